@@ -230,7 +230,8 @@ typedef struct { /* lent until the next forward */
  * MYTH_EFULL (context, pages, logits rows) and MYTH_EARG (a token outside the vocabulary) change nothing. Cancelled
  * between micro-batches: what was computed stays, MYTH_ECANCEL. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
-/* Reduces the last forward's logit row `row` again under a mask: exact best allowed tokens. */
+/* Reduces the last forward's logit row `row` again, with the biases that it had there and under this mask instead of
+ * its own: exact best allowed tokens. */
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err);
 
@@ -286,7 +287,7 @@ typedef struct {
         n_think; /* thought ids at most, then the channel is closed for the model; 0 = no limit. Not with a grammar */
 } myth_generate_opts;
 
-/* Raises opts' top_k, n_ask and n_mask to what generating with these parameters (and a grammar) asks of the engine. */
+/* Raises opts' top_k, n_ask, n_bias and n_mask to what generating with these parameters (and a grammar) asks of the engine. */
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar);
 
 /* New ids (without the stop id) into ids[n_max]. The reason is always set; MYTH_OK for every reason but failures. A

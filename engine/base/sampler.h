@@ -1,8 +1,9 @@
 /* sampler.h - the next token from the k best logits: greedy by default, else temperature, top-k, top-p, min-p;
- * penalties as biases.
+ * penalties of repeated tokens.
  *
  * Input    top-k of the device in (logit descending, id ascending) order, k <= 1,024; top_k 0 means 1,024
- * Order    penalties (as biases, before the device's reduction), top-k, top-p, min-p, temperature: llama.cpp's order
+ * Order    penalties (of the whole row: by who makes the list of the k best), top-k, top-p, min-p, temperature:
+ *          llama.cpp's order
  * Random   counter-based: f(seed, sequence, position), the same on host and device
  * Threads  no state beside the arguments */
 #ifndef MYTH_SAMPLER_H

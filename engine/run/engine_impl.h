@@ -91,6 +91,7 @@ struct myth_engine {
     float embed_scale;           /* of a float32 run in exact mode: sqrt(d) not rounded      */
     uint32_t n_vocab_choice;     /* rows of the head that may be chosen: those with a piece */
     uint32_t n_result, k_result; /* of the last forward */
+    bool has_result_bias;        /* its biases lie on the device */
     myth_error first_failure;    /* of the forward under way, when it had to synchronise early */
     float *result_logit, *result_lse, *result_entropy, *result_ask;
     int32_t *result_id;

@@ -460,7 +460,8 @@ static void micro_batch(forward_state *f)
 
 /* ---- 4: reduce ---- */
 
-/* Rows first .. first + n of head_x; the results of row r land at index r of the device's and the host's arrays. */
+/* Rows first .. first + n of head_x; the results of row r land at index r of the device's and the host's arrays. With b
+ * they are the batch's rows, under its masks and biases; without, rows of the last batch again, under `mask`. */
 static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask,
                    bool is_decode)
 {
@@ -491,15 +492,19 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         myth_stream_write(p->stream, a.masks, mask ? mask : b->masks, 4 * (uint64_t)words * (mask ? 1 : b->n_masks));
         myth_stream_write(p->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
     }
-    if (b && b->bias_off && b->bias_off[n]) {
-        uint64_t n_bias = (uint64_t)b->bias_off[n], id_off = 4 * ((uint64_t)rows + 1),
-                 val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
-        a.bias_off = myth_part_view(p, MYTH_BUF_bias, 0, MYTH_I32);
+    if (b)
+        e->has_result_bias = b->bias_off && b->bias_off[n];
+    if (e->has_result_bias) { /* a row that is reduced again keeps its biases: they lie on the device */
+        uint64_t id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
+        a.bias_off = myth_part_view(p, MYTH_BUF_bias, 4 * (uint64_t)first, MYTH_I32);
         a.bias_id = myth_part_view(p, MYTH_BUF_bias, id_off, MYTH_I32);
         a.bias = myth_part_view(p, MYTH_BUF_bias, val_off, MYTH_F32);
-        myth_stream_write(p->stream, a.bias_off, b->bias_off, 4 * ((uint64_t)n + 1));
-        myth_stream_write(p->stream, a.bias_id, b->bias_id, 4 * n_bias);
-        myth_stream_write(p->stream, a.bias, b->bias, 4 * n_bias);
+        if (b) {
+            uint64_t n_bias = (uint64_t)b->bias_off[n];
+            myth_stream_write(p->stream, a.bias_off, b->bias_off, 4 * ((uint64_t)n + 1));
+            myth_stream_write(p->stream, a.bias_id, b->bias_id, 4 * n_bias);
+            myth_stream_write(p->stream, a.bias, b->bias, 4 * n_bias);
+        }
     }
     if (n_ask) {
         uint64_t half = 4 * (uint64_t)rows * e->y.opts.n_ask;

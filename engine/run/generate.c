@@ -1,17 +1,28 @@
 /* generate.c - prompt in, ids out: forward, reduce, choose, until a stop token, a limit or a cancel.
  *
- * Grammar    greedy asks for the k best and takes the first that is allowed; when none is, the row is reduced again
- *            under the mask: exact either way. Sampling reduces under the mask at once.
+ * Grammar    greedy asks for the k best and takes the first that is allowed; when none is that the reduction vouches
+ *            for, the row is reduced again under the mask: exact either way. Sampling reduces under the mask at once.
  * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from
  *            there
  * Run        without any of these, the device chooses and the host reads behind (run.h)
- * Penalties  change logits by sign (divide positive, multiply negative ones), so the device's k best and the asked
- *            logits of the penalised ids are merged here: exact for every penalty */
+ * Penalties  change logits by sign (divide positive, multiply negative ones), which no bias does. So the reduction finds
+ *            the k best of the other ids (a bias hides the penalised ones) and the logits of the penalised ids, and the
+ *            two are merged here: exact for every penalty, window and k */
 #include "run.h"
 
 #include <string.h>
 
 enum { PENALTY_TOK = 64, GRAMMAR_K = 8, LIST_MAX = MYTH_TOPK_MAX + 1024 };
+
+/* Added to the logits of penalised ids before the reduction: below every logit, so that other ids come first. Not
+ * infinite: the devices' sums of exponentials stay finite whatever else a row holds. */
+static const float HIDE = -1e30f;
+static bool is_hidden(float logit) { return logit < HIDE / 2; }
+
+typedef struct {
+    float logit;
+    int32_t id;
+} candidate;
 
 typedef struct {
     myth_engine *e;
@@ -20,11 +31,9 @@ typedef struct {
     uint32_t k, n_ask;
     bool has_budget;
     myth_channel channel;
-    int32_t ask[1024];
-    struct {
-        float logit;
-        int32_t id;
-    } list[LIST_MAX];
+    int32_t ask[1024], bias_off[2];
+    float bias[1024];
+    candidate list[LIST_MAX];
 } generator;
 
 static uint32_t penalty_window(const myth_sample_params *p)
@@ -37,19 +46,19 @@ static uint32_t penalty_window(const myth_sample_params *p)
 
 static uint32_t k_for(const myth_sample_params *p, bool has_grammar)
 {
-    uint32_t k = myth_sample_k(p) + penalty_window(p);
-    if (has_grammar && k < GRAMMAR_K)
-        k = GRAMMAR_K;
-    return k < MYTH_TOPK_MAX ? k : MYTH_TOPK_MAX;
+    uint32_t k = myth_sample_k(p);
+    return has_grammar && k < GRAMMAR_K ? GRAMMAR_K : k;
 }
 
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar)
 {
-    uint32_t k = k_for(sample, has_grammar), n_ask = penalty_window(sample);
+    uint32_t k = k_for(sample, has_grammar), n_penalised = penalty_window(sample);
     if (opts->top_k < k)
         opts->top_k = k;
-    if (opts->n_ask < n_ask)
-        opts->n_ask = n_ask;
+    if (opts->n_ask < n_penalised)
+        opts->n_ask = n_penalised;
+    if (opts->n_bias < n_penalised)
+        opts->n_bias = n_penalised;
     if (has_grammar && opts->n_mask == 0)
         opts->n_mask = 1;
 }
@@ -60,91 +69,88 @@ const char *myth_finish_name(myth_finish f)
     return name[f];
 }
 
-/* The last tokens of the sequence and of what is fed to it now, each once. */
+/* Which ids are penalised: the last tokens of the sequence and of what is fed to it now, each once. */
 static void ask_for_recent(generator *g, const int32_t *fed, uint32_t n_fed)
 {
     uint32_t len = myth_seq_len(g->s), window = penalty_window(&g->o->sample), n = 0;
     const int32_t *token = myth_seq_tokens(g->s);
     for (uint32_t i = len + n_fed > window ? len + n_fed - window : 0; i < len + n_fed; i++) {
         int32_t id = i < len ? token[i] : fed[i - len];
-        bool seen = false;
-        for (uint32_t j = 0; j < n && !seen; j++)
-            seen = g->ask[j] == id;
-        if (!seen)
-            g->ask[n++] = id;
+        bool is_known = (uint32_t)id >= g->e->n_vocab_choice; /* never chosen */
+        for (uint32_t j = 0; j < n && !is_known; j++)
+            is_known = g->ask[j] == id;
+        if (is_known)
+            continue;
+        g->bias[n] = HIDE;
+        g->ask[n++] = id;
     }
     g->n_ask = n;
+    g->bias_off[0] = 0;
+    g->bias_off[1] = (int32_t)n;
 }
 
-static bool is_better(float logit, int32_t id, float other, int32_t other_id)
+static bool is_better(candidate a, candidate b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
+
+/* The reduction's candidate i; id -1 when there are fewer, not counting the penalised ids. */
+static candidate candidate_at(const myth_result *r, uint32_t i)
 {
-    return logit > other || (logit == other && id < other_id);
+    bool is_there = i < r->k && r->top_id[i] >= 0 && !is_hidden(r->top_logit[i]);
+    return is_there ? (candidate){r->top_logit[i], r->top_id[i]} : (candidate){HIDE, -1};
 }
 
-static bool is_asked(const generator *g, int32_t id)
-{
-    for (uint32_t i = 0; i < g->n_ask; i++)
-        if (g->ask[i] == id)
-            return true;
-    return false;
-}
-
-/* The reduction's candidates with the penalised ones replaced, in order again. Returns how many. */
-static uint32_t merge_penalised(generator *g, const myth_result *r)
+/* The reduction's candidates, and in their places among them the penalised ids that the grammar allows. Returns how
+ * many. */
+static uint32_t list_candidates(generator *g, const myth_result *r)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->k && r->top_id[i] >= 0; i++)
-        if (!is_asked(g, r->top_id[i])) {
-            g->list[n].logit = r->top_logit[i];
-            g->list[n++].id = r->top_id[i];
-        }
+    for (candidate c; (c = candidate_at(r, n)).id >= 0; n++)
+        g->list[n] = c;
     for (uint32_t i = 0; i < g->n_ask; i++) {
-        float l = r->ask_logit[i], p = g->o->sample.repeat_penalty;
-        int32_t id = g->ask[i];
-        if (g->o->grammar && !myth_grammar_allows(g->o->grammar, id))
+        float logit = r->ask_logit[i], p = g->o->sample.repeat_penalty;
+        const candidate c = {logit > 0 ? logit / p : logit * p, g->ask[i]};
+        if (g->o->grammar && !myth_grammar_allows(g->o->grammar, c.id))
             continue;
-        l = l > 0 ? l / p : l * p;
         uint32_t at = n++;
-        while (at > 0 && is_better(l, id, g->list[at - 1].logit, g->list[at - 1].id)) {
+        for (; at > 0 && is_better(c, g->list[at - 1]); at--)
             g->list[at] = g->list[at - 1];
-            at--;
-        }
-        g->list[at].logit = l;
-        g->list[at].id = id;
+        g->list[at] = c;
     }
     return n;
 }
 
-static uint32_t copy_candidates(generator *g, const myth_result *r)
+/* The best id that the grammar allows, -1 = none. Ids that the reduction left out are worse than its k-th best, so the
+ * first of the listed ids that is allowed is the best of all unless it is worse than that one too: a penalised id. Then
+ * the row is reduced again under the mask, which finds the best id that is not penalised. */
+static myth_status choose_greedy(generator *g, const myth_result *r, uint32_t n, int32_t *id, myth_error *err)
 {
-    uint32_t n = 0;
-    for (; n < r->k && r->top_id[n] >= 0; n++) {
-        g->list[n].logit = r->top_logit[n];
-        g->list[n].id = r->top_id[n];
+    myth_grammar *gr = g->o->grammar;
+    const candidate last = candidate_at(r, r->k - 1);
+    candidate best = {HIDE, -1};
+    for (uint32_t i = 0; i < n && best.id < 0; i++)
+        if (myth_grammar_allows(gr, g->list[i].id))
+            best = g->list[i];
+    if (last.id >= 0 && (best.id < 0 || is_better(last, best))) {
+        myth_result again;
+        myth_status st = myth_reduce_again(g->e, 0, myth_grammar_mask(gr), 1, &again, err);
+        if (st != MYTH_OK)
+            return st;
+        const candidate other = candidate_at(&again, 0);
+        if (other.id >= 0 && (best.id < 0 || is_better(other, best)))
+            best = other;
     }
-    return n;
+    *id = best.id;
+    return MYTH_OK;
 }
 
 /* The next token from the last forward's one logit row; -1 when the grammar leaves none. */
 static myth_status choose(generator *g, const myth_result *r, int32_t *id, myth_error *err)
 {
     const myth_sample_params *p = &g->o->sample;
-    myth_grammar *gr = g->o->grammar;
     float logit[MYTH_TOPK_MAX];
-    uint32_t n = g->n_ask ? merge_penalised(g, r) : copy_candidates(g, r);
+    uint32_t n = list_candidates(g, r);
     *id = -1;
-    if (gr && p->temp <= 0.0f) {
-        for (uint32_t i = 0; i < n && *id < 0; i++)
-            if (myth_grammar_allows(gr, g->list[i].id))
-                *id = g->list[i].id;
-        if (*id >= 0)
-            return MYTH_OK;
-        myth_result again;
-        myth_status st = myth_reduce_again(g->e, 0, myth_grammar_mask(gr), 1, &again, err);
-        if (st == MYTH_OK)
-            *id = again.top_id[0];
-        return st;
-    }
+    if (g->o->grammar && p->temp <= 0.0f)
+        return choose_greedy(g, r, n, id, err);
     if (n == 0)
         return MYTH_OK;
     if (n > MYTH_TOPK_MAX)
@@ -203,8 +209,10 @@ static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool wan
         }
         if (wants[m - 1] && penalty_window(p)) {
             ask_for_recent(g, token + done, m);
-            b.ask_id = g->ask;
+            b.ask_id = b.bias_id = g->ask;
             b.n_ask = g->n_ask;
+            b.bias_off = g->bias_off;
+            b.bias = g->bias;
         }
         myth_status st = myth_forward(g->e, &b, r, err);
         if (st != MYTH_OK)

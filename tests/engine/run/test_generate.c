@@ -285,6 +285,8 @@ static void an_answer_goes_on_where_it_stopped(void **state)
 
 /* ---- against the whole row ---- */
 
+enum { VOCAB_MAX = 8192 };
+
 typedef struct {
     float logit;
     int32_t id;
@@ -306,21 +308,71 @@ static bool is_among(const int32_t *ids, uint32_t from, uint32_t to, int32_t id)
 
 /* The next id from a whole row and the tokens so far, by the definition of the parameters. */
 static int32_t choose(const float *row, uint32_t n_vocab, const myth_sample_params *p, const int32_t *seen,
-                      uint32_t n_seen, uint32_t seq)
+                      uint32_t n_seen, uint32_t seq, const myth_grammar *grammar)
 {
-    candidate c[1024];
-    float logit[1024];
+    static candidate c[VOCAB_MAX];
+    static float logit[VOCAB_MAX];
     uint32_t last = p->repeat_last_n ? p->repeat_last_n : 64, from = n_seen > last ? n_seen - last : 0,
-             k = myth_sample_k(p);
+             k = myth_sample_k(p), n = 0;
     for (uint32_t i = 0; i < n_vocab; i++) {
-        c[i] = (candidate){row[i], (int32_t)i};
+        if (grammar && !myth_grammar_allows(grammar, (int32_t)i))
+            continue;
+        c[n] = (candidate){row[i], (int32_t)i};
         if (p->repeat_penalty > 0 && is_among(seen, from, n_seen, (int32_t)i))
-            c[i].logit = row[i] > 0 ? row[i] / p->repeat_penalty : row[i] * p->repeat_penalty;
+            c[n].logit = row[i] > 0 ? row[i] / p->repeat_penalty : row[i] * p->repeat_penalty;
+        n++;
     }
-    qsort(c, n_vocab, sizeof(c[0]), by_logit);
-    for (uint32_t i = 0; i < n_vocab; i++)
+    assert_true(n > 0);
+    qsort(c, n, sizeof(c[0]), by_logit);
+    for (uint32_t i = 0; i < n; i++)
         logit[i] = c[i].logit;
-    return c[myth_sample(p, logit, k < n_vocab ? k : n_vocab, seq, n_seen)].id;
+    return c[myth_sample(p, logit, k < n ? k : n, seq, n_seen)].id;
+}
+
+/* Generates and chooses every id again from the whole row. Exact: the reduction's logits are the whole row's, bit for
+ * bit. */
+static void check_choices(const char *spec, uint32_t n_max, const myth_sample_params *sample,
+                          const myth_automaton *automaton)
+{
+    rig r;
+    rows w;
+    answer a;
+    int32_t seen[N_PROMPT + N_MAX];
+    myth_grammar *grammar = NULL;
+    myth_engine_opts eo = opts_of(rig_target(), sample);
+    myth_generate_needs(&eo, sample, automaton != NULL);
+    rig_open(&r, spec, &eo);
+    assert_true(r.model.config.n_vocab <= VOCAB_MAX);
+    if (automaton) {
+        assert_ok(myth_grammar_open(&grammar, r.mem, r.model.tokenizer, r.model.config.n_vocab, NULL, 0, 4, &rig_err));
+        myth_grammar_start(grammar, automaton);
+    }
+    myth_generate_opts o = request(sample);
+    o.n_max = n_max;
+    o.seq_number = 9;
+    o.grammar = grammar;
+    generate(&r, &a, &o);
+    assert_int_equal(a.n, n_max);
+    if (automaton)
+        myth_grammar_start(grammar, automaton);
+    rows_open(&w, &r, N_PROMPT + N_MAX, false);
+    myth_seq *s = rig_seq(&r);
+    memcpy(seen, prompt, sizeof(prompt));
+    rig_feed(&r, s, prompt, N_PROMPT, 0, &w);
+    for (uint32_t i = 0; i < n_max; i++) {
+        uint32_t n = N_PROMPT + i;
+        seen[n] = choose(w.logits + (size_t)(n - 1) * w.n_vocab, w.n_vocab, sample, seen, n, 9, grammar);
+        if (seen[n] != a.id[i])
+            fail_msg("%s, penalty %g, temperature %g: id %u is %d, chosen from the whole row %d", spec,
+                     (double)sample->repeat_penalty, (double)sample->temp, i, a.id[i], seen[n]);
+        if (automaton)
+            assert_true(myth_grammar_accept(grammar, seen[n]));
+        rig_decode(&r, s, seen[n], &w);
+    }
+    myth_grammar_close(grammar);
+    myth_seq_close(s);
+    rows_close(&w);
+    rig_close(&r);
 }
 
 static void generation_equals_choosing_from_whole_rows(void **state)
@@ -338,34 +390,64 @@ static void generation_equals_choosing_from_whole_rows(void **state)
         {.temp = 1, .top_p = 0.5f, .repeat_penalty = 1.1f, .seed = 4},
     };
     for (int m = 0; m < 2; m++)
-        for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++) {
-            rig r;
-            rows w;
-            answer a;
-            int32_t seen[N_PROMPT + N_MAX];
-            myth_engine_opts eo =
-                opts_of(rig_target(), &sample[k]); /* exact: the reduction's logits are the whole row's, bit for bit */
-            rig_open(&r, spec[m], &eo);
-            myth_generate_opts o = request(&sample[k]);
-            o.seq_number = 9;
-            generate(&r, &a, &o);
-            assert_int_equal(a.n, N_MAX);
-            rows_open(&w, &r, N_PROMPT + N_MAX, false);
-            myth_seq *s = rig_seq(&r);
-            memcpy(seen, prompt, sizeof(prompt));
-            rig_feed(&r, s, prompt, N_PROMPT, 0, &w);
-            for (uint32_t i = 0; i < N_MAX; i++) {
-                uint32_t n = N_PROMPT + i;
-                seen[n] = choose(w.logits + (size_t)(n - 1) * w.n_vocab, w.n_vocab, &sample[k], seen, n, 9);
-                if (seen[n] != a.id[i])
-                    fail_msg("%s, parameters %zu: id %u is %d, chosen from the whole row %d", spec[m], k, i, a.id[i],
-                             seen[n]);
-                rig_decode(&r, s, seen[n], &w);
-            }
-            myth_seq_close(s);
-            rows_close(&w);
-            rig_close(&r);
-        }
+        for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++)
+            check_choices(spec[m], N_MAX, &sample[k], NULL);
+}
+
+/* A vocabulary of more ids than a reduction returns: the k best of the whole row hold penalised ids and others that are
+ * not among the k best before the penalty. */
+static void penalties_are_exact_for_the_largest_k(void **state)
+{
+    (void)state;
+    static const myth_sample_params sample[] = {
+        {.temp = 8, .repeat_penalty = 4.0f, .repeat_last_n = 80, .seed = 5},
+        {.temp = 8, .top_k = 1024, .min_p = 1e-6f, .repeat_penalty = 0.25f, .repeat_last_n = 1024, .seed = 6},
+        {.repeat_penalty = 8.0f, .repeat_last_n = 1024},
+    };
+    char path[1024];
+    check_path(path, sizeof(path), "models/mythos-inspect.gguf");
+    for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++)
+        check_choices(path, 12, &sample[k], NULL);
+}
+
+static void start_anywhere(const void *self, void *state)
+{
+    (void)self;
+    *(uint8_t *)state = 0;
+}
+
+/* self: the bytes that a text may be made of. */
+static bool step_listed(const void *self, void *state, uint8_t byte)
+{
+    (void)state;
+    return byte && strchr(self, byte);
+}
+
+static bool never_ends(const void *self, const void *state) { return (void)self, (void)state, false; }
+
+/* The allowed ids are few and repeat, so most candidates are penalised ones that fell below what the reduction returned,
+ * and often none of the k best is allowed. */
+static void greedy_under_a_grammar_takes_the_best_allowed_id(void **state)
+{
+    (void)state;
+    static char bytes[][32] = {"0123456789", "abcdefghijklmnopqrstuvwxyz", "xyz \n", "ab"};
+    static const myth_sample_params sample[] = {
+        {0},
+        {.repeat_penalty = 1.3f},
+        {.repeat_penalty = 2.0f, .repeat_last_n = 5},
+        {.repeat_penalty = 0.7f, .repeat_last_n = 9},
+        {.repeat_penalty = 8.0f, .repeat_last_n = 1024},
+    };
+    for (size_t b = 0; b < sizeof(bytes) / sizeof(bytes[0]); b++)
+        for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++)
+            check_choices("random:gemma3-tiny:q8_0", N_MAX, &sample[k],
+                          &(myth_automaton){
+                              .self = bytes[b],
+                              .state_bytes = 1,
+                              .start = start_anywhere,
+                              .step = step_listed,
+                              .may_end = never_ends,
+                          });
 }
 
 int main(void)
@@ -377,6 +459,8 @@ int main(void)
         cmocka_unit_test(sizes_change_no_id),
         cmocka_unit_test(an_answer_goes_on_where_it_stopped),
         cmocka_unit_test(generation_equals_choosing_from_whole_rows),
+        cmocka_unit_test(penalties_are_exact_for_the_largest_k),
+        cmocka_unit_test(greedy_under_a_grammar_takes_the_best_allowed_id),
     };
     return cmocka_run_group_tests(tests, make_prompt, NULL);
 }

@@ -234,7 +234,7 @@ static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decod
     }
 
     uint32_t row = check_below(rng, n_rows), m = 1 + check_below(rng, 3), k2 = 1 + check_below(rng, k);
-    full_row again = plain[row]; /* the mask alone, biases gone */
+    full_row again = want[row]; /* its biases, and this mask alone */
     for (uint32_t id = 0; id < g.n_vocab; id++)
         again.allowed[id] = masks[m * words + id / 32] >> id % 32 & 1;
     myth_result second;
