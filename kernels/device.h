@@ -8,7 +8,7 @@
  *          no-ops; myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but
  *          kept; replay runs them again with the same argument structs, so whatever changes per step (token ids,
  *          positions, lengths, page tables) lives in device buffers.
- * Ops      one argument struct each (ops.h), checked once in device.c for all devices, listed in ops.def
+ * Ops      one argument struct each (ops.h), checked once in op_check.c for all devices, listed in ops.def
  * Owner    the opener closes; buffers and streams before their device
  * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds,
  *          fingerprint of its output

@@ -1,4 +1,4 @@
-/* device_impl.h - what a device implements. Read by device.c and the devices only. */
+/* device_impl.h - what a device implements. Read by device.c, op.c and the devices only. */
 #ifndef MYTH_DEVICE_IMPL_H
 #define MYTH_DEVICE_IMPL_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-struct myth_ops { /* NULL = this device lacks it: device.c composes it from smaller ones where it can */
+struct myth_ops { /* NULL = this device lacks it: op.c composes it from smaller ones where it can */
 #define OP(name) void (*name)(myth_stream *, const struct myth_##name##_args *);
 #include "ops.def"
 #undef OP
@@ -39,13 +39,13 @@ struct myth_device {
     myth_device_caps caps;
     myth_mem *mem;
     const myth_log *log;
-    myth_device_counts counts; /* the device counts its launches, device.c the rest */
+    myth_device_counts counts; /* the device counts its launches, device.c and op.c the rest */
     bool is_exact, is_reserved, has_trace;
     bool is_watched,
         is_in_op; /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
     myth_op_observer observe; /* NULL = nobody */
     void *observer;
-    bool has_decode_merge; /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
+    bool has_decode_merge; /* the device's attn_decode honours `merges`; otherwise op.c puts kv_merge after it */
     void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *); /* then: the device's own */
     myth_work_shape shape;                                                          /* as reserved */
 };
@@ -106,8 +106,8 @@ struct myth_device_vtable {
 void myth_op_run(myth_stream *s, myth_op op, const void *args);
 const char *myth_op_name(myth_op op);
 
-/* The fused ops out of small ones, for the tables of devices that have nothing better; device.c fills NULLs with them.
- */
+/* The fused ops out of small ones, for the tables of devices that have nothing better; device.c puts them where a table
+ * has NULL. */
 void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a);
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a);
 void myth_compose_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a);

@@ -10,8 +10,8 @@
  * Cache    types f32 f16 bf16 q8_0 (blocks along head_dim); K has the type of k_new, V that of v_new, in the scratch
  *          and in the cache
  * Fused    norm_qkv_rope_store = rms_norm, three proj, qkv_rope_store; norm_ffn_geglu = rms_norm, two proj, geglu: what
- *          device.c runs where a device lacks the fused op, and why their argument structs carry scratch
- * Checks   device.c refuses (MYTH_EARG in the stream) views that do not fit their buffer, types and shapes not named
+ *          op.c runs where a device lacks the fused op, and why their argument structs carry scratch
+ * Checks   op_check.c refuses (MYTH_EARG in the stream) views that do not fit their buffer, types and shapes not named
  *          here, and steps beyond the reserved work shape. An op over no rows does nothing
  * Bits     a row's result depends on its own inputs only: never on the other rows, on n_rows, on pages, rings or
  *          scratch

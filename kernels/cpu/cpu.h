@@ -1,11 +1,11 @@
 /* cpu.h - what the files of the CPU device share: features, levels, workspaces, access to views.
  *
  * Levels   ref < avx2 < avx512 < amx on x86-64, ref < neon on AArch64; one `struct cpu_level` each, listed in
- *          levels.def. An op that a level leaves NULL is the next lower level's, and where no level has it, device.c's
+ *          levels.def. An op that a level leaves NULL is the next lower level's, and where no level has it, op.c's
  *          composition (the reference of the fused ops); is_exact always runs ref. A level whose `needs` the processor
  *          lacks is refused by name. Files named *_avx2.c, *_avx512.c, *_amx.c, *_neon.c are compiled with the flags of
  *          that level and hold nothing that runs before the level was chosen.
- * Ops      a level's op gets arguments that device.c has checked: views inside their buffers, types and shapes that
+ * Ops      a level's op gets arguments that op_check.c has checked: views inside their buffers, types and shapes that
  *          ops.h allows, sizes within the reserved work shape, at least one row. It returns when its result is complete
  *          (the CPU stream runs each op at once), uses cpu_pool_run for threads and allocates nothing.
  * Bits     depend on neither the number of threads nor the partition: a thread owns whole sums, or partial sums with

@@ -45,6 +45,6 @@ void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n)
         }
         break;
     case MYTH_Q8_0: f32_to_q8_0(p, src, n); break;
-    default: assert(!"device.c let a dtype through");
+    default: assert(!"op_check.c let a dtype through");
     }
 }

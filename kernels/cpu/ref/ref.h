@@ -4,7 +4,7 @@
  * Sums     f32 in the order of the index; statistics of norms, and sums over the vocabulary, in double
  * Threads  over rows, outputs or heads: a sum is never split, so the bits do not depend on their number
  * Fused    norm_qkv_rope_store and norm_ffn_geglu have no code of their own: their reference is the composition in
- *          device.c */
+ *          op_check.c */
 #ifndef MYTH_CPU_REF_H
 #define MYTH_CPU_REF_H
 

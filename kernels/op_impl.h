@@ -1,0 +1,35 @@
+/* op_impl.h - what op.c needs of every op: a check of its arguments and its line in a trace. An op that lacks either
+ * does not link. */
+#ifndef MYTH_OP_IMPL_H
+#define MYTH_OP_IMPL_H
+
+#include "device_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a trace line shows of an op: its shape in words and its main output. */
+struct myth_op_trace {
+    char shape[80];
+    myth_view out;
+    uint64_t n;
+};
+
+#define OP(name)                                                                \
+    bool myth_check_##name(myth_stream *s, const struct myth_##name##_args *a); \
+    void myth_trace_##name(struct myth_op_trace *t, const struct myth_##name##_args *a);
+#include "ops.def"
+#undef OP
+
+/* The part of a fused op that rotates and stores, as the op of its own. */
+struct myth_qkv_rope_store_args myth_store_part_of(const struct myth_norm_qkv_rope_store_args *a);
+
+double myth_trace_now_us(void);
+/* Waits for the op's output and writes its line; a failure stays in the stream. */
+void myth_trace_log(myth_stream *s, const char *name, double us, const struct myth_op_trace *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
