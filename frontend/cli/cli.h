@@ -1,6 +1,7 @@
 /* cli.h - what a command is, and what it is given.
  *
- * Adding   frontend/cmd_<name>.c with its option tables and `const myth_command myth_cmd_<name>`; one row in commands.c
+ * Adding   frontend/cmd/cmd_<name>.c with its option tables and `const myth_command myth_cmd_<name>`; one row in
+ *          frontend/commands.def
  * Output   stdout is data; messages, notes and progress go through cli->term. main flushes stdout and turns a failed
  *          write into 74
  * Memory   cli->mem carries --mem-limit; a command frees everything it took before it returns

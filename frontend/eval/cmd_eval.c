@@ -1,5 +1,5 @@
 /* cmd_eval.c - how good are search and the inspector? Measured on questions with known answers. */
-#include "frontend/eval/eval.h"
+#include "eval.h"
 
 static const myth_option options[] = {
     {"data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one)", 0, 0,
