@@ -91,8 +91,8 @@ fuzz:
 	        > found/$$name.txt 2>&1 && { echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt); } \
 	        || { tail -40 found/$$name.txt; echo "fuzz: $$name failed: build-fuzz/found/$$name.txt"; exit 255; }'
 
-# Does a test notice each of the errors in tests/mutants/mutants.txt? Hours on one processor; a run that was stopped goes
-# on where it was.
+# Does a test notice each of the errors in tests/mutants/mutants.txt? Hours on one processor; a run that was stopped
+# goes on where it was.
 mutants:
 	@./setup.sh test
 	@python3 tests/mutants/mutants.py
@@ -105,7 +105,8 @@ bench: build
 format:
 	git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/corpus' | xargs clang-format -i
 
-# build/package: mythos and libmythos-dev as .deb, and the sources of the engine alone, which build with a compiler and CMake.
+# build/package: mythos and libmythos-dev as .deb, and the sources of the engine alone, which build with a compiler and
+# CMake.
 package: build
 	cd build && cpack
 	@version=$$(sed -n 's/^#define MYTH_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' engine/version.h | paste -sd.) && \

@@ -5,8 +5,8 @@
  *
  * Time     median of repetitions over half a second; caches are filled with other bytes before each
  * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start
- *          (frontend/cli/machine_limits.h, CPU only); ratio = limit over time. Bytes are what must come from memory once:
- *          weights, cached rows, inputs, outputs */
+ *          (frontend/cli/machine_limits.h, CPU only); ratio = limit over time. Bytes are what must come from memory
+ *          once: weights, cached rows, inputs, outputs */
 #include "tests/kernels/op_case.h"
 #include "frontend/cli/machine_limits.h"
 

@@ -90,7 +90,8 @@ build()
         return 1
     fi
     # Another compiler's warnings are no reason to measure nothing.
-    set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_CUDA_ARCHS="$(architecture)" -DMYTH_TESTS="$1"
+    set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF \
+        -DMYTH_CUDA_ARCHS="$(architecture)" -DMYTH_TESTS="$1"
     if [ -n "${KIT:-}" ]; then
         KIT=$(cd "$KIT" && pwd) || return 1
         set -- "$@" -DMYTH_VULKAN=ON -DMYTH_SPIRV_DIR="$KIT/spirv" -DVOLK_DIR="$KIT" -DVULKAN_HEADERS="$KIT"
@@ -148,7 +149,8 @@ test_device()
         program=$(test_of "$test" "$1")
         if [ $is_dry = 0 ]; then
             try "$1 $test" 200 "$program"
-        elif [ "$test" = kernels_ops ]; then        # of the emulated device and the software driver the rest is in the suite
+        # of the emulated device and the software driver the rest is in the suite
+        elif [ "$test" = kernels_ops ]; then
             for op in $quick_ops; do
                 try "$1 $test $op" 200 env MYTHOS_TEST_OP="$op" "$program"
             done
@@ -202,7 +204,8 @@ step1()
     header=""
     for device in $found; do
         # shellcheck disable=SC2086
-        try "limits of $device" 120 sh -c '"$0" "$@" >>'"'$OUT/limits.csv'" "$(bench_of $device)" --device $device $quick $header
+        try "limits of $device" 120 sh -c '"$0" "$@" >>'"'$OUT/limits.csv'" "$(bench_of $device)" --device $device \
+            $quick $header
         header=--no-header
     done
     for device in $found; do
@@ -286,7 +289,8 @@ peer_rows()
         }
         /"avg_ts"/ {
             p = number("n_prompt"); depth = number("n_depth") + 0
-            printf("llama.cpp,,%s,%s,%s,1,%d,%.2f,,,,,\n", model, type, p + 0 ? "prefill" : "decode_peer", p + 0 ? p : depth, number("avg_ts"))
+            printf("llama.cpp,,%s,%s,%s,1,%d,%.2f,,,,,\n", model, type, p + 0 ? "prefill" : "decode_peer", p + 0 ? p : \
+                depth, number("avg_ts"))
         }'
 }
 
@@ -308,7 +312,8 @@ ratios()
         END {
             for (key in keys) {
                 o = middle(key, "ours"); t = middle(key, "theirs")
-                printf("%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, o * t ? sprintf("%.2f", o / t) : "-")
+                printf("%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, o * t ? sprintf("%.2f", o / t) : \
+                    "-")
             }
         }' | sort
 }

@@ -18,7 +18,8 @@
 # Exit     1 when a ratio is below FLOOR or a logit differs
 set -eu
 cd "$(dirname "$0")/.."
-MYTHOS=${MYTHOS:-build/mythos} THREADS=${THREADS:-2} PROMPT=${PROMPT:-512} ROUNDS=${ROUNDS:-3} WORK=${WORK:-bench/out} FLOOR=${FLOOR:-2.5}
+MYTHOS=${MYTHOS:-build/mythos} THREADS=${THREADS:-2} PROMPT=${PROMPT:-512} ROUNDS=${ROUNDS:-3} WORK=${WORK:-bench/out} \
+    FLOOR=${FLOOR:-2.5}
 [ $# -gt 0 ] || set -- random:gemma4-e2b:q8_0
 mkdir -p "$WORK"
 scratch=$(mktemp -d "$WORK/skip-XXXXXX")
@@ -49,7 +50,8 @@ for model; do
     cat "$file" >/dev/null                                   # page cache
     for skip in on off; do
         : >"$scratch/$skip"
-        "$MYTHOS" logits -m "$file" --device cpu -t "$THREADS" --ids "$ids" --last 1 --fast --kv-skip $skip -o "$scratch/$skip.npy" --quiet
+        "$MYTHOS" logits -m "$file" --device cpu -t "$THREADS" --ids "$ids" --last 1 --fast --kv-skip $skip -o \
+            "$scratch/$skip.npy" --quiet
     done
     same=true
     cmp -s "$scratch/on.npy" "$scratch/off.npy" || same=false
@@ -64,7 +66,8 @@ for model; do
     on=$(median "$scratch/on") off=$(median "$scratch/off")
     ratio=$(awk -v a="$on" -v b="$off" 'BEGIN { printf("%.2f", a / b) }')
     echo "$model: prefill $PROMPT: skip on $on, off $off tok/s, ratio $ratio; logits of the last token $([ $same = true ] && echo equal || echo DIFFER); load $load"
-    [ -z "${OUT:-}" ] || echo "{\"model\": \"$model\", \"test\": \"pp$PROMPT\", \"tok_s\": $on, \"tok_s_off\": $off, \"ratio\": $ratio," \
+    [ -z "${OUT:-}" ] || echo \
+        "{\"model\": \"$model\", \"test\": \"pp$PROMPT\", \"tok_s\": $on, \"tok_s_off\": $off, \"ratio\": $ratio," \
         "\"same_logits\": $same, \"runs\": $((2 * ROUNDS)), \"threads\": $THREADS, \"load\": $load}" >>"$OUT"
     [ $same = true ] && awk -v r="$ratio" -v f="$FLOOR" 'BEGIN { exit r >= f ? 0 : 1 }' || failed=1
 done

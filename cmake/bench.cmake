@@ -11,7 +11,8 @@ endif()
 foreach(source IN LISTS bench_sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source} frontend/cli/machine_limits.c)
-    target_link_libraries(${name} PRIVATE mythos_engine $<$<STREQUAL:${name},bench_retrieval>:mythos_retrieval> myth_flags)
+    target_link_libraries(${name} PRIVATE mythos_engine $<$<STREQUAL:${name},bench_retrieval>:mythos_retrieval>
+        myth_flags)
     target_compile_definitions(${name} PRIVATE BENCH_HAS_CUDA=$<BOOL:${MYTH_HAS_CUDA}>)
 endforeach()
 
@@ -19,8 +20,10 @@ set(bench_limits ${CMAKE_SOURCE_DIR}/bench/limits.cu)
 if(MYTH_HAS_CUDA)
     set(object ${cuda_out}/limits.o)
     add_custom_command(OUTPUT ${object}
-        COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh ${cuda_out}/limits.log ${NVCC} ${cuda_flags} -c ${bench_limits} -o ${object}
-        DEPENDS ${bench_limits} ${CMAKE_SOURCE_DIR}/bench/limits.h ${cuda_headers} ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh
+        COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh ${cuda_out}/limits.log ${NVCC} ${cuda_flags} -c
+        ${bench_limits} -o ${object}
+        DEPENDS ${bench_limits} ${CMAKE_SOURCE_DIR}/bench/limits.h ${cuda_headers}
+        ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh
         BYPRODUCTS ${cuda_out}/limits.log
         COMMENT "CUDA limits" VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
@@ -31,7 +34,8 @@ if(TARGET mythos_cuda_emu)
     add_library(mythos_limits_emu OBJECT ${bench_limits})
     target_link_libraries(mythos_limits_emu PRIVATE myth_emu_flags)
     target_compile_options(mythos_limits_emu PRIVATE ${emu_sanitize})
-    add_executable(bench_emu_engine bench/bench_engine.c frontend/cli/machine_limits.c $<TARGET_OBJECTS:mythos_limits_emu> $<TARGET_OBJECTS:mythos_cuda_emu>)
+    add_executable(bench_emu_engine bench/bench_engine.c frontend/cli/machine_limits.c
+        $<TARGET_OBJECTS:mythos_limits_emu> $<TARGET_OBJECTS:mythos_cuda_emu>)
     set_target_properties(bench_emu_engine PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(bench_emu_engine PRIVATE mythos_engine myth_flags)
     target_compile_definitions(bench_emu_engine PRIVATE BENCH_HAS_CUDA=1)

@@ -1,18 +1,21 @@
 # CUDA devices: each kernels/cuda/*.cu compiled by nvcc for every architecture, its report of registers and spills kept
 # beside the object; the runtime is linked statically and opens the driver at run time. MYTH_CUDA_ARCHS shortens the
 # list while developing.
-set(MYTH_CUDA_ARCHS "80;89;90a" CACHE STRING "Architectures with code of their own; the newest also as PTX for later ones")
+set(MYTH_CUDA_ARCHS "80;89;90a" CACHE STRING
+    "Architectures with code of their own; the newest also as PTX for later ones")
 find_program(NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 
 include(cmake/cuda_sources.cmake)
 
 # The script that is in the path may stand for a toolkit elsewhere: the compiler says where its libraries are.
 if(NVCC)
-    execute_process(COMMAND ${NVCC} --dryrun -c -x cu /dev/null -o /dev/null ERROR_VARIABLE cuda_dryrun OUTPUT_QUIET RESULT_VARIABLE cuda_failed)
+    execute_process(COMMAND ${NVCC} --dryrun -c -x cu /dev/null -o /dev/null ERROR_VARIABLE cuda_dryrun OUTPUT_QUIET
+        RESULT_VARIABLE cuda_failed)
     string(REGEX MATCH "TOP=([^\n]+)" cuda_top "${cuda_dryrun}")
     get_filename_component(cuda_top "${CMAKE_MATCH_1}" REALPATH)
     find_library(CUDART_STATIC libcudart_static.a
-        HINTS ${cuda_top}/lib64 ${cuda_top}/lib ${cuda_top}/targets/x86_64-linux/lib ${cuda_top}/targets/sbsa-linux/lib /usr/local/cuda/lib64)
+        HINTS ${cuda_top}/lib64 ${cuda_top}/lib ${cuda_top}/targets/x86_64-linux/lib ${cuda_top}/targets/sbsa-linux/lib
+        /usr/local/cuda/lib64)
 endif()
 if(NOT NVCC OR NOT CUDART_STATIC OR CMAKE_CROSSCOMPILING OR MYTH_SANITIZE OR MYTH_FUZZ)
     message(STATUS "no nvcc, or not for this build: CUDA is left out")
@@ -50,7 +53,8 @@ foreach(source IN LISTS cuda_sources)
     set(object ${cuda_out}/${name}.o)
     # ptxas reports on standard error, as warnings come there: shown when the compiler fails, kept when it does not.
     add_custom_command(OUTPUT ${object}
-        COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh ${cuda_out}/${name}.ptxas ${NVCC} ${cuda_flags} -c ${source} -o ${object}
+        COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh ${cuda_out}/${name}.ptxas ${NVCC} ${cuda_flags} -c ${source}
+        -o ${object}
         DEPENDS ${source} ${cuda_headers} ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh
         BYPRODUCTS ${cuda_out}/${name}.ptxas
         COMMENT "CUDA ${name}" VERBATIM)

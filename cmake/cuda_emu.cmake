@@ -23,7 +23,8 @@ set(emu_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
 add_library(myth_emu_flags INTERFACE)
 target_include_directories(myth_emu_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
 target_compile_definitions(myth_emu_flags INTERFACE ${cuda_defines})
-target_compile_options(myth_emu_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -ffp-contract=off -fno-math-errno -fno-strict-aliasing
+target_compile_options(myth_emu_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -ffp-contract=off -fno-math-errno
+    -fno-strict-aliasing
     -fno-threadsafe-statics -fno-omit-frame-pointer -Wall -Wextra -Wshadow -Wno-unknown-pragmas
     -Wno-maybe-uninitialized    # with sanitizers its guesses are wrong more often than right (gcc manual)
     $<$<BOOL:${MYTH_WERROR}>:-Werror>)
@@ -32,13 +33,15 @@ target_compile_options(myth_emu_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c
 add_library(mythos_cuda_emu OBJECT ${cuda_sources} ${emu_sources})
 target_link_libraries(mythos_cuda_emu PRIVATE myth_emu_flags)
 target_compile_options(mythos_cuda_emu PRIVATE ${emu_sanitize}
-    $<$<CXX_COMPILER_ID:GNU>:--param=asan-use-after-return=0> $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
+    $<$<CXX_COMPILER_ID:GNU>:--param=asan-use-after-return=0>
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
 
 # Kernels and device only: the emulation records what they touch (emu_race.cc answers the compiler's calls; no runtime
 # of it is linked).
 add_library(mythos_cuda_race_kernels OBJECT EXCLUDE_FROM_ALL ${cuda_sources})
 target_link_libraries(mythos_cuda_race_kernels PRIVATE myth_emu_flags)
-target_compile_options(mythos_cuda_race_kernels PRIVATE -fsanitize=thread $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>)
+target_compile_options(mythos_cuda_race_kernels PRIVATE -fsanitize=thread
+    $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>)
 add_library(mythos_cuda_race OBJECT EXCLUDE_FROM_ALL ${emu_sources})
 target_link_libraries(mythos_cuda_race PRIVATE myth_emu_flags)
 target_compile_definitions(mythos_cuda_race PRIVATE EMU_RACE=1)
@@ -50,12 +53,14 @@ function(myth_add_emu_test how room name)
     if(how STREQUAL race)
         set(objects $<TARGET_OBJECTS:mythos_cuda_race> $<TARGET_OBJECTS:mythos_cuda_race_kernels>)
     endif()
-    file(GLOB_RECURSE source ${CMAKE_SOURCE_DIR}/tests/${room}/test_${name}.c ${CMAKE_SOURCE_DIR}/tests/${room}/test_${name}.cc)
+    file(GLOB_RECURSE source ${CMAKE_SOURCE_DIR}/tests/${room}/test_${name}.c
+        ${CMAKE_SOURCE_DIR}/tests/${room}/test_${name}.cc)
     add_executable(${target} ${source} ${objects})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests LINKER_LANGUAGE CXX)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
     target_link_libraries(${target} PRIVATE mythos_test_support ${CMOCKA_LIBRARY})
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -fno-strict-aliasing
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>
+        $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -fno-strict-aliasing
         -Wall -Wextra -Wshadow -Wno-unknown-pragmas $<$<BOOL:${MYTH_WERROR}>:-Werror>)
     if(how STREQUAL emu)
         target_compile_options(${target} PRIVATE ${emu_sanitize})
@@ -83,10 +88,11 @@ endfunction()
 set(cuda_alone "MYTHOS_TEST_DEVICES=cuda:0" "VK_DRIVER_FILES=/nonexistent" "VK_ICD_FILENAMES=/nonexistent")
 set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu dequant" "emu model_golden")
 set(cuda_whole ${cuda_sampled} "race launcher" "race ops")
-foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden"
-        "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits" "emu engine plan"
-        "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "emu engine experts" "race cuda launcher"
-        "race kernels ops")
+foreach(row
+        "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant"
+        "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate"
+        "emu engine logits" "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat"
+        "emu engine faults" "emu engine experts" "race cuda launcher" "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()
@@ -105,7 +111,8 @@ set_property(TEST cuda_emu/faults APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=
 set_target_properties(test_emu_experts PROPERTIES EXCLUDE_FROM_ALL OFF)
 add_test(NAME cuda_emu/expert_reads COMMAND test_emu_experts)
 myth_register_test(cuda_emu/expert_reads)
-set_property(TEST cuda_emu/expert_reads APPEND PROPERTY ENVIRONMENT ${cuda_alone} "MYTHOS_TEST_NAME=a_step_reads_the_chosen_experts"
+set_property(TEST cuda_emu/expert_reads APPEND PROPERTY ENVIRONMENT ${cuda_alone}
+    "MYTHOS_TEST_NAME=a_step_reads_the_chosen_experts"
     "MYTHOS_TEST_QUICK=6")
 
 # Prefill's products have a path of their own on sm_90a; the other one.

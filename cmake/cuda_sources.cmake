@@ -1,6 +1,7 @@
 # The kernels, and which ops have one: CUDA_HAS_<op>=0 or 1 for the device's table.
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu)
-file(GLOB cuda_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cuh ${CMAKE_SOURCE_DIR}/kernels/cuda/*.h ${CMAKE_SOURCE_DIR}/kernels/*.h
+file(GLOB cuda_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cuh ${CMAKE_SOURCE_DIR}/kernels/cuda/*.h
+    ${CMAKE_SOURCE_DIR}/kernels/*.h
     ${CMAKE_SOURCE_DIR}/kernels/*.def ${CMAKE_SOURCE_DIR}/engine/base/*.h)
 
 set(cuda_defines "")

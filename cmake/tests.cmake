@@ -60,7 +60,8 @@ target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONL
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${test_patterns})
 list(FILTER test_sources EXCLUDE REGEX "/tests/corpus/")
-list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_calls\\.c$")        # on the emulated device only: cmake/cuda_emu.cmake
+# on the emulated device only: cmake/cuda_emu.cmake
+list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_calls\\.c$")
 if(NOT grammar_core)
     list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/parse/test_patterns\\.c$")
 endif()
@@ -82,9 +83,13 @@ endif()
 set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
-file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh
-set(full_only sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh)             # before a program: with MYTHOS_TEST_FULL=1 only
-set(vulkan_later generate parts experts seq faults logits endless_chat)     # most of their time goes into the programs of their engines
+# bench/gpu.sh
+file(WRITE ${CMAKE_BINARY_DIR}/device_tests
+    "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")
+# before a program: with MYTHOS_TEST_FULL=1 only
+set(full_only sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh)
+# most of their time goes into the programs of their engines
+set(vulkan_later generate parts experts seq faults logits endless_chat)
 foreach(short IN LISTS device_tests)
     if(NOT TARGET test_engine_${short})
         continue()
@@ -130,7 +135,8 @@ if(MYTH_SANITIZE)
     foreach(short capture evict)
         set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
     endforeach()
-    foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4 engine/generate retrieval/chunk)
+    foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4
+        engine/generate retrieval/chunk)
         if(name IN_LIST sanitized_tests)
             set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=12")
         endif()
@@ -151,7 +157,8 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         add_test(NAME vulkan/${short}_by_address COMMAND ${full_only} $<TARGET_FILE:test_${room}_${short}>)
         myth_register_test(vulkan/${short}_by_address)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
-            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=5" "MYTHOS_TEST_GOLDENS=3")
+            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=5"
+            "MYTHOS_TEST_GOLDENS=3")
     endforeach()
 endif()
 
@@ -203,21 +210,27 @@ endforeach()
 # The software driver compiles every program once and keeps it: the first test that needs them all goes alone.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set(after_vulkan ${all_tests})
-list(FILTER after_vulkan INCLUDE REGEX "^vulkan/(bits|replay|faults|.*_by_address)$|_vulkan$|^inspect/devices$|^tree/gpu_script$")
+list(FILTER after_vulkan INCLUDE REGEX
+    "^vulkan/(bits|replay|faults|.*_by_address)$|_vulkan$|^inspect/devices$|^tree/gpu_script$")
 if("vulkan/ops" IN_LIST all_tests)
     set_property(TEST ${after_vulkan} PROPERTY DEPENDS vulkan/ops)
 endif()
 
 # The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores,
 # roughly.
-foreach(row "inspect/inspect 460" "cuda_emu/calls 340" "cuda_emu/model_golden 700" "retrieval/scan_git 540" "vulkan/faults 120" "tree/drivers 160"
-        "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255"
-        "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"
-        "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
-        "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
-        "engine/model_golden_vulkan 300" "engine/block_types_vulkan 120" "cuda_emu/block_types 200" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
-        "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45" "engine/generate_vulkan 45"
-        "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
+foreach(row
+        "inspect/inspect 460" "cuda_emu/calls 340" "cuda_emu/model_golden 700" "retrieval/scan_git 540"
+        "vulkan/faults 120" "tree/drivers 160" "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285"
+        "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255" "retrieval/grep 250" "engine/endless_chat 200"
+        "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150" "engine/faults_vulkan 145"
+        "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110"
+        "inspect/runlog 110" "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95"
+        "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90" "engine/model_golden_vulkan 300"
+        "engine/block_types_vulkan 120" "cuda_emu/block_types 200" "engine/seq_vulkan 75" "inspect/devices 75"
+        "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65" "vulkan/ops_by_address 60" "vulkan/bits_by_address 60"
+        "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45"
+        "engine/generate_vulkan 45" "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30"
+        "cuda_emu/ops_sm80 25" "vulkan/replay 20")
     separate_arguments(row)
     list(GET row 0 name)
     list(GET row 1 seconds)

@@ -20,7 +20,8 @@ void main()
 {
     a = args.a;
     const uint n = a.n_stream, t = gl_LocalInvocationID.x;
-    const uint64_t at = uint64_t(gl_WorkGroupID.x) * a.dim * 4ul, step = uint64_t(a.n_rows) * a.dim * 4ul, x = a.x + at, u = a.u + at;
+    const uint64_t at = uint64_t(gl_WorkGroupID.x) * a.dim * 4ul, step = uint64_t(a.n_rows) * a.dim * 4ul, x = a.x + at,
+                   u = a.u + at;
     const uint64_t pend = a.pend == 0ul ? 0ul : a.pend + at, own = x + a.active_stream * step;
     const float pend_scale = fold_scale(pend, a.w_post, a.dim, a.eps);
     for (uint i = t; i < a.dim && pend != 0ul; i += gl_WorkGroupSize.x)

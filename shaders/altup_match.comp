@@ -22,7 +22,8 @@ float mean_square(uint64_t x)
 void main()
 {
     a = args.a;
-    const uint64_t at = uint64_t(gl_WorkGroupID.x) * a.dim * 4ul, step = uint64_t(a.n_rows) * a.dim * 4ul, x = a.x + at, u = a.u + at;
+    const uint64_t at = uint64_t(gl_WorkGroupID.x) * a.dim * 4ul, step = uint64_t(a.n_rows) * a.dim * 4ul, x = a.x + at,
+                   u = a.u + at;
     const float rms = sqrt(mean_square(x));
     float scale[8];
     for (uint k = 0; k < a.n_u; k++)

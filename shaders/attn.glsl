@@ -120,6 +120,9 @@ vec4 folded_vec4(uint64_t p, uint d, uint pos)
 }
 
 // Of the key of position pos.
-vec4 key_vec4(uint64_t p, uint d, uint pos) { return FOLDS ? folded_vec4(p, d, pos) : row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d); }
+vec4 key_vec4(uint64_t p, uint d, uint pos)
+{
+    return FOLDS ? folded_vec4(p, d, pos) : row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d);
+}
 
 #endif

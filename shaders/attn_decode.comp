@@ -173,8 +173,10 @@ void merge_row(uint64_t run, uint head, bool is_v)
 void main()
 {
     a = args.a;
-    const uint row = a.row0 + gl_WorkGroupID.z, group = a.n_head / a.n_head_kv, n_hgroup = (group + Q_HEADS - 1) / Q_HEADS;
-    const uint head = gl_WorkGroupID.y / n_hgroup, g0 = gl_WorkGroupID.y % n_hgroup * Q_HEADS, n_h = min(Q_HEADS, group - g0);
+    const uint row = a.row0 + gl_WorkGroupID.z, group = a.n_head / a.n_head_kv,
+               n_hgroup = (group + Q_HEADS - 1) / Q_HEADS;
+    const uint head = gl_WorkGroupID.y / n_hgroup, g0 = gl_WorkGroupID.y % n_hgroup * Q_HEADS,
+               n_h = min(Q_HEADS, group - g0);
     const uint h0 = head * group + g0, pos = uint(I32(a.pos).v[row]), first = first_key(pos);
     const uint64_t run = run_of(row);
     const uvec2 gap = gap_of(run);

@@ -67,7 +67,8 @@ void score_block(uint start, uint run, uvec2 gap)
         [[unroll]] for (uint e = t; e < 256; e += 128) {
             const uint word = e % 8, row = e / 8, at = d + word * 4;
             tile[place(row, word)] = q_vec4(row, at);
-            tile[256 + place(row, word)] = at < HEAD_DIM && k_row[row] != 0ul ? key_vec4(k_row[row], at, start + row) : vec4(0.0);
+            tile[256 + place(row, word)] =
+                at < HEAD_DIM && k_row[row] != 0ul ? key_vec4(k_row[row], at, start + row) : vec4(0.0);
         }
         barrier();
         for (uint word = 0; word < 8; word++) {
@@ -85,7 +86,8 @@ void score_block(uint start, uint run, uvec2 gap)
     [[unroll]] for (uint i = 0; i < 2; i++)
         [[unroll]] for (uint j = 0; j < 4; j++) {
             const uint row = i * 16 + ty, key = start + j * 8 + tx, pos = q_pos[row];
-            const bool sees = q_run[row] == run && key <= q_last[row] && key >= first_key(pos) && (key < gap.x || key >= gap.y);
+            const bool sees =
+                q_run[row] == run && key <= q_last[row] && key >= first_key(pos) && (key < gap.x || key >= gap.y);
             weight[row * K_TILE + j * 8 + tx] = sees ? cap_f32(s[i * 4 + j], a.softcap) : -INF;
         }
 }

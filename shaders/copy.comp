@@ -10,7 +10,8 @@ ARGS(copy)
 
 void main()
 {
-    const uint64_t dst = args.a.dst, src = args.a.src, n = args.a.n, width = gl_WorkGroupSize.x, n_piece = (n + width - 1ul) / width;
+    const uint64_t dst = args.a.dst, src = args.a.src, n = args.a.n, width = gl_WorkGroupSize.x,
+                   n_piece = (n + width - 1ul) / width;
     const bool is_forward = dst < src;
     for (uint64_t p = 0ul; p < n_piece; p++) {
         uint64_t i = (is_forward ? p : n_piece - 1ul - p) * width + gl_LocalInvocationID.x;

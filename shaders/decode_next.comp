@@ -25,7 +25,8 @@ uint64_t share(uint64_t a, uint m) { return (a >> 24) * m + (((a & 0xfffffful) *
 // Over the first n candidates: the sum of all weights and of those in the lanes before this one.
 void sums(uint64_t logit, uint n, float temp, out uint64_t total, out uint64_t before)
 {
-    const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n), to = min(from + per, n);
+    const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n),
+               to = min(from + per, n);
     uint64_t own = 0ul;
     for (uint i = from; i < to; i++)
         own += weight(logit, i, temp);
@@ -41,7 +42,8 @@ void sums(uint64_t logit, uint n, float temp, out uint64_t total, out uint64_t b
 // First of the n candidates at which the sum of weights exceeds `bound`; n - 1 when none does.
 uint find(uint64_t logit, uint n, float temp, uint64_t before, uint64_t bound)
 {
-    const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n), to = min(from + per, n);
+    const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n),
+               to = min(from + per, n);
     uint found = n - 1;
     uint64_t sum = before;
     for (uint i = from; i < to && sum <= bound; i++) {
@@ -87,7 +89,8 @@ void main()
     const uint k = args.a.k, step = uint(I32(args.a.step).v[0]);
     for (uint r = gl_SubgroupID; r < args.a.n_rows; r += gl_NumSubgroups) {
         const uint64_t run = args.a.runs + uint64_t(r) * RUN_WIDTH * 4ul, ids = args.a.top_id + uint64_t(r) * k * 4ul;
-        const uint64_t logit = args.a.top_logit + uint64_t(r) * k * 4ul, at = uint64_t(step % args.a.n_out) * args.a.n_rows + r;
+        const uint64_t logit = args.a.top_logit + uint64_t(r) * k * 4ul,
+                       at = uint64_t(step % args.a.n_out) * args.a.n_rows + r;
         const bool is_still = (I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) != 0;
         const int pos = I32(args.a.pos).v[r];
         uint n = k;
@@ -97,7 +100,9 @@ void main()
         n = subgroupMin(n);
         int id = -1;
         if (!is_still && n > 0) {
-            const uint idx = args.a.temp > 0.0 && n > 1 ? choose(logit, min(n, args.a.k_sample), args.a.seq_number + r, uint(pos) + 1) : 0;
+            const uint idx = args.a.temp > 0.0 && n > 1
+                               ? choose(logit, min(n, args.a.k_sample), args.a.seq_number + r, uint(pos) + 1)
+                               : 0;
             id = I32(ids).v[idx];
         }
         if (subgroupElect()) {

@@ -74,8 +74,8 @@ uint lookup_byte(uvec4 table, uint n)
 }
 uint lookup_word(uvec4 table, uint w)
 {
-    return lookup_byte(table, w & 15u) | lookup_byte(table, w >> 8 & 15u) << 8 | lookup_byte(table, w >> 16 & 15u) << 16 |
-           lookup_byte(table, w >> 24 & 15u) << 24;
+    return lookup_byte(table, w & 15u) | lookup_byte(table, w >> 8 & 15u) << 8 |
+           lookup_byte(table, w >> 16 & 15u) << 16 | lookup_byte(table, w >> 24 & 15u) << 24;
 }
 uvec2 eight_lookup(uvec4 table, uvec2 q) { return uvec2(lookup_word(table, q.x), lookup_word(table, q.y)); }
 
@@ -85,16 +85,25 @@ const uvec4 FP4_TABLE = uvec4(0x83828180u, 0x8c888684u, 0x7d7e7f80u, 0x74787a7cu
 
 // ---- types, by their blocks; in blocks of 256 k is the place in the block ----
 
-eight_t eight_q4_1(uint64_t p, uint k) { return eight_t(eight_nibbles(p + 4, k), 0, eight_half(p), -eight_half(p + 2)); }
+eight_t eight_q4_1(uint64_t p, uint k)
+{
+    return eight_t(eight_nibbles(p + 4, k), 0, eight_half(p), -eight_half(p + 2));
+}
 
-eight_t eight_q5_0(uint64_t p, uint k) { return eight_t(eight_nibbles(p + 6, k) | eight_fifths(p + 2, k), 16, eight_half(p), 0.0); }
+eight_t eight_q5_0(uint64_t p, uint k)
+{
+    return eight_t(eight_nibbles(p + 6, k) | eight_fifths(p + 2, k), 16, eight_half(p), 0.0);
+}
 
 eight_t eight_q5_1(uint64_t p, uint k)
 {
     return eight_t(eight_nibbles(p + 8, k) | eight_fifths(p + 4, k), 0, eight_half(p), -eight_half(p + 2));
 }
 
-eight_t eight_iq4_nl(uint64_t p, uint k) { return eight_t(eight_lookup(IQ4_TABLE, eight_nibbles(p + 2, k)), 128, eight_half(p), 0.0); }
+eight_t eight_iq4_nl(uint64_t p, uint k)
+{
+    return eight_t(eight_lookup(IQ4_TABLE, eight_nibbles(p + 2, k)), 128, eight_half(p), 0.0);
+}
 
 eight_t eight_mxfp4(uint64_t p, uint k)
 {
@@ -109,15 +118,17 @@ eight_t eight_mxfp4(uint64_t p, uint k)
 eight_t eight_q2_k(uint64_t p, uint k)
 {
     const uint both = eight_byte(p + k / 16);
-    return eight_t(eight_fields(p + 16 + k / 128 * 32 + k % 32, k % 128 / 32 * 2, TWO_BITS), 0, eight_half(p + 80) * float(both & 15u),
-                   eight_half(p + 82) * float(both >> 4));
+    return eight_t(eight_fields(p + 16 + k / 128 * 32 + k % 32, k % 128 / 32 * 2, TWO_BITS), 0,
+                   eight_half(p + 80) * float(both & 15u), eight_half(p + 82) * float(both >> 4));
 }
 
 eight_t eight_q3_k(uint64_t p, uint k)
 {
-    const uint sub = k / 16, low = eight_byte(p + 96 + sub % 8) >> sub / 8 * 4 & 15u, high = eight_byte(p + 104 + sub % 4) >> sub / 4 * 2 & 3u;
+    const uint sub = k / 16, low = eight_byte(p + 96 + sub % 8) >> sub / 8 * 4 & 15u,
+               high = eight_byte(p + 104 + sub % 4) >> sub / 4 * 2 & 3u;
     const uvec2 q = eight_fields(p + 32 + k / 128 * 32 + k % 32, k % 128 / 32 * 2, TWO_BITS);
-    return eight_t(q | eight_fields(p + k % 32, k / 32, ONE_BIT) << 2, 4, eight_half(p + 108) * float(int(low | high << 4) - 32), 0.0);
+    return eight_t(q | eight_fields(p + k % 32, k / 32, ONE_BIT) << 2, 4,
+                   eight_half(p + 108) * float(int(low | high << 4) - 32), 0.0);
 }
 
 // Scale and minimum of q4_k and q5_k.
@@ -155,8 +166,10 @@ eight_t eight_q6_k(uint64_t p, uint k)
 
 eight_t eight_iq4_xs(uint64_t p, uint k)
 {
-    const uint i = k / 32, low = eight_byte(p + 4 + i / 2) >> i % 2 * 4 & 15u, high = uint(U16(p + 2).v[0]) >> 2 * i & 3u;
-    return eight_t(eight_lookup(IQ4_TABLE, eight_nibbles(p + 8 + 16 * i, k)), 128, eight_half(p) * float(int(low | high << 4) - 32), 0.0);
+    const uint i = k / 32, low = eight_byte(p + 4 + i / 2) >> i % 2 * 4 & 15u,
+               high = uint(U16(p + 2).v[0]) >> 2 * i & 3u;
+    return eight_t(eight_lookup(IQ4_TABLE, eight_nibbles(p + 8 + 16 * i, k)), 128,
+                   eight_half(p) * float(int(low | high << 4) - 32), 0.0);
 }
 
 // ---- a row ----
@@ -203,7 +216,8 @@ float weight_at(uint64_t w, uint dtype, uint64_t n_row, uint n, uint64_t row, ui
     case DT_Q8_0: return f16_to_f32(uint(U16(w + n_row * n + at / 32ul * 2ul).v[0])) * float(int(I8(w + at).v[0]));
     default: {
         uint b = uint(U8(w + (at / 32ul) * 16ul + uint64_t(i % 16u)).v[0]);
-        return f16_to_f32(uint(U16(w + n_row * n / 2ul + at / 32ul * 2ul).v[0])) * float(int((i % 32u) < 16u ? b & 15u : b >> 4) - 8);
+        return f16_to_f32(uint(U16(w + n_row * n / 2ul + at / 32ul * 2ul).v[0])) *
+               float(int((i % 32u) < 16u ? b & 15u : b >> 4) - 8);
     }
     }
 }

@@ -13,8 +13,10 @@ void main()
 {
     const uint dim = args.a.dim, step = gl_WorkGroupSize.x;
     const float eps = args.a.eps;
-    const uint64_t at = uint64_t(I32(args.a.rows).v[gl_WorkGroupID.x]) * dim * 4ul, x = args.a.x + at, w_post = args.a.w_post;
-    const uint64_t pend = args.a.pend == 0ul ? 0ul : args.a.pend + at, y = args.a.y + uint64_t(gl_WorkGroupID.x) * dim * 4ul;
+    const uint64_t at = uint64_t(I32(args.a.rows).v[gl_WorkGroupID.x]) * dim * 4ul, x = args.a.x + at,
+                   w_post = args.a.w_post;
+    const uint64_t pend = args.a.pend == 0ul ? 0ul : args.a.pend + at,
+                   y = args.a.y + uint64_t(gl_WorkGroupID.x) * dim * 4ul;
     const float pend_scale = fold_scale(pend, w_post, dim, eps);
     float sum = 0.0;
     for (uint i = gl_LocalInvocationID.x; i < dim; i += step) {

@@ -46,9 +46,8 @@ void gemv_narrow_scales(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     for (uint c = gl_SubgroupInvocationID; c < n_in / CHUNK; c += gl_SubgroupSize) {
         gemv_load(w, n_in, row0, n_total, c);
-        [[unroll]] for (uint r = 0; r < R_ROWS; r++)
-            if (IS_QUANT)
-                gemv_scale[r] = scale_value(uint(U16(scale_row(w, n_total, n_in, min(row0 + r, n_total - 1))).v[c * CHUNK / 32]));
+        [[unroll]] for (uint r = 0; r < R_ROWS; r++) if (IS_QUANT) gemv_scale[r] =
+            scale_value(uint(U16(scale_row(w, n_total, n_in, min(row0 + r, n_total - 1))).v[c * CHUNK / 32]));
         gemv_step(c);
     }
 }
@@ -90,7 +89,8 @@ void gemv_blocks(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     for (uint c = gl_SubgroupInvocationID; c < n_in / 8; c += gl_SubgroupSize)
         [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
-            const eight_t e = eight_at(W_TYPE, w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in), c * 8);
+            const eight_t e =
+                eight_at(W_TYPE, w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in), c * 8);
             [[unroll]] for (uint h = 0; h < 2; h++) {
                 const vec4 v = eight_four(e, h);
                 [[unroll]] for (uint b = 0; b < N_BATCH; b++) {

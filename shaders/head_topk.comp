@@ -78,7 +78,10 @@ uint key_of(float v)
     return !(v > -INF) ? 0u : (u & 0x80000000u) != 0u ? ~u : u | 0x80000000u;
 }
 
-float logit_of(uint key) { return key == 0u ? -INF : uintBitsToFloat((key & 0x80000000u) != 0u ? key ^ 0x80000000u : ~key); }
+float logit_of(uint key)
+{
+    return key == 0u ? -INF : uintBitsToFloat((key & 0x80000000u) != 0u ? key ^ 0x80000000u : ~key);
+}
 
 // entry[] = logits of ids first .. first + n - 1, edited.
 void read_logits(uint row, uint first, uint n, uint64_t logits)

@@ -15,7 +15,8 @@ void main()
     const uint64_t run = args.a.runs + uint64_t(gl_WorkGroupID.y) * RUN_WIDTH * 4ul;
     if ((I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) != 0)
         return;
-    const uint n_kv = args.a.n_head_kv, head = gl_WorkGroupID.x % n_kv, hd = args.a.head_dim, page_tok = args.a.kv.page_tok;
+    const uint n_kv = args.a.n_head_kv, head = gl_WorkGroupID.x % n_kv, hd = args.a.head_dim,
+               page_tok = args.a.kv.page_tok;
     const bool has_k = args.a.k_new != 0ul, is_v = !has_k || gl_WorkGroupID.x >= n_kv;
     const uint64_t row_bytes = cache_bytes(is_v ? args.a.type_v : args.a.type_k, hd);
     const uint64_t skip = is_v && has_k ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;

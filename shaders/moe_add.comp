@@ -10,7 +10,8 @@ ARGS(moe_add)
 
 void main()
 {
-    const uint r = gl_WorkGroupID.x, i = gl_WorkGroupID.y * gl_WorkGroupSize.x + gl_LocalInvocationID.x, k = args.a.k, dim = args.a.dim;
+    const uint r = gl_WorkGroupID.x, i = gl_WorkGroupID.y * gl_WorkGroupSize.x + gl_LocalInvocationID.x, k = args.a.k,
+               dim = args.a.dim;
     if (i >= dim)
         return;
     F32 weight = F32(args.a.weight + uint64_t(r) * k * 4ul);

@@ -54,7 +54,8 @@ void choose(uint r)
 
 void main()
 {
-    const uint t = gl_LocalInvocationID.x, step = gl_WorkGroupSize.x, n_expert = args.a.n_expert, n = args.a.n_rows * args.a.k;
+    const uint t = gl_LocalInvocationID.x, step = gl_WorkGroupSize.x, n_expert = args.a.n_expert,
+               n = args.a.n_rows * args.a.k;
     I32 id = I32(args.a.id);
     for (uint r = t; r < args.a.n_rows; r += step)
         choose(r);

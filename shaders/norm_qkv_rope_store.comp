@@ -37,7 +37,8 @@ void project(uint64_t w, uint n_out, uint row0, uint64_t y)
 void main()
 {
     a = args.a;
-    const uint n_q = a.n_q, n_kv = a.n_kv, q_groups = (n_q + R_ROWS - 1) / R_ROWS, kv_groups = (n_kv + R_ROWS - 1) / R_ROWS;
+    const uint n_q = a.n_q, n_kv = a.n_kv, q_groups = (n_q + R_ROWS - 1) / R_ROWS,
+               kv_groups = (n_kv + R_ROWS - 1) / R_ROWS;
     const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * a.n_group;
     const uint64_t k = a.qkv + uint64_t(a.n_rows) * n_q * 4ul, v = k + uint64_t(a.n_rows) * n_kv * 4ul;
     norm_rows(a.w_in);

@@ -12,7 +12,8 @@ ARGS(ple_gate)
 void main()
 {
     const uint n = args.a.n_ple;
-    F32 h = F32(args.a.h + uint64_t(gl_WorkGroupID.x) * n * 4ul), p = F32(args.a.p + uint64_t(gl_WorkGroupID.x) * args.a.p_stride * 4ul);
+    F32 h = F32(args.a.h + uint64_t(gl_WorkGroupID.x) * n * 4ul),
+        p = F32(args.a.p + uint64_t(gl_WorkGroupID.x) * args.a.p_stride * 4ul);
     for (uint i = gl_LocalInvocationID.x; i < n; i += gl_WorkGroupSize.x)
         h.v[i] = gelu_f32(h.v[i]) * p.v[i];
 }

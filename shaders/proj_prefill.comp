@@ -138,7 +138,8 @@ void read_w(uint n, uint row, uint k, uint word)
 void main()
 {
     a = args.a;
-    const uint t = gl_LocalInvocationIndex, tx = t % 8, ty = t / 8, n0 = gl_WorkGroupID.x * N_TILE, m0 = gl_WorkGroupID.y * M_TILE;
+    const uint t = gl_LocalInvocationIndex, tx = t % 8, ty = t / 8, n0 = gl_WorkGroupID.x * N_TILE,
+               m0 = gl_WorkGroupID.y * M_TILE;
     const uint n_in = a.n_in, n_out = a.n_out, row0 = a.row0;
     [[unroll]] for (uint i = 0; i < T_ROWS * 8; i++)
         acc[i] = 0.0;
@@ -156,8 +157,8 @@ void main()
         for (uint word = 0; word < 8; word++) {
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
                 xv[i] = unpack_words(x_tile[place(i * 8 + ty, word)]);
-            [[unroll]] for (uint j = 0; j < 8; j++)
-                wv[j] = IS_PACKED ? unpack_four(w_packed[place(j * 8 + tx, word)]) : unpack_words(w_tile[place(j * 8 + tx, word)]);
+            [[unroll]] for (uint j = 0; j < 8; j++) wv[j] = IS_PACKED ? unpack_four(w_packed[place(j * 8 + tx, word)])
+                                                                      : unpack_words(w_tile[place(j * 8 + tx, word)]);
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
                 [[unroll]] for (uint j = 0; j < 8; j++)
                     [[unroll]] for (uint c = 0; c < 4; c++)

@@ -16,7 +16,8 @@ ARGS(qkv_rope_store)
 
 void main()
 {
-    const uint hd = args.a.head_dim, half_hd = hd / 2, n_q = args.a.n_head, n_kv = args.a.n_head_kv, step = gl_WorkGroupSize.x;
+    const uint hd = args.a.head_dim, half_hd = hd / 2, n_q = args.a.n_head, n_kv = args.a.n_head_kv,
+               step = gl_WorkGroupSize.x;
     const uint64_t r = gl_WorkGroupID.y, rows = args.a.n_rows;
     const uint h = gl_WorkGroupID.x, kv = h < n_q ? 0 : (h - n_q) % n_kv;
     const bool is_q = h < n_q, is_v = h >= n_q + (args.a.k_new != 0ul ? n_kv : 0);

@@ -62,8 +62,14 @@ uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i)
 }
 uvec4 chunk_words(chunk_t v) { return v; }
 #else
-chunk_t weight_chunk(uint64_t w, uint n_in, uint row, uint c) { return Words(w + uint64_t(row) * weight_row_bytes(n_in)).v[c]; }
-uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i) { return unpack32(U64(scale_row(w, n_total, n_in, row)).v[i]); }
+chunk_t weight_chunk(uint64_t w, uint n_in, uint row, uint c)
+{
+    return Words(w + uint64_t(row) * weight_row_bytes(n_in)).v[c];
+}
+uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i)
+{
+    return unpack32(U64(scale_row(w, n_total, n_in, row)).v[i]);
+}
 uvec4 chunk_words(chunk_t v) { return uvec4(unpack32(v.x), unpack32(v.y)); }
 #endif
 
@@ -81,8 +87,8 @@ float dot_chunk(float sum, chunk_t w)
         [[unroll]] for (uint i = 0; i < 8; i++)
             sum = fma(unpackHalf2x16(q[i / 2])[i % 2], chunk_x[i / 4][i % 4], sum);
     } else if (W_TYPE == DT_BF16) {
-        [[unroll]] for (uint i = 0; i < 8; i++)
-            sum = fma(uintBitsToFloat(i % 2 == 0 ? q[i / 2] << 16 : q[i / 2] & 0xffff0000u), chunk_x[i / 4][i % 4], sum);
+        [[unroll]] for (uint i = 0; i < 8; i++) sum =
+            fma(uintBitsToFloat(i % 2 == 0 ? q[i / 2] << 16 : q[i / 2] & 0xffff0000u), chunk_x[i / 4][i % 4], sum);
     } else if (W_TYPE == DT_Q8_0) {
         sum = 0.0;
         [[unroll]] for (uint i = 0; i < 16; i++)
@@ -98,7 +104,9 @@ float dot_chunk(float sum, chunk_t w)
 // Element i of a row that starts at p, for types without a scale.
 float row_value(uint64_t p, uint i)
 {
-    return W_TYPE == DT_F32 ? F32(p).v[i] : W_TYPE == DT_F16 ? f16_to_f32(uint(U16(p).v[i])) : bf16_to_f32(uint(U16(p).v[i]));
+    return W_TYPE == DT_F32 ? F32(p).v[i]
+         : W_TYPE == DT_F16 ? f16_to_f32(uint(U16(p).v[i]))
+                            : bf16_to_f32(uint(U16(p).v[i]));
 }
 
 #endif

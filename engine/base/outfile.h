@@ -1,11 +1,12 @@
-/* outfile.h - output files: a reader of the name sees the file that was there before or the whole new one, never a part.
+/* outfile.h - output files: a reader of the name sees the file that was there before or the whole new one, never a
+ * part.
  *
  * Names    the bytes go into a new file of the same folder, NAME.<16 hex digits of chance>.tmp, and are renamed onto
  *          NAME when they are complete and synced. The new file is created with O_EXCL and O_NOFOLLOW below a
- *          descriptor of the folder, so a link or a file that somebody put there first is never written through, and any
- *          number of processes may write the same NAME: the last one to finish wins
- * Special  a device or a pipe is written in place, because a rename would replace it by a file. A pipe that nobody reads
- *          is refused, not waited for. What is special has no size and cannot be written twice from the front
+ *          descriptor of the folder, so a link or a file that somebody put there first is never written through, and
+ *          any number of processes may write the same NAME: the last one to finish wins
+ * Special  a device or a pipe is written in place, because a rename would replace it by a file. A pipe that nobody
+ *          reads is refused, not waited for. What is special has no size and cannot be written twice from the front
  * Owner    a myth_out belongs to the caller and is not moved between open and finish or abandon; the path is lent for
  *          as long. A zeroed one is closed, finish and abandon close it
  * Ends     myth_out_remove_begun removes the unfinished files of the process when a signal handler ends it

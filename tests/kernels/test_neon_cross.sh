@@ -12,7 +12,8 @@ trap 'rm -rf "$out"' EXIT
 n=0
 for f in engine/base/*.c kernels/*.c kernels/cpu/*.c kernels/cpu/*/*.c; do
     case $f in *_avx2.c | *_avx512.c | *_amx.c) continue ;; esac
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wvla -Werror -I. \
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes \
+        -Wvla -Werror -I. \
         -c "$f" -o "$out/$(basename "$f" .c).o"
     n=$((n + 1))
 done

@@ -33,7 +33,7 @@ check() # folder of a tree, table; prints every mistake, fails when there is one
                 list = line; sub(/^[^:]*:/, "", list)
                 n = split(list, part, " ")
                 for (i = 1; i <= n; i++) {
-                    if (!(part[i] in row)) mistake("rooms.txt: " node " may not include " part[i] ", which is not above it")
+                    if (!(part[i] in row)) mistake("rooms.txt: " part[i] " is not above " node ", which would include it")
                     may[node, part[i]] = 1
                 }
                 if (node in row) mistake("rooms.txt: " node " has two rows")
@@ -42,7 +42,11 @@ check() # folder of a tree, table; prints every mistake, fails when there is one
         }
         {
             from = FILENAME
-            if (!(dir_of(from) in row)) { if (!(dir_of(from) in told)) mistake(dir_of(from) " has no row in rooms.txt"); told[dir_of(from)] = 1; next }
+            if (!(dir_of(from) in row)) {
+                if (!(dir_of(from) in told)) mistake(dir_of(from) " has no row in rooms.txt")
+                told[dir_of(from)] = 1
+                next
+            }
             if ($0 !~ /^[ \t]*#[ \t]*include[ \t]*"/) next
             target = $0
             sub(/^[^"]*"/, "", target); sub(/".*/, "", target)

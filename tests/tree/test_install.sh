@@ -42,7 +42,8 @@ pc=$(find "$dir/prefix" -name mythos.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 # The package file names the prefix the build was configured for; this one was installed elsewhere.
 # shellcheck disable=SC2046
-cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable=prefix="$dir/prefix" --cflags --libs mythos)
+cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable=prefix="$dir/prefix" --cflags --libs \
+    mythos)
 "$dir/by_pkg_config"
 
 # Every installed header compiles alone, as C11 and as C++17.
@@ -59,7 +60,8 @@ done <"$dir/headers"
 if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
     "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
 fi
-"$dir/prefix/bin/mythos" eval shop --part retrieval --every 1000 -q >/dev/null                # and so does what eval measures on
+# and so does what eval measures on
+"$dir/prefix/bin/mythos" eval shop --part retrieval --every 1000 -q >/dev/null
 gzip -dc "$dir/prefix/share/man/man1/mythos.1.gz" | grep -q '^.TH MYTHOS 1'
 grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
 grep -q '^#compdef mythos' "$dir/prefix/share/zsh/site-functions/_mythos"

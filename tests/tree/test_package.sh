@@ -57,7 +57,8 @@ END
 inside sh -c 'cd /tmp && cc main.c -o main $(pkg-config --cflags --libs mythos) && ./main' ||
     fail "a program does not link"
 
-git archive --prefix=engine/ HEAD CMakeLists.txt CMakePresets.json LICENSE cmake engine kernels shaders | tar x -C "$dir"
+git archive --prefix=engine/ HEAD CMakeLists.txt CMakePresets.json LICENSE cmake engine kernels shaders |
+    tar x -C "$dir"
 cmake -S "$dir/engine" -B "$dir/build" -G Ninja -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF >"$dir/log" 2>&1 ||
     fail "$(tail -20 "$dir/log")"
 cmake --build "$dir/build" >"$dir/log" 2>&1 ||

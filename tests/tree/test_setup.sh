@@ -29,7 +29,8 @@ stub id 'echo 1000'
 if PATH="$dir:$PATH" ./setup.sh build 2>"$dir/err"; then
     fail "without root and with a package missing it did not fail"
 fi
-grep -q '^apt-get update && apt-get install -y --no-install-recommends ninja-build$' "$dir/err" || fail "no line to run: $(cat "$dir/err")"
+grep -q '^apt-get update && apt-get install -y --no-install-recommends ninja-build$' "$dir/err" ||
+    fail "no line to run: $(cat "$dir/err")"
 [ ! -e "$dir/calls" ] || fail "apt-get was called without root"
 if ./setup.sh nothing 2>/dev/null; then
     fail "an unknown set was accepted"

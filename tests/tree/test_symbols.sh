@@ -2,7 +2,8 @@
 # The library neither ends the process, nor prints, nor takes memory behind the ledger's back: read from the symbols its
 # objects need. volk opens the Vulkan loader.
 set -eu
-if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON\|^CMAKE_BUILD_TYPE:STRING=Debug' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
+if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON\|^CMAKE_BUILD_TYPE:STRING=Debug' \
+    "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
     echo "skipped: asserts and sanitizers bring symbols of their own"
     exit 77
 fi
@@ -31,7 +32,8 @@ check "$MYTHOS_BUILD_DIR/libmythos_engine.a" || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 for call in 'malloc(3)' '(void *)(long)puts("x")' '(exit(1), (void *)0)'; do
-    printf '#include <stdio.h>\n#include <stdlib.h>\nvoid *f(void);\nvoid *f(void) { return %s; }\n' "$call" >"$dir/planted.c"
+    printf '#include <stdio.h>\n#include <stdlib.h>\nvoid *f(void);\nvoid *f(void) { return %s; }\n' "$call" \
+        >"$dir/planted.c"
     rm -f "$dir/planted.a"
     cc -c "$dir/planted.c" -o "$dir/planted.c.o"
     ar rc "$dir/planted.a" "$dir/planted.c.o"

@@ -9,7 +9,9 @@ if grep -nE '\b(malloc|calloc|realloc|strdup|strndup|alloca|free)[[:space:]]*\('
     echo "memory that is not on the ledger" >&2
     status=1
 fi
-if grep -nE '\b(n_[a-z]+|[a-z_]*(bytes|size|count|off|len|begin|end|pos|left|cap|used|data|dim\[[a-z0-9]+\])) (\+|\*|<<)=? ' $files | grep -v '/\*'; then
+if grep -nE \
+    '\b(n_[a-z]+|[a-z_]*(bytes|size|count|off|len|begin|end|pos|left|cap|used|data|dim\[[a-z0-9]+\])) (\+|\*|<<)=? ' \
+    $files | grep -v '/\*'; then
     echo "arithmetic on sizes outside myth_add_u64, myth_mul_u64, myth_align_u64, without a reason" >&2
     status=1
 fi

@@ -41,5 +41,7 @@ for c in commands:
 print(n_flag, "flags of", len(commands), "commands")
 END
 bash -n "$dir/bash"
-if command -v zsh >/dev/null; then zsh -n "$dir/zsh"; else bash -n "$dir/zsh" && echo "SKIPPED zsh: not installed, its script was read by bash alone"; fi
-if command -v fish >/dev/null; then fish -n "$dir/fish"; else echo "SKIPPED fish: not installed, its lines were read as words alone"; fi
+if command -v zsh >/dev/null; then zsh -n "$dir/zsh"; else bash -n "$dir/zsh" &&
+    echo "SKIPPED zsh: not installed, its script was read by bash alone"; fi
+if command -v fish >/dev/null; then fish -n "$dir/fish"; else echo \
+    "SKIPPED fish: not installed, its lines were read as words alone"; fi

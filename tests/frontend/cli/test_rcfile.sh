@@ -43,7 +43,8 @@ is "$(says search top)" "4 file"
 is "$(MYTHOS_FAIL_LEVEL=medium says inspect-file fail-level)" "medium environment"
 is "$(MYTHOS_OUTPUT=html=x.html says inspect-file output)" "html=x.html environment"
 "$MYTHOS_BIN" inspect-file --fail-level info --no-two-pass --output jsonl=y --show-config >"$dir/out"
-grep -q '^fail-level *info *flag' "$dir/out" && grep -q '^two-pass *off *flag' "$dir/out" && grep -q '^output *jsonl=y *flag' "$dir/out" || fail "flags: $(cat "$dir/out")"
+grep -q '^fail-level *info *flag' "$dir/out" && grep -q '^two-pass *off *flag' "$dir/out" &&
+    grep -q '^output *jsonl=y *flag' "$dir/out" || fail "flags: $(cat "$dir/out")"
 # other places
 echo 'threads = 5' >"$dir/xdg/mythos/config"
 is "$(XDG_CONFIG_HOME=$dir/xdg says scan threads)" "5 file"

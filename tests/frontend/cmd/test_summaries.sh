@@ -54,7 +54,8 @@ map 0
 cp "$dir/out" "$dir/without"
 # two files of four, the others later
 map 0 --summaries --summary-files 1
-grep -q 'summaries: 1 of 4 files were looked at, .* 3 are left for the next run' "$dir/err" || fail "bounded: $(cat "$dir/err")"
+grep -q 'summaries: 1 of 4 files were looked at, .* 3 are left for the next run' "$dir/err" ||
+    fail "bounded: $(cat "$dir/err")"
 map 0 --summaries --summary-files 2
 grep -q 'summaries: 2 of 3 files' "$dir/err" || fail "taken up: $(cat "$dir/err")"
 map 0 --summaries
@@ -64,7 +65,8 @@ map 0 --summaries
 cp "$dir/out" "$dir/with"
 grep -q 'queue.c .*tems in order, one writer' "$dir/with" || fail "the head: $(cat "$dir/with")"
 grep -q 'one.py .*Counts the files of a folder' "$dir/with" || fail "the only sentence: $(cat "$dir/with")"
-grep -qE 'ring.c .*(Puts an item into|Takes the oldest item out of) the ring' "$dir/with" || fail "a sentence of the file: $(cat "$dir/with")"
+grep -qE 'ring.c .*(Puts an item into|Takes the oldest item out of) the ring' "$dir/with" ||
+    fail "a sentence of the file: $(cat "$dir/with")"
 grep -q 'bare.c$\|bare.c (c)$' "$dir/with" || fail "a file that says nothing: $(cat "$dir/with")"
 [ "$(db | grep -c .)" -eq 4 ] || fail "lines: $(db)"
 # the map for prompts, without them, is as it was
@@ -79,7 +81,8 @@ echo '/* more */' >>src/bare.c
 map 0 --summaries
 grep -q 'summaries: 1 files' "$dir/err" || fail "a change: $(cat "$dir/err")"
 map 0 --summaries --json
-python3 -c 'import json,sys; f={x["path"]:x["summary"] for x in json.load(open(sys.argv[1]))["files"]}; assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
+python3 -c \
+    'import json,sys; f={x["path"]:x["summary"] for x in json.load(open(sys.argv[1]))["files"]}; assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
 # another model: all anew; one of random weights writes what is about no file, and headlines stay
 map 0 --summaries -m random:gemma3-tiny:f32
 grep -q 'summaries: 4 files were looked at, 0 have a line, 4 by asking' "$dir/err" || fail "random: $(cat "$dir/err")"

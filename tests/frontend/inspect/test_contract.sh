@@ -116,7 +116,8 @@ END
 # run WANTED-EXITS KIND ARGS...: in the repository; what it prints is looked at
 run() { want=$1 kind=$2; shift 2; code=0
     "$mythos" "$@" >"$dir/out" 2>"$dir/err" </dev/null || code=$?
-    case " $want " in *" $code "*) ;; *) fail "mythos $*: exit $code, expected one of $want: $(head -c 2000 "$dir/err")" ;; esac
+    case " $want " in *" $code "*) ;; *) fail \
+        "mythos $*: exit $code, expected one of $want: $(head -c 2000 "$dir/err")" ;; esac
     [ "$kind" = none ] || python3 "$dir/look.py" "$kind" "$dir/out" . || fail "mythos $*"
 }
 
@@ -144,7 +145,8 @@ contract() {
     run "0 1" topic inspect-topic "$question" -C . --format json
     run "0 1" "$6" inspect-diff HEAD~1 -C . --format json
     run "0 1" none inspect-diff HEAD~1 --format jsonl
-    tail -1 "$dir/out" | python3 -c 'import json,sys; assert "summary" in json.load(sys.stdin)' || fail "jsonl: no summary"
+    tail -1 "$dir/out" | python3 -c 'import json,sys; assert "summary" in json.load(sys.stdin)' ||
+        fail "jsonl: no summary"
     run 0 none log show
     [ -s "$dir/out" ] || fail "log show: nothing"
     run 0 none log why
@@ -160,10 +162,12 @@ git init -q .
 git add -A
 git commit -qm one
 git apply "$source/tests/corpus/shop/regression.patch"
-cp "$source"/tests/corpus/inspect/09_* "$source"/tests/corpus/inspect/10_* "$source"/tests/corpus/inspect/17_* .      # defects that the shipped model knows
+# defects that the shipped model knows
+cp "$source"/tests/corpus/inspect/09_* "$source"/tests/corpus/inspect/10_* "$source"/tests/corpus/inspect/17_* .
 git add -A
 git commit -qm two
-contract "Which code runs raw SQL statements?" create_session "list of common passwords" 'def [a-z]+_session' accounts/reporting.py found
+contract "Which code runs raw SQL statements?" create_session "list of common passwords" 'def [a-z]+_session' \
+    accounts/reporting.py found
 
 # what needs to be run once only
 echo '# later' >>accounts/sessions.py
@@ -173,8 +177,10 @@ git diff --cached >"$dir/p.diff"
 run "0 1" inspection inspect-diff --diff "$dir/p.diff" --format json
 run "0 1" inspection inspect-diff HEAD~1..HEAD --filter-mode added --format json
 run 0 none inspect-diff --diff - --dry-run
-run "0 1" topic inspect-topic "Where are sessions of signed-in users created and stored?" --chunks 5 --rerank on --format json
-printf '%s\n' '{"id":"a","text":"def open_file(path): pass"}' '{"id":"b","text":"def close_door(door): pass","path":"door.py","names":"close_door"}' >"$dir/corpus.jsonl"
+run "0 1" topic inspect-topic "Where are sessions of signed-in users created and stored?" --chunks 5 --rerank on \
+    --format json
+printf '%s\n' '{"id":"a","text":"def open_file(path): pass"}' \
+    '{"id":"b","text":"def close_door(door): pass","path":"door.py","names":"close_door"}' >"$dir/corpus.jsonl"
 printf '%s\n' '{"id":"1","text":"close the door"}' '{"id":"2","text":"open a file"}' >"$dir/queries.jsonl"
 run 0 batch search --corpus "$dir/corpus.jsonl" --queries "$dir/queries.jsonl" -k 100 --lexical --json
 if [ -f "$source/models/mythos-embed.gguf" ]; then
@@ -200,6 +206,7 @@ if [ "${MYTHOS_TEST_FULL:-0}" = 1 ]; then
     printf '\nint clamp_to(int n, int most)\n{\n    return n > most ? most : n;\n}\n' >>retrieval/rank/mend.c
     git add -A
     git commit -qm two
-    contract "How is a misspelt word mended?" myth_mend_is_slip "no memory for its terms" 'myth_mend_[a-z]+' retrieval/rank/mend.c inspection
+    contract "How is a misspelt word mended?" myth_mend_is_slip "no memory for its terms" 'myth_mend_[a-z]+' \
+        retrieval/rank/mend.c inspection
 fi
 echo "every command of the contract does what it says"

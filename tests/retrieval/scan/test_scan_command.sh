@@ -25,10 +25,12 @@ echo 'int n;' >"$dir/t/$(printf 'new\nline.c')"
 "$MYTHOS_BIN" scan "$dir/t" >"$dir/out" 2>"$dir/err" || fail "exit $?"
 printf 'b\\xffd.c\nnew\\nline.c\nsrc/a.c\nsrc/g.go\ntests/test_a.py\n' >"$dir/want"
 cmp -s "$dir/out" "$dir/want" || fail "paths: $(cat "$dir/out")"
-grep -q '^5 files, .*; out: 1 ignored, 2 hidden, 1 skipped_dir, 1 binary$' "$dir/err" || fail "summary: $(cat "$dir/err")"
+grep -q '^5 files, .*; out: 1 ignored, 2 hidden, 1 skipped_dir, 1 binary$' "$dir/err" ||
+    fail "summary: $(cat "$dir/err")"
 
 "$MYTHOS_BIN" scan "$dir/t" --explain -q >"$dir/out"
-for row in "ignored	src/skip.tmp	pattern '\*.tmp' in .gitignore:1" 'skipped_dir	src/build/	' 'hidden	src/.dot	' 'binary	src/bin	a NUL' 'in	src/a.c	c$' \
+for row in "ignored	src/skip.tmp	pattern '\*.tmp' in .gitignore:1" 'skipped_dir	src/build/	' 'hidden	src/.dot	' \
+    'binary	src/bin	a NUL' 'in	src/a.c	c$' \
     "in	src/g.go	go, generated: 'code generated' in line 1" 'in	tests/test_a.py	python, a test'; do
     grep -q "^$row" "$dir/out" || fail "no row '$row': $(cat "$dir/out")"
 done

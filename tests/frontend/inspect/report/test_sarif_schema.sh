@@ -35,7 +35,8 @@ for file in 10_tty.c 15_jv_aux.c 17_fdforkpty.c; do                  # a comment
     sed "${line:-1}i // mythos:ignore[*] known and wanted" "tests/corpus/inspect/$file" >"$dir/$file"
     inspect "$dir/$file" --format sarif >"$dir/suppressed_$file.sarif"
 done
-inspect "$dir/odd name,%.py" --format text --output "sarif=$dir/refused.sarif" --max-prompt-tokens 50 >/dev/null && exit 1 || [ $? = 3 ]
+inspect "$dir/odd name,%.py" --format text --output "sarif=$dir/refused.sarif" --max-prompt-tokens 50 >/dev/null &&
+    exit 1 || [ $? = 3 ]
 
 python3 - "$schema" "$dir" <<'END'
 import glob, json, sys, warnings

@@ -87,7 +87,8 @@ git add -A
 git commit -qm one
 
 # what a dry run shows a model that takes context: "path first last symbol" of every block
-shown() { "$mythos" "$@" -m random:gemma3-tiny:f32 --prompt-style full --dry-run --format json -q >"$dir/dry" || fail "$*: exit $?"
+shown() { "$mythos" "$@" -m random:gemma3-tiny:f32 --prompt-style full --dry-run --format json -q >"$dir/dry" ||
+    fail "$*: exit $?"
     python3 -c 'import json,sys
 for p in json.load(open(sys.argv[1]))["parts"]:
     for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" | sort -u >"$dir/shown"; }
@@ -96,7 +97,8 @@ lacks() { ! grep -q "$1" "$dir/shown" || fail "$2: '$1' is shown: $(cat "$dir/sh
 
 # nothing changed: nothing to inspect, exit 0, a whole report
 "$mythos" inspect-diff --format json -q >"$dir/json" || fail "no change: exit $?"
-python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["findings"] == [] and d["complete"], d' "$dir/json"
+python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["findings"] == [] and d["complete"], d' \
+    "$dir/json"
 
 # ---- the working tree: changed functions with their callers and tests; what did not change is not there
 python3 - <<'END'
@@ -118,7 +120,8 @@ has 'src/tty.c 9 14 tty_show' "working tree"
 lacks 'old_helper' "working tree"
 lacks 'tty_width' "working tree"
 "$mythos" inspect-diff --dry-run 2>"$dir/err" >/dev/null
-grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 files deleted' "$dir/err" || fail "counts: $(cat "$dir/err")"
+grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 files deleted' "$dir/err" ||
+    fail "counts: $(cat "$dir/err")"
 grep -q 'not shown: src/gone.txt: it is deleted' "$dir/err" || fail "deleted: $(cat "$dir/err")"
 
 # the shipped model was trained on one block at a time
@@ -205,9 +208,11 @@ head -c 200 "$dir/p.diff" >"$dir/cut.diff"
 expect 65 inspect-diff --diff "$dir/cut.diff"
 echo 'secret' >"$dir/outside.c"
 ln -s "$dir/outside.c" src/link.c
-printf -- '--- a/src/link.c\n+++ b/src/link.c\n@@ -0,0 +1 @@\n+secret\n--- a/../outside.c\n+++ b/../outside.c\n@@ -0,0 +1 @@\n+secret\n' >"$dir/link.diff"
+printf -- \
+    '--- a/src/link.c\n+++ b/src/link.c\n@@ -0,0 +1 @@\n+secret\n--- a/../outside.c\n+++ b/../outside.c\n@@ -0,0 +1 @@\n+secret\n' >"$dir/link.diff"
 expect 3 inspect-diff --diff "$dir/link.diff" --format json
-grep -q 'src/link.c: it is a symbolic link' "$dir/err" && grep -q 'it leaves\|leaves the directory' "$dir/err" || fail "links: $(cat "$dir/err")"
+grep -q 'src/link.c: it is a symbolic link' "$dir/err" && grep -q 'it leaves\|leaves the directory' "$dir/err" ||
+    fail "links: $(cat "$dir/err")"
 ! grep -q secret "$dir/out" || fail "a file outside was shown"
 # a diff of another version: said, and not complete
 printf -- '--- a/src/app.py\n+++ b/src/app.py\n@@ -90,0 +91 @@\n+x\n' >"$dir/other.diff"
@@ -240,7 +245,8 @@ whole=False # the shipped model reads one definition at a time: the caller and t
 check tree src/store.py src/app.py tests/test_store.py
 [ $code -eq 1 ] || [ $code -eq 3 ] || fail "inspect-symbol: exit $code"
 for path in src/app.py tests/test_store.py; do
-    grep -q "{\"path\":\"$path\",\"lines\":\[4,6\],\"why\":\"it is context" "$dir/json" || fail "not listed: $path: $(cat "$dir/json")"
+    grep -q "{\"path\":\"$path\",\"lines\":\[4,6\],\"why\":\"it is context" "$dir/json" ||
+        fail "not listed: $path: $(cat "$dir/json")"
 done
 whole=True
 expect 66 inspect-symbol Store.laod
@@ -250,7 +256,8 @@ has 'src/store.py 11 16 load\|src/store.py .*' "topic"
 "$mythos" inspect-topic 'where are sessions loaded from the store' --format json >"$dir/json" 2>"$dir/err" || true
 grep -q 'semantic: ' "$dir/err" || fail "topic does not say whether it is semantic: $(cat "$dir/err")"
 check tree src/store.py src/app.py tests/test_store.py src/tty.c
-"$mythos" inspect-topic 'where are sessions loaded from the store' --rerank on --format json -q >"$dir/json" || [ $? -eq 1 ] || fail "rerank: exit $?"
+"$mythos" inspect-topic 'where are sessions loaded from the store' --rerank on --format json -q >"$dir/json" ||
+    [ $? -eq 1 ] || fail "rerank: exit $?"
 check tree src/store.py src/app.py tests/test_store.py src/tty.c
 expect 0 inspect-topic 'sessions of the store' --rerank on --dry-run
 expect 66 inspect-topic 'qqzzyyxx'
@@ -270,7 +277,8 @@ END
 expect 1 symbols nothing_like_it --json
 [ "$(cat "$dir/out")" = '[]' ] || fail "unknown: $(cat "$dir/out")"
 expect 0 symbols Store.load
-grep -q '^    src/app.py:6  handler  imports src.store and calls its method$' "$dir/out" || fail "text: $(cat "$dir/out")"
+grep -q '^    src/app.py:6  handler  imports src.store and calls its method$' "$dir/out" ||
+    fail "text: $(cat "$dir/out")"
 expect 66 symbols x "$dir/nowhere"
 # ---- the files that the model was measured with, as one change: no less is found among others than alone
 # (tests/corpus/inspect)

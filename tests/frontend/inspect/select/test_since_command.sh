@@ -84,7 +84,8 @@ run inspect-file src/tty.c
 all=$(found)
 run inspect-file src/tty.c --since HEAD
 within 18 19
-python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["unwanted_findings"] > 0' "$dir/json" || fail "nothing was left out"
+python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["unwanted_findings"] > 0' "$dir/json" ||
+    fail "nothing was left out"
 [ $code -eq 1 ] || fail "a new HIGH finding is exit $code"
 run inspect-topic "show a title" --since HEAD
 within 18 19
@@ -108,7 +109,8 @@ grep -q 'changes since HEAD~1 alone' "$dir/out" || fail "the text does not say s
 grep -q '"since":"HEAD~1"' "$dir/out" || fail "sarif does not say so"
 
 # with a baseline: what is known does not count, and what was not looked at stays known
-"$mythos" inspect-file src/tty.c -q --no-log --baseline "$dir/base" --update-baseline >/dev/null || fail "baseline: exit $?"
+"$mythos" inspect-file src/tty.c -q --no-log --baseline "$dir/base" --update-baseline >/dev/null ||
+    fail "baseline: exit $?"
 cp "$dir/base" "$dir/whole"
 run inspect-file src/tty.c --since HEAD~1 --baseline "$dir/base"
 [ $code -eq 0 ] || fail "known findings count: $(cat "$dir/json")"
@@ -116,7 +118,8 @@ run inspect-file src/tty.c --since HEAD~1 --baseline "$dir/base" --update-baseli
 cmp "$dir/base" "$dir/whole" || fail "an update beside --since took findings out of the baseline"
 rm "$dir/base"
 run inspect-file src/tty.c --since HEAD~1 --baseline "$dir/base" --update-baseline
-[ "$(grep -c fingerprint "$dir/base")" -lt "$(grep -c fingerprint "$dir/whole")" ] || fail "the baseline has findings that were left out"
+[ "$(grep -c fingerprint "$dir/base")" -lt "$(grep -c fingerprint "$dir/whole")" ] ||
+    fail "the baseline has findings that were left out"
 run inspect-file src/tty.c
 [ -n "$all" ] && [ $code -eq 1 ] || fail "without --since: $code"
 
