@@ -8,7 +8,8 @@
  * Safety    libgit2 reads objects, index and files; no hook, filter program or textconv is run, nothing is written. A
  *           repository of another owner is refused, and so is one with a pipe or a device where git keeps a
  *           file (git_files.h). Files of the working tree are opened without following a link
- * Text      every file is compared as text, whatever .gitattributes calls it. Left out of the text, with the line "Binary
+ * Text      every file is compared as text, whatever .gitattributes calls it. Left out of the text, with the line
+ *           "Binary
  *          files differ" in place of their hunks, are files whose new side holds zero bytes (myth_detect_binary) or
  *          which are larger than MYTH_REVISION_TEXT_BYTES on one side: nothing of the repository's own settings decides
  * Untracked files are not part of a difference, as with git diff; asked for one file by name (myth_revision_diff_file),

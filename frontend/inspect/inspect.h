@@ -25,9 +25,9 @@
  *              findings
  * Units    tokens
  * Owner    opts, model and the material are lent until close; the report until close
- * Missed   what was asked for and not inspected is listed in the report with its reason, and the report is not complete:
- *          what the caller has left out already (opts.missed), subjects of a part without a whole answer, with
- *          is_context_asked also context that no part has room for (README.md, "Complete")
+ * Missed   what was asked for and not inspected is listed in the report with its reason, and the report is not
+ *          complete: what the caller has left out already (opts.missed), subjects of a part without a whole answer,
+ *          with is_context_asked also context that no part has room for (README.md, "Complete")
  * Errors   MYTH_EARG a material without a subject; MYTH_ENOMEM; and what the engine returns */
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H

@@ -22,13 +22,14 @@
     F(diff_tree_to_workdir_with_index) F(error_last) F(filter_list_apply_to_buffer) F(filter_list_free) \
     F(filter_list_load) F(index_add_bypath) F(index_free) F(index_get_bypath) F(index_write) F(index_write_tree) \
     F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) F(merge_base) F(merge_file) F(merge_file_result_free) \
-    F(object_free) F(object_id) F(object_lookup) F(object_peel) F(odb_free) F(odb_read_header) F(oid_cmp) F(oid_fromstr) F(oid_tostr) \
-    F(patch_free) F(patch_from_blob_and_buffer) F(patch_from_buffers) F(patch_to_buf) F(reference_free) \
-    F(reference_target) F(repository_free) F(repository_head) F(repository_head_unborn) F(repository_index) \
-    F(repository_init) F(repository_odb) F(repository_open_ext) F(repository_workdir) F(revparse) F(revwalk_free) F(revwalk_new) \
-    F(revwalk_next) F(revwalk_push) F(revwalk_sorting) F(signature_free) F(signature_new) F(tree_entry_byindex) \
-    F(tree_entry_bypath) F(tree_entry_filemode) F(tree_entry_free) F(tree_entry_id) F(tree_entry_name) \
-    F(tree_entry_type) F(tree_entrycount) F(tree_free) F(tree_id) F(tree_lookup)
+    F(object_free) F(object_id) F(object_lookup) F(object_peel) F(odb_free) F(odb_read_header) F(oid_cmp) \
+    F(oid_fromstr) F(oid_tostr) F(patch_free) F(patch_from_blob_and_buffer) F(patch_from_buffers) F(patch_to_buf) \
+    F(reference_free) F(reference_target) F(repository_free) F(repository_head) F(repository_head_unborn) \
+    F(repository_index) F(repository_init) F(repository_odb) F(repository_open_ext) F(repository_workdir) \
+    F(revparse) F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) F(revwalk_sorting) \
+    F(signature_free) F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) F(tree_entry_filemode) \
+    F(tree_entry_free) F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) F(tree_entrycount) F(tree_free) \
+    F(tree_id) F(tree_lookup)
 /* clang-format on */
 
 typedef struct {

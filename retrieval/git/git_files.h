@@ -7,8 +7,8 @@
  *          of settings and those that they include; the files of patterns, attributes and submodules of a work tree
  * Links    are followed as libgit2 follows them
  * Races    whoever can change the repository while it is read can still make a run wait; SIGTERM ends it
- * Errors   MYTH_EIO a pipe or a device, by its path; MYTH_ELIMIT more settings, alternates or links than a person keeps;
- *          MYTH_ENOMEM. What is missing or unreadable is left for libgit2 to report
+ * Errors   MYTH_EIO a pipe or a device, by its path; MYTH_ELIMIT more settings, alternates or links than a person
+ *          keeps; MYTH_ENOMEM. What is missing or unreadable is left for libgit2 to report
  * Threads  any
  * Source   gitrepository-layout(5), git-config(1) */
 #ifndef MYTH_GIT_FILES_H

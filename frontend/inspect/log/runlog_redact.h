@@ -3,8 +3,8 @@
  *
  * Prompt    lines of code are looked up in their file, where a secret is known by its place also when it goes over
  *           several lines
- * Paths     stay as they are, in a document (keys path, file, root, cwd; a string that is the path of an inspected file),
- *           in the head of a block and in an answer: a path is no content, and a replay needs it
+ * Paths     stay as they are, in a document (keys path, file, root, cwd; a string that is the path of an inspected
+ *           file), in the head of a block and in an answer: a path is no content, and a replay needs it
  * Answer    evidence that shares a run with a secret of the files is hidden whole: a piece of eight bytes does not look
  *           like a secret
  * Buffer    grows in mem; when that has no room has_failed, and what is there is not to be used */
@@ -38,7 +38,8 @@ void myth_redacted_add_answer(myth_redacted *b, const myth_redactor *r, const ch
 
 void myth_redacted_add_path(myth_redacted *b, const char *path); /* as it is */
 
-/* A copy with every string but paths redacted; NULL when there is no memory. *changed becomes true when a secret was named. */
+/* A copy with every string but paths redacted; NULL when there is no memory. *changed becomes true when a secret was
+ * named. */
 json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *mem, bool *changed);
 /* A string of len bytes; what is not UTF-8 becomes U+FFFD. NULL when there is no memory. */
 json_t *myth_json_lossy(myth_mem *mem, const char *text, size_t len);

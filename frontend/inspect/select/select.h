@@ -15,9 +15,9 @@
  * Pieces    a definition whole; one of context that is longer than MYTH_SELECT_WHOLE lines only around the place that
  *           matters. `why` says what put it there
  * Bounds    MYTH_SELECT_*: of each kind the best; what is left out is counted
- * Missed    what was asked for and cannot be shown (a definition whose file is gone, a changed file that is too large) is
- *           put on a list with its reason and the selection goes on. Asked for are: of a diff the changed lines, of a
- *           topic its chunks, of a symbol its definitions and their callers, callees, tests and re-exports
+ * Missed    what was asked for and cannot be shown (a definition whose file is gone, a changed file that is too large)
+ *           is put on a list with its reason and the selection goes on. Asked for are: of a diff the changed lines, of
+ *           a topic its chunks, of a symbol its definitions and their callers, callees, tests and re-exports
  * Rank      with a ranker (rerank.h) it says what the best are: of a topic as many as it would have, of
  *           MYTH_TOPIC_CANDIDATES, of callers, callees and tests when there are more than are shown
  * Memory    of its own ledger, so that a run's plan does not change with what was looked up (the material is in the

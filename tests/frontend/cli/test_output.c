@@ -85,7 +85,8 @@ static void json_documents(void **state)
            "\"n\":18446744073709551615}\n");
 }
 
-/* A document nested deeper than the writer takes: what is too deep is null, the rest is as it was put, in every build. */
+/* A document nested deeper than the writer takes: what is too deep is null, the rest is as it was put, in every build.
+ */
 static void json_is_bounded_in_depth(void **state)
 {
     (void)state;

@@ -108,8 +108,8 @@ static void hybrid_beside_lexical(void **state)
     cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
 }
 
-/* A question without an answer counts as zero. A child that has no model, here because the command stands in a folder of
- * its own, says so and ends the evaluation: 66 is the exit code of both. */
+/* A question without an answer counts as zero. A child that has no model, here because the command stands in a folder
+ * of its own, says so and ends the evaluation: 66 is the exit code of both. */
 static void a_failing_child_is_a_failure(void **state)
 {
     (void)state;

@@ -51,7 +51,8 @@ new none
 run 0 inspect-diff --dry-run
 objects=$(ls -d .git/objects/??/* | head -1)
 branch=$(git symbolic-ref HEAD)
-for at in .git/index .git/HEAD ".git/$branch" .git/packed-refs .git/shallow .git/info/attributes .git/objects/info/alternates "$objects" \
+for at in .git/index .git/HEAD ".git/$branch" .git/packed-refs .git/shallow .git/info/attributes \
+    .git/objects/info/alternates "$objects" \
           .git/refs/heads/x/y .git/logs/HEAD .git/objects/info/commit-graph .git/objects/pack/multi-pack-index; do
     new "$at"
     rm -rf "$at" && mkdir -p "$(dirname "$at")" && mkfifo "$at"
@@ -70,7 +71,8 @@ rm -f .git/info/exclude && mkdir -p .git/info && mkfifo .git/info/exclude
 all 74 74 ".git/info/exclude: a pipe or a device"
 
 # Settings that name one.
-for how in '[include]\n\tpath = ../pipe\n' '[includeIf "gitdir:**"] path = "../pi\\\npe" ; why\n' '[core]\n\tattributesFile = pipe\n'; do
+for how in '[include]\n\tpath = ../pipe\n' '[includeIf "gitdir:**"] path = "../pi\\\npe" ; why\n' \
+    '[core]\n\tattributesFile = pipe\n'; do
     new "settings $how"
     mkfifo pipe .git/pipe
     printf "$how" >>.git/config
@@ -107,7 +109,8 @@ for at in .gitattributes .gitignore .gitmodules src/.gitattributes src/.gitignor
     rm -rf "$at" && mkdir -p "$(dirname "$at")" && mkfifo "$at"
     case $at in *.gitmodules) wanted=0 ;; *) wanted=3 ;; esac
     run 0 scan --explain .
-    [ $wanted -eq 0 ] || grep -q "^special	$at	a pipe or a device" "$dir/out" || fail "$place: not listed: $(grep git "$dir/out")"
+    [ $wanted -eq 0 ] || grep -q "^special	$at	a pipe or a device" "$dir/out" ||
+        fail "$place: not listed: $(grep git "$dir/out")"
     run $wanted index .
     run 74 inspect-diff --dry-run
     said "r/$at: a pipe or a device"
@@ -127,5 +130,6 @@ ln -s . .git/refs/heads/a && ln -s .. .git/refs/heads/b
 run 0 index .
 run 0 inspect-diff --dry-run
 new "a socket, as git's watcher of files has one"
-python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(".git/watch.ipc")' 2>/dev/null && run 0 inspect-diff --dry-run
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(".git/watch.ipc")' 2>/dev/null &&
+    run 0 inspect-diff --dry-run
 exit $failed
