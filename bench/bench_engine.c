@@ -784,7 +784,7 @@ static bool is_fitting(const bench *b, const myth_model *m, uint32_t n_seq, uint
     const myth_engine_opts opts = engine_opts(b, n_seq, n_ctx);
     myth_mem_limits limits;
     myth_plan plan;
-    myth_error err = {MYTH_OK, ""};
+    myth_error err = {0};
     if (myth_devices_limits(&limits, m->mem, b->name, &err) != MYTH_OK ||
         myth_plan_make(&plan, m, &opts, NULL, &limits, false, &err) != MYTH_OK) {
         snprintf(why, cap, "%s", err.msg);
@@ -792,7 +792,6 @@ static bool is_fitting(const bench *b, const myth_model *m, uint32_t n_seq, uint
     }
     char line[400];
     myth_plan_refusal(&plan, line, sizeof(line));
-    line[strcspn(line, ";")] = 0; /* without the flags that would help */
     snprintf(why, cap, "does not fit: %s", line);
     return plan.fits;
 }
@@ -905,7 +904,7 @@ static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t 
 static myth_status run_model(bench *b, const char *spec)
 {
     cell cells[CELL_MAX];
-    myth_error err = {MYTH_OK, ""};
+    myth_error err = {0};
     subject s = {.b = b}; /* for planning: headers only */
     myth_status st = myth_mem_open(&s.mem, 0, &err);
     if (st == MYTH_OK)
@@ -1057,7 +1056,7 @@ int main(int argc, char **argv)
         .has_limits = true,
         .begin = now(),
     };
-    myth_error err = {MYTH_OK, ""};
+    myth_error err = {0};
     myth_status st = MYTH_OK;
     int at = 1;
     for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {

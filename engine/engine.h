@@ -98,6 +98,27 @@ typedef struct {
     uint64_t bytes[MYTH_MEM_CLASS_N];
 } myth_plan_device;
 
+/* Changes of the options and of the host's limit with which a plan fits: the fields whose bits are set. */
+enum {
+    MYTH_CHANGE_DEVICE = 1,      /* device becomes "cpu", all layers there, nothing offloaded */
+    MYTH_CHANGE_LIMIT = 2,       /* the limit of the host's ledger becomes limit_bytes        */
+    MYTH_CHANGE_GPU_LAYERS = 4,  /* n_gpu_layers                                              */
+    MYTH_CHANGE_CPU_MOE = 8,     /* n_cpu_moe                                                 */
+    MYTH_CHANGE_OFFLOAD = 16,    /* the weights of all layers                                 */
+    MYTH_CHANGE_CACHE_TYPE = 32, /* type_k and type_v become cache_type                       */
+    MYTH_CHANGE_UBATCH = 64,     /* n_ubatch                                                  */
+    MYTH_CHANGE_CTX = 128,       /* n_ctx, and page_tok is chosen anew                        */
+    MYTH_CHANGE_SEQ = 256,       /* n_seq                                                     */
+    MYTH_SUGGESTION_MAX = 8
+};
+typedef struct {
+    uint32_t changes; /* bits above */
+    uint32_t n_gpu_layers, n_cpu_moe, n_ubatch, n_ctx, n_seq;
+    myth_dtype cache_type;
+    uint64_t limit_bytes;
+    uint64_t total_bytes; /* what the plan adds up to with them */
+} myth_suggestion;
+
 typedef struct {
     bool fits;                                     /* every device                                      */
     uint64_t limit_bytes;                          /* of the host; 0 = none                             */
@@ -108,10 +129,7 @@ typedef struct {
     uint32_t n_device;
     uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* as chosen                                        */
     myth_dtype type_k, type_v;
-    struct {
-        char flag[64];
-        uint64_t total_bytes;
-    } suggestion[8]; /* changes that were planned and fit */
+    myth_suggestion suggestion[MYTH_SUGGESTION_MAX]; /* changes that were planned and fit */
     uint32_t n_suggestion;
 } myth_plan;
 
@@ -126,7 +144,9 @@ typedef struct {
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
                            const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
                            myth_error *err);
-/* One line: "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048, -ctk q8_0 -ctv q8_0" */
+/* Makes the changes of s in opts and in limits (which may be NULL). */
+void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myth_mem_limits *limits);
+/* One line about the first device whose limit is exceeded: "needs 1.2 GiB, limit 1.0 GiB". */
 void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 
 /* ---- engine ---- */

@@ -172,8 +172,8 @@ bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err)
 {
     if (observe && (!dev->caps.is_host_visible || dev->caps.is_async))
-        return myth_fail(err, MYTH_EDEVICE, "%s: what goes into its products cannot be looked at: --device cpu",
-                         dev->caps.name);
+        return myth_fail_option(err, MYTH_EDEVICE, "device",
+                                "%s: what goes into its products cannot be looked at; use device cpu", dev->caps.name);
     dev->observe = observe;
     dev->observer = user;
     dev->is_watched = dev->has_trace || observe;
@@ -331,7 +331,7 @@ static myth_status report(myth_stream *s, myth_error *err)
 
 myth_status myth_stream_sync(myth_stream *s, myth_error *err)
 {
-    myth_error late = {MYTH_OK, ""};
+    myth_error late = {0};
     s->dev->counts.n_sync++;
     if (s->dev->vt->sync(s, &late) != MYTH_OK && s->err.code == MYTH_OK)
         s->err = late;
@@ -345,7 +345,7 @@ uint64_t myth_stream_mark(myth_stream *s)
 
 myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err)
 {
-    myth_error late = {MYTH_OK, ""};
+    myth_error late = {0};
     if (!s->dev->vt->wait || s->err.code != MYTH_OK)
         return myth_stream_sync(s, err);
     s->dev->counts.n_wait++;
@@ -374,7 +374,7 @@ myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error 
     *out = NULL;
     if (s->is_recording) {
         s->is_recording = false;
-        myth_error late = {MYTH_OK, ""};
+        myth_error late = {0};
         if (s->dev->vt->end_record(out, s, &late) != MYTH_OK && s->err.code == MYTH_OK)
             s->err = late;
     } else if (s->err.code == MYTH_OK) {

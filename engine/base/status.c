@@ -14,15 +14,12 @@ static bool is_unprintable(uint32_t cp)
            (cp >= 0x2066 && cp <= 0x2069);
 }
 
-myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
+static myth_status fail_with(myth_error *err, myth_status code, const char *option, const char *fmt, va_list ap)
 {
     if (!err)
         return code;
     unsigned char text[1024]; /* a message may quote *err itself, so it is formatted beside it */
-    va_list ap;
-    va_start(ap, fmt);
     int n = vsnprintf((char *)text, sizeof(text), fmt, ap);
-    va_end(ap);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
 
     size_t out = 0;
@@ -42,6 +39,25 @@ myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
     }
     err->msg[out] = '\0';
     err->code = code;
+    err->option = option;
+    return code;
+}
+
+myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_with(err, code, NULL, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+myth_status myth_fail_option(myth_error *err, myth_status code, const char *option, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_with(err, code, option, fmt, ap);
+    va_end(ap);
     return code;
 }
 

@@ -2,7 +2,9 @@
  *
  * Owner    the caller owns the myth_error; NULL means not interested
  * Errors   a failing function sets the error once; callers pass it up unchanged
- * Text     one line: what a person needs (path, offset, expected and found, the size that would fit)          */
+ * Text     one line: what a person needs (path, offset, expected and found, the size that would fit)
+ * Options  where the cause is a field of the caller's options, `option` is its name and the text spells it the same way,
+ *          so that a front end can put its own word in its place (a flag, a key of a configuration) */
 #ifndef MYTH_STATUS_H
 #define MYTH_STATUS_H
 
@@ -31,6 +33,7 @@ typedef enum {
 typedef struct {
     myth_status code;
     char msg[256];
+    const char *option; /* the field of the options that is the cause, "n_ubatch"; a literal; NULL = none */
 } myth_error;
 
 #define MYTH_TRY(expr)                \
@@ -43,6 +46,13 @@ typedef struct {
 myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* The same for an error whose cause is the option `option`, which the text names. */
+myth_status myth_fail_option(myth_error *err, myth_status code, const char *option, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
 #endif
     ;
 

@@ -148,7 +148,7 @@ myth_status myth_imatrix_open(myth_imatrix **out, myth_mem *mem, const char *pat
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes", path, sizeof(*im));
     im->mem = mem;
     if (strlen(path) >= sizeof(im->path))
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "--imatrix: path longer than %d bytes", PATH_MAX - 1));
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "imatrix: path longer than %d bytes", PATH_MAX - 1));
     memcpy(im->path, path, strlen(path) + 1);
     MYTH_TRY(myth_map_open(&im->map, mem, path, 0, MYTH_MEM_STAGING, err));
     if (im->map.size >= 4 && memcmp(im->map.base, "GGUF", 4) == 0) {

@@ -249,9 +249,9 @@ myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n
         if (!text[t].n)
             return myth_fail(err, MYTH_EARG, "text %u has no tokens", t);
         if (text[t].n > x->n_ubatch)
-            return myth_fail(err, MYTH_ELIMIT,
-                             "text %u has %u tokens; a micro-batch has %u: raise -ub, or cut the text", t, text[t].n,
-                             x->n_ubatch);
+            return myth_fail_option(err, MYTH_ELIMIT, "n_ubatch",
+                                    "text %u has %u tokens; a micro-batch has %u: raise n_ubatch, or cut the text", t,
+                                    text[t].n, x->n_ubatch);
     }
     for (uint32_t t = 0, n, n_tok; t < n_text; t += n) {
         n = gather(x, text + t, n_text - t, &n_tok);

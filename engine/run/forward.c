@@ -45,8 +45,9 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
                          myth_weights_name(e->model->weights));
     if (is_ephemeral(b, i)) {
         if (n > e->y.opts.n_ubatch)
-            return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n,
-                             e->y.opts.n_ubatch);
+            return myth_fail_option(err, MYTH_EFULL, "n_ubatch",
+                                    "an ephemeral run of %u tokens does not fit a micro-batch of %u: raise n_ubatch", n,
+                                    e->y.opts.n_ubatch);
         s->has_ephemeral = true;
     } else {
         if (s->n_new)
@@ -58,8 +59,8 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     if (b->is_decode && n != 1)
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
     if (n > myth_kv_room(&e->kv, s->kv))
-        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, room for %u, -c %u", myth_kv_len(s->kv),
-                         n, myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
+        return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: %u tokens and %u more, room for %u, n_ctx %u",
+                                myth_kv_len(s->kv), n, myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
     for (uint32_t j = 0; j < n; j++) {
         if (b->token[i + j] < 0 || (uint32_t)b->token[i + j] >= n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", b->token[i + j], n_vocab);

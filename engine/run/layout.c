@@ -57,15 +57,16 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
     if (o->n_ctx == 0)
         o->n_ctx = min_u32(DEFAULT_CTX, c->n_ctx_train);
     if (o->n_ctx > c->n_ctx_train)
-        return myth_fail(err, MYTH_EARG, "-c %u: the model was made for %u tokens", o->n_ctx, c->n_ctx_train);
+        return myth_fail_option(err, MYTH_EARG, "n_ctx", "n_ctx %u: the model was made for %u tokens", o->n_ctx,
+                                c->n_ctx_train);
     o->n_seq = max_u32(o->n_seq, 1);
     if (o->n_seq > 4096 || o->n_checkpoint > 4096)
-        return myth_fail(err, MYTH_EARG, "--parallel %u: at most 4096 sequences and checkpoints", o->n_seq);
+        return myth_fail_option(err, MYTH_EARG, "n_seq", "n_seq %u: at most 4096 sequences and checkpoints", o->n_seq);
     uint64_t all = (uint64_t)o->n_ctx * o->n_seq;
     if (o->n_ubatch == 0)
         o->n_ubatch = DEFAULT_UBATCH;
     if (o->n_ubatch > 65536)
-        return myth_fail(err, MYTH_EARG, "-ub %u: at most 65536", o->n_ubatch);
+        return myth_fail_option(err, MYTH_EARG, "n_ubatch", "n_ubatch %u: at most 65536", o->n_ubatch);
     if (o->n_ubatch > all)
         o->n_ubatch = (uint32_t)all;
     if (o->n_logit_rows == 0)
@@ -104,9 +105,9 @@ myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, 
         char name[MYTH_DEVICE_NAME_MAX];
         size_t len = strcspn(at, ",");
         if (len == 0)
-            return myth_fail(err, MYTH_EDEVICE, "--device %.64s: an empty name", names);
+            return myth_fail_option(err, MYTH_EDEVICE, "device", "device %.64s: an empty name", names);
         if (*n == cap || len >= sizeof name)
-            return myth_fail(err, MYTH_EARG, "--device %.64s: at most %u names of devices", names, cap);
+            return myth_fail_option(err, MYTH_EARG, "device", "device %.64s: at most %u names of devices", names, cap);
         memcpy(name, at, len);
         name[len] = '\0';
         myth_status st = myth_device_resolve(out[*n], name, err);
@@ -151,7 +152,7 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
     double share[MYTH_PART_MAX] = {0}, all = 0.0, before = 0.0;
     for (uint32_t i = 0; i < n_name; i++) {
         if (!(o->split[i] >= 0.0f))
-            return myth_fail(err, MYTH_EARG, "--tensor-split: shares of 0 or more expected");
+            return myth_fail_option(err, MYTH_EARG, "split", "split: shares of 0 or more expected");
         all += share[i] = (double)o->split[i];
     }
     for (uint32_t i = 0; i < n_name && all == 0.0; i++)
@@ -246,8 +247,8 @@ static myth_status choose_ple(myth_layout *y, const myth_model *m, myth_error *e
     if (y->opts.ple == MYTH_PLE_AUTO)
         y->opts.ple = MYTH_PLE_HOST;
     if (y->opts.ple == MYTH_PLE_DISK && myth_weights_is_read(m->weights))
-        return myth_fail(err, MYTH_EARG,
-                         "--ple disk: --load-mode pread has read the file into memory; --ple host or device");
+        return myth_fail_option(err, MYTH_EARG, "ple",
+                                "ple disk: the file was read into memory, not mapped; use ple host or device");
     y->ple_by_host = m->config.n_ple && copies && y->opts.ple != MYTH_PLE_DEVICE;
     return MYTH_OK;
 }

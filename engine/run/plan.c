@@ -1,7 +1,6 @@
 /* plan.c - bytes of a command before any is taken: the layout's totals, the model's own, and what would fit instead. */
 #include "layout.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,17 +86,57 @@ typedef struct {
     myth_plan *plan;
 } suggester;
 
-/* Keeps the change when planning with it fits. */
-static void suggest(suggester *s, const myth_engine_opts *changed, const char *fmt, ...)
+/* Keeps the changes when planning with them fits. */
+static void suggest(suggester *s, const myth_engine_opts *changed, uint32_t changes)
 {
     myth_plan p;
-    if (s->plan->n_suggestion == 8 || plan_once(&p, s->m, changed, s->extra, &s->limits, NULL) != MYTH_OK || !p.fits)
+    if (s->plan->n_suggestion == MYTH_SUGGESTION_MAX ||
+        plan_once(&p, s->m, changed, s->extra, &s->limits, NULL) != MYTH_OK || !p.fits)
         return;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(s->plan->suggestion[s->plan->n_suggestion].flag, sizeof s->plan->suggestion[0].flag, fmt, ap);
-    va_end(ap);
-    s->plan->suggestion[s->plan->n_suggestion++].total_bytes = p.total_bytes;
+    s->plan->suggestion[s->plan->n_suggestion++] = (myth_suggestion){
+        .changes = changes,
+        .n_gpu_layers = changed->n_gpu_layers,
+        .n_cpu_moe = changed->n_cpu_moe,
+        .n_ubatch = changed->n_ubatch,
+        .n_ctx = changed->n_ctx,
+        .n_seq = changed->n_seq,
+        .cache_type = changed->type_k,
+        .limit_bytes = s->limits.bytes[MYTH_MEM_HOST],
+        .total_bytes = p.total_bytes,
+    };
+}
+
+void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myth_mem_limits *limits)
+{
+    if (s->changes & MYTH_CHANGE_DEVICE) {
+        opts->device = "cpu";
+        opts->has_gpu_layers = false;
+        opts->offload = MYTH_OFFLOAD_NONE;
+    }
+    if (s->changes & MYTH_CHANGE_LIMIT && limits)
+        limits->bytes[MYTH_MEM_HOST] = s->limit_bytes;
+    if (s->changes & MYTH_CHANGE_GPU_LAYERS) {
+        opts->has_gpu_layers = true;
+        opts->n_gpu_layers = s->n_gpu_layers;
+    }
+    if (s->changes & MYTH_CHANGE_CPU_MOE)
+        opts->n_cpu_moe = s->n_cpu_moe;
+    if (s->changes & MYTH_CHANGE_OFFLOAD) {
+        opts->offload = MYTH_OFFLOAD_WEIGHTS;
+        opts->n_offload = 0;
+    }
+    if (s->changes & MYTH_CHANGE_CACHE_TYPE) {
+        opts->has_cache_type = true;
+        opts->type_k = opts->type_v = s->cache_type;
+    }
+    if (s->changes & MYTH_CHANGE_UBATCH)
+        opts->n_ubatch = s->n_ubatch;
+    if (s->changes & MYTH_CHANGE_CTX) {
+        opts->n_ctx = s->n_ctx;
+        opts->page_tok = 0;
+    }
+    if (s->changes & MYTH_CHANGE_SEQ)
+        opts->n_seq = s->n_seq;
 }
 
 static bool fits_with(const suggester *s, const myth_engine_opts *o)
@@ -131,14 +170,14 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     t.has_gpu_layers = true;
     for (t.n_gpu_layers = most - 1; t.n_gpu_layers > 0 && most > 1; t.n_gpu_layers--)
         if (fits_with(s, &t)) {
-            suggest(s, &t, "-ngl %u", t.n_gpu_layers);
+            suggest(s, &t, MYTH_CHANGE_GPU_LAYERS);
             break;
         }
     t = *o;
     for (uint32_t n = o->n_cpu_moe; n < n_layer && s->m->config.n_expert; n++) {
         t.n_cpu_moe = n + 1;
         if (fits_with(s, &t)) {
-            suggest(s, &t, n + 1 < n_layer ? "--n-cpu-moe %u" : "--cpu-moe", n + 1);
+            suggest(s, &t, MYTH_CHANGE_CPU_MOE);
             break;
         }
     }
@@ -146,15 +185,15 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     if (o->offload == MYTH_OFFLOAD_NONE) {
         t.offload = MYTH_OFFLOAD_WEIGHTS;
         t.n_offload = 0;
-        suggest(s, &t, "--offload weights");
+        suggest(s, &t, MYTH_CHANGE_OFFLOAD);
     }
     t = *o;
     t.has_gpu_layers = false;
     t.offload = MYTH_OFFLOAD_NONE;
     t.device = "cpu";
-    suggest(s, &t, "--device cpu");
+    suggest(s, &t, MYTH_CHANGE_DEVICE);
     t.n_ubatch = o->n_ubatch < 64 ? o->n_ubatch : 64;
-    suggest(s, &t, "--device cpu -ub %u", t.n_ubatch);
+    suggest(s, &t, MYTH_CHANGE_DEVICE | MYTH_CHANGE_UBATCH);
 }
 
 /* Single changes first, then pairs, then everything at its smallest, and last the host's limit itself: at least three
@@ -172,47 +211,47 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     if ((v = largest_that_fits(s, &o, &o.n_ubatch, MIN_UBATCH))) {
         t = o;
         t.n_ubatch = v;
-        suggest(s, &t, "-ub %u", v);
+        suggest(s, &t, MYTH_CHANGE_UBATCH);
     }
     if ((v = largest_that_fits(s, &o, &o.n_ctx, MIN_CTX))) {
         t = o;
         t.n_ctx = v;
         t.page_tok = 0;
-        suggest(s, &t, "-c %u", v);
+        suggest(s, &t, MYTH_CHANGE_CTX);
     }
     if (o.n_seq > 1 && (v = largest_that_fits(s, &o, &o.n_seq, 1))) {
         t = o;
         t.n_seq = v;
-        suggest(s, &t, "--parallel %u", v);
+        suggest(s, &t, MYTH_CHANGE_SEQ);
     }
     t = o;
     t.has_cache_type = true;
     t.type_k = t.type_v = MYTH_Q8_0;
-    suggest(s, &t, "-ctk q8_0 -ctv q8_0");
+    suggest(s, &t, MYTH_CHANGE_CACHE_TYPE);
     t.n_ubatch = o.n_ubatch;
     if (o.n_ubatch > 64) {
         t.n_ubatch = 64;
-        suggest(s, &t, "-ctk q8_0 -ctv q8_0 -ub 64");
+        suggest(s, &t, MYTH_CHANGE_CACHE_TYPE | MYTH_CHANGE_UBATCH);
     }
     t = o;
     t.n_ubatch = o.n_ubatch < 64 ? o.n_ubatch : 64;
     if ((v = largest_that_fits(s, &t, &t.n_ctx, MIN_CTX))) {
         t.n_ctx = v;
         t.page_tok = 0;
-        suggest(s, &t, "-ub %u -c %u", t.n_ubatch, v);
+        suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX);
     }
     t.n_ubatch = o.n_ubatch < MIN_UBATCH ? o.n_ubatch : MIN_UBATCH;
     t.n_ctx = o.n_ctx < MIN_CTX ? o.n_ctx : MIN_CTX;
     t.n_seq = 1;
     t.page_tok = 0;
-    suggest(s, &t, "-ub %u -c %u --parallel 1", t.n_ubatch, t.n_ctx);
+    suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX | MYTH_CHANGE_SEQ);
 
     if (p->n_device > 1) {
         o.device = "cpu";
         o.has_gpu_layers = false;
         o.offload = MYTH_OFFLOAD_NONE;
     }
-    const char *where = p->n_device > 1 ? "--device cpu " : "";
+    const uint32_t where = (p->n_device > 1 ? MYTH_CHANGE_DEVICE : 0) | MYTH_CHANGE_LIMIT;
     uint64_t need[2], *limit = &s->limits.bytes[MYTH_MEM_HOST], was = *limit;
     static const uint64_t MiB = 1 << 20;
     myth_plan small;
@@ -221,20 +260,20 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     t = o;
     t.n_ubatch = o.n_ubatch < 128 ? o.n_ubatch : 128;
     need[1] = plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK ? small.total_bytes : need[0];
-    for (int i = 0; i < 2 && p->n_suggestion < 8; i++) {
+    for (int i = 0; i < 2 && p->n_suggestion < MYTH_SUGGESTION_MAX; i++) {
         uint64_t mib = (need[i] + MiB - 1) / MiB;
         *limit = mib * MiB;
         if (i == 0)
-            suggest(s, &o, "%s--mem-limit %lluMiB", where, (unsigned long long)mib);
+            suggest(s, &o, where);
         else
-            suggest(s, &t, "%s--mem-limit %lluMiB -ub %u", where, (unsigned long long)mib, t.n_ubatch);
+            suggest(s, &t, where | MYTH_CHANGE_UBATCH);
     }
     t.has_cache_type = true;
     t.type_k = t.type_v = MYTH_Q8_0;
     if (plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK) {
         uint64_t mib = (small.total_bytes + MiB - 1) / MiB;
         *limit = mib * MiB;
-        suggest(s, &t, "%s--mem-limit %lluMiB -ub %u -ctk q8_0 -ctv q8_0", where, (unsigned long long)mib, t.n_ubatch);
+        suggest(s, &t, where | MYTH_CHANGE_UBATCH | MYTH_CHANGE_CACHE_TYPE);
     }
     *limit = was;
 }
@@ -302,7 +341,5 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap)
     print_bytes(need, sizeof need, d->total_bytes);
     print_bytes(limit, sizeof limit, d->limit_bytes);
     int n = plan->n_device > 1 ? snprintf(dst, cap, "%s ", d->ledger == MYTH_MEM_HOST ? "host" : d->name) : 0;
-    n += snprintf(dst + n, cap - (size_t)n, "needs %s, limit %s; fits with:", need, limit);
-    for (uint32_t i = 0; i < plan->n_suggestion && n > 0 && (size_t)n < cap; i++)
-        n += snprintf(dst + n, cap - (size_t)n, "%s %s", i ? "," : "", plan->suggestion[i].flag);
+    snprintf(dst + n, cap - (size_t)n, "needs %s, limit %s", need, limit);
 }

@@ -24,7 +24,7 @@ myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err)
         return MYTH_OK;
     }
     *out = NULL;
-    return myth_fail(err, MYTH_EFULL, "all %u sequences are in use: raise --parallel", e->y.opts.n_seq);
+    return myth_fail_option(err, MYTH_EFULL, "n_seq", "all %u sequences are in use: raise n_seq", e->y.opts.n_seq);
 }
 
 /* Drops the checkpoints that hold more than n_tok tokens or end past position n_pos. */

@@ -1,5 +1,6 @@
 /* cli.c - what commands share: the model to use, engine options, ids and files as input. */
 #include "cli.h"
+#include "plan_out.h"
 #include "engine/base/map.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
@@ -68,9 +69,41 @@ const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
     {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers"},
 };
 
+/* Options of the engine as the flags that set them. */
+static const struct {
+    const char *option, *flag;
+} option_flag[] = {
+    {"n_ctx", "-c"},        {"n_ubatch", "-ub"},         {"n_seq", "--parallel"},
+    {"device", "--device"}, {"split", "--tensor-split"}, {"ple", "--ple"},
+};
+
+void myth_cli_spell(char *dst, size_t cap, const myth_error *err)
+{
+    const char *flag = NULL;
+    for (size_t i = 0; i < sizeof(option_flag) / sizeof(option_flag[0]) && err->option; i++)
+        if (strcmp(option_flag[i].option, err->option) == 0)
+            flag = option_flag[i].flag;
+    const size_t n_option = flag ? strlen(err->option) : 0, n_flag = flag ? strlen(flag) : 0;
+    size_t n = 0;
+    for (const char *at = err->msg; *at && n + n_flag + 1 < cap;) {
+        const bool is_word = flag && strncmp(at, err->option, n_option) == 0 && (at == err->msg || at[-1] == ' ') &&
+                             !isalnum((unsigned char)at[n_option]);
+        if (is_word) {
+            memcpy(dst + n, flag, n_flag);
+            n += n_flag;
+            at += n_option;
+        } else {
+            dst[n++] = *at++;
+        }
+    }
+    dst[n] = '\0';
+}
+
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
 {
-    myth_term_error(cli->term, err->msg);
+    char text[sizeof(err->msg) + 64];
+    myth_cli_spell(text, sizeof(text), err);
+    myth_term_error(cli->term, text);
     return myth_exit_of(err->code);
 }
 
@@ -173,7 +206,7 @@ static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, my
     myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, NULL);
     if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
         char line[240];
-        myth_plan_refusal(&plan, line, sizeof(line));
+        myth_plan_refusal_print(line, sizeof(line), &plan);
         st = myth_fail(err, MYTH_ENOFIT, "%s", line);
     } else {
         st = MYTH_ENOMEM;
@@ -379,7 +412,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     cli->has_plan = true;
     if (!cli->plan.fits) {
         char line[240];
-        myth_plan_refusal(&cli->plan, line, sizeof(line));
+        myth_plan_refusal_print(line, sizeof(line), &cli->plan);
         return myth_fail(err, MYTH_ENOFIT, "%s", line);
     }
     opts->n_ctx = cli->plan.n_ctx;

@@ -107,6 +107,9 @@ enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMP
         title, table, sizeof(table) / sizeof(table[0]), 0 \
     }
 
+/* The error's text with the flag in the place of the option that is its cause: "raise -ub" instead of "raise n_ubatch".
+ */
+void myth_cli_spell(char *dst, size_t cap, const myth_error *err);
 /* Prints the error as "mythos: ..." and returns its exit code. */
 int myth_cli_fail(myth_cli *cli, const myth_error *err);
 /* The same for an error that is said here, MYTH_EARG and so on. */

@@ -10,6 +10,38 @@ static void print_classes(myth_json_out *j, const uint64_t bytes[MYTH_MEM_CLASS_
     myth_jout_end(j);
 }
 
+void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s)
+{
+    char text[MYTH_SUGGESTION_TEXT] = "";
+    size_t n = 0;
+#define ADD(bit, ...)                           \
+    if (s->changes & (bit) && n < sizeof(text)) \
+        n += (size_t)snprintf(text + n, sizeof(text) - n, __VA_ARGS__);
+    ADD(MYTH_CHANGE_DEVICE, " --device cpu")
+    ADD(MYTH_CHANGE_LIMIT, " --mem-limit %lluMiB", (unsigned long long)(s->limit_bytes >> 20))
+    ADD(MYTH_CHANGE_GPU_LAYERS, " -ngl %u", s->n_gpu_layers)
+    ADD(MYTH_CHANGE_CPU_MOE, " --n-cpu-moe %u", s->n_cpu_moe)
+    ADD(MYTH_CHANGE_OFFLOAD, " --offload weights")
+    ADD(MYTH_CHANGE_UBATCH, " -ub %u", s->n_ubatch)
+    ADD(MYTH_CHANGE_CTX, " -c %u", s->n_ctx)
+    ADD(MYTH_CHANGE_SEQ, " --parallel %u", s->n_seq)
+    ADD(MYTH_CHANGE_CACHE_TYPE, " -ctk %s -ctv %s", myth_dtype_get(s->cache_type)->name,
+        myth_dtype_get(s->cache_type)->name)
+#undef ADD
+    snprintf(dst, cap, "%s", text[0] ? text + 1 : text);
+}
+
+void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p)
+{
+    char line[96], change[MYTH_SUGGESTION_TEXT];
+    myth_plan_refusal(p, line, sizeof(line));
+    size_t n = (size_t)snprintf(dst, cap, "%s; fits with:", line);
+    for (uint32_t i = 0; i < p->n_suggestion && n < cap; i++) {
+        myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);
+        n += (size_t)snprintf(dst + n, cap - n, "%s %s", i ? "," : "", change);
+    }
+}
+
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
 {
     myth_jout_object(j);
@@ -32,8 +64,10 @@ void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
     myth_jout_key(j, "suggestions");
     myth_jout_array(j);
     for (uint32_t i = 0; i < p->n_suggestion; i++) {
+        char change[MYTH_SUGGESTION_TEXT];
         myth_jout_object(j);
-        myth_jout_key_str(j, "change", p->suggestion[i].flag);
+        myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);
+        myth_jout_key_str(j, "change", change);
         myth_jout_key_u64(j, "total_bytes", p->suggestion[i].total_bytes);
         myth_jout_end(j);
     }
@@ -68,8 +102,11 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
     }
     fprintf(f, "%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch,
             myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
-    for (uint32_t i = 0; i < p->n_suggestion; i++)
-        fprintf(f, "fits with %s: %s\n", p->suggestion[i].flag, myth_size_text(size, p->suggestion[i].total_bytes));
+    for (uint32_t i = 0; i < p->n_suggestion; i++) {
+        char change[MYTH_SUGGESTION_TEXT];
+        myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);
+        fprintf(f, "fits with %s: %s\n", change, myth_size_text(size, p->suggestion[i].total_bytes));
+    }
 }
 
 /* ---- one of many ---- */

@@ -9,6 +9,12 @@
 extern "C" {
 #endif
 
+enum { MYTH_SUGGESTION_TEXT = 128 };
+
+/* A suggestion as flags of the command: "-ub 64 -c 2048". */
+void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s);
+/* "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048" */
+void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p);
 /* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],"suggestions":[{"change","total_bytes"}],...}
  */
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p);

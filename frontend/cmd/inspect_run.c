@@ -1,6 +1,7 @@
 /* inspect_run.c - flags to pipeline, report to standard output and files, exit code: for every inspect command. */
 #include "inspect_run.h"
 
+#include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/cli/json_out.h"
 
@@ -296,7 +297,7 @@ static void refuse_memory(const run *w, const char *reason)
     myth_refusal why = {.count = plan->total_bytes, .limit = plan->limit_bytes, .unit = "bytes"};
     snprintf(why.reason, sizeof(why.reason), "%s", reason);
     for (uint32_t i = 0; i < plan->n_suggestion && i < MYTH_REMEDY_MAX; i++)
-        snprintf(why.remedy[why.n_remedy++], sizeof(why.remedy[0]), "%s", plan->suggestion[i].flag);
+        myth_suggestion_print(why.remedy[why.n_remedy++], sizeof(why.remedy[0]), &plan->suggestion[i]);
     myth_inspect_refuse(w->in, &why);
 }
 

@@ -360,36 +360,6 @@ static void kv_bytes_equal_the_formula_on_real_shapes(void **state)
 
 /* ---- the limit ---- */
 
-static uint32_t number_after(const char *flags, const char *name)
-{
-    const char *at = strstr(flags, name);
-    return at ? (uint32_t)strtoul(at + strlen(name), NULL, 10) : 0;
-}
-
-/* The options and the limit that a suggestion's flags stand for. */
-static void apply_suggestion(const char *flags, myth_engine_opts *o, uint64_t *limit)
-{
-    uint32_t n;
-    if ((n = number_after(flags, "-ub ")))
-        o->n_ubatch = n;
-    if ((n = number_after(flags, "-c "))) {
-        o->n_ctx = n;
-        o->page_tok = 0;
-    }
-    if ((n = number_after(flags, "--parallel ")))
-        o->n_seq = n;
-    if (strstr(flags, "-ctk q8_0 -ctv q8_0")) {
-        o->has_cache_type = true;
-        o->type_k = o->type_v = MYTH_Q8_0;
-    }
-    if ((n = number_after(flags, "--n-cpu-moe ")))
-        o->n_cpu_moe = n;
-    if (strstr(flags, "--cpu-moe"))
-        o->n_cpu_moe = UINT32_MAX;
-    if ((n = number_after(flags, "--mem-limit ")))
-        *limit = (uint64_t)n << 20;
-}
-
 static void suggestions_fit_when_applied(void **state)
 {
     (void)state;
@@ -412,18 +382,18 @@ static void suggestions_fit_when_applied(void **state)
                 fail_msg("%s at %u %%: %u suggestions", spec[i], percent, p.n_suggestion);
             for (uint32_t k = 0; k < p.n_suggestion; k++) {
                 myth_engine_opts changed = o;
-                uint64_t new_limit = limit;
-                apply_suggestion(p.suggestion[k].flag, &changed, &new_limit);
-                assert_ok(myth_plan_make(&again, &m, &changed, NULL, &(myth_mem_limits){.bytes = {new_limit}}, false,
-                                         &rig_err));
+                myth_mem_limits as_given = {.bytes = {limit}};
+                myth_suggestion_apply(&p.suggestion[k], &changed, &as_given);
+                assert_ok(myth_plan_make(&again, &m, &changed, NULL, &as_given, false, &rig_err));
                 if (!again.fits || again.total_bytes != p.suggestion[k].total_bytes)
-                    fail_msg("%s at %u %%: \"%s\" promises %llu bytes, plans %llu of %llu", spec[i], percent,
-                             p.suggestion[k].flag, (unsigned long long)p.suggestion[k].total_bytes,
-                             (unsigned long long)again.total_bytes, (unsigned long long)new_limit);
+                    fail_msg("%s at %u %%: changes %x promise %llu bytes, plan %llu of %llu", spec[i], percent,
+                             p.suggestion[k].changes, (unsigned long long)p.suggestion[k].total_bytes,
+                             (unsigned long long)again.total_bytes, (unsigned long long)as_given.bytes[MYTH_MEM_HOST]);
             }
             char line[256];
             myth_plan_refusal(&p, line, sizeof(line));
-            assert_non_null(strstr(line, p.suggestion[0].flag));
+            assert_non_null(strstr(line, "needs "));
+            assert_non_null(strstr(line, "limit "));
             myth_model_close(&m);
             assert_int_equal(myth_mem_close(mem), 0);
         }
@@ -454,26 +424,17 @@ static void a_short_device_is_told_ways_out(void **state)
             if (p.n_suggestion < 3)
                 fail_msg("%s on %s at %u %%: %u suggestions", spec[d % 2], device[d / 2], percent, p.n_suggestion);
             for (uint32_t k = 0; k < p.n_suggestion; k++) {
-                const char *flags = p.suggestion[k].flag;
+                const uint32_t changes = p.suggestion[k].changes;
                 myth_engine_opts changed = o;
                 myth_mem_limits as_given = limits;
-                apply_suggestion(flags, &changed, &as_given.bytes[MYTH_MEM_HOST]);
-                if (strstr(flags, "-ngl ")) {
-                    changed.has_gpu_layers = true;
-                    changed.n_gpu_layers = number_after(flags, "-ngl ");
-                    n_ngl++;
-                }
-                if (strstr(flags, "--offload weights")) {
-                    changed.offload = MYTH_OFFLOAD_WEIGHTS;
-                    n_offload++;
-                }
-                n_experts += strstr(flags, "cpu-moe") != NULL;
-                if (strstr(flags, "--device cpu"))
-                    changed.device = "cpu";
+                myth_suggestion_apply(&p.suggestion[k], &changed, &as_given);
+                n_ngl += (changes & MYTH_CHANGE_GPU_LAYERS) != 0;
+                n_offload += (changes & MYTH_CHANGE_OFFLOAD) != 0;
+                n_experts += (changes & MYTH_CHANGE_CPU_MOE) != 0;
                 assert_ok(myth_plan_make(&again, &m, &changed, NULL, &as_given, false, &rig_err));
                 if (!again.fits || again.total_bytes != p.suggestion[k].total_bytes)
-                    fail_msg("%s on %s at %u %%: \"%s\" promises %llu bytes, plans %llu", spec[d % 2], device[d / 2],
-                             percent, flags, (unsigned long long)p.suggestion[k].total_bytes,
+                    fail_msg("%s on %s at %u %%: changes %x promise %llu bytes, plan %llu", spec[d % 2], device[d / 2],
+                             percent, changes, (unsigned long long)p.suggestion[k].total_bytes,
                              (unsigned long long)again.total_bytes);
             }
             myth_model_close(&m);
@@ -496,7 +457,7 @@ static void the_limit_is_exact_and_a_refusal_takes_nothing(void **state)
     myth_mem_set_limit(r.mem, MYTH_MEM_HOST, plan.total_bytes - 1);
     assert_int_equal(myth_engine_open(&r.engine, &r.model, &o, &rig_err), MYTH_ENOFIT);
     assert_null(r.engine);
-    assert_non_null(strstr(rig_err.msg, "fits with:"));
+    assert_non_null(strstr(rig_err.msg, "limit "));
     assert_int_equal(myth_mem_total(r.mem, 0).live, before);
     assert_int_equal(myth_mem_n_alloc(r.mem), n_before); /* refused before the first byte */
     myth_mem_set_limit(r.mem, MYTH_MEM_HOST, plan.total_bytes);

@@ -1,6 +1,7 @@
 /* The table of exit codes: every status has its documented code, and which of two codes stands. */
 #include "tests/support/check.h"
 
+#include "frontend/cli/cli.h"
 #include "frontend/cli/exit.h"
 
 static void every_status_has_its_code(void **state)
@@ -33,6 +34,24 @@ static void every_code_is_in_the_table(void **state)
     }
 }
 
+/* The engine names the option that is the cause; the command says the flag that sets it. */
+static void an_option_is_spelled_as_its_flag(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    char text[320];
+    myth_fail_option(&err, MYTH_EFULL, "n_ubatch", "n_ubatch 64: my_n_ubatch stays; raise n_ubatch");
+    myth_cli_spell(text, sizeof(text), &err);
+    assert_string_equal(text, "-ub 64: my_n_ubatch stays; raise -ub");
+    myth_fail(&err, MYTH_EFULL, "raise n_ubatch");
+    assert_null(err.option);
+    myth_cli_spell(text, sizeof(text), &err);
+    assert_string_equal(text, "raise n_ubatch");
+    myth_fail_option(&err, MYTH_EARG, "no_such_option", "no_such_option");
+    myth_cli_spell(text, 8, &err);
+    assert_string_equal(text, "no_such");
+}
+
 static void failure_hides_findings_hide_incompleteness(void **state)
 {
     (void)state;
@@ -48,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_its_code),
         cmocka_unit_test(every_code_is_in_the_table),
+        cmocka_unit_test(an_option_is_spelled_as_its_flag),
         cmocka_unit_test(failure_hides_findings_hide_incompleteness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
