@@ -431,6 +431,70 @@ static void test_record_limits(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
+/* Rows of a matrix past its last one, by their first, by their number and by both: refused, nothing is written. */
+static void test_weight_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 10, WIDTH = 64 };
+    static const struct {
+        uint32_t row0, n_rows;
+        myth_status st;
+    } part[] = {
+        {0, ROWS, MYTH_OK},       {ROWS - 1, 1, MYTH_OK},     {ROWS, 0, MYTH_OK},
+        {3, ROWS - 2, MYTH_EARG}, {ROWS, 1, MYTH_EARG},       {0, ROWS + 1, MYTH_EARG},
+        {ROWS + 1, 0, MYTH_EARG}, {UINT32_MAX, 2, MYTH_EARG}, {2, UINT32_MAX, MYTH_EARG},
+    };
+    static float src[2 * ROWS * WIDTH], there[2 * ROWS * WIDTH];
+    struct rig r;
+    myth_error err;
+    myth_buf *buf;
+    assert_true(rig_open(&r, NULL, 1, CASE_TEST, &err));
+    assert_int_equal(myth_buf_open(&buf, r.dev, MYTH_MEM_OTHER, "rows", sizeof(there), &err), MYTH_OK);
+    for (size_t i = 0; i < sizeof(src) / sizeof(src[0]); i++)
+        src[i] = 1 + (float)i;
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+        const uint32_t row0 = part[i].row0, n_rows = part[i].n_rows;
+        memset(there, 0, sizeof(there));
+        myth_stream_write(r.s, myth_view_at(buf, 0, MYTH_F32), there, sizeof(there));
+        myth_weight_write(r.s, myth_view_at(buf, 0, MYTH_F32), src, ROWS, row0, n_rows, WIDTH);
+        assert_int_equal(myth_stream_sync(r.s, &err), part[i].st);
+        myth_stream_read(r.s, there, myth_view_at(buf, 0, MYTH_F32), sizeof(there));
+        assert_int_equal(myth_stream_sync(r.s, &err), MYTH_OK);
+        for (uint32_t k = 0; k < 2 * ROWS * WIDTH; k++) {
+            const bool is_written = part[i].st == MYTH_OK && k / WIDTH >= row0 && k / WIDTH < row0 + n_rows;
+            assert_true(there[k] == (is_written ? src[k - row0 * WIDTH] : 0.0f));
+        }
+    }
+    myth_buf_close(buf);
+    assert_int_equal(rig_close(&r), 0);
+}
+
+/* The arguments of a graph are addresses of its own device. */
+static void test_graph_of_another_device(void **state)
+{
+    (void)state;
+    struct rig own, other;
+    myth_error err;
+    myth_graph *g;
+    union op_args a;
+    assert_true(rig_open(&own, NULL, 1, CASE_TEST, &err));
+    assert_true(rig_open(&other, NULL, 1, CASE_TEST, &err));
+    make_case(&other, &kernel_cases[first_case(MYTH_OP_copy)], 5, &a);
+    myth_stream_begin_record(other.s);
+    issue_op(other.s, MYTH_OP_copy, &a);
+    assert_int_equal(myth_stream_end_record(&g, other.s, &err), MYTH_OK);
+    myth_stream_replay(own.s, g);
+    assert_int_equal(myth_stream_sync(own.s, &err), MYTH_EARG);
+    assert_non_null(strstr(err.msg, "another device"));
+    assert_true(isnan(*(float *)view_host(a.copy.dst)));
+    myth_stream_replay(other.s, g);
+    assert_int_equal(myth_stream_sync(other.s, &err), MYTH_OK);
+    assert_false(isnan(*(float *)view_host(a.copy.dst)));
+    myth_graph_close(g);
+    assert_int_equal(rig_close(&own), 0);
+    assert_int_equal(rig_close(&other), 0);
+}
+
 static void test_handles_run_out(void **state)
 {
     (void)state;
@@ -516,10 +580,12 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_plan_is_ledger), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_sticky), cmocka_unit_test(test_bad_arguments),  cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_replay), cmocka_unit_test(test_record_limits),  cmocka_unit_test(test_handles_run_out),
-        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_levels),          cmocka_unit_test(test_plan_is_ledger),
+        cmocka_unit_test(test_faults),          cmocka_unit_test(test_sticky),
+        cmocka_unit_test(test_bad_arguments),   cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_replay),          cmocka_unit_test(test_record_limits),
+        cmocka_unit_test(test_handles_run_out), cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_weight_rows),     cmocka_unit_test(test_graph_of_another_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

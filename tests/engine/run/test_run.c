@@ -190,6 +190,41 @@ static void a_row_that_stops_stands_still(void **state)
     assert_true(n_stopped > 0);
 }
 
+/* A lot of steps takes pages for all of them; those of steps after a stop go back when the run ends. */
+static void pages_of_steps_that_did_not_happen_go_back(void **state)
+{
+    (void)state;
+    static const uint32_t number = 0;
+    const myth_sample_params greedy = {0};
+    const int32_t first = 3;
+    rig r;
+    myth_engine_opts o = opts_of();
+    rig_open(&r, models[0], &o);
+    const myth_kvcache *kv = &r.engine->kv;
+    const uint32_t n_free = kv->n_free_page;
+    myth_seq *s = rig_seq(&r), *host = rig_seq(&r);
+    int32_t stop;
+    uint64_t mark;
+    myth_run run;
+    step_on_host(&r, &host, &first, 1, &greedy, 0, &number, &stop);
+    myth_seq_close(host);
+    assert_int_equal(kv->n_free_page, n_free);
+    assert_ok(myth_run_begin(&run, r.engine,
+                             &(myth_run_opts){.seq = &s, .n_seq = 1, .first = &first, .stop_id = &stop, .n_stop = 1},
+                             &rig_err));
+    assert_ok(myth_run_issue(&run, 30, &mark, &rig_err));
+    assert_true(kv->n_free_page < n_free - 1);
+    assert_ok(myth_run_wait(&run, mark, &rig_err));
+    for (uint32_t i = 0; i < 30; i++)
+        assert_int_equal(myth_run_next(&run)[0], i ? -1 : stop);
+    myth_run_end(&run);
+    assert_int_equal(myth_seq_len(s), 1);
+    assert_int_equal(kv->n_free_page, n_free - 1);
+    myth_seq_close(s);
+    assert_int_equal(kv->n_free_page, n_free);
+    rig_close(&r);
+}
+
 /* Replays of another number of rows, another way of choosing, and steps outside a run share the one recorded graph's
  * place. */
 static void runs_and_steps_take_turns(void **state)
@@ -356,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_chooses_what_the_host_would),
         cmocka_unit_test(a_recorded_step_draws_by_this_runs_options),
+        cmocka_unit_test(pages_of_steps_that_did_not_happen_go_back),
         cmocka_unit_test(a_row_that_stops_stands_still),
         cmocka_unit_test(a_full_sequence_begins_no_run),
         cmocka_unit_test(a_run_past_its_limits_is_refused),
