@@ -1,6 +1,7 @@
 /* map.c - files in and out: mapped or read whole, written beside and renamed. */
 #include "map.h"
 
+#include "mtime.h"
 #include "outfile.h"
 
 #include <errno.h>
@@ -11,11 +12,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int64_t mtime_of(const struct stat *st)
-{
-    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-}
 
 /* Opens a regular file; O_NONBLOCK, so that a FIFO is refused and not waited for. */
 static myth_status open_regular(int *out, struct stat *st, const char *path, unsigned flags, myth_error *err)
@@ -91,7 +87,7 @@ myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsign
     memcpy(map.path, path, len);
     MYTH_TRY(open_regular(&map.fd, &info, path, flags, err));
     map.size = (uint64_t)info.st_size;
-    map.mtime_ns = mtime_of(&info);
+    map.mtime_ns = myth_mtime_ns(&info);
     if (map.size > PTRDIFF_MAX) {
         st =
             myth_fail(err, MYTH_EIO, "%s: %llu bytes do not fit the address space", path, (unsigned long long)map.size);
@@ -112,7 +108,7 @@ myth_status myth_map_check(const myth_map *map, myth_error *err)
     struct stat info;
     if (fstat(map->fd, &info) != 0)
         return myth_fail(err, MYTH_EIO, "%s: %s", map->path, strerror(errno));
-    if ((uint64_t)info.st_size != map->size || mtime_of(&info) != map->mtime_ns)
+    if ((uint64_t)info.st_size != map->size || myth_mtime_ns(&info) != map->mtime_ns)
         return myth_fail(err, MYTH_EIO, "%s: the file changed while it was in use: %llu bytes, expected %llu",
                          map->path, (unsigned long long)info.st_size, (unsigned long long)map->size);
     return MYTH_OK;

@@ -1,6 +1,7 @@
 /* runlog_file.c - the database: opened or made, rows in and out, bounds. Layout: runlog_file.h. */
 #include "runlog_file.h"
 
+#include "engine/base/mtime.h"
 #include "frontend/inspect/secrets/sha256.h"
 
 #include <errno.h>
@@ -59,7 +60,9 @@ static myth_status fail_of(const myth_runlog_file *f, int rc, myth_error *err)
     case SQLITE_DONE: return MYTH_OK;
     case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", f->path);
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return myth_fail(err, MYTH_EFULL, "%.160s: another process holds the run log", f->path);
+    case SQLITE_LOCKED:
+        return myth_fail(err, MYTH_ELOST, "%.160s: another process holds the run log; try again when it is done",
+                         f->path);
     case SQLITE_FULL:
     case SQLITE_IOERR:
         if (statvfs(f->path, &v) != 0)
@@ -167,14 +170,16 @@ fail:
     return st;
 }
 
-/* Ours to the letter: no trigger and no view that a planted file could bring. */
+/* Ours to the letter: no trigger and no view that a planted file could bring. The table of the last id is SQLite's. */
 static myth_status check_schema(myth_runlog_file *f, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     int n_ours = 0, rc;
     bool is_ours = true;
-    myth_status st =
-        prepare(f, &q, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", err);
+    myth_status st = prepare(f, &q,
+                             "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND "
+                             "name = 'sqlite_sequence' AND sql = 'CREATE TABLE sqlite_sequence(name,seq)')",
+                             err);
     if (st != MYTH_OK)
         return st;
     while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -189,6 +194,19 @@ static myth_status check_schema(myth_runlog_file *f, myth_error *err)
     sqlite3_finalize(q);
     return st != MYTH_OK || (is_ours && n_ours == N_SCHEMA) ? st
                                                             : damaged(f, "its tables are not those of a run log", err);
+}
+
+/* Numbers of runs that can be counted on from: without this, one near 2^63 makes every later run fail as a full disk
+ * does. */
+static myth_status check_ids(myth_runlog_file *f, myth_error *err)
+{
+    int64_t is_outside = 0;
+    myth_status st = get_number(
+        f, &is_outside,
+        "SELECT coalesce((SELECT min(id) FROM runs) < 1, 0) OR coalesce((SELECT max(id) FROM runs) >= 1 << 53, 0) OR "
+        "EXISTS(SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq < 0 OR seq >= 1 << 53)",
+        err);
+    return st == MYTH_OK && is_outside ? damaged(f, "the number of a run is out of range", err) : st;
 }
 
 static myth_status take(myth_runlog_file *f, myth_error *err)
@@ -215,7 +233,8 @@ static myth_status take(myth_runlog_file *f, myth_error *err)
     }
     if (!f->is_read_only)
         MYTH_TRY(run_sql(f, "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;", err));
-    return check_schema(f, err);
+    MYTH_TRY(check_schema(f, err));
+    return check_ids(f, err);
 fail:
     return st;
 }
@@ -284,7 +303,7 @@ static myth_status open_for_writing(myth_runlog_file *f, myth_error *err)
     /* Changing to WAL does not wait for another process that makes the same file. */
     for (int i = 0;; i++) {
         st = connect(f, f->path, SQLITE_OPEN_READWRITE, err);
-        if (st != MYTH_EFULL || i == MAKE_TRIES)
+        if (st != MYTH_ELOST || i == MAKE_TRIES)
             return st;
         sqlite3_close(f->db);
         f->db = NULL;
@@ -661,7 +680,7 @@ myth_status myth_runlog_hash_file(myth_runlog_hash *out, const char *path, myth_
     }
     out->bytes = (uint64_t)info.st_size;
     out->inode = (uint64_t)info.st_ino;
-    out->mtime_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+    out->mtime_ns = myth_mtime_ns(&info);
     if (f && remembered(f, path, out))
         goto done;
     x = XXH3_createState();

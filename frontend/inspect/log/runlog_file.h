@@ -13,7 +13,7 @@
  *          older ones
  * Version  user_version; a file of another version or another program is left alone
  * Memory   through mem; SQLite and zstd take their own, a few hundred KiB
- * Errors   MYTH_EFORMAT damaged or not a run log, with the remedy; MYTH_ENOTFOUND; MYTH_EFULL another process holds it;
+ * Errors   MYTH_EFORMAT damaged or not a run log, with the remedy; MYTH_ENOTFOUND; MYTH_ELOST another process holds it;
  *          MYTH_ECREATE, MYTH_EIO; MYTH_ENOMEM */
 #ifndef MYTH_INSPECT_RUNLOG_FILE_H
 #define MYTH_INSPECT_RUNLOG_FILE_H

@@ -519,6 +519,136 @@ static void test_hashes(void **state)
     unlink(files_path("long"));
 }
 
+/* ---- rows that somebody else has written ---- */
+
+static bool any_row(void *user, const myth_runlog_row *r)
+{
+    *(size_t *)user += strlen(r->command) + strlen(r->subject);
+    return true;
+}
+
+static void expect(const char *what, myth_status st)
+{
+    if (st != MYTH_OK && st != MYTH_EFORMAT && st != MYTH_ENOTFOUND)
+        fail_msg("%s: status %d: %s", what, (int)st, err.msg);
+}
+
+/* Everything that reads or writes a log: an answer, or what is wrong with the file. True: nothing was wrong. */
+static bool use_log(const char *what)
+{
+    myth_runlog_file *f = NULL;
+    char *record = NULL, *text = NULL;
+    size_t n = 0;
+    int64_t run = 0;
+    int code = 0;
+    bool is_whole = true;
+    for (int is_read_only = 1; is_read_only >= 0; is_read_only--) {
+        const myth_runlog_file_opts o = {.is_read_only = is_read_only, .max_runs = 2};
+        myth_status st = myth_runlog_file_open(&f, mem, files_path("planted/runs.db"), &o, &err);
+        expect(what, st);
+        is_whole = is_whole && st == MYTH_OK;
+        if (st != MYTH_OK)
+            continue;
+        expect(what, myth_runlog_file_list(f, UINT32_MAX, any_row, &n, &err));
+        if (myth_runlog_file_newest(f, &run, &err) == MYTH_OK) {
+            expect(what, st = myth_runlog_file_record(f, run, &record, &n, &err));
+            myth_free(mem, record);
+            is_whole = is_whole && st == MYTH_OK;
+            expect(what, st = myth_runlog_file_text(f, run, "report", &text, &n, &err));
+            myth_free(mem, text);
+            is_whole = is_whole && st == MYTH_OK;
+        }
+        if (!is_read_only) { /* the oldest are dropped by their sizes */
+            expect(what, myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", &err));
+            expect(what, myth_runlog_file_put(f, run, "report", "x", 1, &err));
+            expect(what, myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err));
+        }
+        myth_runlog_file_close(f);
+    }
+    return is_whole;
+}
+
+static void planted(const void *data, size_t n, const char *sql)
+{
+    sqlite3 *db;
+    files_clear("planted");
+    files_put("planted/runs.db", data, n);
+    assert_int_equal(sqlite3_open(files_path("planted/runs.db"), &db), SQLITE_OK);
+    sqlite3_exec(db, sql, NULL, NULL, NULL); /* what a column cannot hold is left out */
+    sqlite3_close(db);
+}
+
+static void test_planted_rows(void **state)
+{
+    (void)state;
+    static const char *const column[] = {"runs.id",
+                                         "runs.began_ms",
+                                         "runs.command",
+                                         "runs.subject",
+                                         "runs.exit_code",
+                                         "runs.bytes",
+                                         "runs.record",
+                                         "runs.hash",
+                                         "texts.run_id",
+                                         "texts.name",
+                                         "texts.n",
+                                         "texts.data",
+                                         "hashes.path",
+                                         "hashes.bytes",
+                                         "hashes.mtime_ns",
+                                         "hashes.inode",
+                                         "hashes.hash",
+                                         "sqlite_sequence.name",
+                                         "sqlite_sequence.seq"};
+    static const char *const value[] = {"NULL",
+                                        "'a text'",
+                                        "x'00ff'",
+                                        "-1",
+                                        "0",
+                                        "2147483648",
+                                        "9007199254740992",
+                                        "9223372036854775807",
+                                        "-9223372036854775807-1",
+                                        "1e300"};
+    static unsigned char whole[1 << 20];
+    uint32_t n_refused = 0;
+    files_mkdir("planted");
+    myth_runlog_file *f = open_log("planted/runs.db", &(myth_runlog_file_opts){0});
+    for (uint64_t i = 1; i < 4; i++)
+        put_run(f, 100, i);
+    myth_runlog_file_close(f);
+    FILE *in = fopen(files_path("planted/runs.db"), "rb");
+    const size_t n = fread(whole, 1, sizeof(whole), in);
+    fclose(in);
+    assert_true(n > 0 && n < sizeof(whole));
+    planted(whole, n, "INSERT INTO hashes VALUES('a.c', 1, 1, 1, 'x')");
+    assert_true(use_log("whole"));
+    for (size_t c = 0; c < sizeof(column) / sizeof(column[0]); c++)
+        for (size_t v = 0; v < sizeof(value) / sizeof(value[0]); v++) {
+            char sql[300];
+            const char *dot = strchr(column[c], '.');
+            snprintf(sql, sizeof(sql),
+                     "INSERT INTO hashes VALUES('a.c', 1, 1, 1, 'x'); UPDATE %.*s SET %s=%s WHERE "
+                     "rowid=(SELECT max(rowid) FROM %.*s)",
+                     (int)(dot - column[c]), column[c], dot + 1, value[v], (int)(dot - column[c]), column[c]);
+            planted(whole, n, sql);
+            n_refused += !use_log(sql);
+        }
+    print_message("%u planted values are refused\n", n_refused);
+    assert_true(n_refused > 30);
+    static const char *const schema[] = {
+        "CREATE TRIGGER sqliteXfoo AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
+        "CREATE VIEW sqliteXview AS SELECT 1",
+        "PRAGMA writable_schema=ON; INSERT INTO sqlite_schema VALUES('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW "
+        "sqlite_v AS SELECT 1')",
+    };
+    for (size_t i = 0; i < sizeof(schema) / sizeof(schema[0]); i++) {
+        planted(whole, n, schema[i]);
+        if (use_log(schema[i]))
+            fail_msg("%s: is believed", schema[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,7 +657,7 @@ int main(void)
         cmocka_unit_test(test_damage),     cmocka_unit_test(test_not_ours),
         cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_read_only_folder),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_planted_rows),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
