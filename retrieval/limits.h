@@ -9,8 +9,12 @@ enum {
     MYTH_PARSE_LINE_BYTES =
         20 << 10, /* and one with a longer line                                                           */
     MYTH_PARSE_DEPTH =
-        2000,            /* and one that nests deeper, estimated by brackets: every walk of its tree is as deep       */
-    MYTH_PARSE_MS = 200, /* a parse and its queries; past it the worker is ended and the file is cut by its text */
+        2000, /* and one that nests deeper, estimated by brackets: every walk of its tree is as deep       */
+    MYTH_PARSE_STEPS =
+        10000,            /* of a parse (100 of the parser's own) and its queries; past it the file is cut by its text.
+                * Of the system's headers the largest takes 6,888 */
+    MYTH_PARSE_MS = 3000, /* of processor time: seven times what a file of that many steps takes. Past it the worker
+                           * hangs and is ended */
     MYTH_PARSE_MEM_BYTES =
         512 << 20, /* address space of a worker                                                            */
     MYTH_FILE_BYTES =

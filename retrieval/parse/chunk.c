@@ -1,8 +1,8 @@
 /* chunk.c - see chunk.h. This side of the worker: guards before it, a watch over it, a check of what it says, and the
  * text cut without it.
  *
- * Time      a file has MYTH_PARSE_MS of the worker's processor time, on a busy machine too; a worker that does not use
- *           the processor is waited for WALL times as long. The worker stops itself first; SLACK later it is killed
+ * Time      MYTH_PARSE_MS of the worker's processor time, which no file needs that has MYTH_PARSE_STEPS; a worker that
+ *           does not use the processor is waited for WALL times as long. The worker stops itself first; SLACK later it is killed
  * Trust     an answer is used only when its chunks cover the file, its offsets lie inside and its names end: the worker
  *           has read hostile text */
 #include "chunk.h"
@@ -26,7 +26,7 @@
 
 extern char **environ;
 
-enum { SLACK_MS = 25, WALL = 20, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
+enum { SLACK_MS = 25, WALL = 4, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
 
 struct myth_chunker {
     myth_mem *mem;
@@ -278,23 +278,27 @@ static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, cons
     return !a->is_failed;
 }
 
-/* A running worker that knows the grammar. */
-static bool ready(myth_chunker *c, uint32_t grammar)
+/* A running worker that knows the grammar. *is_unasked: there is none now, and there may be one later. Without it the
+ * worker says that it cannot have the grammar. */
+static bool ready(myth_chunker *c, uint32_t grammar, bool *is_unasked)
 {
-    myth_chunk_answer a;
+    myth_chunk_answer a = {0};
     int status;
     if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) { /* it died between two files: no file's fault */
         close(c->fd);
         c->fd = -1;
         c->pid = 0;
     }
-    if (!c->pid && !start_worker(c))
+    *is_unasked = !c->pid && !start_worker(c);
+    if (*is_unasked)
         return false;
     if (c->loaded & (uint64_t)1 << grammar)
         return true;
     set_time(c, LOAD_MS);
-    if (!request(c, MYTH_WIRE_LOAD, grammar, "", NULL, 0, &a))
+    if (!request(c, MYTH_WIRE_LOAD, grammar, "", NULL, 0, &a)) {
+        *is_unasked = !a.is_failed;
         return false;
+    }
     c->loaded |= (uint64_t)1 << grammar;
     return true;
 }
@@ -303,13 +307,13 @@ static bool ready(myth_chunker *c, uint32_t grammar)
 static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, const char *path, const unsigned char *text,
                        uint64_t n, myth_error *err)
 {
-    myth_chunk_answer a;
+    myth_chunk_answer a = {0};
     myth_chunks k = {0};
-    if (!ready(c, grammar))
+    if (!ready(c, grammar, &out->is_unasked))
         return MYTH_OK;
     set_time(c, MYTH_PARSE_MS + SLACK_MS);
     if (!request(c, MYTH_WIRE_CUT, grammar, path, text, n, &a)) {
-        out->is_failed = true;
+        out->is_failed = !a.is_over;
         return MYTH_OK;
     }
     if (is_answer_sane(&a, n)) {
@@ -398,7 +402,7 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
 {
     int grammar = c->path && n > 0 ? myth_grammar_find(language) : -1;
     char note[96] = "";
-    bool is_failed = false;
+    bool is_failed = false, is_unasked = false;
     *out = (myth_chunks){0};
     if (grammar >= 0 && is_shaped(note, sizeof(note), text, n)) {
         c->note[0] = '\0';
@@ -406,6 +410,7 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
         if (st != MYTH_OK || out->n_chunk > 0)
             return st;
         is_failed = out->is_failed;
+        is_unasked = out->is_unasked;
         memcpy(note, c->note, sizeof(note));
     }
     myth_cut cut;
@@ -416,6 +421,7 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     myth_cut_close(&cut);
     memcpy(out->note, note, sizeof(note));
     out->is_failed = is_failed;
+    out->is_unasked = is_unasked;
     out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is->is_data;
     return st;
 }

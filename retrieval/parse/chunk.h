@@ -6,6 +6,8 @@
  *            bytes; comments stay with the definition that follows; imports and top-level statements make chunks of
  *            their own. A file without a grammar, with one that fails, or past a guard of limits.h is cut by blank
  *            lines, indentation and braces
+ * Budget     a parse and its queries have MYTH_PARSE_STEPS, which a file needs on a slow machine as on a fast one: what
+ *            the index holds does not depend on the clock. Time ends what hangs
  * Worker     parsers run in a process of their own with a deadline and a limit on memory; when it dies, the file is cut
  *            by its text, `note` says why, and the next file gets a new worker. Trees of two languages never share a
  *            parser

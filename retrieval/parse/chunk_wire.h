@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     uint32_t magic;
     uint32_t is_failed; /* no cut follows: note says why */
+    uint32_t is_over;   /* because its parse has more than MYTH_PARSE_STEPS, as it has each time */
     uint32_t is_text;   /* the cut that follows is by the text, note says why */
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint32_t n_error;

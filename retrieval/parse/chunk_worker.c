@@ -1,6 +1,6 @@
 /* chunk_worker.c - the process in which parsers run.
  *
- * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what
+ * Life      a loop of requests until the socket ends. A request that runs out of steps, time or memory is answered so; what
  *           cannot be stopped here (a parser that does not ask, an abort) the chunker ends from outside
  * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose
  *           chunker is gone does not spin; no core files
@@ -8,8 +8,8 @@
  *           next
  * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree
  *           with fewer bytes in errors is kept
- * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep,
- *           abort, exit, memory, garbage, short, open */
+ * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, slow
+ *           (SLOW_MS of processor time first), sleep, abort, exit, memory, garbage, short, open */
 #include "chunk_wire.h"
 #include "symbols.h"
 
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5, KEEP_BYTES = 32 << 20 };
+enum { MAX_GRAMMAR = 64, CPU_SECONDS = 8, KEEP_BYTES = 32 << 20, SLOW_MS = 400 };
 
 typedef struct {
     TSParser *parser;
@@ -39,8 +39,8 @@ typedef struct {
     myth_mem *mem;
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
-    uint32_t n_asked; /* times, by parsers: whether it is late */
-    bool is_late;
+    uint32_t n_left; /* steps that the request may still take */
+    bool is_over, is_late;
 } worker;
 
 bool myth_wire_read(int fd, void *dst, uint64_t n)
@@ -79,20 +79,19 @@ static uint64_t cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool is_late(worker *w)
+/* Counts a step: a hundred of a parser's own, or the nodes that queries look at before they ask. False when none is
+ * left, which is so on every machine. The clock is a call of the system: it is read for every eighth step. */
+static bool may_go_on(worker *w)
 {
-    w->is_late = w->is_late || cpu_ns() > w->deadline_ns;
-    return w->is_late;
+    w->is_over = w->is_over || w->n_left == 0;
+    if (w->is_over || w->is_late)
+        return false;
+    w->is_late = --w->n_left % 8 == 0 && cpu_ns() > w->deadline_ns;
+    return !w->is_late;
 }
 
-/* The parser asks every hundred of its steps, and the clock is a call of the system. */
-static bool parse_progress(TSParseState *state)
-{
-    worker *w = state->payload;
-    return w->is_late || (++w->n_asked % 8 == 0 && is_late(w));
-}
-
-static bool is_symbols_late(void *w) { return is_late(w); }
+static bool parse_progress(TSParseState *state) { return !may_go_on(state->payload); }
+static bool stop_symbols(void *w) { return !may_go_on(w); }
 
 /* ---- trees ---- */
 
@@ -218,7 +217,7 @@ static unsigned char *blank_directives(worker *w, const unsigned char *text, uin
     return out;
 }
 
-/* The better of two trees; the second try has half of the time that is left, the queries need the rest. */
+/* The better of two trees; the second try has half of the steps that are left, the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
     TSTree *tree = parse(w, s, text, n);
@@ -226,10 +225,10 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
     unsigned char *blanked = s->grammar.is->has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
-    uint64_t deadline_ns = w->deadline_ns, now_ns = cpu_ns();
-    w->deadline_ns = now_ns < deadline_ns ? now_ns + (deadline_ns - now_ns) / 2 : deadline_ns;
+    const uint32_t n_rest = w->n_left / 2;
+    w->n_left -= n_rest;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
-    w->deadline_ns = deadline_ns;
+    w->n_left += n_rest;
     if (second) {
         wrong second_bad = errors_of(ts_tree_root_node(second));
         bool is_better = second_bad.bytes < bad->bytes;
@@ -237,7 +236,7 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
         tree = is_better ? second : tree;
         *bad = is_better ? second_bad : *bad;
     }
-    w->is_late = false; /* a second try that was stopped is not this file's failure */
+    w->is_over = false; /* a second try that was stopped is not this file's failure */
     myth_free(w->mem, blanked);
     return tree;
 }
@@ -252,6 +251,8 @@ static void fault(const char *path)
     if (strncmp(want, "hang", 4) == 0)
         for (volatile unsigned i = 0;; i = i + 1)
             ;
+    for (uint64_t end = cpu_ns() + SLOW_MS * 1000000u; strncmp(want, "slow", 4) == 0 && cpu_ns() < end;)
+        ;
     if (strncmp(want, "sleep", 5) == 0)
         sleep(60);
     if (strncmp(want, "abort", 5) == 0)
@@ -279,9 +280,9 @@ static void fault(const char *path)
     }
 }
 
-static bool fail(const char *note)
+static bool fail(const char *note, bool is_over)
 {
-    myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .is_failed = 1};
+    myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .is_failed = 1, .is_over = is_over};
     strncpy(a.note, note, sizeof(a.note) - 1);
     return myth_wire_write(1, &a, sizeof(a));
 }
@@ -291,17 +292,17 @@ static bool load(worker *w, uint32_t grammar)
     slot *s = grammar < MAX_GRAMMAR && (int)grammar < myth_n_grammar ? &w->slot[grammar] : NULL;
     myth_chunk_answer ok = {.magic = MYTH_WIRE_MAGIC};
     if (!s)
-        return fail("worker: no such grammar");
+        return fail("worker: no such grammar", false);
     if (!s->is_loaded) {
         char note[96];
         s->grammar = myth_grammar_get((int)grammar);
         s->parser = ts_parser_new();
         if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
-            return fail("worker: the grammar is of another version than the parser");
+            return fail("worker: the grammar is of another version than the parser", false);
         if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
             snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name,
                      s->query.error_off);
-            return fail(note);
+            return fail(note, false);
         }
         s->is_loaded = true;
     }
@@ -330,17 +331,17 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
 {
     slot *s = grammar < MAX_GRAMMAR && w->slot[grammar].is_loaded ? &w->slot[grammar] : NULL;
     char late[64];
-    const char *why = late;
-    snprintf(late, sizeof(late), "parse: no end after %d ms", MYTH_PARSE_MS);
+    const char *why = late, *what = "parse";
     wrong bad = {0};
     bool is_sent = false;
     if (!s)
-        return fail("worker: the grammar is not loaded");
+        return fail("worker: the grammar is not loaded", false);
     struct rlimit cpu;
     getrlimit(RLIMIT_CPU, &cpu);
     cpu.rlim_cur = (rlim_t)(cpu_ns() / 1000000000u + CPU_SECONDS);
     setrlimit(RLIMIT_CPU, &cpu);
-    w->is_late = false;
+    w->is_late = w->is_over = false;
+    w->n_left = MYTH_PARSE_STEPS;
     w->deadline_ns = cpu_ns() + (uint64_t)MYTH_PARSE_MS * 1000000u * (MYTH_HAS_ASAN ? 10 : 1);
     fault(path);
     TSTree *tree = parse_best(w, s, text, n, &bad);
@@ -350,8 +351,8 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
         why = "worker: out of memory";
     else if (tree) {
         myth_symbols symbols = {.cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path};
-        snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
-        if (myth_symbols_find(&symbols, ts_tree_root_node(tree), is_symbols_late, w)) {
+        what = "symbols";
+        if (myth_symbols_find(&symbols, ts_tree_root_node(tree), stop_symbols, w)) {
             bool is_mostly_wrong = bad.bytes > n / 2; /* its definitions may be right, its borders are not */
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
@@ -375,7 +376,11 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     myth_cut_close(&cut);
     if (tree)
         ts_tree_delete(tree);
-    return why ? fail(why) : is_sent;
+    if (w->is_late)
+        snprintf(late, sizeof(late), "%s: no end after %d ms", what, MYTH_PARSE_MS);
+    else
+        snprintf(late, sizeof(late), "%s: more than %d steps", what, MYTH_PARSE_STEPS);
+    return why ? fail(why, why == late && !w->is_late) : is_sent;
 }
 
 static void limit(int what, rlim_t most)

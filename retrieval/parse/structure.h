@@ -73,9 +73,10 @@ typedef struct {
     uint64_t error_bytes; /* inside nodes that the parser could not make sense of                 */
     uint32_t n_error;     /* such nodes, and those that it had to add because they are missing    */
     bool is_structured;   /* a grammar made the cut                                               */
-    bool is_failed; /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
-    bool is_lost;   /* code that no grammar has seen though there is one: what it defines and uses is not known   */
-    char note[96];  /* why not, when a grammar was there: "parse: no end after 200 ms"      */
+    bool is_failed;  /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
+    bool is_unasked; /* no worker could be started: nothing is known of the file, the next try may have one */
+    bool is_lost;    /* code that no grammar has seen though there is one: what it defines and uses is not known   */
+    char note[96];   /* why not, when a grammar was there: "parse: more than 10000 steps"      */
 } myth_chunks;
 
 const char *myth_chunk_kind_name(myth_chunk_kind kind);

@@ -3,6 +3,7 @@
 #include "tests/support/chunks.h"
 #include "engine/base/asan.h"
 #include "retrieval/parse/chunk_wire.h"
+#include "retrieval/limits.h"
 #include "retrieval/parse/grammars.h"
 
 #include <dirent.h>
@@ -57,7 +58,8 @@ static void expect_fault(const char *fault, const char *note)
     char value[64];
     snprintf(value, sizeof(value), "%s:bad", fault);
     setenv("MYTHOS_CHUNK_FAULT", value, 1);
-    for (int i = 0; i < (strcmp(fault, "sleep") == 0 ? 1 : 3); i++) { /* a sleeper is waited for longest */
+    const bool is_slow = strcmp(fault, "sleep") == 0 || strcmp(fault, "hang") == 0; /* these are waited for */
+    for (int i = 0; i < (is_slow ? 1 : 3); i++) {
         expect_good(chunker);
         myth_chunks k = cut(chunker, "bad.c");
         if (k.is_structured || !k.is_failed || !strstr(k.note, note))
@@ -83,6 +85,47 @@ static void sleeps(void **state)
         check_skip("the deadline is 45 s under AddressSanitizer");
     }
     expect_fault("sleep", "no end after");
+}
+
+static myth_chunks cut_text(const char *path, const char *text, size_t n)
+{
+    myth_chunks k;
+    assert_int_equal(myth_chunk_file(&k, chunker, "c", path, (const unsigned char *)text, n, NULL), MYTH_OK);
+    return k;
+}
+
+/* A file that takes twice as long as parses once had, on a machine that is busy with something else. */
+static void slow_clock(void **state)
+{
+    (void)state;
+    setenv("MYTHOS_CHUNK_FAULT", "slow:bad", 1);
+    myth_chunks fast = cut(chunker, "good.c"), slow = cut(chunker, "bad.c");
+    assert_true(slow.is_structured && !slow.is_failed);
+    assert_int_equal(slow.n_chunk, fast.n_chunk);
+    assert_memory_equal(slow.chunk, fast.chunk, fast.n_chunk * sizeof(*fast.chunk));
+    assert_int_equal(slow.n_symbol, fast.n_symbol);
+    assert_memory_equal(slow.symbol, fast.symbol, fast.n_symbol * sizeof(*fast.symbol));
+    myth_chunks_free(&fast, mem);
+    myth_chunks_free(&slow, mem);
+}
+
+/* Too many steps are too many each time: the file is not tried again, and its note has no time in it. */
+static void too_many_steps(void **state)
+{
+    (void)state;
+    enum { N = 1000000 };
+    char *text = malloc(N + 1), want[64];
+    for (size_t at = 0; at < N; at += 10)
+        memcpy(text + at, at % 1000 ? "a;b;c;d;e;" : "a;b;c;d;\n\n", 10);
+    snprintf(want, sizeof(want), "more than %d steps", MYTH_PARSE_STEPS);
+    for (int i = 0; i < 2; i++) {
+        myth_chunks k = cut_text("steps.c", text, N);
+        if (k.is_structured || k.is_failed || !k.is_lost || !strstr(k.note, want))
+            fail_msg("'%s', expected it to say '%s'", k.note, want);
+        myth_chunks_free(&k, mem);
+    }
+    expect_good(chunker);
+    free(text);
 }
 
 static void aborts(void **state)
@@ -198,7 +241,7 @@ static void no_such_worker(void **state)
         myth_chunks k = cut(c, "good.c");
         assert_true(!k.is_structured && k.n_chunk == 1);
         assert_non_null(strstr(k.note, "cannot start"));
-        assert_false(k.is_failed); /* not this file's fault */
+        assert_true(!k.is_failed && k.is_unasked); /* not this file's fault */
         myth_chunks_free(&k, mem);
     }
     myth_chunker_close(c);
@@ -321,6 +364,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hangs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sleeps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_clock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(aborts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lies, set_up, tear_down),
