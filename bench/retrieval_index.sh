@@ -75,7 +75,7 @@ for b in range(len(builds)):
     cache = os.path.join(top.name, str(b))
     shutil.rmtree(cache)
     run((b, "size"), [builds[b], "index", "-q", root], cache)
-    size = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(cache) for n in names if n == "index.db")
+    size = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(cache) for n in names if n.startswith("index-") and n.endswith(".db"))
     print(f"{builds[b]},size,{size / source:.3f},")
 print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 END

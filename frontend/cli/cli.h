@@ -72,7 +72,8 @@ typedef struct {
     myth_plan plan;     /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog; /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
-    uint64_t held_bytes;        /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
+    uint64_t n_unread;   /* files and directories that could not be read: a search among the others is incomplete */
+    uint64_t held_bytes; /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
 } myth_cli;
 
 struct myth_command {

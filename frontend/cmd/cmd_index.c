@@ -16,7 +16,7 @@ enum { LISTED_MAX = 20 }; /* lines of one kind on a terminal; --json has all */
 
 typedef struct {
     const char *embed_model;
-    bool json, check, embed, no_embed;
+    bool json, check, embed, no_embed, rebuild;
 } index_opts;
 
 static const myth_option index_options[] = {
@@ -24,6 +24,8 @@ static const myth_option index_options[] = {
      "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},\"lost\",\"unread\":[..],...}"},
     {"check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
      "compare everything that the index holds, instead of an update; where there is none it is made first"},
+    {"rebuild", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, rebuild), NULL, 0, 0,
+     "remove the index that is there and make it anew; embeddings of texts are kept"},
     {"embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
      "make vectors too, with the shipped embedder; later runs keep them in step"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0,
@@ -329,6 +331,7 @@ static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, 
             myth_jout_str(&j, problems->text + at);
         myth_jout_end(&j);
     }
+    myth_jout_key_str(&j, "rebuilt", s->rebuilt);
     myth_jout_key_str(&j, "history", s->history_note[0] ? s->history_note : "read");
     print_semantic(&j, vectors);
     myth_jout_key_str(&j, "index", myth_index_path(x));
@@ -345,6 +348,8 @@ static void print_text(myth_cli *cli, const myth_index_stats *s, const lines *pr
     else
         myth_term_note(cli->term, "%llu added, %llu changed, %llu removed in %.2f s", (unsigned long long)s->n_added,
                        (unsigned long long)s->n_changed, (unsigned long long)s->n_removed, s->seconds);
+    if (s->rebuilt[0])
+        myth_term_note(cli->term, "the index was made anew: %s", s->rebuilt);
     if (s->history_note[0])
         myth_term_note(cli->term, "%s", s->history_note);
 }
@@ -365,12 +370,15 @@ static int run_index(myth_cli *cli, const void *opts)
     if (o->no_embed && (o->embed || o->embed_model))
         return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other",
                               o->embed ? "--embed" : "--embed-model");
+    if (o->rebuild && o->check)
+        return myth_cli_failf(cli, MYTH_EARG, "index: --rebuild and --check exclude each other");
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write, as a full disk is */
     myth_index_opts io = {
         .root = cli->n_arg ? cli->arg[0] : ".",
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
         .is_read_only = o->check,
+        .rebuild = o->rebuild,
     };
     st = myth_index_open(&x, cli->mem, &io, &err);
     if (st == MYTH_OK && o->check)
@@ -408,10 +416,11 @@ fail:
         code = myth_cli_fail(cli, &err);
     } else {
         if (n_problem)
-            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index",
+            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index%s",
                                                         myth_index_path(x), (unsigned long long)n_problem,
                                                         problems.n_vectors == n_problem ? "its vectors are made anew by"
-                                                                                        : "remove this file and run"));
+                                                                                        : "it is made anew by",
+                                                        problems.n_vectors == n_problem ? "" : " --rebuild"));
         else if (stats.n_lost)
             code = MYTH_EXIT_INCOMPLETE;
         list_unstructured(cli, x, NULL);
@@ -447,8 +456,9 @@ const myth_command myth_cmd_index = {
               "can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
               "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, "
               "other repositories) and data that is cut by "
-              "its text are no loss; mythos scan --explain lists them. Exits with 65 when the index is damaged, 66 "
-              "when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
+              "its text are no loss; mythos scan --explain lists them. An index that is found to be damaged is made "
+              "anew, and the run says so; --rebuild makes any anew. Exits with 65 when --check finds damage, 66 when "
+              "there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
               "process updates it.",
     .group = index_groups,
     .n_group = 1,

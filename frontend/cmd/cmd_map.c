@@ -252,7 +252,7 @@ static int run_map(myth_cli *cli, const void *opts)
 fail:
     myth_term_progress_end(cli->term);
     int code = st != MYTH_OK                                   ? myth_cli_fail(cli, &err)
-             : page.n_shown && !(o->summaries && *cli->cancel) ? MYTH_EXIT_CLEAN
+             : page.n_shown && !(o->summaries && *cli->cancel) ? myth_cli_answered(cli, MYTH_EXIT_CLEAN)
                                                                : MYTH_EXIT_INCOMPLETE;
     myth_repomap_page_free(&page, mem);
     myth_repomap_close(m);
@@ -272,7 +272,7 @@ const myth_command myth_cmd_map = {
               "index is brought up to date first. "
               "A file's line names its risks with the line that says so, then what the file says of itself. Values and "
               "secrets are not shown. Exits "
-              "with 3 when not even one line fits, 66 when there is no file.\n"
+              "with 3 when not even one line fits or something could not be read, 66 when there is no file.\n"
               "With --summaries the model says in one line what a file is for, where its own words say less; lines are "
               "kept by the file's content and made "
               "anew by another model. An interrupt (SIGINT) keeps those that are there (exit 3), the next run goes on.",

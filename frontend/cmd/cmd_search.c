@@ -2,6 +2,7 @@
  * corpus for evaluations. */
 #include "frontend/eval/corpus.h"
 #include "embedding.h"
+#include "open_index.h"
 #include "frontend/cli/json_out.h"
 
 #include <limits.h>
@@ -259,8 +260,11 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const char 
     MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
     if (l->is_full)
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
-    if (n_unread)
-        myth_term_note(cli->term, "%llu files could not be read", (unsigned long long)n_unread);
+    n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* directories; files are not opened by the scan */
+    if (n_unread && !cli->n_unread)
+        myth_term_note(cli->term, "%llu files and directories could not be read; mythos index --json lists them",
+                       (unsigned long long)n_unread);
+    cli->n_unread += n_unread;
 fail:
     myth_free(cli->mem, l->last);
     myth_scan_close(&list, cli->mem);
@@ -332,16 +336,8 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
 {
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
-    myth_index_stats stats;
     myth_semantic semantic = {0};
-    char worker[PATH_MAX];
-    myth_index_opts io = {
-        .root = dir,
-        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
-        .n_threads = cli->global->n_threads,
-    };
-    MYTH_TRY(myth_index_open(&x, cli->mem, &io, err));
-    MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){.is_cancelled = cli->cancel}, &stats, err));
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, err));
     myth_search_opts so = {
         .query = query,
         .mode = mode_of(o->mode),
@@ -423,14 +419,16 @@ static int run_search(myth_cli *cli, const void *opts)
         put_hits(cli, o, &hits, off);
     }
     myth_hits_free(&hits);
-    return st != MYTH_OK ? myth_cli_fail(cli, &err) : found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS;
+    return st != MYTH_OK ? myth_cli_fail(cli, &err)
+                         : myth_cli_answered(cli, found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
 }
 
 const myth_command myth_cmd_search = {
     .name = "search",
     .args = "QUERY [DIR]",
     .help = "find code: lines by text or expression, chunks by the words of a question",
-    .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is "
+    .detail = "Exit code 1 when nothing is found, as grep, 3 when a file or a directory could not be read. A directory "
+              "without an index is indexed first; the index is "
               "brought up to date before each "
               "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its "
               "meaning; without them it finds by "

@@ -158,7 +158,8 @@ static int run_symbols(myth_cli *cli, const void *opts)
     else
         put_text(cli, &u, o->top);
 fail:;
-    int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : u.n_definition ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS;
+    int code = st != MYTH_OK ? myth_cli_fail(cli, &err)
+                             : myth_cli_answered(cli, u.n_definition ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
     myth_usage_free(&u);
     myth_index_close(x);
     return code;
@@ -168,11 +169,13 @@ const myth_command myth_cmd_symbols = {
     .name = "symbols",
     .args = "NAME [DIR]",
     .help = "where a name is defined, who uses it and why that is believed, what tests it",
-    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it "
-              "was matched, the strongest reason\n"
-              "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest "
-              "names are said. A directory without\n"
-              "an index is indexed first; the index is brought up to date before.",
+    .detail =
+        "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it "
+        "was matched, the strongest reason\n"
+        "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest "
+        "names are said. A directory without\n"
+        "an index is indexed first; the index is brought up to date before. Exit code 3 when a file or a directory "
+        "could not be read.",
     .group = symbols_groups,
     .n_group = 1,
     .opts_bytes = sizeof(symbols_opts),

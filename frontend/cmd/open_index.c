@@ -9,6 +9,25 @@ static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint
     myth_term_progress(arg, "index, KiB", done_bytes >> 10, all_bytes >> 10);
 }
 
+enum { LISTED_MAX = 5 };
+
+static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
+{
+    myth_cli *cli = arg;
+    myth_error line; /* the path may hold anything: as an error it is safe to print */
+    if (reason != MYTH_SCAN_UNREADABLE)
+        return;
+    if (cli->n_unread++ >= LISTED_MAX)
+        return;
+    myth_fail(&line, MYTH_EIO, "%.160s: could not be read: %s", path, why ? why : "it changed");
+    myth_term_note(cli->term, "%s", line.msg);
+}
+
+int myth_cli_answered(const myth_cli *cli, int code)
+{
+    return cli->n_unread && (code == MYTH_EXIT_CLEAN || code == MYTH_EXIT_FINDINGS) ? MYTH_EXIT_INCOMPLETE : code;
+}
+
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err)
 {
     char self[PATH_MAX];
@@ -22,12 +41,19 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         .progress = cli->term->has_progress ? on_progress : NULL,
         .progress_arg = cli->term,
         .is_cancelled = cli->cancel,
+        .unread = on_unread,
+        .unread_arg = cli,
     };
     *out = NULL;
     myth_status st = myth_index_open(out, mem, &io, err);
     if (st == MYTH_OK)
         st = myth_index_update(*out, &uo, &stats, err);
     myth_term_progress_end(cli->term);
+    if (cli->n_unread > LISTED_MAX)
+        myth_term_note(cli->term, "and %llu more could not be read; mythos index --json lists them",
+                       (unsigned long long)(cli->n_unread - LISTED_MAX));
+    if (st == MYTH_OK && stats.rebuilt[0])
+        myth_term_note(cli->term, "the index was made anew: %s", stats.rebuilt);
     if (st != MYTH_OK) {
         myth_index_close(*out);
         *out = NULL;

@@ -384,6 +384,10 @@ static myth_status write_commits(myth_history *h, myth_store *store, myth_error 
         git_oid oid;
         int64_t id = sqlite3_column_int64(get.q, 0);
         last = id > last ? id : last;
+        if (sqlite3_column_bytes(get.q, 1) != GIT_OID_RAWSZ) {
+            st = myth_store_fail(store, SQLITE_CORRUPT, err);
+            goto fail;
+        }
         memcpy(oid.id, sqlite3_column_blob(get.q, 1), GIT_OID_RAWSZ);
         if (h->n_commit && bsearch(&oid, walked, h->n_commit, sizeof(oid), compare_oids))
             continue;

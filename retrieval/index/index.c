@@ -7,175 +7,22 @@
  *         what that second reading gave
  * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less
  *         busy
- * Lock    flock on <database>.lock, which holds the holder's process id */
+ * Damage  an update that finds some makes the database anew (index_open.c) and begins again, once */
 #include "index_impl.h"
 #include "retrieval/store/buffer.h"
 
-#include "engine/base/text.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, FIRST_BYTES = 4 << 20 };
+enum { FIRST_BYTES = 4 << 20 };
 #define RACY_NS 2000000000 /* clocks of file systems tick in up to two seconds */
-
-/* ---- places ---- */
-
-static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    XXH128_canonical_t c;
-    char name[33];
-    int n;
-    XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
-    for (int i = 0; i < 16; i++)
-        snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
-    if (cache && cache[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/mythos/%s/index.db", cache, name);
-    else if (home && home[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index.db", home, name);
-    else
-        return myth_fail(err, MYTH_ENOTFOUND,
-                         "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
-    return n < PATH_MAX - 16
-             ? MYTH_OK
-             : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
-}
-
-/* The folders above a path, for their owner alone. */
-static myth_status make_folders(const char *path, myth_error *err)
-{
-    char dir[PATH_MAX];
-    snprintf(dir, sizeof(dir), "%s", path);
-    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-        *p = '\0';
-        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
-                             "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
-    }
-    return MYTH_OK;
-}
-
-/* ---- lock ---- */
-
-void myth_index_unlock(int *lock_fd)
-{
-    if (*lock_fd >= 0) {
-        if (ftruncate(*lock_fd, 0) != 0)
-            errno = 0; /* an old number does no harm: the lock is what counts */
-        close(*lock_fd);
-    }
-    *lock_fd = -1;
-}
-
-myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err)
-{
-    char path[PATH_MAX], pid[24] = "";
-    snprintf(path, sizeof(path), "%s.lock", of);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-    if (fd < 0)
-        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
-                         "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
-    for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
-        int e = errno;
-        if (e == EWOULDBLOCK && waited < wait_ms) {
-            nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_MS * 1000000L}, NULL);
-            continue;
-        }
-        if (e == EINTR)
-            continue;
-        ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
-        pid[n > 0 ? n : 0] = '\0';
-        close(fd);
-        if (e != EWOULDBLOCK)
-            return myth_fail(err, MYTH_EIO,
-                             "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path,
-                             strerror(e));
-        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of,
-                         strtol(pid, NULL, 10), what);
-    }
-    int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
-        errno = 0; /* a full disk: the lock holds without its number */
-    *lock_fd = fd;
-    return MYTH_OK;
-}
-
-void myth_index_unlock_writer(myth_index *x) { myth_index_unlock(&x->lock_fd); }
-myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err)
-{
-    return myth_index_lock(&x->lock_fd, x->path, "updating the index", wait_ms, err);
-}
-
-/* ---- open ---- */
-
-myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err)
-{
-    char path[PATH_MAX], root[PATH_MAX];
-    const char *dir = opts->root ? opts->root : ".";
-    myth_status st = MYTH_OK;
-    *out = NULL;
-    if (!realpath(dir, root))
-        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir,
-                         strerror(errno));
-    if (opts->path && strlen(opts->path) >= PATH_MAX - 16)
-        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path),
-                         PATH_MAX - 16);
-    if (opts->path)
-        strcpy(path, opts->path);
-    else if ((st = default_path(path, root, err)) != MYTH_OK)
-        return st;
-    myth_index *x = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*x));
-    if (!x)
-        return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
-    *x = (myth_index){.mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1};
-    x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
-    x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
-    x->worker_path = opts->worker_path
-                       ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path))
-                       : NULL;
-    if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
-        st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
-        goto fail;
-    }
-    if (!opts->is_read_only) {
-        MYTH_TRY(make_folders(path, err));
-        MYTH_TRY(myth_index_lock_writer(x, LOCK_WAIT_MS, err));
-    }
-    MYTH_TRY(myth_store_open(&x->store, mem, path, opts->is_read_only, err));
-    myth_index_unlock_writer(x);
-    *out = x;
-    return MYTH_OK;
-fail:
-    myth_index_close(x);
-    return st;
-}
-
-void myth_index_close(myth_index *x)
-{
-    if (!x)
-        return;
-    myth_mem *mem = x->mem;
-    myth_store_close(x->store);
-    myth_index_unlock_writer(x);
-    myth_free(mem, x->worker_path);
-    myth_free(mem, x->path);
-    myth_free(mem, x->root);
-    myth_free(mem, x);
-}
-
-const char *myth_index_path(const myth_index *x) { return x->path; }
-const char *myth_index_root(const myth_index *x) { return x->root; }
-myth_store *myth_index_store(const myth_index *x) { return x->store; }
 
 /* ---- what the index has ---- */
 
@@ -359,18 +206,32 @@ static uint32_t kind_flags(const myth_scan_file *f)
     return (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0);
 }
 
-/* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. */
+static void tell_unread(update *u, const char *path, myth_scan_reason reason, const char *why)
+{
+    u->stats->n_unread++;
+    if (u->opts->unread)
+        u->opts->unread(u->opts->unread_arg, path, reason, why);
+}
+
+/* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. One that cannot be read
+ * keeps its row as it is. */
 static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
 {
     myth_index_job job = {f, r->file.id, false};
     myth_store_file row;
     myth_scan_reason out;
     unsigned char *text = NULL;
+    int code;
     *is_changed = true;
-    if (f->bytes != r->file.bytes || strcmp(f->language, r->file.language) != 0)
-        return MYTH_OK;
-    myth_status st = myth_index_read_file(&u->work, &job, &text, &row, &out, err);
+    myth_status st = myth_index_read_file(&u->work, &job, &text, &row, &out, &code, err);
     myth_free(u->x->mem, text);
+    if (st == MYTH_OK && out == MYTH_SCAN_UNREADABLE && !myth_index_is_gone(code)) {
+        tell_unread(u, f->path, out, strerror(code));
+        *is_changed = false;
+        return MYTH_OK;
+    }
+    if (strcmp(f->language, r->file.language) != 0)
+        return st;
     if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
         return st;
     *is_changed = false;
@@ -412,6 +273,57 @@ static myth_status find_changes(update *u, myth_error *err)
     return MYTH_OK;
 }
 
+static int compare_paths(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Whether one of the directories above a path is among n sorted ones. `dir`: room for the path. */
+static bool is_below(const char *path, char *dir, const char *const *unread, uint32_t n)
+{
+    strcpy(dir, path);
+    for (char *slash; (slash = strrchr(dir, '/')) != NULL;) {
+        *slash = '\0';
+        if (bsearch(&dir, unread, n, sizeof(*unread), compare_paths))
+            return true;
+    }
+    return false;
+}
+
+/* What could not be looked at is not known to be gone: the rows of such files, and of those below such directories,
+ * stay. */
+static myth_status keep_unread(update *u, myth_error *err)
+{
+    const char **dir = NULL;
+    char *room = NULL;
+    uint32_t n_dir = 0;
+    size_t longest = 0;
+    for (uint32_t i = 0; i < u->scan.n_file; i++) {
+        const myth_scan_file *f = &u->scan.file[i];
+        known_file *r = f->reason == MYTH_SCAN_UNREADABLE ? find_known(&u->known, f->path) : NULL;
+        if (r)
+            r->is_seen = true;
+        n_dir += f->reason == MYTH_SCAN_UNREADABLE && f->is_dir;
+    }
+    if (n_dir == 0)
+        return MYTH_OK;
+    for (uint32_t i = 0; i < u->known.n_row; i++) {
+        const size_t n = strlen(u->known.row[i].file.path);
+        longest = n > longest ? n : longest;
+    }
+    dir = myth_alloc_n(u->x->mem, MYTH_MEM_OTHER, "index", n_dir, sizeof(*dir));
+    room = myth_alloc(u->x->mem, MYTH_MEM_OTHER, "index", longest + 1);
+    myth_status st = dir && room ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no memory for %u names", n_dir);
+    n_dir = 0;
+    for (uint32_t i = 0; i < u->scan.n_file && st == MYTH_OK; i++)
+        if (u->scan.file[i].reason == MYTH_SCAN_UNREADABLE && u->scan.file[i].is_dir)
+            dir[n_dir++] = u->scan.file[i].path;
+    if (st == MYTH_OK)
+        qsort(dir, n_dir, sizeof(*dir), compare_paths);
+    for (uint32_t i = 0; i < u->known.n_row && st == MYTH_OK; i++)
+        u->known.row[i].is_seen |= is_below(u->known.row[i].file.path, room, dir, n_dir);
+    myth_free(u->x->mem, room);
+    myth_free(u->x->mem, dir);
+    return st;
+}
+
 static myth_status drop_files(update *u, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -425,21 +337,18 @@ static myth_status drop_files(update *u, myth_error *err)
     return st;
 }
 
-static void tell_unread(update *u, const char *path, myth_scan_reason reason, const char *why)
-{
-    u->stats->n_unread++;
-    if (u->opts->unread)
-        u->opts->unread(u->opts->unread_arg, path, reason, why);
-}
-
 static myth_status write_made(void *arg, const myth_index_made *made, myth_error *err)
 {
     update *u = arg;
     u->done_bytes += made->job->file->bytes;
     u->n_done++;
     if (made->out != MYTH_SCAN_IN) {
+        const bool is_there = made->out == MYTH_SCAN_UNREADABLE && !myth_index_is_gone(made->code);
+        if (is_there && made->job->id) /* what was known of it is dropped already */
+            return myth_fail(err, MYTH_EIO, "%.120s: %s while it was read; the index is as it was, run it again",
+                             made->job->file->path, strerror(made->code));
         u->stats->n_out[made->out]++;
-        tell_unread(u, made->job->file->path, made->out, NULL);
+        tell_unread(u, made->job->file->path, made->out, is_there ? strerror(made->code) : NULL);
         if (!made->job->id)
             return MYTH_OK;
         u->stats->n_changed--;
@@ -447,6 +356,8 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
         return myth_store_drop(u->x->store, made->job->id, false, err);
     }
     myth_store_file row = made->row;
+    if (!row.id && u->last_id >= MYTH_FILE_ID_MAX)
+        return myth_store_fail(u->x->store, SQLITE_CORRUPT, err);
     row.id = row.id ? row.id : ++u->last_id;
     myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
     u->stats->n_added += made->job->id == 0;
@@ -469,6 +380,7 @@ static const struct {
     {"bytes", offsetof(myth_index_stats, bytes), offsetof(myth_file_counts, bytes)},
     {"n_lost", offsetof(myth_index_stats, n_lost), offsetof(myth_file_counts, n_lost)},
 };
+#define COUNT_MAX (INT64_C(1) << 53)
 enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
 static const char *out_key(char key[64], int reason)
@@ -487,8 +399,11 @@ static myth_status write_counts(myth_store *store, const myth_index_stats *stats
     for (int i = 0; i < N_COUNTS && st == MYTH_OK; i++) {
         int64_t n;
         memcpy(&n, (const char *)&added + counts[i].of, sizeof(n));
-        if (n || myth_store_number(store, counts[i].key, -1) < 0)
-            st = myth_store_set_number(store, counts[i].key, myth_store_number(store, counts[i].key, 0) + n, err);
+        const int64_t had = myth_store_number(store, counts[i].key, -1);
+        if (had < -1 || had > COUNT_MAX || n > COUNT_MAX || n < -COUNT_MAX)
+            return myth_store_damaged(store, "a count is out of range", err);
+        if (n || had < 0)
+            st = myth_store_set_number(store, counts[i].key, (had < 0 ? 0 : had) + n, err);
     }
     for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N && st == MYTH_OK; i++)
         st = myth_store_set_number(store, out_key(key, i), (int64_t)stats->n_out[i], err);
@@ -585,7 +500,8 @@ static myth_status write_changes(update *u, myth_error *err)
         MYTH_TRY(myth_store_set_number(store, "map", 0, err)); /* made anew when one is asked for */
     MYTH_TRY(write_counts(store, u->stats, err));
     if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed) /* vectors.h: the state that vectors are of */
-        MYTH_TRY(myth_store_set_number(store, "updates", myth_store_number(store, "updates", 0) + 1, err));
+        MYTH_TRY(myth_store_set_number(store, "updates",
+                                       (int64_t)((uint64_t)myth_store_number(store, "updates", 0) + 1), err));
     MYTH_TRY(myth_store_commit(store, err));
     myth_store_settle(store);
     return MYTH_OK;
@@ -623,32 +539,24 @@ static myth_status run_update(update *u, myth_error *err)
     if (!u->job || !u->touched)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", u->scan.n_file);
     MYTH_TRY(find_changes(u, err));
+    MYTH_TRY(keep_unread(u, err));
     uint32_t n_gone = 0;
     for (uint32_t i = 0; i < u->known.n_row; i++)
         n_gone += !u->known.row[i].is_seen;
     if (n_gone || u->n_job || u->n_touched || myth_history_has_moved(u->history) || has_new_outs(u))
         MYTH_TRY(write_changes(u, err));
     read_counts(x->store, u->stats);
+    if (u->stats->n_file != u->known.n_row + u->stats->n_added - u->stats->n_removed)
+        return myth_store_damaged(x->store, "its count of files is not that of its rows", err);
     if (u->stats->n_file == 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files to index; mythos scan --explain says why", x->root);
 fail:
     return st;
 }
 
-myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats,
-                              myth_error *err)
+static myth_status update_once(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats,
+                               myth_error *err)
 {
-    static const myth_index_update_opts none;
-    myth_index_stats unused;
-    double start = myth_index_seconds();
-    opts = opts ? opts : &none;
-    stats = stats ? stats : &unused;
-    *stats = (myth_index_stats){0};
-    if (x->is_read_only)
-        return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
-    myth_status st = myth_index_lock_writer(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
-    if (st != MYTH_OK)
-        return st;
     update u = {
         .x = x,
         .opts = opts,
@@ -663,7 +571,7 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
                 .is_cancelled = opts->is_cancelled,
             },
     };
-    st = run_update(&u, err);
+    myth_status st = run_update(&u, err);
     myth_history_end(u.history);
     if (u.work.root_fd >= 0)
         close(u.work.root_fd);
@@ -671,6 +579,36 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     myth_free(x->mem, u.job);
     myth_scan_close(&u.scan, x->mem);
     close_known(&u.known);
+    return st;
+}
+
+myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats,
+                              myth_error *err)
+{
+    static const myth_index_update_opts none;
+    myth_index_stats unused;
+    myth_error own = {0};
+    double start = myth_index_seconds();
+    opts = opts ? opts : &none;
+    stats = stats ? stats : &unused;
+    err = err ? err : &own;
+    *stats = (myth_index_stats){0};
+    if (x->is_read_only)
+        return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
+    myth_status st = myth_index_lock_writer(x, opts->wait_ms ? opts->wait_ms : MYTH_INDEX_WAIT_MS, err);
+    if (st != MYTH_OK)
+        return st;
+    st = update_once(x, opts, stats, err);
+    if (st == MYTH_EFORMAT && myth_index_may_rebuild(x)) {
+        char why[sizeof(x->rebuilt)];
+        snprintf(why, sizeof(why), "%s", err->msg);
+        st = myth_index_rebuild(x, why, err);
+        *stats = (myth_index_stats){0};
+        if (st == MYTH_OK)
+            st = update_once(x, opts, stats, err);
+    }
+    snprintf(stats->rebuilt, sizeof(stats->rebuilt), "%s", x->rebuilt);
+    x->rebuilt[0] = '\0';
     myth_index_unlock_writer(x);
     stats->seconds = myth_index_seconds() - start;
     return st;

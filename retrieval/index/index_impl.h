@@ -9,11 +9,19 @@ struct myth_index {
     myth_store *store;
     char *root, *path, *worker_path;
     uint32_t n_threads;
-    bool is_read_only;
-    int lock_fd; /* -1 while no update runs */
+    bool is_read_only, has_default_path;
+    char rebuilt[256]; /* why the database was made anew since the last update; "" = it was not */
+    int lock_fd;       /* -1 while no update runs */
 };
 
-/* ---- index.c ---- */
+/* ---- index_open.c ---- */
+
+enum { MYTH_INDEX_WAIT_MS = 10000 };
+
+/* Removes the database and makes an empty one, under the writer's lock. Pointers to the store are not valid any more;
+ * x->store is NULL after a failure. */
+bool myth_index_may_rebuild(const myth_index *x);
+myth_status myth_index_rebuild(myth_index *x, const char *why, myth_error *err);
 
 /* Holds <of>.lock, which has the holder's process id. MYTH_ELOST after wait_ms: another process is doing `what`. */
 myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err);
@@ -21,6 +29,8 @@ void myth_index_unlock(int *lock_fd); /* takes -1 */
 /* The same of the one writer of x's database. */
 myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err);
 void myth_index_unlock_writer(myth_index *x);
+
+/* ---- index.c ---- */
 
 /* Of a clock that only goes on. */
 double myth_index_seconds(void);
@@ -40,6 +50,7 @@ typedef struct {
     myth_chunks chunks;
     myth_packed packed;
     myth_scan_reason out; /* MYTH_SCAN_IN, or why there is nothing to write    */
+    int code;             /* with MYTH_SCAN_UNREADABLE: errno, 0 = it is no file any more */
 } myth_index_made;
 
 typedef struct {
@@ -57,9 +68,12 @@ typedef myth_status (*myth_index_prepare)(void *arg, const struct ZSTD_CDict_s *
 typedef myth_status (*myth_index_write)(void *arg, const myth_index_made *made, myth_error *err);
 myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
                                 myth_index_prepare prepare, myth_index_write write, void *arg, myth_error *err);
-/* A file's bytes and its row, hash included, as it was read. *out says why not, then *text is NULL. */
+/* A file's bytes and its row, hash included, as it was read. *out says why not, then *text is NULL; *code is the errno
+ * of a file that could not be read, 0 when it is no regular file any more. */
 myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
-                                 myth_store_file *row, myth_scan_reason *out, myth_error *err);
+                                 myth_store_file *row, myth_scan_reason *out, int *code, myth_error *err);
+/* Whether an errno says that a file is not there any more, and not only that it cannot be read. */
+bool myth_index_is_gone(int code);
 
 /* ---- history.c ---- */
 

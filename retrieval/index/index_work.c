@@ -7,6 +7,7 @@
 #include "index_impl.h"
 #include "retrieval/limits.h"
 
+#include "engine/base/mtime.h"
 #include "engine/base/thread.h"
 
 #include <errno.h>
@@ -97,23 +98,27 @@ static myth_status read_empty(const myth_index_work *work, const myth_index_job 
 }
 
 myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
-                                 myth_store_file *row, myth_scan_reason *out, myth_error *err)
+                                 myth_store_file *row, myth_scan_reason *out, int *code, myth_error *err)
 {
     const myth_scan_file *f = job->file;
     struct stat st;
     int64_t n = -1;
     *text = NULL;
+    *code = 0;
     *out = MYTH_SCAN_UNREADABLE;
     if (f->bytes == 0)
         return read_empty(work, job, text, row, out, err);
     int fd = myth_scan_open(work->root_fd, f->path, false);
-    if (fd < 0)
+    if (fd < 0) {
+        *code = errno;
         return MYTH_OK;
+    }
     bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     if (is_file && (uint64_t)st.st_size > MYTH_FILE_BYTES)
         *out = MYTH_SCAN_LARGE;
     else if (is_file)
         *text = read_whole(work->mem, fd, (uint64_t)st.st_size, &n);
+    *code = is_file && !*text && n < 0 ? errno : 0;
     close(fd);
     if (!*text)
         return is_file && n == 0 ? myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for %llu bytes", f->path,
@@ -125,11 +130,13 @@ myth_status myth_index_read_file(const myth_index_work *work, const myth_index_j
         *text = NULL;
         return MYTH_OK;
     }
-    int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    const int64_t mtime_ns = myth_mtime_ns(&st);
     set_row(row, job, *text, (uint64_t)n, (uint64_t)st.st_ino, mtime_ns > work->trusted_ns ? -1 : mtime_ns);
     *out = MYTH_SCAN_IN;
     return MYTH_OK;
 }
+
+bool myth_index_is_gone(int code) { return code == 0 || code == ENOENT || code == ENOTDIR || code == ELOOP; }
 
 static void free_made(myth_index_made *m, myth_mem *mem)
 {
@@ -159,6 +166,8 @@ static void note_loss(myth_index_made *m, bool has_failed)
     m->row.note = m->chunks.note;
     if (m->chunks.is_failed)
         m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
+    if (m->chunks.is_unasked)
+        m->row.flags |= MYTH_FILE_FAILED; /* never given up: no parser has seen it */
     if (m->chunks.is_lost || line)
         m->row.flags |= MYTH_FILE_LOST;
     if (line)
@@ -185,7 +194,7 @@ static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, co
                         myth_index_made *m, myth_error *err)
 {
     m->job = job;
-    myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
+    myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, &m->code, err);
     if (st != MYTH_OK || !m->text)
         return st;
     st = myth_chunk_file(&m->chunks, chunker, m->row.language, m->row.path, m->text, m->row.bytes, err);

@@ -42,8 +42,10 @@ static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
     sqlite3_stmt *q = NULL;
     size_t n = 0, n_text = 0, at = 0;
     int rc = sqlite3_prepare_v2(
-        db, "SELECT count(*), coalesce(sum(length(path) + length(CAST(language AS BLOB)) + 2), 0) FROM files", -1, &q,
-        NULL);
+        db,
+        "SELECT count(*), coalesce(sum(coalesce(length(CAST(path AS BLOB)), 0) + coalesce(length(CAST(language AS "
+        "BLOB)), 0) + 2), 0) FROM files",
+        -1, &q, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         n = (size_t)sqlite3_column_int64(q, 0);
         n_text = (size_t)sqlite3_column_int64(q, 1);
@@ -62,14 +64,20 @@ static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
     while (rc == SQLITE_OK && g->n_node < n && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         myth_node *d = &g->node[g->n_node++];
         for (int i = 1; i <= 2; i++) {
-            const void *text = i == 1 ? sqlite3_column_blob(q, i) : sqlite3_column_text(q, i);
+            const void *text = sqlite3_column_blob(q, i);
             size_t len = (size_t)sqlite3_column_bytes(q, i);
+            if (len >= n_text - at) {
+                rc = SQLITE_CORRUPT; /* more than the sum above says */
+                break;
+            }
             *(i == 1 ? &d->path : &d->language) = g->names + at;
             if (len)
                 memcpy(g->names + at, text, len);
             at += len;
             g->names[at++] = '\0';
         }
+        if (rc == SQLITE_CORRUPT)
+            break;
         d->id = sqlite3_column_int64(q, 0);
         d->flags = (uint32_t)sqlite3_column_int64(q, 3);
         d->kinds = myth_file_kinds(d->path, d->flags & MYTH_FILE_TEST, d->flags & MYTH_FILE_GENERATED);
@@ -794,9 +802,8 @@ static myth_status load_links(myth_filegraph *g, const id_row *ids, myth_bytes *
         if (!b->is_bad && !add_link(g, l))
             return no_memory(err);
     }
-    return b->is_bad
-             ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); remove it and run mythos index")
-             : MYTH_OK;
+    return b->is_bad ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); " MYTH_STORE_REMEDY)
+                     : MYTH_OK;
 }
 
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err)

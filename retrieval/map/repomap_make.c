@@ -176,7 +176,7 @@ fail:
 bool myth_repomap_is_fresh(myth_store *store) { return myth_store_number(store, "map", 0) == rules_number(); }
 static bool has_facts(myth_store *store) { return myth_store_number(store, "map rules", 0) == rules_number(); }
 
-/* MYTH_ELOST, MYTH_EFULL: somebody else writes. */
+/* MYTH_ELOST: somebody else writes. */
 static myth_status make_stored(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
@@ -273,7 +273,7 @@ myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_o
     }
     if (!myth_repomap_is_fresh(store) && !x->is_read_only) {
         st = make_stored(mem, x, opts, err);
-        if (st != MYTH_OK && st != MYTH_ELOST && st != MYTH_EFULL)
+        if (st != MYTH_OK && st != MYTH_ELOST)
             goto fail;
     }
     MYTH_TRY(myth_store_read_begin(store, err));

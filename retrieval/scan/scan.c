@@ -10,6 +10,7 @@
 #include "languages.h"
 #include "retrieval/limits.h"
 
+#include "engine/base/mtime.h"
 #include "engine/base/thread.h"
 
 #include <dirent.h>
@@ -424,7 +425,7 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
         return MYTH_SCAN_SPECIAL;
     }
     f->bytes = (uint64_t)sb.st_size;
-    f->mtime_ns = (int64_t)sb.st_mtim.tv_sec * 1000000000 + sb.st_mtim.tv_nsec;
+    f->mtime_ns = myth_mtime_ns(&sb);
     f->inode = sb.st_ino;
     if (f->bytes > MYTH_FILE_BYTES) {
         uint64_t n = 0;

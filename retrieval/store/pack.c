@@ -167,8 +167,7 @@ void myth_packed_free(myth_packed *packed, myth_mem *mem)
 
 static myth_status torn(const myth_store *s, const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%s); remove this file and run mythos index",
-                     s->path, what);
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%s); " MYTH_STORE_REMEDY, s->path, what);
 }
 
 /* ---- dictionary ---- */
@@ -308,6 +307,8 @@ static myth_status load_block(myth_store *s, int64_t id, myth_error *err)
 myth_status myth_store_text(myth_store *s, unsigned char *dst, int64_t file_id, uint64_t off, uint64_t n,
                             myth_error *err)
 {
+    if (n > 0 && (file_id < 1 || file_id > MYTH_FILE_ID_MAX))
+        return torn(s, "text of no file", err);
     while (n > 0) {
         uint64_t no = off / MYTH_BLOCK_BYTES, in = off % MYTH_BLOCK_BYTES;
         if (no >> MYTH_BLOCK_BITS)

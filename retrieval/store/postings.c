@@ -8,6 +8,7 @@
  * Positions  a number each; 1 and a number: the column that follows, from 0. They may go on at byte 4 of the next page,
  *            a number never does */
 #include "postings.h"
+#include "store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +86,7 @@ static inline size_t get_number(const unsigned char *p, const unsigned char *end
 
 static myth_status damaged(const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT,
-                     "search: the full-text index is damaged (%s); make the index anew: mythos index", what);
+    return myth_fail(err, MYTH_EFORMAT, "search: the full-text index is damaged (%s); " MYTH_STORE_REMEDY, what);
 }
 
 static myth_status fail_db(const myth_postings *p, myth_error *err)
@@ -147,6 +147,8 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
     if (st != MYTH_OK)
         goto fail;
     st = damaged("its structure", err);
+    if (n < 7)
+        goto fail;
     at = data + 4;
     end = data + n;
 #define NUMBER(v)                                                 \
@@ -156,11 +158,9 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
             goto fail;                                            \
         at += bytes_;                                             \
     } while (0)
-    if (n < 7)
-        goto fail;
-    if (memcmp(at, "\xff\0\0\1", 4) == 0) {
+    if (n >= 8 && memcmp(at, "\xff\0\0\1", 4) == 0) {
         st = myth_fail(err, MYTH_EUNSUPPORTED,
-                       "search: the full-text index has a form of a later SQLite; make the index anew: mythos index");
+                       "search: the full-text index has a form of a later SQLite; " MYTH_STORE_REMEDY);
         goto fail;
     }
     NUMBER(n_level);
@@ -315,8 +315,9 @@ static myth_status page_words(const cursor *c, word_fn on_word, void *arg, myth_
         at += (size_t)n_rest;
         uint64_t ahead;
         has_next = foot < c->n_all;
-        size_t end =
-            has_next && get_number(c->page + foot, c->page + c->n_all, &ahead) ? (size_t)(off + ahead) : NO_END;
+        size_t end = has_next && get_number(c->page + foot, c->page + c->n_all, &ahead) && ahead <= c->n
+                       ? (size_t)(off + ahead)
+                       : NO_END;
         if (!on_word(arg, token, n_token, at, end))
             break;
     }
@@ -437,10 +438,10 @@ static myth_status next_row(myth_postings *p, cursor *c, myth_error *err)
     if (c->is_done)
         return MYTH_OK;
     size_t bytes = get_number(c->page + c->off, c->page + c->n, &v);
-    if (!bytes)
+    if (!bytes || v > UINT32_MAX)
         return damaged("a row", err);
     c->off += bytes;
-    int64_t row = c->is_page_new ? (int64_t)v : c->row + (int64_t)v;
+    const int64_t row = c->is_page_new ? (int64_t)v : c->row + (int64_t)v;
     bytes = c->off < c->n ? get_number(c->page + c->off, c->page + c->n, &v) : 0;
     if (!bytes || row <= c->row || row > UINT32_MAX)
         return damaged("a row", err);

@@ -24,33 +24,6 @@
 
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
-/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
-static const struct {
-    const char *name, *sql;
-} schema[] = {
-    {"meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID"},
-    {"files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, "
-              "inode INTEGER, hash BLOB, "
-              "language TEXT, flags INTEGER, note TEXT)"},
-    {"chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 "
-               "INTEGER, d_line1 INTEGER, "
-               "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
-               "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))"},
-    {"chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)"},
-    {"definitions", "CREATE TABLE definitions(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)"},
-    {"names", "CREATE TABLE names(key INTEGER, file_id INTEGER, PRIMARY KEY(key, file_id)) WITHOUT ROWID"},
-    {"refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)"},
-    {"history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)"},
-    {"commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)"},
-    {"blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)"},
-    {"facts", "CREATE TABLE facts(file_id INTEGER PRIMARY KEY, data BLOB)"},
-    {"links", "CREATE TABLE links(file_id INTEGER PRIMARY KEY, data BLOB)"},
-    {"ranks", "CREATE TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)"},
-    {"summaries", "CREATE TABLE summaries(hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID"},
-    {"fts", MYTH_FTS_TABLE},
-};
-enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 }; /* fts_data, _idx, _docsize, _config */
-
 /* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them
  * (hashsize): those of a million lines are written at once. */
 static const char settings[] = "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
@@ -58,10 +31,9 @@ static const char settings[] = "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);
 
 /* ---- errors ---- */
 
-static myth_status damaged(const myth_store *s, const char *how, myth_error *err)
+myth_status myth_store_damaged(const myth_store *s, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); remove this file and run mythos index",
-                     s->path, how);
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); " MYTH_STORE_REMEDY, s->path, how);
 }
 
 static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
@@ -79,7 +51,7 @@ static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
 myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
 {
     if (rc == SQLITE_IOERR_DATA)
-        return damaged(s, "a page and its checksum differ", err);
+        return myth_store_damaged(s, "a page and its checksum differ", err);
     switch (rc & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
@@ -91,7 +63,7 @@ myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
                                         : disk_failed(s, rc, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return myth_fail(err, MYTH_EFULL, "%.140s: another process holds the index; try again when it is done",
+        return myth_fail(err, MYTH_ELOST, "%.140s: another process holds the index; try again when it is done",
                          s->path);
     case SQLITE_INTERRUPT: return myth_fail(err, MYTH_ECANCEL, "stopped");
     case SQLITE_READONLY:
@@ -102,8 +74,8 @@ myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
         return myth_fail(err, MYTH_ECREATE, "%.140s: %s; XDG_CACHE_HOME names another place for indexes", s->path,
                          code ? strerror(code) : sqlite3_errmsg(s->db));
     }
-    case SQLITE_NOTADB: return damaged(s, "it is no database", err);
-    default: return damaged(s, sqlite3_errmsg(s->db), err);
+    case SQLITE_NOTADB: return myth_store_damaged(s, "it is no database", err);
+    default: return myth_store_damaged(s, sqlite3_errmsg(s->db), err);
     }
 }
 
@@ -141,9 +113,9 @@ static myth_status check_header(const myth_store *s, bool *is_empty, myth_error 
     if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ)
         return myth_fail(err, MYTH_EIO, "%.160s: %s", s->path, sqlite3_errstr(rc));
     if (memcmp(h, "SQLite format 3", 16) != 0)
-        return damaged(s, "it does not begin as a database does", err);
+        return myth_store_damaged(s, "it does not begin as a database does", err);
     if ((h[16] << 8 | h[17]) != MYTH_PAGE_BYTES || h[20] != MYTH_PAGE_SUM_BYTES)
-        return damaged(s, "its pages are not those of an index", err);
+        return myth_store_damaged(s, "its pages are not those of an index", err);
     return MYTH_OK;
 }
 
@@ -151,44 +123,18 @@ static myth_status make_schema(myth_store *s, myth_error *err)
 {
     myth_status st = MYTH_OK;
     char sql[160];
+    int i = 0;
     MYTH_TRY(myth_store_begin(s, err));
     snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_STORE_APPLICATION,
              MYTH_STORE_VERSION);
     MYTH_TRY(run_sql(s, sql, err));
-    for (int i = 0; i < N_SCHEMA; i++)
-        MYTH_TRY(run_sql(s, schema[i].sql, err));
+    for (const myth_store_table *t; (t = myth_store_table_at(i)) != NULL; i++)
+        MYTH_TRY(run_sql(s, t->sql, err));
     MYTH_TRY(run_sql(s, settings, err));
     return myth_store_commit(s, err);
 fail:
     myth_store_rollback(s);
     return st;
-}
-
-static myth_status check_schema(myth_store *s, myth_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    int n_ours = 0, n_shadow = 0,
-        rc = sqlite3_prepare_v2(s->db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", -1, &q, NULL);
-    bool is_ours = true;
-    while (rc == SQLITE_OK && is_ours && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(q, 0), *sql = (const char *)sqlite3_column_text(q, 1);
-        int i = 0;
-        while (name && i < N_SCHEMA && strcmp(schema[i].name, name) != 0)
-            i++;
-        if (name && sql && i < N_SCHEMA && strcmp(schema[i].sql, sql) == 0)
-            n_ours++;
-        else if (name && sql && strncmp(name, "fts_", 4) == 0 && strncmp(sql, "CREATE TABLE ", 13) == 0)
-            n_shadow++;
-        else
-            is_ours = false;
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(q);
-    if (rc != SQLITE_DONE && rc != SQLITE_OK)
-        return myth_store_fail(s, rc, err);
-    return is_ours && n_ours == N_SCHEMA && n_shadow == N_SHADOW
-             ? MYTH_OK
-             : damaged(s, "its tables are not those of an index", err);
 }
 
 static void span(sqlite3_context *c, int n_arg, sqlite3_value **arg)
@@ -235,7 +181,7 @@ static int64_t bytes_of(const char *path, const char *suffix)
     return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-static void unlink_all(const char *path)
+void myth_store_remove(const char *path)
 {
     static const char *const suffix[] = {"-wal", "-shm", "-journal", ""};
     char name[4200];
@@ -300,14 +246,17 @@ static myth_status take(myth_store *s, bool *is_other, myth_error *err)
     MYTH_TRY(get_number(s, &version, "PRAGMA user_version", err));
     MYTH_TRY(get_number(s, &n_table, "SELECT count(*) FROM sqlite_schema", err));
     if (application != MYTH_STORE_APPLICATION && (application || version || n_table))
-        return damaged(s, "it is the database of another program", err);
+        return myth_store_damaged(s, "it is the database of another program", err);
     *is_other = version != MYTH_STORE_VERSION && application == MYTH_STORE_APPLICATION;
     if (s->is_read_only && version != MYTH_STORE_VERSION)
         return myth_fail(err, MYTH_ENOTFOUND, "%.140s: %s; run mythos index", s->path,
                          *is_other ? "an index of another version" : "an empty index");
     if (*is_other)
         return MYTH_OK;
-    return application ? check_schema(s, err) : make_schema(s, err);
+    if (!application)
+        return make_schema(s, err);
+    MYTH_TRY(myth_store_check_schema(s, err));
+    return myth_store_check_keys(s, err);
 fail:
     return st;
 }
@@ -345,7 +294,7 @@ static myth_status open_for_writing(myth_store *s, myth_error *err)
     for (int i = 0; i < 2 && st == MYTH_OK && is_other; i++) {
         if (i > 0) {
             disconnect(s);
-            unlink_all(s->path);
+            myth_store_remove(s->path);
         }
         int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for its owner alone */
         if (fd >= 0)

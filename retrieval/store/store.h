@@ -21,7 +21,9 @@
  *          there, so the symbols of a file are a range of ids. Text columns hold bytes, not always UTF-8
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
  * Threads  one at a time
- * Errors   MYTH_EFORMAT damaged or not an index, with the remedy; MYTH_EIO disk; MYTH_ENOMEM; MYTH_ECREATE cannot be
+ * Trust    whoever can write the file can write any row with a checksum that is right, so that no row is believed.
+ *          Opening compares the schema and the keys' ranges (store_check.c); every reader checks what it calculates with
+ * Errors   MYTH_EFORMAT damaged or not an index, with the remedy; MYTH_ELOST another process holds it; MYTH_EIO disk; MYTH_ENOMEM; MYTH_ECREATE cannot be
  *          written */
 #ifndef MYTH_STORE_H
 #define MYTH_STORE_H
@@ -32,6 +34,9 @@
 #include <sqlite3.h>
 
 typedef struct myth_store myth_store;
+
+/* The largest id of a file: those of its symbols and of its text's pieces are multiples of it and must fit an int64. */
+#define MYTH_FILE_ID_MAX ((INT64_C(1) << 43) - 1)
 
 enum {
     MYTH_STORE_VERSION = 6,
@@ -50,13 +55,21 @@ enum {
     MYTH_SYMBOL_EXPORTED = 1, /* symbols.flags */
 };
 
+/* What every message about a damaged index ends with. */
+#define MYTH_STORE_REMEDY "make it anew: mythos index --rebuild"
+
 /* is_read_only: MYTH_ENOTFOUND when there is none or it is of another version; else it is made, anew when it is of
  * another version. */
 myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, bool is_read_only, myth_error *err);
+/* The database's files. Nobody may have it open for writing. */
+void myth_store_remove(const char *path);
 void myth_store_close(myth_store *s);        /* takes NULL */
 sqlite3 *myth_store_db(const myth_store *s); /* for queries; statements are finalized before close */
 /* *err for a result code of SQLite on this store. */
 myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err);
+
+/* MYTH_EFORMAT that says how the index is damaged, and the remedy. */
+myth_status myth_store_damaged(const myth_store *s, const char *how, myth_error *err);
 
 /* ---- reading ---- */
 

@@ -244,15 +244,14 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
         n_file = (uint64_t)sqlite3_column_int64(q, 1);
         f.flags = (uint32_t)sqlite3_column_int64(q, 2);
         path = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_path + 1);
-        if (path)
+        if (path && n_path)
             memcpy(path, sqlite3_column_blob(q, 0), n_path);
         *stored = (myth_file_counts){.n_file = 1, .bytes = (int64_t)n_file, .n_lost = (f.flags & MYTH_FILE_LOST) != 0};
     }
     st = myth_store_fail(s, rc, err);
     sqlite3_reset(q);
     if (st == MYTH_OK && rc == SQLITE_ROW && n_file > 1u << 30)
-        st = myth_fail(err, MYTH_EFORMAT,
-                       "%.120s: the index is damaged (a file's size); remove this file and run mythos index", s->path);
+        st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a file's size); " MYTH_STORE_REMEDY, s->path);
     if (st != MYTH_OK || rc != SQLITE_ROW)
         goto fail;
     f.path = path;
@@ -274,10 +273,8 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
         uint64_t off = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
         const char *symbol = (const char *)sqlite3_column_text(q, 3), *parent = (const char *)sqlite3_column_text(q, 4);
         if (off > n_file || n > n_file - off) {
-            st = myth_fail(
-                err, MYTH_EFORMAT,
-                "%.120s: the index is damaged (a chunk outside its file); remove this file and run mythos index",
-                s->path);
+            st = myth_fail(err, MYTH_EFORMAT,
+                           "%.120s: the index is damaged (a chunk outside its file); " MYTH_STORE_REMEDY, s->path);
             break;
         }
         st = make_row(&f, sqlite3_column_int64(q, 0), off, n, symbol ? symbol : "", parent ? parent : "", err);

@@ -115,6 +115,15 @@ struct myth_store {
     myth_file_counts counts; /* kept by store_file.c                      */
 };
 
+/* store_check.c: whether the schema is ours to the letter, and every key in the range that readers calculate with.
+ * MYTH_EFORMAT when not. */
+myth_status myth_store_check_schema(myth_store *s, myth_error *err);
+myth_status myth_store_check_keys(myth_store *s, myth_error *err);
+/* The tables and indexes, in the order they are made; NULL past the last. */
+typedef struct {
+    const char *name, *sql;
+} myth_store_table;
+const myth_store_table *myth_store_table_at(int i);
 /* The statement, reset and without values; NULL with *err. */
 sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myth_error *err);
 void myth_store_forget(myth_store *s); /* what is known */

@@ -8,6 +8,7 @@
  * Cursor    holds the rows of one file, which a cursor inside another one's loop may share: they are counted */
 #include "symbol_rows.h"
 #include "store_impl.h"
+#include "retrieval/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,17 @@ void myth_symbol_rows_encode(myth_buffer *b, const myth_chunks *c, uint32_t n)
             myth_buffer_string(b, c->names + c->symbol[i].parent);
 }
 
+/* Whether a symbol's kind, lines and bytes are those of a symbol: what readers narrow to 32 bits and calculate with. */
+static bool is_symbol(const int64_t number[N_NUMBER])
+{
+    bool is = (number[0] & KIND) < MYTH_SYMBOL_KIND_N;
+    for (int i = 1; i <= 3; i++)
+        is = is && number[i] >= 0 && number[i] <= UINT32_MAX;
+    for (int i = 4; i < N_NUMBER; i++)
+        is = is && number[i] >= 0 && number[i] <= MYTH_FILE_BYTES;
+    return is;
+}
+
 /* False: not what is written above. */
 static bool decode(symbol_file *f, const unsigned char *data, size_t n_data)
 {
@@ -114,6 +126,7 @@ static bool decode(symbol_file *f, const unsigned char *data, size_t n_data)
         v[4] = (int64_t)((uint64_t)v[4] + (last ? (uint64_t)last[4] : 0));
         v[6] = (int64_t)((uint64_t)v[6] + (uint64_t)v[4]);
         v[7] = (int64_t)((uint64_t)v[5] - (uint64_t)v[7]);
+        b.is_bad |= !is_symbol(v);
     }
     return !b.is_bad && b.p == b.end;
 }
@@ -131,8 +144,7 @@ static void let_go(symbol_file *f)
 
 static myth_status torn(const myth_store *s, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT,
-                     "%.120s: the index is damaged (symbols are missing); remove this file and run mythos index",
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (symbols are missing); " MYTH_STORE_REMEDY,
                      s->path);
 }
 

@@ -92,8 +92,7 @@ static myth_status read_rows(maker *m, myth_error *err)
     if (st != MYTH_OK)
         return st;
     if (n >= UINT32_MAX || m->longest > MYTH_FILE_BYTES)
-        return myth_fail(err, MYTH_EFORMAT,
-                         "%.140s: the index is damaged (its chunks); remove this file and run mythos index",
+        return myth_fail(err, MYTH_EFORMAT, "%.140s: the index is damaged (its chunks); " MYTH_STORE_REMEDY,
                          m->x->path);
     myth_free(m->x->mem, m->row);
     if (!(m->row = myth_alloc_n(m->x->mem, MYTH_MEM_OTHER, "vectors", n + 1, sizeof(*m->row))))

@@ -1,8 +1,10 @@
 /* test_index_command.c - mythos index from outside: its JSON, its exit codes, its check. */
 #include "tests/frontend/cli/cli_run.h"
+#include "retrieval/store/page_vfs.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 static int begin(void **state)
 {
@@ -83,7 +85,51 @@ static void check(void **state)
              db, db);
     cli_shell(&r, line);
     assert_int_equal(r.code, 65);
-    assert_non_null(strstr(r.err, "remove this file and run mythos index"));
+    assert_non_null(strstr(r.err, "mythos index --rebuild"));
+    cli_shell(&r, "$M index $D/t; $M index $D/t --check");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "the index was made anew"));
+    json_decref(j);
+}
+
+/* A bit of the full-text index's first page. */
+static void spoil_words(const char *path)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    unsigned char byte;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_schema WHERE name='fts_data'", -1, &q, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    const off_t at = (off_t)(sqlite3_column_int64(q, 0) - 1) * MYTH_PAGE_BYTES + 2000;
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+/* Words that are damaged fail a search, and no update looks at them: what the message names helps. */
+static void rebuild_helps(void **state)
+{
+    (void)state;
+    cli_result r;
+    make_tree();
+    json_t *j = run_json("");
+    const char *db = json_string_value(json_object_get(j, "index"));
+    assert_non_null(strstr(db, "/index-")); /* a version of the format has a file of its own */
+    spoil_words(db);
+    cli_shell(&r, "$M index $D/t && $M search okapi $D/t --lexical");
+    assert_int_equal(r.code, 65);
+    assert_non_null(strstr(r.err, "mythos index --rebuild"));
+    cli_shell(&r, "$M index $D/t --rebuild && $M search okapi $D/t --lexical");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "the index was made anew: as was asked"));
+    cli_shell(&r, "$M index $D/t --rebuild --check");
+    assert_int_equal(r.code, 2);
     json_decref(j);
 }
 
@@ -210,8 +256,13 @@ static void failed_once_and_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),      cmocka_unit_test(check),         cmocka_unit_test(refusals),
-        cmocka_unit_test(unstructured), cmocka_unit_test(what_was_lost), cmocka_unit_test(failed_once_and_twice),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(check),
+        cmocka_unit_test(rebuild_helps),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(unstructured),
+        cmocka_unit_test(what_was_lost),
+        cmocka_unit_test(failed_once_and_twice),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -67,7 +67,7 @@ static void made_when_asked_for_and_kept_in_step(void **state)
     j = index_json("--check");
     assert_int_equal(json_array_size(json_object_get(j, "problems")), 0);
     json_decref(j);
-    cli_shell(&r, "f=$(ls $D/cache/mythos/*/index.db.vectors-*); printf X | dd of=$f bs=1 seek=700 conv=notrunc "
+    cli_shell(&r, "f=$(ls $D/cache/mythos/*/index-*.db.vectors-*); printf X | dd of=$f bs=1 seek=700 conv=notrunc "
                   "2>/dev/null; $M index $D/t --check");
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "vectors: "));
@@ -125,8 +125,8 @@ static void refusals(void **state)
     cli_expect(&r, "index $D/t --no-embed --embed", 2);
     cli_expect(&r, "search 'the door' $D/t --json", 0); /* and the words are there */
     json_decref(index_json(MODEL));
-    cli_shell(&r,
-              "printf 'x\\n' >$D/t/f.txt; f=$(ls $D/cache/mythos/*/index.db.embeddings); rm $f; $M index $D/t --json");
+    cli_shell(
+        &r, "printf 'x\\n' >$D/t/f.txt; f=$(ls $D/cache/mythos/*/index-*.db.embeddings); rm $f; $M index $D/t --json");
     assert_int_equal(r.code, 0); /* without the embeddings the vectors that are there stay */
     cli_expect(&r, "search 'the door' $D/t --json", 0);
 }
@@ -176,7 +176,7 @@ static void interrupted(void **state)
     cli_shell(&r, "i=0; while [ $i -lt 700 ]; do printf 'word %d stands in a text of its own, %d times, and is long "
                   "enough to take a while\\n' $i $i >$D/t/f$i.txt; "
                   "i=$((i + 1)); done; $M index $D/t >/dev/null 2>&1; $M index $D/t -t 1 " MODEL ">$D/o 2>$D/e & p=$!; "
-                  "n=0; while [ $n -lt 5000 ] && [ $(stat -c %s $D/cache/mythos/*/index.db.embeddings 2>/dev/null || "
+                  "n=0; while [ $n -lt 5000 ] && [ $(stat -c %s $D/cache/mythos/*/index-*.db.embeddings 2>/dev/null || "
                   "echo 0) -lt 600 ]; do sleep 0.02; n=$((n + 1)); done; "
                   "kill -INT $p; wait $p; echo code $?; cat $D/e");
     if (!strstr(r.out, "code 3"))

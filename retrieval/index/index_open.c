@@ -1,0 +1,220 @@
+/* index_open.c - where the index of a directory lies, who may write it, opening it, and making it anew.
+ *
+ * Place   the version of the format is in the file's name, so that two versions of this program keep an index each
+ * Lock    flock on <database>.lock, which holds the holder's process id
+ * Anew    a database that is damaged is removed and made again by whoever opens it to write; a reader says so */
+#include "index_impl.h"
+
+#include "engine/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { LOCK_STEP_MS = 20 };
+
+/* ---- places ---- */
+
+static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    XXH128_canonical_t c;
+    char name[33];
+    int n;
+    XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
+    for (int i = 0; i < 16; i++)
+        snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
+    if (cache && cache[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/mythos/%s/index-%d.db", cache, name, MYTH_STORE_VERSION);
+    else if (home && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index-%d.db", home, name, MYTH_STORE_VERSION);
+    else
+        return myth_fail(err, MYTH_ENOTFOUND,
+                         "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
+    return n < PATH_MAX - 16
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
+}
+
+/* The folders above a path, for their owner alone. */
+static myth_status make_folders(const char *path, myth_error *err)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof(dir), "%s", path);
+    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
+        *p = '\0';
+        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
+            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
+                             "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
+    }
+    return MYTH_OK;
+}
+
+/* ---- lock ---- */
+
+void myth_index_unlock(int *lock_fd)
+{
+    if (*lock_fd >= 0) {
+        if (ftruncate(*lock_fd, 0) != 0)
+            errno = 0; /* an old number does no harm: the lock is what counts */
+        close(*lock_fd);
+    }
+    *lock_fd = -1;
+}
+
+myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err)
+{
+    char path[PATH_MAX], pid[24] = "";
+    snprintf(path, sizeof(path), "%s.lock", of);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd < 0)
+        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
+                         "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
+    for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
+        int e = errno;
+        if (e == EWOULDBLOCK && waited < wait_ms) {
+            nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_MS * 1000000L}, NULL);
+            continue;
+        }
+        if (e == EINTR)
+            continue;
+        ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+        pid[n > 0 ? n : 0] = '\0';
+        close(fd);
+        if (e != EWOULDBLOCK)
+            return myth_fail(err, MYTH_EIO,
+                             "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path,
+                             strerror(e));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of,
+                         strtol(pid, NULL, 10), what);
+    }
+    int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+        errno = 0; /* a full disk: the lock holds without its number */
+    *lock_fd = fd;
+    return MYTH_OK;
+}
+
+void myth_index_unlock_writer(myth_index *x) { myth_index_unlock(&x->lock_fd); }
+myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err)
+{
+    return myth_index_lock(&x->lock_fd, x->path, "updating the index", wait_ms, err);
+}
+
+/* ---- made anew ---- */
+
+/* Whether the header of the file says that an index of this program was written there. */
+static bool has_our_header(const char *path)
+{
+    unsigned char h[72];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool is_whole = fd >= 0 && pread(fd, h, sizeof(h), 0) == (ssize_t)sizeof(h);
+    if (fd >= 0)
+        close(fd);
+    return is_whole && memcmp(h, "SQLite format 3", 16) == 0 &&
+           ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) == MYTH_STORE_APPLICATION;
+}
+
+/* At the default place every file is ours. At a place that was given, a file that is no index may be anybody's. */
+bool myth_index_may_rebuild(const myth_index *x)
+{
+    return !x->is_read_only && (x->has_default_path || has_our_header(x->path));
+}
+
+myth_status myth_index_rebuild(myth_index *x, const char *why, myth_error *err)
+{
+    snprintf(x->rebuilt, sizeof(x->rebuilt), "%s", why);
+    myth_store_close(x->store);
+    x->store = NULL;
+    myth_store_remove(x->path);
+    return myth_store_open(&x->store, x->mem, x->path, false, err);
+}
+
+/* Under the writer's lock, unless it is read only. */
+static myth_status open_store(myth_index *x, bool rebuild, myth_error *err)
+{
+    myth_error own = {0};
+    err = err ? err : &own;
+    if (rebuild && access(x->path, F_OK) == 0 && myth_index_may_rebuild(x))
+        return myth_index_rebuild(x, "as was asked", err);
+    myth_status st = myth_store_open(&x->store, x->mem, x->path, x->is_read_only, err);
+    if (st != MYTH_EFORMAT || !myth_index_may_rebuild(x))
+        return st;
+    const myth_error why = *err;
+    return myth_index_rebuild(x, why.msg, err);
+}
+
+/* ---- open ---- */
+
+myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err)
+{
+    char path[PATH_MAX], root[PATH_MAX];
+    const char *dir = opts->root ? opts->root : ".";
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (!realpath(dir, root))
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir,
+                         strerror(errno));
+    if (opts->path && strlen(opts->path) >= PATH_MAX - 16)
+        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path),
+                         PATH_MAX - 16);
+    if (opts->path)
+        strcpy(path, opts->path);
+    else if ((st = default_path(path, root, err)) != MYTH_OK)
+        return st;
+    if (opts->rebuild && opts->is_read_only)
+        return myth_fail(err, MYTH_EARG, "an index that is read only cannot be made anew");
+    myth_index *x = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*x));
+    if (!x)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+    *x = (myth_index){.mem = mem,
+                      .n_threads = opts->n_threads,
+                      .is_read_only = opts->is_read_only,
+                      .has_default_path = !opts->path,
+                      .lock_fd = -1};
+    x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
+    x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
+    x->worker_path = opts->worker_path
+                       ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path))
+                       : NULL;
+    if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+        goto fail;
+    }
+    if (!opts->is_read_only) {
+        MYTH_TRY(make_folders(path, err));
+        MYTH_TRY(myth_index_lock_writer(x, MYTH_INDEX_WAIT_MS, err));
+    }
+    MYTH_TRY(open_store(x, opts->rebuild, err));
+    myth_index_unlock_writer(x);
+    *out = x;
+    return MYTH_OK;
+fail:
+    myth_index_close(x);
+    return st;
+}
+
+void myth_index_close(myth_index *x)
+{
+    if (!x)
+        return;
+    myth_mem *mem = x->mem;
+    myth_store_close(x->store);
+    myth_index_unlock_writer(x);
+    myth_free(mem, x->worker_path);
+    myth_free(mem, x->path);
+    myth_free(mem, x->root);
+    myth_free(mem, x);
+}
+
+const char *myth_index_path(const myth_index *x) { return x->path; }
+const char *myth_index_root(const myth_index *x) { return x->root; }
+myth_store *myth_index_store(const myth_index *x) { return x->store; }
