@@ -140,7 +140,6 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_rss_start(&watch);
     int code = cli->command->run(cli, opts);
     myth_term_progress_end(cli->term);
-    myth_cli_release_held(cli);
     if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {

@@ -373,22 +373,6 @@ uint64_t myth_cli_staging(const myth_cli *cli)
     return peak < UP_TO ? UP_TO : peak;
 }
 
-static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err)
-{
-    uint64_t rest = planned - myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live;
-    if (!myth_mem_book(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "held", rest))
-        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of staging", (unsigned long long)rest);
-    cli->held_bytes = rest;
-    return MYTH_OK;
-}
-
-void myth_cli_release_held(myth_cli *cli)
-{
-    if (cli->held_bytes)
-        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
-    cli->held_bytes = 0;
-}
-
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
@@ -400,8 +384,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
                           myth_error *err)
 {
     myth_plan_extra own = extra ? *extra : (myth_plan_extra){0};
-    const bool is_held = own.bytes[MYTH_MEM_STAGING] == 0;
-    if (is_held)
+    if (own.bytes[MYTH_MEM_STAGING] == 0)
         own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
     myth_mem_limits limits;
     myth_status st = myth_cli_limits(cli, &limits, opts, err);
@@ -421,7 +404,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     opts->type_k = cli->plan.type_k;
     opts->type_v = cli->plan.type_v;
     opts->has_cache_type = true;
-    return is_held ? hold_staging(cli, own.bytes[MYTH_MEM_STAGING], err) : MYTH_OK;
+    return MYTH_OK;
 }
 
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)

@@ -72,8 +72,7 @@ typedef struct {
     myth_plan plan;     /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog; /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
-    uint64_t n_unread;   /* files and directories that could not be read: a search among the others is incomplete */
-    uint64_t held_bytes; /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
+    uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
 } myth_cli;
 
 struct myth_command {
@@ -145,14 +144,10 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
 /* Plans with --mem-limit and what the command itself books, lets the options left at 0 shrink to fit and writes what
  * was chosen back into *opts; remembers the plan for --mem-report. extra without STAGING, or NULL: the command's own
- * text and ids are the STAGING it has taken so far; the plan has myth_cli_staging for them, and what is not in use of
- * it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal line. */
+ * text and ids are the STAGING it has taken so far, and the plan has myth_cli_staging for them, which the command stays
+ * within. MYTH_ENOFIT with the refusal line. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err);
-
-/* Lets go of the staging that a plan holds: what is measured may be taken from now on, the ledger's peak is the plan's
- * already. */
-void myth_cli_release_held(myth_cli *cli);
 
 /* Context to ask for when -c is not given and n_tok tokens must fit: 0 (the default) when it is enough for them, else
  * n_tok rounded up, at most what the model was trained for. */

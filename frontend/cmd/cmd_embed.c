@@ -204,7 +204,6 @@ static myth_status open_engine(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
-    myth_cli_release_held(cli);
     r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
     r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);

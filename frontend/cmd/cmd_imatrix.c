@@ -107,7 +107,6 @@ static myth_status gather(run_state *r, myth_error *err)
     myth_term_progress_end(cli->term);
     if (!i)
         return myth_fail(err, MYTH_ECANCEL, "stopped before the first window");
-    myth_cli_release_held(cli); /* the file's share of it */
     MYTH_TRY(
         myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
     myth_term_note(cli->term, "%s: %u windows of %u tokens", r->o->output, i, n);
