@@ -5,8 +5,8 @@ planted for it?
 The tree is copied into build-mutants/tree and built once. Then, for each row of mutants.txt: the one line is changed,
 the test's program built and the test run, and the line put back. A test that fails, crashes or does not end has caught
 the mutant. Results are kept in build-mutants/results.tsv by row and commit, so that a run goes on where the last one
-ended; --any-commit takes over what an earlier commit gave for the same row. --only runs the rows that contain TEXT. --check
-builds nothing: it names the rows that no longer fit the tree.
+ended; --any-commit takes over what an earlier commit gave for the same row. --only runs the rows that contain TEXT.
+--check builds nothing: it names the rows that no longer fit the tree.
 
 mutants.txt: rows parted by blank lines, `#` begins a comment.
     FILE [FUNCTION]      where; a file that moved is found by its name

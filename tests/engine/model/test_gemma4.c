@@ -121,6 +121,54 @@ static void rows_that_nothing_is_asked_of_may_leave(void **state)
         }
 }
 
+/* Two sequences in one forward, of which a few rows are asked for: the rows that go on past the shared layers look at
+ * the keys of their own sequence. */
+static void rows_that_go_on_look_at_their_own_sequence(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"random:gemma4-e-tiny:q8_0", "random:gemma3n-tiny:q8_0"};
+    enum { EACH = 9 };
+    for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++) {
+        char path[1024];
+        int32_t ids[2 * EACH];
+        rows w[2];
+        for (int i = 0; i < 2; i++) {
+            rig r;
+            myth_result out;
+            myth_seq *s[2], *seq[2 * EACH];
+            uint8_t want[2 * EACH] = {0};
+            myth_engine_opts o = opts_at("ref");
+            o.n_seq = 2;
+            o.no_kv_skip = i == 1;
+            rig_open(&r, model_path(path, name[m]), &o);
+            assert_true(r.model.config.first_shared < r.model.config.n_layer);
+            rows_open(&w[i], &r, 2 * EACH, false);
+            make_ids(ids, 2 * EACH, r.model.config.n_vocab, 17 + m);
+            for (int k = 0; k < 2; k++)
+                s[k] = rig_seq(&r);
+            for (int k = 0; k < 2 * EACH; k++) {
+                seq[k] = s[k / EACH];
+                want[k] = k % 4 == 0 ? MYTH_WANT_FULL_LOGITS : 0;
+            }
+            const myth_batch b = {
+                .n_tok = 2 * EACH,
+                .token = ids,
+                .seq = seq,
+                .want = want,
+                .user = &w[i],
+                .on_full_logits = rows_on_logits,
+            };
+            assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+            myth_seq_close(s[0]);
+            myth_seq_close(s[1]);
+            rig_close(&r);
+        }
+        assert_same_rows(&w[0], &w[1], 5, name[m]);
+        rows_close(&w[0]);
+        rows_close(&w[1]);
+    }
+}
+
 /* Published sizes and a small one: the cache is that of the layers with keys of their own. */
 static void shared_layers_hold_no_cache(void **state)
 {
@@ -556,6 +604,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_nothing_is_asked_of_may_leave),
+        cmocka_unit_test(rows_that_go_on_look_at_their_own_sequence),
         cmocka_unit_test(shared_layers_hold_no_cache),
         cmocka_unit_test(per_layer_embeddings_anywhere),
         cmocka_unit_test(gguf_twins_give_the_same_logits),

@@ -130,6 +130,96 @@ static void wrong_values_name_the_flag(void **state)
     assert_non_null(strstr(r.err.msg, "expects a value"));
 }
 
+/* The ends of a range belong to it; what is past the type of the field is refused and not cut to it. */
+static void ends_of_ranges(void **state)
+{
+    (void)state;
+    typedef struct {
+        uint32_t any, whole;
+    } numbers;
+    static const myth_option two[] = {
+        {"any", NULL, MYTH_OPT_U32, "N", offsetof(numbers, any), NULL, 0, 0, "any number"},
+        {"whole", NULL, MYTH_OPT_U32, "N", offsetof(numbers, whole), NULL, 5, UINT32_MAX, "from 5 on"},
+    };
+    static const myth_option_group both = MYTH_GROUP("numbers", numbers, two);
+    static const struct {
+        const char *flag;
+        myth_status st;
+        uint32_t any, whole;
+    } row[] = {
+        {"--any=0", MYTH_OK, 0, 0},
+        {"--any=4294967295", MYTH_OK, UINT32_MAX, 0},
+        {"--any=4294967296", MYTH_EARG, 0, 0},
+        {"--any=18446744073709551616", MYTH_EARG, 0, 0},
+        {"--whole=4", MYTH_EARG, 0, 0},
+        {"--whole=5", MYTH_OK, 0, 5},
+        {"--whole=4294967295", MYTH_OK, 0, UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        numbers v = {0};
+        myth_parsed p = {0};
+        myth_error err;
+        char flag[64], *argv[] = {flag};
+        snprintf(flag, sizeof(flag), "%s", row[i].flag);
+        myth_args_add(&p, &both, &v);
+        if (myth_args_parse(&p, 1, argv, &err) != row[i].st || v.any != row[i].any || v.whole != row[i].whole)
+            fail_msg("%s: any %u, whole %u", row[i].flag, v.any, v.whole);
+    }
+    parsed r;
+    assert_int_equal(parse(&r, "--count 1 --temp 0"), MYTH_OK);
+    assert_true(r.s.count == 1 && r.s.temp == 0);
+    assert_int_equal(parse(&r, "--count 100 --temp 2"), MYTH_OK);
+    assert_true(r.s.count == 100 && r.s.temp == 2);
+}
+
+static void a_list_ends_where_it_is_full(void **state)
+{
+    (void)state;
+    struct {
+        myth_opt_list list;
+        int behind;
+    } v = {.behind = 77};
+    static const myth_option one[] = {{"put", NULL, MYTH_OPT_LIST, "WHERE", 0, NULL, 0, 0, "a list"}};
+    static const myth_option_group group_of_one = {"list", one, 1, 0};
+    myth_parsed p = {0};
+    myth_error err;
+    char word[] = "--put=x", *argv[MYTH_OPT_LIST_MAX + 1];
+    for (int i = 0; i <= MYTH_OPT_LIST_MAX; i++)
+        argv[i] = word;
+    myth_args_add(&p, &group_of_one, &v);
+    assert_int_equal(myth_args_parse(&p, MYTH_OPT_LIST_MAX, argv, &err), MYTH_OK);
+    assert_int_equal(v.list.n, MYTH_OPT_LIST_MAX);
+    assert_int_equal(v.behind, 77);
+    for (int i = 0; i <= MYTH_OPT_LIST_MAX; i++)
+        argv[i] = word;
+    v.list.n = 0;
+    assert_int_equal(myth_args_parse(&p, MYTH_OPT_LIST_MAX + 1, argv, &err), MYTH_EARG);
+    assert_non_null(strstr(err.msg, "one too many"));
+    assert_int_equal(v.list.n, MYTH_OPT_LIST_MAX);
+}
+
+/* An insertion, a deletion, a wrong letter and two that are swapped are one error each: a third of the letters, and one,
+ * may be wrong. */
+static void words_that_are_near(void **state)
+{
+    (void)state;
+    static const char *const list[] = {"ab", "format"};
+    static const struct {
+        const char *word, *meant;
+    } row[] = {
+        {"ba", "ab"},         {"abc", "ab"},         {"a", "ab"},   {"xb", "ab"},     {"xy", NULL},
+        {"fromat", "format"}, {"formatt", "format"}, {"fmt", NULL}, {"tamrof", NULL}, {"form", "format"},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        const char *near = myth_args_nearest(row[i].word, list, 2);
+        if ((near != NULL) != (row[i].meant != NULL) || (near && strcmp(near, row[i].meant)))
+            fail_msg("%s: taken for %s, meant %s", row[i].word, near ? near : "nothing",
+                     row[i].meant ? row[i].meant : "nothing");
+    }
+    static const char *const swapped[] = {"bcad"}; /* two errors: a swap and a wrong letter; three were too many */
+    assert_string_equal(myth_args_nearest("cbax", swapped, 1), "bcad");
+}
+
 static void unknown_flags_get_the_nearest(void **state)
 {
     (void)state;
@@ -234,6 +324,9 @@ int main(void)
         cmocka_unit_test(a_list_takes_every_value),
         cmocka_unit_test(wrong_values_name_the_flag),
         cmocka_unit_test(unknown_flags_get_the_nearest),
+        cmocka_unit_test(ends_of_ranges),
+        cmocka_unit_test(a_list_ends_where_it_is_full),
+        cmocka_unit_test(words_that_are_near),
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(help_is_seen_anywhere_before_the_end),
         cmocka_unit_test(tables_of_all_commands),

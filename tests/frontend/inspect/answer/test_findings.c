@@ -149,9 +149,11 @@ static uint32_t check_answer(const bed *b, const char *text, size_t len)
         assert_int_equal(myth_spell_lossy(shown, sizeof(shown), src->bytes + c.off, c.len), n);
         assert_memory_equal(shown, evidence, n);
         assert_true(c.line >= answer.finding[i].first && c.line <= answer.finding[i].last);
+        assert_true(answer.finding[i].last - answer.finding[i].first < (uint32_t)b->limits.span);
     }
     const json_t *context = json_object_get(v, "missing_context");
     assert_int_equal(json_array_size(context), answer.n_context);
+    assert_true(answer.n_context <= (uint32_t)b->limits.n_context);
     for (uint32_t i = 0; i < answer.n_context; i++)
         assert_non_null(strstr(json_string_value(json_array_get(context, i)), "::"));
     json_decref(v);

@@ -168,6 +168,8 @@ static void test_names(void **unused)
                         "key [REDACTED:aws-key:1a5d44a2]!"); /* sha256sum says 1a5d44a2... */
     assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE there"),
                         "see [REDACTED:aws-key:1a5d44a2] there"); /* a piece, under its whole's name */
+    assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE"), "see [REDACTED:aws-key:1a5d44a2]"); /* to the last byte */
+    assert_string_equal(redacted(r, "IOSFODNN7EXAMPLE"), "[REDACTED:aws-key:1a5d44a2]");
     assert_string_equal(redacted(r, "see EXAMPLE there"), "see EXAMPLE there");
     n_out = 0;
     myth_redact_bytes(r, &b.src, b.src.line[1].off, b.src.line[1].len, put, NULL);
@@ -179,6 +181,23 @@ static void test_names(void **unused)
             assert_null(strstr(out, "AKIA"));
             assert_null(strstr(out, "EXAM"));
         }
+    bed_close(&b);
+}
+
+/* A secret of the file whose end is the beginning of another: what lies behind the first is hidden with it. */
+static void test_overlapping_secrets(void **unused)
+{
+    static const char code[] = "api_token = \"zz9-plural-eyJhbGciOiJIUzI1NiJ9\"\n",
+                      both[] = "is zz9-plural-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl.";
+    (void)unused;
+    bed_open(&b, "a.py", code, sizeof(code) - 1);
+    bed_mark(&b, true, NULL);
+    const myth_redactor *r = b.report.redactor;
+    assert_int_equal(myth_redactor_count(r), 1);
+    assert_non_null(strstr(redacted(NULL, both), "[REDACTED:jwt:")); /* the second is one without the file too */
+    redacted(r, both);
+    assert_memory_equal(out, "is [REDACTED:token:", 19);
+    assert_string_equal(strchr(out, ']'), "].");
     bed_close(&b);
 }
 
@@ -204,6 +223,7 @@ static void test_sarif_lists_them(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_every_form),
-                                       cmocka_unit_test(test_paths_stay), cmocka_unit_test(test_sarif_lists_them)};
+                                       cmocka_unit_test(test_paths_stay), cmocka_unit_test(test_overlapping_secrets),
+                                       cmocka_unit_test(test_sarif_lists_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
