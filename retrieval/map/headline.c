@@ -1,6 +1,7 @@
 /* headline.c - see headline.h. No parser: comments at the head of a file begin alike in all languages of a kind. */
 #define _GNU_SOURCE /* strcasestr */
 #include "headline.h"
+#include "retrieval/scan/languages.h"
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
@@ -54,34 +55,37 @@ size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 
 typedef enum { LINES, BLOCK } shape;
 
+/* How a comment begins and ends, for languages with the mark; a docstring has quotes, in those of one family more. */
 static const struct {
-    const char *languages;
+    uint16_t mark;
+    bool is_docstring, is_python;
     shape shape;
     const char *open, *close;
 } comments[] = {
-    {"c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp "
-     "fsharp php rust swift dart zig solidity d "
-     "protobuf thrift css verilog",
-     BLOCK, "/*", "*/"},
-    {"c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp "
-     "fsharp php rust swift dart zig solidity d "
-     "protobuf thrift css verilog",
-     LINES, "//", NULL},
-    {"python starlark julia elixir", BLOCK, "\"\"\"", "\"\"\""},
-    {"python starlark", BLOCK, "'''", "'''"},
-    {"python starlark", BLOCK, "\"", "\""},
-    {"python starlark ruby crystal bash fish powershell perl elixir r julia nim tcl awk yaml toml hcl dockerfile make "
-     "cmake meson nix ini php graphql",
-     LINES, "#", NULL},
-    {"sql lua haskell ada vhdl", LINES, "--", NULL},
-    {"clojure lisp assembly ini", LINES, ";", NULL},
-    {"erlang tex matlab", LINES, "%", NULL},
-    {"ocaml", BLOCK, "(*", "*)"},
-    {"html xml markdown", BLOCK, "<!--", "-->"},
+    {.mark = MYTH_MARK_SLASH, .shape = BLOCK, .open = "/*", .close = "*/"},
+    {.mark = MYTH_MARK_SLASH, .shape = LINES, .open = "//"},
+    {.is_docstring = true, .shape = BLOCK, .open = "\"\"\"", .close = "\"\"\""},
+    {.is_docstring = true, .is_python = true, .shape = BLOCK, .open = "'''", .close = "'''"},
+    {.is_docstring = true, .is_python = true, .shape = BLOCK, .open = "\"", .close = "\""},
+    {.mark = MYTH_MARK_HASH, .shape = LINES, .open = "#"},
+    {.mark = MYTH_MARK_DASH, .shape = LINES, .open = "--"},
+    {.mark = MYTH_MARK_SEMICOLON, .shape = LINES, .open = ";"},
+    {.mark = MYTH_MARK_PERCENT, .shape = LINES, .open = "%"},
+    {.mark = MYTH_MARK_PAREN, .shape = BLOCK, .open = "(*", .close = "*)"},
+    {.mark = MYTH_MARK_ANGLE, .shape = BLOCK, .open = "<!--", .close = "-->"},
 };
 
+/* Whether the language has comments of row i. */
+static bool has_comment(const myth_language *l, size_t i)
+{
+    if (!comments[i].is_docstring)
+        return (l->marks & comments[i].mark) != 0;
+    return l->has_docstrings && (!comments[i].is_python || l->family == MYTH_FAMILY_PYTHON);
+}
+
 typedef struct {
-    const char *p, *end, *language;
+    const char *p, *end;
+    const myth_language *language;
 } head;
 
 static size_t line_bytes(const head *h)
@@ -138,7 +142,7 @@ static bool take_comment(head *h, char block[BLOCK_CAP])
     for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         const char *open = comments[i].open, *stop = NULL;
         size_t n_open = strlen(open);
-        if (!myth_text_lists(comments[i].languages, h->language) || !starts(h, open))
+        if (!has_comment(h->language, i) || !starts(h, open))
             continue;
         if (comments[i].shape == BLOCK) {
             h->p += n_open;
@@ -189,10 +193,9 @@ static bool is_of_definition(const head *h)
     int n_line = 0;
     for (; p < h->end && is_blank(*p); p++)
         n_line += *p == '\n';
-    bool is_docstring = myth_text_lists("python starlark", h->language) && (h->p[-1] == '"' || h->p[-1] == '\'');
+    bool is_docstring = h->language->family == MYTH_FAMILY_PYTHON && (h->p[-1] == '"' || h->p[-1] == '\'');
     bool is_above = n_line < (h->p[-1] == '\n' ? 1 : 2);
-    if (is_docstring || !is_above || p >= h->end ||
-        myth_text_lists("java kotlin scala groovy csharp ruby php swift dart", h->language))
+    if (is_docstring || !is_above || p >= h->end || h->language->has_class_files)
         return false;
     head at = {p, h->end, h->language};
     for (size_t i = 0; i < sizeof(neutral) / sizeof(neutral[0]); i++)
@@ -324,7 +327,7 @@ size_t myth_headline(char dst[MYTH_HEADLINE_CAP], const char *path, const char *
                      uint64_t n)
 {
     char block[BLOCK_CAP];
-    head h = {(const char *)text, (const char *)text + (n < HEAD_BYTES ? n : HEAD_BYTES), language};
+    head h = {(const char *)text, (const char *)text + (n < HEAD_BYTES ? n : HEAD_BYTES), myth_language_get(language)};
     dst[0] = '\0';
     if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         h.p += 3;

@@ -163,13 +163,15 @@ static size_t without_suffix(const char *path, size_t n)
 
 bool myth_module_is_package(const char *path)
 {
-    static const char *const name[] = {"__init__.py", "__init__.pyi", "index.js",  "index.jsx", "index.ts",
-                                       "index.tsx",   "index.mjs",    "index.cjs", "index.mts", "index.cts",
-                                       "mod.rs",      "lib.rs",       "main.rs",   "init.lua",  NULL};
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    for (int i = 0; name[i]; i++)
-        if (strcmp(base, name[i]) == 0)
+    const myth_language *l;
+    for (uint32_t i = 0; (l = myth_language_at(i)); i++) {
+        const size_t n = l->index ? strlen(l->index) : 0;
+        if (n && strncmp(base, l->index, n) == 0 && base[n] == '.' && myth_text_lists(l->suffixes, base + n))
             return true;
+        if (l->packages && myth_text_lists(l->packages, base))
+            return true;
+    }
     return false;
 }
 

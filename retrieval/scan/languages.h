@@ -36,7 +36,8 @@ enum {
     MYTH_MARK_BACKTICK = 16,  /* strings in backticks */
     MYTH_MARK_SEMICOLON = 32, /* ; */
     MYTH_MARK_PERCENT = 64,   /* % */
-    MYTH_MARK_ANGLE = 128     /* <!-- */
+    MYTH_MARK_ANGLE = 128,    /* <!-- */
+    MYTH_MARK_PAREN = 256     /* parenthesis and star */
 };
 
 /* What makes a definition visible outside its file. */
@@ -74,6 +75,7 @@ typedef struct {
     bool has_directives; /* of C's preprocessor */
     bool has_docstrings;
     bool any_test_name;    /* test_... is a test in any file */
+    bool has_class_files;  /* a file is a class: what is said of it is said of the class */
     bool has_bare_methods; /* methods are named without the class they belong to */
 
     /* imports */
@@ -81,6 +83,7 @@ typedef struct {
     const char *suffixes;     /* of the files an import means, in the order they are tried; "" = as written, NULL = its
                            * names are no paths */
     const char *index;        /* the file that an import of its folder means, without suffix; NULL = none */
+    const char *packages;     /* other files that give the names of their folder on, parted by spaces; NULL = none */
     bool shares_folder;       /* files of a folder see one another's names without an import */
     bool imports_folders;     /* an import means all files of a folder */
     bool imports_end_in_name; /* the last name of a path may be one inside a file */

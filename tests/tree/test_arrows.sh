@@ -28,8 +28,8 @@ check() # folder of a tree, table; prints every mistake, fails when there is one
         BEGIN {
             while ((getline line < table) > 0) {
                 if (line ~ /^(#|$)/) continue
-                if (line !~ /^[a-z_\/.]+( public)?:/) { mistake("rooms.txt: not a row: " line); continue }
-                node = line; sub(/[ :].*/, "", node)
+                if (line !~ /^[a-z0-9_\/.]+:/) { mistake("rooms.txt: not a row: " line); continue }
+                node = line; sub(/:.*/, "", node)
                 list = line; sub(/^[^:]*:/, "", list)
                 n = split(list, part, " ")
                 for (i = 1; i <= n; i++) {

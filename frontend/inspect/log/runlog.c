@@ -793,7 +793,6 @@ static char *rendered(const myth_report *r, myth_form form, size_t *n)
 
 void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
 {
-    static const char *const name[MYTH_FORM_N] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
     myth_error err = {0};
     char hash[72];
     size_t n = 0, n_json = 0;
@@ -804,7 +803,7 @@ void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
     if (bytes && j) {
         put_dropped(log, r);
         set(log, log->doc, "report", j);
-        set_text(log, log->doc, "form", name[form]);
+        set_text(log, log->doc, "form", myth_form_name(form));
         myth_runlog_hash_bytes(hash, bytes, n);
         set_text(log, log->doc, "report_hash", hash);
         myth_status st = is_on(log) ? myth_runlog_file_put(log->file, log->run, "report", bytes, n, &err) : MYTH_OK;

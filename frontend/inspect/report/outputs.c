@@ -5,35 +5,34 @@
 
 #include <string.h>
 
+static const struct {
+    const char *name;
+    void (*render)(FILE *f, const myth_report *r, const myth_term *t);
+} forms[MYTH_FORM_N] = {
+#define FORM(ID, name) {#name, myth_render_##name},
+    MYTH_FORM_ROWS(FORM, FORM)
+#undef FORM
+};
+
+const char *myth_form_name(myth_form form) { return forms[form].name; }
+
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t)
 {
-    switch (form) {
-    case MYTH_FORM_TEXT: myth_render_text(f, r, t); break;
-    case MYTH_FORM_JSON: myth_render_json(f, r); break;
-    case MYTH_FORM_JSONL: myth_render_jsonl(f, r); break;
-    case MYTH_FORM_SARIF: myth_render_sarif(f, r); break;
-    case MYTH_FORM_GITHUB: myth_render_github(f, r); break;
-    case MYTH_FORM_RDJSONL: myth_render_rdjsonl(f, r); break;
-    case MYTH_FORM_HTML: myth_render_html(f, r); break;
-    case MYTH_FORM_N: break;
-    }
+    forms[form].render(f, r, t);
 }
 
 /* "sarif=a.sarif" to its form and where its path begins. */
 static bool parse(myth_form *form, const char **path, const char *item)
 {
-    const char *name = MYTH_FORMS, *equal = strchr(item, '=');
+    const char *equal = strchr(item, '=');
     if (!equal || !equal[1])
         return false;
     *path = equal + 1;
-    for (int i = 0; i < MYTH_FORM_N; i++) {
-        size_t n = strcspn(name, "|");
-        if (n == (size_t)(equal - item) && !memcmp(name, item, n)) {
+    for (int i = 0; i < MYTH_FORM_N; i++)
+        if (strlen(forms[i].name) == (size_t)(equal - item) && !memcmp(forms[i].name, item, (size_t)(equal - item))) {
             *form = (myth_form)i;
             return true;
         }
-        name += n + (name[n] == '|');
-    }
     return false;
 }
 

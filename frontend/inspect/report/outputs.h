@@ -14,18 +14,30 @@
 extern "C" {
 #endif
 
-#define MYTH_FORMS "text|json|jsonl|sarif|github|rdjsonl|html"
+/* The forms, one row each: its enumerator and its name, which is what --format takes, what the run log keeps, and what
+ * its function is called: myth_render_<name> in render_<name>.c. A form is added by its row and that file. */
+#define MYTH_FORM_ROWS(FIRST, FORM) \
+    FIRST(TEXT, text)               \
+    FORM(JSON, json)                \
+    FORM(JSONL, jsonl) FORM(SARIF, sarif) FORM(GITHUB, github) FORM(RDJSONL, rdjsonl) FORM(HTML, html)
+
 typedef enum {
-    MYTH_FORM_TEXT,
-    MYTH_FORM_JSON,
-    MYTH_FORM_JSONL,
-    MYTH_FORM_SARIF,
-    MYTH_FORM_GITHUB,
-    MYTH_FORM_RDJSONL,
-    MYTH_FORM_HTML,
-    MYTH_FORM_N
+#define FORM(ID, name) MYTH_FORM_##ID,
+    MYTH_FORM_ROWS(FORM, FORM)
+#undef FORM
+        MYTH_FORM_N
 } myth_form;
 
+#define MYTH_FORM_FIRST_NAME(ID, name) #name
+#define MYTH_FORM_NEXT_NAME(ID, name)  "|" #name
+#define MYTH_FORMS                     MYTH_FORM_ROWS(MYTH_FORM_FIRST_NAME, MYTH_FORM_NEXT_NAME) /* "text|json|..." */
+
+/* Prints a report; t says how wide and in which colours text is shown. */
+#define FORM(ID, name) void myth_render_##name(FILE *f, const myth_report *r, const myth_term *t);
+MYTH_FORM_ROWS(FORM, FORM)
+#undef FORM
+
+const char *myth_form_name(myth_form form);
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
 /* Checks every form=path of a list, before anything is inspected. */
 myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err);

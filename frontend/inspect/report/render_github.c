@@ -4,6 +4,7 @@
  * Order    by severity: a host shows the first ten of each level of a step, and a line behind them says when there were
  *          more
  * Source   GitHub, workflow commands for GitHub Actions */
+#include "outputs.h"
 #include "show.h"
 
 #include <string.h>
@@ -75,8 +76,9 @@ static void incomplete(FILE *f, const myth_report *r)
     fputc('\n', f);
 }
 
-void myth_render_github(FILE *f, const myth_report *r)
+void myth_render_github(FILE *f, const myth_report *r, const myth_term *t)
 {
+    (void)t;
     uint32_t n[MYTH_SEVERITY_N] = {0};
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
         for (uint32_t i = 0; i < r->n_finding; i++)

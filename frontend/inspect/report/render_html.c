@@ -5,6 +5,7 @@
  * Works    without the script too: everything is shown, nothing is filtered
  * Keys     / filter, j k next and previous, Enter code, Escape clear
  * Layout   html/head, header, overview (severities, files), filter, findings, footer */
+#include "outputs.h"
 #include "show.h"
 
 #include "frontend/inspect/secrets/sha256.h"
@@ -402,8 +403,9 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     fputs("</article>\n", f);
 }
 
-void myth_render_html(FILE *f, const myth_report *r)
+void myth_render_html(FILE *f, const myth_report *r, const myth_term *t)
 {
+    (void)t;
     head(f, r);
     overview(f, r);
     fprintf(f,

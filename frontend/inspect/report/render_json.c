@@ -1,4 +1,5 @@
 /* render_json.c - JSON and JSON lines: one writer for a finding, one for what stands around them. */
+#include "outputs.h"
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
@@ -289,8 +290,9 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     missed_key(j, r);
 }
 
-void myth_render_json(FILE *f, const myth_report *r)
+void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)
 {
+    (void)t;
     myth_json_out j;
     myth_jout_start(&j, f);
     myth_jout_object(&j);
@@ -304,8 +306,9 @@ void myth_render_json(FILE *f, const myth_report *r)
     myth_jout_end(&j);
 }
 
-void myth_render_jsonl(FILE *f, const myth_report *r)
+void myth_render_jsonl(FILE *f, const myth_report *r, const myth_term *t)
 {
+    (void)t;
     myth_json_out j;
     for (uint32_t i = 0; i < r->n_finding; i++) {
         myth_jout_start(&j, f);

@@ -1,5 +1,6 @@
 /* render_rdjsonl.c - reviewdog's Diagnostic, one a line.   Source: reviewdog, proto/rdf/reviewdog.proto and its JSON
  * form. */
+#include "outputs.h"
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
@@ -129,8 +130,9 @@ static void incomplete(FILE *f, const myth_report *r, const myth_missed *m)
     myth_jout_end(&j);
 }
 
-void myth_render_rdjsonl(FILE *f, const myth_report *r)
+void myth_render_rdjsonl(FILE *f, const myth_report *r, const myth_term *t)
 {
+    (void)t;
     if (!r->complete)
         incomplete(f, r, NULL);
     for (uint32_t i = 0; i < r->n_missed; i++)

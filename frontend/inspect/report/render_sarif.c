@@ -7,6 +7,7 @@
  * Limits   of code hosts: MYTH_SARIF_RESULT_MAX results; the most severe stay, a notification says what was cut. There
  *          is one run, as many rules as rules.def has, and no code flow
  * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression) */
+#include "outputs.h"
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
@@ -572,4 +573,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     myth_jout_end(&s.j);
 }
 
-void myth_render_sarif(FILE *f, const myth_report *r) { myth_render_sarif_at_most(f, r, MYTH_SARIF_RESULT_MAX); }
+void myth_render_sarif(FILE *f, const myth_report *r, const myth_term *t)
+{
+    (void)t;
+    myth_render_sarif_at_most(f, r, MYTH_SARIF_RESULT_MAX);
+}

@@ -1,4 +1,5 @@
 /* render_text.c - findings for people. */
+#include "outputs.h"
 #include "show.h"
 
 #include <string.h>

@@ -120,14 +120,7 @@ typedef struct {
     const char *since;       /* a revision: findings about lines it has as they are were not kept; NULL = none */
 } myth_report;
 
-void myth_render_text(FILE *f, const myth_report *r, const myth_term *t);
-void myth_render_json(FILE *f, const myth_report *r);
-void myth_render_jsonl(FILE *f, const myth_report *r);
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* the object behind "budget"; the report has one */
-void myth_render_sarif(FILE *f, const myth_report *r);
-void myth_render_github(FILE *f, const myth_report *r);
-void myth_render_rdjsonl(FILE *f, const myth_report *r);
-void myth_render_html(FILE *f, const myth_report *r);
 
 /* What code hosts take of one run; further results are left out, the least severe first, and the run says how many. */
 enum { MYTH_SARIF_RESULT_MAX = 25000 };

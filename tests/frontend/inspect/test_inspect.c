@@ -2,6 +2,7 @@
  * failing allocation is survived. */
 #include "hostile.h"
 
+#include "frontend/inspect/report/outputs.h"
 #include "frontend/inspect/inspect.h"
 #include "tests/support/rig.h"
 
@@ -48,9 +49,9 @@ static json_t *render(const myth_report *r, bool lines)
     FILE *f = fmemopen(text, sizeof(text), "w");
     assert_non_null(f);
     if (lines)
-        myth_render_jsonl(f, r);
+        myth_render_jsonl(f, r, NULL);
     else
-        myth_render_json(f, r);
+        myth_render_json(f, r, NULL);
     long n = ftell(f);
     fclose(f);
     json_t *v = json_loadb(text, (size_t)n, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &err);
@@ -149,7 +150,7 @@ static void inspect_text(char *dst, size_t cap, const rig *r, const myth_inspect
     assert_ok(whole_open(&w, &r->model, "a.c", source, sizeof(source) - 1, o, &rig_err));
     assert_ok(myth_inspect_run(w.in, r->engine, &rig_err));
     FILE *f = fmemopen(dst, cap, "w");
-    myth_render_json(f, myth_inspect_report(w.in));
+    myth_render_json(f, myth_inspect_report(w.in), NULL);
     fclose(f);
     whole_close(&w);
 }
@@ -282,7 +283,7 @@ static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_pla
     MYTH_TRY(myth_engine_open(&e, &m, &eo, err));
     MYTH_TRY(myth_inspect_run(w.in, e, err));
     f = fmemopen(dst, cap, "w");
-    myth_render_json(f, myth_inspect_report(w.in));
+    myth_render_json(f, myth_inspect_report(w.in), NULL);
     fclose(f);
 fail:
     myth_engine_close(e);

@@ -1,4 +1,5 @@
 /* The three forms of a report, byte for byte, and that no control byte passes. */
+#include "frontend/inspect/report/outputs.h"
 #include "frontend/inspect/report/report.h"
 #include "tests/support/check.h"
 
@@ -74,8 +75,8 @@ static const char *rendered(const bed *b, int form)
     FILE *f = fmemopen(text, sizeof(text) - 1, "w");
     switch (form) {
     case 0: myth_render_text(f, &b->report, &term); break;
-    case 1: myth_render_json(f, &b->report); break;
-    default: myth_render_jsonl(f, &b->report); break;
+    case 1: myth_render_json(f, &b->report, NULL); break;
+    default: myth_render_jsonl(f, &b->report, NULL); break;
     }
     fclose(f);
     for (const char *s = text; *s; s++)

@@ -1,0 +1,59 @@
+#!/bin/sh
+# How many places name one thing: a new language, output form, rule, command or op is written in so many, beside the
+# files that carry its own name. Comments do not count. What is named in one place more fails here: the row that others
+# read is missing a column.
+set -eu
+cd "${MYTHOS_SOURCE_DIR:-.}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+bad=0
+
+# "PATH:code" of every source, without comments.
+find engine kernels shaders retrieval frontend cmake -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o \
+    -name '*.cc' -o -name '*.def' -o -name '*.lock' -o -name '*.cmake' -o -name '*.comp' -o -name '*.glsl' \) |
+    sort | xargs awk '
+        FNR == 1 { in_comment = 0 }
+        {
+            rest = $0; code = ""
+            while (rest != "") {
+                if (in_comment) {
+                    end = index(rest, "*/")
+                    if (!end) break
+                    rest = substr(rest, end + 2); in_comment = 0
+                    continue
+                }
+                block = index(rest, "/*"); line = index(rest, "//")
+                if (line && (!block || line < block) && substr(rest, 1, line - 1) !~ /"[^"]*$/) {
+                    code = code substr(rest, 1, line - 1)
+                    break
+                }
+                if (!block) { code = code rest; break }
+                code = code substr(rest, 1, block - 1); rest = substr(rest, block + 2); in_comment = 1
+            }
+            if (code != "") print FILENAME ":" code
+        }' >"$dir/code"
+
+named() # what, word, files of its own as a pattern, the places
+{
+    what=$1 word=$2 own=$3
+    shift 3
+    printf '%s\n' "$@" | sort >"$dir/want"
+    grep -wF -e "$word" "$dir/code" | cut -d: -f1 | sort -u | grep -v -E "$own" >"$dir/got" || :
+    if ! cmp -s "$dir/want" "$dir/got"; then
+        echo "$what $word is named in other places than expected (- expected, + found):"
+        diff "$dir/want" "$dir/got" | sed -n 's/^</-/p; s/^>/+/p'
+        bad=1
+    fi
+}
+
+# The queries of a grammar are in retrieval/parse/queries/<grammar>.scm.
+named language lua '\.scm$' retrieval/parse/grammars.lock retrieval/scan/languages.def
+named language crystal '\.scm$' retrieval/scan/languages.def
+named form rdjsonl '/render_rdjsonl\.c$' frontend/inspect/report/outputs.h
+named rule double-free '^$' frontend/inspect/rules/rules.def
+named command perplexity '/cmd_perplexity\.c$' frontend/commands.def
+# An op: its row, its argument struct, check and trace; a row for each kind of device that has it, and the kernels.
+named op laurel_merge '/laurel_merge\.(c|cu|comp)$' kernels/ops.def kernels/op_check.c kernels/op_trace.c \
+    kernels/cpu/ref/ref.c shaders/device_vk.c shaders/spirv.def
+[ $bad -eq 0 ] || exit 1
+echo "$(grep -c '^named [a-z]' "$0") things are named where they should be"
