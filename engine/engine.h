@@ -307,7 +307,8 @@ typedef struct {
         n_think; /* thought ids at most, then the channel is closed for the model; 0 = no limit. Not with a grammar */
 } myth_generate_opts;
 
-/* Raises opts' top_k, n_ask, n_bias and n_mask to what generating with these parameters (and a grammar) asks of the engine. */
+/* Raises opts' top_k, n_ask, n_bias and n_mask to what generating with these parameters (and a grammar) asks of the
+ * engine. */
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar);
 
 /* New ids (without the stop id) into ids[n_max]. The reason is always set; MYTH_OK for every reason but failures. A

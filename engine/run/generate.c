@@ -5,9 +5,9 @@
  * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from
  *            there
  * Run        without any of these, the device chooses and the host reads behind (run.h)
- * Penalties  change logits by sign (divide positive, multiply negative ones), which no bias does. So the reduction finds
- *            the k best of the other ids (a bias hides the penalised ones) and the logits of the penalised ids, and the
- *            two are merged here: exact for every penalty, window and k */
+ * Penalties  change logits by sign (divide positive, multiply negative ones), which no bias does. So the reduction
+ *            finds the k best of the other ids (a bias hides the penalised ones) and the logits of the penalised ids,
+ *            and the two are merged here: exact for every penalty, window and k */
 #include "run.h"
 
 #include <string.h>

@@ -425,8 +425,8 @@ static bool step_listed(const void *self, void *state, uint8_t byte)
 
 static bool never_ends(const void *self, const void *state) { return (void)self, (void)state, false; }
 
-/* The allowed ids are few and repeat, so most candidates are penalised ones that fell below what the reduction returned,
- * and often none of the k best is allowed. */
+/* The allowed ids are few and repeat, so most candidates are penalised ones that fell below what the reduction
+ * returned, and often none of the k best is allowed. */
 static void greedy_under_a_grammar_takes_the_best_allowed_id(void **state)
 {
     (void)state;
