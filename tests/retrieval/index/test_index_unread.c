@@ -211,6 +211,5 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_stays),
         cmocka_unit_test(commands_end_with_3),
     };
-    check_name();
     return cmocka_run_group_tests_name("index_unread", tests, begin, end);
 }
