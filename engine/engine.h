@@ -221,10 +221,10 @@ typedef struct {
     const int32_t
         *capture_label; /* per token, the label whose sums its residuals are added to, -1 = none; NULL = none */
     /* per logits row (in token order), all optional */
-    const int32_t *mask_idx; /* -1 = none                                                                          */
-    const uint32_t *masks;
+    const int32_t *mask_idx; /* which mask, -1 = none                                                              */
+    const uint32_t *masks;   /* [n_masks, ceil(config.n_vocab / 32)] words, bit = 1: the id may be chosen; lent    */
     uint32_t n_masks;
-    const int32_t *bias_off; /* [n_logit_rows + 1] */
+    const int32_t *bias_off; /* [n_logit_rows + 1], from 0, never falling */
     const int32_t *bias_id;
     const float *bias;
     const int32_t *ask_id;
@@ -246,9 +246,10 @@ typedef struct { /* lent until the next forward */
 } myth_result;
 
 /* Models that see both ways (config.is_bidirectional) take whole texts, each an ephemeral run, and have no logits:
- * MYTH_EUNSUPPORTED. Appends the tokens of all non-ephemeral runs. Everything is reserved before the first op:
- * MYTH_EFULL (context, pages, logits rows) and MYTH_EARG (a token outside the vocabulary) change nothing. Cancelled
- * between micro-batches: what was computed stays, MYTH_ECANCEL. */
+ * MYTH_EUNSUPPORTED. Appends the tokens of all non-ephemeral runs. Everything is checked and reserved before the first
+ * op: MYTH_EFULL (context, pages, or more rows, masks, biases and asked ids than the engine was opened for) and
+ * MYTH_EARG (a token outside the vocabulary, a mask that is not there, rows to hand over without a function that takes
+ * them) change nothing. Cancelled between micro-batches: what was computed stays, MYTH_ECANCEL. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces the last forward's logit row `row` again, with the biases that it had there and under this mask instead of
  * its own: exact best allowed tokens. */

@@ -1,7 +1,7 @@
 /* forward.c - tokens of any sequences through the model: check, reserve, micro-batches, reduce.
  *
- * Order    1 check every token and count what each sequence appends; 2 take pages and rings, or change nothing; 3
- *          micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one
+ * Order    1 check every token and count what each sequence appends, record a decode step; 2 take pages and rings, or
+ *          change nothing; 3 micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one
  *          reduction over all logit rows */
 #include "offload.h"
 
@@ -71,31 +71,62 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     return MYTH_OK;
 }
 
-static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_error *err)
+/* What is asked of one token. */
+static myth_status check_want(const myth_engine *e, const myth_batch *b, uint32_t i, myth_error *err)
 {
     const myth_engine_opts *o = &e->y.opts;
-    uint32_t n_logit = 0;
-    for (uint32_t i = 0; i < b->n_tok; i++) {
-        uint8_t want = want_of(b, i);
-        n_logit += want & MYTH_WANT_LOGITS;
-        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) ||
-            (want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL) && !o->want_hidden))
-            return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
-        if (e->model->config.is_bidirectional && want & (MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS))
-            return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits",
-                             myth_weights_name(e->model->weights));
-        int32_t label = b->capture_label ? b->capture_label[i] : -1;
-        if (label < -1 || label >= (int64_t)o->n_capture_label)
-            return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label,
-                             o->n_capture_label);
-    }
+    uint8_t want = want_of(b, i), hidden = want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL),
+            full = want & MYTH_WANT_FULL_LOGITS;
+    int32_t label = b->capture_label ? b->capture_label[i] : -1;
+    if ((full && !o->want_full_logits) || (hidden && !o->want_hidden))
+        return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
+    if ((full && !b->on_full_logits) || (hidden && !b->on_hidden))
+        return myth_fail(err, MYTH_EARG, "token %u wants rows handed over, and no %s is given to take them", i,
+                         full && !b->on_full_logits ? "on_full_logits" : "on_hidden");
+    if (e->model->config.is_bidirectional && want & (MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits",
+                         myth_weights_name(e->model->weights));
+    if (label < -1 || label >= (int64_t)o->n_capture_label)
+        return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label, o->n_capture_label);
+    return MYTH_OK;
+}
+
+/* The masks, biases and asked ids of n_logit rows. */
+static myth_status check_reduction(const myth_engine *e, const myth_batch *b, uint32_t n_logit, myth_error *err)
+{
+    const myth_engine_opts *o = &e->y.opts;
     if (n_logit > o->n_logit_rows)
         return myth_fail(err, MYTH_EFULL, "%u rows want logits, room for %u", n_logit, o->n_logit_rows);
-    if (b->top_k > o->top_k || b->n_ask > o->n_ask || (b->mask_idx && b->n_masks > o->n_mask) ||
-        (b->bias_off && (uint32_t)b->bias_off[n_logit] > o->n_bias))
-        return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: more than the engine was opened for", b->top_k,
-                         b->n_ask, b->n_masks);
+    if (b->top_k > o->top_k || b->n_ask > o->n_ask || (b->mask_idx && b->n_masks > o->n_mask))
+        return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: the engine was opened for %u, %u and %u",
+                         b->top_k, b->n_ask, b->mask_idx ? b->n_masks : 0, o->top_k, o->n_ask, o->n_mask);
+    if (b->mask_idx && (b->n_masks == 0 || !b->masks))
+        return myth_fail(err, MYTH_EARG, "mask_idx is given, and no masks are");
+    for (uint32_t r = 0; b->mask_idx && r < n_logit; r++)
+        if (b->mask_idx[r] < -1 || b->mask_idx[r] >= (int64_t)b->n_masks)
+            return myth_fail(err, MYTH_EARG, "row %u wants mask %d of %u", r, b->mask_idx[r], b->n_masks);
+    for (uint32_t r = 0; b->bias_off && r <= n_logit; r++)
+        if (b->bias_off[r] < (r ? b->bias_off[r - 1] : 0) || (r == 0 && b->bias_off[0] != 0))
+            return myth_fail(err, MYTH_EARG, "bias_off starts at 0 and never falls; entry %u is %d", r, b->bias_off[r]);
+    uint32_t n_bias = b->bias_off ? (uint32_t)b->bias_off[n_logit] : 0;
+    if (n_bias > o->n_bias)
+        return myth_fail(err, MYTH_EFULL, "%u biases: the engine was opened for %u", n_bias, o->n_bias);
+    if ((n_bias && (!b->bias_id || !b->bias)) || (b->n_ask && n_logit && !b->ask_id))
+        return myth_fail(err, MYTH_EARG, "%u biases and %u asked ids, and an array of them is not given", n_bias,
+                         b->n_ask);
     return MYTH_OK;
+}
+
+static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_error *err)
+{
+    uint32_t n_logit = 0;
+    for (uint32_t i = 0; i < b->n_tok; i++) {
+        myth_status st = check_want(e, b, i, err);
+        if (st != MYTH_OK)
+            return st;
+        n_logit += want_of(b, i) & MYTH_WANT_LOGITS;
+    }
+    return check_reduction(e, b, n_logit, err);
 }
 
 static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *err)
@@ -185,22 +216,30 @@ void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *toke
     x->n_run++;
 }
 
-/* Appends the rows of the run that starts at token i, as many as there is room for; returns how many. */
+/* The rows of the run that starts at token i join the micro-batch, as many as there is room for; returns how many. */
 static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
 {
-    myth_seq *s = b->seq[i];
     bool ephemeral = is_ephemeral(b, i);
     uint32_t n = myth_batch_run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
     if (n > room)
         n = ephemeral ? 0 : room; /* an ephemeral run is not cut */
-    if (n == 0)
-        return 0;
-    myth_forward_put_run(e, s, b->token + i, n, ephemeral);
-    if (!ephemeral) {
+    if (n)
+        myth_forward_put_run(e, b->seq[i], b->token + i, n, ephemeral);
+    return n;
+}
+
+/* Tokens from .. to - 1 are the micro-batch's: those that are not ephemeral join their sequences. */
+static void append_tokens(const myth_batch *b, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from, n; i < to; i += n) {
+        myth_seq *s = b->seq[i];
+        n = myth_batch_run_length(b, i);
+        n = n < to - i ? n : to - i;
+        if (is_ephemeral(b, i))
+            continue;
         memcpy(s->token + myth_kv_len(s->kv), b->token + i, (size_t)n * sizeof *s->token);
         myth_kv_wrote(s->kv, n);
     }
-    return n;
 }
 
 void myth_forward_write_index(const myth_engine *e, const myth_part *p)
@@ -253,28 +292,60 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
                                  });
 }
 
-/* A decode step of the same shape as the last one is replayed: nothing in its arguments changes. */
-static void run_or_replay(myth_engine *e, myth_part *p)
+/* Whether a step's layers are kept as a graph and replayed: a decode step of the same shape as the last one is, since
+ * nothing in its arguments changes. */
+static bool is_replayed(const forward_state *f, const myth_part *p, bool has_capture)
 {
-    myth_step *st = &p->step;
-    if (!st->is_decode || st->capture || st->before_layer || myth_device_is_traced(p->dev)) {
-        myth_forward_run_layers(e, p);
-        return;
-    }
-    if (p->graph && (p->graph_rows != st->n_rows || p->graph_is_run)) {
-        myth_graph_close(p->graph);
+    return f->b->is_decode && !f->has_hidden && !(has_capture && p->y->n_capture) && !p->step.before_layer &&
+           !myth_device_is_traced(p->dev);
+}
+
+static bool has_label(const forward_state *f, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; f->b->capture_label && i < first + n; i++)
+        if (f->b->capture_label[i] >= 0)
+            return true;
+    return false;
+}
+
+/* Records the decode step of tokens first .. first + n - 1 on every part that has no graph of that shape. Called before
+ * the tokens are appended and anything is issued, so that a failure leaves the sequences as they are. */
+static myth_status record_parts(forward_state *f, uint32_t first, uint32_t n, myth_error *err)
+{
+    myth_engine *e = f->e;
+    bool has_capture = has_label(f, first, n);
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        myth_part *p = &e->part[i];
+        myth_step *st = &p->step;
+        if (!is_replayed(f, p, has_capture) || (p->graph && p->graph_rows == n && !p->graph_is_run))
+            continue;
+        if (p->graph)
+            myth_graph_close(p->graph);
         p->graph = NULL;
-    }
-    if (!p->graph) {
+        st->n_rows = st->n_run = st->n_keep = n;
+        st->is_decode = true;
+        st->capture = NULL;
         myth_stream_begin_record(p->stream);
         myth_forward_run_layers(e, p);
-        if (myth_stream_end_record(&p->graph, p->stream, &e->first_failure) != MYTH_OK)
-            return;
-        p->graph_rows = st->n_rows;
+        myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
+        if (result != MYTH_OK)
+            return result;
+        p->graph_rows = n;
         p->graph_is_run = false;
         p->graph_end.pend = st->pend;
         p->graph_end.w_post = st->w_post;
         p->graph_end.x_scale = st->x_scale;
+    }
+    return MYTH_OK;
+}
+
+static void run_or_replay(const forward_state *f, myth_part *p)
+{
+    const myth_engine *e = f->e;
+    myth_step *st = &p->step;
+    if (!is_replayed(f, p, f->n_capture > 0)) {
+        myth_forward_run_layers(e, p);
+        return;
     }
     myth_stream_replay(p->stream, p->graph);
     st->pend = p->graph_end.pend;
@@ -445,7 +516,7 @@ static void micro_batch(forward_state *f)
             myth_capture_write_index(e, p, f->n_capture);
         if (i > 0)
             carry_over(e, p - 1, p);
-        run_or_replay(e, p);
+        run_or_replay(f, p);
     }
     if (e->first_failure.code != MYTH_OK)
         return;
@@ -490,7 +561,9 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         static const int32_t zero = 0;
         a.masks = myth_part_view(p, MYTH_BUF_mask, 0, MYTH_I32);
         a.mask_idx = myth_part_view(p, MYTH_BUF_mask, mask_off, MYTH_I32);
-        myth_stream_write(p->stream, a.masks, mask ? mask : b->masks, 4 * (uint64_t)words * (mask ? 1 : b->n_masks));
+        for (uint32_t i = 0; i < (mask ? 1 : b->n_masks); i++) /* the op's masks end with the last id to choose from */
+            myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_mask, 4 * (uint64_t)words * i, MYTH_I32),
+                              mask ? mask : b->masks + (size_t)i * e->y.mask_words, 4 * (uint64_t)words);
         myth_stream_write(p->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
     }
     if (b)
@@ -537,28 +610,34 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
 {
     myth_status st = MYTH_OK;
     forward_state f = {.e = e, .b = b};
-    bool is_cancelled = false;
+    uint32_t n_ubatch = e->y.opts.n_ubatch;
+    bool is_cancelled = false, is_recorded = true;
     if (out)
         *out = (myth_result){0};
     e->first_failure = (myth_error){.code = MYTH_OK};
     e->n_result = 0;
     MYTH_TRY(check_batch(e, b, err));
-    MYTH_TRY(myth_forward_reserve(e, err));
     for (uint32_t i = 0; i < b->n_tok && !f.has_hidden; i++)
         f.has_hidden = want_of(b, i) & MYTH_WANT_HIDDEN;
+    MYTH_TRY(record_parts(&f, 0, b->n_tok < n_ubatch ? b->n_tok : n_ubatch, err));
+    MYTH_TRY(myth_forward_reserve(e, err));
 
     for (uint32_t i = 0; i < b->n_tok && !is_cancelled;) {
         e->idx.n_rows = e->idx.n_run = 0;
         f.first = i;
-        for (uint32_t n; i < b->n_tok && e->idx.n_rows < e->y.opts.n_ubatch; i += n)
+        for (uint32_t n; i < b->n_tok && e->idx.n_rows < n_ubatch; i += n)
             if ((n = add_rows(e, b, i)) == 0)
                 break;
+        is_recorded = record_parts(&f, f.first, i - f.first, &e->first_failure) == MYTH_OK;
+        if (!is_recorded) /* the last rows of a decode step wider than a micro-batch: those before them stay */
+            break;
+        append_tokens(b, f.first, i);
         micro_batch(&f);
         if (e->first_failure.code != MYTH_OK)
             break;
         is_cancelled = b->cancel && *b->cancel && i < b->n_tok;
     }
-    if (is_cancelled)
+    if (is_cancelled || !is_recorded)
         for (uint32_t i = 0; i < e->y.opts.n_seq; i++) /* pages that were reserved and not written */
             myth_kv_trim(&e->kv, e->seq[i].kv);
     if (f.n_logit && !is_cancelled && e->first_failure.code == MYTH_OK) {

@@ -162,9 +162,9 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     }
     for (uint32_t r = 0; r < n_seq; r++)
         run->o.seq[r]->n_new = n_step;
-    myth_status st = myth_forward_reserve(e, err);
-    if (st == MYTH_OK && !is_traced)
-        st = record(run, k, err);
+    myth_status st = is_traced ? MYTH_OK : record(run, k, err); /* first: a failure has taken no page yet */
+    if (st == MYTH_OK)
+        st = myth_forward_reserve(e, err);
     if (st != MYTH_OK)
         return st;
     for (uint32_t r = 0; r < n_seq; r++)
