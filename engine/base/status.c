@@ -1,41 +1,27 @@
 /* status.c - error lines that are safe to print: one line, valid UTF-8, nothing a terminal would act on. */
 #include "status.h"
-#include "utf8.h"
+#include "escape.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-/* C0 and C1 controls, and the marks that reorder a line on screen. */
-static bool is_unprintable(uint32_t cp)
-{
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
-           (cp >= 0x2066 && cp <= 0x2069);
-}
 
 static myth_status fail_with(myth_error *err, myth_status code, const char *option, const char *fmt, va_list ap)
 {
     if (!err)
         return code;
-    unsigned char text[1024]; /* a message may quote *err itself, so it is formatted beside it */
-    int n = vsnprintf((char *)text, sizeof(text), fmt, ap);
+    char text[1024]; /* a message may quote *err itself, so it is formatted beside it */
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
 
-    size_t out = 0;
-    for (size_t i = 0; i < len;) {
-        uint32_t cp = 0;
-        int step = myth_utf8_decode(text + i, len - i, &cp);
-        bool keep = step > 0 && !is_unprintable(cp);
-        size_t width = keep ? (size_t)step : 1;
+    size_t out = 0, used;
+    for (size_t i = 0; i < len; i += used) {
+        char shown[MYTH_ESCAPED_MAX];
+        const size_t width = myth_escape(shown, text + i, len - i, &used);
         if (out + width >= sizeof(err->msg))
             break;
-        if (keep)
-            memcpy(err->msg + out, text + i, width);
-        else
-            err->msg[out] = '?';
+        memcpy(err->msg + out, shown, width);
         out += width;
-        i += step > 0 ? (size_t)step : 1;
     }
     err->msg[out] = '\0';
     err->code = code;

@@ -42,7 +42,8 @@ typedef struct {
             goto fail;                \
     } while (0)
 
-/* Sets *err (if any) to code and the formatted line, control bytes replaced by '?', cut at 255 bytes. Returns code. */
+/* Sets *err (if any) to code and the formatted line, what a terminal would act on escaped (escape.h), cut at
+ * 255 bytes. Returns code. */
 myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))

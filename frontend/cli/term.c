@@ -1,7 +1,7 @@
 /* term.c - stderr for people. */
 #include "term.h"
 #include "json_out.h"
-#include "engine/base/utf8.h"
+#include "engine/base/escape.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,6 +27,8 @@ void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_
 {
     const char *kind = getenv("TERM");
     *t = (myth_term){.is_quiet = is_quiet, .is_verbose = is_verbose, .is_json_log = is_json_log};
+    t->is_terminal_out = isatty(STDOUT_FILENO);
+    t->is_terminal_err = isatty(STDERR_FILENO);
     t->has_color_out = wants_color(STDOUT_FILENO);
     t->has_color_err = wants_color(STDERR_FILENO) && !is_json_log;
     t->has_progress =
@@ -87,7 +89,7 @@ void myth_term_error(myth_term *t, const char *text)
     }
     fprintf(stderr, "%smythos:%s ", myth_term_color(t, stderr, MYTH_COLOR_RED),
             myth_term_color(t, stderr, MYTH_COLOR_NONE));
-    myth_term_safe(stderr, text, strlen(text));
+    myth_term_line(stderr, text, strlen(text));
     fputc('\n', stderr);
 }
 
@@ -105,7 +107,7 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
         write_log_line("info", "mythos", line);
         return;
     }
-    myth_term_safe(stderr, line, strlen(line));
+    myth_term_line(stderr, line, strlen(line));
     fputc('\n', stderr);
 }
 
@@ -119,43 +121,43 @@ void myth_term_log(void *user, myth_log_level level, const char *component, cons
         return;
     }
     fprintf(stderr, "%s %s: ", name[level], component);
-    myth_term_safe(stderr, line, strlen(line));
+    myth_term_line(stderr, line, strlen(line));
     fputc('\n', stderr);
 }
 
-void myth_term_safe(FILE *stream, const char *text, size_t len)
+/* n bytes with what is unseen escaped. keeps_lines: newline and tab stay. is_whole: they are all of a line. */
+static void put(FILE *stream, const char *text, size_t len, bool keeps_lines, bool is_whole)
 {
     const unsigned char *s = (const unsigned char *)text;
-    for (size_t i = 0; i < len;) {
-        uint32_t cp;
+    for (size_t i = 0, used; i < len; i += used) {
+        char shown[MYTH_ESCAPED_MAX];
         size_t run = i; /* of what stands for itself: lines of a search are a hundred thousand */
-        while (run < len && ((s[run] >= 0x20 && s[run] < 0x7f) || s[run] == '\n' || s[run] == '\t'))
+        while (run < len &&
+               ((s[run] >= 0x20 && s[run] < 0x7f) || (keeps_lines && (s[run] == '\n' || s[run] == '\t'))) &&
+               !(is_whole && myth_escape_is_command(text, len, run)))
             run++;
         if (run > i)
             fwrite(s + i, 1, run - i, stream);
         if ((i = run) == len)
             break;
-        int n = myth_utf8_decode(s + i, len - i, &cp);
-        if (n == 0)
-            fprintf(stream, "\\x%02x", s[i++]);
-        else if (cp < 0x80)
-            fprintf(stream, "\\x%02x", cp);
-        else if (myth_utf8_is_unseen(cp))
-            fprintf(stream, "\\u{%04x}", cp);
-        else
-            fwrite(s + i, 1, (size_t)n, stream);
-        i += n ? (size_t)n : 0;
+        if (is_whole && myth_escape_is_command(text, len, i)) {
+            fprintf(stream, "\\x%02x", s[i]);
+            used = 1;
+        } else {
+            const size_t n = myth_escape(shown, text + i, len - i, &used);
+            fwrite(shown, 1, n, stream);
+        }
     }
 }
 
-void myth_term_path(FILE *stream, const char *path)
+void myth_term_safe(FILE *stream, const char *text, size_t len) { put(stream, text, len, true, false); }
+void myth_term_line(FILE *stream, const char *text, size_t len) { put(stream, text, len, false, true); }
+void myth_term_path(FILE *stream, const char *path) { myth_term_line(stream, path, strlen(path)); }
+
+void myth_term_data(const myth_term *t, FILE *stream, const char *text, size_t len)
 {
-    for (size_t n; *path; path += n) {
-        n = strcspn(path, "\n\t");
-        myth_term_safe(stream, path, n);
-        if (path[n]) {
-            fputs(path[n] == '\n' ? "\\n" : "\\t", stream);
-            n++;
-        }
-    }
+    if (stream == stdout ? t->is_terminal_out : t->is_terminal_err)
+        myth_term_safe(stream, text, len);
+    else
+        fwrite(text, 1, len, stream);
 }

@@ -2,7 +2,8 @@
  *
  * Colour     on a tty, unless NO_COLOR is set or TERM=dumb; CLICOLOR_FORCE (not "0") turns it on anywhere
  * Progress   one line rewritten in place, only when stderr is a tty, never under --quiet or CI
- * Text       anything from a file or a model goes through myth_term_safe before it reaches a terminal */
+ * Text       anything from a file or a model goes through one of the last four functions before it reaches a terminal,
+ *            and messages do so themselves */
 #ifndef MYTH_TERM_H
 #define MYTH_TERM_H
 
@@ -29,6 +30,7 @@ typedef struct {
     bool is_quiet, is_verbose, is_json_log;
     bool has_progress; /* progress lines are shown */
     bool has_color_out, has_color_err;
+    bool is_terminal_out, is_terminal_err;
     bool line_open; /* a progress line stands on the screen */
 } myth_term;
 
@@ -48,11 +50,14 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
     ;
 /* The write callback of a myth_log whose user is the myth_term. */
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line);
-/* Writes len bytes of text with control and bidirectional marks escaped as \xNN or \u{NNNN}, invalid UTF-8 as \xNN;
- * newline and tab stay. */
+/* Writes len bytes of text with what a terminal would act on escaped (engine/base/escape.h); newline and tab stay. */
 void myth_term_safe(FILE *stream, const char *text, size_t len);
-/* A path where a line is a file: as myth_term_safe, and newline and tab escaped as \n, \t. */
+/* The same where the text must stay on its line, as a name or a message must: newline and tab are escaped too, and a
+ * line that a host of workflows would obey. */
+void myth_term_line(FILE *stream, const char *text, size_t len);
 void myth_term_path(FILE *stream, const char *path);
+/* Text that is asked for as it is, to stdout or stderr: escaped on a terminal alone. */
+void myth_term_data(const myth_term *t, FILE *stream, const char *text, size_t len);
 
 #ifdef __cplusplus
 }

@@ -186,8 +186,10 @@ static myth_status show_prompt(run_state *r, myth_error *err)
     if (!r->shown)
         return myth_fail(err, MYTH_ENOMEM, "no room for a prompt of %zu bytes", r->n_shown);
     myth_prompt_text(r->shown, r->n_shown, t, r->prompt, r->n_prompt);
-    if (!r->o->json)
-        fprintf(stderr, "%.*s\n", (int)r->n_shown, r->shown);
+    if (!r->o->json) {
+        myth_term_data(r->cli->term, stderr, r->shown, r->n_shown);
+        fputc('\n', stderr);
+    }
     return MYTH_OK;
 }
 
@@ -200,7 +202,7 @@ static void on_prefill(void *user, uint32_t done, uint32_t total)
 /* Ends what a thought or an answer left of a character, where the other begins. */
 static void end_part(run_state *r, FILE *f)
 {
-    fwrite(r->piece, 1, myth_detok_finish(&r->detok, r->piece), f);
+    myth_term_data(r->cli->term, f, r->piece, myth_detok_finish(&r->detok, r->piece));
     if (r->in_thought)
         fputc('\n', stderr);
     r->in_thought = false;
@@ -217,7 +219,7 @@ static bool on_token(void *user, int32_t id)
             end_part(r, r->in_thought ? stderr : stdout);
             return true;
         }
-        fwrite(r->piece, 1, myth_detok_push(&r->detok, id, r->piece), f);
+        myth_term_data(r->cli->term, f, r->piece, myth_detok_push(&r->detok, id, r->piece));
         fflush(f);
         r->in_thought = part == MYTH_SAID_THOUGHT;
     }

@@ -91,8 +91,11 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
     const myth_config *c = &m->config;
     const myth_weights *w = m->weights;
     char size[24];
-    printf("model       %s\npath        %s (%s)\n", myth_weights_name(w), myth_weights_path(w),
-           format_name[myth_weights_get_format(w)]);
+    fputs("model       ", stdout);
+    myth_term_path(stdout, myth_weights_name(w));
+    fputs("\npath        ", stdout);
+    myth_term_path(stdout, myth_weights_path(w));
+    printf(" (%s)\n", format_name[myth_weights_get_format(w)]);
     printf("family      %s, %.1f million parameters in %u tensors, %s\n", myth_family_name(c->family),
            (double)count_parameters(w) / 1e6, myth_weights_n_tensor(w), myth_size_text(size, myth_weights_bytes(w)));
     printf("types      ");

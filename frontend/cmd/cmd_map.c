@@ -246,7 +246,7 @@ static int run_map(myth_cli *cli, const void *opts)
     if (o->json)
         MYTH_TRY(print_json(m, &page, o, &err));
     else
-        fwrite(page.text, 1, page.n, stdout);
+        myth_term_data(cli->term, stdout, page.text, page.n);
     myth_term_note(cli->term, "%llu of %u tokens: %u of %u files; %.1f ms, %.1f of the processor",
                    (unsigned long long)page.n_token, o->tokens, page.n_shown, page.n_file, took, cpu);
 fail:

@@ -115,7 +115,7 @@ static myth_status write_text(run *r, item *it, myth_error *err)
         myth_jout_key(&r->out, "text");
         myth_jout_text(&r->out, it->text, len);
     } else {
-        fwrite(it->text, 1, len, stdout);
+        myth_term_data(r->cli->term, stdout, it->text, len);
         putchar('\n');
     }
     return MYTH_OK;

@@ -139,7 +139,7 @@ static int run_detokenize(myth_cli *cli, const void *opts)
         myth_jout_text(&j, text, len);
         myth_jout_end(&j);
     } else {
-        fwrite(text, 1, len, stdout);
+        myth_term_data(cli->term, stdout, text, len);
     }
 fail:
     myth_free(cli->mem, text);

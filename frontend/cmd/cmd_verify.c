@@ -80,8 +80,9 @@ static void print_tensor(run_state *r, const myth_tensor *t, const char *hex)
         snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), i ? " x %llu" : "%llu",
                  (unsigned long long)t->dim[i]);
     myth_term_progress_end(r->cli->term);
-    printf("%s  %-6s  %-16s  %.*s\n", hex ? hex : "-", myth_dtype_get(t->dtype)->name, shape, (int)t->name.len,
-           t->name.text);
+    printf("%s  %-6s  %-16s  ", hex ? hex : "-", myth_dtype_get(t->dtype)->name, shape);
+    myth_term_line(stdout, t->name.text, t->name.len);
+    putchar('\n');
 }
 
 static myth_status check_tensors(run_state *r, myth_error *err)

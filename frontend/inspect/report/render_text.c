@@ -18,6 +18,13 @@ static void put_line(void *user, const char *text, size_t len, bool is_placehold
     }
 }
 
+/* A path begins a line. */
+static void put_name(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    (void)is_placeholder;
+    myth_term_line(user, text, len);
+}
+
 static void put_str(FILE *f, const myth_report *r, myth_str v) { myth_show_text(r, v, put_line, f); }
 static void put(FILE *f, const myth_report *r, const char *text) { myth_show_cstr(r, text, put_line, f); }
 
@@ -55,7 +62,7 @@ static void put_patch(FILE *f, const myth_report *r, uint32_t i)
         is_head = is_head && strncmp(p, "@@", 2) != 0;
         if (is_head || (*p != '+' && *p != '-' && *p != ' '))
             continue;
-        fputs("      ", f);
+        fputs("    | ", f); /* so that no line of the diff begins ours: the blanks of one would not count */
         myth_show_text(r, (myth_str){p, n}, put_line, f);
         fputc('\n', f);
     }
@@ -67,7 +74,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
                                                       MYTH_COLOR_DIM};
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
-    myth_show_file(r->block[w->block].src->path, put_line, f);
+    myth_show_file(r->block[w->block].src->path, put_name, f);
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
         fprintf(f, "-%u", w->last);
@@ -103,7 +110,7 @@ static void idle_suppression(FILE *f, const myth_report *r, const myth_suppressi
 {
     if (!myth_report_is_idle(r, s))
         return;
-    myth_show_file(s->src->path, put_line, f);
+    myth_show_file(s->src->path, put_name, f);
     fprintf(f, ":%u: ", s->line);
     if (s->wrong) {
         fprintf(f, "mythos:ignore is not followed: %s\n", s->wrong);

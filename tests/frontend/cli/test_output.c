@@ -31,6 +31,32 @@ static void terminal_text_is_inert(void **state)
     end(f, "a\\x1b[31mb\\x7f\\x0d\n\tc\\u{202e}d\\u{009b}e\\xff\xc3\xa9");
 }
 
+static void names_stay_on_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *raw, *shown;
+    } row[] = {
+        {"a\nmythos: all is well\tb", "a\\nmythos: all is well\\tb"},
+        {"::stop-commands::x", "\\x3a:stop-commands::x"},
+        {" \t::error::x", " \\t\\x3a:error::x"},
+        {"a::b", "a::b"},
+        {"a ##[error]b ##vso[x] ## c", "a \\x23#[error]b \\x23#vso[x] ## c"},
+        {"\x1b]0;t\x07\xe2\x80\xae\xff", "\\x1b]0;t\\x07\\u{202e}\\xff"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        FILE *f = begin();
+        myth_term_path(f, row[i].raw);
+        end(f, row[i].shown);
+        myth_error err; /* the same spelling in a message */
+        if (!strchr(row[i].shown, ':') && !strchr(row[i].shown, '#')) {
+            myth_fail(&err, MYTH_EIO, "%s", row[i].raw);
+            assert_string_equal(err.msg, row[i].shown);
+        }
+    }
+}
+
 static void json_text_is_valid_whatever_the_bytes(void **state)
 {
     (void)state;
@@ -207,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terminal_text_is_inert),
+        cmocka_unit_test(names_stay_on_their_line),
         cmocka_unit_test(json_text_is_valid_whatever_the_bytes),
         cmocka_unit_test(json_documents),
         cmocka_unit_test(json_is_bounded_in_depth),
