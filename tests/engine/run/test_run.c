@@ -225,6 +225,34 @@ static void pages_of_steps_that_did_not_happen_go_back(void **state)
     rig_close(&r);
 }
 
+/* Of a sequence that was cut, a run that ends early still knows which rows of the ring were written before the cut. */
+static void a_run_after_a_cut_knows_the_ring(void **state)
+{
+    (void)state;
+    static const int32_t ids[4] = {3, 4, 5, 6};
+    rig r;
+    uint32_t at;
+    uint64_t mark;
+    myth_run run;
+    myth_engine_opts o = opts_of();
+    rig_open(&r, models[1], &o);
+    myth_seq *s = rig_seq(&r);
+    rig_feed(&r, s, ids, 4, 0, NULL);
+    assert_ok(myth_seq_truncate(s, 1, &at, &rig_err));
+    assert_int_equal(at, 1);
+    assert_int_equal(s->kv->n_high, 4);
+    assert_ok(myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = &s, .n_seq = 1, .first = ids}, &rig_err));
+    assert_ok(myth_run_issue(&run, 2, &mark, &rig_err));
+    assert_ok(myth_run_wait(&run, mark, &rig_err));
+    myth_run_next(&run);
+    myth_run_next(&run);
+    myth_run_end(&run);
+    assert_int_equal(myth_seq_len(s), 3);
+    assert_int_equal(s->kv->n_high, 4);
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 /* Replays of another number of rows, another way of choosing, and steps outside a run share the one recorded graph's
  * place. */
 static void runs_and_steps_take_turns(void **state)
@@ -392,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_run_chooses_what_the_host_would),
         cmocka_unit_test(a_recorded_step_draws_by_this_runs_options),
         cmocka_unit_test(pages_of_steps_that_did_not_happen_go_back),
+        cmocka_unit_test(a_run_after_a_cut_knows_the_ring),
         cmocka_unit_test(a_row_that_stops_stands_still),
         cmocka_unit_test(a_full_sequence_begins_no_run),
         cmocka_unit_test(a_run_past_its_limits_is_refused),
