@@ -27,6 +27,7 @@ static void test_places(void **unused)
         {"fn f<'a>(n: u8) { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL},
         {"impl<'a> X { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL},
         {"// mythos:ignore[division-by-zero] n was checked\nx = 1 / n;\ny = 2 / n;\n", 3, false, NULL},
+        {"x = 1 / n;\ny = 2 / n; // mythos:ignore[division-by-zero] n was checked\n", 1, false, NULL},
         {"x = 1 / n; // mythos:ignore[double-free] n was checked\n", 1, false, NULL},
         {"x = 1 / n; // mythos:ignore[division-by-zero]\n", 1, false, "no reason"},
         {"x = 1 / n; // mythos:ignore n was checked\n", 1, false, "expected mythos:ignore[rule] reason"},
