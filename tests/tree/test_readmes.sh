@@ -1,0 +1,29 @@
+#!/bin/sh
+# Every group of rooms has a README, and the files that the tables of a README name are there.
+set -eu
+cd "${MYTHOS_SOURCE_DIR:-.}"
+bad=0
+for room in bench cmake engine engine/run frontend frontend/eval frontend/inspect kernels models retrieval shaders tests; do
+    [ -s "$room/README.md" ] || { echo "$room has no README.md"; bad=1; }
+done
+[ -s ARCHITECTURE.md ] || { echo "no ARCHITECTURE.md"; bad=1; }
+
+n=0
+for readme in ARCHITECTURE.md */README.md engine/run/README.md frontend/*/README.md; do
+    folder=${readme%README.md}
+    folder=${folder#ARCHITECTURE.md}
+    for name in $(grep '^|' "$readme" | grep -o '`[a-z0-9_./*]*`' | tr -d '`' |
+        grep -E '\.(c|h|cu|cuh|comp|glsl|def|sh|py|cmake|md|txt|lock)$|/$|\.\*$' | sort -u); do
+        found=0
+        for path in $folder$name $folder*/$name $folder*/*/$name $name; do
+            if [ -e "$path" ]; then
+                found=1
+                break
+            fi
+        done
+        [ $found = 1 ] || { echo "$readme names $name, which is not there"; bad=1; }
+        n=$((n + 1))
+    done
+done
+[ $bad -eq 0 ] || exit 1
+echo "$n names of files in READMEs are there"
