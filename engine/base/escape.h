@@ -1,10 +1,10 @@
 /* escape.h - the one spelling of what is not shown as it is: a name or a text of somebody else's on a line of ours.
  *
- * Spelling  \n and \t; \xNN for another control of one byte and for a byte that is no UTF-8; \u{NNNN} for a control or a
- *           mark of more bytes that reorders or hides text (myth_utf8_is_unseen). Everything else is itself, the
+ * Spelling  \n and \t; \xNN for another control of one byte and for a byte that is no UTF-8; \u{NNNN} for a control or
+ *           a mark of more bytes that reorders or hides text (myth_utf8_is_unseen). Everything else is itself, the
  *           backslash too: the text is for people, not to be read back
- * Commands  a line that begins with "::", after blanks or not, is an order to the host of a workflow, and so is "##[" or
- *           "##vso[" anywhere in one: their first byte is escaped where a whole line comes from elsewhere */
+ * Commands  a line that begins with "::", after blanks or not, is an order to the host of a workflow, and so is "##["
+ *           or "##vso[" anywhere in one: their first byte is escaped where a whole line comes from elsewhere */
 #ifndef MYTH_ESCAPE_H
 #define MYTH_ESCAPE_H
 

@@ -1,6 +1,7 @@
 /* mtime.h - when a file was changed last, as one number.
  *
- * Units    nanoseconds since 1970; a time that an int64 cannot hold (before 1677, after 2262) is the nearest that it can
+ * Units    nanoseconds since 1970; a time that an int64 cannot hold (before 1677, after 2262) is the nearest that it
+ *          can
  * Threads  any */
 #ifndef MYTH_MTIME_H
 #define MYTH_MTIME_H

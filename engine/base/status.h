@@ -3,8 +3,8 @@
  * Owner    the caller owns the myth_error; NULL means not interested
  * Errors   a failing function sets the error once; callers pass it up unchanged
  * Text     one line: what a person needs (path, offset, expected and found, the size that would fit)
- * Options  where the cause is a field of the caller's options, `option` is its name and the text spells it the same way,
- *          so that a front end can put its own word in its place (a flag, a key of a configuration) */
+ * Options  where the cause is a field of the caller's options, `option` is its name and the text spells it the same
+ *          way, so that a front end can put its own word in its place (a flag, a key of a configuration) */
 #ifndef MYTH_STATUS_H
 #define MYTH_STATUS_H
 

@@ -1,8 +1,8 @@
 /* forward.c - tokens of any sequences through the model: check, reserve, micro-batches, reduce.
  *
  * Order    1 check every token and count what each sequence appends, record a decode step; 2 take pages and rings, or
- *          change nothing; 3 micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one
- *          reduction over all logit rows */
+ *          change nothing; 3 micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked
+ *          for; 4 one reduction over all logit rows */
 #include "offload.h"
 
 #include <assert.h>

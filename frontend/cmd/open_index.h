@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* Made anew when it is damaged. That, and what could not be read, is said on standard error. Booked in mem; closed by myth_index_close. MYTH_ENOTFOUND: no directory, or no file in it. */
+/* Made anew when it is damaged. That, and what could not be read, is said on standard error. Booked in mem; closed by
+ * myth_index_close. MYTH_ENOTFOUND: no directory, or no file in it. */
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err);
 
 /* The exit code of a command that answers from what it could read, and whose MYTH_EXIT_FINDINGS says that nothing was

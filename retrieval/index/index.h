@@ -10,8 +10,8 @@
  *           holder's process id
  * History   of the git repository around the root, read by libgit2, which runs nothing of it: no repository, no rows
  * Threads   one at a time per myth_index; readers and a writer each have their own
- * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says how to); MYTH_ENOTFOUND no files;
- *           MYTH_EIO a full disk and its like, nothing changed */
+ * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says how to); MYTH_ENOTFOUND no
+ *           files; MYTH_EIO a full disk and its like, nothing changed */
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 

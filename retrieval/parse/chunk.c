@@ -2,7 +2,8 @@
  * text cut without it.
  *
  * Time      MYTH_PARSE_MS of the worker's processor time, which no file needs that has MYTH_PARSE_STEPS; a worker that
- *           does not use the processor is waited for WALL times as long. The worker stops itself first; SLACK later it is killed
+ *           does not use the processor is waited for WALL times as long. The worker stops itself first; SLACK later it
+ *           is killed
  * Trust     an answer is used only when its chunks cover the file, its offsets lie inside and its names end: the worker
  *           has read hostile text */
 #include "chunk.h"

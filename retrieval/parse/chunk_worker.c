@@ -1,7 +1,7 @@
 /* chunk_worker.c - the process in which parsers run.
  *
- * Life      a loop of requests until the socket ends. A request that runs out of steps, time or memory is answered so; what
- *           cannot be stopped here (a parser that does not ask, an abort) the chunker ends from outside
+ * Life      a loop of requests until the socket ends. A request that runs out of steps, time or memory is answered so;
+ *           what cannot be stopped here (a parser that does not ask, an abort) the chunker ends from outside
  * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose
  *           chunker is gone does not spin; no core files
  * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the

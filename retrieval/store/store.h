@@ -22,9 +22,10 @@
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
  * Threads  one at a time
  * Trust    whoever can write the file can write any row with a checksum that is right, so that no row is believed.
- *          Opening compares the schema and the keys' ranges (store_check.c); every reader checks what it calculates with
- * Errors   MYTH_EFORMAT damaged or not an index, with the remedy; MYTH_ELOST another process holds it; MYTH_EIO disk; MYTH_ENOMEM; MYTH_ECREATE cannot be
- *          written */
+ *          Opening compares the schema and the keys' ranges (store_check.c); every reader checks what it calculates
+ *          with
+ * Errors   MYTH_EFORMAT damaged or not an index, with the remedy; MYTH_ELOST another process holds it; MYTH_EIO disk;
+ *          MYTH_ENOMEM; MYTH_ECREATE cannot be written */
 #ifndef MYTH_STORE_H
 #define MYTH_STORE_H
 

@@ -2,7 +2,8 @@
  * ours to the letter, and that the first and the last key of every table lie in the range that readers calculate with.
  *
  * Keys    two look-ups a table, whatever its size. What lies between the first and the last key lies in the range too,
- *         so that a reader may multiply an id of a file by MYTH_SYMBOL_IDS. What is no key is checked where it is read */
+ *         so that a reader may multiply an id of a file by MYTH_SYMBOL_IDS. What is no key is checked where it is read
+ */
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 

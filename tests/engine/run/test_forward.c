@@ -1,4 +1,5 @@
-/* test_forward.c - a forward that is refused has changed nothing: no token appended, no page taken, no position moved. */
+/* test_forward.c - a forward that is refused has changed nothing: no token appended, no page taken, no position moved.
+ */
 #include "tests/support/rig.h"
 
 #include "engine/run/run.h"

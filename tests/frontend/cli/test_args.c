@@ -198,8 +198,8 @@ static void a_list_ends_where_it_is_full(void **state)
     assert_int_equal(v.list.n, MYTH_OPT_LIST_MAX);
 }
 
-/* An insertion, a deletion, a wrong letter and two that are swapped are one error each: a third of the letters, and one,
- * may be wrong. */
+/* An insertion, a deletion, a wrong letter and two that are swapped are one error each: a third of the letters, and
+ * one, may be wrong. */
 static void words_that_are_near(void **state)
 {
     (void)state;

@@ -17,7 +17,8 @@ line=$(printf 'x\n::stop-commands::y\nmythos: all is well %s[31m.c' "$esc")
 mkfifo "$line" "::error::z.c"
 "$bin" index . >"$dir/out" 2>"$dir/err"
 [ $? -eq 3 ] || fail "index: $(cat "$dir/err")"
-grep -q 'x\\n::stop-commands::y\\nmythos: all is well \\x1b\[31m.c: special' "$dir/err" || fail "the name is not escaped: $(cat "$dir/err")"
+grep -q 'x\\n::stop-commands::y\\nmythos: all is well \\x1b\[31m.c: special' "$dir/err" ||
+    fail "the name is not escaped: $(cat "$dir/err")"
 grep -q '^\\x3a:error::z.c: special' "$dir/err" || fail "a name gives an order: $(cat "$dir/err")"
 "$bin" scan --explain . >>"$dir/err"
 "$bin" index no-such-folder/"$line" 2>>"$dir/err"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What inspect-file writes as SARIF holds against the official schema, which is not part of the tree: ../shared/schemas,
-# or where MYTHOS_SCHEMAS says. Without it test_sarif_form.c checks by a subset of it. Files with findings and without, one that is refused, one with suppressions, secrets and
-# a baseline.
+# or where MYTHOS_SCHEMAS says. Without it test_sarif_form.c checks by a subset of it. Files with findings and without,
+# one that is refused, one with suppressions, secrets and a baseline.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 schema=${MYTHOS_SCHEMAS:-../shared/schemas}/sarif-schema-2.1.0.json
