@@ -1,5 +1,5 @@
 /* test_exact_values.c - what the tolerance of test_ops is too wide to see: how far the exponential of every level is off,
- * and to which side a q8_0 cache rounds halves. */
+ * to which side a q8_0 cache rounds halves, and what a norm does with next to nothing. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -121,11 +121,63 @@ static void a_q8_0_cache_rounds_halves_away_from_zero(void **state)
     assert_true(n_level > 0);
 }
 
+/* What eps is for: a row of zeros stays zeros, and one of 1e-3, whose mean square is eps, is divided by sqrt(2 eps). As
+ * rows of the residual and as pending branches. */
+static void norms_of_nearly_nothing(void **state)
+{
+    (void)state;
+    enum { ROWS = 2, DIM = 64 };
+    static const float eps = 1e-6f;
+    float x[ROWS * DIM], w[DIM], none_yet[ROWS * DIM] = {0};
+    uint32_t n_level = 0;
+    for (int i = 0; i < DIM; i++) {
+        x[i] = 0;
+        x[DIM + i] = 1e-3f;
+        w[i] = 1;
+    }
+    for (int l = 0; l < RIG_TARGET_N; l++) {
+        struct rig r;
+        myth_error err;
+        if (strchr(rig_targets[l], ':') || !rig_open(&r, rig_targets[l], 1, CASE_TEST, NULL))
+            continue;
+        for (int is_pending = 0; is_pending < 2; is_pending++) {
+            struct myth_rms_norm_args a = {
+                .y = rig_view(&r, MYTH_F32, ROWS, DIM),
+                .x = put_floats(&r, ROWS, DIM, is_pending ? none_yet : x),
+                .w = put_floats(&r, 1, DIM, w),
+                .n_rows = ROWS,
+                .dim = DIM,
+                .eps = eps,
+            };
+            if (is_pending) {
+                a.pend = put_floats(&r, ROWS, DIM, x);
+                a.w_post = put_floats(&r, 1, DIM, w);
+            }
+            rig_push(&r);
+            myth_rms_norm(r.s, &a);
+            if (rig_sync(&r, &err) != MYTH_OK)
+                fail_msg("%s", err.msg);
+            const float *got = view_host(is_pending ? a.x : a.y);
+            for (int i = 0; i < ROWS * DIM; i++) {
+                const double want = i < DIM ? 0 : sqrt(0.5);
+                if (!(fabs((double)got[i] - want) <= 1e-6))
+                    fail_msg("%s: value %d %s is %.9g, expected %.9g", rig_targets[l], i,
+                             is_pending ? "of the branch" : "of the row", (double)got[i], want);
+            }
+        }
+        rig_clear(&r);
+        assert_int_equal(rig_close(&r), 0);
+        n_level++;
+    }
+    assert_true(n_level > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_exponential_of_every_level),
         cmocka_unit_test(a_q8_0_cache_rounds_halves_away_from_zero),
+        cmocka_unit_test(norms_of_nearly_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
