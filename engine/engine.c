@@ -83,7 +83,8 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
-/* One attempt. On failure got[ledger] is what each device had given. */
+/* One attempt, with limits on the devices' ledgers beside what is live there. On failure got[ledger] is what each device
+ * had given. */
 static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
                              const myth_mem_limits *limits, myth_mem_limits *got, myth_error *err)
 {
@@ -106,7 +107,7 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
     e->host[MYTH_HOST_engine] = e;
     carve(e);
     for (uint32_t i = 1; i < MYTH_MEM_DEVICE_MAX; i++)
-        myth_mem_set_limit(e->mem, (int)i, limits->bytes[i]);
+        myth_mem_set_limit(e->mem, (int)i, limits->bytes[i] ? before.bytes[i] + limits->bytes[i] : 0);
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         st = myth_part_open(e, i, err);
     if (st == MYTH_OK)
@@ -165,9 +166,11 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
     myth_status st = MYTH_OK;
     char device[MYTH_DEVICE_NAME_MAX], line[256];
     myth_engine_opts o = opts ? *opts : (myth_engine_opts){0};
-    myth_mem_limits limits, got = {{0}};
+    myth_mem_limits limits, was, got = {{0}};
     myth_plan plan;
     *out = NULL;
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+        was.bytes[i] = myth_mem_limit(model->mem, i);
     if (!o.device || !strchr(o.device, ',')) {
         MYTH_TRY(myth_device_resolve(device, o.device, err));
         o.device = device;
@@ -188,6 +191,8 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
         st = open_once(out, model, &o, &plan, &limits, &got, err);
     }
 fail:
+    for (int i = 1; i < MYTH_MEM_DEVICE_MAX; i++) /* the caller's again: another model is planned with what is left */
+        myth_mem_set_limit(model->mem, i, was.bytes[i]);
     return st;
 }
 

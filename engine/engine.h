@@ -154,8 +154,9 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 typedef struct myth_engine myth_engine;
 typedef struct myth_seq myth_seq;
 
-/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit is
- * given one: what it can spare (devices.h). A device that then refuses what fits is asked once more for as many rows a
+/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit may
+ * take what it can spare, one whose ledger has a limit what that leaves beside the models that are open (devices.h);
+ * the ledgers' limits are the caller's again afterwards. A device that then refuses what fits is asked once more for as many rows a
  * step as fit into what it gave (the plan says how many they are); the answers are the same. The model was opened with
  * level DATA. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
@@ -191,7 +192,8 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
  * (n_ctx), positions are not, up to 2^31 - 1; past those that the model was trained on is the caller's business. */
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err);
 /* Bytes of s (tokens and its rows in the cache) into dst / back into an empty sequence of an engine with the same model
- * and cache types. */
+ * and cache types. MYTH_EFORMAT: of another model (myth_model_hash), another shape, or damaged; s is still empty then.
+ */
 uint64_t myth_seq_save_bytes(const myth_seq *s);
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err);

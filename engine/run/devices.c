@@ -85,8 +85,13 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
         myth_device_caps caps;
         int ledger = myth_device_ledger(name[i]);
-        if (ledger == MYTH_MEM_HOST || out->bytes[ledger])
+        if (ledger == MYTH_MEM_HOST)
             continue;
+        if (out->bytes[ledger]) {
+            uint64_t live = myth_mem_total(mem, ledger).live;
+            out->bytes[ledger] = out->bytes[ledger] > live ? out->bytes[ledger] - live : 1; /* 0 would be no limit */
+            continue;
+        }
         if (!myth_device_find(&caps, name[i]))
             return myth_fail(err, MYTH_EDEVICE, "%s: this build or this machine has no such device", name[i]);
         out->bytes[ledger] = can_spare(&caps);

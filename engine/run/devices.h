@@ -33,7 +33,8 @@ myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth
 const char *myth_devices_kind(uint32_t i);
 /* The name "auto" (or NULL) stands for; other names are copied as they are. */
 myth_status myth_devices_choose(char out[32], const char *name, myth_error *err);
-/* The limits of mem, and for each device of `device` (as in myth_engine_opts) that has none there what it can spare.
+/* What a model may take: of the host mem's limit; of each device of `device` (as in myth_engine_opts) what the limit of
+ * its ledger leaves beside the models that are there, or what the device can spare when its ledger has no limit.
  * MYTH_EDEVICE: absent. */
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err);
 /* "2GiB" for every device, or "cuda:0=8GiB,host=2GiB" for single ones. parse_size reads one size. */

@@ -7,6 +7,7 @@
  *          mode; every one within the goldens' tolerance of transformers */
 #include "tests/support/rig.h"
 
+#include "engine/run/devices.h"
 #include "engine/run/engine_impl.h"
 #include "kernels/device_impl.h"
 
@@ -347,6 +348,49 @@ static void a_device_has_a_limit_of_its_own(void **state)
     }
 }
 
+/* What open asks of a device's ledger is not left on it, and a limit of the caller's is shared by the models. */
+static void two_models_share_a_ledger(void **state)
+{
+    (void)state;
+    enum { LEDGER = 9 }; /* vulkan:0, which need not be there: a limit of the caller's is believed */
+    myth_mem *mem;
+    myth_mem_limits limits;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    myth_mem_set_limit(mem, LEDGER, 1000);
+    assert_ok(myth_devices_limits(&limits, mem, "vulkan:0", &rig_err));
+    assert_int_equal(limits.bytes[LEDGER], 1000);
+    assert_true(myth_mem_book(mem, LEDGER, MYTH_MEM_WEIGHTS, "another model", 400));
+    assert_ok(myth_devices_limits(&limits, mem, "vulkan:0", &rig_err));
+    assert_int_equal(limits.bytes[LEDGER], 600);
+    assert_true(myth_mem_book(mem, LEDGER, MYTH_MEM_WEIGHTS, "another model", 600));
+    assert_ok(myth_devices_limits(&limits, mem, "vulkan:0", &rig_err));
+    assert_int_equal(limits.bytes[LEDGER], 1); /* nothing is left, and 0 is no limit */
+    myth_mem_unbook(mem, LEDGER, MYTH_MEM_WEIGHTS, 1000);
+    assert_int_equal(myth_mem_close(mem), 0);
+
+    for (uint32_t d = 0; d < n_device; d++) {
+        const myth_engine_opts o = {.device = device[d], .n_threads = 1, .n_ctx = 64, .is_exact = true};
+        int32_t ids[8] = {3, 4, 5, 6, 7, 8, 9, 10};
+        if (strcmp(device[d], "cpu") == 0)
+            continue;
+        rig r, second;
+        rig_open(&r, "random:gemma3-tiny:q8_0", &o);
+        const myth_plan_device own = myth_engine_plan(r.engine)->device[1];
+        assert_int_equal(myth_mem_limit(r.mem, own.ledger), 0);
+        second = r;
+        myth_mem_set_limit(r.mem, own.ledger, 2 * own.total_bytes - 1);
+        assert_int_equal(myth_engine_open(&second.engine, &r.model, &o, &rig_err), MYTH_ENOFIT); /* not midway */
+        assert_int_equal(myth_mem_limit(r.mem, own.ledger), 2 * own.total_bytes - 1);
+        myth_mem_set_limit(r.mem, own.ledger, 2 * own.total_bytes);
+        assert_ok(myth_engine_open(&second.engine, &r.model, &o, &rig_err));
+        assert_int_equal(myth_mem_limit(r.mem, own.ledger), 2 * own.total_bytes);
+        rig_feed(&r, rig_seq(&r), ids, 8, 0, NULL);
+        rig_feed(&second, rig_seq(&second), ids, 8, 0, NULL);
+        myth_engine_close(second.engine);
+        rig_close(&r);
+    }
+}
+
 /* ---- what fails ---- */
 
 /* Somebody else takes of what the device has between plan and open, a byte or so much that an eighth of the rows is
@@ -560,6 +604,7 @@ int main(void)
         cmocka_unit_test(parts_equal_transformers),
         cmocka_unit_test(lists_of_devices_are_checked),
         cmocka_unit_test(a_device_has_a_limit_of_its_own),
+        cmocka_unit_test(two_models_share_a_ledger),
         cmocka_unit_test(a_device_that_refuses_gets_fewer_rows),
         cmocka_unit_test(memory_that_goes_in_mid_run_is_not_missed),
         cmocka_unit_test(a_lost_device_is_rebuilt_from_the_tokens),
