@@ -72,3 +72,50 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
     }
     return MYTH_OK;
 }
+
+static uint64_t add(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* Field by field: the padding of a struct has no value. Widths, heads and counts of experts are in the tensors' shapes. */
+static uint64_t add_config(uint64_t hash, const myth_config *c)
+{
+    const uint32_t number[] = {(uint32_t)c->family,   c->n_layer,      c->n_head,        c->window,
+                               c->n_expert_used,      c->altup_active, c->first_shared,  c->rope_pairs_global,
+                               c->is_rounded,         c->has_v_norm,   c->norm_plus_one, c->is_bidirectional,
+                               c->altup_correct_scale};
+    const float real[] = {c->eps, c->attn_scale, c->attn_softcap, c->final_softcap, c->embed_scale, c->altup_clip};
+    const double rope[] = {c->rope_base_global, c->rope_base_local, c->rope_factor_global};
+    hash = add(hash, number, sizeof number);
+    hash = add(hash, real, sizeof real);
+    hash = add(hash, rope, sizeof rope);
+    for (uint32_t i = 0; i < c->n_layer; i++) {
+        const myth_layer_config *l = &c->layer[i];
+        const uint32_t of_layer[] = {l->is_global, l->k_is_v, l->kv_source, l->n_head_kv, l->head_dim, l->is_sparse};
+        hash = add(hash, of_layer, sizeof of_layer);
+        hash = add(hash, &l->gate_z, sizeof l->gate_z);
+    }
+    return hash;
+}
+
+uint64_t myth_model_hash(const myth_model *m)
+{
+    enum { SAMPLE = 64 }; /* bytes of a tensor: fine-tuned models have the shapes of the one that they began as */
+    uint64_t hash = add_config(0xcbf29ce484222325u, &m->config);
+    if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM) /* no bytes, but the spec says them all */
+        hash = add(hash, myth_weights_path(m->weights), strlen(myth_weights_path(m->weights)));
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
+        const myth_tensor *t = myth_weights_at(m->weights, i);
+        const uint32_t type = (uint32_t)t->dtype;
+        hash = add(hash, t->name.text, t->name.len);
+        hash = add(hash, &type, sizeof type);
+        hash = add(hash, t->dim, sizeof t->dim);
+        if (t->data)
+            hash = add(hash, t->data, t->bytes < SAMPLE ? (size_t)t->bytes : SAMPLE);
+    }
+    return hash;
+}

@@ -1,8 +1,8 @@
 /* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ2", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0,
- * u64 page_bytes, ring_bytes, the tokens held (i32), their pages in order, the ring. It fits an engine with the same
- * model, cache types, page and ring length.
+ * Saved form, little endian: "MYTHSEQ3", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0,
+ * u64 page_bytes, ring_bytes, the model's number (myth_model_hash), the tokens held (i32), their pages in order, the
+ * ring. It fits an engine with the same model, cache types, page and ring length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
  * One that was taken right after a gap holds the tokens before the gap alone, at the position after it: a cut back to
@@ -155,15 +155,15 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
 
 /* ---- saved form ---- */
 
-static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '2'};
+static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '3'};
 
 typedef struct {
     uint32_t n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, zero;
-    uint64_t page_bytes, ring_bytes;
+    uint64_t page_bytes, ring_bytes, model;
 } saved_header;
 
 enum { HEADER_BYTES = 8 + sizeof(saved_header) };
-_Static_assert(sizeof(saved_header) == 10 * 4 + 2 * 8, "no padding in the saved form");
+_Static_assert(sizeof(saved_header) == 10 * 4 + 3 * 8, "no padding in the saved form");
 
 /* What an engine of this layout saves of a holder of these rows. */
 static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
@@ -181,6 +181,7 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
         .type_v = (uint32_t)y->opts.type_v,
         .page_bytes = y->page_bytes,
         .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0,
+        .model = myth_model_hash(e->model),
     };
 }
 
@@ -272,13 +273,17 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     if (need.n_page > e->kv.n_free_page || need.n_ring > e->kv.n_free_ring)
         return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", need.n_page, e->kv.n_free_page);
     const saved_header want = header_of(e, &rows);
+    if (h.model != want.model)
+        return myth_fail(err, MYTH_EFORMAT, "saved with another model than %s: feed the tokens again",
+                         myth_weights_name(e->model->weights));
     uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
     if (memcmp(&h, &want, sizeof h) != 0 || myth_reader_left(&r) != body)
         return myth_fail(err, MYTH_EFORMAT, "saved by an engine of another shape, or cut off");
     for (uint32_t i = 0; i < h.n_tok; i++) {
         uint32_t id;
         if (!myth_reader_u32(&r, &id) || id >= e->model->config.n_vocab)
-            return myth_fail(err, MYTH_EFORMAT, "saved token %u is outside the vocabulary", i);
+            return myth_fail(err, MYTH_EFORMAT, "saved token %u is outside the vocabulary of %u: the file is damaged",
+                             i, e->model->config.n_vocab);
         s->token[i] = (int32_t)id;
     }
     myth_kv_take_all(&e->kv, s->kv, &rows);
