@@ -18,6 +18,7 @@
 #ifndef MYTH_ENGINE_H
 #define MYTH_ENGINE_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
 #include "engine/base/sampler.h"
@@ -236,7 +237,7 @@ typedef struct {
     void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row,
                       uint32_t d_model); /* layer 0 = scaled embedding, n_layer + 1 = FINAL */
     void *user;
-    const bool *cancel; /* looked at between micro-batches; may be NULL */
+    const myth_cancel *cancel; /* looked at between micro-batches; may be NULL */
 } myth_batch;
 
 typedef struct { /* lent until the next forward */
@@ -303,7 +304,7 @@ typedef struct {
     void (*on_prefill)(void *user, uint32_t done, uint32_t total);
     bool (*on_token)(void *user, int32_t id); /* false = cancel after this token; may be NULL            */
     void *user;
-    const bool *cancel;          /* set by a signal handler; may be NULL                    */
+    const myth_cancel *cancel;   /* set by a signal handler; may be NULL                    */
     uint32_t seq_number;         /* counter of the random numbers                            */
     const myth_channel *channel; /* as it stands behind the prompt; NULL = none is followed   */
     uint32_t

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t n_interrupt, n_tick;
-static bool is_cancelled;
+static myth_cancel is_cancelled;
 
 static _Noreturn void end_now(int code)
 {
@@ -27,7 +27,7 @@ static void on_interrupt(int sig)
 {
     if (n_interrupt++ > 0)
         end_now(MYTH_EXIT_INTERRUPTED);
-    is_cancelled = true;
+    is_cancelled = 1;
     if (sig != SIGINT) /* who sends these does not send a second one */
         alarm(1);
 }

@@ -16,6 +16,7 @@
 #ifndef MYTH_CONVERT_H
 #define MYTH_CONVERT_H
 
+#include "engine/base/cancel.h"
 #include "engine/engine.h"
 #include "imatrix.h"
 #include "mix.h"
@@ -42,7 +43,7 @@ typedef struct {
     uint32_t n_kv;
     void (*on_progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* of the source; may be NULL */
     void *user;
-    const bool *cancel; /* may be NULL */
+    const myth_cancel *cancel; /* may be NULL */
 } myth_convert_opts;
 
 /* The model was opened with level DATA. */

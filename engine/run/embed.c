@@ -208,7 +208,7 @@ static uint32_t gather(myth_embedder *x, const myth_embed_text *text, uint32_t n
 }
 
 static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t n_tok,
-                               uint32_t dim, float *out, const bool *cancel, myth_error *err)
+                               uint32_t dim, float *out, const myth_cancel *cancel, myth_error *err)
 {
     const uint32_t d = x->d_model;
     const myth_batch b = {
@@ -239,7 +239,7 @@ static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, ui
 }
 
 myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t dim, float *out,
-                       const bool *cancel, myth_error *err)
+                       const myth_cancel *cancel, myth_error *err)
 {
     const uint32_t all = myth_embedder_dim(x);
     dim = dim ? dim : all;

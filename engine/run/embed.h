@@ -15,6 +15,7 @@
 #ifndef MYTH_EMBED_H
 #define MYTH_EMBED_H
 
+#include "engine/base/cancel.h"
 #include "engine/engine.h"
 
 #ifdef __cplusplus
@@ -42,7 +43,7 @@ void myth_embedder_opts(myth_engine_opts *o, const myth_model *m, uint32_t n_tok
 /* out [n_text, dim]: the first dim values of each vector, normed again (Matryoshka); dim 0 = all. cancel may be NULL;
  * it is looked at between micro-batches. */
 myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t dim, float *out,
-                       const bool *cancel, myth_error *err);
+                       const myth_cancel *cancel, myth_error *err);
 
 /* ---- prompts ---- */
 

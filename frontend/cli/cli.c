@@ -442,8 +442,8 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
     return MYTH_OK;
 }
 
-static const bool *is_ending;
-void myth_cli_watch(const bool *flag) { is_ending = flag; }
+static const myth_cancel *is_ending;
+void myth_cli_watch(const myth_cancel *flag) { is_ending = flag; }
 
 static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, uint64_t max_bytes, myth_error *err)
 {

@@ -9,6 +9,7 @@
 #ifndef MYTH_CLI_H
 #define MYTH_CLI_H
 
+#include "engine/base/cancel.h"
 #include "engine/engine.h"
 #include "args.h"
 #include "exit.h"
@@ -68,8 +69,8 @@ typedef struct {
     char device[32];        /* what "auto" stands for, once engine options were made     */
     myth_log log;           /* for engine options; lent for the run                      */
     myth_term *term;
-    const bool *cancel; /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
-    myth_plan plan;     /* of this run, for --mem-report: set by myth_cli_plan        */
+    const myth_cancel *cancel; /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
+    myth_plan plan;            /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog; /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
     uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
@@ -175,7 +176,7 @@ bool myth_cli_self(char *dst, size_t cap);
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                           myth_error *err);
 /* The flag that signals set, for readers that have no myth_cli. */
-void myth_cli_watch(const bool *is_ending);
+void myth_cli_watch(const myth_cancel *is_ending);
 
 #ifdef __cplusplus
 }

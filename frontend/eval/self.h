@@ -10,6 +10,7 @@
 #ifndef MYTH_EVAL_SELF_H
 #define MYTH_EVAL_SELF_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/mem.h"
 
 #include <jansson.h>
@@ -21,9 +22,9 @@ extern "C" {
 enum { MYTH_SELF_ARGS = 32, MYTH_SELF_BYTES = 1 << 28 };
 
 typedef struct {
-    const char *program; /* path of the command              */
-    const char *cache;   /* XDG_CACHE_HOME and XDG_STATE_HOME */
-    const bool *cancel;  /* may be NULL                      */
+    const char *program;       /* path of the command              */
+    const char *cache;         /* XDG_CACHE_HOME and XDG_STATE_HOME */
+    const myth_cancel *cancel; /* may be NULL                      */
     myth_mem *mem;
 } myth_self;
 

@@ -8,6 +8,7 @@
 #ifndef MYTH_SNAPSHOT_H
 #define MYTH_SNAPSHOT_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/mem.h"
 
 #include <stdbool.h>
@@ -17,8 +18,8 @@ typedef struct {
     const char *git_dir; /* of the repository: bare, or its .git        */
     const char *commit;  /* hexadecimal, whole                          */
     const char *dir;
-    const char *const *suffix; /* only files whose names end so; NULL = all   */
-    const bool *is_cancelled;  /* may be NULL                                 */
+    const char *const *suffix;       /* only files whose names end so; NULL = all   */
+    const myth_cancel *is_cancelled; /* may be NULL                                 */
 } myth_snapshot_opts;
 
 myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth_error *err);

@@ -32,6 +32,7 @@
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
 
+#include "engine/base/cancel.h"
 #include "frontend/inspect/report/marks.h"
 #include "frontend/inspect/prompt/material.h"
 
@@ -91,7 +92,7 @@ typedef struct {
     const char *worker_path;       /* as myth_chunker_open: to cut at definitions; NULL = by the text alone */
     myth_sample_params sample;
     uint32_t context_rounds; /* 0 = none; at most MYTH_INSPECT_ROUNDS_MAX */
-    const bool *cancel;
+    const myth_cancel *cancel;
     /* Each may be NULL; user is theirs. */
     void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);
     void (*on_exchange)(void *user, const myth_exchange *x);

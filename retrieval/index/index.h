@@ -15,6 +15,7 @@
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/parse/chunk.h"
 #include "retrieval/scan/scan.h"
 #include "retrieval/store/store.h"
@@ -45,7 +46,7 @@ typedef struct {
     myth_scan_opts scan; /* root is the index's                                       */
     void (*progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file);
     void *progress_arg;
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
     uint32_t wait_ms;     /* for another writer; 0 = 10 s                              */
     uint64_t first_bytes; /* of files: more are put into an empty index without a log; 0 = 4 MiB. For tests */
     /* Every file and directory of n_unread, with the reason and what says so (NULL = the reason alone). Strings valid

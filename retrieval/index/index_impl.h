@@ -2,6 +2,7 @@
 #ifndef MYTH_INDEX_IMPL_H
 #define MYTH_INDEX_IMPL_H
 
+#include "engine/base/cancel.h"
 #include "index.h"
 
 struct myth_index {
@@ -59,7 +60,7 @@ typedef struct {
     int root_fd;
     int64_t trusted_ns; /* an mtime behind it is stored as not trusted       */
     uint32_t n_threads;
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
 } myth_index_work;
 
 /* Calls in the calling thread `prepare` once, while others begin to read and cut: it gives the dictionary that texts

@@ -9,6 +9,7 @@
 #ifndef MYTH_GREP_H
 #define MYTH_GREP_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/scan/scan.h"
 
 typedef struct {
@@ -26,7 +27,7 @@ typedef struct {
     bool is_regex, ignore_case, is_word;
     uint32_t n_threads; /* 0 = all cores          */
     uint64_t max_rows;  /* 0 = all                */
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
 } myth_grep_opts;
 
 /* on_row is called by one thread at a time, in order; false ends the search. n_unread: files that were gone or

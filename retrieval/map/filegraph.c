@@ -369,7 +369,7 @@ static myth_status link_file(linker *l, myth_store *s, uint32_t node, myth_error
     return ok ? MYTH_OK : no_memory(err);
 }
 
-myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const bool *is_cancelled,
+myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const myth_cancel *is_cancelled,
                                 myth_error *err)
 {
     myth_status st = MYTH_OK;

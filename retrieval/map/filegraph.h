@@ -21,6 +21,7 @@
 #ifndef MYTH_FILEGRAPH_H
 #define MYTH_FILEGRAPH_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/store/store.h"
 
 enum { MYTH_DEFINERS_MAX = 8, MYTH_RANK_ROUNDS = 40, MYTH_TESTS_MAX = 8, MYTH_SHARE_ONE = 65535 };
@@ -49,7 +50,7 @@ typedef struct {
 } myth_filegraph;
 
 /* Nodes and links, from what the index says of the files. MYTH_ECANCEL. */
-myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const bool *is_cancelled,
+myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const myth_cancel *is_cancelled,
                                 myth_error *err);
 /* Nodes and links as they are stored. */
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err);

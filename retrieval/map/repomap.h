@@ -31,6 +31,7 @@
 #ifndef MYTH_REPOMAP_H
 #define MYTH_REPOMAP_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/index/index.h"
 #include "risk.h"
 
@@ -44,7 +45,7 @@ typedef struct {
     size_t (*show)(void *arg, char *dst, size_t cap, const char *text, size_t n);
     void *show_arg;
     bool with_summaries; /* those of the table before headlines                                                       */
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
     void (*progress)(void *arg, uint64_t done,
                      uint64_t all); /* files looked at; only when there is something to make */
     void *progress_arg;

@@ -27,7 +27,7 @@ typedef struct {
     myth_views views;
     myth_usage *out;
     myth_index *index;
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
     const char *name; /* last part of what was asked */
     uint32_t n_asked; /* definitions that were asked for; those behind them only share the name */
     use *use;
@@ -1032,7 +1032,8 @@ static void close_look(look *l)
     myth_views_close(&l->views);
 }
 
-myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const bool *is_cancelled, myth_error *err)
+myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                            myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     *out = (myth_usage){.mem = x->mem};

@@ -19,6 +19,7 @@
 #ifndef MYTH_USAGE_H
 #define MYTH_USAGE_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/index/index.h"
 
 enum {
@@ -74,7 +75,7 @@ typedef struct {
 } myth_usage;
 
 /* *out is freed by myth_usage_free, also after a failure (then empty). is_cancelled may be NULL. */
-myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const bool *is_cancelled,
+myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
                             myth_error *err);
 void myth_usage_free(myth_usage *u);
 

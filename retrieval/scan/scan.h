@@ -19,6 +19,7 @@
 #ifndef MYTH_SCAN_H
 #define MYTH_SCAN_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/mem.h"
 
 #include <stdbool.h>
@@ -76,7 +77,7 @@ typedef struct {
      * thread. NULL = look into every file. */
     bool (*known)(void *arg, myth_scan_file *file);
     void *known_arg;
-    const bool *is_cancelled; /* NULL = never                                                                  */
+    const myth_cancel *is_cancelled; /* NULL = never                                                                  */
 } myth_scan_opts;
 
 typedef struct {

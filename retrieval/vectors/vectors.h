@@ -22,6 +22,7 @@
 #ifndef MYTH_VECTORS_H
 #define MYTH_VECTORS_H
 
+#include "engine/base/cancel.h"
 #include "retrieval/index/index.h"
 
 typedef struct {
@@ -58,7 +59,7 @@ typedef struct {
     uint32_t wait_ms;   /* for another maker; 0 = 10 s                               */
     void (*progress)(void *arg, uint64_t done, uint64_t all, double seconds);
     void *progress_arg;
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
 } myth_vectors_update_opts;
 
 typedef struct {

@@ -19,6 +19,7 @@
 #ifndef MYTH_INSPECT_RERANK_H
 #define MYTH_INSPECT_RERANK_H
 
+#include "engine/base/cancel.h"
 #include "frontend/inspect/prompt/prompt.h"
 
 #ifdef __cplusplus
@@ -38,8 +39,8 @@ typedef struct {
 
 typedef struct {
     myth_rerank_form form;
-    uint32_t n_tok;     /* of a piece at most; 0 = MYTH_RERANK_TOKENS */
-    const bool *cancel; /* may be NULL, as on_progress    */
+    uint32_t n_tok;            /* of a piece at most; 0 = MYTH_RERANK_TOKENS */
+    const myth_cancel *cancel; /* may be NULL, as on_progress    */
     void (*on_progress)(void *user, uint32_t done, uint32_t total);
     void *user;
 } myth_rerank_opts;

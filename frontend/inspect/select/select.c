@@ -6,7 +6,7 @@
 #include <string.h>
 
 myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side,
-                             const char *worker_path, const bool *is_cancelled, myth_error *err)
+                             const char *worker_path, const myth_cancel *is_cancelled, myth_error *err)
 {
     myth_select *s = *out = myth_alloc(mem, MYTH_MEM_OTHER, "select", sizeof(*s));
     if (!s)

@@ -27,6 +27,7 @@
 #ifndef MYTH_INSPECT_SELECT_H
 #define MYTH_INSPECT_SELECT_H
 
+#include "engine/base/cancel.h"
 #include "diff.h"
 #include "frontend/inspect/prompt/material.h"
 #include "frontend/inspect/report/missed.h"
@@ -55,7 +56,7 @@ typedef struct myth_select myth_select;
 
 /* worker_path as myth_chunker_open. */
 myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side,
-                             const char *worker_path, const bool *is_cancelled, myth_error *err);
+                             const char *worker_path, const myth_cancel *is_cancelled, myth_error *err);
 void myth_select_close(myth_select *s); /* takes NULL */
 /* What the selections so far have missed; until close, and until the next selection. */
 const myth_missed_list *myth_select_missed(const myth_select *s);

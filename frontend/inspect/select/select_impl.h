@@ -2,6 +2,7 @@
 #ifndef MYTH_INSPECT_SELECT_IMPL_H
 #define MYTH_INSPECT_SELECT_IMPL_H
 
+#include "engine/base/cancel.h"
 #include "select.h"
 
 struct myth_select {
@@ -9,7 +10,7 @@ struct myth_select {
     myth_index *index;
     myth_revision *side;
     myth_chunker *chunker;
-    const bool *is_cancelled;
+    const myth_cancel *is_cancelled;
     myth_rank_fn rank; /* NULL = none */
     void *rank_user;
     myth_select_watcher on_search; /* NULL = none */

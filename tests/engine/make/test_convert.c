@@ -488,7 +488,7 @@ static void test_vocabulary(void **state)
 
 /* ---- failures ---- */
 
-static void expect_failure(const myth_model *m, const char *path, const bool *cancel, myth_status wanted)
+static void expect_failure(const myth_model *m, const char *path, const myth_cancel *cancel, myth_status wanted)
 {
     myth_error err = {0};
     myth_convert_opts opts = {.path = path, .type = MYTH_Q8_0, .cancel = cancel};
@@ -506,7 +506,7 @@ static void test_failures(void **state)
     (void)state;
     myth_mem *mem = new_mem();
     myth_model m;
-    bool cancel = true;
+    myth_cancel cancel = 1;
     struct stat info;
     open_model(&m, mem, "random:gemma3-tiny:f32");
     expect_failure(&m, files_path("no/such/folder/x.gguf"), NULL, MYTH_ECREATE);

@@ -53,7 +53,7 @@ static bool refuse_the_third(void *user, int32_t id)
     return ++n_called < 3;
 }
 
-static bool cancelled;
+static myth_cancel cancelled;
 static bool set_cancel(void *user, int32_t id)
 {
     (void)user, (void)id;

@@ -868,7 +868,7 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
 
 /* ---- cancel ---- */
 
-static bool stop_now;
+static myth_cancel stop_now;
 static void stop_at_first_row(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab)
 {
     rows_on_logits(user, tok_idx, row, n_vocab);

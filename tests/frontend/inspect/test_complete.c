@@ -245,7 +245,7 @@ static void every_way_in_every_form(void **state)
  * signal from outside is sure to meet it. */
 static void an_interrupted_run(void **unused)
 {
-    static const bool cancel = true;
+    static const myth_cancel cancel = 1;
     static const char code[] = "int f(int n)\n{\n    return n + 1;\n}\n";
     const way w = {.name = "interrupted", .path = "a.c", .why = "interrupted"};
     const myth_term plain = {0};

@@ -246,7 +246,7 @@ static void test_limit_is_exact(void **unused)
 static void test_cancel_keeps_what_is_there(void **unused)
 {
     (void)unused;
-    static const bool cancel = true;
+    static const myth_cancel cancel = 1;
     myth_inspect_opts o;
     whole w;
     rig r;

@@ -526,7 +526,7 @@ static void two_processes(void **state)
 static void cancelled(void **state)
 {
     (void)state;
-    bool stop = true;
+    myth_cancel stop = 1;
     uint64_t rng = check_seed();
     tree_make("stop", 10, &rng);
     index_remove("c.db");

@@ -478,7 +478,7 @@ static void limits(void **state)
     myth_grep_row row = {0};
     int n = 0;
     uint64_t n_unread = 0;
-    static const bool yes = true;
+    static const myth_cancel yes = 1;
     char evil[40000];
     memset(evil, 'a', sizeof(evil));
     evil[sizeof(evil) - 1] = '\n';

@@ -734,7 +734,7 @@ static void failures(void **state)
     (void)state;
     myth_scan_list l;
     myth_error err = {0};
-    static const bool yes = true;
+    static const myth_cancel yes = 1;
     assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("nowhere")}, &err), MYTH_ENOTFOUND);
     assert_int_equal(l.n_file, 0);
     files_text("a_file", "x\n");

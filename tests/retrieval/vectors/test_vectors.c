@@ -395,7 +395,7 @@ static void a_stop_keeps_what_is_done(void **unused)
     myth_error err = {0};
     myth_vectors_stats stats;
     uint64_t rng = check_seed();
-    bool stop = false;
+    myth_cancel stop = 0;
     const myth_text_embedder e = words_embedder(&state);
     myth_vectors_update_opts o = {.embedder = &e, .n_threads = 1, .is_cancelled = &stop};
     tree_make("stop", 150, &rng);
@@ -410,7 +410,7 @@ static void a_stop_keeps_what_is_done(void **unused)
     myth_vectors *v = open_vectors(x); /* and can be searched */
     assert_int_equal(myth_vectors_about(v)->n_row, stats.n_vector);
     myth_vectors_close(v);
-    stop = false;
+    stop = 0;
     state = (words_state){0};
     assert_int_equal(myth_vectors_update(x, &o, &stats, &err), MYTH_OK);
     assert_int_equal(stats.n_missing, 0);

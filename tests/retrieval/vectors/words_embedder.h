@@ -18,7 +18,7 @@ typedef struct {
     uint64_t n_text;  /* texts given since it was set to 0     */
     long pause_ns;    /* of each text                          */
     uint64_t stop_at; /* sets *stop after so many; 0 = never   */
-    bool *stop;
+    myth_cancel *stop;
 } words_state;
 
 static inline uint64_t words_hash(const char *s, size_t n)

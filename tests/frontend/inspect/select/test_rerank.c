@@ -188,7 +188,7 @@ static void test_borders(void **unused)
     (void)unused;
     rig r;
     myth_rerank *re;
-    bool cancel = true;
+    myth_cancel cancel = 1;
     float score[N] = {7};
     uint32_t order[N] = {7};
     fill();

@@ -151,7 +151,7 @@ static void test_borders(void **unused)
 {
     rig r;
     uint32_t order[4] = {2, 0, 1, 3};
-    const bool stop = true;
+    const myth_cancel stop = 1;
     (void)unused;
     fill();
     open_model(&r);
