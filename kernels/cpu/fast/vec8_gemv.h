@@ -1,0 +1,87 @@
+/* vec8_gemv.h - a part of fast_vec8.h: decode. One row of weights at a time, as it lies in the file, against up to
+ * ROWS_X rows of x. */
+#ifndef MYTH_CPU_VEC8_GEMV_H
+#define MYTH_CPU_VEC8_GEMV_H
+
+FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const myth_dtype t)
+{
+    const size_t block = t == MYTH_Q8_0 ? 34 : 18;
+    v8 acc[ROWS_X];
+    FAST_UNROLL
+    for (int r = 0; r < n; r++)
+        acc[r] = v8_zero();
+    for (uint32_t b = 0; b < n_in / 32; b++, w += block) {
+        __builtin_prefetch(w + AHEAD);
+        uint16_t h;
+        memcpy(&h, w, 2);
+        float scale = v8_half(h);
+        w8 v = t == MYTH_Q8_0 ? w8_load(w + 2) : w8_nibbles(w + 2);
+        FAST_UNROLL
+        for (int r = 0; r < n; r++) {
+            const unsigned char *q = x + (size_t)r * xb;
+            float s;
+            memcpy(&s, q + n_in + 4 * b, 4);
+            acc[r] = v8_fma(w8_f32(w8_dot(w8_zero(), v, w8_load(q + 32 * b))), v8_set1(s * scale), acc[r]);
+        }
+    }
+    for (int r = 0; r < n; r++)
+        y[(size_t)r * ldy] = v8_sum(acc[r]);
+}
+
+FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const myth_dtype t)
+{
+    v8 a[ROWS_X], b[ROWS_X]; /* two chains: one would wait for itself */
+    FAST_UNROLL
+    for (int r = 0; r < n; r++)
+        a[r] = b[r] = v8_zero();
+    uint32_t k = 0;
+    for (; k + 16 <= n_in; k += 16) {
+        __builtin_prefetch(w + AHEAD + k * (t == MYTH_F32 ? 4u : 2u));
+        v8 u = load8(w, k, t), v = load8(w, k + 8, t);
+        FAST_UNROLL
+        for (int r = 0; r < n; r++) {
+            const float *q = (const float *)(const void *)(x + (size_t)r * xb) + k;
+            a[r] = v8_fma(u, v8_load(q), a[r]);
+            b[r] = v8_fma(v, v8_load(q + 8), b[r]);
+        }
+    }
+    for (; k < n_in; k += 8) {
+        v8 u = load8_n(w, k, n_in, t);
+        FAST_UNROLL
+        for (int r = 0; r < n; r++)
+            a[r] = v8_fma(u, v8_load((const float *)(const void *)(x + (size_t)r * xb) + k), a[r]);
+    }
+    for (int r = 0; r < n; r++)
+        y[(size_t)r * ldy] = v8_sum(v8_add(a[r], b[r]));
+}
+
+#define KERNELS(name, ROW, t)                                                                                   \
+    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        pack(panel, w, row_bytes, n_out, k0, n_k, t);                                                           \
+    }                                                                                                           \
+    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,     \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)             \
+    {                                                                                                           \
+        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                    \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                     \
+                const unsigned char *xr = x + (size_t)r * x_bytes;                                              \
+                float *yr = y + (size_t)r * ldy + o;                                                            \
+                switch (n_rows - r) {                                                                           \
+                case 1: ROW(yr, ldy, w, xr, x_bytes, n_in, 1, t); break;                                        \
+                case 2: ROW(yr, ldy, w, xr, x_bytes, n_in, 2, t); break;                                        \
+                case 3: ROW(yr, ldy, w, xr, x_bytes, n_in, 3, t); break;                                        \
+                default: ROW(yr, ldy, w, xr, x_bytes, n_in, 4, t); break;                                       \
+                }                                                                                               \
+            }                                                                                                   \
+    }
+KERNELS(q8, row_quant, MYTH_Q8_0)
+KERNELS(q4, row_quant, MYTH_Q4_0)
+KERNELS(f32, row_float, MYTH_F32)
+KERNELS(f16, row_float, MYTH_F16)
+KERNELS(bf16, row_float, MYTH_BF16)
+
+#endif
