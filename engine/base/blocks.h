@@ -92,10 +92,20 @@ MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned ch
 MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
     const myth_block_bytes v = myth_block_load(p + 4), bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+#if defined(__SSSE3__) /* without it the words pass through memory, which waits for the writes */
+    uint32_t word;
+    memcpy(&word, p, 4);
+    const __m128i all = _mm_set1_epi32((int)word), last_at = _mm_set_epi64x(0x0303030303030303, 0x0202020202020202);
+    const myth_block_bytes first = (myth_block_bytes)_mm_shuffle_epi8(all, _mm_set_epi64x(0x0101010101010101, 0)),
+                           last = (myth_block_bytes)_mm_shuffle_epi8(all, last_at);
+    const myth_block_bytes a = (myth_block_bytes)((first & bit) == bit) & 16,
+                           b = (myth_block_bytes)((last & bit) == bit) & 16;
+#else
     const uint64_t eight = 0x0101010101010101u, first[2] = {p[0] * eight, p[1] * eight},
                    last[2] = {p[2] * eight, p[3] * eight};
     const myth_block_bytes a = (myth_block_bytes)((myth_block_load(first) & bit) != 0) & 16,
                            b = (myth_block_bytes)((myth_block_load(last) & bit) != 0) & 16;
+#endif
     myth_block_store(q, ((v & 15) | a) - (uint8_t)less);
     myth_block_store(q + 16, ((v >> 4) | b) - (uint8_t)less);
 }
