@@ -25,6 +25,7 @@ enum {
     FAST_PANEL = 32,                             /* outputs of a panel                                               */
     FAST_KC = 2048,                              /* inputs of a panel at most: 256 KiB as f32, stays in L2            */
     FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4, /* a thread's buffer for panels, behind the converted rows */
+    FAST_UNIT_BYTES = 512,                       /* at most, of a row that is shorter than its form's unit */
     FAST_TYPES = MYTH_DTYPE_N,
     FAST_ATTN_ROWS = 64 /* (token, head) rows of a query tile                               */
 };

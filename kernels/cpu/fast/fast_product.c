@@ -48,8 +48,9 @@ size_t fast_rows_bytes(const myth_work_shape *s)
     uint64_t heads = (uint64_t)s->n_head * s->head_dim, width = s->d_model > s->d_ff ? s->d_model : s->d_ff;
     uint32_t n_rows = s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows;
     width = width > heads ? width : heads;
-    /* at least one row of the widest form */
+    /* at least one row of the widest form, and one of the form with the largest unit */
     uint64_t row = (width + 127) / 128 * 128 * 2, least = (width + 31) / 32 * 128;
+    least = least > FAST_UNIT_BYTES ? least : FAST_UNIT_BYTES;
     return (size_t)(n_rows * row > least ? n_rows * row : least);
 }
 

@@ -1,42 +1,29 @@
-/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon), over primitives on 8 floats that the
- * including file defines.
+/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon) but for quantised products, over primitives
+ * on 8 floats that the including file defines.
  *
- * Included once by kernels_avx2.c and kernels_neon.c, after
+ * Included once by kernels_avx2.c and neon.h, after
  *   v8  8 floats: v8_set1 v8_load v8_store v8_add v8_sub v8_mul v8_div v8_fma(a, b, c) = a b + c, v8_max v8_min
  *       v8_round (to nearest even), v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y) = a < b ? x : y, v8_sum
  *       v8_most, v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (8 stored elements widened), v8_to_f16 v8_to_i8 (rounded
  *       and stored)
- *   w8  32 bytes, or 8 i32: w8_load w8_set1 (a dword in every lane) w8_zero, w8_dot(c, w, x) = c + 4 signed products a
- *       lane, w8_nibbles (16 bytes of q4_0 to 32 values - 8), w8_f32 (i32 lanes to floats), w8_as_v8 and v8_store for
- *       moving bits; v8_two: lanes 0..3 and 4..7, which w8_dot fills from the first and the last 16 bytes
  *
- * Forms      i8: [k] i8, then k/32 f32 scales; f32: [k], zero to a multiple of 32. The same for prefill and decode.
- *            sums: i8, then for every 16 minus their sum times the scale, f32: what a minimum of the weights takes away
- * Panels     i8: per 32 inputs [8][32][4] i8, then 32 f32 scales; f32: [k][32]. Other blocks: [8][32][4] i8, scales
- *            [32] or one row for each half, then minima in the same way
- * Blocks     types without kernels of their own are unpacked 256 inputs at a time to bytes in L1; the four kernels
- *            behind know no type
- * Precision  quantised: blocks of 32 exact in i32, f32 multiply-adds over blocks; the rest f32
- * Limit      prefill: dot products of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)
- * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h, vec8_blocks.h, vec8_attn.h: included here alone, in this order
- */
+ * Form       f32: [k], zero to a multiple of 32. The same for prefill and decode
+ * Panels     f32: [k][32]
+ * Precision  f32
+ * Limit      prefill: multiply-adds of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)
+ * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h, vec8_attn.h: included here alone, in this order. Quantised products:
+ *            gemm_avx2.c and gemv_avx2.c, or vec8_blocks.h */
+#ifndef MYTH_CPU_FAST_VEC8_H
+#define MYTH_CPU_FAST_VEC8_H
+
 #include "fast.h"
 
-#include "engine/base/blocks.h"
+#include "engine/base/half.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    PANEL_I8 = 1152,
-    PANEL_F32 = 4096,
-    SCALES = 1024,
-    BLOCK = CPU_ATTN_BLOCK,
-    ROWS_I8 = 3,
-    ROWS_F32 = 6,
-    ROWS_X = 4,
-    AHEAD = 2048
-};
+enum { PANEL_F32 = 4096, BLOCK = CPU_ATTN_BLOCK, ROWS_F32 = 6, ROWS_X = 4, AHEAD = 2048 };
 
 FAST_INLINE v8 v8_zero(void) { return v8_set1(0.0f); }
 FAST_INLINE v8 v8_abs(v8 x) { return v8_max(x, v8_sub(v8_zero(), x)); }
@@ -101,30 +88,18 @@ FAST_INLINE v8 v8_tanh(v8 x)
 #include "vec8_rows.h"
 #include "vec8_gemm.h"
 #include "vec8_gemv.h"
-#include "vec8_blocks.h"
 #include "vec8_attn.h"
 /* clang-format on */
 
-static const struct fast_kernels kernels = {
-    .mat = {[MYTH_F32] = {&form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32},
-            [MYTH_F16] = {&form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32},
-            [MYTH_BF16] = {&form_f32, &form_f32, pack_bf16, gemm_f32, gemv_bf16, PANEL_F32},
-            [MYTH_Q8_0] = {&form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8, PANEL_I8},
-            [MYTH_Q4_0] = {&form_i8, &form_i8, pack_q4, gemm_i8, gemv_q4, PANEL_I8},
-#define MAT(name, type, kernel) \
-    [MYTH_##type] = {&form_sums, &form_sums, pack_##name, gemm_##kernel, gemv_##name, PANEL_##kernel},
-            FAST_BLOCK_TYPES(MAT)
-#undef MAT
-    },
-    .norm_row = norm_row,
-    .geglu = geglu,
-    .head_rope = head_rope,
-    .row_to_f32 = row_to_f32,
-    .row_from_f32 = row_from_f32,
-    .attn_block = attn_block,
-    .attn_block_few = attn_block_few,
-    .blend = blend,
-    .cap = cap,
-    .largest = largest,
-    .exp_sums = exp_sums,
-};
+/* What the tables of all levels with these vectors share. */
+#define VEC8_FLOATS                                                                                                    \
+    [MYTH_F32] = {&form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32},                                      \
+    [MYTH_F16] = {&form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32}, [MYTH_BF16] = {&form_f32, &form_f32, \
+                                                                                                 pack_bf16, gemm_f32,  \
+                                                                                                 gemv_bf16, PANEL_F32}
+#define VEC8_ROWS                                                                                             \
+    .norm_row = norm_row, .geglu = geglu, .head_rope = head_rope, .row_to_f32 = row_to_f32,                   \
+    .row_from_f32 = row_from_f32, .attn_block = attn_block, .attn_block_few = attn_block_few, .blend = blend, \
+    .cap = cap, .largest = largest, .exp_sums = exp_sums
+
+#endif

@@ -1,18 +1,10 @@
-/* kernels_avx2.c   the AVX2 level: primitives on one 256-bit register for fast_vec8.h, and the level's table
- *
- * Dot        vpmaddubsw wants unsigned times signed: |w| and x with w's sign. 2 * 128 * 127 stays below 2^15, so
- *            nothing saturates
- * Limit      4 instructions per 32 products of bytes, 1 per 8 of floats */
-#include "fast.h"
-
-#include <immintrin.h>
-#include <string.h>
+/* kernels_avx2.c   the AVX2 level: primitives on one 256-bit register for fast_vec8.h, and the level's table. Products
+ * with quantised weights: gemm_avx2.c, gemv_avx2.c */
+#include "avx2.h"
 
 typedef __m256 v8;
-typedef __m256i w8;
 
 FAST_INLINE v8 v8_set1(float x) { return _mm256_set1_ps(x); }
-FAST_INLINE v8 v8_two(float a, float b) { return _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a)); }
 FAST_INLINE v8 v8_load(const float *p) { return _mm256_loadu_ps(p); }
 FAST_INLINE void v8_store(float *p, v8 v) { _mm256_storeu_ps(p, v); }
 FAST_INLINE v8 v8_add(v8 a, v8 b) { return _mm256_add_ps(a, b); }
@@ -79,29 +71,12 @@ FAST_INLINE void v8_to_i8(void *p, v8 v)
     _mm_storel_epi64(p, _mm_packs_epi16(h, h));
 }
 
-FAST_INLINE w8 w8_zero(void) { return _mm256_setzero_si256(); }
-FAST_INLINE w8 w8_load(const void *p) { return _mm256_loadu_si256(p); }
-FAST_INLINE w8 w8_set1(const void *p)
-{
-    int32_t v;
-    memcpy(&v, p, 4);
-    return _mm256_set1_epi32(v);
-}
-FAST_INLINE w8 w8_dot(w8 c, w8 w, w8 x)
-{
-    __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
-    return _mm256_add_epi32(c, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-FAST_INLINE w8 w8_nibbles(const void *p)
-{
-    __m128i v = _mm_loadu_si128(p), low = _mm_set1_epi8(15);
-    __m256i n = _mm256_set_m128i(_mm_and_si128(_mm_srli_epi16(v, 4), low), _mm_and_si128(v, low));
-    return _mm256_sub_epi8(n, _mm256_set1_epi8(8));
-}
-FAST_INLINE v8 w8_f32(w8 v) { return _mm256_cvtepi32_ps(v); }
-FAST_INLINE v8 w8_as_v8(w8 v) { return _mm256_castsi256_ps(v); }
-
 #include "fast_vec8.h"
+
+#define QUANT(name, type, kernel)                                            \
+    [MYTH_##type] = {&avx2_form_gemm,    &avx2_form_gemv,  avx2_pack_##name, \
+                     avx2_gemm_##kernel, avx2_gemv_##name, AVX2_PANEL_##kernel},
+static const struct fast_kernels kernels = {.mat = {VEC8_FLOATS, AVX2_TYPES(QUANT)}, VEC8_ROWS};
 
 static const struct fast_kernels *kernels_of(const myth_stream *s)
 {

@@ -1,4 +1,5 @@
-/* neon.h - primitives of fast_vec8.h on pairs of 128-bit registers, then its kernels. Included once by each *_neon.c.
+/* neon.h - primitives of fast_vec8.h and vec8_blocks.h on pairs of 128-bit registers, then their kernels. Included once
+ * by each *_neon.c.
  *
  * Dot      sdot where the file is compiled for it (dotprod_neon.c), else widening products: smull, uaddlp, addp
  * Limit    one instruction per 16 products of bytes with sdot, six without; one per 4 of floats */
@@ -132,7 +133,9 @@ FAST_INLINE v8 w8_f32(w8 v)
 }
 FAST_INLINE v8 w8_as_v8(w8 v) { return PAIR(vreinterpretq_f32_s8(v.a), vreinterpretq_f32_s8(v.b)); }
 
-#include "fast_vec8.h"
+#include "vec8_blocks.h"
+
+static const struct fast_kernels kernels = {.mat = {VEC8_FLOATS, VEC8_QUANTS}, VEC8_ROWS};
 
 /* The kernels for processors with sdot; plain ones where the compiler cannot make them. */
 extern const struct fast_kernels *const neon_dotprod_kernels;

@@ -1,6 +1,210 @@
-/* vec8_blocks.h - a part of fast_vec8.h: prefill and decode of the block types that have no kernels of their own. */
+/* vec8_blocks.h - quantised products over the primitives of fast_vec8.h, for levels without kernels of their own for
+ * them: q8_0 and q4_0, then every other type by unpacking.
+ *
+ * Included once by neon.h, after fast_vec8.h and after
+ *   w8  32 bytes, or 8 i32: w8_load w8_set1 (a dword in every lane) w8_zero, w8_dot(c, w, x) = c + 4 signed products a
+ *       lane, w8_nibbles (16 bytes of q4_0 to 32 values - 8), w8_f32 (i32 lanes to floats), w8_as_v8 and v8_store for
+ *       moving bits; v8_two: lanes 0..3 and 4..7, which w8_dot fills from the first and the last 16 bytes
+ *
+ * Forms      i8: [k] i8, then k/32 f32 scales, the same for prefill and decode. sums: i8, then for every 16 minus their
+ *            sum times the scale, f32: what a minimum of the weights takes away
+ * Panels     i8: per 32 inputs [8][32][4] i8, then 32 f32 scales. Other blocks: [8][32][4] i8, scales [32] or one row
+ *            for each half, then minima in the same way
+ * Blocks     types without kernels of their own are unpacked 256 inputs at a time to bytes in L1; the four kernels that
+ *            read these bytes know no type
+ * Precision  blocks of 32 exact in i32, f32 multiply-adds over blocks */
 #ifndef MYTH_CPU_VEC8_BLOCKS_H
 #define MYTH_CPU_VEC8_BLOCKS_H
+
+#include "fast_vec8.h"
+
+#include "engine/base/blocks.h"
+
+enum { PANEL_I8 = 1152, SCALES = 1024, ROWS_I8 = 3 };
+
+/* ---- forms ---- */
+
+static size_t bytes_i8(uint32_t n) { return (n + n / 8 + 63) / 64 * 64; }
+
+static void convert_i8(void *dst, const float *x, uint32_t n)
+{
+    unsigned char *q = dst;
+    const v8 top = v8_set1(127.0f), bottom = v8_set1(-127.0f);
+    for (uint32_t b = 0; b < n / 32; b++) {
+        v8 v[4], m = v8_zero();
+        for (int i = 0; i < 4; i++) {
+            v[i] = v8_load(x + 32 * b + 8 * i);
+            m = v8_max(m, v8_abs(v[i]));
+        }
+        float scale = v8_most(m) / 127.0f;
+        v8 inv = v8_set1(scale > 0.0f ? 1.0f / scale : 0.0f);
+        for (int i = 0; i < 4; i++)
+            v8_to_i8(q + 32 * b + 8 * i, v8_min(v8_max(v8_mul(v[i], inv), bottom), top));
+        memcpy(q + n + 4 * b, &scale, 4);
+    }
+}
+
+static size_t bytes_sums(uint32_t n) { return (n + n / 8 + n / 4 + 63) / 64 * 64; }
+
+static void convert_sums(void *dst, const float *x, uint32_t n)
+{
+    convert_i8(dst, x, n);
+    const int8_t *q = dst;
+    const float *scale = (const float *)(const void *)(q + n);
+    float *neg = (float *)dst + (n + n / 8) / 4;
+    for (uint32_t b = 0; b < n / 16; b++, q += 16) {
+        int sum = 0;
+        for (int i = 0; i < 16; i++)
+            sum += q[i];
+        neg[b] = -scale[b / 2] * (float)sum;
+    }
+}
+
+static const struct fast_form form_sums = {bytes_sums, convert_sums}, form_i8 = {bytes_i8, convert_i8};
+
+/* ---- packing ---- */
+
+/* The 32 bytes that one block gives to 8 dwords of the panel. */
+FAST_INLINE v8 load_block(const unsigned char *w, const myth_dtype t)
+{
+    return w8_as_v8(t == MYTH_Q8_0 ? w8_load(w + 2) : w8_nibbles(w + 2));
+}
+
+/* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
+FAST_INLINE void pack_quant_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                                  const myth_dtype t)
+{
+    for (uint32_t o = 0; o < FAST_PANEL; o += 8) {
+        const unsigned char *p[8];
+        for (uint32_t i = 0; i < 8; i++)
+            p[i] = w + (size_t)(o + i < n_out ? o + i : n_out - 1) * row_bytes;
+        v8 r[8];
+        FAST_UNROLL
+        for (int i = 0; i < 8; i++)
+            r[i] = load_block(p[i], t);
+        v8_transpose(r);
+        FAST_UNROLL
+        for (int i = 0; i < 8; i++)
+            v8_store((float *)(void *)(dst + 128 * i + 4 * o), r[i]);
+        for (uint32_t i = 0; i < 8; i++) {
+            uint16_t h;
+            memcpy(&h, p[i], 2);
+            float scale = myth_f16_to_f32(h);
+            memcpy(dst + SCALES + 4 * (o + i), &scale, 4);
+        }
+    }
+}
+
+FAST_INLINE void pack_quant(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                            uint32_t n_k, const myth_dtype t)
+{
+    const size_t block = t == MYTH_Q8_0 ? 34 : 18;
+    w += k0 / 32 * block;
+    fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
+    for (uint32_t b = 0; b < n_k / 32; b++, panel += PANEL_I8, w += block) {
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
+        pack_quant_block(panel, w, row_bytes, n_out, t);
+    }
+}
+
+/* ---- prefill ---- */
+
+/* n rows x 16 outputs from output 16 half of the panel; n_out of them exist. */
+FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
+                         size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n)
+{
+    v8 f[2 * ROWS_I8];
+    FAST_UNROLL
+    for (int r = 0; r < n; r++)
+        for (uint32_t i = 0; i < 2; i++)
+            f[2 * r + (int)i] = add && n_out > 8 * i ? v8_get(c + (size_t)r * ldc, 8 * i, n_out) : v8_zero();
+    const unsigned char *scale = x + n_in + k0 / 8;
+    x += k0;
+    for (uint32_t b = 0; b < n_k / 32; b++, p += PANEL_I8, x += 32, scale += 4) {
+        w8 a[2 * ROWS_I8];
+        FAST_UNROLL
+        for (int i = 0; i < 2 * n; i++)
+            a[i] = w8_zero();
+        FAST_UNROLL
+        for (int k = 0; k < 8; k++) {
+            w8 w0 = w8_load(p + 128 * k), w1 = w8_load(p + 128 * k + 32);
+            FAST_UNROLL
+            for (int r = 0; r < n; r++) {
+                w8 v = w8_set1(x + (size_t)r * xb + 4 * k);
+                a[2 * r] = w8_dot(a[2 * r], w0, v);
+                a[2 * r + 1] = w8_dot(a[2 * r + 1], w1, v);
+            }
+        }
+        const float *ws = (const float *)(const void *)(p + SCALES);
+        FAST_UNROLL
+        for (int r = 0; r < n; r++) {
+            float s;
+            memcpy(&s, scale + (size_t)r * xb, 4);
+            f[2 * r] = v8_fma(w8_f32(a[2 * r]), v8_mul(v8_set1(s), v8_load(ws)), f[2 * r]);
+            f[2 * r + 1] = v8_fma(w8_f32(a[2 * r + 1]), v8_mul(v8_set1(s), v8_load(ws + 8)), f[2 * r + 1]);
+        }
+    }
+    for (int r = 0; r < n; r++)
+        for (uint32_t i = 0; i < 2 && n_out > 8 * i; i++)
+            v8_put(c + (size_t)r * ldc, f[2 * r + (int)i], 8 * i, n_out);
+}
+
+static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x,
+                         size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
+{
+#define TILE(n) tile_i8(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, n)
+    while (n_rows >= 3) {
+        TILE(3);
+        NEXT(3);
+    }
+    if (n_rows == 2)
+        TILE(2);
+    else if (n_rows == 1)
+        TILE(1);
+#undef TILE
+}
+
+/* The scales of the second half lie 64 bytes on as its values do. */
+static void gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                    uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
+{
+    gemm_i8_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);
+    if (n_out > 16)
+        gemm_i8_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, k0, n_k);
+}
+
+/* ---- decode ---- */
+
+FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const myth_dtype t)
+{
+    const size_t block = t == MYTH_Q8_0 ? 34 : 18;
+    v8 acc[ROWS_X];
+    FAST_UNROLL
+    for (int r = 0; r < n; r++)
+        acc[r] = v8_zero();
+    for (uint32_t b = 0; b < n_in / 32; b++, w += block) {
+        __builtin_prefetch(w + AHEAD);
+        uint16_t h;
+        memcpy(&h, w, 2);
+        float scale = v8_half(h);
+        w8 v = t == MYTH_Q8_0 ? w8_load(w + 2) : w8_nibbles(w + 2);
+        FAST_UNROLL
+        for (int r = 0; r < n; r++) {
+            const unsigned char *q = x + (size_t)r * xb;
+            float s;
+            memcpy(&s, q + n_in + 4 * b, 4);
+            acc[r] = v8_fma(w8_f32(w8_dot(w8_zero(), v, w8_load(q + 32 * b))), v8_set1(s * scale), acc[r]);
+        }
+    }
+    for (int r = 0; r < n; r++)
+        y[(size_t)r * ldy] = v8_sum(acc[r]);
+}
+
+KERNELS(q8, pack_quant, row_quant, MYTH_Q8_0)
+KERNELS(q4, pack_quant, row_quant, MYTH_Q4_0)
+
+/* ---- other blocks ---- */
 
 typedef void unpack_fn(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p,
                        uint32_t n);
@@ -230,5 +434,13 @@ BLOCK_KERNELS(both, true, true)
                       (size_t)myth_row_bytes(MYTH_##type, CHUNK));                                              \
     }
 FAST_BLOCK_TYPES(BLOCK_TYPE)
+
+#define VEC8_QUANTS                                                                                              \
+    [MYTH_Q8_0] = {&form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8, PANEL_I8}, [MYTH_Q4_0] = {&form_i8, &form_i8,  \
+                                                                                            pack_q4,  gemm_i8,   \
+                                                                                            gemv_q4,  PANEL_I8}, \
+    FAST_BLOCK_TYPES(VEC8_QUANT)
+#define VEC8_QUANT(name, type, kernel) \
+    [MYTH_##type] = {&form_sums, &form_sums, pack_##name, gemm_##kernel, gemv_##name, PANEL_##kernel},
 
 #endif

@@ -1,44 +1,27 @@
-/* vec8_gemm.h - a part of fast_vec8.h: prefill. Weights of types with kernels of their own are packed into panels, and
- * tiles of rows pass over a panel. */
+/* vec8_gemm.h - a part of fast_vec8.h: prefill with float weights. They are packed into panels, and tiles of rows pass
+ * over a panel. */
 #ifndef MYTH_CPU_VEC8_GEMM_H
 #define MYTH_CPU_VEC8_GEMM_H
 
 /* ---- packing ---- */
 
-/* What one row gives to 8 dwords of the panel: group g of 8 inputs (floats), or all 32 bytes (quantised). */
-FAST_INLINE v8 load_group(const unsigned char *w, uint32_t g, const myth_dtype t)
-{
-    if (t == MYTH_Q8_0)
-        return w8_as_v8(w8_load(w + 2));
-    if (t == MYTH_Q4_0)
-        return w8_as_v8(w8_nibbles(w + 2));
-    return load8(w, 8 * g, t);
-}
-
 /* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
 FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
                             const myth_dtype t)
 {
-    const bool is_quant = t == MYTH_Q8_0 || t == MYTH_Q4_0;
     for (uint32_t o = 0; o < FAST_PANEL; o += 8) {
         const unsigned char *p[8];
         for (uint32_t i = 0; i < 8; i++)
             p[i] = w + (size_t)(o + i < n_out ? o + i : n_out - 1) * row_bytes;
-        for (uint32_t g = 0; g < (is_quant ? 1u : 4u); g++) {
+        for (uint32_t g = 0; g < 4; g++) {
             v8 r[8];
             FAST_UNROLL
             for (int i = 0; i < 8; i++)
-                r[i] = load_group(p[i], g, t);
+                r[i] = load8(p[i], 8 * g, t);
             v8_transpose(r);
             FAST_UNROLL
             for (int i = 0; i < 8; i++)
                 v8_store((float *)(void *)(dst + 1024 * g + 128 * i + 4 * o), r[i]);
-        }
-        for (uint32_t i = 0; i < 8 && is_quant; i++) {
-            uint16_t h;
-            memcpy(&h, p[i], 2);
-            float scale = myth_f16_to_f32(h);
-            memcpy(dst + SCALES + 4 * (o + i), &scale, 4);
         }
     }
 }
@@ -46,15 +29,14 @@ FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t r
 FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
                       uint32_t n_k, const myth_dtype t)
 {
-    const size_t step = t == MYTH_Q8_0 || t == MYTH_Q4_0 ? PANEL_I8 : PANEL_F32;
-    const size_t block = t == MYTH_Q8_0 ? 34 : t == MYTH_Q4_0 ? 18 : t == MYTH_F32 ? 128 : 64;
+    const size_t block = t == MYTH_F32 ? 128 : 64;
     w += k0 / 32 * block;
     fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
-    for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block) {
+    for (uint32_t b = 0; b < n_k / 32; b++, panel += PANEL_F32, w += block) {
         fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         pack_block(panel, w, row_bytes, n_out, t);
     }
-    if (n_k % 32) { /* types without blocks only */
+    if (n_k % 32) { /* the last panel of a row is filled up with zeros */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof(tail));
         for (uint32_t o = 0; o < n_out; o++)
@@ -65,46 +47,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
 
 /* ---- prefill ---- */
 
-/* n rows x 16 outputs from output 16 half of the panel; n_out of them exist. */
-FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
-                         size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n)
-{
-    v8 f[2 * ROWS_I8];
-    FAST_UNROLL
-    for (int r = 0; r < n; r++)
-        for (uint32_t i = 0; i < 2; i++)
-            f[2 * r + (int)i] = add && n_out > 8 * i ? v8_get(c + (size_t)r * ldc, 8 * i, n_out) : v8_zero();
-    const unsigned char *scale = x + n_in + k0 / 8;
-    x += k0;
-    for (uint32_t b = 0; b < n_k / 32; b++, p += PANEL_I8, x += 32, scale += 4) {
-        w8 a[2 * ROWS_I8];
-        FAST_UNROLL
-        for (int i = 0; i < 2 * n; i++)
-            a[i] = w8_zero();
-        FAST_UNROLL
-        for (int k = 0; k < 8; k++) {
-            w8 w0 = w8_load(p + 128 * k), w1 = w8_load(p + 128 * k + 32);
-            FAST_UNROLL
-            for (int r = 0; r < n; r++) {
-                w8 v = w8_set1(x + (size_t)r * xb + 4 * k);
-                a[2 * r] = w8_dot(a[2 * r], w0, v);
-                a[2 * r + 1] = w8_dot(a[2 * r + 1], w1, v);
-            }
-        }
-        const float *ws = (const float *)(const void *)(p + SCALES);
-        FAST_UNROLL
-        for (int r = 0; r < n; r++) {
-            float s;
-            memcpy(&s, scale + (size_t)r * xb, 4);
-            f[2 * r] = v8_fma(w8_f32(a[2 * r]), v8_mul(v8_set1(s), v8_load(ws)), f[2 * r]);
-            f[2 * r + 1] = v8_fma(w8_f32(a[2 * r + 1]), v8_mul(v8_set1(s), v8_load(ws + 8)), f[2 * r + 1]);
-        }
-    }
-    for (int r = 0; r < n; r++)
-        for (uint32_t i = 0; i < 2 && n_out > 8 * i; i++)
-            v8_put(c + (size_t)r * ldc, f[2 * r + (int)i], 8 * i, n_out);
-}
-
+/* n rows x 16 outputs of the panel half at p; n_out of them exist. */
 FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,
                           const unsigned char *x, size_t xb, uint32_t k0, uint32_t n_k, const int n)
 {
@@ -130,30 +73,6 @@ FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const 
 }
 
 #define NEXT(n) c += (n)*ldc, x += (n)*x_bytes, n_rows -= (n)
-
-static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x,
-                         size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
-{
-#define TILE(n) tile_i8(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, n)
-    while (n_rows >= 3) {
-        TILE(3);
-        NEXT(3);
-    }
-    if (n_rows == 2)
-        TILE(2);
-    else if (n_rows == 1)
-        TILE(1);
-#undef TILE
-}
-
-/* The scales of the second half lie 64 bytes on as its values do. */
-static void gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
-                    uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
-{
-    gemm_i8_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);
-    if (n_out > 16)
-        gemm_i8_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, k0, n_k);
-}
 
 static void gemm_f32_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x,
                           size_t x_bytes, uint32_t n_rows, uint32_t k0, uint32_t n_k)

@@ -1,33 +1,7 @@
-/* vec8_gemv.h - a part of fast_vec8.h: decode. One row of weights at a time, as it lies in the file, against up to
- * ROWS_X rows of x. */
+/* vec8_gemv.h - a part of fast_vec8.h: decode with float weights. One row of weights at a time, as it lies in the file,
+ * against up to ROWS_X rows of x. */
 #ifndef MYTH_CPU_VEC8_GEMV_H
 #define MYTH_CPU_VEC8_GEMV_H
-
-FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
-                           uint32_t n_in, const int n, const myth_dtype t)
-{
-    const size_t block = t == MYTH_Q8_0 ? 34 : 18;
-    v8 acc[ROWS_X];
-    FAST_UNROLL
-    for (int r = 0; r < n; r++)
-        acc[r] = v8_zero();
-    for (uint32_t b = 0; b < n_in / 32; b++, w += block) {
-        __builtin_prefetch(w + AHEAD);
-        uint16_t h;
-        memcpy(&h, w, 2);
-        float scale = v8_half(h);
-        w8 v = t == MYTH_Q8_0 ? w8_load(w + 2) : w8_nibbles(w + 2);
-        FAST_UNROLL
-        for (int r = 0; r < n; r++) {
-            const unsigned char *q = x + (size_t)r * xb;
-            float s;
-            memcpy(&s, q + n_in + 4 * b, 4);
-            acc[r] = v8_fma(w8_f32(w8_dot(w8_zero(), v, w8_load(q + 32 * b))), v8_set1(s * scale), acc[r]);
-        }
-    }
-    for (int r = 0; r < n; r++)
-        y[(size_t)r * ldy] = v8_sum(acc[r]);
-}
 
 FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
                            uint32_t n_in, const int n, const myth_dtype t)
@@ -57,11 +31,11 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = v8_sum(v8_add(a[r], b[r]));
 }
 
-#define KERNELS(name, ROW, t)                                                                                   \
+#define KERNELS(name, PACK, ROW, t)                                                                             \
     static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
                             uint32_t n_k)                                                                       \
     {                                                                                                           \
-        pack(panel, w, row_bytes, n_out, k0, n_k, t);                                                           \
+        PACK(panel, w, row_bytes, n_out, k0, n_k, t);                                                           \
     }                                                                                                           \
     static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,     \
                             const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)             \
@@ -78,10 +52,8 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
                 }                                                                                               \
             }                                                                                                   \
     }
-KERNELS(q8, row_quant, MYTH_Q8_0)
-KERNELS(q4, row_quant, MYTH_Q4_0)
-KERNELS(f32, row_float, MYTH_F32)
-KERNELS(f16, row_float, MYTH_F16)
-KERNELS(bf16, row_float, MYTH_BF16)
+KERNELS(f32, pack, row_float, MYTH_F32)
+KERNELS(f16, pack, row_float, MYTH_F16)
+KERNELS(bf16, pack, row_float, MYTH_BF16)
 
 #endif

@@ -1,5 +1,5 @@
 /* vec8_rows.h - a part of fast_vec8.h: kernels that work on one row (norms, rope, gelu, widening, sums of e^x), and
- * the forms into which the rows of a matrix product are converted. */
+ * the form of the rows that floats are multiplied with. */
 #ifndef MYTH_CPU_VEC8_ROWS_H
 #define MYTH_CPU_VEC8_ROWS_H
 
@@ -161,27 +161,7 @@ static void blend(float *o, const float *part, float a, float b, uint32_t n)
         v8_put(o, v8_fma(v8_get(part, i, n), vb, v8_mul(v8_get(o, i, n), va)), i, n);
 }
 
-/* ---- forms ---- */
-
-static size_t bytes_i8(uint32_t n) { return (n + n / 8 + 63) / 64 * 64; }
-
-static void convert_i8(void *dst, const float *x, uint32_t n)
-{
-    unsigned char *q = dst;
-    const v8 top = v8_set1(127.0f), bottom = v8_set1(-127.0f);
-    for (uint32_t b = 0; b < n / 32; b++) {
-        v8 v[4], m = v8_zero();
-        for (int i = 0; i < 4; i++) {
-            v[i] = v8_load(x + 32 * b + 8 * i);
-            m = v8_max(m, v8_abs(v[i]));
-        }
-        float scale = v8_most(m) / 127.0f;
-        v8 inv = v8_set1(scale > 0.0f ? 1.0f / scale : 0.0f);
-        for (int i = 0; i < 4; i++)
-            v8_to_i8(q + 32 * b + 8 * i, v8_min(v8_max(v8_mul(v[i], inv), bottom), top));
-        memcpy(q + n + 4 * b, &scale, 4);
-    }
-}
+/* ---- form ---- */
 
 static size_t bytes_f32(uint32_t n) { return (size_t)(n + 31) / 32 * 128; }
 
@@ -191,23 +171,6 @@ static void convert_f32(void *dst, const float *x, uint32_t n)
     memset((float *)dst + n, 0, bytes_f32(n) - n * sizeof(float));
 }
 
-static size_t bytes_sums(uint32_t n) { return (n + n / 8 + n / 4 + 63) / 64 * 64; }
-
-static void convert_sums(void *dst, const float *x, uint32_t n)
-{
-    convert_i8(dst, x, n);
-    const int8_t *q = dst;
-    const float *scale = (const float *)(const void *)(q + n);
-    float *neg = (float *)dst + (n + n / 8) / 4;
-    for (uint32_t b = 0; b < n / 16; b++, q += 16) {
-        int sum = 0;
-        for (int i = 0; i < 16; i++)
-            sum += q[i];
-        neg[b] = -scale[b / 2] * (float)sum;
-    }
-}
-
-static const struct fast_form form_sums = {bytes_sums, convert_sums};
-static const struct fast_form form_i8 = {bytes_i8, convert_i8}, form_f32 = {bytes_f32, convert_f32};
+static const struct fast_form form_f32 = {bytes_f32, convert_f32};
 
 #endif
