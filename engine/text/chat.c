@@ -50,17 +50,34 @@ myth_str myth_chat_trim(myth_str s)
  * quotes. */
 enum { MESSAGE_MOST = 128, JSON_GROWTH = 6 };
 
+/* Bytes of the longest string in a JSON text, as it is written: at least those of the longest name. */
+static size_t longest_string(myth_str json)
+{
+    size_t most = 0, from = 0;
+    bool is_in = false;
+    for (size_t i = 0; i < json.len; i++) {
+        if (is_in && json.text[i] == '\\') {
+            i++;
+        } else if (json.text[i] == '"') {
+            most = is_in && i - from > most ? i - from : most;
+            is_in = !is_in;
+            from = i + 1;
+        }
+    }
+    return is_in ? json.len : most;
+}
+
 size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_chat_opts *o)
 {
     size_t n = MESSAGE_MOST + JSON_GROWTH * o->tools.len;
     for (size_t i = 0; i < n_msg; i++) {
         n += msg[i].text.len + MESSAGE_MOST;
-        if (o->more) /* the name in a call stands before each of its results too */
+        if (o->more)
             n += o->more[i].thought.len + o->more[i].name.len + JSON_GROWTH * o->more[i].calls.len;
     }
-    for (size_t i = 0, calls = 0; o->more && i < n_msg; i++) {
-        calls = o->more[i].calls.len ? o->more[i].calls.len : calls;
-        n += msg[i].role == MYTH_ROLE_TOOL ? calls : 0;
+    for (size_t i = 0, name = 0; o->more && i < n_msg; i++) {
+        name = o->more[i].calls.len ? longest_string(o->more[i].calls) : name;
+        n += msg[i].role == MYTH_ROLE_TOOL ? name : 0; /* the name in a call is written before its result too */
     }
     return n;
 }

@@ -126,6 +126,9 @@ static void put_result(const script *s, const myth_json_tree *calls, const myth_
     myth_chat_put_id(s->w, s->id->tool_response_end, "<tool_response|>");
 }
 
+/* Results times calls of one message: every result looks for its call among all of them. */
+enum { LOOKS_MOST = 2048 * 2048 };
+
 /* Calls of message i and the results that stand behind it. */
 static behind put_calls(const script *s, size_t i)
 {
@@ -144,7 +147,16 @@ static behind put_calls(const script *s, size_t i)
         myth_chat_put_call(s->w, &calls, c);
         b = BEHIND_CALL;
     }
-    for (size_t k = i + 1; b != BEHIND_NOTHING && k < s->n_msg && s->msg[k].role == MYTH_ROLE_TOOL; k++) {
+    size_t n_result = 0;
+    while (i + 1 + n_result < s->n_msg && s->msg[i + 1 + n_result].role == MYTH_ROLE_TOOL)
+        n_result++;
+    if (s->w->st == MYTH_OK && (uint64_t)n_result * calls.node->n > LOOKS_MOST)
+        s->w->st = myth_fail(s->w->err, MYTH_ELIMIT,
+                             "calls: %zu results of %u calls in one message, 2048 of each are looked up at most; "
+                             "give them in several messages",
+                             n_result, calls.node->n);
+    for (size_t k = i + 1;
+         s->w->st == MYTH_OK && b != BEHIND_NOTHING && k < s->n_msg && s->msg[k].role == MYTH_ROLE_TOOL; k++) {
         put_result(s, &calls, &s->msg[k], more_of(s, k));
         b = BEHIND_RESULT;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT_MAX = 64 << 20 };
+enum { PROMPT_MAX = 64 << 20, PROMPT_IDS_MAX = 1 << 28 };
 
 typedef struct {
     myth_model_flags model;
@@ -107,6 +107,9 @@ static myth_status read_budget(run_state *r, myth_error *err)
 
 static myth_status take_prompt(run_state *r, size_t cap, myth_error *err)
 {
+    if (cap > PROMPT_IDS_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "%s: up to %zu ids, at most %d are made room for; leave some of it out",
+                         r->o->messages ? r->o->messages : "the prompt", cap, PROMPT_IDS_MAX);
     r->prompt = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "prompt", cap, sizeof(*r->prompt));
     return r->prompt ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no room for %zu prompt ids", cap);
 }

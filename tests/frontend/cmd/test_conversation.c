@@ -282,6 +282,58 @@ static void failing_memory(void **state)
     }
 }
 
+/* A conversation with one message of n calls and their n results. Returns its text, which c refers to. */
+static char *read_calls(myth_conversation *c, uint32_t n)
+{
+    char *text = NULL;
+    size_t len = 0;
+    myth_error err = {0};
+    FILE *f = open_memstream(&text, &len);
+    fputs("[{\"role\":\"user\",\"content\":\"u\"},{\"role\":\"assistant\",\"tool_calls\":[", f);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "%s{\"id\":\"%u\",\"function\":{\"name\":\"a\\\"b%u\",\"arguments\":{}}}", i ? "," : "", i, i);
+    fputs("]}", f);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, ",{\"role\":\"tool\",\"tool_call_id\":\"%u\",\"content\":\"r\"}", i);
+    fputs("]", f);
+    fclose(f);
+    if (myth_conversation_read(c, mem, text, len, "talk", &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    return text;
+}
+
+/* The room for a prompt was that of all calls for each of their results: 32 billion ids for 20,000 of them. */
+static void many_results_need_room_for_their_names(void **state)
+{
+    static int32_t ids[1 << 18];
+    myth_conversation c;
+    myth_error err = {0};
+    size_t n = 0, bound[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *text = read_calls(&c, i ? 1000 : 500);
+        const myth_chat_opts o = {.more = c.more};
+        bound[i] = myth_chat_bound_with(c.msg, c.n, &o);
+        if (bound[i] > sizeof(ids) / sizeof(*ids) * 8)
+            fail_msg("room for %zu ids", bound[i]);
+        if (i == 0 && (myth_chat_encode_with(tok[1], mem, MYTH_CHAT_TURNS, c.msg, c.n, &o, ids,
+                                             sizeof(ids) / sizeof(*ids), &n, &err) != MYTH_OK ||
+                       n > bound[0]))
+            fail_msg("%zu ids of %zu: %s", n, bound[0], err.msg);
+        myth_conversation_close(&c);
+        free(text);
+    }
+    assert_true(bound[1] < 3 * bound[0]); /* it grows as the conversation does */
+    char *text = read_calls(&c, 3000);    /* each result looks through all calls */
+    const myth_chat_opts o = {.more = c.more};
+    assert_int_equal(
+        myth_chat_encode_with(tok[1], mem, MYTH_CHAT_TURNS, c.msg, c.n, &o, ids, sizeof(ids) / sizeof(*ids), &n, &err),
+        MYTH_ELIMIT);
+    assert_non_null(strstr(err.msg, "3000 results of 3000 calls"));
+    myth_conversation_close(&c);
+    free(text);
+}
+
 static void stop_ids(void **state)
 {
     int32_t ids[8];
@@ -296,8 +348,10 @@ static void stop_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_rendered), cmocka_unit_test(markers_stay_text), cmocka_unit_test(content_in_parts),
-        cmocka_unit_test(refusals),    cmocka_unit_test(failing_memory),    cmocka_unit_test(stop_ids),
+        cmocka_unit_test(as_rendered),      cmocka_unit_test(markers_stay_text),
+        cmocka_unit_test(content_in_parts), cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_memory),   cmocka_unit_test(many_results_need_room_for_their_names),
+        cmocka_unit_test(stop_ids),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
