@@ -128,6 +128,10 @@ static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path,
     }
 }
 
+/* Some patterns take the square of a name's length, and a repository may have many of both: a scan counts. */
+static _Thread_local uint64_t n_step;
+uint64_t myth_ignore_steps(void) { return n_step; }
+
 bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is_path, bool is_folded)
 {
     const size_t none = (size_t)-1;
@@ -135,7 +139,7 @@ bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is
     size_t star_p = none, star_t = 0; /* behind the last '*'; where what it took ends            */
     size_t deep_p = none, deep_t = 0; /* the same of the last "**"                               */
     bool is_whole = false;            /* "**" before a slash: it takes whole names, or nothing   */
-    for (;;) {
+    for (;; n_step++) {
         bool fits = false;
         if (j < np && p[j] == '*') {
             size_t k = j;
@@ -299,16 +303,13 @@ myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char 
                               bool is_attributes, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t n_line = 1, line_no = 0;
-    for (size_t i = 0; i < n_text; i++)
-        n_line += text[i] == '\n';
+    uint32_t line_no = 0, cap = 0;
     myth_ignore_list *l = myth_alloc(mem, MYTH_MEM_OTHER, "ignore", sizeof(*l));
     if (!l)
         goto no_room;
     l->name = name;
     l->text = myth_alloc(mem, MYTH_MEM_OTHER, "ignore", n_text + 1);
-    l->pattern = myth_alloc_n(mem, MYTH_MEM_OTHER, "ignore", n_line, sizeof(*l->pattern));
-    if (!l->text || !l->pattern)
+    if (!l->text)
         goto no_room;
     if (n_text)
         memcpy(l->text, text, n_text);
@@ -332,13 +333,31 @@ myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char 
             n = without_spaces(line, n);
             line[n] = 0;
         }
+        if (l->n_pattern == MYTH_IGNORE_PATTERNS) {
+            st = myth_fail(err, MYTH_ELIMIT, "%s: more than %d patterns", name, MYTH_IGNORE_PATTERNS);
+            goto fail;
+        }
+        if (l->n_pattern == cap) {
+            const uint32_t more = cap ? 2 * cap : 16;
+            void *p = myth_realloc(mem, MYTH_MEM_OTHER, "ignore", l->pattern, more * sizeof(*l->pattern));
+            if (!p)
+                goto no_room;
+            l->pattern = p;
+            cap = more;
+        }
         set_pattern(&l->pattern[l->n_pattern], line, n, line_no);
         l->pattern[l->n_pattern++].attribute = attribute;
     }
+    if (!l->n_pattern) { /* comments alone */
+        myth_free(mem, l->text);
+        l->text = NULL;
+    }
+    l->n_bytes = (l->text ? n_text : 0) + cap * sizeof(*l->pattern);
     *out = l;
     return MYTH_OK;
 no_room:
     st = myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes of patterns", name, n_text);
+fail:
     myth_ignore_free(l, mem);
     return st;
 }
@@ -366,6 +385,7 @@ const myth_ignore_pattern *myth_ignore_find(const myth_ignore_list *l, const cha
     size_t n_name = n_path - (size_t)(name - path);
     for (uint32_t i = l->n_pattern; i-- > 0;) {
         const myth_ignore_pattern *q = &l->pattern[i];
+        n_step++;
         if ((is_dir || !q->is_dir_only) && pattern_matches(q, l->is_folded, path, n_path, name, n_name))
             return q;
     }

@@ -18,7 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MYTH_IGNORE_FILE_BYTES = 1 << 20 }; /* a larger file of patterns is not read, and listed */
+enum {
+    MYTH_IGNORE_FILE_BYTES = 1 << 20,  /* a larger file of patterns is not read, and listed                       */
+    MYTH_IGNORE_PATTERNS = 1 << 13,    /* nor one with which more patterns would be asked about a path            */
+    MYTH_IGNORE_TREE_BYTES = 64 << 20, /* of all patterns of a scan, which are held until it ends                 */
+};
+#define MYTH_IGNORE_STEPS (2ull << 30) /* of matching in a scan, see myth_ignore_steps: 20 s of one processor */
 
 typedef struct {
     const char *line;         /* as written, without what is dropped at its end; zero-terminated */
@@ -34,6 +39,7 @@ typedef struct {
     myth_ignore_pattern *pattern;
     uint32_t n_pattern;
     char *text;
+    size_t n_bytes; /* of its patterns and their text */
     bool is_folded; /* letters A to Z match without regard to case: git's core.ignorecase */
 } myth_ignore_list;
 
@@ -61,7 +67,8 @@ typedef struct {
 } myth_ignore_answer;
 
 /* Reads the patterns of a text; the list is freed by myth_ignore_free. is_attributes: of a .gitattributes, the lines
- * that set or unset linguist-generated. MYTH_ENOMEM. */
+ * that set or unset linguist-generated. MYTH_ELIMIT: more than MYTH_IGNORE_PATTERNS.
+ * MYTH_ENOMEM. */
 myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char *name, const char *text, size_t n_text,
                               bool is_attributes, myth_error *err);
 void myth_ignore_free(myth_ignore_list *list, myth_mem *mem); /* takes NULL */
@@ -71,6 +78,8 @@ const myth_ignore_pattern *myth_ignore_find(const myth_ignore_list *list, const 
 /* The pattern that decides in all: path relative to the top frame's directory. Not asked: whether a directory above is
  * out. */
 myth_ignore_answer myth_ignore_ask(const myth_ignore_frame *frame, const char *path, size_t n_path, bool is_dir);
+/* Steps that this thread's questions have taken so far: a pattern looked at, a byte compared by a glob. */
+uint64_t myth_ignore_steps(void);
 /* 1 = linguist-generated is set, -1 = unset, 0 = nothing said. */
 int myth_ignore_generated(const myth_ignore_frame *frame, const char *path, size_t n_path);
 

@@ -93,6 +93,33 @@ static myth_ladder_part *add_part(myth_ladder *l, const myth_ignore_frame *paren
     return p;
 }
 
+static uint32_t patterns_of(const myth_ignore_frame *f)
+{
+    uint32_t n = f->attributes ? f->attributes->n_pattern : 0;
+    for (int r = 0; r < MYTH_RUNG_N; r++)
+        n += f->list[r] ? f->list[r]->n_pattern : 0;
+    return n;
+}
+
+/* MYTH_ELIMIT: with the list too many patterns would be asked about a path. MYTH_EFULL: all patterns of the scan take
+ * too much. */
+static myth_status check_list(myth_ladder *l, const myth_ladder_part *p, const myth_ignore_list *list, myth_error *err)
+{
+    uint32_t n = list->n_pattern;
+    for (const myth_ignore_frame *f = &p->frame; f; f = f->parent)
+        n += patterns_of(f);
+    if (n > MYTH_IGNORE_PATTERNS)
+        return myth_fail(err, MYTH_ELIMIT, "%s: with it more than %d patterns", list->name, MYTH_IGNORE_PATTERNS);
+    pthread_mutex_lock(&l->lock);
+    l->n_bytes += list->n_bytes;
+    const bool is_full = l->n_bytes > MYTH_IGNORE_TREE_BYTES;
+    pthread_mutex_unlock(&l->lock);
+    return is_full
+             ? myth_fail(err, MYTH_EFULL, "%s: with it the patterns of the tree take more than %d MiB; make it shorter",
+                         list->name, MYTH_IGNORE_TREE_BYTES >> 20)
+             : MYTH_OK;
+}
+
 /* Puts the patterns of a file on a rung of a frame; none when it is not there. shown: its name in messages. */
 static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown,
                             bool follow, myth_error *err)
@@ -105,6 +132,8 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
         return MYTH_OK;
     if (st == MYTH_EIO && follow)
         return myth_fail(err, st, "%.160s: a pipe or a device where patterns are expected; remove it", shown);
+    if (st == MYTH_ELIMIT && follow)
+        return myth_fail(err, st, "%.160s: patterns of more than %d bytes", shown, MYTH_IGNORE_FILE_BYTES);
     if (st == MYTH_ELIMIT || st == MYTH_EIO)
         return st;
     if (st == MYTH_OK && (p->name[rung] = myth_alloc(l->mem, MYTH_MEM_OTHER, "ladder", n_shown + 1))) {
@@ -112,6 +141,12 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
         st = myth_ignore_parse(&list, l->mem, p->name[rung], text, n, rung == MYTH_RUNG_N, err);
         if (list)
             list->is_folded = l->ignore_case;
+        if (st == MYTH_OK)
+            st = check_list(l, p, list, err);
+        if (st != MYTH_OK) {
+            myth_ignore_free(list, l->mem);
+            list = NULL;
+        }
     } else {
         st = myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", shown);
     }
@@ -334,9 +369,9 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
         if (read_settings(path, &l->ignore_case, common))
             st = add_list(l, p, MYTH_RUNG_GLOBAL, AT_FDCWD, path, path, true, err);
         snprintf(path, sizeof(path), "%s/info/exclude", common);
-        if (st == MYTH_OK || st == MYTH_ELIMIT)
+        if (st == MYTH_OK)
             st = add_list(l, p, MYTH_RUNG_EXCLUDE, AT_FDCWD, path, path, true, err);
-        if (st != MYTH_OK && st != MYTH_ELIMIT)
+        if (st != MYTH_OK)
             return st;
     }
     for (size_t n = 0; n < l->n_prefix; n += strcspn(l->prefix + n, "/") + 1) {
@@ -350,6 +385,10 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
             close(fd);
         if (top >= 0)
             close(top);
+        if (st == MYTH_OK && fd >= 0 && not_read)
+            st = myth_fail(err, MYTH_ELIMIT,
+                           "%.150s/%.60s: a file of patterns there is too large, has too many or is no file: not read",
+                           l->top, above);
         if (st != MYTH_OK)
             return st;
     }

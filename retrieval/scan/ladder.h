@@ -28,6 +28,7 @@ typedef struct {
     const myth_ignore_frame *frame; /* of what stands above the root                    */
     const myth_ignore_list *option;
     myth_ladder_part *part;
+    uint64_t n_bytes; /* of all patterns; under the lock */
     pthread_mutex_t lock;
 } myth_ladder;
 

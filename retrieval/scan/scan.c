@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,8 @@ typedef struct {
     dir *stack;
     uint32_t n_busy; /* threads with a directory in hand */
     bool is_ended;
-    myth_status st; /* the first failure */
+    _Atomic uint64_t n_step; /* of matching patterns */
+    myth_status st;          /* the first failure */
     myth_error err;
 } scan;
 
@@ -93,6 +95,7 @@ typedef struct {
     met *met;
     size_t n_names, cap_names, n_met, cap_met;
     uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
+    uint64_t n_step;                        /* of its thread, when they were added last */
     char path[2 * PATH_MAX + NAME_MAX + 8]; /* from top, of the name in hand */
     unsigned char head[MYTH_SNIFF_BYTES];
     myth_thread thread;
@@ -535,7 +538,8 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     f.is_dir = type == DT_DIR;
     myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
     if (not_read & myth_ladder_file(name)) {
-        f.why = type == DT_REG ? take_loss(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES)
+        f.why = type == DT_REG ? take_loss(w, "more than %d bytes of patterns, or %d for a path: not read",
+                                           MYTH_IGNORE_FILE_BYTES, MYTH_IGNORE_PATTERNS)
                                : take_loss(w, "a pipe or a device: no patterns are read from it");
         f.is_lost = true;
         r = type == DT_REG ? MYTH_SCAN_LARGE : MYTH_SCAN_SPECIAL;
@@ -552,6 +556,35 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
         r = judge_file(w, fd, name, n_path, frame, &by, &f);
     }
     return keep(w, d, &f, r, n_path);
+}
+
+/* The file with the most patterns of those that are asked in a directory. */
+static const char *largest_of(const myth_ignore_frame *frame)
+{
+    const myth_ignore_list *most = NULL;
+    for (; frame; frame = frame->parent)
+        for (int r = 0; r < MYTH_RUNG_N; r++)
+            if (frame->list[r] && (!most || frame->list[r]->n_pattern > most->n_pattern))
+                most = frame->list[r];
+    return most ? most->name : "patterns";
+}
+
+/* Adds what the thread's matching took; false when the scan has taken too much of it. */
+static bool count_steps(worker *w, const myth_ignore_frame *frame)
+{
+    scan *s = w->s;
+    myth_error err;
+    const uint64_t now = myth_ignore_steps(), more = now - w->n_step;
+    w->n_step = now;
+    const uint64_t all = atomic_fetch_add_explicit(&s->n_step, more, memory_order_relaxed) + more;
+    const uint64_t most = s->opts->ignore_steps ? s->opts->ignore_steps : MYTH_IGNORE_STEPS;
+    if (all <= most)
+        return true;
+    myth_fail(&err, MYTH_ELIMIT,
+              "%.150s: matching its patterns and the others takes more than %llu steps; make it shorter",
+              largest_of(frame), (unsigned long long)most);
+    fail_scan(s, MYTH_ELIMIT, &err);
+    return false;
 }
 
 static void visit(worker *w, dir *d)
@@ -591,7 +624,7 @@ static void visit(worker *w, dir *d)
         fail_memory(w);
     } else {
         memcpy(w->path, d->path, strlen(d->path) + 1);
-        for (size_t i = 0; i < w->n_met && !(i % 256 == 0 && is_cancelled(s)); i++)
+        for (size_t i = 0; i < w->n_met && !(i % 16 == 0 && (is_cancelled(s) || !count_steps(w, frame))); i++)
             if (!judge(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, not_read)) {
                 fail_memory(w);
                 break;
@@ -616,6 +649,7 @@ static void *work(void *arg)
 {
     worker *w = arg;
     scan *s = w->s;
+    w->n_step = myth_ignore_steps();
     pthread_mutex_lock(&s->lock);
     while (!s->is_ended) {
         dir *d = s->stack;

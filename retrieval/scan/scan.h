@@ -70,8 +70,9 @@ typedef struct {
         /* no file is opened: bytes, mtime, inode, language are not known, and what is large, binary or minified is
          * listed as in; who reads it asks myth_scan_look (myth_grep does) */
         names_only;
-    uint32_t n_threads; /* 0 = all cores                                                                 */
-    uint32_t dir_names; /* 0 = MYTH_DIR_NAMES                                                            */
+    uint32_t n_threads;    /* 0 = all cores                                                                 */
+    uint64_t ignore_steps; /* 0 = MYTH_IGNORE_STEPS                                                            */
+    uint32_t dir_names;    /* 0 = MYTH_DIR_NAMES                                                            */
     /* Asked before a file is opened: true when `file` (path, bytes, mtime_ns, inode set) is as it was, with reason,
      * language, is_generated and is_test filled in from then; the strings must live as long as the list. From any
      * thread. NULL = look into every file. */
