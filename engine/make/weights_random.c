@@ -14,6 +14,7 @@
  * Threads  a large span is filled by as many as there are processors, 16 at most */
 #include "engine/model/weights_impl.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/half.h"
 #include "engine/model/family.h"
 #include "quant.h"
@@ -324,9 +325,7 @@ static const uint64_t Z_STEP = 0x9E3779B97F4A7C15u;
 
 static uint64_t key_of(const myth_weights *w, const myth_tensor *t)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < t->name.len; i++)
-        h = (h ^ (unsigned char)t->name.text[i]) * 0x100000001b3u;
+    const uint64_t h = myth_fnv1a(MYTH_FNV1A, t->name.text, t->name.len);
     return h ^ w->seed * 0xD1342543DE82EF95u;
 }
 

@@ -4,6 +4,7 @@
  * Index    open addressing on FNV-1a of the key; a slot holds value index + 1 */
 #include "meta.h"
 
+#include "engine/base/table.h"
 #include "engine/base/bytes.h"
 #include "engine/base/half.h"
 
@@ -15,25 +16,16 @@ struct myth_meta {
     myth_meta_value *value;
     uint32_t *slot;
     unsigned char *text;
-    uint32_t n_value, cap_value, slot_mask;
+    uint32_t n_value, cap_value, n_slot;
     uint64_t used, cap, booked;
 };
 
-static uint64_t hash_of(const char *text, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return h ^ h >> 32;
-}
-
 myth_status myth_meta_open(myth_meta **out, myth_mem *mem, const myth_meta_size *size, myth_error *err)
 {
-    uint64_t values, slots, bytes = sizeof(myth_meta), n_slot = 4;
+    uint64_t values, slots, bytes = sizeof(myth_meta);
     if (size->n_value > MYTH_META_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%llu keys, at most %d", (unsigned long long)size->n_value, MYTH_META_MAX);
-    while (n_slot < 2 * size->n_value)
-        n_slot *= 2; /* n_value is at most MYTH_META_MAX */
+    const uint32_t n_slot = myth_table_slots(size->n_value); /* n_value is at most MYTH_META_MAX */
     if (!myth_mul_u64(&values, size->n_value, sizeof(myth_meta_value)) ||
         !myth_mul_u64(&slots, n_slot, sizeof(uint32_t)) || !myth_align_u64(&bytes, bytes, 16) ||
         !myth_add_u64(&bytes, bytes, values) || !myth_add_u64(&bytes, bytes, slots) ||
@@ -53,7 +45,7 @@ myth_status myth_meta_open(myth_meta **out, myth_mem *mem, const myth_meta_size 
     m->text = (unsigned char *)(uintptr_t)myth_reader_take(&r, m->cap);
     m->mem = mem;
     m->cap_value = (uint32_t)size->n_value;
-    m->slot_mask = (uint32_t)n_slot - 1;
+    m->n_slot = n_slot;
     m->booked = bytes;
     *out = m;
     return MYTH_OK;
@@ -67,16 +59,15 @@ void myth_meta_close(myth_meta *m)
 
 uint64_t myth_meta_booked(const myth_meta *m) { return m->booked; }
 
+static bool is_key(const void *m, uint32_t idx, const void *key)
+{
+    const myth_str *k = &((const myth_meta *)m)->value[idx].key, *wanted = key;
+    return k->len == wanted->len && memcmp(k->text, wanted->text, wanted->len) == 0;
+}
+
 static uint32_t *slot_of(const myth_meta *m, const char *key, size_t len)
 {
-    for (uint64_t i = hash_of(key, len);; i++) {
-        uint32_t *s = &m->slot[i & m->slot_mask];
-        if (*s == 0)
-            return s;
-        const myth_str *k = &m->value[*s - 1].key;
-        if (k->len == len && memcmp(k->text, key, len) == 0)
-            return s;
-    }
+    return myth_table_find(m->slot, m->n_slot, myth_hash_bytes(key, len), is_key, m, &(myth_str){key, len});
 }
 
 bool myth_meta_add(myth_meta *m, const myth_meta_value *v)

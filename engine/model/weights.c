@@ -6,6 +6,7 @@
  * Folder   model.safetensors, else model.safetensors.index.json, else the only *.safetensors, else the only *.gguf,
  *          else (level CONFIG) config.json alone */
 #include "weights_impl.h"
+#include "engine/base/table.h"
 #include "engine/base/text.h"
 
 #include <dirent.h>
@@ -17,23 +18,14 @@
 
 /* ---- directory ---- */
 
-static uint64_t hash_of(const char *text, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return h ^ h >> 32;
-}
-
 myth_status myth_dir_open(myth_weights *w, uint64_t n_tensor, uint64_t text_bytes, myth_error *err)
 {
     if (n_tensor > MYTH_TENSOR_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", w->path, MYTH_TENSOR_MAX);
     if (n_tensor == 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensors", w->path);
-    uint64_t n_slot = 4, bytes = 0, text, part[3];
-    while (n_slot < 2 * n_tensor)
-        n_slot *= 2; /* n_tensor is at most MYTH_TENSOR_MAX */
+    const uint32_t n_slot = myth_table_slots(n_tensor); /* n_tensor is at most MYTH_TENSOR_MAX */
+    uint64_t bytes = 0, text, part[3];
     if (!myth_mul_u64(&part[0], n_tensor, sizeof(myth_tensor)) ||
         !myth_mul_u64(&part[1], n_tensor, sizeof(myth_span)) || !myth_mul_u64(&part[2], n_slot, sizeof(uint32_t)))
         return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", w->path, MYTH_TENSOR_MAX);
@@ -53,20 +45,19 @@ myth_status myth_dir_open(myth_weights *w, uint64_t n_tensor, uint64_t text_byte
     w->text = (char *)(uintptr_t)myth_reader_take(&r, text);
     w->text_cap = text;
     w->cap_tensor = (uint32_t)n_tensor;
-    w->slot_mask = (uint32_t)n_slot - 1;
+    w->n_slot = n_slot;
     return MYTH_OK;
+}
+
+static bool is_name(const void *w, uint32_t idx, const void *key)
+{
+    const myth_str *k = &((const myth_weights *)w)->tensor[idx].name, *name = key;
+    return k->len == name->len && memcmp(k->text, name->text, name->len) == 0;
 }
 
 static uint32_t *slot_of(const myth_weights *w, const char *name, size_t len)
 {
-    for (uint64_t i = hash_of(name, len);; i++) {
-        uint32_t *s = &w->slot[i & w->slot_mask];
-        if (*s == 0)
-            return s;
-        const myth_str *k = &w->tensor[*s - 1].name;
-        if (k->len == len && memcmp(k->text, name, len) == 0)
-            return s;
-    }
+    return myth_table_find(w->slot, w->n_slot, myth_hash_bytes(name, len), is_name, w, &(myth_str){name, len});
 }
 
 char *myth_dir_text(myth_weights *w, const char *text, size_t len)
@@ -133,7 +124,7 @@ void myth_dir_finish(myth_weights *w)
         if (!w->span[i].is_left_out)
             w->tensor[n++] = w->tensor[i];
     w->n_tensor = n;
-    memset(w->slot, 0, sizeof(uint32_t) * ((size_t)w->slot_mask + 1));
+    memset(w->slot, 0, sizeof(uint32_t) * (size_t)w->n_slot);
     for (uint32_t i = 0; i < n; i++) {
         *slot_of(w, w->tensor[i].name.text, w->tensor[i].name.len) = i + 1;
         w->bytes += w->tensor[i].bytes; /* each is a span of a file, or of a random: model of known shape */

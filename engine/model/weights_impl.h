@@ -38,7 +38,7 @@ struct myth_weights {
     uint32_t *slot;  /* tensor index + 1, open addressing */
     char *text;
     uint64_t text_used, text_cap;
-    uint32_t n_tensor, cap_tensor, slot_mask;
+    uint32_t n_tensor, cap_tensor, n_slot;
 
     uint64_t bytes, mapped, seed;
 };

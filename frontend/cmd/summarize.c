@@ -2,6 +2,7 @@
 #include "summarize.h"
 
 #include "frontend/inspect/prompt/prompt.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -217,9 +218,8 @@ fail:
 /* Told by name and size: which one it is, not whether it is whole. */
 static uint64_t identity_of(const myth_model *m)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const char *s = myth_weights_name(m->weights); *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    const char *name = myth_weights_name(m->weights);
+    uint64_t h = myth_fnv1a(MYTH_FNV1A, name, strlen(name));
     h = (h ^ myth_weights_bytes(m->weights)) * 0x100000001b3u;
     return (h & INT64_MAX) | 1;
 }

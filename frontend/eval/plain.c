@@ -1,6 +1,7 @@
 /* plain.c - see plain.h. In memory, one file after the other. */
 #define _GNU_SOURCE
 #include "plain.h"
+#include "engine/base/array.h"
 #include "engine/base/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -181,14 +182,8 @@ static myth_status put_row(myth_plain *p, const char *text, size_t n, myth_error
         at += len + 1;
     }
     MYTH_TRY(put_words(p->mem, &p->body, text, n, err));
-    if (p->n_row == p->cap_row) {
-        uint32_t cap = 2 * p->cap_row + 256;
-        uint32_t *file_of = myth_realloc(p->mem, MYTH_MEM_OTHER, "plain", p->file_of, cap * sizeof(*file_of));
-        if (!file_of)
-            return no_memory(err);
-        p->file_of = file_of;
-        p->cap_row = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_OTHER, "plain", &p->file_of, p->n_row, &p->cap_row))
+        return no_memory(err);
     p->file_of[p->n_row++] = p->n_file - 1;
     sqlite3_bind_text(p->insert, 1, p->path_words.text, (int)p->path_words.n, SQLITE_STATIC);
     sqlite3_bind_text(p->insert, 2, p->names.text, (int)p->names.n, SQLITE_STATIC);
@@ -250,14 +245,8 @@ static bool is_wanted(const char *name, const char *const *suffix)
 
 static myth_status put_file(myth_plain *p, const char *path, myth_error *err)
 {
-    if (p->n_file == p->cap_file) {
-        uint32_t cap = 2 * p->cap_file + 256;
-        file_row *file = myth_realloc(p->mem, MYTH_MEM_OTHER, "plain", p->file, cap * sizeof(*file));
-        if (!file)
-            return no_memory(err);
-        p->file = file;
-        p->cap_file = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_OTHER, "plain", &p->file, p->n_file, &p->cap_file))
+        return no_memory(err);
     size_t n = strlen(path) + 1;
     char *copy = myth_alloc(p->mem, MYTH_MEM_OTHER, "plain", n);
     if (!copy)

@@ -9,6 +9,7 @@
 #include "find.h"
 #include "regex.h"
 
+#include "engine/base/array.h"
 #include "engine/base/thread.h"
 
 #include <errno.h>
@@ -144,14 +145,8 @@ static bool next_literal(worker *w, const unsigned char **p, const unsigned char
 static bool add_row(worker *w, slot *out, const found_line *row, const unsigned char *text)
 {
     myth_mem *mem = w->g->mem;
-    if (out->n_row == out->cap_row) {
-        size_t cap = out->cap_row ? 2 * out->cap_row : 16;
-        found_line *p = myth_realloc(mem, MYTH_MEM_OTHER, "grep", out->row, cap * sizeof(*p));
-        if (!p)
-            return false;
-        out->row = p;
-        out->cap_row = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "grep", &out->row, out->n_row, &out->cap_row))
+        return false;
     if (out->n_text + row->n_text > out->cap_text) {
         size_t cap = 2 * (out->n_text + row->n_text) + 1024;
         unsigned char *p = myth_realloc(mem, MYTH_MEM_OTHER, "grep", out->text, cap);

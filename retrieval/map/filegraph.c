@@ -1,6 +1,7 @@
 /* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a
  * chance of 1 in 10^7. */
 #include "filegraph.h"
+#include "engine/base/array.h"
 #include "engine/base/text.h"
 #include "retrieval/store/buffer.h"
 #include "retrieval/rank/rank.h"
@@ -247,14 +248,8 @@ static bool grow(myth_mem *mem, void **p, size_t *cap, size_t n, size_t bytes)
 
 static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
 {
-    if (l->n_import == l->cap_import) {
-        uint32_t cap = 2 * l->cap_import + 64;
-        myth_link *p = myth_realloc(l->g->mem, MYTH_MEM_OTHER, "map", l->import, cap * sizeof(*p));
-        if (!p)
-            return false;
-        l->import = p;
-        l->cap_import = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->import, l->n_import, &l->cap_import))
+        return false;
     l->import[l->n_import++] = (myth_link){target, 0, 1, n_definer};
     return true;
 }

@@ -3,6 +3,7 @@
  * where the counts of its lines say it is. */
 #include "repomap_impl.h"
 #include "headline.h"
+#include "engine/base/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,14 +135,8 @@ static int compare(const myth_repomap *m, const item *a, const item *b)
 
 static bool push(myth_repomap *m, item it)
 {
-    if (m->n_heap == m->cap_heap) {
-        size_t cap = 2 * m->cap_heap + 256;
-        item *heap = myth_realloc(m->mem, MYTH_MEM_OTHER, "map", m->heap, cap * sizeof(*heap));
-        if (!heap)
-            return false;
-        m->heap = heap;
-        m->cap_heap = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(m->mem, MYTH_MEM_OTHER, "map", &m->heap, m->n_heap, &m->cap_heap))
+        return false;
     size_t at = m->n_heap++;
     for (size_t up; at > 0 && compare(m, &it, &m->heap[up = (at - 1) / 2]) < 0; at = up)
         m->heap[at] = m->heap[up];
@@ -168,14 +163,8 @@ static item pop(myth_repomap *m)
 static myth_status push_next(myth_repomap *m, myth_error *err)
 {
     enum { PRIVATE = 3 };
-    if (m->n_entry == m->cap_entry) {
-        uint32_t cap = 2 * m->cap_entry + 64;
-        myth_repomap_entry *entry = myth_realloc(m->mem, MYTH_MEM_OTHER, "map", m->entry, cap * sizeof(*entry));
-        if (!entry)
-            return no_memory(err);
-        m->entry = entry;
-        m->cap_entry = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(m->mem, MYTH_MEM_OTHER, "map", &m->entry, m->n_entry, &m->cap_entry))
+        return no_memory(err);
     uint32_t i = m->n_entry++, n = 0;
     const myth_repomap_entry *e = &m->entry[i];
     m->entry[i] = m->next;
@@ -500,14 +489,8 @@ static myth_status sum_to(fitter *f, size_t k, bool *has, myth_error *err)
     myth_repomap *m = f->m;
     myth_status st = MYTH_OK;
     for (*has = true; f->n_sum <= k; f->n_sum++) {
-        if (f->n_sum == f->cap_sum) {
-            size_t cap = 2 * f->cap_sum + 256;
-            uint64_t *sum = myth_realloc(m->mem, MYTH_MEM_OTHER, "map", f->sum, cap * sizeof(*sum));
-            if (!sum)
-                return no_memory(err);
-            f->sum = sum;
-            f->cap_sum = cap;
-        }
+        if (!MYTH_ARRAY_ROOM(m->mem, MYTH_MEM_OTHER, "map", &f->sum, f->n_sum, &f->cap_sum))
+            return no_memory(err);
         uint64_t n = 0;
         if (f->n_sum > m->n_list)
             MYTH_TRY(take_item(m, has, err));

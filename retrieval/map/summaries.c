@@ -2,6 +2,7 @@
 #include "summaries.h"
 
 #include "retrieval/index/index_impl.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -42,14 +43,8 @@ fail:
 
 static myth_status add(myth_summary_list *list, sqlite3_stmt *q, myth_error *err)
 {
-    if (list->n_file == list->cap_file) {
-        uint32_t cap = list->cap_file ? 2 * list->cap_file : 64;
-        myth_summary_file *more = myth_realloc(list->mem, MYTH_MEM_OTHER, "summaries", list->file, cap * sizeof(*more));
-        if (!more)
-            return myth_fail(err, MYTH_ENOMEM, "no memory for a list of %u files", cap);
-        list->file = more;
-        list->cap_file = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(list->mem, MYTH_MEM_OTHER, "summaries", &list->file, list->n_file, &list->cap_file))
+        return myth_fail(err, MYTH_ENOMEM, "no memory for a list of %u files", list->n_file);
     const char *path = (const char *)sqlite3_column_text(q, 1), *language = (const char *)sqlite3_column_text(q, 2);
     myth_summary_file *f = &list->file[list->n_file++];
     *f = (myth_summary_file){

@@ -7,6 +7,7 @@
 #include "retrieval/index/index_impl.h"
 #include "retrieval/scan/kinds.h"
 #include "usage_impl.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -637,14 +638,9 @@ static bool add_use(void *arg, const myth_store_ref *ref)
         l->out->n_unseen++;
         return true;
     }
-    if (l->n_use == l->cap_use) {
-        uint32_t cap = 2 * l->cap_use + 64;
-        use *u = myth_realloc(l->out->mem, MYTH_MEM_OTHER, "usage", l->use, cap * sizeof(*u));
-        l->is_short |= !u;
-        if (!u)
-            return false;
-        l->use = u;
-        l->cap_use = cap;
+    if (!MYTH_ARRAY_ROOM(l->out->mem, MYTH_MEM_OTHER, "usage", &l->use, l->n_use, &l->cap_use)) {
+        l->is_short = true;
+        return false;
     }
     l->use[l->n_use++] = (use){ref->file_id, ref->line, ref->kind};
     return true;

@@ -4,6 +4,8 @@
  *             close, at most SPAN lines */
 #include "retrieval/limits.h"
 #include "usage_impl.h"
+#include "engine/base/table.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -74,12 +76,14 @@ void myth_views_close(myth_views *v)
     *v = (myth_views){0};
 }
 
+static bool is_view(const void *v, uint32_t idx, const void *id)
+{
+    return ((const myth_views *)v)->view[idx]->id == *(const int64_t *)id;
+}
+
 static uint32_t *slot_of(myth_views *v, int64_t id)
 {
-    uint32_t at = (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (v->n_slot - 1);
-    while (v->slot[at] && v->view[v->slot[at] - 1]->id != id)
-        at = (at + 1) & (v->n_slot - 1);
-    return &v->slot[at];
+    return myth_table_find(v->slot, v->n_slot, myth_hash_id((uint64_t)id), is_view, v, &id);
 }
 
 static bool grow_slots(myth_views *v)
@@ -110,14 +114,8 @@ myth_status myth_view_get(myth_view **out, myth_views *v, int64_t file_id, myth_
         *out = v->view[*slot - 1];
         return MYTH_OK;
     }
-    if (v->n_view == v->cap_view) {
-        uint32_t cap = 2 * v->cap_view + 16;
-        myth_view **view = myth_realloc(v->mem, MYTH_MEM_OTHER, "usage", v->view, cap * sizeof(*view));
-        if (!view)
-            return no_memory(err);
-        v->view = view;
-        v->cap_view = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(v->mem, MYTH_MEM_OTHER, "usage", &v->view, v->n_view, &v->cap_view))
+        return no_memory(err);
     int rc = SQLITE_OK;
     if (!v->get_file)
         rc = sqlite3_prepare_v2(myth_store_db(v->store), "SELECT path, language, bytes, flags FROM files WHERE id=?1",
@@ -247,15 +245,9 @@ static bool add_import(void *arg, const myth_store_ref *ref)
     myth_view *f = g->file;
     if (ref->kind != MYTH_REF_IMPORT)
         return true;
-    if (f->n_import == f->cap_import) {
-        uint32_t cap = 2 * f->cap_import + 8;
-        myth_view_import *import =
-            myth_realloc(g->views->mem, MYTH_MEM_OTHER, "usage", f->import, cap * sizeof(*import));
-        g->is_short |= !import;
-        if (!import)
-            return false;
-        f->import = import;
-        f->cap_import = cap;
+    if (!MYTH_ARRAY_ROOM(g->views->mem, MYTH_MEM_OTHER, "usage", &f->import, f->n_import, &f->cap_import)) {
+        g->is_short = true;
+        return false;
     }
     myth_view_import *i = &f->import[f->n_import];
     i->spec = myth_usage_text(g->views->out, ref->name, strlen(ref->name));

@@ -1,5 +1,7 @@
 /* cut.c - see cut.h. */
 #include "cut.h"
+#include "engine/base/array.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -60,20 +62,12 @@ myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err)
 
 bool myth_cut_grow(myth_cut *cut, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
-    void *old;
     if (cut->is_short)
         return false;
-    if (n < *cap)
-        return true;
-    memcpy(&old, list, sizeof(old));
-    uint32_t want = *cap < 16 ? 16 : *cap * 2;
-    void *p = want > *cap ? myth_realloc(cut->mem, MYTH_MEM_OTHER, "chunks", old, want * bytes) : NULL;
-    if (!p) {
+    if (!myth_array_room32(cut->mem, MYTH_MEM_OTHER, "chunks", list, n, cap, bytes)) {
         cut->is_short = true;
         return false;
     }
-    memcpy(list, &p, sizeof(p));
-    *cap = want;
     return true;
 }
 
@@ -118,19 +112,11 @@ bool myth_cut_begins_line(const myth_cut *cut, uint64_t off)
     return off == 0 || cut->text[off - 1] == '\n';
 }
 
-/* ---- names: FNV-1a, open addressing ---- */
-
-static uint32_t hash_of(const unsigned char *s, uint64_t n)
-{
-    uint32_t h = 2166136261u;
-    for (uint64_t i = 0; i < n; i++)
-        h = (h ^ s[i]) * 16777619u;
-    return h ^ h >> 15;
-}
+/* ---- names: open addressing ---- */
 
 static uint32_t *find_slot(myth_cut *cut, const unsigned char *name, uint64_t n)
 {
-    uint32_t i = hash_of(name, n) & (cut->n_slot - 1);
+    uint32_t i = (uint32_t)myth_hash_bytes(name, n) & (cut->n_slot - 1);
     for (; cut->slot[i]; i = (i + 1) & (cut->n_slot - 1)) {
         const char *have = cut->out.names + cut->slot[i];
         if (strncmp(have, (const char *)name, n) == 0 && have[n] == '\0')

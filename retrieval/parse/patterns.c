@@ -9,6 +9,7 @@
  *         What is said of a node here (symbol, field, place) is what ts_tree_cursor_current_status and ts_node_new say
  *         of it */
 #include "patterns.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <language.h>
@@ -354,18 +355,10 @@ typedef struct {
 /* Room for one more in *list. */
 static bool grow(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
-    void *old, *grown;
-    if (n < *cap)
-        return true;
-    uint32_t want = *cap ? 2 * *cap : 256;
-    memcpy(&old, list, sizeof(old));
-    grown = want > *cap ? myth_realloc(w->p->mem, MYTH_MEM_OTHER, "patterns", old, want * bytes) : NULL;
-    if (!grown) {
+    if (!myth_array_room32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, cap, bytes)) {
         w->is_short = true;
         return false;
     }
-    memcpy(list, &grown, sizeof(grown));
-    *cap = want;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "match.h"
 #include "mend.h"
 #include "retrieval/store/postings.h"
+#include "engine/base/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,17 +109,14 @@ static kept *find_kept(sqlite3 *db)
 /* The slot of a word that is kept or may be; NULL: no room, or too long a word. */
 static kept_word *find_word(kept *k, const char *token, size_t n)
 {
-    uint32_t at = 2166136261u;
     if (!k || n == 0 || n > sizeof(k->word->token))
         return NULL;
     if (!k->word && (k->word = sqlite3_malloc64(KEPT_WORDS * sizeof(*k->word))) != NULL)
         memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
     if (!k->word || k->n_word >= KEPT_WORDS - 1)
         return NULL;
-    for (size_t i = 0; i < n; i++)
-        at = (at ^ (unsigned char)token[i]) * 16777619u;
-    for (at = (at ^ at >> 15) % KEPT_WORDS;
-         k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
+    uint32_t at = (uint32_t)myth_hash_bytes(token, n) % KEPT_WORDS;
+    while (k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0))
         at = (at + 1) % KEPT_WORDS;
     return &k->word[at];
 }
@@ -287,12 +285,14 @@ static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, 
 
 /* ---- the rows of the terms ---- */
 
+static bool is_row(const void *r, uint32_t idx, const void *id)
+{
+    return ((const rows *)r)->row[idx].id == *(const uint32_t *)id;
+}
+
 static uint32_t *slot_of(const rows *r, uint32_t id)
 {
-    uint32_t at = (uint32_t)((id * (uint64_t)0x9e3779b97f4a7c15u) >> 40) & (r->n_slot - 1);
-    while (r->slot[at] && r->row[r->slot[at] - 1].id != id)
-        at = (at + 1) & (r->n_slot - 1);
-    return &r->slot[at];
+    return myth_table_find(r->slot, r->n_slot, myth_hash_id(id), is_row, r, &id);
 }
 
 static myth_status grow_rows(plan *p)

@@ -5,6 +5,7 @@
  *          (findngs, find): every word that one slip makes of the misspelt one is stemmed first, some hundred of them,
  *          and a word of the index is looked up among these stems */
 #include "mend.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -49,14 +50,6 @@ typedef struct {
 
 /* ---- what one slip makes of a word ---- */
 
-static uint32_t hash_of(const char *s, size_t n)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h ^ h >> 15;
-}
-
 static size_t apply(char *dst, const char *word, size_t n, edit e)
 {
     const size_t behind = n - e.at;
@@ -94,7 +87,7 @@ static void list_edits(near_words *f)
             for (char letter = 'a'; letter <= (kind == LOST || kind == WRONG ? 'z' : 'a'); letter++) {
                 edit e = {.kind = (unsigned char)kind, .at = (unsigned char)at, .letter = (unsigned char)letter};
                 const size_t n_made = apply(made, f->word, f->n_word, e), n = myth_word_stem(stem, made, n_made);
-                e.hash = hash_of(stem, n);
+                e.hash = (uint32_t)myth_hash_bytes(stem, n);
                 edit *slot = find_slot(f, e.hash);
                 if (!slot->kind)
                     *slot = e;
@@ -105,7 +98,7 @@ static void list_edits(near_words *f)
 static edit find_edit(near_words *f, const char *token, size_t n)
 {
     char made[EDIT_BYTES + 1], stem[EDIT_BYTES + 1];
-    const edit e = *find_slot(f, hash_of(token, n));
+    const edit e = *find_slot(f, (uint32_t)myth_hash_bytes(token, n));
     if (!e.kind)
         return e;
     const size_t n_made = apply(made, f->word, f->n_word, e), n_stem = myth_word_stem(stem, made, n_made);

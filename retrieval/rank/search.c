@@ -8,6 +8,7 @@
 #include "match.h"
 #include "rank.h"
 #include "retrieval/store/store_impl.h"
+#include "engine/base/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,17 +79,15 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
     return p->chunk_at ? MYTH_OK : err ? err->code : MYTH_EFORMAT;
 }
 
-/* The slot where an id is or would be. */
-static uint32_t *slot_of(uint32_t *slot, uint32_t n_slot, int64_t id, int64_t (*id_at)(const pool *p, uint32_t idx),
-                         const pool *p)
+static bool is_file(const void *p, uint32_t idx, const void *id)
 {
-    uint32_t at = (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (n_slot - 1);
-    while (slot[at] && id_at(p, slot[at] - 1) != id)
-        at = (at + 1) & (n_slot - 1);
-    return &slot[at];
+    return ((const pool *)p)->row[idx].id == *(const int64_t *)id;
 }
-static int64_t file_id_at(const pool *p, uint32_t idx) { return p->row[idx].id; }
-static int64_t chunk_id_at(const pool *p, uint32_t idx) { return p->chunk[idx].id; }
+
+static bool is_chunk(const void *p, uint32_t idx, const void *id)
+{
+    return ((const pool *)p)->chunk[idx].id == *(const int64_t *)id;
+}
 
 static uint64_t content_of(sqlite3_stmt *s, int column)
 {
@@ -151,7 +150,7 @@ fail:
 static myth_status put_file(pool *p, int64_t id, uint32_t *idx, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t *slot = slot_of(p->file_slot, p->n_slot, id, file_id_at, p);
+    uint32_t *slot = myth_table_find(p->file_slot, p->n_slot, myth_hash_id((uint64_t)id), is_file, p, &id);
     if (*slot) {
         *idx = *slot - 1;
         return MYTH_OK;
@@ -189,7 +188,7 @@ fail:
 static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t *slot = slot_of(p->chunk_slot, p->n_slot, id, chunk_id_at, p), file = 0;
+    uint32_t *slot = myth_table_find(p->chunk_slot, p->n_slot, myth_hash_id((uint64_t)id), is_chunk, p, &id), file = 0;
     if (*slot) {
         *idx = *slot - 1;
         return MYTH_OK;

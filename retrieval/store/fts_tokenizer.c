@@ -1,6 +1,7 @@
 /* fts_tokenizer.c - see fts_tokenizer.h. A word is found, taken apart, and handed to FTS5 with its parts and stems at
  * its own position. */
 #include "fts_tokenizer.h"
+#include "engine/base/hash.h"
 #include "engine/base/utf8.h"
 
 #include <string.h>
@@ -219,10 +220,7 @@ static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
 {
     if (n > CACHE_BYTES)
         return myth_word_stem(dst, word, n);
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)word[i]) * 16777619u;
-    h = (h ^ h >> 15) % CACHE_SLOTS;
+    const uint32_t h = (uint32_t)myth_hash_bytes(word, n) % CACHE_SLOTS;
     if (t->slot[h].n != n || memcmp(t->slot[h].word, word, n) != 0) {
         t->slot[h].n = (unsigned char)n;
         memcpy(t->slot[h].word, word, n);

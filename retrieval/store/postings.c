@@ -9,6 +9,7 @@
  *            a number never does */
 #include "postings.h"
 #include "store.h"
+#include "engine/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -386,14 +387,8 @@ myth_status myth_postings_find(myth_postings *p, const char *token, size_t n, my
         MYTH_TRY(page_words(c, is_sought, &s, err));
         if (!s.is_found)
             continue;
-        if (p->n_start == p->cap_start) {
-            uint32_t cap = 2 * p->cap_start + 64;
-            start *grown = myth_realloc(p->mem, MYTH_MEM_OTHER, "postings", p->start, cap * sizeof(*grown));
-            if (!grown)
-                return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u words", cap);
-            p->start = grown;
-            p->cap_start = cap;
-        }
+        if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_OTHER, "postings", &p->start, p->n_start, &p->cap_start))
+            return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u words", p->n_start);
         p->start[p->n_start++] = (start){.segment = i, .page = page, .off = (uint32_t)s.at, .end = (uint32_t)s.end};
         word->n_start++;
     }

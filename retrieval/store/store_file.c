@@ -9,6 +9,7 @@
 #include "fts_tokenizer.h"
 #include "retrieval/limits.h"
 #include "symbol_rows.h"
+#include "engine/base/array.h"
 #include "engine/base/utf8.h"
 
 #include <stdlib.h>
@@ -80,14 +81,8 @@ static bool put_text(row_maker *m, const void *s, size_t n)
 
 static bool put_symbol(row_maker *m, int64_t off, const char *name)
 {
-    if (m->n_symbol == m->cap_symbol) {
-        size_t cap = 2 * m->cap_symbol + 64;
-        defined *symbol = myth_realloc(m->mem, MYTH_MEM_OTHER, "index", m->symbol, cap * sizeof(*symbol));
-        if (!symbol)
-            return false;
-        m->symbol = symbol;
-        m->cap_symbol = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(m->mem, MYTH_MEM_OTHER, "index", &m->symbol, m->n_symbol, &m->cap_symbol))
+        return false;
     m->symbol[m->n_symbol++] = (defined){off, m->n_text};
     return put_text(m, name, strlen(name) + 1);
 }

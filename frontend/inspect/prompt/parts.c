@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include "split.h"
+#include "engine/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,14 +89,8 @@ static myth_status new_part(packer *w)
 static myth_status put(packer *w, uint32_t part, uint32_t piece, const myth_block *b, uint32_t cost)
 {
     myth_parts *p = w->p;
-    if (p->n_row == p->cap_row) {
-        uint32_t cap = 2 * p->cap_row + 16;
-        myth_parts_row *to = myth_realloc(p->mem, MYTH_MEM_STAGING, "parts", p->row, cap * sizeof(*to));
-        if (!to)
-            return myth_fail(w->err, MYTH_ENOMEM, "parts: no room for %zu bytes", cap * sizeof(*to));
-        p->row = to;
-        p->cap_row = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_STAGING, "parts", &p->row, p->n_row, &p->cap_row))
+        return myth_fail(w->err, MYTH_ENOMEM, "parts: no room for %zu bytes", (size_t)p->n_row * sizeof(*p->row));
     p->row[p->n_row++] = (myth_parts_row){.piece = piece, .part = part, .cost = cost, .block = *b};
     return MYTH_OK;
 }

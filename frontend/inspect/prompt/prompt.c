@@ -1,6 +1,8 @@
 /* prompt.c - the layouts as tables of literals; the hash runs over the same tables, so no literal can change unseen. */
 #include "prompt.h"
 
+#include "engine/base/hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -97,13 +99,7 @@ myth_status myth_prompt_style_of(myth_prompt_style *out, const myth_meta *meta, 
 }
 
 /* FNV-1a over NUL-terminated texts, the NUL included, so that moving a byte across a border changes the hash. */
-static uint64_t hash_text(uint64_t h, const char *s)
-{
-    do
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    while (*s++);
-    return h;
-}
+static uint64_t hash_text(uint64_t h, const char *s) { return myth_fnv1a(h, s, strlen(s) + 1); }
 
 void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style style)
 {
@@ -111,7 +107,7 @@ void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style styl
     const myth_findings_limits *m = myth_findings_limits_of(style);
     snprintf(number, sizeof(number), "%s %d %d %d %d %d %d %d %d %d %d", styles[style].name, (int)MYTH_PROMPT_VERSION,
              m->n_finding, m->span, m->evidence, m->issue, m->why, m->fix, m->missing, m->n_context, m->context);
-    uint64_t h = hash_text(0xcbf29ce484222325u, number);
+    uint64_t h = hash_text(MYTH_FNV1A, number);
     for (int i = 0; i < N_LITERAL; i++)
         h = hash_text(h, styles[style].literal[i]);
     for (uint32_t i = 0; i < myth_rule_count(); i++)

@@ -1,5 +1,6 @@
 /* missed.c - a growing list of rows whose two strings lie behind one another in one piece of memory each. */
 #include "missed.h"
+#include "engine/base/array.h"
 
 #include <string.h>
 
@@ -12,14 +13,8 @@ myth_status myth_missed_add(myth_missed_list *l, const char *path, uint32_t firs
                             myth_error *err)
 {
     const size_t n_path = strlen(path) + 1, n_why = strlen(why) + 1;
-    if (l->n == l->cap) {
-        const uint32_t cap = 2 * l->cap + 8;
-        myth_missed *row = myth_realloc(l->mem, MYTH_MEM_OTHER, "not inspected", l->row, cap * sizeof(*row));
-        if (!row)
-            return no_memory(err);
-        l->row = row;
-        l->cap = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(l->mem, MYTH_MEM_OTHER, "not inspected", &l->row, l->n, &l->cap))
+        return no_memory(err);
     char *text = myth_alloc(l->mem, MYTH_MEM_OTHER, "not inspected", n_path + n_why);
     if (!text)
         return no_memory(err);

@@ -1,5 +1,6 @@
 /* redact.c - secrets of files, remembered; texts with the secrets taken out. */
 #include "redact.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -9,9 +10,7 @@ enum { GRAM = 8, SHORT_MIN = 6, N_PROBE = 4 };
 
 static uint64_t hash_bytes(const char *p, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u ^ n;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)p[i]) * 0x100000001b3u;
+    uint64_t h = myth_fnv1a(MYTH_FNV1A ^ n, p, n);
     h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
 }

@@ -1,6 +1,7 @@
 /* diff.c - see diff.h. One pass over the lines: a header opens a file, "@@" a hunk, a hunk takes exactly the lines that
  * it counts. */
 #include "diff.h"
+#include "engine/base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,14 +162,8 @@ static myth_status open_file(reader *r, myth_error *err)
     myth_diff *d = r->out;
     if (d->n_file == MYTH_DIFF_FILES)
         return wrong(r, "more than 65,536 files", err);
-    if (d->n_file == d->cap_file) {
-        uint32_t cap = 2 * d->cap_file + 16;
-        myth_diff_file *file = myth_realloc(d->mem, MYTH_MEM_STAGING, "diff", d->file, cap * sizeof(*file));
-        if (!file)
-            return no_memory(err);
-        d->file = file;
-        d->cap_file = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(d->mem, MYTH_MEM_STAGING, "diff", &d->file, d->n_file, &d->cap_file))
+        return no_memory(err);
     r->file = &d->file[d->n_file++];
     *r->file = (myth_diff_file){.kind = MYTH_DIFF_CHANGED};
     r->cap_added = r->cap_removed = r->cap_hunk = 0;

@@ -7,6 +7,7 @@
  * Text      definitions are looked for in the text of the new side, not in the index: what is staged or committed may
  *           differ from what the index has */
 #include "select_impl.h"
+#include "engine/base/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,14 +72,8 @@ static bool add_span(spans *s, uint32_t first, uint32_t last, uint32_t symbol)
     for (uint32_t i = 0; i < s->n && symbol != UINT32_MAX; i++)
         if (s->span[i].symbol == symbol)
             return true;
-    if (s->n == s->cap) {
-        uint32_t cap = 2 * s->cap + 16;
-        span *to = myth_realloc(s->mem, MYTH_MEM_OTHER, "diff", s->span, cap * sizeof(*to));
-        if (!to)
-            return false;
-        s->span = to;
-        s->cap = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(s->mem, MYTH_MEM_OTHER, "diff", &s->span, s->n, &s->cap))
+        return false;
     s->span[s->n++] = (span){first, last, symbol};
     return true;
 }
@@ -177,14 +172,8 @@ static myth_status skip(selection *x, myth_changed_file *c, const char *why, boo
 
 static bool keep_lines(selection *x, myth_changed_file *c, uint32_t first, uint32_t last)
 {
-    if (c->n_subject == c->cap_subject) {
-        uint32_t cap = 2 * c->cap_subject + 8;
-        myth_diff_lines *to = myth_realloc(x->out->mem, MYTH_MEM_OTHER, "diff", c->subject, cap * sizeof(*to));
-        if (!to)
-            return false;
-        c->subject = to;
-        c->cap_subject = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(x->out->mem, MYTH_MEM_OTHER, "diff", &c->subject, c->n_subject, &c->cap_subject))
+        return false;
     c->subject[c->n_subject++] = (myth_diff_lines){first, last};
     return true;
 }

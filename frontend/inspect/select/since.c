@@ -2,6 +2,7 @@
 #include "since.h"
 
 #include "diff.h"
+#include "engine/base/array.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -131,14 +132,8 @@ static const compared *compared_with(myth_since *s, const myth_source *src)
     for (uint32_t i = 0; i < s->n_file; i++)
         if (s->file[i].src == src)
             return &s->file[i];
-    if (s->n_file == s->cap_file) {
-        uint32_t cap = s->cap_file ? 2 * s->cap_file : 16;
-        compared *more = myth_realloc(s->mem, MYTH_MEM_OTHER, "since", s->file, cap * sizeof(*more));
-        if (!more)
-            return NULL;
-        s->file = more;
-        s->cap_file = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(s->mem, MYTH_MEM_OTHER, "since", &s->file, s->n_file, &s->cap_file))
+        return NULL;
     myth_error err = {0};
     compared *c = &s->file[s->n_file];
     *c = (compared){.src = src};
