@@ -83,8 +83,8 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
-/* One attempt, with limits on the devices' ledgers beside what is live there. On failure got[ledger] is what each device
- * had given. */
+/* One attempt, with limits on the devices' ledgers beside what is live there. On failure got[ledger] is what each
+ * device had given. */
 static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
                              const myth_mem_limits *limits, myth_mem_limits *got, myth_error *err)
 {

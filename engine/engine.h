@@ -155,11 +155,11 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 typedef struct myth_engine myth_engine;
 typedef struct myth_seq myth_seq;
 
-/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit may
- * take what it can spare, one whose ledger has a limit what that leaves beside the models that are open (devices.h);
- * the ledgers' limits are the caller's again afterwards. A device that then refuses what fits is asked once more for as many rows a
- * step as fit into what it gave (the plan says how many they are); the answers are the same. The model was opened with
- * level DATA. */
+/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit
+ * may take what it can spare, one whose ledger has a limit what that leaves beside the models that are open
+ * (devices.h); the ledgers' limits are the caller's again afterwards. A device that then refuses what fits is asked
+ * once more for as many rows a step as fit into what it gave (the plan says how many they are); the answers are the
+ * same. The model was opened with level DATA. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);

@@ -81,7 +81,8 @@ static uint64_t add(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Field by field: the padding of a struct has no value. Widths, heads and counts of experts are in the tensors' shapes. */
+/* Field by field: the padding of a struct has no value. Widths, heads and counts of experts are in the tensors' shapes.
+ */
 static uint64_t add_config(uint64_t hash, const myth_config *c)
 {
     const uint32_t number[] = {(uint32_t)c->family,   c->n_layer,      c->n_head,        c->window,

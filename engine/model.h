@@ -30,9 +30,9 @@ bool myth_tensor_is_finite(const myth_tensor *t);
 /* Checks every weight (--check-tensors). MYTH_EFORMAT names the first tensor with a value that is not finite. */
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
-/* A number that tells models apart: FNV-1a over the config, and over each tensor's name, type, shape and first bytes. Two
- * files of the same weights in another form have other numbers; what was computed with one does not fit the other bit
- * for bit either. The model was opened with level HEADER or DATA; with HEADER the bytes do not count. */
+/* A number that tells models apart: FNV-1a over the config, and over each tensor's name, type, shape and first bytes.
+ * Two files of the same weights in another form have other numbers; what was computed with one does not fit the other
+ * bit for bit either. The model was opened with level HEADER or DATA; with HEADER the bytes do not count. */
 uint64_t myth_model_hash(const myth_model *m);
 
 #ifdef __cplusplus
