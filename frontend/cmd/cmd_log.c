@@ -30,7 +30,7 @@ static const myth_option options[] = {
 };
 static const myth_option_group groups[] = {MYTH_GROUP("log", log_opts, options)};
 
-/* ---- out: what the log holds has no secrets, so it is shown as it is ---- */
+/* ---- out: what the log holds was redacted when it was written, so it is shown as it is ---- */
 
 static void put_json(myth_json_out *j, const json_t *v)
 {
@@ -602,15 +602,17 @@ const myth_command myth_cmd_log = {
     .name = "log",
     .args = "list|show|why|replay [RUN] [WHAT]",
     .help = "what earlier runs did, why, and the same run again",
-    .detail = "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven "
-              "questions about it: was evidence missed,\n"
-              "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden "
-              "behind copies and tests; WHAT is a\n"
-              "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the "
-              "bytes: exit 0 equal, 1 different\n"
-              "with the first difference, 3 when it cannot be made again, with every reason. Secrets are not in the "
-              "log: it keeps texts as reports\n"
-              "show them, and files as hashes.",
+    .detail =
+        "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven "
+        "questions about it: was evidence missed,\n"
+        "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden "
+        "behind copies and tests; WHAT is a\n"
+        "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the "
+        "bytes: exit 0 equal, 1 different\n"
+        "with the first difference, 3 when it cannot be made again, with every reason. The log keeps texts as "
+        "reports show them, with\n"
+        "the secrets that are known as such named, and files as hashes. It does not know every secret: keep it as "
+        "you keep the code.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(log_opts),

@@ -270,8 +270,8 @@ const myth_command myth_cmd_map = {
     .help = "a directory on a page: folders, files, signatures, risks, the most important first",
     .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The "
               "index is brought up to date first. "
-              "A file's line names its risks with the line that says so, then what the file says of itself. Values and "
-              "secrets are not shown. Exits "
+              "A file's line names its risks with the line that says so, then what the file says of itself. Values "
+              "are not shown, nor what is known as a secret. Exits "
               "with 3 when not even one line fits or something could not be read, 66 when there is no file.\n"
               "With --summaries the model says in one line what a file is for, where its own words say less; lines are "
               "kept by the file's content and made "

@@ -10,11 +10,11 @@
  *          printed stand beside it (runlog_file.h)
  * Replay   needs no content of files: the run is made again from the command line and the files, and its record
  *          compared with this one
- * Secrets  nothing raw is stored. Every string of the record, the prompts and the answers pass the report's redactor on
- *          their way into the file, so the file has no secret that a report would not show either, and `log` cannot
- *          print what it does not have. Ids of a prompt are kept when naming secrets changed nothing in its text, else
- *          only their hash: a replay makes them again from the files. A command line with a secret in it is kept
- *          redacted and cannot be replayed
+ * Secrets  every string of the record but paths, the prompts and the answers pass the report's redactor on their way
+ *          into the file: what the detectors take for a secret (secrets.h says what that is, and what it is not) is not
+ *          in it, and `log` cannot print what it does not have. A secret that they do not know is in it as it is. Ids of
+ *          a prompt are kept when naming secrets changed nothing in its text, else only their hash: a replay makes them
+ *          again from the files. A command line with a secret in it is kept redacted and cannot be replayed
  * Private  0600. Prompts hold source code: --no-log-prompts keeps prompts and answers as hashes and counts
  * Errors   none: a log that cannot be written says so once on standard error, and the run goes on without it. Every
  *          function takes NULL

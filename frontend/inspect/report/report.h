@@ -9,7 +9,7 @@
  *          form
  * Complete every form says when `complete` is false, why, and each row of `missed`; text and github in words of their
  *          own, rdjsonl as diagnostics, sarif as notifications
- * Secrets  no form shows one: redact.h
+ * Secrets  no form shows what the detectors take for one (redact.h); paths are shown as they are
  * Keys     of the JSON forms and their order are fixed; new ones may be added behind
  * Text     everything from a file or a model is escaped as its form asks for. Controls and marks that turn text around:
  *          text and JSON escape them (the value stays), the other forms show U+FFFD

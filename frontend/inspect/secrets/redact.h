@@ -1,5 +1,5 @@
-/* redact.h - what outputs show of texts that may hold secrets: each secret as "[REDACTED:kind:sha8]", everything else
- * as it is.
+/* redact.h - what outputs show of texts that may hold secrets: each that the detectors know (secrets.h) as
+ * "[REDACTED:kind:sha8]", everything else as it is.
  *
  * Files    the secrets of a file are found once, in the whole of it; a piece of the file (a line, evidence) hides what
  *          it shares with one, also where the piece alone would not look like a secret

@@ -1,5 +1,5 @@
 /* secrets.c - the detectors, one function each: does a secret of this form begin at text[i]? */
-#include "secrets.h"
+#include "secrets_impl.h"
 
 #include "sha256.h"
 
@@ -10,11 +10,6 @@
 /* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known
  * to be a secret. What is one is taken to its end: nothing is looked at twice, whatever the text. */
 enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40, LOOK_MAX = 128 };
-
-typedef struct {
-    const char *p;
-    size_t n;
-} text;
 
 const char *myth_secret_kind_name(myth_secret_kind kind)
 {
@@ -27,6 +22,8 @@ const char *myth_secret_kind_name(myth_secret_kind kind)
 
 size_t myth_secret_placeholder(char dst[MYTH_PLACEHOLDER_CAP], myth_secret_kind kind, const void *secret, size_t len)
 {
+    if (len < MYTH_SECRET_SHORT)
+        return (size_t)snprintf(dst, MYTH_PLACEHOLDER_CAP, "[REDACTED:%s:short]", myth_secret_kind_name(kind));
     myth_sha256 s;
     unsigned char digest[MYTH_SHA256_BYTES];
     char hex[9];
@@ -38,16 +35,6 @@ size_t myth_secret_placeholder(char dst[MYTH_PLACEHOLDER_CAP], myth_secret_kind 
 }
 
 /* ---- bytes ---- */
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-static bool is_alpha(char c) { return is_lower(c) || is_upper(c); }
-static bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
-static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
-static char lower(char c) { return is_upper(c) ? (char)(c + 32) : c; }
 
 typedef enum { SET_ALNUM, SET_WORD, SET_DOTS, SET_HEX, SET_UPPER, SET_BASE64, SET_BASE64_STD } byte_set;
 
@@ -75,30 +62,6 @@ static size_t run_upto(text t, size_t i, byte_set set, size_t max)
 
 static size_t run_of(text t, size_t i, byte_set set) { return run_upto(t, i, set, SIZE_MAX); }
 
-static bool has_at(text t, size_t i, const char *word)
-{
-    size_t n = strlen(word);
-    return i <= t.n && t.n - i >= n && !memcmp(t.p + i, word, n);
-}
-
-static bool has_at_any_case(text t, size_t i, const char *word)
-{
-    for (; *word; word++, i++)
-        if (i >= t.n || lower(t.p[i]) != *word)
-            return false;
-    return true;
-}
-
-static bool has_digit(const char *p, size_t n)
-{
-    while (n && !is_digit(p[n - 1]))
-        n--;
-    return n > 0;
-}
-
-/* A word can begin at i. The letter of an escape (\n) belongs to what stands before. */
-static bool is_border(text t, size_t i) { return i == 0 || !is_alnum(t.p[i - 1]) || (i > 1 && t.p[i - 2] == '\\'); }
-
 /* Bits a byte, over the bytes that occur. */
 static double entropy(const char *p, size_t n)
 {
@@ -110,12 +73,6 @@ static double entropy(const char *p, size_t n)
         if (count[c])
             h -= count[c] / (double)n * log2(count[c] / (double)n);
     return h;
-}
-
-static bool found(myth_secret *out, myth_secret_kind kind, size_t off, size_t len)
-{
-    *out = (myth_secret){.off = (uint32_t)off, .len = (uint32_t)len, .kind = kind};
-    return true;
 }
 
 /* ---- marks of their own ---- */
@@ -267,23 +224,25 @@ static bool find_mailchimp(myth_secret *out, text t, size_t i)
     return m > n + 3 && found(out, MYTH_SECRET_MAILCHIMP, i, m);
 }
 
-/* Authorization: Bearer X, Basic X */
+/* Authorization: Bearer X, Basic X, Token X */
 static bool find_scheme(myth_secret *out, text t, size_t i)
 {
     if (!is_border(t, i))
         return false;
     bool is_bearer = has_at_any_case(t, i, "bearer "), is_basic = !is_bearer && has_at_any_case(t, i, "basic ");
-    if (!is_bearer && !is_basic)
+    const bool is_token =
+        !is_bearer && has_at_any_case(t, i, "token ") && i >= 15 && has_at_any_case(t, i - 15, "authorization: ");
+    if (!is_bearer && !is_basic && !is_token)
         return false;
     size_t at = i + (is_bearer ? 7 : 6);
     while (at < t.n && t.p[at] == ' ')
         at++;
-    size_t n = run_of(t, at, is_bearer ? SET_BASE64 : SET_BASE64_STD);
+    size_t n = run_of(t, at, is_bearer || is_token ? SET_BASE64 : SET_BASE64_STD);
     while (is_bearer && at + n < t.n && (in_set(SET_BASE64, t.p[at + n]) || t.p[at + n] == '.' || t.p[at + n] == '~'))
         n++;
     if (n < 12 || !(has_digit(t.p + at, n) || t.p[at + n - 1] == '='))
         return false;
-    return found(out, is_bearer ? MYTH_SECRET_BEARER : MYTH_SECRET_BASIC_AUTH, at, n);
+    return found(out, is_token ? MYTH_SECRET_TOKEN : is_bearer ? MYTH_SECRET_BEARER : MYTH_SECRET_BASIC_AUTH, at, n);
 }
 
 /* ---- values by the name they are given to ---- */
@@ -300,6 +259,7 @@ static const struct {
     value_bar bar;
     bool is_whole; /* bypass and passed do not hold "pass" */
 } names[] = {
+    {"requirepass", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
     {"password", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
     {"passwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
     {"passphrase", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
@@ -338,25 +298,6 @@ static bool is_about(text t, size_t i, size_t n)
     return false;
 }
 
-/* One byte over and over, a place to fill in, or a word that stands for a value. */
-static bool is_blank_value(const char *p, size_t n)
-{
-    static const char *const word[] = {"password", "passwd", "secret", "token",     "true",    "false",
-                                       "null",     "none",   "string", "text",      "hidden",  "required",
-                                       "optional", "bearer", "basic",  "undefined", "example", "redacted",
-                                       "str",      "bytes",  "utf-8",  "utf8",      "ascii",   "latin-1"};
-    size_t same = 1;
-    while (same < n && p[same] == p[0])
-        same++;
-    if (same == n || p[0] == '$' || p[0] == '%' || p[0] == '<' || p[0] == '{' ||
-        (n > 10 && !memcmp(p, "[REDACTED:", 10)))
-        return true;
-    for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
-        if (strlen(word[k]) == n && has_at_any_case((text){p, n}, 0, word[k]))
-            return true;
-    return false;
-}
-
 /* The name of something: ACCESS_TOKEN, client_secret, x-api-key. Digits make it a value. */
 static bool is_name_like(const char *p, size_t n)
 {
@@ -369,8 +310,40 @@ static bool is_name_like(const char *p, size_t n)
     return has_join;
 }
 
+/* Words in a row that say nothing of a password: "correct horse battery staple", and not "Enter your password". */
+static bool is_passphrase(const char *p, size_t n, char between)
+{
+    static const char *const about[] = {
+        "a",          "an",        "and",    "are",     "at",      "be",     "by",        "can",     "enter",
+        "for",        "from",      "has",    "have",    "if",      "in",     "invalid",   "is",      "least",
+        "must",       "new",       "no",     "not",     "of",      "on",     "or",        "please",  "repeat",
+        "required",   "reset",     "should", "the",     "this",    "to",     "type",      "use",     "user",
+        "was",        "with",      "wrong",  "your",    "key",     "forgot", "too",       "few",     "many",
+        "characters", "character", "digits", "letters", "match",   "valid",  "expired",   "missing", "empty",
+        "contain",    "contains",  "change", "confirm", "current", "old",    "incorrect", "login",   "auth",
+        "name",       "env",       "db",     "see",     "ask",     "client", "app"};
+    uint32_t n_word = 0;
+    bool has_digits = false;
+    for (size_t i = 0, k; i < n; i += k + 1, n_word++) {
+        for (k = 0; i + k < n && p[i + k] != between; k++)
+            if (!is_alnum(p[i + k]))
+                return false;
+        if (k == 0 || (k >= 4 && (has_at_any_case((text){p + i, k}, 0, "pass") ||
+                                  has_at_any_case((text){p + i, k}, 0, "secret") ||
+                                  has_at_any_case((text){p + i, k}, 0, "token"))))
+            return false;
+        has_digits = has_digits || has_digit(p + i, k);
+        for (size_t w = 0; w < sizeof(about) / sizeof(about[0]); w++)
+            if (strlen(about[w]) == k && has_at_any_case((text){p + i, k}, 0, about[w]))
+                return false;
+    }
+    return n_word >= 4 || (n_word == 3 && has_digits);
+}
+
 static bool is_value(value_bar bar, const char *p, size_t n)
 {
+    if (bar == BAR_PASSWORD && n && memchr(p, ' ', n))
+        return is_passphrase(p, n, ' ');
     bool has_lower = false, has_upper = false;
     for (size_t i = 0; i < n; i++) {
         if (is_space(p[i]) || (unsigned char)p[i] < 0x20)
@@ -378,16 +351,42 @@ static bool is_value(value_bar bar, const char *p, size_t n)
         has_lower = has_lower || is_lower(p[i]);
         has_upper = has_upper || is_upper(p[i]);
     }
-    if (n < 4 || is_blank_value(p, n))
+    if (n < 3 || is_blank_value(p, n))
         return false;
     switch (bar) {
-    case BAR_PASSWORD: return !is_name_like(p, n);
+    case BAR_PASSWORD: return is_passphrase(p, n, '-') || (!is_name_like(p, n) && (n > 3 || has_digit(p, n)));
     case BAR_SECRET:
         return n >= 8 && !is_name_like(p, n) && (has_digit(p, n) || (has_lower && has_upper) || n >= 12) &&
                entropy(p, n) >= 2.5;
     case BAR_KEY: return n >= 20 && has_digit(p, n) && (has_lower || has_upper) && entropy(p, n) >= 3.5;
     }
     return false;
+}
+
+/* What a person types: letters with a digit or a sign among them, or a few digits. No number of one or two, no path. */
+static bool is_short_password(const char *p, size_t n)
+{
+    bool has_sign = false, has_letter = false, is_number = true;
+    for (size_t i = 0; i < n; i++) {
+        has_letter = has_letter || is_alpha(p[i]);
+        has_sign = has_sign || strchr("!@#$%^*~+", p[i]);
+        is_number = is_number && is_digit(p[i]);
+    }
+    if (n < 3 || p[0] == '/' || p[0] == '~' || p[n - 1] == '=' || is_blank_value(p, n) || is_name_like(p, n))
+        return false;
+    return is_number ? n >= 4 : has_letter && (has_digit(p, n) || has_sign);
+}
+
+/* A field of a list: key=value;key=value, user=a password=b: `end` is behind its blanks. */
+static bool is_field(text t, size_t at, size_t end, size_t n)
+{
+    if (at + n < t.n && t.p[at + n] == ';') { /* Server=x;Pwd=y;: and no C, where blanks stand around the sign */
+        size_t k = at;
+        while (k > 0 && at - k < GAP_MAX && t.p[k - 1] != ';' && t.p[k - 1] != '\n' && !is_quote(t.p[k - 1]))
+            k--;
+        return t.p[at - 1] == '=' && k > 0 && t.p[k - 1] == ';' && !is_space(t.p[k]);
+    }
+    return t.p[at - 1] == '=' && end > at + n && end < t.n && (is_alnum(t.p[end]) || t.p[end] == '_'); /* A=b command */
 }
 
 /* A value without quotes ends where its line or its field does; code that goes on is no value. */
@@ -408,6 +407,10 @@ static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
         ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '#';
     }
     *len = n;
+    if (at > 0 && t.p[at - 1] == '>' && !(end < t.n && t.p[end] == '<')) /* <password> without its end */
+        return false;
+    if (bar == BAR_PASSWORD)
+        return (ends || is_field(t, at, end, n)) && is_short_password(t.p + at, n);
     return ends && n >= 8 && has_letter && has_digit(t.p + at, n) && is_value(bar, t.p + at, n);
 }
 
@@ -460,6 +463,59 @@ static bool is_long_flag(text t, size_t i)
     return t.n - i > 2 && t.p[i] == '-' && t.p[i + 1] == '-';
 }
 
+/* Files in which a name and its value are parted by a blank: "machine h login u password x", "requirepass x". */
+static bool is_word_pair(text t, size_t i)
+{
+    const size_t stop = i > 2 * GAP_MAX ? i - 2 * GAP_MAX : 0;
+    if (has_at(t, i, "requirepass "))
+        return i == 0 || t.p[i - 1] == '\n';
+    for (size_t k = i; k-- > stop && t.p[k] != '\n';)
+        if (has_at(t, k, "login ") && is_border(t, k))
+            return true;
+    return false;
+}
+
+/* The run of len bytes behind a long flag, with more of the command behind it. */
+static bool is_flag_value(text t, size_t at, size_t len, value_bar bar)
+{
+    return at + len < t.n && (t.p[at + len] == ' ' || t.p[at + len] == '\t') &&
+           (bar == BAR_PASSWORD ? is_short_password(t.p + at, len)
+                                : len >= 8 && has_digit(t.p + at, len) && is_value(bar, t.p + at, len));
+}
+
+/* Between a name and a value of three bytes stands one = or : and no call: f(pwd, x, "md5") and pw == "MD5" give
+ * none. */
+static bool is_given(text t, size_t from, size_t to)
+{
+    uint32_t n_sign = 0;
+    for (size_t i = from; i < to; i++) {
+        n_sign += t.p[i] == '=' || (t.p[i] == ':' && !has_at(t, i, ":="));
+        if (strchr(",(!", t.p[i]) && !(t.p[i] == ',' && i + 1 == to))
+            return false;
+    }
+    return n_sign == 1 || has_at(t, from, " => ");
+}
+
+/* A line of its own: name "x"; */
+static bool is_directive(text t, size_t i, size_t v)
+{
+    size_t k = i, n = 1;
+    while (k > 0 && (in_set(SET_WORD, t.p[k - 1]) || t.p[k - 1] == ' ' || t.p[k - 1] == '\t'))
+        k--;
+    while (v + n < t.n && n < LOOK_MAX && t.p[v + n] != t.p[v] && t.p[v + n] != '\n')
+        n++;
+    return (k == 0 || t.p[k - 1] == '\n') && has_at(t, v + n + 1, ";") && t.p[v + n] == t.p[v];
+}
+
+/* "a ? password : b": the colon is the operator's. */
+static bool is_of_question(text t, size_t i)
+{
+    for (size_t k = i; k-- > 0 && i - k < GAP_MAX && t.p[k] != '\n';)
+        if (t.p[k] == '?')
+            return true;
+    return false;
+}
+
 static bool find_named(myth_secret *out, text t, size_t i)
 {
     size_t k = 0, m = 0;
@@ -488,11 +544,15 @@ static bool find_named(myth_secret *out, text t, size_t i)
     bool has_sign, has_word;
     while (v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'))
         v++;
+    const bool is_spaced = v > name_end && v < t.n && t.p[v] == ':';
     if (v < t.n && (t.p[v] == '=' || t.p[v] == ':' || t.p[v] == '>')) {
         for (v++; v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'); v++) {}
-        if (find_bare(&len, t, v, names[k].bar))
+        if (!(is_spaced && is_of_question(t, i)) && find_bare(&len, t, v, names[k].bar))
             return found_named(out, t, names[k].kind, i, name_end, v, len);
-    } else if (v > name_end && is_long_flag(t, i) && find_bare(&len, t, v, names[k].bar)) {
+    } else if (v > name_end && is_long_flag(t, i)) {
+        if (find_bare(&len, t, v, names[k].bar) || is_flag_value(t, v, len, names[k].bar))
+            return found_named(out, t, names[k].kind, i, name_end, v, len);
+    } else if (v > name_end && is_word_pair(t, i) && find_bare(&len, t, v, names[k].bar)) {
         return found_named(out, t, names[k].kind, i, name_end, v, len);
     }
 
@@ -503,7 +563,8 @@ static bool find_named(myth_secret *out, text t, size_t i)
     bool is_escaped = v < t.n && t.p[v] == '\\';
     v += is_escaped;
     if (v >= t.n || !is_quote(t.p[v]) ||
-        (!has_sign && (v == name_end || !is_upper(t.p[i])))) /* #define TOKEN "x", not: pass "x" to it */
+        (!has_sign && (v == name_end || !(is_upper(t.p[i]) || is_directive(t, i, v))))) /* #define TOKEN "x", not: pass
+                                                                                           "x" to it */
         return false;
     char quote = t.p[v++];
     for (len = 0; v + len < t.n && len < VALUE_MAX && t.p[v + len] != quote && t.p[v + len] != '\n'; len++) {
@@ -514,9 +575,35 @@ static bool find_named(myth_secret *out, text t, size_t i)
     }
     if (v + len > t.n)
         len = t.n - v;
-    if (!is_value(names[k].bar, t.p + v, len) || (has_word && !has_digit(t.p + v, len)))
+    if (!is_value(names[k].bar, t.p + v, len) || (has_word && !has_digit(t.p + v, len)) ||
+        (len == 3 && !is_given(t, name_end, v)))
         return false;
     return found_named(out, t, names[k].kind, i, name_end, v, len);
+}
+
+/* A line of .pgpass: host:port:database:user:X */
+static bool find_pgpass(myth_secret *out, text t, size_t i)
+{
+    size_t at = i, n, field = 0, first[5];
+    if (i > 0 && t.p[i - 1] != '\n')
+        return false;
+    for (; field < 5; field++) {
+        first[field] = at;
+        for (n = 0; at + n < t.n && n < LOOK_MAX && !is_space(t.p[at + n]) && (field == 4 || t.p[at + n] != ':'); n++) {
+        }
+        if (field < 4 && (n == 0 || at + n >= t.n || t.p[at + n] != ':'))
+            return false;
+        at += n + (field < 4);
+    }
+    const size_t n_port = first[2] - first[1] - 1;
+    n = at - first[4];
+    if (at < t.n && t.p[at] != '\n' && t.p[at] != '\r')
+        return false;
+    for (size_t k = 0; k < n_port; k++)
+        if (!is_digit(t.p[first[1] + k]) || n_port < 4)
+            return false;
+    return is_short_password(t.p + first[4], n) && !has_at(t, first[4], "/") && is_alpha(t.p[first[2]]) &&
+           found(out, MYTH_SECRET_PASSWORD, first[4], n);
 }
 
 /* ---- all of them ---- */
@@ -525,7 +612,8 @@ static bool find_marked(myth_secret *out, text t, size_t i)
 {
     return find_prefix(out, t, i) || find_private_key(out, t, i) || find_jwt(out, t, i) ||
            find_url_password(out, t, i) || find_webhook(out, t, i) || find_telegram(out, t, i) ||
-           find_discord(out, t, i) || find_mailchimp(out, t, i) || find_scheme(out, t, i);
+           find_discord(out, t, i) || find_mailchimp(out, t, i) || find_scheme(out, t, i) || find_pgpass(out, t, i) ||
+           myth_secret_find_flag(out, t.p, t.n, i);
 }
 
 bool myth_secret_next(myth_secret *out, const char *bytes, size_t len, size_t from)

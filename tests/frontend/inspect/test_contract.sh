@@ -59,7 +59,9 @@ def inspection(d):
     keys(d, "model", "prompt_tokens", "max_new_tokens", "finish_reason", "complete", "findings", "missing_context", "parts", "budget", "inspected",
          "context_rounds")
     # of a symbol its context is asked for, which the shipped model does not read
-    lacks = [m for m in d["not_inspected"] if not (d["inspected"].startswith("symbol ") and ("context" in m["why"] or " past the " in m["why"]))]
+    def is_context(m):
+        return d["inspected"].startswith("symbol ") and ("context" in m["why"] or " past the " in m["why"])
+    lacks = [m for m in d["not_inspected"] if not is_context(m)]
     assert not lacks and d["complete"] is (not d["not_inspected"]) and d["prompt_tokens"] > 0, str(d)[:300]
     for f in d["findings"]:
         keys(f, "rule", "severity", "status", "file", "lines", "issue", "evidence", "why", "fix", "missing")
