@@ -167,7 +167,11 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     assert(c->opts_bytes <= sizeof(opts));
     for (size_t i = 0; i < c->n_group; i++)
         myth_args_add(&parsed, &c->group[i], opts);
+    const char *directory = NULL;
+    if (myth_help_has_dir(c))
+        myth_args_add(&parsed, &myth_group_directory, &directory);
     myth_args_add(&parsed, &myth_group_global, &global);
+    parsed.command = c->name;
     myth_error in_file = {0};
     myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
@@ -193,6 +197,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         .parsed = &parsed,
         .n_arg = parsed.n_arg,
         .arg = argv,
+        .directory = directory,
         .log = {myth_term_log, term,
                 global.is_quiet  ? MYTH_LOG_ERROR
                 : global.verbose ? MYTH_LOG_DEBUG
@@ -201,8 +206,11 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         .cancel = &is_cancelled,
     };
     if (parsed.n_arg < c->min_arg || parsed.n_arg > c->max_arg)
-        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d arguments, expected %s; mythos %s --help", c->name,
-                              parsed.n_arg, c->args[0] ? c->args : "none", c->name);
+        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d argument%s, expected %s; mythos %s --help", c->name,
+                              parsed.n_arg, parsed.n_arg == 1 ? "" : "s", c->args[0] ? c->args : "none", c->name);
+    if (directory && parsed.n_arg == c->max_arg)
+        return myth_cli_failf(&cli, MYTH_EARG, "%s: the directory is given twice, by -C %s and as %s", c->name,
+                              directory, argv[parsed.n_arg - 1]);
     catch_signals();
     myth_cli_watch(&is_cancelled);
     return run_with_ledger(&cli, opts);

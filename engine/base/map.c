@@ -22,7 +22,10 @@ static myth_status open_regular(int *out, struct stat *st, const char *path, uns
     if (fd < 0)
         return myth_fail(err, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode)) {
+        const bool is_dir = S_ISDIR(st->st_mode);
         close(fd);
+        if (is_dir)
+            return myth_fail(err, MYTH_EIO, "%s: a directory where a file is expected", path);
         return myth_fail(err, MYTH_EIO, "%s: not a regular file", path);
     }
     *out = fd;

@@ -153,7 +153,8 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
     default:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
-        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number from %g to %g", where, got, o->min, o->max);
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number from %.10g to %.10g", where, got, o->min,
+                         o->max);
     }
 }
 
@@ -187,9 +188,25 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
 
 /* ---- names ---- */
 
-void myth_args_env_name(const myth_option *o, char *dst, size_t cap)
+/* Flags of one name that mean different things in different commands, and those that write over what is there. The test
+ * of the tables holds that no other name is read in two ways. */
+static const char *const own_names[] = {
+    "chunks", "files",   "for", "format", "hidden",          "output",
+    "prompt", "rebuild", "top", "type",   "update-baseline", "weights",
+};
+
+bool myth_args_is_own(const char *name)
 {
-    int n = snprintf(dst, cap, "MYTHOS_%s", o->name);
+    for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)
+        if (strcmp(own_names[i], name) == 0)
+            return true;
+    return false;
+}
+
+void myth_args_env_name(const myth_option *o, const char *command, char *dst, size_t cap)
+{
+    const bool is_own = command && myth_args_is_own(o->name);
+    int n = snprintf(dst, cap, "MYTHOS_%s%s%s", is_own ? command : "", is_own ? "_" : "", o->name);
     for (int i = 0; i < n && (size_t)i < cap; i++)
         dst[i] = dst[i] == '-' ? '_' : (char)toupper((unsigned char)dst[i]);
 }
@@ -287,7 +304,8 @@ static myth_status unknown_flag(const myth_parsed *p, const char *word, size_t l
     const char *near = myth_args_nearest(name, list, (size_t)p->n_slot);
     if (near)
         return myth_fail(err, MYTH_EARG, "unknown flag %.*s; did you mean --%s?", (int)len, word, near);
-    return myth_fail(err, MYTH_EARG, "unknown flag %.*s; --help lists the flags", (int)len, word);
+    return myth_fail(err, MYTH_EARG, "unknown flag %.*s; mythos %s --help lists the flags", (int)len, word,
+                     p->command ? p->command : "COMMAND");
 }
 
 /* ---- parsing ---- */
@@ -340,7 +358,7 @@ static myth_status read_environment(myth_parsed *p, myth_error *err)
     for (int i = 0; i < p->n_slot; i++) {
         char name[80];
         myth_opt_slot *s = &p->slot[i];
-        myth_args_env_name(s->opt, name, sizeof(name));
+        myth_args_env_name(s->opt, p->command, name, sizeof(name));
         const char *text = getenv(name);
         if (!text || !*text)
             continue;
@@ -353,9 +371,36 @@ static myth_status read_environment(myth_parsed *p, myth_error *err)
     return MYTH_OK;
 }
 
+/* --format for a command that has --json, and --json for one that has --format: *is_read says whether it was that. */
+static myth_status read_format(myth_parsed *p, int argc, char **argv, int *i, const char *word, size_t len,
+                               const char *text, bool *is_read, myth_error *err)
+{
+    const bool is_format = len == 8 && memcmp(word, "--format", len) == 0,
+               is_json = len == 6 && memcmp(word, "--json", len) == 0 && !text;
+    const char *other = is_format ? "--json" : "--format";
+    myth_opt_slot *s = is_format || is_json ? find_spelling(p, other, strlen(other)) : NULL;
+    if (!s || s->opt->kind != (is_format ? MYTH_OPT_FLAG : MYTH_OPT_CHOICE) ||
+        (is_json && !parse_choice(s->field, s->opt->value, "json")))
+        return MYTH_OK;
+    *is_read = true;
+    if (is_format) {
+        if (!text && *i + 1 >= argc)
+            return myth_fail(err, MYTH_EARG, "--format: expects a value (text|json)");
+        text = text ? text : argv[++*i];
+        if (strcmp(text, "json") != 0 && strcmp(text, "text") != 0)
+            return myth_fail(err, MYTH_EARG, "--format: got '%s', expected text|json", text);
+        *(bool *)s->field = strcmp(text, "json") == 0;
+    }
+    s->source = MYTH_FROM_FLAG;
+    s->text = is_format ? text : "json";
+    return MYTH_OK;
+}
+
 /* One flag at argv[*i]; *i ends on the last word that belongs to it. */
 static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth_error *err)
 {
+    myth_status st = MYTH_OK;
+    bool is_read = false;
     const char *word = argv[*i], *text = NULL;
     size_t len = strlen(word);
     if (word[1] == '-' && strchr(word, '=')) {
@@ -372,6 +417,8 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
         else
             s = NULL;
     }
+    if (!s && (st = read_format(p, argc, argv, i, word, len, text, &is_read, err), is_read))
+        return st;
     if (!s)
         return unknown_flag(p, word, len, err);
     if (s->opt->kind == MYTH_OPT_FLAG && !text)

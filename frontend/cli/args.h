@@ -1,9 +1,11 @@
 /* args.h - option tables: one table drives parsing, the environment, --help, the man page and completion.
  *
  * Values   flag > environment > configuration file (rcfile.h) > default. Every long flag has an environment variable:
- *          --max-new-tokens, MYTHOS_MAX_NEW_TOKENS
+ *          --max-new-tokens, MYTHOS_MAX_NEW_TOKENS. A flag that several commands read differently, or that writes over
+ *          something, has its command's name in the variable: MYTHOS_SCAN_HIDDEN, MYTHOS_INSPECT_DIFF_UPDATE_BASELINE
  * Forms    --name value, --name=value, -x value; --no-name turns a boolean off; `--` ends the options; `-` is an
- *          argument
+ *          argument. A command that prints JSON with --json takes --format text|json too, one that has --format with
+ *          json among its forms takes --json too
  * Sizes    1048576, 512M, 2GiB, 1.5g: powers of 1024
  * Owner    texts are lent from argv and the environment
  * Errors   MYTH_EARG with one line that names the flag, what it takes, and the nearest known flag */
@@ -70,8 +72,9 @@ typedef struct {
 typedef struct {
     myth_opt_slot slot[MYTH_ARGS_MAX];
     int n_slot;
-    int n_arg;       /* positional arguments, moved to the front of argv */
-    bool wants_help; /* -h or --help was seen: nothing after it was read */
+    int n_arg;           /* positional arguments, moved to the front of argv */
+    bool wants_help;     /* -h or --help was seen: nothing after it was read */
+    const char *command; /* whose options these are, for the names of variables; NULL = no command's */
 } myth_parsed;
 
 /* Adds a group whose struct is at `base`; sets the fields to their defaults. */
@@ -86,8 +89,10 @@ bool myth_args_is_given(const myth_parsed *p, const char *name); /* by flag or e
 
 /* Value as text ("4096", "on", "json"), for --show-config. */
 void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap);
-/* "MYTHOS_MAX_NEW_TOKENS". */
-void myth_args_env_name(const myth_option *o, char *dst, size_t cap);
+/* "MYTHOS_MAX_NEW_TOKENS"; with the command where the flag wants it. */
+void myth_args_env_name(const myth_option *o, const char *command, char *dst, size_t cap);
+/* Whether the flag's variable carries the name of its command. */
+bool myth_args_is_own(const char *name);
 /* The word of `list` nearest to `word`, when it is near enough to be meant; else NULL. */
 const char *myth_args_nearest(const char *word, const char *const *list, size_t n);
 /* "2GiB" to bytes. */

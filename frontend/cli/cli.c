@@ -119,6 +119,11 @@ int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
     return myth_cli_fail(cli, &err);
 }
 
+const char *myth_cli_dir(const myth_cli *cli, int idx)
+{
+    return cli->directory ? cli->directory : cli->n_arg > idx ? cli->arg[idx] : ".";
+}
+
 /* The shipped embedder has a name; the shipped model is the first .gguf beside it. */
 #define EMBEDDER "mythos-embed.gguf"
 

@@ -66,6 +66,7 @@ typedef struct {
     char **arg; /* positional arguments                                      */
     myth_mem *mem;
     myth_mem_limits limits; /* --mem-limit, by ledger                                    */
+    const char *directory;  /* -C of a command that ends in [DIR]; NULL = not given      */
     char device[32];        /* what "auto" stands for, once engine options were made     */
     myth_log log;           /* for engine options; lent for the run                      */
     myth_term *term;
@@ -119,6 +120,9 @@ int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
+
+/* The directory that the command works on: -C, or its argument number idx, or the current one. */
+const char *myth_cli_dir(const myth_cli *cli, int idx);
 
 /* The model to open: the flag (or MYTHOS_MODEL), else the shipped one, written to dst. MYTH_ENOTFOUND when there is
  * none. */

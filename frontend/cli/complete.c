@@ -8,12 +8,18 @@
 
 #include <string.h>
 
+/* A command that prints JSON with --json takes --format text|json too (args.h). */
+static bool is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
+
+static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE,  "text|json", 0, NULL,
+                                          0,        0,    "what is printed"};
+
 /* ---- bash ---- */
 
 static void complete_options(FILE *f, const myth_option_group *g)
 {
     for (size_t i = 0; i < g->n_opt; i++)
-        fprintf(f, "--%s ", g->opt[i].name);
+        fprintf(f, "--%s %s", g->opt[i].name, is_json(&g->opt[i]) ? "--format " : "");
 }
 
 static void complete_choices(FILE *f, const myth_option_group *g)
@@ -44,7 +50,7 @@ void myth_help_completion_bash(FILE *f)
         const myth_command *c = myth_commands[i];
         for (size_t g = 0; g < c->n_group; g++)
             for (size_t k = 0; k < c->group[g].n_opt; k++) {
-                const myth_option *o = &c->group[g].opt[k];
+                const myth_option *o = is_json(&c->group[g].opt[k]) ? &format_option : &c->group[g].opt[k];
                 if (o->kind != MYTH_OPT_CHOICE)
                     continue;
                 fprintf(f, "    %s--%s) words=\"", c->name, o->name);
@@ -61,8 +67,10 @@ void myth_help_completion_bash(FILE *f)
           f);
     for (int i = 0; myth_commands[i]; i++) {
         fprintf(f, "        %s) words=\"", myth_commands[i]->name);
-        for (size_t g = 0; g < myth_commands[i]->n_group; g++)
-            complete_options(f, &myth_commands[i]->group[g]);
+        const myth_option_group *group[MYTH_HELP_GROUPS];
+        myth_help_groups(group, myth_commands[i]);
+        for (size_t g = 0; group[g] != &myth_group_global; g++)
+            complete_options(f, group[g]);
         fputs("\" ;;\n", f);
     }
     fputs("        esac\n        words=\"$words ", f);
@@ -145,6 +153,8 @@ static void zsh_group(FILE *f, const myth_option_group *g)
             zsh_spelling(f, o, s, n);
         if (o->kind == MYTH_OPT_FLAG)
             zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--no-%s", o->name));
+        if (is_json(o))
+            zsh_spelling(f, &format_option, "--format", 8);
         fputs(" \\\n           ", f);
     }
 }
@@ -167,9 +177,10 @@ void myth_help_completion_zsh(FILE *f)
     for (int i = 0; myth_commands[i]; i++) {
         const myth_command *c = myth_commands[i];
         fprintf(f, "    %s)\n        _arguments -S :", c->name);
-        for (size_t g = 0; g < c->n_group; g++)
-            zsh_group(f, &c->group[g]);
-        zsh_group(f, &myth_group_global);
+        const myth_option_group *group[MYTH_HELP_GROUPS];
+        myth_help_groups(group, c);
+        for (size_t g = 0; group[g]; g++)
+            zsh_group(f, group[g]);
         fputs(" '--help[say how it is used]' '*:argument:_files'\n        ;;\n", f);
     }
     fputs("    esac\n}\nif [ \"${funcstack[1]}\" = _mythos ]; then\n    _mythos \"$@\"\nelse\n    compdef _mythos "
@@ -217,6 +228,9 @@ static void fish_group(FILE *f, const char *command, const myth_option_group *g)
         fputs(" -d '", f);
         fish_text(f, o->help);
         fputs("'\n", f);
+        if (is_json(o))
+            fprintf(f, "complete -c mythos -n '__fish_seen_subcommand_from %s' -l format -x -a 'text json' -d '%s'\n",
+                    command, format_option.help);
     }
 }
 
@@ -228,9 +242,12 @@ void myth_help_completion_fish(FILE *f)
         fish_text(f, myth_commands[i]->help);
         fputs("'\n", f);
     }
-    for (int i = 0; myth_commands[i]; i++)
-        for (size_t g = 0; g < myth_commands[i]->n_group; g++)
-            fish_group(f, myth_commands[i]->name, &myth_commands[i]->group[g]);
+    for (int i = 0; myth_commands[i]; i++) {
+        const myth_option_group *group[MYTH_HELP_GROUPS];
+        myth_help_groups(group, myth_commands[i]);
+        for (size_t g = 0; group[g] != &myth_group_global; g++)
+            fish_group(f, myth_commands[i]->name, group[g]);
+    }
     fish_group(f, NULL, &myth_group_global);
     fputs("complete -c mythos -l help -s h -d 'say how it is used'\n", f);
 }

@@ -2,58 +2,140 @@
 #include "help.h"
 #include "version.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { FLAG_COLUMN = 34 };
+enum { FLAG_COLUMN = 34, WIDTH = 100, WIDTH_MIN = 60 };
+
+static const myth_option directory_option[] = {
+    {"directory", "-C", MYTH_OPT_TEXT, "DIR", 0, NULL, 0, 0, "the directory; the same as the argument DIR"},
+};
+const myth_option_group myth_group_directory = {"directory", directory_option, 1, 0};
+
+bool myth_help_has_dir(const myth_command *c)
+{
+    const size_t n = strlen(c->args);
+    return n >= 5 && strcmp(c->args + n - 5, "[DIR]") == 0;
+}
+
+void myth_help_groups(const myth_option_group *dst[MYTH_HELP_GROUPS], const myth_command *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_group && n + 3 < MYTH_HELP_GROUPS; i++)
+        if (c->group[i].title[0])
+            dst[n++] = &c->group[i];
+    if (myth_help_has_dir(c))
+        dst[n++] = &myth_group_directory;
+    dst[n++] = &myth_group_global;
+    dst[n] = NULL;
+}
+
+/* Columns of the terminal that f is, else WIDTH: what is read in a file or by a pager does not depend on a window. */
+static int width_of(FILE *f)
+{
+    struct winsize size;
+    if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return WIDTH;
+    return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+}
+
+/* Words of text from column `at` on, each further line from column `indent` on; a newline of the text stays one. */
+static void print_wrapped(FILE *f, const char *text, int at, int indent)
+{
+    const int width = width_of(f);
+    while (*text) {
+        const int n = (int)strcspn(text, " \n");
+        if (at > indent && at + 1 + n > width) {
+            fprintf(f, "\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            fputc(' ', f);
+            at++;
+        }
+        fprintf(f, "%.*s", n, text);
+        at += n;
+        text += n;
+        if (*text == '\n') {
+            fprintf(f, "\n%*s", indent, "");
+            at = indent;
+        }
+        text += strspn(text, " \n");
+    }
+    fputc('\n', f);
+}
 
 /* "-n, --max-new-tokens N" */
 static void spell_flag(char *dst, size_t cap, const myth_option *o)
 {
-    snprintf(dst, cap, "%s%s--%s%s%s", o->also ? o->also : "", o->also ? ", " : "", o->name, o->value ? " " : "",
-             o->value ? o->value : "");
+    const bool is_json = o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0;
+    snprintf(dst, cap, "%s%s--%s%s%s%s", o->also ? o->also : "", o->also ? ", " : "", o->name, o->value ? " " : "",
+             o->value ? o->value : "", is_json ? ", --format json" : "");
 }
 
-static void print_option(FILE *f, const myth_option *o)
+/* Whether a flag of the command itself has a spelling of this flag of every command: then the command's counts. */
+static bool is_taken(const myth_command *c, const myth_option *o)
 {
-    char flag[160];
-    spell_flag(flag, sizeof(flag), o);
+    for (size_t g = 0; o->also && g < c->n_group; g++)
+        for (size_t i = 0; i < c->group[g].n_opt; i++)
+            if (&c->group[g].opt[i] != o && c->group[g].opt[i].also && strcmp(c->group[g].opt[i].also, o->also) == 0)
+                return true;
+    return false;
+}
+
+static void print_option(FILE *f, const myth_command *c, const myth_option *o)
+{
+    char flag[160], text[600];
+    myth_option shown = *o;
+    if (is_taken(c, o))
+        shown.also = NULL;
+    spell_flag(flag, sizeof(flag), &shown);
     int n = fprintf(f, "  %s", flag);
     if (n >= FLAG_COLUMN) {
         fputc('\n', f);
         n = 0;
     }
-    fprintf(f, "%*s%s", FLAG_COLUMN - n, "", o->help);
-    if (o->def)
-        fprintf(f, o->def[0] == '(' ? " %s" : " (%s)", o->def);
-    fputc('\n', f);
+    fprintf(f, "%*s", FLAG_COLUMN - n, "");
+    const char *open = !o->def ? "" : o->def[0] == '(' ? " " : " (", *close = !o->def || o->def[0] == '(' ? "" : ")";
+    snprintf(text, sizeof(text), "%s%s%s%s", o->help, open, o->def ? o->def : "", close);
+    print_wrapped(f, text, FLAG_COLUMN, FLAG_COLUMN);
 }
 
-static void print_group(FILE *f, const myth_option_group *g)
+static void print_group(FILE *f, const myth_command *c, const myth_option_group *g)
 {
     fprintf(f, "\n%s:\n", g->title);
     for (size_t i = 0; i < g->n_opt; i++)
-        print_option(f, &g->opt[i]);
+        print_option(f, c, &g->opt[i]);
 }
 
 void myth_help_overview(FILE *f)
 {
     fputs("mythos inspects code with a local Gemma.\n\nusage: mythos COMMAND [flags] [arguments]\n\ncommands:\n", f);
-    for (int i = 0; myth_commands[i]; i++)
-        fprintf(f, "  %-14s %s\n", myth_commands[i]->name, myth_commands[i]->help);
-    fputs("\nmythos COMMAND --help lists the flags of a command; every long flag --some-name may be given as "
-          "MYTHOS_SOME_NAME,\n"
-          "or as some-name = value in ~/.config/mythos/config.\n",
-          f);
+    for (int i = 0; myth_commands[i]; i++) {
+        fprintf(f, "  %-14s ", myth_commands[i]->name);
+        print_wrapped(f, myth_commands[i]->help, 17, 17);
+    }
+    fputc('\n', f);
+    print_wrapped(
+        f,
+        "mythos COMMAND --help lists the flags of a command. Every long flag --some-name may also be given as "
+        "MYTHOS_SOME_NAME, or as some-name = value in ~/.config/mythos/config.",
+        0, 0);
 }
 
 void myth_help_command(FILE *f, const myth_command *c)
 {
-    fprintf(f, "usage: mythos %s [flags]%s%s\n\n%s\n", c->name, c->args[0] ? " " : "", c->args, c->help);
-    if (c->detail)
-        fprintf(f, "\n%s\n", c->detail);
-    for (size_t i = 0; i < c->n_group; i++)
-        print_group(f, &c->group[i]);
-    print_group(f, &myth_group_global);
+    const myth_option_group *group[MYTH_HELP_GROUPS];
+    fprintf(f, "usage: mythos %s [flags]%s%s\n\n", c->name, c->args[0] ? " " : "", c->args);
+    print_wrapped(f, c->help, 0, 0);
+    if (c->detail) {
+        fputc('\n', f);
+        print_wrapped(f, c->detail, 0, 0);
+    }
+    myth_help_groups(group, c);
+    for (size_t i = 0; group[i]; i++)
+        print_group(f, c, group[i]);
 }
 
 /* ---- man ---- */
@@ -75,12 +157,12 @@ static void roff(FILE *f, const char *text)
     }
 }
 
-static void man_options(FILE *f, const myth_option_group *g)
+static void man_options(FILE *f, const myth_option_group *g, const char *command)
 {
     for (size_t i = 0; i < g->n_opt; i++) {
         char flag[160], env[80];
         spell_flag(flag, sizeof(flag), &g->opt[i]);
-        myth_args_env_name(&g->opt[i], env, sizeof(env));
+        myth_args_env_name(&g->opt[i], command, env, sizeof(env));
         fputs(".TP\n.B ", f);
         roff(f, flag);
         fputc('\n', f);
@@ -94,46 +176,8 @@ static void man_options(FILE *f, const myth_option_group *g)
     }
 }
 
-static void man_command(FILE *f, const myth_command *c)
+static void man_exits(FILE *f)
 {
-    fputs(".SS mythos ", f);
-    roff(f, c->name);
-    fputc(' ', f);
-    roff(f, c->args);
-    fputc('\n', f);
-    roff(f, c->help);
-    fputs(".\n", f);
-    if (c->detail) {
-        fputs(".PP\n", f);
-        roff(f, c->detail);
-        fputc('\n', f);
-    }
-    for (size_t i = 0; i < c->n_group; i++)
-        man_options(f, &c->group[i]);
-}
-
-void myth_help_man(FILE *f, const myth_command *c)
-{
-    fprintf(
-        f, ".TH MYTHOS 1 \"\" \"mythos %s\" \"User Commands\"\n.SH NAME\nmythos \\- inspects code with a local Gemma\n",
-        MYTHOS_VERSION);
-    fputs(".SH SYNOPSIS\n.B mythos\n.I COMMAND\n[flags] [arguments]\n", f);
-    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag stands above "
-          "its\n"
-          "environment variable, that above the configuration file, that above the default. Sizes take units: 512M, "
-          "2GiB. A single dash stands for standard input.\n",
-          f);
-    fputs(".SH COMMANDS\n", f);
-    for (int i = 0; myth_commands[i]; i++)
-        if (!c || c == myth_commands[i])
-            man_command(f, myth_commands[i]);
-    fputs(".SH OPTIONS OF EVERY COMMAND\n", f);
-    man_options(f, &myth_group_global);
-    fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
-          "A line each: name = value, the name that of a long flag, for every command that has it; behind a line "
-          "[COMMAND] for that one alone. # begins a\n"
-          "remark. The environment and flags stand above it. MYTHOS_CONFIG names another file, empty for none.\n",
-          f);
     fputs(".SH EXIT STATUS\n", f);
     size_t n;
     const myth_exit_row *row = myth_exit_table(&n);
@@ -142,4 +186,72 @@ void myth_help_man(FILE *f, const myth_command *c)
         roff(f, row[i].meaning);
         fputs(".\n", f);
     }
+}
+
+/* mythos-COMMAND(1) */
+static void man_command(FILE *f, const myth_command *c)
+{
+    char upper[48];
+    size_t n = 0;
+    for (; c->name[n] && n + 1 < sizeof(upper); n++)
+        upper[n] = (char)toupper((unsigned char)c->name[n]);
+    upper[n] = '\0';
+    fprintf(f, ".TH MYTHOS-%s 1 \"\" \"mythos %s\" \"User Commands\"\n.SH NAME\nmythos-", upper, MYTHOS_VERSION);
+    roff(f, c->name);
+    fputs(" \\- ", f);
+    roff(f, c->help);
+    fputs("\n.SH SYNOPSIS\n.B mythos ", f);
+    roff(f, c->name);
+    fputs("\n[flags] ", f);
+    roff(f, c->args);
+    fputs("\n.SH DESCRIPTION\n", f);
+    roff(f, c->detail ? c->detail : c->help);
+    fputs(c->detail ? "\n" : ".\n", f);
+    const myth_option_group *group[MYTH_HELP_GROUPS];
+    myth_help_groups(group, c);
+    fputs(".SH OPTIONS\n", f);
+    for (size_t i = 0; group[i] && group[i] != &myth_group_global; i++) {
+        fputs(".SS ", f);
+        roff(f, group[i]->title);
+        fputc('\n', f);
+        man_options(f, group[i], c->name);
+    }
+    fputs(".SH SEE ALSO\n.BR mythos (1)\nhas the options of every command, the files and the exit codes.\n", f);
+}
+
+void myth_help_man(FILE *f, const myth_command *c)
+{
+    if (c) {
+        man_command(f, c);
+        return;
+    }
+    fprintf(f,
+            ".TH MYTHOS 1 \"\" \"mythos %s\" \"User Commands\"\n"
+            ".SH NAME\nmythos \\- inspects code with a local Gemma\n",
+            MYTHOS_VERSION);
+    fputs(".SH SYNOPSIS\n.B mythos\n.I COMMAND\n[flags] [arguments]\n", f);
+    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag is stronger "
+          "than its environment variable, that is stronger than the configuration file, that is stronger than the "
+          "default. Sizes take units: 512M, 2GiB. A single dash is standard input. Each command has a page of its own, "
+          "mythos\\-COMMAND(1).\n",
+          f);
+    fputs(".SH COMMANDS\n", f);
+    for (int i = 0; myth_commands[i]; i++) {
+        fputs(".TP\n.B ", f);
+        roff(f, myth_commands[i]->name);
+        fputc(' ', f);
+        roff(f, myth_commands[i]->args);
+        fputc('\n', f);
+        roff(f, myth_commands[i]->help);
+        fputs(".\n", f);
+    }
+    fputs(".SH OPTIONS OF EVERY COMMAND\n", f);
+    man_options(f, &myth_group_global, NULL);
+    fputs(
+        ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
+        "One setting a line, name = value, where name is that of a long flag. It holds for every command that has the "
+        "flag; after a line [COMMAND], for that command alone. # begins a remark. The environment and flags are "
+        "stronger. MYTHOS_CONFIG names another file; empty, it names none.\n",
+        f);
+    man_exits(f);
 }

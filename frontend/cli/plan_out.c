@@ -100,8 +100,8 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
                     d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");
         fputc('\n', f);
     }
-    fprintf(f, "%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch,
-            myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
+    fprintf(f, "%u sequence%s of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, myth_s(p->n_seq), p->n_ctx,
+            p->n_ubatch, myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
     for (uint32_t i = 0; i < p->n_suggestion; i++) {
         char change[MYTH_SUGGESTION_TEXT];
         myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);

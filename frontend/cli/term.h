@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* The ending of a counted noun: "" for 1, "s" for every other number. */
+static inline const char *myth_s(unsigned long long n) { return n == 1 ? "" : "s"; }
+
 typedef enum {
     MYTH_COLOR_NONE,
     MYTH_COLOR_RED,

@@ -14,7 +14,8 @@ static int run_man(myth_cli *cli, const void *opts)
         if (strcmp(myth_commands[i]->name, cli->arg[0]) == 0)
             only = myth_commands[i];
     if (cli->n_arg && !only)
-        return myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%s'", cli->arg[0]);
+        return myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%s'; mythos --help lists the commands",
+                              cli->arg[0]);
     myth_help_man(stdout, only);
     return MYTH_EXIT_CLEAN;
 }

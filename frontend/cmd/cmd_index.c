@@ -341,10 +341,12 @@ static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, 
 static void print_text(myth_cli *cli, const myth_index_stats *s, const lines *problems, bool is_check)
 {
     char size[24];
-    printf("%llu files, %llu chunks, %llu symbols, %s\n", (unsigned long long)s->n_file, (unsigned long long)s->n_chunk,
-           (unsigned long long)s->n_symbol, myth_size_text(size, s->bytes));
+    const unsigned long long n_file = s->n_file, n_chunk = s->n_chunk, n_symbol = s->n_symbol;
+    printf("%llu file%s, %llu chunk%s, %llu symbol%s, %s\n", n_file, myth_s(n_file), n_chunk, myth_s(n_chunk), n_symbol,
+           myth_s(n_symbol), myth_size_text(size, s->bytes));
     if (is_check)
-        myth_term_note(cli->term, "check: %llu problems in %.2f s", (unsigned long long)problems->n_line, s->seconds);
+        myth_term_note(cli->term, "check: %llu problem%s in %.2f s", (unsigned long long)problems->n_line,
+                       myth_s(problems->n_line), s->seconds);
     else
         myth_term_note(cli->term, "%llu added, %llu changed, %llu removed in %.2f s", (unsigned long long)s->n_added,
                        (unsigned long long)s->n_changed, (unsigned long long)s->n_removed, s->seconds);
@@ -374,7 +376,7 @@ static int run_index(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "index: --rebuild and --check exclude each other");
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write, as a full disk is */
     myth_index_opts io = {
-        .root = cli->n_arg ? cli->arg[0] : ".",
+        .root = myth_cli_dir(cli, 0),
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
         .is_read_only = o->check,
@@ -416,11 +418,12 @@ fail:
         code = myth_cli_fail(cli, &err);
     } else {
         if (n_problem)
-            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index%s",
-                                                        myth_index_path(x), (unsigned long long)n_problem,
-                                                        problems.n_vectors == n_problem ? "its vectors are made anew by"
-                                                                                        : "it is made anew by",
-                                                        problems.n_vectors == n_problem ? "" : " --rebuild"));
+            code = myth_exit_worse(
+                code,
+                myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s", myth_index_path(x),
+                               (unsigned long long)n_problem, myth_s(n_problem),
+                               problems.n_vectors == n_problem ? "its vectors are made anew by" : "it is made anew by",
+                               problems.n_vectors == n_problem ? "" : " --rebuild"));
         else if (stats.n_lost)
             code = MYTH_EXIT_INCOMPLETE;
         list_unstructured(cli, x, NULL);

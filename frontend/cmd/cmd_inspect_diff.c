@@ -105,9 +105,10 @@ static void say(const diff_job *j, const myth_cli *cli)
     const myth_changes *c = &j->changes;
     uint32_t n_said = 0;
     myth_error line = {0};
-    myth_term_note(
-        cli->term, "%u of %u files shown, %u changed definitions; %u lines added, %u removed, %u files deleted",
-        c->n_shown, c->n_file, c->n_definition, c->lines_added, c->lines_removed + c->lines_deleted, c->n_deleted);
+    myth_term_note(cli->term,
+                   "%u of %u file%s shown, %u changed definition%s; %u line%s added, %u removed, %u file%s deleted",
+                   c->n_shown, c->n_file, myth_s(c->n_file), c->n_definition, myth_s(c->n_definition), c->lines_added,
+                   myth_s(c->lines_added), c->lines_removed + c->lines_deleted, c->n_deleted, myth_s(c->n_deleted));
     for (uint32_t i = 0; i < c->n_file; i++) {
         const myth_changed_file *f = &c->file[i];
         if (!f->skipped || (n_said++ >= SAID_FILES && !f->is_missed))
@@ -116,7 +117,7 @@ static void say(const diff_job *j, const myth_cli *cli)
         myth_term_note(cli->term, "%s", line.msg);
     }
     if (n_said > SAID_FILES)
-        myth_term_note(cli->term, "%u files are not shown", c->n_skipped);
+        myth_term_note(cli->term, "%u file%s not shown", c->n_skipped, c->n_skipped == 1 ? " is" : "s are");
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,

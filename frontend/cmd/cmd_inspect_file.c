@@ -4,6 +4,7 @@
 #include "inspect_run.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <stddef.h>
 
 typedef struct {
@@ -56,6 +57,12 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
 {
     const file_opts *o = opts;
     file f = {0};
+    struct stat is;
+    if (stat(cli->arg[0], &is) == 0 && S_ISDIR(is.st_mode))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "inspect-file: %s is a directory; give one of its files, or ask about all of it with "
+                              "mythos inspect-topic \"QUESTION\" -C %s",
+                              cli->arg[0], cli->arg[0]);
     const myth_inspect_job job = {.begin = begin, .fill = fill, .on_context = on_context, .user = &f};
     int code = myth_inspect_command(cli, &o->inspect, &job);
     myth_nearby_close(f.nearby);

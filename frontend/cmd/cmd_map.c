@@ -224,7 +224,7 @@ static int run_map(myth_cli *cli, const void *opts)
     } else {
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
-    MYTH_TRY(myth_cli_index(&x, cli, mem, cli->n_arg ? cli->arg[0] : ".", &err));
+    MYTH_TRY(myth_cli_index(&x, cli, mem, myth_cli_dir(cli, 0), &err));
     if (o->summaries) { /* a model's run and its plan end before anything else of the model is opened */
         MYTH_TRY(make_summaries(cli, o, x, mem, &err));
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
@@ -247,7 +247,7 @@ static int run_map(myth_cli *cli, const void *opts)
         MYTH_TRY(print_json(m, &page, o, &err));
     else
         myth_term_data(cli->term, stdout, page.text, page.n);
-    myth_term_note(cli->term, "%llu of %u tokens: %u of %u files; %.1f ms, %.1f of the processor",
+    myth_term_note(cli->term, "%llu of %u tokens used, %u of %u files shown; %.1f ms wall, %.1f ms CPU",
                    (unsigned long long)page.n_token, o->tokens, page.n_shown, page.n_file, took, cpu);
 fail:
     myth_term_progress_end(cli->term);

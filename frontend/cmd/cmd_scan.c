@@ -130,7 +130,7 @@ static void count_out(char *dst, size_t cap, const myth_scan_list *l)
 static int run_scan(myth_cli *cli, const void *opts)
 {
     const scan_opts *o = opts;
-    const char *root = cli->n_arg ? cli->arg[0] : ".";
+    const char *root = myth_cli_dir(cli, 0);
     const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
     for (int i = 0; i < o->glob.n; i++)
         glob[i] = o->glob.item[i];
@@ -160,8 +160,8 @@ static int run_scan(myth_cli *cli, const void *opts)
     else if (list.n_out[MYTH_SCAN_UNREADABLE])
         code = MYTH_EXIT_INCOMPLETE;
     if (code != MYTH_EXIT_NOINPUT)
-        myth_term_note(cli->term, "%llu files, %s; out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN],
-                       myth_size_text(size, list.in_bytes), out);
+        myth_term_note(cli->term, "%llu file%s, %s; out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN],
+                       myth_s(list.n_out[MYTH_SCAN_IN]), myth_size_text(size, list.in_bytes), out);
     myth_scan_close(&list, cli->mem);
     return code;
 }

@@ -16,7 +16,8 @@ typedef struct {
     const char *corpus, *queries, *weights, *embed_model;
     uint32_t k;
     int mode;
-    bool files, lexical, explain, json;
+    myth_opt_list regexp, glob, type;
+    bool files, paths, lexical, explain, json, ignore_case, is_word, fixed, count;
 } search_opts;
 
 static const myth_option search_options[] = {
@@ -26,7 +27,23 @@ static const myth_option search_options[] = {
      0,
      "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the "
      "name, or best first"},
+    {"regexp", "-e", MYTH_OPT_LIST, "PATTERN", offsetof(search_opts, regexp), NULL, 0, 0,
+     "lines that match the expression, instead of QUERY; given again, lines that match any of them"},
+    {"fixed-strings", "-F", MYTH_OPT_FLAG, NULL, offsetof(search_opts, fixed), NULL, 0, 0,
+     "lines that hold QUERY as it is written"},
+    {"ignore-case", "-i", MYTH_OPT_FLAG, NULL, offsetof(search_opts, ignore_case), NULL, 0, 0,
+     "of lines: without regard to the case of letters"},
+    {"word-regexp", "-w", MYTH_OPT_FLAG, NULL, offsetof(search_opts, is_word), NULL, 0, 0,
+     "of lines: whole words only"},
+    {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(search_opts, glob), NULL, 0, 0,
+     "only files that G names; '!G' leaves them out; may be given again"},
+    {"type", "-t", MYTH_OPT_LIST, "LANG", offsetof(search_opts, type), NULL, 0, 0,
+     "only files of the language (c, cpp, python, ...); may be given again"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only"},
+    {"files-with-matches", "-l", MYTH_OPT_FLAG, NULL, offsetof(search_opts, paths), NULL, 0, 0,
+     "only the paths of the files that have a hit"},
+    {"count", "-c", MYTH_OPT_FLAG, NULL, offsetof(search_opts, count), NULL, 0, 0,
+     "of lines: how many match in each file"},
     {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0,
      "by words alone, without vectors"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model),
@@ -36,6 +53,10 @@ static const myth_option search_options[] = {
      "print every part of every score"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
      "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]"},
+};
+
+/* What evaluations ask of search; not shown in the help (frontend/eval/README.md). */
+static const myth_option eval_options[] = {
     {"corpus", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, corpus), NULL, 0, 0,
      "search rows {\"id\",\"text\"[,\"path\",\"names\"]} of a JSONL file instead of a directory"},
     {"queries", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, queries), NULL, 0, 0,
@@ -43,7 +64,10 @@ static const myth_option search_options[] = {
     {"weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(search_opts, weights), NULL, 0, 0,
      "name=value,... over the defaults, for ablations"},
 };
-static const myth_option_group search_groups[] = {MYTH_GROUP("search", search_opts, search_options)};
+static const myth_option_group search_groups[] = {
+    MYTH_GROUP("search", search_opts, search_options),
+    MYTH_GROUP("", search_opts, eval_options),
+};
 
 /* ---- a corpus ---- */
 
@@ -178,12 +202,13 @@ fail:
 
 typedef struct {
     myth_cli *cli;
-    bool json, only_files;
+    bool json, only_files, counts;
     myth_json_out j;
     uint64_t n_row;
-    char *last; /* path of the row before, of only_files */
+    char *last; /* path of the row before, of only_files and counts */
     size_t cap_last;
-    bool is_full; /* no memory for it                      */
+    uint64_t n_in_file; /* of counts: matching lines of `last` */
+    bool is_full;       /* no memory for it                      */
 } lines;
 
 /* Of a list of files the first matching line of each. */
@@ -203,9 +228,34 @@ static bool is_same_file(lines *l, const char *path)
     return false;
 }
 
+/* With --count: the file that just ended and how many of its lines match. */
+static void put_count(lines *l)
+{
+    if (!l->n_in_file)
+        return;
+    if (l->json) {
+        myth_jout_object(&l->j);
+        myth_jout_key_str(&l->j, "path", l->last);
+        myth_jout_key_u64(&l->j, "count", l->n_in_file);
+        myth_jout_end(&l->j);
+    } else {
+        myth_term_path(stdout, l->last);
+        printf(":%llu\n", (unsigned long long)l->n_in_file);
+    }
+    l->n_in_file = 0;
+}
+
 static bool put_line(void *arg, const myth_grep_row *row)
 {
     lines *l = arg;
+    if (l->counts) {
+        if (!l->last || strcmp(l->last, row->path) != 0)
+            put_count(l);
+        is_same_file(l, row->path);
+        l->n_in_file++;
+        l->n_row++;
+        return !l->is_full;
+    }
     if (l->only_files && is_same_file(l, row->path))
         return !l->is_full;
     l->n_row++;
@@ -234,30 +284,61 @@ static bool put_line(void *arg, const myth_grep_row *row)
     return true;
 }
 
+/* The files that --glob and --type leave, by their names alone. */
+static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_opts *o, const char *dir,
+                              myth_error *err)
+{
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
+    for (int i = 0; i < o->glob.n; i++)
+        glob[i] = o->glob.item[i];
+    for (int i = 0; i < o->type.n; i++)
+        if (!myth_detect_is_language(o->type.item[i]))
+            return myth_fail(err, MYTH_EARG, "--type: '%.60s' is no language; c, cpp, python, javascript, go and so on",
+                             o->type.item[i]);
+    myth_scan_opts so = {
+        .root = dir,
+        .globs = o->glob.n ? glob : NULL,
+        .names_only = true,
+        .n_threads = cli->global->n_threads,
+        .is_cancelled = cli->cancel,
+    };
+    myth_status st = myth_scan(list, cli->mem, &so, err);
+    if (st != MYTH_OK || !o->type.n)
+        return st;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n_file; i++) {
+        const char *language = myth_detect_language(list->file[i].path, NULL, 0);
+        bool is_wanted = false;
+        for (int k = 0; k < o->type.n; k++)
+            is_wanted = is_wanted || strcmp(o->type.item[k], language) == 0;
+        if (is_wanted)
+            list->file[n++] = list->file[i];
+    }
+    list->n_file = n;
+    return MYTH_OK;
+}
+
 /* Scans the files: no index, no false negatives. */
 static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex,
                                 lines *l, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_scan_list list = {0};
-    myth_scan_opts so = {
-        .root = dir,
-        .names_only = true,
-        .n_threads = cli->global->n_threads,
-        .is_cancelled = cli->cancel,
-    };
     uint64_t n_unread = 0;
-    MYTH_TRY(myth_scan(&list, cli->mem, &so, err));
+    MYTH_TRY(list_files(&list, cli, o, dir, err));
     myth_grep_opts go = {
         .root = dir,
         .pattern = (const unsigned char *)query,
         .n_pattern = strlen(query),
         .is_regex = is_regex,
+        .ignore_case = o->ignore_case,
+        .is_word = o->is_word,
         .n_threads = cli->global->n_threads,
         .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
         .is_cancelled = cli->cancel,
     };
     MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
+    put_count(l);
     if (l->is_full)
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* directories; files are not opened by the scan */
@@ -322,6 +403,20 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
     }
 }
 
+/* The files that --glob and --type leave, in the order of their bytes, so that a path is found. */
+typedef struct {
+    const char **path;
+    uint32_t n;
+} wanted_files;
+
+static int by_bytes(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static bool wants_file(void *user, const char *path)
+{
+    const wanted_files *w = user;
+    return bsearch(&path, w->path, w->n, sizeof(*w->path), by_bytes) != NULL;
+}
+
 static myth_search_mode mode_of(int mode)
 {
     return mode == MODE_PHRASE ? MYTH_SEARCH_PHRASE
@@ -332,39 +427,57 @@ static myth_search_mode mode_of(int mode)
 
 /* Brings the index up to date and asks it. */
 static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir,
-                                myth_hits *hits, char off[256], myth_error *err)
+                                myth_hits *hits, char off[256], bool *is_news, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
+    myth_scan_list list = {0};
+    wanted_files wanted = {0};
     myth_semantic semantic = {0};
     MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, err));
     myth_search_opts so = {
         .query = query,
         .mode = mode_of(o->mode),
         .k = o->k,
-        .by_file = o->files,
+        .by_file = o->files || o->paths,
         .with_text = true,
         .weights = o->weights,
     };
+    if (o->glob.n || o->type.n) {
+        MYTH_TRY(list_files(&list, cli, o, dir, err));
+        if (!(wanted.path = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", list.n_file + 1, sizeof(*wanted.path)))) {
+            st = myth_fail(err, MYTH_ENOMEM, "search: no memory for the names of %u files", list.n_file);
+            goto fail;
+        }
+        for (; wanted.n < list.n_file; wanted.n++)
+            wanted.path[wanted.n] = list.file[wanted.n].path;
+        qsort(wanted.path, wanted.n, sizeof(*wanted.path), by_bytes);
+        so.wants_file = wants_file;
+        so.user = &wanted;
+    }
     if (o->lexical)
         snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
     else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
         MYTH_TRY(myth_semantic_open(&semantic, cli, x, o->embed_model, &so, err));
     snprintf(off, 256, "%s", semantic.off);
+    *is_news = off[0] && !o->lexical && myth_cli_says_first(x, "semantic-off");
     if (off[0] && !o->lexical && o->embed_model)
         st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", off);
     if (st == MYTH_OK)
         st = myth_search(hits, x, &so, err);
 fail:
+    myth_free(cli->mem, wanted.path);
+    myth_scan_close(&list, cli->mem);
     myth_semantic_close(&semantic, cli);
     myth_index_close(x);
     return st;
 }
 
-static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits, const char *off)
+/* Why vectors are not used is said once an index, and always with --explain. */
+static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits, const char *off, bool is_news)
 {
     myth_json_out j;
-    if (off[0] && (o->explain || !o->lexical))
+    if (off[0] && (o->explain || is_news))
         myth_term_note(cli->term, "semantic: off, because %s", off);
     if (o->json) {
         myth_jout_start(&j, stdout);
@@ -375,7 +488,12 @@ static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits,
         return;
     }
     for (uint32_t i = 0; i < hits->n_hit; i++)
-        put_hit_text(cli, &hits->hit[i], o->explain);
+        if (o->paths) {
+            myth_term_path(stdout, hits->hit[i].path);
+            putchar('\n');
+        } else {
+            put_hit_text(cli, &hits->hit[i], o->explain);
+        }
     if (o->explain)
         myth_term_note(cli->term,
                        "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u "
@@ -393,30 +511,60 @@ static int run_search(myth_cli *cli, const void *opts)
     char off[256] = "";
     if (o->corpus || o->queries)
         return run_corpus(cli, o);
-    if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
-        return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
-    const char *query = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
+    char pattern[4096];
+    const char *query = pattern, *dir;
+    int mode = o->mode;
+    bool is_news = false;
+    if (o->regexp.n) {
+        size_t n = 0;
+        pattern[0] = '\0';
+        for (int i = 0; i < o->regexp.n && n < sizeof(pattern); i++)
+            n += (size_t)snprintf(pattern + n, sizeof(pattern) - n, o->regexp.n > 1 ? "%s(?:%s)" : "%s%s", i ? "|" : "",
+                                  o->regexp.item[i]);
+        if (n >= sizeof(pattern))
+            return myth_cli_failf(cli, MYTH_EARG, "search: the expressions of --regexp are longer than %zu bytes",
+                                  sizeof(pattern) - 1);
+        if (cli->n_arg > 1)
+            return myth_cli_failf(cli, MYTH_EARG,
+                                  "search: --regexp is in the place of QUERY; one argument, DIR, is left");
+        mode = o->fixed ? MODE_LITERAL : MODE_REGEX;
+        dir = myth_cli_dir(cli, 0);
+    } else {
+        if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
+            return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
+        query = cli->arg[0];
+        dir = myth_cli_dir(cli, 1);
+        if (mode == MODE_AUTO && (o->fixed || o->ignore_case || o->is_word || o->count))
+            mode = MODE_LITERAL;
+    }
+    const bool is_of_lines = mode == MODE_LITERAL || mode == MODE_REGEX;
+    if (!is_of_lines && (o->fixed || o->ignore_case || o->is_word || o->count))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "search: --fixed-strings, --ignore-case, --word-regexp and --count are "
+                              "about lines; they do not go with this --mode");
+    if (o->count && (o->files || o->paths))
+        return myth_cli_failf(cli, MYTH_EARG, "search: --count does not go with --files or --files-with-matches");
     if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    bool by_lines = o->mode == MODE_LITERAL || o->mode == MODE_REGEX;
+    bool by_lines = is_of_lines;
     if (!by_lines) {
-        st = search_index(cli, o, query, dir, &hits, off, &err);
+        st = search_index(cli, o, query, dir, &hits, off, &is_news, &err);
         /* A query of signs, or of words in no chunk: the text itself may be there. */
-        by_lines = o->mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
+        by_lines = mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
     }
     bool found = hits.n_hit > 0;
     if (by_lines) {
-        lines l = {.cli = cli, .json = o->json, .only_files = o->files};
+        lines l = {.cli = cli, .json = o->json, .only_files = o->files || o->paths, .counts = o->count};
         if (o->json) {
             myth_jout_start(&l.j, stdout);
             myth_jout_array(&l.j);
         }
-        st = search_lines(cli, o, query, dir, o->mode == MODE_REGEX, &l, &err);
+        st = search_lines(cli, o, query, dir, mode == MODE_REGEX, &l, &err);
         if (o->json)
             myth_jout_end(&l.j);
         found = l.n_row > 0;
     } else if (st == MYTH_OK) {
-        put_hits(cli, o, &hits, off);
+        put_hits(cli, o, &hits, off, is_news);
     }
     myth_hits_free(&hits);
     return st != MYTH_OK ? myth_cli_fail(cli, &err)
@@ -434,7 +582,7 @@ const myth_command myth_cmd_search = {
               "meaning; without them it finds by "
               "words and says so on standard error. A name or a phrase is found by its words alone.",
     .group = search_groups,
-    .n_group = 1,
+    .n_group = 2,
     .opts_bytes = sizeof(search_opts),
     .max_arg = 2,
     .run = run_search,

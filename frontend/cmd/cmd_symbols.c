@@ -146,7 +146,7 @@ static int run_symbols(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_usage u = {0};
-    const char *name = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
+    const char *name = cli->arg[0], *dir = myth_cli_dir(cli, 1);
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; mythos symbols NAME [DIR]");
     MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, &err));

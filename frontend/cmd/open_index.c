@@ -1,7 +1,11 @@
 /* open_index.c - see open_index.h. */
 #include "open_index.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file)
 {
@@ -59,4 +63,16 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         *out = NULL;
     }
     return st;
+}
+
+bool myth_cli_says_first(const myth_index *x, const char *name)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof(path), "%s.said-%s", myth_index_path(x), name) >= sizeof(path))
+        return true;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno != EEXIST;
+    close(fd);
+    return true;
 }

@@ -22,6 +22,8 @@ typedef struct {
     char *own; /* the path, when the store does not keep it */
 } file_row;
 
+enum { FILTERED_MORE = 16 }; /* times as many candidates where files are filtered */
+
 /* What is known of the candidates. rank and row are parallel, so are chunk and place. */
 typedef struct {
     myth_mem *mem;
@@ -501,6 +503,19 @@ bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
     return share > 0;
 }
 
+/* Drops the candidates of files that the caller does not want. */
+static void keep_wanted(pool *p, const myth_search_opts *o)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_chunk; i++)
+        if (o->wants_file(o->user, p->row[p->chunk[i].file].path)) {
+            p->chunk[n] = p->chunk[i];
+            p->match[n] = p->match[i];
+            p->cosine[n++] = p->cosine[i];
+        }
+    p->n_chunk = n;
+}
+
 static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o,
                                 myth_error *err)
 {
@@ -519,6 +534,8 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     out->query_kind = myth_query_kind_name(q.kind);
     MYTH_TRY(myth_match_register(myth_store_db(store), err));
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
+    if (o->wants_file)
+        max *= FILTERED_MORE;
     if (!only_names)
         MYTH_TRY(myth_match(&m, myth_store_db(store), &q, &w, max, only_phrases, err));
     if (only_phrases)
@@ -542,6 +559,8 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
     if (share > 0)
         MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
+    if (o->wants_file)
+        keep_wanted(&p, o);
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
     MYTH_TRY(show_all(out, &p, n, o->with_text, err));
 fail:

@@ -48,7 +48,11 @@ typedef struct {
     uint32_t k;   /* hits wanted                  */
     bool by_file; /* best chunk of each file only */
     bool with_text;
-    const char *weights;         /* "name=value,..." over the defaults, for ablations; NULL */
+    const char *weights; /* "name=value,..." over the defaults, for ablations; NULL */
+    /* Whether hits of a file are wanted, asked once for a candidate; NULL = of all. Many more candidates are then
+     * taken, so that those of the wanted files are among them. */
+    bool (*wants_file)(void *user, const char *path);
+    void *user;
     const myth_vectors *vectors; /* of this index, and the query's vector; NULL = words alone */
     const float *query_vector;
 } myth_search_opts;

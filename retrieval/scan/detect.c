@@ -342,6 +342,8 @@ const char *myth_detect_language(const char *path, const unsigned char *head, ui
     return said ? said : l ? l : "text";
 }
 
+bool myth_detect_is_language(const char *name) { return myth_language_get(name)->name[0] != '\0'; }
+
 bool myth_detect_binary(const unsigned char *head, uint64_t n)
 {
     if (n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))

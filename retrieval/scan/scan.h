@@ -105,6 +105,8 @@ myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const u
 
 /* What a file is, from its name and its first bytes (may be NULL, 0). */
 const char *myth_detect_language(const char *path, const unsigned char *head, uint64_t n_head);
+/* Whether `name` is a language of languages.def. */
+bool myth_detect_is_language(const char *name);
 bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
 bool myth_detect_test(const char *path);
 /* What says so, or NULL: "PNG image", "source map by its name", "'do not edit' in line 2". Strings are constant or

@@ -61,7 +61,7 @@ static void exit_codes(void **state)
         {"generate -m /nowhere -p x", 66, "/nowhere"},
         {"generate -m random:gemma9-1b:f32 -p x", 2, "gemma3-tiny"},
         {"tokenize " TINY "/nowhere", 66, "no such file"},
-        {"tokenize " TINY "/dev", 74, "not a regular file"},
+        {"tokenize " TINY "/dev", 74, "a directory where a file is expected"},
         {"detokenize " TINY, 2, "--ids"},
         {"detokenize " TINY "--ids 512", 2, "expected less than 512"},
         {"logits " TINY "--ids 2", 2, "-o FILE"},
@@ -315,9 +315,13 @@ static void documents_from_the_tables(void **state)
     cli_expect(&r, "man", 0);
     assert_int_equal(strncmp(r.out, ".TH MYTHOS 1", 12), 0);
     assert_non_null(strstr(r.out, ".SH EXIT STATUS"));
-    assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));
+    assert_non_null(strstr(r.out, "inspect\\-symbol"));
+    assert_non_null(strstr(r.out, "MYTHOS_MEM_LIMIT"));
     cli_expect(&r, "man plan", 0);
-    assert_null(strstr(r.out, ".SS mythos generate"));
+    assert_int_equal(strncmp(r.out, ".TH MYTHOS-PLAN 1", 17), 0);
+    assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));
+    assert_non_null(strstr(r.out, "MYTHOS_PLAN_FOR")); /* --for of map is another */
+    assert_null(strstr(r.out, "mythos\\-generate"));
     cli_shell(&r, "$M completion bash >$D/c && bash -n $D/c && D=$D bash -c '. $D/c; COMP_WORDS=(mythos plan --fo); "
                   "COMP_CWORD=2; _mythos; echo ${COMPREPLY[0]}; "
                   "COMP_WORDS=(mythos gen); COMP_CWORD=1; _mythos; echo ${COMPREPLY[0]}; COMP_WORDS=(mythos plan --for "

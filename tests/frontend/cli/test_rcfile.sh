@@ -41,7 +41,7 @@ is "$(says inspect-file model)" "/a b/m.gguf file"
 is "$(says search top)" "4 file"
 # above it: the environment, then flags; a list of a higher place stands instead
 is "$(MYTHOS_FAIL_LEVEL=medium says inspect-file fail-level)" "medium environment"
-is "$(MYTHOS_OUTPUT=html=x.html says inspect-file output)" "html=x.html environment"
+is "$(MYTHOS_INSPECT_FILE_OUTPUT=html=x.html says inspect-file output)" "html=x.html environment"
 "$MYTHOS_BIN" inspect-file --fail-level info --no-two-pass --output jsonl=y --show-config >"$dir/out"
 grep -q '^fail-level *info *flag' "$dir/out" && grep -q '^two-pass *off *flag' "$dir/out" &&
     grep -q '^output *jsonl=y *flag' "$dir/out" || fail "flags: $(cat "$dir/out")"

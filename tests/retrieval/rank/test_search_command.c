@@ -111,6 +111,65 @@ static void lines_are_those_of_grep(void **state)
     json_decref(rows);
 }
 
+static void expect_lines(cli_result *r, const char *flags, const char *lines)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "cd $D/flags && $M search -q %s | LC_ALL=C sort", flags);
+    cli_shell(r, line);
+    assert_string_equal(r->out, lines);
+}
+
+/* The flags that ripgrep's users know, over files whose answers are written here. */
+static void flags_of_ripgrep(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r, "mkdir -p $D/flags/sub && cd $D/flags && printf 'int Door = 1;\nint doors = 2;\na.b\naxb\n' >a.c && "
+                  "printf 'Door = 3\n' >sub/b.py && printf 'door\n' >note.txt");
+    assert_int_equal(r.code, 0);
+    expect_lines(&r, "-F 'a.b'", "a.c:3:a.b\n");
+    expect_lines(&r, "-e 'a.b'", "a.c:3:a.b\na.c:4:axb\n");
+    expect_lines(&r, "-e 'a.b' -F", "a.c:3:a.b\n");
+    expect_lines(&r, "-e 'axb' -e '^door$'", "a.c:4:axb\nnote.txt:1:door\n");
+    expect_lines(&r, "-i door", "a.c:1:int Door = 1;\na.c:2:int doors = 2;\nnote.txt:1:door\nsub/b.py:1:Door = 3\n");
+    expect_lines(&r, "-w door", "note.txt:1:door\n");
+    expect_lines(&r, "-i -w door", "a.c:1:int Door = 1;\nnote.txt:1:door\nsub/b.py:1:Door = 3\n");
+    expect_lines(&r, "-i -c door", "a.c:2\nnote.txt:1\nsub/b.py:1\n");
+    expect_lines(&r, "-i -F -l door", "a.c\nnote.txt\nsub/b.py\n");
+    expect_lines(&r, "-i -F -g '*.py' door", "sub/b.py:1:Door = 3\n");
+    expect_lines(&r, "-i -F -g '!*.py' -l door", "a.c\nnote.txt\n");
+    expect_lines(&r, "-i -F -t c -l door", "a.c\n");
+    expect_lines(&r, "-i -F -t c -t python -l door", "a.c\nsub/b.py\n");
+    expect_lines(&r, "-l --lexical Door", "a.c\nnote.txt\nsub/b.py\n");
+    expect_lines(&r, "-l --lexical -t python Door", "sub/b.py\n");
+    expect_lines(&r, "-l --lexical -g '*.c' Door", "a.c\n");
+    json_t *rows = cli_json(&r, "search -i -c door -C $D/flags --format json");
+    assert_int_equal(json_array_size(rows), 3);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "count")), 2);
+    json_decref(rows);
+    cli_expect(&r, "search -t nothing x $D/flags", 2);
+    cli_expect(&r, "search -c -l x $D/flags", 2);
+    cli_expect(&r, "search -c --mode ranked x $D/flags", 2);
+    cli_expect(&r, "search -e x y z", 2);
+    cli_expect(&r, "search x $D/flags -C $D/flags", 2);
+    assert_non_null(strstr(r.err, "twice"));
+    cli_expect(&r, "search -F zzz $D/flags", 1);
+}
+
+/* Why there are no vectors is said by the first search of an index and by no later one. */
+static void no_vectors_is_said_once(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r, "mkdir -p $D/once && echo 'open the door' >$D/once/a.txt");
+    cli_expect(&r, "search 'how is the door opened' $D/once", 0);
+    assert_non_null(strstr(r.err, "semantic: off"));
+    cli_expect(&r, "search 'how is the door opened' $D/once", 0);
+    assert_null(strstr(r.err, "semantic: off"));
+    cli_expect(&r, "search 'how is the door opened' --explain $D/once", 0);
+    assert_non_null(strstr(r.err, "semantic: off"));
+}
+
 static void batch(void **state)
 {
     (void)state;
@@ -142,6 +201,8 @@ int main(void)
         cmocka_unit_test(exit_codes),
         cmocka_unit_test(signs_fall_back_to_lines),
         cmocka_unit_test(lines_are_those_of_grep),
+        cmocka_unit_test(flags_of_ripgrep),
+        cmocka_unit_test(no_vectors_is_said_once),
         cmocka_unit_test(batch),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);

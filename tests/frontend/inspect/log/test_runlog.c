@@ -246,7 +246,7 @@ static void test_replay(void **state)
         check_replay(line);
     }
     put_file("a.c", source);
-    check_replay("cd $D; MYTHOS_FORMAT=json MYTHOS_SEED=3 $M inspect-file a.c " TINY
+    check_replay("cd $D; MYTHOS_INSPECT_FILE_FORMAT=json MYTHOS_SEED=3 $M inspect-file a.c " TINY
                  "--temp 1 -n 300"); /* relative, from the environment, another prompt */
     check_replay("$M inspect-file $D/a.c " TINY "--max-prompt-tokens 10 --format json"); /* a refusal */
     put_file("b -=;'.c", source);
@@ -263,10 +263,11 @@ static void test_replay_ignores_environment(void **state)
     new_log();
     put_file("a.c", source);
     assert_int_equal(run_quietly("$M inspect-file $D/a.c " TINY LOG "-n 90 --format json --fail-level never"), 3);
-    assert_int_equal(run_quietly("MYTHOS_FORMAT=sarif MYTHOS_MAX_NEW_TOKENS=7 MYTHOS_TEMP=1 MYTHOS_MODEL=nowhere "
-                                 "MYTHOS_NO_LOG=1 MYTHOS_TWO_PASS=1 "
-                                 "$M log replay " LOG),
-                     0);
+    assert_int_equal(
+        run_quietly("MYTHOS_INSPECT_FILE_FORMAT=sarif MYTHOS_MAX_NEW_TOKENS=7 MYTHOS_TEMP=1 MYTHOS_MODEL=nowhere "
+                    "MYTHOS_NO_LOG=1 MYTHOS_TWO_PASS=1 "
+                    "$M log replay " LOG),
+        0);
     assert_int_equal(run_quietly("cd /; $M log replay " LOG), 0);
     assert_int_equal(run_quietly("mkdir $D/tmp; TMPDIR=$D/tmp $M log replay " LOG "&& test -z \"$(ls -A $D/tmp)\""),
                      0); /* nothing is left behind */

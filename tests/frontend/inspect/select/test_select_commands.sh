@@ -120,7 +120,7 @@ has 'src/tty.c 9 14 tty_show' "working tree"
 lacks 'old_helper' "working tree"
 lacks 'tty_width' "working tree"
 "$mythos" inspect-diff --dry-run 2>"$dir/err" >/dev/null
-grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 files deleted' "$dir/err" ||
+grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 file deleted' "$dir/err" ||
     fail "counts: $(cat "$dir/err")"
 grep -q 'not shown: src/gone.txt: it is deleted' "$dir/err" || fail "deleted: $(cat "$dir/err")"
 
