@@ -100,11 +100,10 @@ static void put_file_type(job *j)
 /* Would a reader of the new file infer other layer kinds from the family's period? */
 static bool is_odd_pattern(const myth_config *c)
 {
-    if (c->family >= MYTH_FAMILY_GEMMA3N)
+    const myth_family *family = myth_family_get(c->family);
+    if (family->shares_kv)
         return true; /* always written for these */
-    uint32_t period = c->family == MYTH_FAMILY_GEMMA1 || (c->family == MYTH_FAMILY_GEMMA3 && c->window == 0) ? 0
-                    : c->family == MYTH_FAMILY_GEMMA2                                                        ? 2
-                                                                                                             : 6;
+    const uint32_t period = family->no_window_is_global && !c->window ? 0 : family->absent.period;
     for (uint32_t l = 0; l < c->n_layer; l++)
         if (c->layer[l].is_global != (period == 0 || (l + 1) % period == 0))
             return true;
@@ -141,6 +140,7 @@ static void fact_per_layer(job *j, const char *key, size_t field)
 static void put_gemma3n_4(job *j)
 {
     const myth_config *c = j->c;
+    const myth_family *family = myth_family_get(c->family);
     fact_u32(j, "attention.shared_kv_layers", c->n_layer - c->first_shared);
     fact_u32(j, "embedding_length_per_layer_input", c->n_ple);
     if (c->n_expert) {
@@ -148,7 +148,7 @@ static void put_gemma3n_4(job *j)
         fact_u32(j, "expert_used_count", c->n_expert_used);
         fact_u32(j, "expert_feed_forward_length", c->d_ff_expert);
     }
-    if (c->family == MYTH_FAMILY_GEMMA4) {
+    if (family->has_two_widths) {
         const uint32_t wide = c->head_dim_global ? c->head_dim_global : c->head_dim_local,
                        narrow = c->head_dim_local ? c->head_dim_local : wide;
         fact_u32(j, "attention.key_length_swa", narrow);
@@ -160,7 +160,7 @@ static void put_gemma3n_4(job *j)
         fact_u32(j, "altup.active_idx", c->altup_active);
         fact_u32(j, "altup.num_inputs", c->n_altup);
     }
-    if (c->family == MYTH_FAMILY_GEMMA3N && is_ours(j, "gemma3n.activation_sparsity_scale")) {
+    if (family->has_sparse_gates && is_ours(j, "gemma3n.activation_sparsity_scale")) {
         myth_gguf_put_array(j->g, "gemma3n.activation_sparsity_scale", MYTH_GGUF_F32, c->n_layer);
         for (uint32_t l = 0; l < c->n_layer; l++)
             myth_gguf_item_f32(j->g, c->layer[l].is_sparse ? c->layer[l].gate_z : -INFINITY);
@@ -170,6 +170,7 @@ static void put_gemma3n_4(job *j)
 static void put_config(job *j)
 {
     const myth_config *c = j->c;
+    const myth_family *family = myth_family_get(c->family);
     char key[96];
     if (is_ours(j, "general.architecture"))
         myth_gguf_put_str(j->g, "general.architecture", str(myth_config_gguf_name(c)));
@@ -188,9 +189,9 @@ static void put_config(job *j)
     fact_u32(j, "attention.value_length", c->head_dim_global ? c->head_dim_global : c->head_dim_local);
     if (!j->m->tokenizer)
         fact_u32(j, "vocab_size", j->n_rows);
-    if (c->family == MYTH_FAMILY_GEMMA2)
+    if (family->has_attn_softcap)
         fact_f32(j, "attn_logit_softcapping", (double)c->attn_softcap);
-    if (c->family == MYTH_FAMILY_GEMMA2 || c->family == MYTH_FAMILY_GEMMA3N || c->final_softcap > 0)
+    if (family->absent.final_softcap > 0 || c->final_softcap > 0)
         fact_f32(j, "final_logit_softcapping", (double)c->final_softcap);
     if (c->window)
         fact_u32(j, "attention.sliding_window", c->is_bidirectional ? 2 * (c->window - 1) : c->window);
@@ -202,11 +203,11 @@ static void put_config(job *j)
         for (uint32_t i = 0; i < c->n_layer; i++)
             myth_gguf_item_bool(j->g, !c->layer[i].is_global);
     }
-    if (c->family >= MYTH_FAMILY_GEMMA3N)
+    if (family->shares_kv)
         put_gemma3n_4(j);
-    if (c->family >= MYTH_FAMILY_GEMMA3 || c->rope_base_global != 1e4)
+    if (family->has_two_ropes || c->rope_base_global != 1e4)
         fact_f32(j, "rope.freq_base", c->rope_base_global);
-    if (c->family == MYTH_FAMILY_GEMMA4 || (c->family >= MYTH_FAMILY_GEMMA3 && c->rope_base_local != 1e4))
+    if (family->has_two_widths || (family->has_two_ropes && c->rope_base_local != 1e4))
         fact_f32(j, "rope.freq_base_swa", c->rope_base_local);
     if (c->rope_factor_global != 1) {
         snprintf(key, sizeof(key), "%s.rope.scaling.type", myth_config_gguf_name(c));
@@ -500,7 +501,7 @@ static bool next_target(target *t, const job *j, walk *w)
         if (myth_slot_next(&w->slot, j->c) && target_of(t, j, w->slot.slot, w->slot.layer))
             return true;
     *t = (target){.type = MYTH_F32, .n_dim = 1, .dim = {j->c->head_dim_global / 2}};
-    if (!w->has_freqs && j->c->family == MYTH_FAMILY_GEMMA4 && j->c->head_dim_global) {
+    if (!w->has_freqs && myth_family_get(j->c->family)->has_rope_freqs && j->c->head_dim_global) {
         snprintf(t->name, sizeof(t->name), "rope_freqs.weight");
         return w->has_freqs = true;
     }

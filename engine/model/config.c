@@ -11,18 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const myth_defaults myth_class_default[MYTH_FAMILY_N] = {
-    /*                        name      vocab   d     ff     L   H   KV  ctx     window period caps    rope */
-    [MYTH_FAMILY_GEMMA1] = {"gemma", 256000, 3072, 24576, 28, 16, 16, 8192, 0, 0, 0, 0, 1e4},
-    [MYTH_FAMILY_GEMMA2] = {"gemma2", 256000, 2304, 9216, 26, 8, 4, 8192, 4096, 2, 50, 30, 1e4},
-    [MYTH_FAMILY_GEMMA3] = {"gemma3", 262208, 2304, 9216, 26, 8, 4, 131072, 4096, 6, 0, 0, 1e6},
-    [MYTH_FAMILY_GEMMA3N] = {"gemma3n", 262400, 2048, 16384, 35, 8, 2, 32768, 512, 5, 0, 30, 1e6},
-    [MYTH_FAMILY_GEMMA4] = {"gemma4", 262144, 2304, 9216, 30, 8, 4, 131072, 512, 6, 0, 0, 1e6},
-};
-
 const char *myth_family_name(myth_family_id id)
 {
-    return (unsigned)id < MYTH_FAMILY_N ? myth_class_default[id].name : "?";
+    return (unsigned)id < MYTH_FAMILY_N ? myth_family_get(id)->name : "?";
 }
 
 const char *myth_config_gguf_name(const myth_config *c)
@@ -210,7 +201,7 @@ myth_status myth_facts_set_shared(const myth_facts *f, myth_config *c, uint32_t 
 
 float myth_config_gguf_scale(const myth_config *c)
 {
-    uint32_t n = c->family >= MYTH_FAMILY_GEMMA3N ? 1 : c->layer[0].head_dim;
+    uint32_t n = myth_family_get(c->family)->score_scale == MYTH_SCALE_ONE ? 1 : c->layer[0].head_dim;
     if (c->family == MYTH_FAMILY_GEMMA2 && c->n_layer == 46)
         n = 144;
     if (c->family == MYTH_FAMILY_GEMMA3 && c->n_layer == 62)
@@ -222,7 +213,7 @@ float myth_config_gguf_scale(const myth_config *c)
 
 const myth_tensor *myth_config_rope_freqs(const myth_config *c, const myth_weights *w)
 {
-    return c->family == MYTH_FAMILY_GEMMA4 && myth_weights_get_format(w) == MYTH_FORMAT_GGUF
+    return myth_family_get(c->family)->has_rope_freqs && myth_weights_get_format(w) == MYTH_FORMAT_GGUF
              ? myth_weights_find(w, "rope_freqs.weight")
              : NULL;
 }
@@ -264,13 +255,14 @@ myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error
                                                                            : myth_config_read_gguf(&f, &c);
     if (st != MYTH_OK)
         return st;
-    if (!myth_family_get(c.family)->layers)
+    const myth_family *family = myth_family_get(c.family);
+    if (!family->layers)
         return myth_facts_no_family(&f, (myth_str){myth_family_name(c.family), strlen(myth_family_name(c.family))});
-    if (c.family < MYTH_FAMILY_GEMMA3N)
+    if (!family->shares_kv)
         c.first_shared = c.n_layer;
-    c.has_post_norm = c.family != MYTH_FAMILY_GEMMA1;
-    c.has_qk_norm = c.family >= MYTH_FAMILY_GEMMA3;
-    c.has_v_norm = c.family >= MYTH_FAMILY_GEMMA3N;
+    c.has_post_norm = family->has_post_norm;
+    c.has_qk_norm = family->has_qk_norm;
+    c.has_v_norm = family->has_v_norm;
     if (c.is_bidirectional && c.window)
         c.window = c.window / 2 + 1; /* the stored width is of both sides; ours counts the token itself */
     if ((st = sum_up(&c, path, err)) != MYTH_OK)

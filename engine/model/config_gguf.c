@@ -12,7 +12,7 @@ static myth_status gguf_layer_kinds(const myth_facts *f, myth_config *c, const m
     const myth_meta_value *v = myth_facts_find(f, "attention.sliding_window_pattern");
     uint32_t period = d->period;
     bool is_local;
-    if (!myth_facts_find(f, "attention.sliding_window") && c->family == MYTH_FAMILY_GEMMA3)
+    if (!myth_facts_find(f, "attention.sliding_window") && myth_family_get(c->family)->no_window_is_global)
         period = 0; /* the converter leaves it out when every layer is global */
     if (!v || v->type != MYTH_META_ARRAY) {
         if (period) {
@@ -219,7 +219,7 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
     MYTH_TRY(myth_facts_str(f, &arch, "general.architecture"));
     c->family = MYTH_FAMILY_N;
     for (int i = 0; i < MYTH_FAMILY_N; i++)
-        if (myth_str_is(arch, myth_class_default[i].name))
+        if (myth_str_is(arch, myth_family_name((myth_family_id)i)))
             c->family = (myth_family_id)i;
     c->is_bidirectional = myth_str_is(arch, "gemma-embedding");
     if (c->is_bidirectional)
@@ -230,7 +230,8 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
         return myth_facts_no_family(f, arch);
     f->prefix = c->is_bidirectional ? "gemma-embedding." : stems[c->family];
 
-    const myth_defaults *d = &myth_class_default[c->family];
+    const myth_family *family = myth_family_get(c->family);
+    const myth_defaults *d = &family->absent;
     double eps = 1e-6, scale;
     uint32_t head_dim = 0, value_dim;
     MYTH_TRY(myth_facts_u32(f, &c->n_layer, "block_count", 1, MYTH_LAYER_MAX));
@@ -257,9 +258,9 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
         MYTH_TRY(myth_facts_u32(f, &c->window, "attention.sliding_window", 1, 1 << 24));
     }
     MYTH_TRY(gguf_ropes(f, c));
-    if (c->family == MYTH_FAMILY_GEMMA2)
+    if (family->has_attn_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->attn_softcap, "attn_logit_softcapping", d->attn_softcap, 0));
-    if (c->family != MYTH_FAMILY_GEMMA1)
+    if (family->has_final_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->final_softcap, "final_logit_softcapping", d->final_softcap, 0));
     c->eps = (float)eps;
     scale = myth_config_gguf_scale(c);

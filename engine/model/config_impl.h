@@ -15,14 +15,6 @@ typedef struct {
     myth_error *err;
 } myth_facts;
 
-/* What config.json may leave out. */
-typedef struct {
-    const char *name;
-    uint32_t n_vocab, d_model, d_ff, n_layer, n_head, n_head_kv, n_ctx, window, period;
-    double attn_softcap, final_softcap, rope_global;
-} myth_defaults;
-extern const myth_defaults myth_class_default[MYTH_FAMILY_N];
-
 myth_status myth_facts_bad(const myth_facts *f, const char *name, const char *expected);
 myth_status myth_facts_no_family(const myth_facts *f, myth_str name);
 bool myth_facts_has(const myth_facts *f, const char *name);
@@ -45,7 +37,7 @@ void myth_facts_set_layers(myth_config *c, uint32_t n_head_kv, uint32_t head_dim
 void myth_facts_set_period(myth_config *c, uint32_t period);
 bool myth_facts_has_local(const myth_config *c);
 /* Whether the family's local layers turn their keys at a base of their own, and only global ones may be scaled. */
-static inline bool myth_facts_has_two_ropes(const myth_config *c) { return c->family >= MYTH_FAMILY_GEMMA3; }
+static inline bool myth_facts_has_two_ropes(const myth_config *c) { return myth_family_get(c->family)->has_two_ropes; }
 /* The last n_shared layers read the K/V of the last layer of their kind before them; MYTH_EFORMAT where there is none.
  */
 myth_status myth_facts_set_shared(const myth_facts *f, myth_config *c, uint32_t n_shared, const char *name);

@@ -65,7 +65,7 @@ static myth_status json_layer_kinds(const myth_facts *f, myth_config *c, const m
     myth_str kind;
     if (types && (types->type != MYTH_META_ARRAY || types->count != c->n_layer))
         return myth_facts_bad(f, "layer_types", "one name for each layer");
-    if (!types && period && c->family != MYTH_FAMILY_GEMMA4) {
+    if (!types && myth_family_get(c->family)->has_pattern_key) {
         myth_status st = myth_facts_u32(f, &period, "sliding_window_pattern", 1, MYTH_LAYER_MAX);
         if (st != MYTH_OK)
             return st;
@@ -78,9 +78,9 @@ static myth_status json_layer_kinds(const myth_facts *f, myth_config *c, const m
             return myth_facts_bad(f, "layer_types", "full_attention or sliding_attention");
         c->layer[l].is_global = myth_str_is(kind, "full_attention");
     }
-    if (c->family == MYTH_FAMILY_GEMMA4)
+    if (myth_family_get(c->family)->last_is_global)
         c->layer[c->n_layer - 1].is_global = true; /* as the class makes it, whatever the list says */
-    if (c->family == MYTH_FAMILY_GEMMA1 && myth_facts_has_local(c))
+    if (!d->period && myth_facts_has_local(c))
         return myth_facts_bad(f, "layer_types", "full_attention in this family");
     return MYTH_OK;
 }
@@ -342,7 +342,8 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     myth_status st = json_family(f, &c->family, &is_unified);
     if (st != MYTH_OK)
         return st;
-    const myth_defaults *d = &myth_class_default[c->family];
+    const myth_family *family = myth_family_get(c->family);
+    const myth_defaults *d = &family->absent;
     uint32_t n_head_kv = d->n_head_kv, head_dim = 256, d_ff = d->d_ff;
     double eps = 1e-6, scalar = 256, cap = 0;
     myth_str dtype;
@@ -359,7 +360,7 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     MYTH_TRY(myth_facts_u32(f, &n_head_kv, "num_key_value_heads", 1, 1024));
     MYTH_TRY(myth_facts_u32(f, &head_dim, "head_dim", 2, 1024));
     const myth_meta_value *widths = myth_facts_find(f, "intermediate_size");
-    const bool is_list = c->family == MYTH_FAMILY_GEMMA3N && widths && widths->type == MYTH_META_ARRAY;
+    const bool is_list = family->has_width_list && widths && widths->type == MYTH_META_ARRAY;
     if (!is_list)
         MYTH_TRY(myth_facts_u32(f, &d_ff, "intermediate_size", 1, 1 << 20));
     MYTH_TRY(myth_facts_u32(f, &c->n_vocab, "vocab_size", 1, 1 << 22));
@@ -378,22 +379,22 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     if (c->family == MYTH_FAMILY_GEMMA4)
         MYTH_TRY(json_gemma4(f, c, is_unified));
     MYTH_TRY(json_ropes(f, c));
-    if (c->family == MYTH_FAMILY_GEMMA1)
+    if (family->score_scale == MYTH_SCALE_BY_WIDTH)
         scalar = head_dim;
-    else if (c->family >= MYTH_FAMILY_GEMMA3N)
+    else if (family->score_scale == MYTH_SCALE_ONE)
         scalar = 1;
     else
         MYTH_TRY(myth_facts_f64(f, &scalar, "query_pre_attn_scalar", 1e-4, 1e6));
-    if (c->family == MYTH_FAMILY_GEMMA2)
+    if (family->has_attn_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->attn_softcap, "attn_logit_softcapping", d->attn_softcap, 1e-3));
     else
         MYTH_TRY(
             myth_facts_f64(f, &cap, "attn_logit_softcapping", 1e-3, 1e6)); /* present in some files, without effect */
-    if (c->family != MYTH_FAMILY_GEMMA1)
+    if (family->has_final_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->final_softcap, "final_logit_softcapping", d->final_softcap, 1e-3));
     c->eps = (float)eps;
     c->attn_scale = (float)(1.0 / sqrt(scalar));
-    c->norm_plus_one = c->family < MYTH_FAMILY_GEMMA3N;
+    c->norm_plus_one = family->norm_plus_one;
 
     /* sqrt(d) is rounded to the type the reference computes in: bf16, unless the checkpoint is f32. */
     const myth_tensor *embed = myth_weights_slot(f->w, "embed_tokens.weight", "");

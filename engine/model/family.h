@@ -117,13 +117,39 @@ typedef struct {
 
 typedef struct myth_step myth_step;
 
+/* What config.json may leave out: the defaults of the class in transformers. */
+typedef struct {
+    uint32_t n_vocab, d_model, d_ff, n_layer, n_head, n_head_kv, n_ctx, window, period;
+    double attn_softcap, final_softcap, rope_global;
+} myth_defaults;
+
+/* By what attention scores are multiplied: 1 / sqrt of the head's width, of a number that the config gives, or 1. */
+typedef enum { MYTH_SCALE_BY_WIDTH, MYTH_SCALE_GIVEN, MYTH_SCALE_ONE } myth_score_scale;
+
+/* A row of families.c: all in which the families differ, beside what their layer loops show. */
 typedef struct {
     const char *name;              /* "gemma3": general.architecture of GGUF */
     const myth_slot *slots;        /* of a layer; ends with a row of zeros   */
     void (*layers)(myth_step *st); /* NULL: known, not supported             */
     uint32_t n_layer_ops;          /* that a layer of a decode step issues at most */
-    const myth_slot
-        *model_slots; /* of the model itself, behind embedding and final norm; ends with a row of zeros; NULL = none */
+    const myth_slot *model_slots;  /* of the model itself, after embedding and final norm; ends with a row of zeros;
+                                    * NULL = none */
+    myth_defaults absent;
+    myth_score_scale score_scale; /* as config.json has it */
+    bool has_post_norm;           /* a norm after each branch as well */
+    bool has_qk_norm, has_v_norm;
+    bool norm_plus_one; /* checkpoints keep norm weights less 1 */
+    bool has_attn_softcap, has_final_softcap;
+    bool has_two_ropes;       /* local layers turn their keys at a base of their own, only global ones are scaled */
+    bool has_rope_freqs;      /* GGUF keeps the rotations of global layers in a tensor */
+    bool shares_kv;           /* later layers may read the keys and values of earlier ones; GGUF names every
+                                    * layer's kind */
+    bool has_pattern_key;     /* config.json may say the period of global layers in a number */
+    bool no_window_is_global; /* a GGUF without a window has global layers only */
+    bool last_is_global;      /* whatever the list of layer kinds says */
+    bool has_width_list;      /* config.json may give each layer's width of its feed-forward */
+    bool has_two_widths;      /* heads of local layers may be narrower */
+    bool has_sparse_gates;    /* layers may keep only the largest gates */
 } myth_family;
 
 const myth_family *myth_family_get(myth_family_id id);
