@@ -186,6 +186,7 @@ typedef struct {
     uint32_t n_job;
     myth_store_file *touched; /* the same content, looked at anew */
     uint32_t n_touched;
+    bool has_half;      /* of a directory that is put for the first time, words were written in between */
     bool has_new_flags; /* one of them: it has become a test, or is one no longer */
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
@@ -354,6 +355,12 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
         u->stats->n_changed--;
         u->stats->n_removed++;
         return myth_store_drop(u->x->store, made->job->id, false, err);
+    }
+    if (u->known.n_row == 0 && !u->has_half && u->done_bytes > u->all_bytes / 2) {
+        u->has_half = true; /* two segments, which gather makes one of */
+        myth_status st = myth_store_write_words(u->x->store, err);
+        if (st != MYTH_OK)
+            return st;
     }
     myth_store_file row = made->row;
     if (!row.id && u->last_id >= MYTH_FILE_ID_MAX)

@@ -448,70 +448,17 @@ void myth_store_rollback(myth_store *s)
         set_log(s, true);
 }
 
-/* Of FTS5's structure with one segment, on the lowest level: the same, one level above. False: it is another one.
- * Structure   four bytes; numbers of levels, of segments, of pages written; of each level those of segments in a merge
- *             and of all, then of each segment its id, its first and its last page. Numbers as SQLite has them: seven
- *             bits a byte, the last without its highest bit */
-static bool lift(unsigned char *out, size_t cap, size_t *n_out, const unsigned char *data, size_t n)
+/* FTS5 writes what waits in memory when a savepoint begins. */
+myth_status myth_store_write_words(myth_store *s, myth_error *err)
 {
-    static const unsigned char lowest[] = {0, 1}, lifted[] = {0, 0, 0, 1};
-    size_t at = 6;
-    if (n < 6 || n + 2 > cap || data[4] != 1 || data[5] != 1)
-        return false;
-    while (at < n && data[at] & 0x80)
-        at++;
-    at++;
-    if (n < at + sizeof(lowest) || memcmp(data + at, lowest, sizeof(lowest)) != 0)
-        return false;
-    memcpy(out, data, at);
-    out[4] = 2;
-    memcpy(out + at, lifted, sizeof(lifted));
-    memcpy(out + at + sizeof(lifted), data + at + sizeof(lowest), n - at - sizeof(lowest));
-    *n_out = n + sizeof(lifted) - sizeof(lowest);
-    return true;
+    return run_sql(s, "SAVEPOINT words; RELEASE words;", err);
 }
 
-/* The table is FTS5's own, which SQLite defends but for this statement. */
-static myth_status put_structure(myth_store *s, const unsigned char *data, size_t n, myth_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 0, (int *)NULL);
-    int rc = sqlite3_prepare_v2(s->db, "UPDATE fts_data SET block=?1 WHERE id=10", -1, &q, NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_blob64(q, 1, data, n, SQLITE_STATIC);
-        rc = sqlite3_step(q);
-    }
-    myth_status st = myth_store_fail(s, rc, err);
-    sqlite3_finalize(q);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    return st;
-}
-
-/* FTS5 writes what waits in memory when a savepoint begins: a segment on the lowest level. That all of it fits into
- * memory is the rule, and then the segment is lifted by its entry alone; several are merged, a level above. Where FTS5
- * goes back to a savepoint it forgets the structure it has read. */
+/* FTS5 merges two segments and more to one on the next level; one alone it leaves where it is. */
 myth_status myth_store_gather(myth_store *s, myth_error *err)
 {
-    unsigned char structure[128];
-    size_t n = 0;
-    bool is_one = false;
-    sqlite3_stmt *q = NULL;
-    myth_status st = run_sql(s, "SAVEPOINT words; RELEASE words;", err);
-    if (st != MYTH_OK)
-        return st;
-    int rc = sqlite3_prepare_v2(s->db, "SELECT block FROM fts_data WHERE id=10", -1, &q, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
-        is_one = lift(structure, sizeof(structure), &n, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
-    st = myth_store_fail(s, rc, err);
-    sqlite3_finalize(q);
-    if (st == MYTH_OK && is_one)
-        st = put_structure(s, structure, n, err);
-    if (st == MYTH_OK)
-        st = run_sql(s,
-                     is_one ? "SAVEPOINT words; ROLLBACK TO words; RELEASE words;"
-                            : "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;",
-                     err);
-    return st;
+    myth_status st = myth_store_write_words(s, err);
+    return st == MYTH_OK ? run_sql(s, "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err) : st;
 }
 
 void myth_store_settle(myth_store *s)

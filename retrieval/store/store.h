@@ -111,8 +111,9 @@ typedef struct {
     int64_t n_file, n_chunk, n_symbol, n_ref, bytes, n_lost;
 } myth_file_counts;
 myth_file_counts myth_store_counts(const myth_store *s);
-/* In the transaction that put a whole directory, after the last file: the words of all come to stand in one segment
- * above the level of small updates, which else would write them anew together with every sixteenth of theirs. */
+/* In the transaction that puts a whole directory: once when about half of it is put, and after the last file. Its words
+ * then are one segment above the level of small updates, of which the sixteenth would else write all of them anew. */
+myth_status myth_store_write_words(myth_store *s, myth_error *err);
 myth_status myth_store_gather(myth_store *s, myth_error *err);
 /* After a large update: moves what the log holds into the database, unless readers are in the way. */
 void myth_store_settle(myth_store *s);
