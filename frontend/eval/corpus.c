@@ -68,7 +68,7 @@ myth_status myth_corpus_open(myth_corpus **out, myth_mem *mem, myth_error *err)
         goto fail;
     }
     MYTH_TRY(myth_fts_register(c->db, err));
-    MYTH_TRY(myth_match_register(c->db, err));
+    MYTH_TRY(myth_match_register(c->db, mem, err));
     static const char schema[] = MYTH_FTS_TABLE ";"
                                                 "CREATE TABLE symbols(name TEXT, piece INTEGER);"
                                                 "CREATE INDEX symbols_name ON symbols(name);"

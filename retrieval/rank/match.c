@@ -1,5 +1,6 @@
 /* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add
- * to those that are there. Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the
+ * to those that are there. Phrases come through MATCH, and all words do where the pages have a form that is not known.
+ * Lengths of rows are looked up for what may get in; they and the
  * rows of words are kept with the connection while the database stays as it is. */
 #include "match.h"
 #include "mend.h"
@@ -51,6 +52,7 @@ typedef struct {
 } kept_word;
 
 typedef struct {
+    myth_mem *mem;
     uint32_t *length, n; /* words of a row by its id; 0: not looked up */
     unsigned version;    /* of the database                            */
     myth_posting *row;   /* of words that were asked: queries share them */
@@ -66,16 +68,17 @@ enum {
 
 static void clear_kept(kept *k)
 {
-    sqlite3_free(k->length);
-    sqlite3_free(k->row);
-    sqlite3_free(k->word);
-    *k = (kept){.version = k->version};
+    myth_free(k->mem, k->length);
+    myth_free(k->mem, k->row);
+    myth_free(k->mem, k->word);
+    *k = (kept){.mem = k->mem, .version = k->version};
 }
 
 static void free_kept(void *arg)
 {
+    myth_mem *mem = ((kept *)arg)->mem;
     clear_kept(arg);
-    sqlite3_free(arg);
+    myth_free(mem, arg);
 }
 
 /* myth_match_kept(): gives what is kept as a pointer. */
@@ -111,8 +114,8 @@ static kept_word *find_word(kept *k, const char *token, size_t n)
 {
     if (!k || n == 0 || n > sizeof(k->word->token))
         return NULL;
-    if (!k->word && (k->word = sqlite3_malloc64(KEPT_WORDS * sizeof(*k->word))) != NULL)
-        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    if (!k->word)
+        k->word = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "match", KEPT_WORDS, sizeof(*k->word));
     if (!k->word || k->n_word >= KEPT_WORDS - 1)
         return NULL;
     uint32_t at = (uint32_t)myth_hash_bytes(token, n) % KEPT_WORDS;
@@ -126,7 +129,7 @@ static myth_status keep_row(void *kept_, const myth_posting *one)
     kept *k = kept_;
     if (k->n_row == k->cap_row) {
         const uint32_t cap = 2 * k->cap_row + 4096;
-        myth_posting *grown = sqlite3_realloc64(k->row, cap * sizeof(*grown));
+        myth_posting *grown = myth_realloc(k->mem, MYTH_MEM_OTHER, "match", k->row, cap * sizeof(*grown));
         if (!grown)
             return MYTH_ENOMEM;
         k->row = grown;
@@ -271,7 +274,7 @@ static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, 
         uint32_t n = k->n ? k->n : 1024;
         while (n <= row)
             n *= 2;
-        uint32_t *grown = sqlite3_realloc64(k->length, n * sizeof(*grown));
+        uint32_t *grown = myth_realloc(k->mem, MYTH_MEM_OTHER, "match", k->length, n * sizeof(*grown));
         if (grown) {
             memset(grown + k->n, 0, (n - k->n) * sizeof(*grown));
             k->length = grown;
@@ -370,7 +373,12 @@ static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlit
         sqlite3_result_error(ctx, "myth_phrase is for myth_match", -1);
         return;
     }
-    myth_posting one = {.row = (uint32_t)api->xRowid(fts)};
+    const sqlite3_int64 row = api->xRowid(fts);
+    myth_posting one = {.row = (uint32_t)row};
+    if (row < 1 || row > UINT32_MAX) {
+        sqlite3_result_error_code(ctx, SQLITE_CORRUPT);
+        return;
+    }
     int rc = api->xPhraseFirst(fts, 0, &it, &col, &off);
     for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off))
         one.count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
@@ -381,7 +389,7 @@ static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlit
         sqlite3_result_error_code(ctx, rc != SQLITE_OK ? rc : SQLITE_ABORT);
 }
 
-myth_status myth_match_register(sqlite3 *db, myth_error *err)
+myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
     fts5_api *api = NULL;
@@ -396,10 +404,10 @@ myth_status myth_match_register(sqlite3 *db, myth_error *err)
     sqlite3_finalize(s);
     if (!api || api->iVersion < 2 || api->xCreateFunction(api, "myth_phrase", NULL, phrase_function, NULL) != SQLITE_OK)
         return myth_fail(err, MYTH_EUNSUPPORTED, "search: FTS5 of this SQLite takes no function of ours");
-    kept *k = sqlite3_malloc(sizeof(*k));
+    kept *k = myth_alloc(mem, MYTH_MEM_OTHER, "match", sizeof(*k));
     if (!k)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory");
-    *k = (kept){.n = 0};
+    *k = (kept){.mem = mem};
     if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL,
                                    NULL, free_kept) != SQLITE_OK)
         return myth_fail(err, MYTH_ENOMEM, "search: %s", sqlite3_errmsg(db));
@@ -441,7 +449,7 @@ static myth_status count_terms(plan *p, myth_error *err)
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
         char token[MYTH_WORD_BYTES];
-        if (t->is_phrase) {
+        if (t->is_phrase || !myth_postings_has_pages(p->postings)) {
             MYTH_TRY(run_phrase(p, t, err));
             t->df = p->n_counted;
             continue;
@@ -527,6 +535,7 @@ static myth_status mend_terms(plan *p, double weight, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_mended = 0;
+    weight = myth_postings_has_pages(p->postings) ? weight : 0;
     for (uint32_t i = 0; i < p->n_term && weight > 0 && n_mended < MENDED_MAX; i++) {
         term *t = &p->term[i];
         char meant[MYTH_WORD_BYTES];
@@ -555,8 +564,9 @@ static myth_status find_rows(plan *p, myth_error *err)
         for (uint32_t i = 0; i < t->n_row; i++)
             MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
         if (t->n_row == 0)
-            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err)
-                                  : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+            MYTH_TRY(t->is_phrase || !myth_postings_has_pages(p->postings)
+                         ? run_phrase(p, t, err)
+                         : myth_postings_walk(p->postings, &t->word, take_row, p, err));
     }
 fail:
     return st;

@@ -532,7 +532,7 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     bool only_phrases = o->mode == MYTH_SEARCH_PHRASE || (o->mode == MYTH_SEARCH_AUTO && q.kind == MYTH_QUERY_PHRASE);
     bool only_names = o->mode == MYTH_SEARCH_SYMBOL;
     out->query_kind = myth_query_kind_name(q.kind);
-    MYTH_TRY(myth_match_register(myth_store_db(store), err));
+    MYTH_TRY(myth_match_register(myth_store_db(store), store->mem, err));
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
     if (o->wants_file)
         max *= FILTERED_MORE;

@@ -21,7 +21,8 @@ enum {
     SEGMENT_SHIFT = 37,
     MAIN_INDEX = '0',
     TOKEN_BYTES = 1024,
-    NO_END = 1 << 20
+    NO_END = 1 << 20,
+    FORM = 4 /* of FTS5's tables, as their fts_config says */
 };
 
 typedef struct {
@@ -49,6 +50,7 @@ struct myth_postings {
     myth_mem *mem;
     sqlite3 *db;
     sqlite3_stmt *get_page, *get_index, *get_size;
+    bool has_pages;   /* of a form that is known */
     segment *segment; /* the newest first                           */
     cursor *cursor;
     uint32_t n_segment;
@@ -160,8 +162,8 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
         at += bytes_;                                             \
     } while (0)
     if (n >= 8 && memcmp(at, "\xff\0\0\1", 4) == 0) {
-        st = myth_fail(err, MYTH_EUNSUPPORTED,
-                       "search: the full-text index has a form of a later SQLite; " MYTH_STORE_REMEDY);
+        p->has_pages = false; /* a form that came later, which version 4 does not have */
+        st = MYTH_OK;
         goto fail;
     }
     NUMBER(n_level);
@@ -204,6 +206,19 @@ fail:
     return st;
 }
 
+static myth_status read_form(myth_postings *p, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(p->db, "SELECT v FROM fts_config WHERE k = 'version'", -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        p->has_pages = sqlite3_column_type(q, 0) == SQLITE_INTEGER && sqlite3_column_int64(q, 0) == FORM;
+    myth_status st = rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK : fail_db(p, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
+bool myth_postings_has_pages(const myth_postings *p) { return p->has_pages; }
+
 myth_status myth_postings_open(myth_postings **out, myth_mem *mem, sqlite3 *db, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -221,7 +236,9 @@ myth_status myth_postings_open(myth_postings **out, myth_mem *mem, sqlite3 *db, 
         goto fail;
     }
     MYTH_TRY(read_total(p, err));
-    MYTH_TRY(read_structure(p, err));
+    MYTH_TRY(read_form(p, err));
+    if (p->has_pages)
+        MYTH_TRY(read_structure(p, err));
     *out = p;
     return MYTH_OK;
 fail:

@@ -9,8 +9,9 @@
  *           row hides an older one's; without positions it is a deletion
  * Reads     inside the caller's transaction, of a connection that has no unwritten words of its own; `fts` is the
  *           table's name
- * Damage    every number is checked against its page: MYTH_EFORMAT. MYTH_EUNSUPPORTED: segments written in a form that
- *           came later
+ * Damage    every number is checked against its page: MYTH_EFORMAT
+ * Versions  pages are read when the table says that it has version 4 of FTS5's format, the only one that is known here.
+ *           Of another one the totals and lengths are given, and words are the business of MATCH
  * Threads   one at a time per connection */
 #ifndef MYTH_POSTINGS_H
 #define MYTH_POSTINGS_H
@@ -36,6 +37,8 @@ typedef struct {
 myth_status myth_postings_open(myth_postings **out, myth_mem *mem, sqlite3 *db, myth_error *err);
 void myth_postings_close(myth_postings *p); /* takes NULL */
 const myth_postings_total *myth_postings_total_of(const myth_postings *p);
+/* False: its pages have another form. Then nothing below but myth_postings_length may be called. */
+bool myth_postings_has_pages(const myth_postings *p);
 
 /* Where the rows of a word begin, in the segments that have it; valid while p is open. */
 typedef struct {
