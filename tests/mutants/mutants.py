@@ -289,7 +289,7 @@ def check_all(rows, options, names, commit):
                 seconds[how], passed = run_test(row, 600)
                 if not passed:
                     raise Stale("the test fails without a mutant")
-            verdict = judge(row, names, options.jobs, 30 + 10 * seconds[how])
+            verdict = judge(row, names, options.jobs, 60 + 3 * seconds[how])
             keep_result(row, commit, verdict)
         except Stale as reason:
             verdict = "stale row: %s" % reason
