@@ -9,6 +9,7 @@ static const myth_resolve_file files[] = {
     {"app/views.py", "python"},
     {"build/lib.sh", "bash"},
     {"cmd/main.go", "go"},
+    {"contrib/mylib/net/wire.h", "c"},
     {"crates/core/src/lib.rs", "rust"},
     {"crates/core/src/net/mod.rs", "rust"},
     {"crates/core/src/net/tcp.rs", "rust"},
@@ -25,6 +26,9 @@ static const myth_resolve_file files[] = {
     {"pkg/os.py", "python"},
     {"pkg/util.py", "python"},
     {"src/App/Models/User.php", "php"},
+    {"src/a/deep/thing.h", "c"},
+    {"src/b/main.c", "c"},
+    {"src/b/x/deep/thing.h", "c"},
     {"src/main/java/com/acme/app/Store.java", "java"},
     {"src/main/java/com/acme/app/User.java", "java"},
     {"src/net/queue.c", "c"},
@@ -45,6 +49,10 @@ static const struct {
     {"src/net/queue.c", "queue.h", "src/net/queue.h"},           /* not the other one of that name */
     {"src/net/queue.c", "net/socket.h", "include/net/socket.h"}, /* by its end */
     {"src/net/queue.c", "../worker.c", "src/worker.c"},
+    {"src/worker.c", "mylib/net/wire.h", "contrib/mylib/net/wire.h"},
+    {"src/worker.c", "lib/net/wire.h", ""},                   /* the end of a folder's name is no folder */
+    {"src/b/main.c", "deep/thing.h", "src/b/x/deep/thing.h"}, /* the nearer one alone, also when it comes second */
+    {"src/worker.c", "deep/thing.h", "src/a/deep/thing.h src/b/x/deep/thing.h"}, /* equally far */
     {"src/net/queue.c", "stdio.h", ""},
     {"src/net/queue.c", "../../../etc/passwd", ""},
     {"pkg/util.py", ".deep", "pkg/deep/__init__.py"},

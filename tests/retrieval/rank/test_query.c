@@ -298,6 +298,10 @@ static void names_are_what_is_written_as_code(void **state)
     assert_int_equal(q.n_name, 1);
     assert_string_equal(q.name[0], "uv__close");
     myth_query_free(&q);
+    q = parse("queue->head");
+    assert_int_equal(q.n_name, 1);
+    assert_string_equal(q.name[0], "head");
+    myth_query_free(&q);
 }
 
 static void wishes(void **state)

@@ -275,9 +275,12 @@ static void lengths_are_those_written(void **state)
     sqlite3_close(db);
 }
 
+/* Rows ascend also where the bytes say otherwise: callers trust that. */
 static myth_status look(void *arg, const myth_posting *one)
 {
-    *(uint64_t *)arg += one->row;
+    uint64_t *last = arg;
+    assert_true(*last == 0 || one->row > *last);
+    *last = one->row;
     return MYTH_OK;
 }
 
@@ -317,17 +320,17 @@ static void flipped_bytes_end_in_an_error(void **state)
                 break;
             myth_postings *p;
             myth_error err = {0};
-            uint64_t sum = 0;
             myth_status st = myth_postings_open(&p, mem, db, &err);
             vocabulary *v = calloc(1, sizeof *v);
             for (uint32_t i = 0; i < 8 && st == MYTH_OK; i++) {
                 myth_postings_word w;
                 int64_t n_row;
+                uint64_t last = 0;
                 char token[MYTH_WORD_BYTES];
                 word(token, draw(N_WORD));
                 st = myth_postings_find(p, token, strlen(token) - 1, &w, &err);
                 st = st == MYTH_OK ? myth_postings_count(p, &w, &n_row, &err) : st;
-                st = st == MYTH_OK ? myth_postings_walk(p, &w, look, &sum, &err) : st;
+                st = st == MYTH_OK ? myth_postings_walk(p, &w, look, &last, &err) : st;
             }
             if (st != MYTH_OK && st != MYTH_EFORMAT && st != MYTH_EUNSUPPORTED)
                 fail_msg("status %d: %s", st, err.msg);
