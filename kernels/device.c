@@ -167,7 +167,7 @@ void myth_device_close(myth_device *dev)
 }
 
 const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
-bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
+bool myth_device_records(const myth_device *dev) { return !dev->has_trace && !dev->is_eager; }
 
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err)
 {
@@ -365,7 +365,7 @@ void myth_stream_begin_record(myth_stream *s)
         return;
     }
     s->dev->vt->begin_record(s);
-    s->is_recording = s->err.code == MYTH_OK;
+    s->is_recording = s->graph != NULL; /* also when the driver refused: end_record decides what that costs */
 }
 
 myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err)

@@ -76,6 +76,7 @@ typedef struct {
     uint32_t n_record_ops; /* ops of the longest recorded stream             */
     uint32_t n_graph;      /* recorded streams alive at once                 */
     bool folds_keys;       /* attention makes keys from values (ops.h, myth_key_fold) */
+    uint64_t block_values; /* values of the largest matrix of a quantised type other than Q8_0 and Q4_0; 0 = none */
 } myth_work_shape;
 
 typedef struct {
@@ -100,8 +101,6 @@ bool myth_device_find(myth_device_caps *out, const char *name);
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
-bool myth_device_is_traced(
-    const myth_device *dev); /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
 
 /* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for
  * the small ones that a fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch
@@ -169,9 +168,13 @@ void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t 
                        uint32_t n_in);
 
 /* Recording holds ops only (no write, no read). The graph's bytes were reserved with the device: MYTH_EFULL past them.
- */
+ * end_record passes with *out = NULL when a driver refused to record: none of the ops ran, and the device either tries
+ * the next recording in a simpler way or no longer records (myth_device_records). */
 void myth_stream_begin_record(myth_stream *s);
 myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err);
+/* False: issue the ops instead. The device is traced, which happens when an op runs and not when it is kept, or its
+ * driver has refused twice to record. */
+bool myth_device_records(const myth_device *dev);
 void myth_stream_replay(myth_stream *s, const myth_graph *g);
 void myth_graph_close(myth_graph *g);
 

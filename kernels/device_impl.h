@@ -41,6 +41,7 @@ struct myth_device {
     const myth_log *log;
     myth_device_counts counts; /* the device counts its launches, device.c and op.c the rest */
     bool is_exact, is_reserved, has_trace;
+    bool is_eager; /* the driver refused to record; ops run when they are issued */
     bool is_watched,
         is_in_op; /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
     myth_op_observer observe; /* NULL = nobody */
@@ -62,7 +63,7 @@ struct myth_stream {
     myth_device *dev;
     myth_error err; /* first failure; ops do nothing while it is set */
     bool is_recording;
-    myth_graph *graph; /* being recorded */
+    myth_graph *graph; /* being recorded; NULL = none */
 };
 
 /* Every device's graph starts with this. */
@@ -94,9 +95,12 @@ struct myth_device_vtable {
     myth_status (*sync)(myth_stream *, myth_error *);
     uint64_t (*mark)(myth_stream *); /* both NULL = wait is a sync */
     myth_status (*wait)(myth_stream *, uint64_t, myth_error *);
+    /* Sets s->graph, or fails and leaves it NULL. With s->graph and a failure the ops that follow do nothing, and
+     * end_record is called all the same. */
     void (*begin_record)(myth_stream *);
     /* Keeps one op while recording, instead of running it; NULL = the device records what its ops launch. */
     void (*record)(myth_stream *, myth_op, const void *args, size_t args_bytes);
+    /* MYTH_OK with no graph, the stream's failure cleared: the driver refused, nothing ran. */
     myth_status (*end_record)(myth_graph **, myth_stream *, myth_error *);
     void (*replay)(myth_stream *, const myth_graph *);
     void (*graph_close)(myth_graph *);

@@ -297,7 +297,7 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
 static bool is_replayed(const forward_state *f, const myth_part *p, bool has_capture)
 {
     return f->b->is_decode && !f->has_hidden && !(has_capture && p->y->n_capture) && !p->step.before_layer &&
-           !myth_device_is_traced(p->dev);
+           myth_device_records(p->dev);
 }
 
 static bool has_label(const forward_state *f, uint32_t first, uint32_t n)
@@ -325,11 +325,13 @@ static myth_status record_parts(forward_state *f, uint32_t first, uint32_t n, my
         st->n_rows = st->n_run = st->n_keep = n;
         st->is_decode = true;
         st->capture = NULL;
-        myth_stream_begin_record(p->stream);
-        myth_forward_run_layers(e, p);
-        myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
-        if (result != MYTH_OK)
-            return result;
+        while (!p->graph && myth_device_records(p->dev)) { /* again when a driver refuses and there is a simpler way */
+            myth_stream_begin_record(p->stream);
+            myth_forward_run_layers(e, p);
+            myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
+            if (result != MYTH_OK)
+                return result;
+        }
         p->graph_rows = n;
         p->graph_is_run = false;
         p->graph_end.pend = st->pend;
@@ -343,7 +345,7 @@ static void run_or_replay(const forward_state *f, myth_part *p)
 {
     const myth_engine *e = f->e;
     myth_step *st = &p->step;
-    if (!is_replayed(f, p, f->n_capture > 0)) {
+    if (!p->graph || !is_replayed(f, p, f->n_capture > 0)) { /* no graph: the device refused to record */
         myth_forward_run_layers(e, p);
         return;
     }

@@ -346,6 +346,21 @@ static uint64_t *matrix_sum(myth_layout *y, const myth_layout_part *p, const myt
     return y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l];
 }
 
+/* Values of the largest matrix in a block type that no device keeps as quants and scales apart. */
+static uint64_t block_values(const myth_model *m)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
+        const myth_tensor *t = myth_weights_at(m->weights, i);
+        uint64_t n = t->n_dim > 1;
+        for (uint32_t d = 0; d < t->n_dim; d++)
+            n *= t->dim[d];
+        if (myth_dtype_is_quant(t->dtype) && t->dtype != MYTH_Q8_0 && t->dtype != MYTH_Q4_0 && most < n)
+            most = n;
+    }
+    return most;
+}
+
 /* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
 static void size_weights(myth_layout *y, const myth_model *m)
 {
@@ -569,6 +584,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
             .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0),
             .n_graph = 1,
             .folds_keys = p->buf[MYTH_BUF_key_table] > 0,
+            .block_values = block_values(m),
         };
         myth_class_bytes host, own;
         myth_device_opts dev = myth_layout_device(out, i);

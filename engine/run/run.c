@@ -113,7 +113,8 @@ static void step(myth_run *run, uint32_t k)
                                 });
 }
 
-/* Recorded again only when its shape or the way of choosing changed. */
+/* Records the step, again only when its shape or the way of choosing changed. Passes without a graph where the device
+ * does not record: its steps are issued op by op. */
 static myth_status record(myth_run *run, uint32_t k, myth_error *err)
 {
     myth_engine *e = run->e;
@@ -128,11 +129,15 @@ static myth_status record(myth_run *run, uint32_t k, myth_error *err)
     if (p->graph)
         myth_graph_close(p->graph);
     p->graph = NULL;
-    myth_stream_begin_record(p->stream);
-    step(run, k);
-    myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
-    if (result != MYTH_OK)
-        return result;
+    while (!p->graph && myth_device_records(p->dev)) { /* again when a driver refuses and there is a simpler way */
+        myth_stream_begin_record(p->stream);
+        step(run, k);
+        myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
+        if (result != MYTH_OK)
+            return result;
+    }
+    if (!p->graph)
+        return MYTH_OK;
     p->graph_rows = o->n_seq;
     p->graph_is_run = true;
     e->run_key.sample = o->sample;
@@ -147,7 +152,6 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     myth_engine *e = run->e;
     myth_part *p = e->part;
     uint32_t n_seq = run->o.n_seq, k = myth_sample_k(&run->o.sample);
-    bool is_traced = myth_device_is_traced(p->dev);
     int32_t *host = e->host[MYTH_HOST_run];
     k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
     if (n_step > MYTH_RUN_STEPS - (run->n_issued - run->n_known))
@@ -162,7 +166,7 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     }
     for (uint32_t r = 0; r < n_seq; r++)
         run->o.seq[r]->n_new = n_step;
-    myth_status st = is_traced ? MYTH_OK : record(run, k, err); /* first: a failure has taken no page yet */
+    myth_status st = record(run, k, err); /* first: a failure has taken no page yet */
     if (st == MYTH_OK)
         st = myth_forward_reserve(e, err);
     if (st != MYTH_OK)
@@ -170,10 +174,10 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     for (uint32_t r = 0; r < n_seq; r++)
         myth_kv_wrote(run->o.seq[r]->kv, n_step);
     for (uint32_t i = 0; i < n_step; i++)
-        if (is_traced)
-            step(run, k);
-        else
+        if (p->graph)
             myth_stream_replay(p->stream, p->graph);
+        else
+            step(run, k);
     for (uint32_t done = 0, n; done < n_step; done += n) { /* the places go round */
         uint32_t at = (run->n_issued + done) % MYTH_RUN_STEPS;
         n = n_step - done < MYTH_RUN_STEPS - at ? n_step - done : MYTH_RUN_STEPS - at;

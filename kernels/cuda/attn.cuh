@@ -184,7 +184,7 @@ static __device__ __forceinline__ kv_raw<KIND> kv_fetch(const unsigned char *row
     if (!row || i >= n)
         return raw;
     if (KIND == KV_F16 || KIND == KV_BF16) {
-        raw.v[0] = load_stream16(row + 2 * i);
+        raw.v[0] = load_kv16(row + 2 * i);
     } else if (KIND == KV_Q8_0) {
         const uint16_t *block = (const uint16_t *)(const void *)(row + i / 32 * 34), *q = block + 1 + i % 32 / 2;
         raw.v[0] = make_uint4(q[0] | (unsigned)q[1] << 16, q[2] | (unsigned)q[3] << 16, block[0], 0);

@@ -448,7 +448,10 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
     const uint64_t n_leaf = span / LEAF + 3;            /* ends of the span and of a gap may cut leaves */
     const uint64_t fill = (8 * sm + pairs - 1) / pairs; /* a few blocks per multiprocessor */
     j.n_block = pairs >= 16 * sm ? 1u : (uint32_t)(fill < n_leaf ? fill : n_leaf);
-    j.cap = j.n_block > 1 ? (uint32_t)cuda_smaller(cuda_work_attn(&d->base.shape) / PART_BYTES / pairs, 1u << 20) : 0;
+    j.cap =
+        j.n_block > 1
+            ? (uint32_t)cuda_smaller(cuda_work_attn(&d->base.shape, d->tune.attn_bytes) / PART_BYTES / pairs, 1u << 20)
+            : 0;
     j.n_counter = j.n_block > 1 ? (uint32_t)(CUDA_COUNTER_N / pairs) : 0;
     j.n_leaf_max = pairs >= 2 * sm ? 0 : j.cap;
     const dim3 grid((unsigned)(a->n_rows * (uint64_t)j.n_block), (unsigned)groups);

@@ -8,9 +8,9 @@
  * Collectives   every live thread of the warp (block) calls them from the same line
  * Launch        MYTH_LAUNCH(kernel, grid, block, dynamic shared bytes, stream)(args); a template with commas goes in
  *               parentheses. cuda_check after it keeps the first failure in the stream
- * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs (sm_90):
- *               such a kernel calls grid_dependency_wait() in every thread before it reads or writes anything that
- *               earlier kernels touch
+ * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs, where the
+ *               device runs code of ours that can wait for it (compiled for sm_90 or later): such a kernel calls
+ *               grid_dependency_wait() in every thread before it reads or writes anything that earlier kernels touch
  * Source        PTX ISA: mma.m16n8k16, ldmatrix, cp.async fragment layouts and semantics */
 #ifndef MYTH_CUDA_COMMON_CUH
 #define MYTH_CUDA_COMMON_CUH
@@ -37,7 +37,17 @@
 #define MYTH_CALLED const emu_called called_from(caller_file, caller_line)
 #endif
 
-/* ---- launches ---- */
+/* ---- launches ----
+ *
+ * The macros name a kernel as a template argument, so that each one that the program can launch is in a list before main
+ * runs: opening a device loads them all. Without that the driver loads a kernel at its first launch, and where that is in
+ * the middle of a recording it may refuse. */
+
+template <auto KERNEL, bool IS_DEPENDENT> struct cuda_listed {
+    static cuda_kernel kernel;
+};
+template <auto KERNEL, bool IS_DEPENDENT>
+cuda_kernel cuda_listed<KERNEL, IS_DEPENDENT>::kernel((const void *)KERNEL, IS_DEPENDENT);
 
 template <typename... P> struct cuda_launch {
     void (*kernel)(P...);
@@ -54,29 +64,28 @@ template <typename... P> struct cuda_launch {
         config.blockDim = block;
         config.dynamicSmemBytes = (size_t)shared_bytes;
         config.stream = ((struct cuda_stream *)s)->stream;
-        if (is_dependent && cuda_of(s)->cc >= 90) {
+        if (is_dependent && cuda_overlaps(s)) {
             attribute[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attribute[0].val.programmaticStreamSerializationAllowed = 1;
             config.attrs = attribute;
             config.numAttrs = 1;
         }
-        if (s->err.code != MYTH_OK || !cuda_enter(s) ||
-            (shared_bytes > 48u << 10 && !cuda_allow_shared(s, (const void *)kernel, shared_bytes)))
-            return;
-        cuda_launched(s, cudaLaunchKernelEx(&config, kernel, args...));
+        if (s->err.code == MYTH_OK && cuda_enter(s) && cuda_has_shared(s, shared_bytes))
+            cuda_launched(s, cudaLaunchKernelEx(&config, kernel, args...));
     }
 };
 
 template <typename... P>
 static inline cuda_launch<P...> cuda_prepare(void (*kernel)(P...), dim3 grid, dim3 block, uint64_t shared_bytes,
-                                             myth_stream *s, bool is_dependent)
+                                             myth_stream *s, const cuda_kernel &listed)
 {
-    return cuda_launch<P...>{kernel, grid, block, shared_bytes, s, is_dependent};
+    return cuda_launch<P...>{kernel, grid, block, shared_bytes, s, listed.is_dependent};
 }
 
-#define MYTH_LAUNCH(kernel, grid, block, shared_bytes, s) cuda_prepare(kernel, grid, block, shared_bytes, s, false)
-#define MYTH_LAUNCH_DEPENDENT(kernel, grid, block, shared_bytes, s) \
-    cuda_prepare(kernel, grid, block, shared_bytes, s, true)
+#define MYTH_LAUNCH(name, grid, block, shared_bytes, s) \
+    cuda_prepare(name, grid, block, shared_bytes, s, cuda_listed<name, false>::kernel)
+#define MYTH_LAUNCH_DEPENDENT(name, grid, block, shared_bytes, s) \
+    cuda_prepare(name, grid, block, shared_bytes, s, cuda_listed<name, true>::kernel)
 
 /* ---- views ---- */
 
@@ -165,8 +174,24 @@ static __device__ __forceinline__ float gelu_tanh(float x)
 
 /* ---- loads ---- */
 
-/* Read once, not kept in L1: weights and caches. `p` aligned to the size. */
-static __device__ __forceinline__ uint4 load_stream16(const void *p)
+/* What the L2 cache does with lines that a weight load brings: a number that only the loads below understand. Weights
+ * are read once a step, so their lines should leave the cache first, before those that the next kernel needs. */
+static __device__ __forceinline__ uint64_t weight_policy(bool leaves_first)
+{
+#if MYTH_CUDA_REAL
+    uint64_t first, normal;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+    return leaves_first ? first : normal;
+#else
+    return leaves_first;
+#endif
+}
+
+/* 16 bytes of weights, read once and not kept in L1. `.nc` promises that nothing writes them while the kernel runs,
+ * from its first block's start: true of weights, not of what an earlier kernel of the stream may still be writing.
+ * `p` is aligned to 16. */
+static __device__ __forceinline__ uint4 load_weights16(const void *p)
 {
 #if MYTH_CUDA_REAL
     uint4 v;
@@ -175,18 +200,37 @@ static __device__ __forceinline__ uint4 load_stream16(const void *p)
                  : "l"(p));
     return v;
 #else
+    emu_constant_load(p, 16);
     return *(const uint4 *)p;
 #endif
 }
-
-static __device__ __forceinline__ uint2 load_stream8(const void *p)
+/* The same under a policy of weight_policy. */
+static __device__ __forceinline__ uint4 load_weights16(const void *p, uint64_t policy)
 {
 #if MYTH_CUDA_REAL
-    uint2 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+    uint4 v;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p), "l"(policy));
     return v;
 #else
-    return *(const uint2 *)p;
+    (void)policy;
+    return load_weights16(p);
+#endif
+}
+
+/* 16 bytes of keys or values, read once and not kept in L1. Not `.nc`: the kernel before this one in the stream writes
+ * the step's own rows, and this kernel may have started by then. `p` is aligned to 16. */
+static __device__ __forceinline__ uint4 load_kv16(const void *p)
+{
+#if MYTH_CUDA_REAL
+    uint4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+    return v;
+#else
+    return *(const uint4 *)p;
 #endif
 }
 
@@ -197,6 +241,7 @@ static __device__ __forceinline__ void prefetch_l2(const void *p)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 #else
     (void)p;
+    emu_prefetch();
 #endif
 }
 

@@ -1,29 +1,21 @@
-/* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, streams with pinned staging, captured graphs,
- * the op table.
+/* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, the code in use, the op table. Its streams are
+ * in stream_cuda.cu.
  *
  * Memory     one cudaMalloc per buffer, booked on the device's ledger before it is asked for. The driver's own context
  *            is not booked: what the device reports as free is read after the context exists. A buffer in host memory
  *            is pinned and mapped: kernels have an address of it, and the host writes and reads it itself when the
  *            stream is done
- * Staging    each stream has a ring of four pinned slots. A write copies into a slot and from there; a read lands in a
- *            slot and is copied out at the sync, or goes straight to its place when that came from myth_host_alloc. A
- *            slot is used again when its event says so; a sync frees the whole ring
- * Graphs     a recorded stream is a captured one: what ops launch is kept by the driver, their arguments with it
+ * Code       what the device runs may have been compiled for another architecture than its own, so open lets a kernel say
+ *            what it was compiled for and chooses by that. It also loads every kernel that a launch names, so that none
+ *            is loaded in the middle of a recording
  * Failures   cudaErrorMemoryAllocation is MYTH_ENOMEM; errors that end the context are MYTH_ELOST, and the device
  *            answers nothing else from then on; the rest is MYTH_EDEVICE with the driver's text
  * Threads    one per stream; the calling thread's current device is set where it differs
- * Source     CUDA runtime API reference (error codes; stream capture; cudaHostAlloc) */
+ * Source     CUDA runtime API reference (error codes; cudaHostAlloc; lazy loading) */
 #include "common.cuh"
-
-#include "kernels/weight_form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { BIG_SLOT_BYTES = 1 << 20, SMALL_SLOT_BYTES = 64 << 10, RING_N = CUDA_RING_SLOT_N, PIECE_ALIGN = 64 };
-
-static struct cuda_device *device_of(myth_device *dev) { return (struct cuda_device *)dev; }
-static struct cuda_stream *stream_of(myth_stream *s) { return (struct cuda_stream *)s; }
 
 /* ---- failures ---- */
 
@@ -50,7 +42,7 @@ static bool is_sticky(cudaError_t e)
     }
 }
 
-static myth_status fail_device(struct cuda_device *d, cudaError_t e, const char *what, myth_error *err)
+myth_status cuda_fail(struct cuda_device *d, cudaError_t e, const char *what, myth_error *err)
 {
     (void)cudaGetLastError(); /* so that it is not found again by the next call */
     if (is_sticky(e) && !d->is_lost) {
@@ -63,13 +55,12 @@ static myth_status fail_device(struct cuda_device *d, cudaError_t e, const char 
                      d->base.caps.name, what, cudaGetErrorName(e), cudaGetErrorString(e));
 }
 
-/* Keeps the first failure of the stream; true when there is none. */
-static bool keep(myth_stream *s, cudaError_t e, const char *what)
+bool cuda_keep(myth_stream *s, cudaError_t e, const char *what)
 {
     if (e == cudaSuccess)
         return s->err.code == MYTH_OK;
-    myth_error late = {MYTH_OK, ""};
-    fail_device(cuda_of(s), e, what, &late);
+    myth_error late = {};
+    cuda_fail(cuda_of(s), e, what, &late);
     if (s->err.code == MYTH_OK)
         s->err = late;
     return false;
@@ -77,34 +68,32 @@ static bool keep(myth_stream *s, cudaError_t e, const char *what)
 
 void cuda_launched(myth_stream *s, cudaError_t e)
 {
-    if (keep(s, e, "launch"))
-        (s->is_recording ? stream_of(s)->n_captured : s->dev->counts.n_launch)++;
+    if (cuda_keep(s, e, "launch"))
+        (s->is_recording ? cuda_stream_of(s)->n_captured : s->dev->counts.n_launch)++;
 }
 
-bool cuda_allow_shared(myth_stream *s, const void *kernel, uint64_t bytes)
+bool cuda_has_shared(myth_stream *s, uint64_t bytes)
 {
-    struct cuda_device *d = cuda_of(s);
-    if (bytes > d->shared_max) {
-        if (s->err.code == MYTH_OK)
-            myth_fail(&s->err, MYTH_EDEVICE, "%s: a launch wants %llu shared bytes of %llu", d->base.caps.name,
-                      (unsigned long long)bytes, (unsigned long long)d->shared_max);
-        return false;
-    }
-    return keep(s, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-                "shared memory");
+    const struct cuda_device *d = cuda_of(s);
+    if (bytes <= d->shared_max)
+        return true;
+    if (s->err.code == MYTH_OK)
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: a launch wants %llu shared bytes of %llu", d->base.caps.name,
+                  (unsigned long long)bytes, (unsigned long long)d->shared_max);
+    return false;
 }
 
 void cuda_check(myth_stream *s, const char *op)
 {
     cudaError_t e = cudaGetLastError();
     if (e != cudaSuccess)
-        keep(s, e, op);
+        cuda_keep(s, e, op);
 }
 
 /* The calling thread's device. */
 static thread_local int current = -1;
 
-static bool enter(struct cuda_device *d, myth_error *err)
+bool cuda_enter_device(struct cuda_device *d, myth_error *err)
 {
     if (d->is_lost) {
         myth_fail(err, MYTH_ELOST, "%s: device lost: %s", d->base.caps.name, d->lost);
@@ -114,7 +103,7 @@ static bool enter(struct cuda_device *d, myth_error *err)
         return true;
     cudaError_t e = cudaSetDevice(d->ordinal);
     if (e != cudaSuccess) {
-        fail_device(d, e, "cudaSetDevice", err);
+        cuda_fail(d, e, "cudaSetDevice", err);
         return false;
     }
     current = d->ordinal;
@@ -123,8 +112,8 @@ static bool enter(struct cuda_device *d, myth_error *err)
 
 bool cuda_enter(myth_stream *s)
 {
-    myth_error err = {MYTH_OK, ""};
-    if (enter(cuda_of(s), &err))
+    myth_error err = {};
+    if (cuda_enter_device(cuda_of(s), &err))
         return true;
     if (s->err.code == MYTH_OK)
         s->err = err;
@@ -133,13 +122,11 @@ bool cuda_enter(myth_stream *s)
 
 /* ---- sizes ---- */
 
-static uint64_t slot_bytes(int stream) { return stream == 0 ? BIG_SLOT_BYTES : SMALL_SLOT_BYTES; }
-
 static uint64_t ring_bytes(void)
 {
     uint64_t sum = 0;
     for (int i = 0; i < CUDA_STREAM_MAX; i++)
-        sum += slot_bytes(i) * RING_N;
+        sum += cuda_slot_bytes(i) * CUDA_RING_SLOT_N;
     return sum;
 }
 
@@ -154,14 +141,17 @@ static uint64_t graph_bytes(const myth_work_shape *w) { return (uint64_t)w->n_gr
 static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
                  const myth_work_shape *shape)
 {
+    struct cuda_tune tune;
+    const char *bad = NULL;
     (void)opts;
+    (void)cuda_tune_read(&tune, &bad); /* open says what is wrong with it */
     host->bytes[MYTH_MEM_FIXED] = table_bytes();
     host->bytes[MYTH_MEM_STAGING] = ring_bytes();
     own->bytes[MYTH_MEM_FIXED] = CUDA_COUNTER_N * sizeof(unsigned);
     if (!shape)
         return;
     host->bytes[MYTH_MEM_GRAPH] = graph_bytes(shape);
-    own->bytes[MYTH_MEM_ATTN_SCRATCH] = cuda_work_scratch(shape);
+    own->bytes[MYTH_MEM_ATTN_SCRATCH] = cuda_work_scratch(shape, tune.attn_bytes);
 }
 
 /* ---- memory ---- */
@@ -170,7 +160,7 @@ static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_devic
 static void *take_device(struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
 {
     void *p = NULL;
-    if (!enter(d, err))
+    if (!cuda_enter_device(d, err))
         return NULL;
     if (bytes > SIZE_MAX || !myth_mem_book(d->base.mem, d->base.caps.ledger, cls, owner, bytes)) {
         myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes are past the limit of %llu", d->base.caps.name, owner,
@@ -185,7 +175,7 @@ static void *take_device(struct cuda_device *d, myth_mem_class cls, const char *
         (void)cudaGetLastError();
         myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes", d->base.caps.name, owner, (unsigned long long)bytes);
     } else {
-        fail_device(d, e, "cudaMalloc", err);
+        cuda_fail(d, e, "cudaMalloc", err);
     }
     return NULL;
 }
@@ -206,7 +196,7 @@ static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls,
                          myth_error *err)
 {
     void *p = NULL, *at = NULL;
-    if (!enter(d, err))
+    if (!cuda_enter_device(d, err))
         return NULL;
     if (bytes > SIZE_MAX || !myth_mem_book(d->base.mem, MYTH_MEM_HOST, cls, owner, bytes)) {
         myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes of host memory are past the limit of %llu", d->base.caps.name,
@@ -226,7 +216,7 @@ static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls,
         myth_fail(err, MYTH_ENOMEM, "%s: %s: the system pins no %llu bytes of host memory", d->base.caps.name, owner,
                   (unsigned long long)bytes);
     } else {
-        fail_device(d, e, "mapped host memory", err);
+        cuda_fail(d, e, "mapped host memory", err);
     }
     return NULL;
 }
@@ -234,7 +224,7 @@ static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls,
 /* What still reads it ends first. */
 static void give_mapped(struct cuda_device *d, myth_mem_class cls, void *host, uint64_t bytes)
 {
-    if (enter(d, NULL) && cudaDeviceSynchronize() != cudaSuccess)
+    if (cuda_enter_device(d, NULL) && cudaDeviceSynchronize() != cudaSuccess)
         (void)cudaGetLastError();
     if (cudaFreeHost(host) != cudaSuccess)
         (void)cudaGetLastError();
@@ -244,14 +234,14 @@ static void give_mapped(struct cuda_device *d, myth_mem_class cls, void *host, u
 static void *host_take(myth_device *dev, uint64_t bytes)
 {
     void *p = NULL;
-    if (!enter(device_of(dev), NULL) || bytes > SIZE_MAX)
+    if (!cuda_enter_device(cuda_device_of(dev), NULL) || bytes > SIZE_MAX)
         return NULL;
     cudaError_t e = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocDefault);
     if (e != cudaSuccess) {
-        fail_device(device_of(dev), e, "cudaHostAlloc", NULL);
+        cuda_fail(cuda_device_of(dev), e, "cudaHostAlloc", NULL);
         return NULL;
     }
-    struct cuda_device *d = device_of(dev);
+    struct cuda_device *d = cuda_device_of(dev);
     for (int i = 0; i < CUDA_PINNED_MAX; i++)
         if (!d->pinned[i].p) {
             d->pinned[i].p = (unsigned char *)p;
@@ -263,7 +253,7 @@ static void *host_take(myth_device *dev, uint64_t bytes)
 
 static void host_give(myth_device *dev, void *p, uint64_t bytes)
 {
-    struct cuda_device *d = device_of(dev);
+    struct cuda_device *d = cuda_device_of(dev);
     (void)bytes;
     for (int i = 0; i < CUDA_PINNED_MAX; i++)
         if (d->pinned[i].p == p)
@@ -272,23 +262,12 @@ static void host_give(myth_device *dev, void *p, uint64_t bytes)
         (void)cudaGetLastError();
 }
 
-static bool is_pinned(const struct cuda_device *d, const void *p, uint64_t bytes)
-{
-    for (int i = 0; i < CUDA_PINNED_MAX; i++) {
-        const unsigned char *base = d->pinned[i].p, *at = (const unsigned char *)p;
-        if (base && at >= base && (uint64_t)(at - base) <= d->pinned[i].bytes &&
-            bytes <= d->pinned[i].bytes - (uint64_t)(at - base))
-            return true;
-    }
-    return false;
-}
-
 /* ---- buffers ---- */
 
 static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
                            bool is_mapped, myth_error *err)
 {
-    struct cuda_device *d = device_of(dev);
+    struct cuda_device *d = cuda_device_of(dev);
     struct cuda_buf *b = NULL;
     void *host = NULL;
     for (int i = 0; i < CUDA_BUF_MAX && !b; i++)
@@ -296,7 +275,7 @@ static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls,
             b = &d->buf[i];
     if (!b)
         return myth_fail(err, MYTH_EFULL, "%s: all %d buffers are in use", dev->caps.name, CUDA_BUF_MAX);
-    myth_error why = {MYTH_OK, ""};
+    myth_error why = {};
     void *p = is_mapped ? take_mapped(&host, d, cls, owner, bytes, &why) : take_device(d, cls, owner, bytes, &why);
     if (!p) {
         if (err)
@@ -335,339 +314,17 @@ static void buf_close(myth_buf *buf)
 {
     struct cuda_buf *b = (struct cuda_buf *)buf;
     if (buf->host)
-        give_mapped(device_of(buf->dev), buf->cls, buf->host, buf->bytes);
+        give_mapped(cuda_device_of(buf->dev), buf->cls, buf->host, buf->bytes);
     else
-        give_device(device_of(buf->dev), buf->cls, b->base, buf->bytes);
+        give_device(cuda_device_of(buf->dev), buf->cls, b->base, buf->bytes);
     memset(b, 0, sizeof(*b));
-}
-
-/* ---- staging ---- */
-
-/* Reads whose copies are done go where the caller wants them: those before the mark, and those in `slot` (-1 = none).
- */
-static void deliver(struct cuda_stream *s, uint64_t mark, int slot)
-{
-    int n_left = 0;
-    for (int i = 0; i < s->n_pending; i++) {
-        const struct cuda_pending p = s->pending[i];
-        if (p.mark < mark || (uint64_t)(p.src - s->ring) / s->slot_bytes == (uint64_t)slot)
-            memcpy(p.dst, p.src, (size_t)p.bytes);
-        else
-            s->pending[n_left++] = p;
-    }
-    s->n_pending = n_left;
-}
-
-static void free_ring(struct cuda_stream *s)
-{
-    for (int i = 0; i < RING_N; i++)
-        s->is_slot_busy[i] = false;
-    s->slot = 0;
-    s->slot_used = 0;
-}
-
-/* Waits for everything issued; the ring is free again. */
-static bool finish(struct cuda_stream *s)
-{
-    bool is_ok = keep(&s->base, cudaStreamSynchronize(s->stream), "synchronise");
-    if (is_ok)
-        deliver(s, UINT64_MAX, -1);
-    s->n_pending = 0;
-    free_ring(s);
-    return is_ok;
-}
-
-/* Up to `want` bytes of the ring, at least one; NULL after a failure. */
-static unsigned char *take_ring(struct cuda_stream *s, uint64_t want, uint64_t *got)
-{
-    if (s->slot_used == s->slot_bytes) {
-        if (!keep(&s->base, cudaEventRecord(s->slot_done[s->slot], s->stream), "staging"))
-            return NULL;
-        s->is_slot_busy[s->slot] = true;
-        s->slot = (s->slot + 1) % RING_N;
-        s->slot_used = 0;
-        if (s->is_slot_busy[s->slot]) {
-            if (!keep(&s->base, cudaEventSynchronize(s->slot_done[s->slot]), "staging"))
-                return NULL;
-            deliver(s, 0, s->slot);
-            s->is_slot_busy[s->slot] = false;
-        }
-    }
-    unsigned char *p = s->ring + (uint64_t)s->slot * s->slot_bytes + s->slot_used;
-    uint64_t room = s->slot_bytes - s->slot_used;
-    *got = want < room ? want : room;
-    s->slot_used += (*got + PIECE_ALIGN - 1) & ~(uint64_t)(PIECE_ALIGN - 1);
-    return p;
-}
-
-/* Where the host itself may write or read the view, everything issued being done; NULL when it lies on the device, or
- * after a failure. */
-static unsigned char *mapped(myth_stream *base, myth_view v)
-{
-    return v.buf->host && cuda_enter(base) && finish(stream_of(base)) ? (unsigned char *)v.buf->host + v.off : NULL;
-}
-
-static void write_view(myth_stream *base, myth_view dst, const void *src, uint64_t bytes)
-{
-    struct cuda_stream *s = stream_of(base);
-    const unsigned char *from = (const unsigned char *)src;
-    unsigned char *to = cuda_ptr<unsigned char>(dst);
-    if (dst.buf->host) {
-        if ((to = mapped(base, dst)) != NULL)
-            memcpy(to, src, (size_t)bytes);
-        return;
-    }
-    if (!cuda_enter(base))
-        return;
-    while (bytes) {
-        uint64_t n;
-        unsigned char *piece = take_ring(s, bytes, &n);
-        if (!piece)
-            return;
-        memcpy(piece, from, (size_t)n);
-        if (!keep(base, cudaMemcpyAsync(to, piece, (size_t)n, cudaMemcpyHostToDevice, s->stream), "write"))
-            return;
-        from += n;
-        to += n;
-        bytes -= n;
-    }
-}
-
-static void read_view(myth_stream *base, void *dst, myth_view src, uint64_t bytes)
-{
-    struct cuda_stream *s = stream_of(base);
-    unsigned char *to = (unsigned char *)dst;
-    const unsigned char *from = cuda_ptr<unsigned char>(src);
-    if (src.buf->host) {
-        if ((from = mapped(base, src)) != NULL)
-            memcpy(dst, from, (size_t)bytes);
-        return;
-    }
-    if (!cuda_enter(base))
-        return;
-    if (is_pinned(cuda_of(base), dst, bytes)) {
-        keep(base, cudaMemcpyAsync(dst, from, (size_t)bytes, cudaMemcpyDeviceToHost, s->stream), "read");
-        return;
-    }
-    while (bytes) {
-        uint64_t n;
-        if (s->n_pending == CUDA_READ_MAX && !finish(s))
-            return;
-        unsigned char *piece = take_ring(s, bytes, &n);
-        if (!piece || !keep(base, cudaMemcpyAsync(piece, from, (size_t)n, cudaMemcpyDeviceToHost, s->stream), "read"))
-            return;
-        struct cuda_pending *p = &s->pending[s->n_pending++];
-        p->dst = to;
-        p->src = piece;
-        p->bytes = n;
-        p->mark = s->n_mark;
-        from += n;
-        to += n;
-        bytes -= n;
-    }
-}
-
-/* Quantised rows are taken apart block by block on their way through the ring (weight_form.h). */
-static void weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0,
-                         uint32_t n_rows, uint32_t n_in)
-{
-    struct cuda_stream *s = stream_of(base);
-    const myth_planar form = myth_planar_get(dst.dtype, n_total, n_in);
-    if (dst.buf->host) {
-        unsigned char *to = mapped(base, dst);
-        if (to)
-            myth_planar_write(to + row0 * form.quant_row, to + form.scale_off + row0 * form.scale_row, src, dst.dtype,
-                              n_rows, n_in);
-        return;
-    }
-    if (!form.scale_row) {
-        dst.off += row0 * form.quant_row;
-        write_view(base, dst, src, n_rows * form.quant_row);
-        return;
-    }
-    if (!cuda_enter(base))
-        return;
-    const uint32_t whole = myth_dtype_block_bytes(dst.dtype), quant = whole - 2;
-    uint64_t per_row = n_in / 32, at = row0 * per_row, left = n_rows * per_row;
-    const unsigned char *from = (const unsigned char *)src;
-    unsigned char *quants = cuda_ptr<unsigned char>(dst), *scales = quants + form.scale_off;
-    while (left) {
-        uint64_t got, n;
-        if (s->slot_bytes - s->slot_used < 4096)
-            s->slot_used = s->slot_bytes; /* a piece of a few blocks is not worth two copies */
-        unsigned char *piece = take_ring(s, left * whole, &got);
-        if (!piece)
-            return;
-        n = got / whole;
-        myth_planar_write(piece, piece + n * quant, from, dst.dtype, n, 32);
-        if (!keep(base,
-                  cudaMemcpyAsync(quants + at * quant, piece, (size_t)(n * quant), cudaMemcpyHostToDevice, s->stream),
-                  "weight write") ||
-            !keep(
-                base,
-                cudaMemcpyAsync(scales + at * 2, piece + n * quant, (size_t)(n * 2), cudaMemcpyHostToDevice, s->stream),
-                "weight write"))
-            return;
-        from += n * whole;
-        at += n;
-        left -= n;
-    }
-}
-
-/* ---- streams ---- */
-
-static void stream_close(myth_stream *base)
-{
-    struct cuda_stream *s = stream_of(base);
-    if (s->stream && cudaStreamDestroy(s->stream) != cudaSuccess)
-        (void)cudaGetLastError();
-    for (int i = 0; i < RING_N; i++)
-        if (s->slot_done[i] && cudaEventDestroy(s->slot_done[i]) != cudaSuccess)
-            (void)cudaGetLastError();
-    for (int i = 0; i < CUDA_MARK_N; i++)
-        if (s->mark_done[i] && cudaEventDestroy(s->mark_done[i]) != cudaSuccess)
-            (void)cudaGetLastError();
-    memset(s, 0, sizeof(*s));
-}
-
-static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *err)
-{
-    struct cuda_device *d = device_of(dev);
-    myth_error why = {MYTH_OK, ""};
-    int i = 0;
-    while (i < CUDA_STREAM_MAX && d->stream[i].base.dev)
-        i++;
-    if (i == CUDA_STREAM_MAX)
-        return myth_fail(err, MYTH_EFULL, "%s: all %d streams are in use", dev->caps.name, CUDA_STREAM_MAX);
-    struct cuda_stream *s = &d->stream[i];
-    memset(s, 0, sizeof(*s));
-    if (!enter(d, &why)) {
-        if (err)
-            *err = why;
-        return why.code;
-    }
-    s->ring = d->ring;
-    for (int j = 0; j < i; j++)
-        s->ring += slot_bytes(j) * RING_N;
-    s->slot_bytes = slot_bytes(i);
-    s->base.dev = dev;
-    cudaError_t e = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    for (int j = 0; j < RING_N && e == cudaSuccess; j++)
-        e = cudaEventCreateWithFlags(&s->slot_done[j], cudaEventDisableTiming);
-    for (int j = 0; j < CUDA_MARK_N && e == cudaSuccess; j++)
-        e = cudaEventCreateWithFlags(&s->mark_done[j], cudaEventDisableTiming);
-    if (e != cudaSuccess) {
-        fail_device(d, e, "stream", &why);
-        stream_close(&s->base);
-        if (err)
-            *err = why;
-        return why.code;
-    }
-    *out = &s->base;
-    return MYTH_OK;
-}
-
-static myth_status sync_stream(myth_stream *s, myth_error *err)
-{
-    myth_error kept = s->err; /* the caller reports that one; here only what comes now */
-    memset(&s->err, 0, sizeof(s->err));
-    if (cuda_enter(s))
-        finish(stream_of(s));
-    myth_error now = s->err;
-    s->err = kept;
-    if (now.code != MYTH_OK && err)
-        *err = now;
-    return now.code;
-}
-
-static uint64_t mark_stream(myth_stream *base)
-{
-    struct cuda_stream *s = stream_of(base);
-    uint64_t mark = s->n_mark + 1;
-    if (!cuda_enter(base) || !keep(base, cudaEventRecord(s->mark_done[mark % CUDA_MARK_N], s->stream), "mark"))
-        return 0;
-    return s->n_mark = mark;
-}
-
-static myth_status wait_stream(myth_stream *base, uint64_t mark, myth_error *err)
-{
-    struct cuda_stream *s = stream_of(base);
-    if (mark == 0 || !cuda_enter(base))
-        return sync_stream(base, err);
-    cudaError_t e = cudaEventSynchronize(s->mark_done[mark % CUDA_MARK_N]);
-    if (e != cudaSuccess)
-        return fail_device(cuda_of(base), e, "wait", err);
-    deliver(s, mark, -1);
-    return MYTH_OK;
-}
-
-/* ---- recording ---- */
-
-static void begin_record(myth_stream *base)
-{
-    struct cuda_device *d = cuda_of(base);
-    struct cuda_stream *s = stream_of(base);
-    base->graph = NULL;
-    for (uint32_t i = 0; i < d->base.shape.n_graph && !base->graph; i++)
-        if (!d->graph[i].graph.dev)
-            base->graph = &d->graph[i].graph;
-    if (!base->graph) {
-        myth_fail(&base->err, MYTH_EFULL, "%s: all %u graphs are in use", d->base.caps.name, d->base.shape.n_graph);
-        return;
-    }
-    if (!cuda_enter(base) || !keep(base, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "record"))
-        base->graph = NULL;
-    else
-        base->graph->dev = s->base.dev;
-    s->n_captured = 0;
-}
-
-static void graph_close(myth_graph *graph)
-{
-    struct cuda_graph *g = (struct cuda_graph *)graph;
-    if (g->exec && cudaGraphExecDestroy(g->exec) != cudaSuccess)
-        (void)cudaGetLastError();
-    memset(g, 0, sizeof(*g));
-}
-
-static myth_status end_record(myth_graph **out, myth_stream *base, myth_error *err)
-{
-    struct cuda_stream *s = stream_of(base);
-    struct cuda_graph *g = (struct cuda_graph *)base->graph;
-    cudaGraph_t captured = NULL;
-    myth_error why = {MYTH_OK, ""};
-    base->graph = NULL;
-    cudaError_t e = cudaStreamEndCapture(s->stream, &captured);
-    if (e == cudaSuccess && base->err.code == MYTH_OK)
-        e = cudaGraphInstantiate(&g->exec, captured, 0);
-    if (captured && cudaGraphDestroy(captured) != cudaSuccess)
-        (void)cudaGetLastError();
-    if (e != cudaSuccess) {
-        fail_device(cuda_of(base), e, "record", &why);
-        g->exec = NULL;
-    }
-    if (!g->exec) {
-        graph_close(&g->graph);
-        *err = why;
-        return why.code;
-    }
-    g->n_launch = s->n_captured;
-    *out = &g->graph;
-    return MYTH_OK;
-}
-
-static void replay(myth_stream *base, const myth_graph *graph)
-{
-    const struct cuda_graph *g = (const struct cuda_graph *)graph;
-    if (cuda_enter(base) && keep(base, cudaGraphLaunch(g->exec, stream_of(base)->stream), "replay"))
-        base->dev->counts.n_launch += g->n_launch;
 }
 
 /* ---- device ---- */
 
 static void close_device(myth_device *dev)
 {
-    struct cuda_device *d = device_of(dev);
+    struct cuda_device *d = cuda_device_of(dev);
     give_device(d, MYTH_MEM_ATTN_SCRATCH, d->scratch, d->scratch_bytes);
     give_device(d, MYTH_MEM_FIXED, d->counters, CUDA_COUNTER_N * sizeof(unsigned));
     if (d->ring) {
@@ -683,15 +340,15 @@ static void close_device(myth_device *dev)
 
 static myth_status reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err)
 {
-    struct cuda_device *d = device_of(dev);
-    uint64_t bytes = cuda_work_scratch(shape);
+    struct cuda_device *d = cuda_device_of(dev);
+    uint64_t bytes = cuda_work_scratch(shape, d->tune.attn_bytes);
     if (shape->n_graph) {
         d->graph = (struct cuda_graph *)myth_alloc(dev->mem, MYTH_MEM_GRAPH, "cuda graphs", (size_t)graph_bytes(shape));
         if (!d->graph)
             return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes for graphs", dev->caps.name,
                              (unsigned long long)graph_bytes(shape));
     }
-    myth_error why = {MYTH_OK, ""};
+    myth_error why = {};
     d->scratch = bytes ? take_device(d, MYTH_MEM_ATTN_SCRATCH, "cuda work", bytes, &why) : NULL;
     if (bytes && !d->scratch) {
         myth_free(dev->mem, d->graph);
@@ -714,18 +371,7 @@ static void fill_vtable(struct myth_device_vtable *vt)
     vt->buf_close = buf_close;
     vt->host_take = host_take;
     vt->host_give = host_give;
-    vt->stream_open = stream_open;
-    vt->stream_close = stream_close;
-    vt->write = write_view;
-    vt->read = read_view;
-    vt->weight_write = weight_write;
-    vt->sync = sync_stream;
-    vt->mark = mark_stream;
-    vt->wait = wait_stream;
-    vt->begin_record = begin_record;
-    vt->end_record = end_record;
-    vt->replay = replay;
-    vt->graph_close = graph_close;
+    cuda_fill_stream_vtable(vt);
 }
 
 /* The build says which ops have a file: CUDA_HAS_<op> is 0 or 1. */
@@ -749,7 +395,7 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
     snprintf(c->name, sizeof(c->name), "cuda:%d", ordinal);
     snprintf(c->description, sizeof(c->description), "%.64s, sm_%d%d, %d multiprocessors", p->name, p->major, p->minor,
              p->multiProcessorCount);
-    snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot%s", p->major >= 9 ? " dependent-launch" : "");
+    snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot"); /* open knows more */
     c->ledger = 1 + ordinal;
     c->total_bytes = p->totalGlobalMem;
     c->is_async = true;
@@ -789,11 +435,96 @@ static void measure(myth_device_caps *c)
     }
 }
 
+/* ---- the code in use ---- */
+
+static cuda_kernel *listed; /* filled before main */
+
+cuda_kernel::cuda_kernel(const void *entry_, bool is_dependent_)
+    : entry(entry_), is_dependent(is_dependent_), next(listed)
+{
+    listed = this;
+}
+
+enum { CODE_HAS_PDL = 1, CODE_HAS_WGMMA = 2 };
+
+/* What this code was compiled for. The device's number does not tell: it may run code of an older architecture, as it is
+ * or translated by the driver, which has neither the wait of a dependent launch nor sm_90a's instructions. */
+static __global__ void ask_code_k(unsigned *out)
+{
+#if !MYTH_CUDA_REAL
+    const unsigned has =
+        (emu_code_has_pdl() ? (unsigned)CODE_HAS_PDL : 0u) | (emu_code_has_wgmma() ? (unsigned)CODE_HAS_WGMMA : 0u);
+#else
+    unsigned has = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    has |= CODE_HAS_PDL;
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    has |= CODE_HAS_WGMMA;
+#endif
+#endif
+    if (threadIdx.x == 0)
+        out[0] = has;
+}
+
+/* Every kernel is loaded, may use all shared memory there is, and the dependent ones want one split of it. */
+static cudaError_t load_kernels(const struct cuda_device *d)
+{
+    for (const cuda_kernel *k = listed; k; k = k->next) {
+        cudaFuncAttributes facts;
+        cudaError_t e = cudaFuncGetAttributes(&facts, k->entry);
+        if (e == cudaSuccess && facts.sharedSizeBytes < d->shared_max)
+            e = cudaFuncSetAttribute(k->entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     (int)(d->shared_max - facts.sharedSizeBytes));
+        if (e == cudaSuccess && k->is_dependent && d->tune.carveout >= 0)
+            e = cudaFuncSetAttribute(k->entry, cudaFuncAttributePreferredSharedMemoryCarveout, d->tune.carveout);
+        if (e != cudaSuccess)
+            return e;
+    }
+    return cudaSuccess;
+}
+
+/* Sets has_pdl and has_wgmma and clears the counters, all in one stream that is empty when this returns: streams that
+ * are opened later do not wait for the default stream, where a plain cudaMemset would run. */
+static cudaError_t ask_code(struct cuda_device *d)
+{
+    cudaStream_t stream = NULL;
+    cudaLaunchConfig_t config = {};
+    unsigned has = 0;
+    cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (e != cudaSuccess)
+        return e;
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(32);
+    config.stream = stream;
+    e = cudaLaunchKernelEx(&config, ask_code_k, d->counters);
+    if (e == cudaSuccess)
+        e = cudaMemcpyAsync(d->ring, d->counters, sizeof(has), cudaMemcpyDeviceToHost, stream);
+    if (e == cudaSuccess)
+        e = cudaMemsetAsync(d->counters, 0, CUDA_COUNTER_N * sizeof(unsigned), stream);
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(stream);
+    if (cudaStreamDestroy(stream) != cudaSuccess)
+        (void)cudaGetLastError();
+    if (e != cudaSuccess)
+        return e;
+    memcpy(&has, d->ring, sizeof(has));
+    d->has_pdl = has & CODE_HAS_PDL;
+    d->has_wgmma = has & CODE_HAS_WGMMA;
+    snprintf(d->base.caps.variants, sizeof(d->base.caps.variants), "mma bf16 int8dot%s%s",
+             d->has_pdl && d->tune.pdl ? " dependent-launch" : "", d->has_wgmma ? " wgmma" : "");
+    return cudaSuccess;
+}
+
 /* ---- open ---- */
 
 static myth_status open_device(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
 {
     static struct myth_device_vtable vtable;
+    struct cuda_tune tune;
+    const char *bad = NULL;
+    if (!cuda_tune_read(&tune, &bad))
+        return myth_fail(err, MYTH_EARG, "%s: \"%s\" is no number of its range; unset it", bad, getenv(bad));
     int n = 0, ordinal = myth_device_number(opts->name, "cuda", CUDA_DEVICE_MAX);
     cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceCount(&n);
@@ -823,12 +554,12 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     d->base.vt = &vtable;
     d->base.has_decode_merge = true;
     d->ordinal = ordinal;
-    d->cc = p.major * 10 + p.minor;
     d->sm_count = p.multiProcessorCount;
     d->shared_max = p.sharedMemPerBlockOptin;
     d->is_exact = opts->is_exact;
+    d->tune = tune;
 
-    myth_error why = {MYTH_OK, ""};
+    myth_error why = {};
     void *ring = NULL;
     d->buf = (struct cuda_buf *)myth_alloc(mem, MYTH_MEM_FIXED, "cuda buffers", CUDA_BUF_MAX * sizeof(*d->buf));
     d->stream =
@@ -838,7 +569,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
         goto fail;
     }
     current = -1; /* what this thread made current before may be gone */
-    if (!enter(d, &why))
+    if (!cuda_enter_device(d, &why))
         goto fail;
     d->counters = (unsigned *)take_device(d, MYTH_MEM_FIXED, "cuda counters", CUDA_COUNTER_N * sizeof(unsigned), &why);
     if (!d->counters)
@@ -849,12 +580,16 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     }
     if ((e = cudaHostAlloc(&ring, (size_t)ring_bytes(), cudaHostAllocDefault)) != cudaSuccess) {
         myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, ring_bytes());
-        fail_device(d, e, "staging", &why);
+        cuda_fail(d, e, "staging", &why);
         goto fail;
     }
     d->ring = (unsigned char *)ring;
-    if ((e = cudaMemset(d->counters, 0, CUDA_COUNTER_N * sizeof(unsigned))) != cudaSuccess) {
-        fail_device(d, e, "counters", &why);
+    if ((e = load_kernels(d)) != cudaSuccess) {
+        cuda_fail(d, e, "loading the kernels", &why);
+        goto fail;
+    }
+    if ((e = ask_code(d)) != cudaSuccess) {
+        cuda_fail(d, e, "the first kernel", &why);
         goto fail;
     }
     measure(&d->base.caps);

@@ -1,14 +1,15 @@
 /* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
  *
- * Exact      f32 products and sums on tiles of 64 x 64; F32 weights, types in blocks (dequant.cuh) and odd widths run
- *            so in fast mode too. Blocks would go through gemm_block as Q4_0 does, eight values at a time, one instance
- *            for all of them: not measured
+ * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
  * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once,
  *            into the scratch, each row times a power of two that puts its largest value at 2^14, and padded with zeros
- *            to whole steps of K; its tiles come by cp.async, three deep. F16 weights come the same way; BF16 and
- *            quantised ones go through registers, one step ahead, and are put into shared memory as f16, 16 times as
- *            large, once per tile. bf16 tiles would run as fast and round x 8 times more coarsely: over 12 layers that
- *            is the whole tolerance of fast mode
+ *            to whole steps of K; its tiles come by cp.async, three deep. F16 weights come the same way; BF16, Q8_0 and
+ *            Q4_0 go through registers, one step ahead, and are put into shared memory as f16, 16 times as large, once
+ *            per tile. bf16 tiles would run as fast and round x 8 times more coarsely: over 12 layers that is the whole
+ *            tolerance of fast mode
+ * Blocks     the other quantised types (dequant.cuh) cost several times as many instructions to unpack, so they are
+ *            unpacked once per product instead of once per tile: a slab of rows becomes f16 in the scratch, 16 times as
+ *            large, and goes the way of F16 weights. The same bits as unpacking in the tile
  * Range      weights of F16: all; of BF16 and quantised files: 4e-9 (then as zeros) to 4,094 in magnitude (beyond:
  *            infinite)
  * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
@@ -67,8 +68,10 @@ struct gemm_args {
     float *y;
     const uint16_t *x;      /* f16 [n_rows, n_pad] */
     const float *unscale;   /* [n_rows]: what a row's sums are times */
-    const unsigned char *w; /* planar */
+    float w_unscale;        /* and times this: a power of two, 1 / what the weights were multiplied by */
+    const unsigned char *w; /* [n_out, n_in]: planar, or f16 */
     uint32_t n_rows, n_in, n_pad, n_out;
+    uint64_t y_pitch; /* values from a row of y to the next */
 };
 
 /* 32 weights of one row, as they are in memory. */
@@ -89,15 +92,15 @@ static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const g
         if (!b.is_in)
             return;
         const unsigned char *at = a.w + o * row_bytes + (T == MYTH_Q8_0 ? k : k / 2);
-        b.q[0] = load_stream16(at);
+        b.q[0] = load_weights16(at);
         if constexpr (T == MYTH_Q8_0)
-            b.q[1] = load_stream16(at + 16);
+            b.q[1] = load_weights16(at + 16);
         b.d = ((const uint16_t *)(const void *)(a.w + a.n_out * row_bytes))[(uint64_t)o * (a.n_in / 32) + k / 32];
     } else {
         const uint16_t *at = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in + k;
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++)
-            b.q[i] = k + 8 * i < a.n_in ? load_stream16(at + 8 * i) : make_uint4(0, 0, 0, 0);
+            b.q[i] = k + 8 * i < a.n_in ? load_weights16(at + 8 * i) : make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -220,7 +223,7 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
                 wgmma_k16_f16<NI>(acc, xt + w / 4 * 64 * 128 + 32 * k, wt + 32 * k);
             wgmma_commit();
             bring(step);
-            wgmma_wait();
+            wgmma_wait(acc);
         } else {
             bring(step);
 #pragma unroll
@@ -252,16 +255,36 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
         const uint32_t r = m0 + warp_m + 8 * h + l / 4;
         if (r >= a.n_rows)
             continue;
-        const float unscale = IS_COPIED ? a.unscale[r] : a.unscale[r] * (1.0f / GEMM_W_SCALE);
+        const float unscale = a.unscale[r] * a.w_unscale;
 #pragma unroll
         for (uint32_t n = 0; n < NI; n++)
 #pragma unroll
             for (uint32_t e = 0; e < 2; e++) {
                 const uint32_t col = o0 + warp_n + 8 * n + l % 4 * 2 + e;
                 if (col < a.n_out)
-                    a.y[(uint64_t)r * a.n_out + col] = unscale * acc[h / 2 * NI + n][2 * (h % 2) + e];
+                    a.y[r * a.y_pitch + col] = unscale * acc[h / 2 * NI + n][2 * (h % 2) + e];
             }
     }
+}
+
+/* ---- types in blocks, as f16 ---- */
+
+enum { GEMM_UNPACK_BLOCK = 128 };
+
+/* Rows row0.. of m, a grid.x row each, as f16 times GEMM_W_SCALE: the values that gemm_put_block would put into a tile.
+ * Eight neighbours a thread; n_in is a multiple of 32. */
+static __global__ void __launch_bounds__(GEMM_UNPACK_BLOCK)
+    gemm_unpack_k(uint4 *to, gemv_matrix m, uint32_t row0, uint32_t n_in)
+{
+    const uint32_t i = blockIdx.y * GEMM_UNPACK_BLOCK + threadIdx.x;
+    if (i >= n_in / 8)
+        return;
+    const dequant_eight e = gemv_eight(gemv_row_at<GEMV_ANY>(m, row0 + blockIdx.x, n_in), 8 * i);
+    uint32_t pair[4];
+#pragma unroll
+    for (uint32_t k = 0; k < 4; k++)
+        pair[k] = f32x2_to_f16x2(GEMM_W_SCALE * dequant_value(e, 2 * k), GEMM_W_SCALE * dequant_value(e, 2 * k + 1));
+    to[(uint64_t)blockIdx.x * (n_in / 8) + i] = make_uint4(pair[0], pair[1], pair[2], pair[3]);
 }
 
 /* ---- exact ---- */
@@ -327,7 +350,7 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK)
 
 template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const gemm_args &a)
 {
-    const bool is_wg = cuda_of(s)->cc == 90; /* not by the shape: the sums' order inside a step may differ */
+    const bool is_wg = cuda_of(s)->has_wgmma; /* not by the shape: the sums' order inside a step may differ */
     const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
     const uint64_t shared_bytes =
         (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
@@ -347,39 +370,78 @@ template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a
         gemm_launch<T, SMALL>(s, a);
 }
 
-/* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar. Uses the scratch. */
+/* The product with a matrix of a type in blocks: as many of its rows at a time as the slab holds become f16, then go
+ * the way of f16 weights. a: as for f16, of the whole matrix. */
+static inline void gemm_slabs(myth_stream *s, gemm_args a, const gemv_matrix &m, unsigned char *slab,
+                              uint64_t slab_bytes)
+{
+    const uint32_t most = (uint32_t)(slab_bytes / ((uint64_t)a.n_in * 2)), n_out = a.n_out;
+    float *const y = a.y;
+    if (!most) {
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: %llu bytes were reserved to unpack weights; a row of %u takes more",
+                  s->dev->caps.name, (unsigned long long)slab_bytes, a.n_in);
+        return;
+    }
+    a.w = slab;
+    a.w_unscale = 1.0f / GEMM_W_SCALE;
+    for (uint32_t from = 0; from < n_out; from += most) {
+        a.n_out = n_out - from < most ? n_out - from : most;
+        a.y = y + from;
+        const dim3 grid(a.n_out, (a.n_in / 8 + GEMM_UNPACK_BLOCK - 1) / GEMM_UNPACK_BLOCK);
+        MYTH_LAUNCH(gemm_unpack_k, grid, GEMM_UNPACK_BLOCK, 0, s)((uint4 *)(void *)slab, m, from, a.n_in);
+        gemm_fast<MYTH_F16>(s, a);
+    }
+}
+
+/* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar or in blocks. Uses the scratch. */
 static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in,
                         uint32_t n_out)
 {
-    const unsigned char *weights = cuda_ptr<const unsigned char>(w);
-    if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || dequant_is_block(w.dtype) || n_in % 8) {
-        const gemv_matrix m = {weights, n_out, w.dtype};
+    const struct cuda_device *d = cuda_of(s);
+    const gemv_matrix m = {cuda_ptr<const unsigned char>(w), n_out, w.dtype};
+    const bool is_block = dequant_is_block(w.dtype);
+    if (d->is_exact || w.dtype == MYTH_F32 || n_in % 8) {
         const dim3 grid((n_rows + GEMM_F32_TILE - 1) / GEMM_F32_TILE, (n_out + GEMM_F32_TILE - 1) / GEMM_F32_TILE);
         MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)
         (cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
         return;
     }
-    /* As many rows at a time as the scratch holds rounded. */
+    /* As many rows at a time as the scratch holds rounded, the slab apart. */
+    const uint64_t slab_bytes = is_block ? cuda_work_slab(&d->base.shape) : 0,
+                   room = cuda_work_shared(&d->base.shape, d->tune.attn_bytes) - slab_bytes;
     const uint32_t n_pad = gemm_padded(n_in);
-    const uint64_t most = cuda_of(s)->scratch_bytes / ((uint64_t)n_pad * 2 + sizeof(float));
-    uint16_t *const rounded = (uint16_t *)cuda_of(s)->scratch;
+    const uint64_t most = room / ((uint64_t)n_pad * 2 + sizeof(float));
+    unsigned char *const scratch = (unsigned char *)d->scratch;
+    uint16_t *const rounded = (uint16_t *)(void *)scratch;
     float *const unscale = (float *)(void *)(rounded + most * n_pad);
     if (!most) {
         myth_fail(&s->err, MYTH_EDEVICE, "a row of %u values does not fit the scratch", n_in);
         return;
     }
     for (uint64_t from = 0; from < n_rows; from += most) {
-        const uint32_t n = (uint32_t)(n_rows - from < most ? n_rows - from : most);
-        const gemm_args a = {cuda_ptr<float>(y) + from * n_out, rounded, unscale, weights, n, n_in, n_pad, n_out};
-        MYTH_LAUNCH(gemm_round_k, n, GEMM_ROUND_BLOCK, 0, s)
-        ((uint2 *)cuda_of(s)->scratch, unscale, cuda_ptr<const float>(x) + from * n_in, n_in, n_pad);
-        switch (w.dtype) {
-        case MYTH_F16: gemm_fast<MYTH_F16>(s, a); break;
-        case MYTH_BF16: gemm_fast<MYTH_BF16>(s, a); break;
-        case MYTH_Q8_0: gemm_fast<MYTH_Q8_0>(s, a); break;
-        case MYTH_Q4_0: gemm_fast<MYTH_Q4_0>(s, a); break;
-        default: assert(!"device.c let a dtype through");
-        }
+        gemm_args a = {};
+        a.y = cuda_ptr<float>(y) + from * n_out;
+        a.x = rounded;
+        a.unscale = unscale;
+        a.w_unscale = w.dtype == MYTH_F16 ? 1.0f : 1.0f / GEMM_W_SCALE;
+        a.w = m.w;
+        a.n_rows = (uint32_t)(n_rows - from < most ? n_rows - from : most);
+        a.n_in = n_in;
+        a.n_pad = n_pad;
+        a.n_out = n_out;
+        a.y_pitch = n_out;
+        MYTH_LAUNCH(gemm_round_k, a.n_rows, GEMM_ROUND_BLOCK, 0, s)
+        ((uint2 *)(void *)scratch, unscale, cuda_ptr<const float>(x) + from * n_in, n_in, n_pad);
+        if (is_block)
+            gemm_slabs(s, a, m, scratch + room, slab_bytes);
+        else if (w.dtype == MYTH_F16)
+            gemm_fast<MYTH_F16>(s, a);
+        else if (w.dtype == MYTH_BF16)
+            gemm_fast<MYTH_BF16>(s, a);
+        else if (w.dtype == MYTH_Q8_0)
+            gemm_fast<MYTH_Q8_0>(s, a);
+        else
+            gemm_fast<MYTH_Q4_0>(s, a);
     }
 }
 

@@ -20,6 +20,8 @@
  *            alone, so a row's bits depend on nothing but the row. Every rounding is spelled out (fmaf), so that
  *            template instances agree
  * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
+ * Cache      each block asks the L2 cache for its first lines before the wait of a dependent launch, within a budget;
+ *            lines of weights leave the cache first (tune.h)
  * Limit      DRAM bandwidth: up to 128 bytes in flight per thread, 64 KiB per block
  * Lost       nothing measured yet */
 #ifndef MYTH_CUDA_GEMV_CUH
@@ -33,7 +35,6 @@ enum {
     GEMV_LANES = 8,                /* along K */
     GEMV_GROUPS = 32 / GEMV_LANES, /* slots of a warp tile */
     GEMV_ROWS = 8,                 /* most rows of x at once */
-    GEMV_FILL_WARPS = 2048,        /* splits are added until a matrix occupies so many warps */
     GEMV_STATIC_BYTES = 12 << 10,  /* room left for the kernels' static shared memory */
 };
 
@@ -58,6 +59,8 @@ struct gemv_shape {
     uint32_t n_in, n_chunk; /* chunks of a row */
     uint32_t n_slot, n_tile, n_split, split_chunk;
     uint32_t n_rows;
+    uint32_t n_line;   /* 128-byte lines of each row that gemv_prefetch asks for */
+    bool leaves_first; /* weights leave the L2 cache first */
 };
 
 static __host__ __device__ constexpr bool gemv_is_quant(int type)
@@ -459,16 +462,20 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
     }
 }
 
-/* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
-template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R)>
-static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2],
-                                                 const unsigned char *stage, const gemv_shape &g, uint32_t c0,
-                                                 uint32_t c1)
+template <int R> static __device__ __forceinline__ void gemv_clear(float (&acc)[2][R])
 {
-    const uint32_t j = threadIdx.x % GEMV_LANES;
 #pragma unroll
     for (int r = 0; r < R; r++)
         acc[0][r] = acc[1][r] = 0.0f;
+}
+
+/* Adds chunks [c0, c1) of the group's two rows to each lane's own sums. The stage holds x from chunk `base` on. */
+template <int T, int MODE, int R, int UNROLL>
+static __device__ __forceinline__ void gemv_add(float (&acc)[2][R], const gemv_row (&row)[2],
+                                                const unsigned char *stage, const gemv_shape &g, uint32_t c0,
+                                                uint32_t c1, uint32_t base)
+{
+    const uint32_t j = threadIdx.x % GEMV_LANES;
     if constexpr (MODE == GEMV_PLAIN) {
         const float *x = (const float *)(const void *)stage;
         const bool is_quant = gemv_is_quant(row[0].type);
@@ -480,7 +487,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                     const float f = gemv_float(row[n], c);
 #pragma unroll
                     for (int r = 0; r < R; r++)
-                        acc[n][r] = fmaf(f, x[r * g.n_in + c], acc[n][r]);
+                        acc[n][r] = fmaf(f, x[r * g.n_in + c - base], acc[n][r]);
                     continue;
                 }
                 const dequant_eight e = gemv_eight(row[n], 8 * c);
@@ -492,13 +499,14 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                         f[v] = dequant_value(e, 4 * i + v);
 #pragma unroll
                     for (int r = 0; r < R; r++) {
-                        const float4 y = ((const float4 *)(const void *)(x + r * g.n_in))[2 * c + i];
+                        const float4 y = ((const float4 *)(const void *)(x + r * g.n_in))[2 * (c - base) + i];
                         acc[n][r] = fmaf(f[3], y.w, fmaf(f[2], y.z, fmaf(f[1], y.y, fmaf(f[0], y.x, acc[n][r]))));
                     }
                 }
             }
         }
     } else {
+        const uint64_t policy = weight_policy(g.leaves_first);
         for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
             uint4 w[UNROLL][2];
             uint16_t d[UNROLL][2];
@@ -509,7 +517,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                     continue;
 #pragma unroll
                 for (int n = 0; n < 2; n++) {
-                    w[u][n] = load_stream16(row[n].q + (uint64_t)at * 16);
+                    w[u][n] = load_weights16(row[n].q + (uint64_t)at * 16, policy);
                     d[u][n] = dequant_is_planar(T) ? row[n].d[T == MYTH_Q8_0 ? at / 2 : at] : (uint16_t)0;
                 }
             }
@@ -519,10 +527,16 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                 if (at >= c1)
                     continue;
                 const float scale[2] = {f16_to_f32(d[u][0]), f16_to_f32(d[u][1])};
-                gemv_chunk<T, MODE, R>(acc, w[u], scale, T == GEMV_HALF && row[0].type == MYTH_F16, stage, g, at);
+                gemv_chunk<T, MODE, R>(acc, w[u], scale, T == GEMV_HALF && row[0].type == MYTH_F16, stage, g,
+                                       at - base);
             }
         }
     }
+}
+
+/* The 8 lanes of a group have the same sums after it. */
+template <int R> static __device__ __forceinline__ void gemv_join_lanes(float (&acc)[2][R])
+{
 #pragma unroll
     for (int o = GEMV_LANES / 2; o; o >>= 1)
 #pragma unroll
@@ -530,6 +544,17 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
             acc[0][r] += __shfl_xor_sync(MYTH_WARP_ALL, acc[0][r], o);
             acc[1][r] += __shfl_xor_sync(MYTH_WARP_ALL, acc[1][r], o);
         }
+}
+
+/* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
+template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R)>
+static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2],
+                                                 const unsigned char *stage, const gemv_shape &g, uint32_t c0,
+                                                 uint32_t c1)
+{
+    gemv_clear(acc);
+    gemv_add<T, MODE, R, UNROLL>(acc, row, stage, g, c0, c1, 0);
+    gemv_join_lanes(acc);
 }
 
 /* acc[j]: lane j of a group goes on with row j, so that what comes after the sums is there once and not R times. */
@@ -556,18 +581,54 @@ static __device__ __forceinline__ gemv_place gemv_place_of(const gemv_shape &g, 
     return p;
 }
 
-/* The first weights this block will read, on their way before what the previous kernel computes is there. */
+/* Asks the L2 cache for the first lines that this block will read, before the previous kernel's results are there: 8
+ * lanes share the first g.n_line lines of each row of their slot. All blocks together ask for less than the cache holds
+ * (gemv_grid), so that no line is pushed out before it is read. */
 template <typename OP> static __device__ __forceinline__ void gemv_prefetch(const gemv_shape &g, const OP &op)
 {
-    enum { LINES = 4 };
+    enum { CHUNKS = 128 / 16 };
     const gemv_place p = gemv_place_of(g, blockIdx.y);
     if (blockIdx.y >= g.n_tile || p.slot >= g.n_slot)
         return;
     gemv_row row[2];
     op.rows(row, p.slot);
-    for (uint32_t m = 0, c = p.c0 + threadIdx.x % GEMV_LANES * 8; m < LINES && c < p.c1; m++, c += GEMV_LANES * 8)
-        for (int n = 0; n < 2; n++)
-            prefetch_l2(row[n].q + (uint64_t)c * 16);
+#pragma unroll 1
+    for (uint32_t line = threadIdx.x % GEMV_LANES; line < g.n_line; line += GEMV_LANES) {
+        const uint32_t c = p.c0 + line * CHUNKS;
+        if (c < p.c1)
+            for (int n = 0; n < 2; n++)
+                prefetch_l2(row[n].q + (uint64_t)c * 16);
+    }
+}
+
+/* Hands the sums of a tile to op.store: as they are or, where n_split warps share the tile, added in their order. part:
+ * GEMV_WARPS * GEMV_GROUPS * 2 * R floats that no thread of the block still reads. */
+template <int R, typename OP>
+static __device__ __forceinline__ void gemv_finish_tile(const gemv_shape &g, uint32_t tile, const gemv_place &p,
+                                                        const float (&acc)[2][R], float *part, uint32_t n_valid,
+                                                        const OP &op)
+{
+    const uint32_t j = threadIdx.x % GEMV_LANES, group = (uint32_t)lane() / GEMV_LANES, n_side = GEMV_WARPS / g.n_split;
+    if (g.n_split == 1) {
+        if (j < R && j < n_valid && p.slot < g.n_slot)
+            op.store(p.slot, j, gemv_row_sum(acc[0], j), gemv_row_sum(acc[1], j));
+        return;
+    }
+    float *own = part + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R; /* [warp][group][row of the pair][r] */
+    if (j < R) {
+        own[j] = gemv_row_sum(acc[0], j);
+        own[R + j] = gemv_row_sum(acc[1], j);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n_side * GEMV_GROUPS * R; i += GEMV_BLOCK) {
+        const uint32_t r = i % R, at = i / R, slot = tile * n_side * GEMV_GROUPS + at;
+        float v[2] = {0.0f, 0.0f};
+        for (uint32_t s = 0; s < g.n_split; s++)
+            for (uint32_t n = 0; n < 2; n++)
+                v[n] += part[(((at / GEMV_GROUPS * g.n_split + s) * GEMV_GROUPS + at % GEMV_GROUPS) * 2 + n) * R + r];
+        if (r < n_valid && slot < g.n_slot)
+            op.store(slot, r, v[0], v[1]);
+    }
 }
 
 /* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole
@@ -576,8 +637,8 @@ template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R), typename
 static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid,
                                                   const OP &op)
 {
-    MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2 * R); /* [parity][warp][group][row of the pair][r] */
-    const uint32_t j = threadIdx.x % GEMV_LANES, group = (uint32_t)lane() / GEMV_LANES, n_side = GEMV_WARPS / g.n_split;
+    enum { N_PART = GEMV_WARPS * GEMV_GROUPS * 2 * R };
+    MYTH_SHARED(float, part, 2 * N_PART); /* two in turn: a tile's sums are read while the next tile's are written */
     uint32_t parity = 0;
     for (uint32_t tile = blockIdx.y; tile < g.n_tile; tile += gridDim.y, parity ^= 1) {
         const gemv_place p = gemv_place_of(g, tile);
@@ -585,29 +646,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
         gemv_row row[2];
         op.rows(row, min(p.slot, g.n_slot - 1));
         gemv_sums<T, MODE, R, UNROLL>(acc, row, stage, g, p.c0, p.c1);
-        if (g.n_split == 1) {
-            if (j < R && j < n_valid && p.slot < g.n_slot)
-                op.store(p.slot, j, gemv_row_sum(acc[0], j), gemv_row_sum(acc[1], j));
-        } else {
-            float *mine = part + parity * GEMV_WARPS * GEMV_GROUPS * 2 * R,
-                  *own = mine + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R;
-            if (j < R) {
-                own[j] = gemv_row_sum(acc[0], j);
-                own[R + j] = gemv_row_sum(acc[1], j);
-            }
-            __syncthreads();
-            for (uint32_t i = threadIdx.x; i < n_side * GEMV_GROUPS * R; i += GEMV_BLOCK) {
-                const uint32_t r = i % R, at = i / R, slot = tile * n_side * GEMV_GROUPS + at;
-                float v[2] = {0.0f, 0.0f};
-                for (uint32_t s = 0; s < g.n_split; s++)
-                    for (uint32_t n = 0; n < 2; n++)
-                        v[n] +=
-                            mine[(((at / GEMV_GROUPS * g.n_split + s) * GEMV_GROUPS + at % GEMV_GROUPS) * 2 + n) * R +
-                                 r];
-                if (r < n_valid && slot < g.n_slot)
-                    op.store(slot, r, v[0], v[1]);
-            }
-        }
+        gemv_finish_tile<R>(g, tile, p, acc, part + parity * N_PART, n_valid, op);
         op.done(tile);
     }
 }
@@ -625,18 +664,20 @@ static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, c
 }
 
 /* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */
-static inline gemv_shape gemv_shape_of(myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in, uint32_t n_slot,
-                                       bool can_split)
+static inline gemv_shape gemv_shape_of(const myth_stream *s, myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in,
+                                       uint32_t n_slot, bool can_split)
 {
+    const struct cuda_tune *tune = &cuda_of(s)->tune;
     gemv_shape g = {};
     g.n_in = n_in;
     g.n_chunk = n_in / (uint32_t)gemv_values(t, mode);
     g.n_slot = n_slot;
     g.n_split = 1;
     g.n_rows = n_rows;
+    g.leaves_first = tune->evict_first;
     const uint64_t n_warp_tile = ((uint64_t)n_slot + GEMV_GROUPS - 1) / GEMV_GROUPS,
                    n_step = (g.n_chunk + GEMV_LANES - 1) / GEMV_LANES;
-    while (can_split && g.n_split < GEMV_WARPS && n_warp_tile * g.n_split < GEMV_FILL_WARPS && 2 * g.n_split <= n_step)
+    while (can_split && g.n_split < GEMV_WARPS && n_warp_tile * g.n_split < tune->fill_warps && 2 * g.n_split <= n_step)
         g.n_split *= 2;
     g.split_chunk = (uint32_t)((n_step + g.n_split - 1) / g.n_split) * GEMV_LANES;
     const uint32_t n_side = GEMV_WARPS / g.n_split;
@@ -650,41 +691,54 @@ static inline uint64_t gemv_shared_room(const myth_stream *s)
     return most > GEMV_STATIC_BYTES ? most - GEMV_STATIC_BYTES : 0;
 }
 
-/* n_group groups of rows; blocks that share the tiles: enough to fill the device with what each takes of it. */
-static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t n_group, int rows,
-                             uint64_t shared_bytes)
+/* n_group groups of rows; blocks that share the tiles: enough to fill the device with what each takes of it. Parts the
+ * prefetch budget of a multiprocessor among its blocks, and that of a block among its rows. */
+static inline dim3 gemv_grid(const myth_stream *s, gemv_shape &g, uint32_t n_group, int rows, uint64_t shared_bytes)
 {
-    const uint32_t per_sm = rows == 1 && 2 * (shared_bytes + GEMV_STATIC_BYTES) <= cuda_of(s)->shared_max ? 2 : 1;
-    uint32_t n_worker = (uint32_t)cuda_of(s)->sm_count * per_sm / n_group;
+    const struct cuda_device *d = cuda_of(s);
+    const uint32_t per_sm = rows == 1 && 2 * (shared_bytes + GEMV_STATIC_BYTES) <= d->shared_max ? 2 : 1;
+    uint32_t n_worker = (uint32_t)d->sm_count * per_sm / n_group;
     n_worker = n_worker < 1 ? 1 : n_worker < g.n_tile ? n_worker : g.n_tile;
+    g.n_line = d->tune.prefetch_kb * 1024 / per_sm / (GEMV_WARPS * GEMV_GROUPS * 2 * 128);
     return dim3(n_group, n_worker);
 }
 
 #define GEMV_BOUNDS(R) __launch_bounds__(GEMV_BLOCK, (R) == 1 ? 2 : 1)
 
-/* RUN(type, mode, rows) for the case at hand: the most rows at once that BYTES(mode, rows) lets fit into the room,
- * without many to spare; goes to the label when not even one fits. */
-#define GEMV_PICK_ROWS(T, MODE, MANY, RUN, BYTES, n_rows, room, none)    \
-    do {                                                                 \
-        if ((n_rows) > 4 && (MANY) > 4 && BYTES(MODE, MANY) <= (room)) { \
-            RUN(T, MODE, MANY);                                          \
-        } else if ((n_rows) > 1 && BYTES(MODE, 4) <= (room)) {           \
-            RUN(T, MODE, 4);                                             \
-        } else if (BYTES(MODE, 1) <= (room)) {                           \
-            RUN(T, MODE, 1);                                             \
-        } else                                                           \
-            goto none;                                                   \
-    } while (0)
-#define GEMV_PICK(type, mode, RUN, BYTES, n_rows, room, none)                        \
-    do {                                                                             \
-        if ((mode) == GEMV_PLAIN)                                                    \
-            GEMV_PICK_ROWS(GEMV_ANY, GEMV_PLAIN, 4, RUN, BYTES, n_rows, room, none); \
-        else if ((type) == MYTH_Q8_0)                                                \
-            GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none);   \
-        else if ((type) == MYTH_Q4_0)                                                \
-            GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none);   \
-        else                                                                         \
-            GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 8, RUN, BYTES, n_rows, room, none);  \
-    } while (0)
+/* An instance of a kernel, as a value that tells a generic lambda its template arguments. */
+template <int TYPE, int PATH, int ROWS> struct gemv_case {
+    enum { T = TYPE, MODE = PATH, R = ROWS };
+};
+
+/* run(gemv_case) with the most rows at once whose bytes(gemv_case) fit into the room, without many to spare. False when
+ * not even one row fits: nothing ran. */
+template <int T, int MODE, int MANY, typename BYTES, typename RUN>
+static inline bool gemv_pick_rows(uint32_t n_rows, uint64_t room, const BYTES &bytes, const RUN &run)
+{
+    if constexpr (MANY > 4)
+        if (n_rows > 4 && bytes(gemv_case<T, MODE, MANY>{}) <= room) {
+            run(gemv_case<T, MODE, MANY>{});
+            return true;
+        }
+    if (n_rows > 1 && bytes(gemv_case<T, MODE, 4>{}) <= room)
+        run(gemv_case<T, MODE, 4>{});
+    else if (bytes(gemv_case<T, MODE, 1>{}) <= room)
+        run(gemv_case<T, MODE, 1>{});
+    else
+        return false;
+    return true;
+}
+/* The same for a matrix's type in a mode. MANY: the most rows that quantised types and 2-byte floats take at once. */
+template <int MANY, typename BYTES, typename RUN>
+static inline bool gemv_pick(int type, int mode, uint32_t n_rows, uint64_t room, const BYTES &bytes, const RUN &run)
+{
+    if (mode == GEMV_PLAIN)
+        return gemv_pick_rows<GEMV_ANY, GEMV_PLAIN, 4>(n_rows, room, bytes, run);
+    if (type == MYTH_Q8_0)
+        return gemv_pick_rows<MYTH_Q8_0, GEMV_I8, MANY>(n_rows, room, bytes, run);
+    if (type == MYTH_Q4_0)
+        return gemv_pick_rows<MYTH_Q4_0, GEMV_I8, MANY>(n_rows, room, bytes, run);
+    return gemv_pick_rows<GEMV_HALF, GEMV_F32, MANY>(n_rows, room, bytes, run);
+}
 
 #endif

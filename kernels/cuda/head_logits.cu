@@ -45,23 +45,22 @@ static __global__ void GEMV_BOUNDS(1) head_logits_k(gemv_shape g, logits_op p, c
     gemv_tiles<T, MODE, 1>(g, stage, 1, op);
 }
 
+template <int T, int MODE> static void launch(myth_stream *s, gemv_shape g, const logits_op &p, const float *x)
+{
+    const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, 1);
+    const dim3 grid = gemv_grid(s, g, 1, 1, shared_bytes);
+    MYTH_LAUNCH_DEPENDENT((head_logits_k<T, MODE>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x);
+}
+
 extern "C" void cuda_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
 {
     const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
-    const gemv_shape g = gemv_shape_of(a->w.dtype, mode, 1, a->dim, (a->n_vocab + 1) / 2, false);
-    const uint64_t room = gemv_shared_room(s);
+    const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, 1, a->dim, (a->n_vocab + 1) / 2, false);
     const gemv_matrix m = {cuda_ptr<const unsigned char>(a->w), a->n_vocab, a->w.dtype};
     const logits_op p = {cuda_ptr<float>(a->y), m, a->dim, a->n_vocab, a->softcap};
-#define BYTES(mode, rows) gemv_stage_bytes<mode>(a->dim, rows)
-#define RUN(T, mode, rows)                                                                                             \
-    MYTH_LAUNCH_DEPENDENT((head_logits_k<T, mode>), gemv_grid(s, g, 1, 1, BYTES(mode, 1)), GEMV_BLOCK, BYTES(mode, 1), \
-                          s)                                                                                           \
-    (g, p, cuda_ptr<const float>(a->x))
-    GEMV_PICK(a->w.dtype, mode, RUN, BYTES, 1, room, too_wide);
-#undef RUN
-#undef BYTES
+    const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(a->dim, 1); };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE>(s, g, p, cuda_ptr<const float>(a->x)); };
+    if (!gemv_pick<1>(a->w.dtype, mode, 1, gemv_shared_room(s), bytes, run))
+        myth_fail(&s->err, MYTH_EDEVICE, "head_logits: rows of %u values do not fit a block's shared memory", a->dim);
     cuda_check(s, "head_logits");
-    return;
-too_wide:
-    myth_fail(&s->err, MYTH_EDEVICE, "head_logits: rows of %u values do not fit a block's shared memory", a->dim);
 }

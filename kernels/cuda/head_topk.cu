@@ -370,42 +370,38 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args *a)
 {
     const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
-    const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->dim, (a->n_vocab + 1) / 2, false);
+    const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, a->n_rows, a->dim, (a->n_vocab + 1) / 2, false);
     const uint64_t room = gemv_shared_room(s) - HEAD_SORT * sizeof(head_key);
-    const uint32_t n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE,
-                   n_worker = cuda_head_workers(n_tile, a->k);
-    float4 *const sums = (float4 *)cuda_of(s)->scratch;
-    const head_op p = {{cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype},
-                       cuda_ptr<const float>(a->x),
-                       cuda_ptr<const float>(a->bias),
-                       cuda_ptr<const int32_t>(a->mask_idx),
-                       cuda_ptr<const int32_t>(a->masks),
-                       cuda_ptr<const int32_t>(a->bias_off),
-                       cuda_ptr<const int32_t>(a->bias_id),
-                       cuda_ptr<const int32_t>(a->ask_id),
-                       cuda_ptr<int32_t>(a->top_id),
-                       cuda_ptr<float>(a->top_logit),
-                       cuda_ptr<float>(a->lse),
-                       cuda_ptr<float>(a->entropy),
-                       cuda_ptr<float>(a->ask_logit),
-                       sums,
-                       (head_key *)(sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * n_tile),
-                       a->dim,
-                       a->n_vocab,
-                       a->n_rows,
-                       0,
-                       a->k,
-                       a->n_ask,
-                       n_tile,
-                       n_worker,
-                       a->softcap};
-#define BYTES(mode, rows)  (gemv_stage_bytes<mode>(a->dim, rows) + 16 + (uint64_t)(rows)*MYTH_HEAD_TILE * sizeof(float))
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
-    GEMV_PICK(a->w.dtype, mode, RUN, BYTES, a->n_rows, room, too_wide);
-#undef RUN
-#undef BYTES
+    head_op p = {};
+    p.m = {cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype};
+    p.x = cuda_ptr<const float>(a->x);
+    p.bias = cuda_ptr<const float>(a->bias);
+    p.mask_idx = cuda_ptr<const int32_t>(a->mask_idx);
+    p.masks = cuda_ptr<const int32_t>(a->masks);
+    p.bias_off = cuda_ptr<const int32_t>(a->bias_off);
+    p.bias_id = cuda_ptr<const int32_t>(a->bias_id);
+    p.ask_id = cuda_ptr<const int32_t>(a->ask_id);
+    p.top_id = cuda_ptr<int32_t>(a->top_id);
+    p.top_logit = cuda_ptr<float>(a->top_logit);
+    p.lse = cuda_ptr<float>(a->lse);
+    p.entropy = cuda_ptr<float>(a->entropy);
+    p.ask_logit = cuda_ptr<float>(a->ask_logit);
+    p.n_in = a->dim;
+    p.n_vocab = a->n_vocab;
+    p.n_rows = a->n_rows;
+    p.k = a->k;
+    p.n_ask = a->n_ask;
+    p.n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE;
+    p.n_worker = cuda_head_workers(p.n_tile, a->k);
+    p.softcap = a->softcap;
+    p.sums = (float4 *)cuda_of(s)->scratch;
+    p.lists = (head_key *)(p.sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * p.n_tile);
+    const auto bytes = [&](auto c) {
+        return gemv_stage_bytes<decltype(c)::MODE>(a->dim, decltype(c)::R) + 16 +
+               (uint64_t) decltype(c)::R * MYTH_HEAD_TILE * sizeof(float);
+    };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, p); };
+    if (!gemv_pick<8>(a->w.dtype, mode, a->n_rows, room, bytes, run))
+        myth_fail(&s->err, MYTH_EDEVICE, "head_topk: rows of %u values do not fit a block's shared memory", a->dim);
     cuda_check(s, "head_topk");
-    return;
-too_wide:
-    myth_fail(&s->err, MYTH_EDEVICE, "head_topk: rows of %u values do not fit a block's shared memory", a->dim);
 }

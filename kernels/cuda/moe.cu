@@ -98,8 +98,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) moe_k(ge
     }
 }
 
-template <int T, int MODE, int R>
-static void launch(myth_stream *s, const gemv_shape &g, const moe_job &m, uint32_t n_entry)
+template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, const moe_job &m, uint32_t n_entry)
 {
     const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
     const dim3 grid = gemv_grid(s, g, n_entry < m.n_expert ? n_entry : m.n_expert, R, shared_bytes);
@@ -109,22 +108,9 @@ static void launch(myth_stream *s, const gemv_shape &g, const moe_job &m, uint32
 bool moe_products(myth_stream *s, int mode, moe_job job, uint32_t n_rows, uint32_t k, uint32_t n_in, uint32_t n_slot)
 {
     const myth_dtype type = (myth_dtype)job.w[0].type;
-    const gemv_shape g = gemv_shape_of(type, mode, n_rows, n_in, n_slot, true);
-    const uint64_t room = gemv_shared_room(s);
+    const gemv_shape g = gemv_shape_of(s, type, mode, n_rows, n_in, n_slot, true);
     job.is_by_entry = n_rows * k < job.n_expert;
-#define BYTES(mode, rows)  gemv_stage_bytes<mode>(n_in, rows)
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, job, n_rows * k)
-    if (mode == GEMV_PLAIN)
-        GEMV_PICK_ROWS(GEMV_ANY, GEMV_PLAIN, 4, RUN, BYTES, n_rows, room, too_wide);
-    else if (type == MYTH_Q8_0)
-        GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 4, RUN, BYTES, n_rows, room, too_wide);
-    else if (type == MYTH_Q4_0)
-        GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 4, RUN, BYTES, n_rows, room, too_wide);
-    else
-        GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 4, RUN, BYTES, n_rows, room, too_wide);
-#undef RUN
-#undef BYTES
-    return true;
-too_wide:
-    return false;
+    const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(n_in, decltype(c)::R); };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, job, n_rows * k); };
+    return gemv_pick<4>(type, mode, n_rows, gemv_shared_room(s), bytes, run);
 }

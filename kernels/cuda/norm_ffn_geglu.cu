@@ -49,7 +49,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
 }
 
 /* As few launches as there are counters for. */
-template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, ffn_op p)
+template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, ffn_op p)
 {
     const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
     const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N;
@@ -60,32 +60,30 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
     }
 }
 
-/* False when the rows do not fit a block's shared memory, or the matrices differ in type. */
+/* False when the rows do not fit a block's shared memory, or the matrices differ in type: nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     const myth_dtype t = a->w_gate.dtype;
     const int mode = gemv_mode(s, t, a->dim, a->w_gate, a->w_up, a->x, a->pend, a->w_post, a->w);
-    const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, a->d_ff, true);
-    const uint64_t room = gemv_shared_room(s);
-    const ffn_op p = {{cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-                       cuda_ptr<const float>(a->w), a->eps, cuda_x_scale(a->x_scale)},
-                      {cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t},
-                      {cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t},
-                      cuda_ptr<float>(a->h),
-                      cuda_of(s)->counters,
-                      a->d_ff,
-                      a->dim,
-                      0};
+    const gemv_shape g = gemv_shape_of(s, t, mode, a->n_rows, a->dim, a->d_ff, true);
+    ffn_op p = {};
+    p.norm.x = cuda_ptr<float>(a->x);
+    p.norm.pend = cuda_ptr<const float>(a->pend);
+    p.norm.w_post = cuda_ptr<const float>(a->w_post);
+    p.norm.w = cuda_ptr<const float>(a->w);
+    p.norm.eps = a->eps;
+    p.norm.x_scale = cuda_x_scale(a->x_scale);
+    p.gate = {cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t};
+    p.up = {cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t};
+    p.h = cuda_ptr<float>(a->h);
+    p.counter = cuda_of(s)->counters;
+    p.d_ff = a->d_ff;
+    p.n_in = a->dim;
     if (a->w_up.dtype != t)
         return false;
-#define BYTES(mode, rows)  gemv_norm_stage_bytes<mode, rows>(a->dim)
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
-    GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
-#undef RUN
-#undef BYTES
-    return true;
-too_wide:
-    return false;
+    const auto bytes = [&](auto c) { return gemv_norm_stage_bytes<decltype(c)::MODE, decltype(c)::R>(a->dim); };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, p); };
+    return gemv_pick<8>(t, mode, a->n_rows, gemv_shared_room(s), bytes, run);
 }
 
 extern "C" void cuda_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)

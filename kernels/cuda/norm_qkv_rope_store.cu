@@ -14,6 +14,7 @@
  * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
  * Limit      DRAM bandwidth in decode, tensor cores in prefill */
 #include "gemv.cuh"
+#include "kv_store.cuh"
 
 struct qkv_op {
     gemv_norm norm;
@@ -34,35 +35,6 @@ struct qkv_op {
         return row0 + blockIdx.x * R;
     } /* of this block */
 };
-
-/* n values that this warp wrote or other blocks did, times `factor`, as the cache stores them. */
-static __device__ __attribute__((noinline)) void store_row(unsigned char *dst, int type, const volatile float *src,
-                                                           uint32_t n, float factor)
-{
-    const uint32_t l = (uint32_t)lane();
-    if (type != MYTH_Q8_0) {
-#pragma unroll 1
-        for (uint32_t i = l; i < n; i += 32) {
-            const float v = src[i] * factor;
-            if (type == MYTH_F32)
-                ((float *)(void *)dst)[i] = v;
-            else
-                ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(v) : f32_to_bf16(v);
-        }
-        return;
-    }
-#pragma unroll 1
-    for (uint32_t b = 0; b < n / 32; b++) {
-        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
-                    inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
-        const float rounded = roundf(v * inverse);
-        unsigned char *block = dst + (uint64_t)b * 34;
-        const bool has_code = rounded >= -127.0f && rounded <= 127.0f; /* NaN and overflow have none */
-        block[2 + l] = (unsigned char)(has_code ? (int8_t)rounded : 0);
-        if (l < 2)
-            block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
-    }
-}
 
 /* rsqrt(mean(x^2) + eps) of one row of a head; one warp. */
 static __device__ __forceinline__ float head_scale(const volatile float *x, uint32_t head_dim, float eps)
@@ -98,8 +70,8 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
  * registers of the products. */
 static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, const volatile float *x, uint64_t row)
 {
-    store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
-              p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f);
+    kv_store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
+                 p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f, 0, 1);
     __syncwarp();
 }
 
@@ -127,7 +99,7 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
     unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
                        : is_v ? p.v_new + row * p.v_row_bytes
                               : p.k_new + row * p.k_row_bytes;
-    store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor);
+    kv_store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor, 0, 1);
 }
 
 template <int T, int R> struct qkv_tiles {
@@ -191,7 +163,7 @@ static __global__ void GEMV_BOUNDS(R)
 }
 
 /* As few launches as there are counters for. */
-template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, qkv_op p)
+template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, qkv_op p)
 {
     const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
     const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N / (1u + p.n_head + 2u * p.n_head_kv);
@@ -202,58 +174,54 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
     }
 }
 
-/* False when the rows do not fit a block's shared memory, or the matrices differ in type. */
+/* False when the rows do not fit a block's shared memory, or the matrices differ in type: nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     const myth_dtype t = a->w_q.dtype;
     const bool has_k = a->w_k.buf != NULL, has_v = a->w_v.buf != NULL;
     const myth_view w_k = has_k ? a->w_k : a->w_q, w_v = has_v ? a->w_v : a->w_q;
-    const uint32_t n_q_out = a->n_head * a->head_dim, n_kv_out = a->n_head_kv * a->head_dim;
-    const uint32_t n_out = n_q_out + ((has_k ? 1u : 0u) + (has_v ? 1u : 0u)) * n_kv_out;
     const int mode = gemv_mode(s, t, a->dim, a->w_q, w_k, w_v, a->x, a->pend, a->w_post, a->w_in);
-    const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, (n_out + 1) / 2, true);
-    const uint64_t room = gemv_shared_room(s);
-    const qkv_op p = {{cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-                       cuda_ptr<const float>(a->w_in), a->eps, cuda_x_scale(a->x_scale)},
-                      {{cuda_ptr<const unsigned char>(a->w_q), n_q_out, t},
-                       {cuda_ptr<const unsigned char>(w_k), n_kv_out, t},
-                       {cuda_ptr<const unsigned char>(w_v), n_kv_out, t}},
-                      cuda_ptr<float>(a->qkv),
-                      cuda_ptr<const float>(a->n_q),
-                      cuda_ptr<const float>(a->n_k),
-                      cuda_ptr<const float>(a->rope),
-                      cuda_ptr<float>(a->q),
-                      cuda_ptr<unsigned char>(a->k_new),
-                      cuda_ptr<unsigned char>(a->v_new),
-                      cuda_of(s)->counters,
-                      myth_row_bytes(a->k_new.dtype, a->head_dim),
-                      myth_row_bytes(a->v_new.dtype, a->head_dim),
-                      a->dim,
-                      n_q_out,
-                      n_kv_out,
-                      n_out,
-                      a->n_rows,
-                      0,
-                      a->cap_rows,
-                      a->n_head,
-                      a->n_head_kv,
-                      a->head_dim,
-                      a->eps,
-                      a->q_scale,
-                      a->k_new.dtype,
-                      a->v_new.dtype,
-                      has_k && !has_v,
-                      has_k && a->has_v_norm};
+    qkv_op p = {};
+    p.norm.x = cuda_ptr<float>(a->x);
+    p.norm.pend = cuda_ptr<const float>(a->pend);
+    p.norm.w_post = cuda_ptr<const float>(a->w_post);
+    p.norm.w = cuda_ptr<const float>(a->w_in);
+    p.norm.eps = a->eps;
+    p.norm.x_scale = cuda_x_scale(a->x_scale);
+    p.n_in = a->dim;
+    p.n_q_out = a->n_head * a->head_dim;
+    p.n_kv_out = a->n_head_kv * a->head_dim;
+    p.n_out = p.n_q_out + ((has_k ? 1u : 0u) + (has_v ? 1u : 0u)) * p.n_kv_out;
+    p.m[0] = {cuda_ptr<const unsigned char>(a->w_q), p.n_q_out, t};
+    p.m[1] = {cuda_ptr<const unsigned char>(w_k), p.n_kv_out, t};
+    p.m[2] = {cuda_ptr<const unsigned char>(w_v), p.n_kv_out, t};
+    p.raw = cuda_ptr<float>(a->qkv);
+    p.n_q = cuda_ptr<const float>(a->n_q);
+    p.n_k = cuda_ptr<const float>(a->n_k);
+    p.rope = cuda_ptr<const float>(a->rope);
+    p.q = cuda_ptr<float>(a->q);
+    p.k_new = cuda_ptr<unsigned char>(a->k_new);
+    p.v_new = cuda_ptr<unsigned char>(a->v_new);
+    p.counter = cuda_of(s)->counters;
+    p.k_row_bytes = myth_row_bytes(a->k_new.dtype, a->head_dim);
+    p.v_row_bytes = myth_row_bytes(a->v_new.dtype, a->head_dim);
+    p.n_rows = a->n_rows;
+    p.cap_rows = a->cap_rows;
+    p.n_head = a->n_head;
+    p.n_head_kv = a->n_head_kv;
+    p.head_dim = a->head_dim;
+    p.eps = a->eps;
+    p.q_scale = a->q_scale;
+    p.type_k = a->k_new.dtype;
+    p.type_v = a->v_new.dtype;
+    p.v_is_k = has_k && !has_v;
+    p.has_v_norm = has_k && a->has_v_norm;
     if (w_k.dtype != t || w_v.dtype != t || a->n_head + 2 * a->n_head_kv >= CUDA_COUNTER_N)
         return false;
-#define BYTES(mode, rows)  gemv_norm_stage_bytes<mode, rows>(a->dim)
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
-    GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
-#undef RUN
-#undef BYTES
-    return true;
-too_wide:
-    return false;
+    const gemv_shape g = gemv_shape_of(s, t, mode, a->n_rows, a->dim, (p.n_out + 1) / 2, true);
+    const auto bytes = [&](auto c) { return gemv_norm_stage_bytes<decltype(c)::MODE, decltype(c)::R>(a->dim); };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, p); };
+    return gemv_pick<8>(t, mode, a->n_rows, gemv_shared_room(s), bytes, run);
 }
 
 extern "C" void cuda_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)

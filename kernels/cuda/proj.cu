@@ -1,11 +1,12 @@
 /* proj.cu   y[r,:] = W x[r,:]
  *
  * Shapes     x [n_rows, n_in], y [n_rows, n_out] f32; W [n_out, n_in] of any type in planar form
- * Precision  exact, and types in blocks in either mode: f32 products and sums; fast: int8 x for Q8_0 and Q4_0 in
- *            decode, f16 tiles in prefill (gemm.cuh)
+ * Precision  exact: f32 products and sums; fast: in decode int8 x for Q8_0 and Q4_0, f32 for the other types; in prefill
+ *            f16 tiles (gemm.cuh)
  * Traffic    W once per 8 rows in decode, once per tile of rows in prefill
  * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks
- *            (gemv.cuh) */
+ *            (gemv.cuh), whatever the width of a row: past the shared memory of a block a row is staged in slabs, once
+ *            per tile */
 #include "gemm.cuh"
 #include "gemv.cuh"
 
@@ -46,35 +47,98 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-template <int T, int MODE, int R>
-static void launch(myth_stream *s, const gemv_shape &g, const proj_op &p, const float *x)
+/* The same for rows of x too wide for shared memory: each tile goes through x a slab at a time. A slab is n_slab chunks,
+ * whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order as proj_k: the same bits. */
+template <int T, int MODE>
+static __global__ void GEMV_BOUNDS(4) proj_wide_k(gemv_shape g, proj_op p, const float *x, uint32_t n_slab)
+{
+    MYTH_SHARED_DYN(unsigned char, stage);
+    MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2);
+    p.row0 = blockIdx.x;
+    const proj_tiles<T> op = {p};
+    const uint32_t values = g.n_in / g.n_chunk;
+    if constexpr (MODE != GEMV_PLAIN)
+        gemv_prefetch(g, op);
+    grid_dependency_wait();
+    grid_dependency_launch();
+    uint32_t parity = 0;
+    for (uint32_t tile = blockIdx.y; tile < g.n_tile; tile += gridDim.y, parity ^= 1) {
+        const gemv_place place = gemv_place_of(g, tile);
+        float acc[2][1];
+        gemv_row row[2];
+        op.rows(row, min(place.slot, g.n_slot - 1));
+        gemv_clear(acc);
+        for (uint32_t base = 0; base < g.n_chunk; base += n_slab) {
+            gemv_shape slab = g;
+            slab.n_chunk = min(n_slab, g.n_chunk - base);
+            slab.n_in = slab.n_chunk * values;
+            slab.n_rows = 1;
+            __syncthreads(); /* everyone is done with the slab before this one */
+            gemv_stage_rows<T, MODE, 1>(stage, slab, x + (uint64_t)p.row0 * g.n_in + (uint64_t)base * values, 0);
+            __syncthreads();
+            gemv_add<T, MODE, 1, gemv_unroll_less(T, MODE, 1)>(acc, row, stage, slab, max(place.c0, base),
+                                                               min(place.c1, base + slab.n_chunk), base);
+        }
+        gemv_join_lanes(acc);
+        gemv_finish_tile<1>(g, tile, place, acc, part + parity * GEMV_WARPS * GEMV_GROUPS * 2, 1, op);
+    }
+}
+
+template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, const proj_op &p, const float *x)
 {
     const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
     const dim3 grid = gemv_grid(s, g, (g.n_rows + R - 1) / R, R, shared_bytes);
     MYTH_LAUNCH_DEPENDENT((proj_k<T, MODE, R>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x);
 }
 
-/* False when a row of x does not fit a block's shared memory. */
-static bool decode(myth_stream *s, const struct myth_proj_args *a)
+template <int T, int MODE>
+static void launch_wide(myth_stream *s, gemv_shape g, const proj_op &p, const float *x, uint64_t room)
 {
-    const int mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);
-    const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->n_in, (a->n_out + 1) / 2, true);
+    enum { ROUND = 32 }; /* chunks of a slab come in multiples: rounds of the lanes, and whole blocks of int8 x */
+    const uint32_t values = g.n_in / g.n_chunk;
+    const uint64_t round_bytes = gemv_stage_bytes<MODE>(ROUND * values, 1);
+    const uint32_t n_slab = (uint32_t)(room / round_bytes) * ROUND;
+    if (!n_slab) {
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: proj: %llu bytes of shared memory hold no part of a row",
+                  s->dev->caps.name, (unsigned long long)room);
+        return;
+    }
+    const uint64_t shared_bytes = gemv_stage_bytes<MODE>(n_slab * values, 1);
+    const dim3 grid = gemv_grid(s, g, g.n_rows, 1, shared_bytes);
+    MYTH_LAUNCH_DEPENDENT((proj_wide_k<T, MODE>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x, n_slab);
+}
+
+/* One launch for any row count and width, so that a step's bits do not depend on how much shared memory there is. */
+static void decode(myth_stream *s, const struct myth_proj_args *a)
+{
+    const int type = a->w.dtype, mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);
+    const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, a->n_rows, a->n_in, (a->n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
-    const proj_op p = {
-        cuda_ptr<float>(a->y), {cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype}, a->n_in, a->n_out, 0};
-#define BYTES(mode, rows)  gemv_stage_bytes<mode>(a->n_in, rows)
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p, cuda_ptr<const float>(a->x))
-    GEMV_PICK(a->w.dtype, mode, RUN, BYTES, a->n_rows, room, too_wide);
-#undef RUN
-#undef BYTES
-    return true;
-too_wide:
-    return false;
+    const float *x = cuda_ptr<const float>(a->x);
+    proj_op p = {};
+    p.y = cuda_ptr<float>(a->y);
+    p.m = {cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype};
+    p.n_in = a->n_in;
+    p.n_out = a->n_out;
+    const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(a->n_in, decltype(c)::R); };
+    const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, p, x); };
+    if (gemv_pick<8>(type, mode, a->n_rows, room, bytes, run))
+        return;
+    if (mode == GEMV_PLAIN)
+        launch_wide<GEMV_ANY, GEMV_PLAIN>(s, g, p, x, room);
+    else if (type == MYTH_Q8_0)
+        launch_wide<MYTH_Q8_0, GEMV_I8>(s, g, p, x, room);
+    else if (type == MYTH_Q4_0)
+        launch_wide<MYTH_Q4_0, GEMV_I8>(s, g, p, x, room);
+    else
+        launch_wide<GEMV_HALF, GEMV_F32>(s, g, p, x, room);
 }
 
 extern "C" void cuda_proj(myth_stream *s, const struct myth_proj_args *a)
 {
-    if (!a->is_decode || !decode(s, a))
+    if (a->is_decode)
+        decode(s, a);
+    else
         gemm(s, a->y, a->x, a->w, a->n_rows, a->n_in, a->n_out);
     cuda_check(s, "proj");
 }

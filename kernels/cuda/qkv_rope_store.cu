@@ -8,7 +8,7 @@
  * Precision  f32; k and v rounded once, to nearest even; q8_0: scale amax / 127, codes to nearest, ties away
  * Traffic    rows * heads * head_dim * (4 + the type's bytes)
  * Limit      DRAM bandwidth in prefill; decode has this in its fused op. One block per (row, head) */
-#include "common.cuh"
+#include "kv_store.cuh"
 
 enum { THREADS = 128 };
 
@@ -21,28 +21,6 @@ struct store_job {
     float eps, q_scale;
     bool v_is_k, has_v_norm;
 };
-
-/* The block's row of n values, from shared memory, as the type. */
-static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const float *row, uint32_t n)
-{
-    if (type == MYTH_Q8_0) {
-        for (uint32_t b = (uint32_t)warp(); b < n / 32; b += THREADS / 32) {
-            const float v = row[b * 32 + (uint32_t)lane()], scale = warp_max(fabsf(v)) / 127.0f;
-            const float code = roundf(v * (scale != 0.0f ? 1.0f / scale : 0.0f));
-            const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have none */
-            dst[b * 34 + 2 + (uint32_t)lane()] = (unsigned char)(is_code ? (int8_t)code : 0);
-            if (lane() == 0)
-                *(uint16_t *)(void *)(dst + b * 34) = f32_to_f16(scale);
-        }
-        return;
-    }
-    for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
-        if (type == MYTH_F32)
-            ((float *)(void *)dst)[i] = row[i];
-        else
-            ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(row[i]) : f32_to_bf16(row[i]);
-    }
-}
 
 static __global__ void qkv_rope_store_k(const store_job j)
 {
@@ -87,9 +65,9 @@ static __global__ void qkv_rope_store_k(const store_job j)
     }
     const uint64_t at = (uint64_t)kv * j.cap_rows + r;
     if (is_v)
-        store_row(j.v_new + at * j.v_bytes, j.v_type, head, hd);
+        kv_store_row(j.v_new + at * j.v_bytes, j.v_type, head, hd, 1.0f, (uint32_t)warp(), THREADS / 32);
     else
-        store_row(j.k_new + at * j.k_bytes, j.k_type, head, hd);
+        kv_store_row(j.k_new + at * j.k_bytes, j.k_type, head, hd, 1.0f, (uint32_t)warp(), THREADS / 32);
 }
 
 extern "C" void cuda_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)

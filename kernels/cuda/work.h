@@ -1,17 +1,19 @@
-/* work.h - bytes of the workspaces that CUDA ops share, from the reserved shape alone; read by plan and by reserve.
+/* work.h - bytes of the workspaces that CUDA ops share, from the reserved shape and the knobs; read by plan and by
+ * reserve.
  *
  * Scratch   one block, used by one op at a time: the largest of what each asks for                                   */
 #ifndef MYTH_CUDA_WORK_H
 #define MYTH_CUDA_WORK_H
 
 #include "kernels/device.h"
+#include "tune.h"
 
 enum {
     CUDA_COUNTER_N = 4096,      /* u32 arrival counters for last_block */
     CUDA_ATTN_LEAF = 128,       /* absolute positions that decode attention reduces in one go    */
     CUDA_ATTN_NODE = 8,         /* of them joined at a time                                      */
     CUDA_ATTN_ROWS = 8,         /* rows whose leaves may all lie in scratch                      */
-    CUDA_ATTN_BYTES = 4 << 20,  /* and the most they take: longer or more rows join more before they store */
+    CUDA_SLAB_BYTES = 64 << 20, /* most bytes of weights that prefill keeps unpacked to f16      */
     CUDA_HEAD_ROWS = 8,         /* rows of head_topk at once                                     */
     CUDA_HEAD_WORKERS = 256,    /* blocks that share the vocabulary                              */
     CUDA_HEAD_KEYS = 128 << 10, /* and the most keys that they keep for a row                    */
@@ -21,13 +23,16 @@ static inline uint64_t cuda_larger(uint64_t a, uint64_t b) { return a > b ? a : 
 
 static inline uint64_t cuda_smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* attn_decode: per row, head and leaf or node the largest score, the sum and head_dim weighted values. */
-static inline uint64_t cuda_work_attn(const myth_work_shape *w)
+/* attn_decode: per row, head and leaf or node the largest score, the sum and head_dim weighted values. At most
+ * attn_bytes: longer or more rows join more positions before they store. Too little of it is a cliff: rows whose nodes do
+ * not fit are each done by one block (attn_decode.cu). 8 rows of a 27B model at 32,768 positions want 39 MB for their
+ * leaves, 4.4 MB for their nodes alone. */
+static inline uint64_t cuda_work_attn(const myth_work_shape *w, uint64_t attn_bytes)
 {
     uint64_t n_part = (uint64_t)w->n_ctx / CUDA_ATTN_LEAF + (uint64_t)w->n_ctx / (CUDA_ATTN_LEAF * CUDA_ATTN_NODE) + 6;
     uint64_t width = cuda_larger(w->head_dim, 64) + 2;
     return cuda_smaller(cuda_smaller(w->n_rows, CUDA_ATTN_ROWS) * w->n_head * n_part * width * sizeof(float),
-                        CUDA_ATTN_BYTES);
+                        attn_bytes);
 }
 
 /* Blocks that share the vocabulary's tiles, each with its own k best. */
@@ -47,21 +52,32 @@ static inline uint64_t cuda_work_topk(const myth_work_shape *w)
     return w->n_logit_rows ? cuda_smaller(w->n_logit_rows, CUDA_HEAD_ROWS) * (n_tile * 16 + n_key * 8) : 0;
 }
 
-/* Prefill's products: the rows in f16, padded to whole steps of 64 values, and a factor each. */
+/* Prefill's products with types in blocks: some rows of the matrix in f16, at the end of what ops share. */
+static inline uint64_t cuda_work_slab(const myth_work_shape *w)
+{
+    return (cuda_smaller(w->block_values * 2, CUDA_SLAB_BYTES) + 255) & ~(uint64_t)255;
+}
+
+/* Prefill's products: the rows of x in f16, padded to whole steps of 64 values, and a factor each; then the slab. */
 static inline uint64_t cuda_work_gemm(const myth_work_shape *w)
 {
     uint64_t width = cuda_larger(cuda_larger(w->d_model, w->d_ff), (uint64_t)w->n_head * w->head_dim);
-    return w->n_rows * ((width + 63) / 64 * 64 * 2 + sizeof(float));
+    return w->n_rows * ((width + 63) / 64 * 64 * 2 + sizeof(float)) + 255 + cuda_work_slab(w);
 }
 
-/* Steps of keys that attention makes, of 256 pairs: behind the rest. */
+/* Steps of keys that attention makes, of 256 pairs: after the rest. */
 static inline uint64_t cuda_work_steps(const myth_work_shape *w) { return w->folds_keys ? 256 * sizeof(uint64_t) : 0; }
 
-static inline uint64_t cuda_work_scratch(const myth_work_shape *w)
+/* What ops share, one at a time. */
+static inline uint64_t cuda_work_shared(const myth_work_shape *w, uint64_t attn_bytes)
 {
-    const uint64_t shared =
-        (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
-    return shared + cuda_work_steps(w);
+    const uint64_t most = cuda_larger(cuda_larger(cuda_work_attn(w, attn_bytes), cuda_work_topk(w)), cuda_work_gemm(w));
+    return (most + 255) & ~(uint64_t)255;
+}
+
+static inline uint64_t cuda_work_scratch(const myth_work_shape *w, uint64_t attn_bytes)
+{
+    return cuda_work_shared(w, attn_bytes) + cuda_work_steps(w);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* test_calls.c - every call of the CUDA runtime in a session (load, prefill, decode with recorded steps, generate)
  * fails once, in every class of failure: a status of that class with a message, nothing left in the ledger or with the
  * runtime, and the next session is served. A call whose failure costs nothing may pass, and then the answer is the
- * same.
+ * same. A call of a recording must pass, unless the device is lost: the step is issued launch by launch instead.
  * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call
  * in one class, in turn. */
 #include "emu_probe.h"
@@ -27,7 +27,8 @@ static bool is_of_class(myth_status st, emu_probe_failure f)
 }
 
 enum { N_CALL_MAX = 1 << 16 };
-static bool is_question[N_CALL_MAX + 1]; /* a device made current only to be asked how much memory is free */
+static bool is_question[N_CALL_MAX + 1];  /* a device made current only to be asked how much memory is free */
+static bool is_recording[N_CALL_MAX + 1]; /* of a recording: begin, launches, end, instantiation */
 
 /* What may fail without the session noticing: gifts back to the driver, questions whose answer has a substitute, and
  * pinned memory, which is out of memory whatever the reason: the engine opens once more with fewer rows of a step. */
@@ -55,7 +56,10 @@ static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const se
     myth_status st = session_run(mem, &shape, &got, &rig_err);
     const char *name = emu_probe_failed();
     emu_probe_fault(0, f);
-    if (st == MYTH_OK && (!name || may_pass(name, nth, f)))
+    if (st != MYTH_OK && is_recording[nth] && f != EMU_PROBE_LOST)
+        fail_msg("call %llu, %s, of a recording: its failure in way %d ends the step: %s", (unsigned long long)nth,
+                 name ? name : "none", (int)f, rig_err.msg);
+    if (st == MYTH_OK && (!name || may_pass(name, nth, f) || (is_recording[nth] && f != EMU_PROBE_LOST)))
         assert_memory_equal(&got, want, sizeof(got));
     else if (!name || !is_of_class(st, f) || !rig_err.msg[0])
         fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name ? name : "none",
@@ -77,9 +81,14 @@ static void every_call_fails_once(void **state)
     assert_ok(session_run(mem, &shape, &want, &rig_err));
     uint64_t n = emu_probe_n_call();
     assert_true(n < N_CALL_MAX);
-    for (uint64_t nth = 1; nth < n; nth++)
-        is_question[nth] =
-            strcmp(emu_probe_call(nth), "cudaSetDevice") == 0 && strcmp(emu_probe_call(nth + 1), "cudaMemGetInfo") == 0;
+    bool records = false;
+    for (uint64_t nth = 1; nth < n; nth++) {
+        const char *call = emu_probe_call(nth);
+        is_question[nth] = strcmp(call, "cudaSetDevice") == 0 && strcmp(emu_probe_call(nth + 1), "cudaMemGetInfo") == 0;
+        records = records || strcmp(call, "cudaStreamBeginCapture") == 0;
+        is_recording[nth] = records || strcmp(call, "cudaGraphInstantiate") == 0;
+        records = records && strcmp(call, "cudaStreamEndCapture") != 0;
+    }
     uint32_t n_kind = faults_choose(at, n, emu_probe_call, &random);
     for (uint32_t k = 0; k < n_kind; k++)
         for (uint32_t f = 0; f < (check_is_full() ? EMU_PROBE_FAILURE_N : 1u); f++, n_try++)

@@ -13,7 +13,13 @@
  * Streams   work is queued and done at a synchronisation, in stream order: what the host touches too early shows
  * Reports   go to the hook when there is one, else to stderr and abort. After a hook the launch is given up and the
  *           device is in a sticky error, as after a failed launch
- * Faults    emu_set_fault: the n-th runtime call from now on fails */
+ * Code      MYTHOS_EMU_CODE=89, 90 or 90a: what the kernels are said to have been compiled for (default: what fits the
+ *           device's number, MYTHOS_EMU_CC). A launch or an instruction that such code lacks is reported
+ * Strict    what a real driver only may punish, this one always does: a kernel whose first use is in a recording is
+ *           refused; cudaMemset runs when the default stream is waited for and not before; a constant load from memory
+ *           that the host never wrote (so that kernels must have) is reported
+ * Faults    emu_set_fault: the n-th runtime call from now on fails; emu_refuse: calls of a kind fail until told
+ *           otherwise */
 #ifndef MYTH_CUDA_EMU_H
 #define MYTH_CUDA_EMU_H
 
@@ -163,6 +169,10 @@ void emu_mma_m16n8k16_bf16(emu_site at, float *c, const uint32_t *a, const uint3
 void emu_mma_m16n8k16_f16(emu_site at, float *c, const uint32_t *a, const uint32_t *b);
 void emu_wgmma_k16_f16(float (*c)[4], int n, const void *a, const void *b);
 void emu_dependency_wait();
+bool emu_code_has_pdl();   /* compiled for sm_90 or later */
+bool emu_code_has_wgmma(); /* compiled for sm_90a */
+void emu_constant_load(const void *p, size_t bytes);
+void emu_prefetch();
 
 /* ---- atomics: threads run one at a time ---- */
 
@@ -289,6 +299,7 @@ typedef enum {
     cudaErrorLaunchTimeout = 702,
     cudaErrorLaunchFailure = 719,
     cudaErrorNotSupported = 801,
+    cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
     cudaErrorUnknown = 999
 } cudaError_t;
@@ -309,7 +320,13 @@ typedef enum {
     cudaStreamCaptureModeThreadLocal,
     cudaStreamCaptureModeRelaxed
 } cudaStreamCaptureMode;
-typedef enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
+typedef enum {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+} cudaFuncAttribute;
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+};
 typedef enum { cudaLaunchAttributeProgrammaticStreamSerialization = 6 } cudaLaunchAttributeID;
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0, cudaHostAllocMapped = 2 };
 typedef enum {
@@ -366,6 +383,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 cudaError_t cudaEventSynchronize(cudaEvent_t e);
 cudaError_t cudaEventQuery(cudaEvent_t e);
 cudaError_t cudaEventDestroy(cudaEvent_t e);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *f);
 cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attr, int value);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaGetLastError();
@@ -390,13 +408,27 @@ void emu_set_report(emu_report_fn report);
 void emu_set_order(const char *order);
 /* The n-th runtime call from now (1 = the next) returns e; 0 = off. Errors of a broken context stay until emu_reset. */
 void emu_set_fault(uint64_t nth, cudaError_t e);
+/* Refusals, or'd: each makes every such call fail with an error that a step could survive. 0 = none. */
+enum {
+    EMU_REFUSE_BEGIN = 1,       /* cudaStreamBeginCapture */
+    EMU_REFUSE_END = 2,         /* cudaStreamEndCapture */
+    EMU_REFUSE_INSTANTIATE = 4, /* cudaGraphInstantiate */
+    EMU_REFUSE_EARLY = 8        /* a dependent launch in a recording */
+};
+void emu_refuse(unsigned what);
 uint64_t emu_n_call();              /* runtime calls since emu_reset */
 const char *emu_call(uint64_t nth); /* name of the n-th of them; NULL past the last */
 const char *emu_call_name();        /* the call that failed by fault, or NULL */
 uint64_t emu_memory_used();
 void emu_hog(uint64_t bytes); /* taken by another process, as if */
 uint64_t emu_n_launch();      /* kernels run */
-uint64_t emu_n_live();        /* allocations, streams, events, graphs not given back */
-void emu_reset();             /* forgets sticky errors and faults */
+/* Since emu_reset: launches that may start early, those of them whose kernel has no preferred carve-out, launches of
+ * recorded steps, and the most lines that the blocks of one kernel asked the L2 cache for. */
+uint64_t emu_n_dependent();
+uint64_t emu_n_without_carveout();
+uint64_t emu_n_replay();
+uint64_t emu_most_lines();
+uint64_t emu_n_live(); /* allocations, streams, events, graphs not given back */
+void emu_reset();      /* forgets sticky errors and faults */
 
 #endif

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 #include <vector>
@@ -28,6 +29,7 @@ struct emu_event {
 struct emu_graph {
     std::vector<std::function<void()>> work;
     size_t n_kernel;
+    bool is_broken; /* a call that a capture does not bear: it ends without a graph */
 };
 
 namespace
@@ -37,8 +39,15 @@ struct {
     std::map<unsigned char *, size_t> device, pinned, mapped; /* mapped: of the pinned ones */
     std::vector<emu_stream *> streams;
     std::map<const void *, size_t> shared_allowed;
-    std::vector<const char *> calls; /* names, since emu_reset */
+    std::set<const void *> loaded;                    /* kernels */
+    std::map<const void *, int> carveout;             /* of kernels that have one */
+    std::set<unsigned char *> host_written;           /* blocks of `device` that the host wrote into */
+    std::deque<std::function<void()>> plain;          /* work of the default stream */
+    const unsigned char *constant_from, *constant_to; /* the block of the last constant load; of none after a free */
+    std::vector<const char *> calls;                  /* names, since emu_reset */
     uint64_t used, hogged, n_launch, n_live;
+    uint64_t n_dependent, n_without_carveout, n_replay, n_line, most_lines;
+    unsigned refused;
     uint64_t fault_nth;
     cudaError_t fault, last, sticky;
     const char *fault_call;
@@ -88,8 +97,15 @@ void run_until(emu_stream *s, uint64_t n)
     }
 }
 
+void run_plain()
+{
+    for (; !R.plain.empty(); R.plain.pop_front())
+        R.plain.front()();
+}
+
 void run_all()
 {
+    run_plain();
     for (emu_stream *s : R.streams)
         run_until(s, s->n_issued);
 }
@@ -159,6 +175,23 @@ static int emulated_cc()
     return text ? atoi(text) : EMU_CC_MAJOR * 10 + EMU_CC_MINOR;
 }
 
+/* The code of the kernels: MYTHOS_EMU_CODE, else what a build for all architectures has for this device. */
+static const char *code()
+{
+    const char *text = getenv("MYTHOS_EMU_CODE");
+    return text && *text ? text : emulated_cc() == 90 ? "90a" : emulated_cc() < 90 ? "80" : "90";
+}
+bool emu_code_has_pdl() { return atoi(code()) >= 90; }
+bool emu_code_has_wgmma() { return strcmp(code(), "90a") == 0; }
+
+/* MYTHOS_EMU_SHARED: bytes that a block may have, when fewer than usual. */
+static size_t shared_max()
+{
+    const char *text = getenv("MYTHOS_EMU_SHARED");
+    const size_t n = text ? strtoul(text, nullptr, 0) : 0;
+    return n && n < EMU_SHARED_MAX ? n : (size_t)EMU_SHARED_MAX;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int ordinal)
 {
     ENTER();
@@ -167,7 +200,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int ordinal)
     *p = cudaDeviceProp{};
     snprintf(p->name, sizeof(p->name), "emulated on the CPU");
     p->totalGlobalMem = memory_limit();
-    p->sharedMemPerBlockOptin = EMU_SHARED_MAX;
+    p->sharedMemPerBlockOptin = shared_max();
     p->major = emulated_cc() / 10;
     p->minor = emulated_cc() % 10;
     p->multiProcessorCount = EMU_SM_COUNT;
@@ -183,7 +216,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int ordinal)
     case cudaDevAttrMultiProcessorCount: *value = EMU_SM_COUNT; break;
     case cudaDevAttrComputeCapabilityMajor: *value = emulated_cc() / 10; break;
     case cudaDevAttrComputeCapabilityMinor: *value = emulated_cc() % 10; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = EMU_SHARED_MAX; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)shared_max(); break;
     default: return fail(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -232,6 +265,8 @@ cudaError_t cudaFree(void *p)
         return fail(cudaErrorInvalidValue);
     R.used -= it->second;
     R.n_live--;
+    R.host_written.erase(it->first);
+    R.constant_from = R.constant_to = nullptr;
     free(it->first);
     R.device.erase(it);
     return e;
@@ -283,6 +318,8 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpy
         emu_complain("cudaMemcpyAsync: %zu bytes from %p to %p leave the device's memory", bytes, src, dst);
         return fail(cudaErrorInvalidValue);
     }
+    if (kind == cudaMemcpyHostToDevice)
+        R.host_written.insert((--R.device.upper_bound((unsigned char *)dst))->first);
     if (!from_device && !is_inside(R.pinned, src, bytes)) {
         std::shared_ptr<std::vector<unsigned char>> kept = std::make_shared<std::vector<unsigned char>>(
             (const unsigned char *)src, (const unsigned char *)src + bytes);
@@ -311,10 +348,26 @@ cudaError_t cudaMemset(void *dst, int value, size_t bytes)
         emu_complain("cudaMemset: %zu bytes at %p leave the device's memory", bytes, dst);
         return fail(cudaErrorInvalidValue);
     }
-    run_all();
-    memset(dst, value, bytes);
+    R.plain.push_back([=]() { memset(dst, value, bytes); }); /* other streams do not wait for the default one */
     return cudaSuccess;
 }
+
+/* The last block that was asked about, so that most loads cost two comparisons. */
+void emu_constant_load(const void *p, size_t bytes)
+{
+    const unsigned char *at = (const unsigned char *)p;
+    if (at >= R.constant_from && at + bytes <= R.constant_to)
+        return;
+    auto it = R.device.upper_bound((unsigned char *)(uintptr_t)p);
+    if (it == R.device.begin() || at >= (--it)->first + it->second)
+        return; /* memory of the host, mapped */
+    if (!R.host_written.count(it->first))
+        emu_complain("a constant load reads %p, in memory that only kernels wrote", p);
+    R.constant_from = it->first;
+    R.constant_to = it->first + it->second;
+}
+
+void emu_prefetch() { R.n_line++; }
 
 /* ---- streams and events ---- */
 
@@ -347,6 +400,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     ENTER();
+    if (!s) {
+        run_plain();
+        return cudaSuccess;
+    }
     if (s->capture)
         return fail(cudaErrorStreamCaptureInvalidated);
     run_until(s, s->n_issued);
@@ -407,6 +464,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode)
 {
     ENTER();
     (void)mode;
+    if (R.refused & EMU_REFUSE_BEGIN)
+        return fail(cudaErrorStreamCaptureUnsupported);
     s->capture = new emu_graph();
     R.n_live++;
     return cudaSuccess;
@@ -416,6 +475,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g)
 {
     *g = nullptr;
     cudaError_t e = enter(__func__);
+    if (e == cudaSuccess && s->capture && (s->capture->is_broken || (R.refused & EMU_REFUSE_END)))
+        e = fail(cudaErrorStreamCaptureInvalidated);
     if (e != cudaSuccess && s->capture) { /* a capture that failed leaves no graph */
         delete s->capture;
         s->capture = nullptr;
@@ -434,6 +495,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t g, unsigned 
 {
     ENTER();
     (void)flags;
+    if (R.refused & EMU_REFUSE_INSTANTIATE)
+        return fail(cudaErrorNotSupported);
     *exec = new emu_graph(*g);
     R.n_live++;
     return cudaSuccess;
@@ -459,6 +522,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s)
 {
     ENTER();
+    R.n_replay++;
     return push(s, [=]() {
         for (const std::function<void()> &job : exec->work)
             if (R.sticky == cudaSuccess)
@@ -471,9 +535,22 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s)
 cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attr, int value)
 {
     ENTER();
-    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > EMU_SHARED_MAX)
+    R.loaded.insert(f);
+    if (attr == cudaFuncAttributePreferredSharedMemoryCarveout && value >= -1 && value <= 100) {
+        R.carveout[f] = value;
+        return cudaSuccess;
+    }
+    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || (size_t)value > shared_max())
         return fail(cudaErrorInvalidValue);
     R.shared_allowed[f] = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attr, const void *f)
+{
+    ENTER();
+    *attr = cudaFuncAttributes{};
+    R.loaded.insert(f);
     return cudaSuccess;
 }
 
@@ -497,13 +574,31 @@ cudaError_t emu_launch(const cudaLaunchConfig_t *config, const void *kernel, std
     for (unsigned i = 0; i < config->numAttrs; i++)
         is_dependent |= config->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
                         config->attrs[i].val.programmaticStreamSerializationAllowed;
+    emu_stream *const capture = config->stream && config->stream->capture ? config->stream : nullptr;
+    if (capture && !R.loaded.count(kernel)) { /* its module would be loaded now */
+        capture->capture->is_broken = true;
+        return fail(cudaErrorStreamCaptureUnsupported);
+    }
+    R.loaded.insert(kernel);
+    if (is_dependent && capture && (R.refused & EMU_REFUSE_EARLY)) {
+        capture->capture->is_broken = true;
+        return fail(cudaErrorInvalidResourceHandle);
+    }
+    if (is_dependent && !emu_code_has_pdl()) {
+        emu_complain("a launch that may start early, of code for %s, which does not wait", code());
+        return fail(cudaErrorInvalidValue);
+    }
+    R.n_dependent += is_dependent;
+    R.n_without_carveout += is_dependent && !R.carveout.count(kernel);
     emu_kernel k = {g, b, config->dynamicSmemBytes, is_dependent, std::move(body)};
     return push(
         config->stream,
         [=]() {
             R.n_launch++;
+            R.n_line = 0;
             if (!emu_run(&k))
                 R.sticky = R.last = cudaErrorLaunchFailure;
+            R.most_lines = R.n_line > R.most_lines ? R.n_line : R.most_lines;
         },
         true);
 }
@@ -538,6 +633,7 @@ const char *cudaGetErrorName(cudaError_t e)
     case cudaErrorLaunchTimeout: return "cudaErrorLaunchTimeout";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
     case cudaErrorStreamCaptureInvalidated: return "cudaErrorStreamCaptureInvalidated";
     default: return "cudaErrorUnknown";
     }
@@ -559,11 +655,17 @@ uint64_t emu_memory_used() { return R.used; }
 void emu_hog(uint64_t bytes) { R.hogged = bytes; }
 uint64_t emu_n_launch() { return R.n_launch; }
 uint64_t emu_n_live() { return R.n_live; }
+void emu_refuse(unsigned what) { R.refused = what; }
+uint64_t emu_n_dependent() { return R.n_dependent; }
+uint64_t emu_n_without_carveout() { return R.n_without_carveout; }
+uint64_t emu_n_replay() { return R.n_replay; }
+uint64_t emu_most_lines() { return R.most_lines; }
 
 void emu_reset()
 {
     R.sticky = R.last = cudaSuccess;
-    R.fault_nth = R.n_launch = 0;
+    R.fault_nth = R.n_launch = R.n_dependent = R.n_without_carveout = R.n_replay = R.most_lines = 0;
     R.fault_call = nullptr;
     R.calls.clear();
+    R.carveout.clear();
 }

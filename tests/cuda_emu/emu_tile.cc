@@ -85,6 +85,8 @@ void emu_wgmma_k16_f16(float (*c)[4], int n, const void *a, const void *b)
 {
     const int row = 16 * ((int)(threadIdx.x >> 5) % 4) + emu_lane() / 4, column = 2 * (emu_lane() % 4);
     float va[2][16], vb[16];
+    if (!emu_code_has_wgmma())
+        emu_complain("a product of sm_90a, in code for another architecture");
     operand_row(va[0], a, row);
     operand_row(va[1], a, row + 8);
     for (int i = 0; i < n; i++)

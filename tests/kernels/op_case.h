@@ -136,6 +136,7 @@ static inline myth_work_shape case_shape(int use)
         w.n_vocab = most_u32(w.n_vocab, c->n_vocab);
         w.n_ctx = most_u32(w.n_ctx, c->depth + c->rows);
         w.top_k = most_u32(w.top_k, c->k);
+        w.block_values = 1 << 20; /* enough for a row of any case; not for every matrix at once */
         w.folds_keys = w.folds_keys || (c->form == FORM_FOLDED && c->op != MYTH_OP_kv_merge);
         if (c->op == MYTH_OP_head_topk)
             w.n_logit_rows = most_u32(w.n_logit_rows, c->rows);

@@ -1,0 +1,40 @@
+/* kv_store.cuh - one row of keys or values as the cache stores it.
+ *
+ * Precision  f16 and bf16 to nearest even; q8_0: blocks of 32 with scale largest magnitude / 127, codes to nearest, ties
+ *            away from zero; a value that is not finite has code 0 */
+#ifndef MYTH_CUDA_KV_STORE_CUH
+#define MYTH_CUDA_KV_STORE_CUH
+
+#include "common.cuh"
+
+/* src[0..n) times `factor` to dst. n_warp warps share the row, this one is the w-th of them. src is volatile: other
+ * blocks may have written it. Not inlined, so that it takes no registers of the products it follows. */
+static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst, int type, const volatile float *src,
+                                                              uint32_t n, float factor, uint32_t w, uint32_t n_warp)
+{
+    const uint32_t l = (uint32_t)lane();
+    if (type != MYTH_Q8_0) {
+#pragma unroll 1
+        for (uint32_t i = w * 32 + l; i < n; i += n_warp * 32) {
+            const float v = src[i] * factor;
+            if (type == MYTH_F32)
+                ((float *)(void *)dst)[i] = v;
+            else
+                ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(v) : f32_to_bf16(v);
+        }
+        return;
+    }
+#pragma unroll 1
+    for (uint32_t b = w; b < n / 32; b += n_warp) {
+        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
+                    inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+        const float code = roundf(v * inverse);
+        const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have none */
+        unsigned char *block = dst + (uint64_t)b * 34;
+        block[2 + l] = (unsigned char)(is_code ? (int8_t)code : 0);
+        if (l < 2)
+            block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
+    }
+}
+
+#endif
