@@ -43,6 +43,7 @@ struct leaf_memory {
     const unsigned char **k_row, **v_row; /* [LEAF]; NULL: not seen           */
     float *weight;                        /* [G][LEAF] scores, then weights           */
     float *part;                          /* [WARPS][G][HD]                           */
+    float *most, *total;                  /* [G] largest score, sum of the weights    */
 };
 
 /* Keys in flight per lane: 128 bytes of them, 32 KB on a multiprocessor with two blocks. */
@@ -279,42 +280,216 @@ static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &
         dst[i] = src[i];
 }
 
+/* ---- what a block works on ---- */
+
+/* A row's positions, and how they are shared out: in units of a leaf each, of a node each, or all in one. */
+struct decode_row {
+    kv_run run;
+    uint32_t row, kv_head, head0; /* head0: the group's first q head, among those of the kv head */
+    uint32_t pos, first;          /* the row's own position, and the first that it sees */
+    kv_walk leaves, nodes;
+    bool by_leaf, by_node;
+    uint32_t n_unit;
+};
+
+template <int G> static __device__ __forceinline__ decode_row decode_row_of(const decode_job &j, const int *rec)
+{
+    decode_row w;
+    w.run = kv_read_run(j.kv, rec);
+    w.row = blockIdx.x / j.n_block;
+    w.kv_head = blockIdx.y / j.n_group;
+    w.head0 = blockIdx.y % j.n_group * G;
+    w.pos = (uint32_t)j.pos[w.row];
+    w.first = kv_first(w.pos, j.window);
+    w.leaves = kv_walk_of(w.run, w.first, w.pos, LEAF);
+    w.nodes = kv_walk_of(w.run, kv_block_at(w.leaves, 0) * LEAF, w.pos, LEAF * NODE);
+    w.by_leaf = w.leaves.n <= j.n_leaf_max && w.leaves.n + w.nodes.n <= j.cap && w.nodes.n < j.n_counter;
+    w.by_node = !w.by_leaf && j.n_block > 1 && w.nodes.n <= j.cap && j.n_counter > 0;
+    w.n_unit = w.by_leaf ? w.leaves.n : w.by_node ? w.nodes.n : 1;
+    return w;
+}
+
+/* Places [from, to) in the walk over leaves of the node at `node`. */
+struct leaf_range {
+    uint32_t from, to;
+};
+static __device__ __forceinline__ leaf_range leaves_of_node(const decode_row &w, uint32_t node)
+{
+    leaf_range r;
+    r.from = kv_place_of(w.leaves, node * NODE);
+    r.to = min(kv_place_of(w.leaves, node * NODE + NODE), w.leaves.n);
+    return r;
+}
+
+/* ---- a leaf ---- */
+
+/* Where the leaf's rows lie, a thread per position; scores that no key will have. A barrier must follow. */
+template <int G>
+static __device__ __forceinline__ void find_rows(const decode_job &j, const decode_row &w, const leaf_memory &m,
+                                                 uint32_t leaf)
+{
+    const uint32_t p = leaf * LEAF + threadIdx.x;
+    const bool is_seen = p >= w.first && p <= w.pos && !kv_is_gone(w.run, p);
+    m.k_row[threadIdx.x] = is_seen ? kv_row(j.kv, w.run, w.kv_head, p, false) : nullptr;
+    m.v_row[threadIdx.x] = is_seen ? kv_row(j.kv, w.run, w.kv_head, p, true) : nullptr;
+#pragma unroll
+    for (int g = 0; g < G; g++)
+        m.weight[g * LEAF + (int)threadIdx.x] = -INFINITY;
+}
+
+/* Scores become weights under their maximum; a warp per head. */
+template <int G> static __device__ __forceinline__ void weigh_scores(const leaf_memory &m)
+{
+    for (int g = warp(); g < G; g += WARPS) {
+        float s[LEAF / 32], most = -INFINITY, total = 0.0f;
+#pragma unroll
+        for (int k = 0; k < LEAF / 32; k++) {
+            s[k] = m.weight[g * LEAF + k * 32 + lane()];
+            most = fmaxf(most, s[k]);
+        }
+        most = warp_max(most);
+#pragma unroll
+        for (int k = 0; k < LEAF / 32; k++) {
+            s[k] = s[k] == -INFINITY ? 0.0f : expf(s[k] - most);
+            total += s[k];
+            m.weight[g * LEAF + k * 32 + lane()] = s[k];
+        }
+        total = warp_sum(total);
+        if (lane() == 0)
+            m.most[g] = most, m.total[g] = total;
+    }
+}
+
+/* The weighted values of all warps added. */
+template <int E, int G, int HD> static __device__ __forceinline__ attn_part<E, G> join_warps(const leaf_memory &m)
+{
+    attn_part<E, G> a;
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        a.v[e] = 0.0f;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            a.v[e] += m.part[w * G * HD + e * THREADS + (int)threadIdx.x];
+    }
+#pragma unroll
+    for (int g = 0; g < G; g++)
+        a.most[g] = m.most[g], a.total[g] = m.total[g];
+    return a;
+}
+
+/* One leaf, by the whole block. */
+template <int LPK, int CPL, int G, int E>
+static __device__ __forceinline__ attn_part<E, G>
+reduce_leaf(const decode_job &j, const decode_row &w, const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t leaf)
+{
+    constexpr uint32_t PASS = WARPS * 32 / LPK, HD = LPK * CPL * 8;
+    const uint32_t hd = j.kv.head_dim, from = (leaf * LEAF < w.first ? w.first - leaf * LEAF : 0) / PASS,
+                   to = min(w.pos - leaf * LEAF, LEAF - 1u) / PASS;
+    find_rows<G>(j, w, m, leaf);
+    __syncthreads();
+#define SCORES(KIND) score_keys<KIND, LPK, CPL, G>(m, q, from, to, j.kv.k_type, hd, j.softcap)
+    switch (j.kv.fold.w ? (int)KV_FOLDED : j.kv.k_kind) {
+    case KV_FOLDED: score_folded<LPK, CPL, G>(m, q, from, to, j.kv, leaf * LEAF, j.softcap); break;
+    case KV_F16: SCORES(KV_F16); break;
+    case KV_BF16: SCORES(KV_BF16); break;
+    case KV_Q8_0: SCORES(KV_Q8_0); break;
+    default: SCORES(KV_ANY);
+    }
+#undef SCORES
+    __syncthreads();
+    weigh_scores<G>(m);
+    __syncthreads();
+#define VALUES(KIND) add_values<KIND, LPK, CPL, G>(m, from, to, j.kv.v_type, hd)
+    switch (j.kv.v_kind) {
+    case KV_F16: VALUES(KV_F16); break;
+    case KV_BF16: VALUES(KV_BF16); break;
+    case KV_Q8_0: VALUES(KV_Q8_0); break;
+    default: VALUES(KV_ANY);
+    }
+#undef VALUES
+    __syncthreads();
+    return join_warps<E, G, (int)HD>(m);
+}
+
+/* ---- a unit ---- */
+
+/* Leaves [from, to) of the walk: those of a node are joined first, then the nodes. */
+template <int LPK, int CPL, int G, int E>
+static __device__ __forceinline__ attn_part<E, G>
+reduce_leaves(const decode_job &j, const decode_row &w, const leaf_memory &m, const float (&q)[CPL][8][G], leaf_range r)
+{
+    attn_part<E, G> node, all;
+    bool is_first = true, is_first_node = true;
+    for (uint32_t l = r.from; l < r.to; l++) {
+        const uint32_t leaf = kv_block_at(w.leaves, l);
+        const attn_part<E, G> part = reduce_leaf<LPK, CPL, G, E>(j, w, m, q, leaf);
+        const bool ends_node = l + 1 == r.to || kv_block_at(w.leaves, l + 1) / NODE != leaf / NODE;
+        if (is_first)
+            node = part;
+        else
+            join_parts(node, part);
+        if (ends_node && is_first_node)
+            all = node;
+        else if (ends_node)
+            join_parts(all, node);
+        is_first = ends_node;
+        is_first_node = is_first_node && !ends_node;
+    }
+    return all;
+}
+
+/* Brings a unit's part to the others of the row. True in one block only, the last to arrive, which then has all of the
+ * row; a leaf's part goes to its node first. slot, counter: of the row and group. */
+template <int E, int G>
+static __device__ __forceinline__ bool join_row(const decode_row &w, attn_part<E, G> &all, uint32_t unit,
+                                                uint32_t node_at, float *slot, unsigned *counter)
+{
+    constexpr uint32_t STRIDE = E * THREADS + 2 * G;
+    if (w.n_unit == 1)
+        return true;
+    store_slot(slot + (uint64_t)unit * STRIDE, all);
+    if (w.by_leaf) {
+        const leaf_range r = leaves_of_node(w, node_at);
+        const uint32_t n = kv_place_of(w.nodes, node_at);
+        if (!last_block(counter + 1 + n, r.to - r.from))
+            return false;
+        all = join_slots<E, G>(slot + (uint64_t)r.from * STRIDE, r.to - r.from);
+        if (w.nodes.n == 1)
+            return true;
+        store_slot(slot + (uint64_t)(w.leaves.n + n) * STRIDE, all);
+    }
+    if (!last_block(counter, w.nodes.n))
+        return false;
+    all = join_slots<E, G>(slot + (uint64_t)(w.by_leaf ? w.leaves.n : 0) * STRIDE, w.nodes.n);
+    return true;
+}
+
 template <int LPK, int CPL, int G>
 static __global__ void __launch_bounds__(THREADS, 2) attn_decode_k(const decode_job j)
 {
-    constexpr uint32_t KPW = 32 / LPK, PASS = WARPS * KPW, HD = LPK * CPL * 8, STRIDE = G * (HD + 2);
+    constexpr uint32_t HD = LPK * CPL * 8, STRIDE = G * (HD + 2);
     constexpr int E = G * (int)HD / THREADS;
+    static_assert(HD % THREADS == 0, "an element's head is known at compile time");
     MYTH_SHARED(const unsigned char *, k_row, LEAF);
     MYTH_SHARED(const unsigned char *, v_row, LEAF);
     MYTH_SHARED(float, weight, G *LEAF);
     MYTH_SHARED(float, part, WARPS *G *HD);
     MYTH_SHARED(float, leaf_most, G);
     MYTH_SHARED(float, leaf_total, G);
-    static_assert(HD % THREADS == 0, "an element's head is known at compile time");
-    const leaf_memory m = {k_row, v_row, weight, part};
+    const leaf_memory m = {k_row, v_row, weight, part, leaf_most, leaf_total};
 
     grid_dependency_wait();
-    const uint32_t row = blockIdx.x / j.n_block, block = blockIdx.x % j.n_block;
-    const uint32_t kv_head = blockIdx.y / j.n_group,
-                   head0 = blockIdx.y % j.n_group * G; /* head0: among the kv head's */
-    const int *rec = j.runs + (uint64_t)(uint32_t)j.row_run[row] * MYTH_RUN_WIDTH;
-    const kv_run r = kv_read_run(j.kv, rec);
-    const uint32_t pos = (uint32_t)j.pos[row], first = kv_first(pos, j.window), hd = j.kv.head_dim;
-    const kv_walk leaves = kv_walk_of(r, first, pos, LEAF),
-                  nodes = kv_walk_of(r, kv_block_at(leaves, 0) * LEAF, pos, LEAF * NODE);
-    const bool by_leaf = leaves.n <= j.n_leaf_max && leaves.n + nodes.n <= j.cap && nodes.n < j.n_counter;
-    const bool by_node = !by_leaf && j.n_block > 1 && nodes.n <= j.cap && j.n_counter > 0;
-    const uint32_t n_unit = by_leaf ? leaves.n : by_node ? nodes.n : 1;
-    if (block >= n_unit)
+    const uint32_t block = blockIdx.x % j.n_block, hd = j.kv.head_dim;
+    const int *rec = j.runs + (uint64_t)(uint32_t)j.row_run[blockIdx.x / j.n_block] * MYTH_RUN_WIDTH;
+    const decode_row w = decode_row_of<G>(j, rec);
+    if (block >= w.n_unit)
         return;
     grid_dependency_launch();
-    if (j.merges && block == 0 && head0 == 0 && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL))
-        merge_row(j.kv, r, kv_head, pos);
+    if (j.merges && block == 0 && w.head0 == 0 && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL))
+        merge_row(j.kv, w.run, w.kv_head, w.pos);
 
-    const uint32_t heads = min(j.n_share - head0, (uint32_t)G), pair = row * gridDim.y + blockIdx.y;
-    const uint64_t q_row = (uint64_t)row * j.n_head + kv_head * j.n_share + head0;
-    float *slot = j.slots + (uint64_t)pair * j.cap * STRIDE;
-    unsigned *counter = j.counters + (uint64_t)pair * j.n_counter;
+    const uint32_t heads = min(j.n_share - w.head0, (uint32_t)G), pair = w.row * gridDim.y + blockIdx.y;
+    const uint64_t q_row = (uint64_t)w.row * j.n_head + w.kv_head * j.n_share + w.head0;
     float q[CPL][8][G];
 #pragma unroll
     for (uint32_t c = 0; c < CPL; c++)
@@ -326,107 +501,19 @@ static __global__ void __launch_bounds__(THREADS, 2) attn_decode_k(const decode_
                 q[c][i][g] = g < heads && d < hd ? j.q[(q_row + g) * hd + d] : 0.0f;
             }
 
-    for (uint32_t unit = block; unit < n_unit; unit += j.n_block) {
-        attn_part<E, G> node, all;
-        const uint32_t node_at = by_leaf ? kv_block_at(leaves, unit) / NODE : by_node ? kv_block_at(nodes, unit) : 0;
-        const uint32_t leaf0 = by_leaf ? unit : by_node ? kv_place_of(leaves, node_at * NODE) : 0;
-        const uint32_t leaf1 = by_leaf ? unit + 1
-                             : by_node ? min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n)
-                                       : leaves.n;
-        bool is_first = true, is_first_node = true;
-        for (uint32_t l = leaf0; l < leaf1; l++) {
-            const uint32_t leaf = kv_block_at(leaves, l), p = leaf * LEAF + threadIdx.x;
-            const bool is_seen = p >= first && p <= pos && !kv_is_gone(r, p);
-            k_row[threadIdx.x] = is_seen ? kv_row(j.kv, r, kv_head, p, false) : nullptr;
-            v_row[threadIdx.x] = is_seen ? kv_row(j.kv, r, kv_head, p, true) : nullptr;
-#pragma unroll
-            for (int g = 0; g < G; g++)
-                weight[g * LEAF + (int)threadIdx.x] = -INFINITY;
-            __syncthreads();
-            const uint32_t from = (leaf * LEAF < first ? first - leaf * LEAF : 0) / PASS,
-                           to = min(pos - leaf * LEAF, LEAF - 1u) / PASS;
-#define SCORES(KIND) score_keys<KIND, LPK, CPL, G>(m, q, from, to, j.kv.k_type, hd, j.softcap)
-            switch (j.kv.fold.w ? (int)KV_FOLDED : j.kv.k_kind) {
-            case KV_FOLDED: score_folded<LPK, CPL, G>(m, q, from, to, j.kv, leaf * LEAF, j.softcap); break;
-            case KV_F16: SCORES(KV_F16); break;
-            case KV_BF16: SCORES(KV_BF16); break;
-            case KV_Q8_0: SCORES(KV_Q8_0); break;
-            default: SCORES(KV_ANY);
-            }
-#undef SCORES
-            __syncthreads();
-            for (int g = warp(); g < G; g += WARPS) {
-                float s[LEAF / 32], most = -INFINITY, total = 0.0f;
-#pragma unroll
-                for (int k = 0; k < LEAF / 32; k++) {
-                    s[k] = weight[g * LEAF + k * 32 + lane()];
-                    most = fmaxf(most, s[k]);
-                }
-                most = warp_max(most);
-#pragma unroll
-                for (int k = 0; k < LEAF / 32; k++) {
-                    s[k] = s[k] == -INFINITY ? 0.0f : expf(s[k] - most);
-                    total += s[k];
-                    weight[g * LEAF + k * 32 + lane()] = s[k];
-                }
-                total = warp_sum(total);
-                if (lane() == 0)
-                    leaf_most[g] = most, leaf_total[g] = total;
-            }
-            __syncthreads();
-#define VALUES(KIND) add_values<KIND, LPK, CPL, G>(m, from, to, j.kv.v_type, hd)
-            switch (j.kv.v_kind) {
-            case KV_F16: VALUES(KV_F16); break;
-            case KV_BF16: VALUES(KV_BF16); break;
-            case KV_Q8_0: VALUES(KV_Q8_0); break;
-            default: VALUES(KV_ANY);
-            }
-#undef VALUES
-            __syncthreads();
-            const bool ends_node = l + 1 == leaf1 || kv_block_at(leaves, l + 1) / NODE != leaf / NODE;
-            attn_part<E, G> part_of;
-#pragma unroll
-            for (int e = 0; e < E; e++) {
-                part_of.v[e] = 0.0f;
-#pragma unroll
-                for (int w = 0; w < WARPS; w++)
-                    part_of.v[e] += part[w * G * (int)HD + e * THREADS + (int)threadIdx.x];
-            }
-#pragma unroll
-            for (int g = 0; g < G; g++)
-                part_of.most[g] = leaf_most[g], part_of.total[g] = leaf_total[g];
-            if (is_first)
-                node = part_of;
-            else
-                join_parts(node, part_of);
-            if (ends_node && is_first_node)
-                all = node;
-            else if (ends_node)
-                join_parts(all, node);
-            is_first = ends_node;
-            is_first_node = is_first_node && !ends_node;
-        }
-
-        bool is_done = n_unit == 1;
-        if (!is_done && by_leaf) {
-            store_slot(slot + (uint64_t)unit * STRIDE, all);
-            const uint32_t from = kv_place_of(leaves, node_at * NODE),
-                           to = min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n);
-            const uint32_t n = kv_place_of(nodes, node_at);
-            if (!last_block(counter + 1 + n, to - from))
-                continue;
-            all = join_slots<E, G>(slot + (uint64_t)from * STRIDE, to - from);
-            is_done = nodes.n == 1;
-            if (!is_done)
-                store_slot(slot + (uint64_t)(leaves.n + n) * STRIDE, all);
-        } else if (!is_done) {
-            store_slot(slot + (uint64_t)unit * STRIDE, all);
-        }
-        if (!is_done) {
-            if (!last_block(counter, nodes.n))
-                continue;
-            all = join_slots<E, G>(slot + (uint64_t)(by_leaf ? leaves.n : 0) * STRIDE, nodes.n);
-        }
+    for (uint32_t unit = block; unit < w.n_unit; unit += j.n_block) {
+        const uint32_t node_at = w.by_leaf ? kv_block_at(w.leaves, unit) / NODE
+                               : w.by_node ? kv_block_at(w.nodes, unit)
+                                           : 0;
+        leaf_range r = {0, w.leaves.n};
+        if (w.by_leaf)
+            r = {unit, unit + 1};
+        else if (w.by_node)
+            r = leaves_of_node(w, node_at);
+        attn_part<E, G> all = reduce_leaves<LPK, CPL, G, E>(j, w, m, q, r);
+        if (!join_row<E, G>(w, all, unit, node_at, j.slots + (uint64_t)pair * j.cap * STRIDE,
+                            j.counters + (uint64_t)pair * j.n_counter))
+            continue;
 #pragma unroll
         for (int e = 0; e < E; e++) {
             const uint32_t at = (uint32_t)e * THREADS + threadIdx.x;
