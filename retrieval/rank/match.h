@@ -37,8 +37,8 @@ typedef struct {
     double weight[MYTH_MATCH_GROUPS];   /* of groups, the weightiest first: idf and place in the query; 0 = no more */
 } myth_matches;
 
-/* Makes the scoring function known to a connection that has the tokenizer (myth_fts_register). What the connection keeps
- * for later queries, up to 64 MiB of it, is booked in mem until it is closed. */
+/* Makes the scoring function known to a connection that has the tokenizer (myth_fts_register). What the connection
+ * keeps for later queries, up to 64 MiB of it, is booked in mem until it is closed. */
 myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err);
 /* The max best rows of table `fts`. only_phrases: rows that have all the phrases of the query, or the whole of it as
  * one. */

@@ -15,7 +15,8 @@ alone() # language, header, compiler and flags
 {
     language=$1 header=$2
     shift 2
-    "$@" -I. -fsyntax-only -x "$language" -include "$header" /dev/null 2>"$errors" && return
+    # one declaration more: a header of macros alone would leave nothing to compile
+    echo "extern int something;" | "$@" -I. -fsyntax-only -x "$language" -include "$header" - 2>"$errors" && return
     echo "not alone as $language: $header"
     head -5 "$errors"
     bad=1

@@ -12,9 +12,9 @@
  *          compared with this one
  * Secrets  every string of the record but paths, the prompts and the answers pass the report's redactor on their way
  *          into the file: what the detectors take for a secret (secrets.h says what that is, and what it is not) is not
- *          in it, and `log` cannot print what it does not have. A secret that they do not know is in it as it is. Ids of
- *          a prompt are kept when naming secrets changed nothing in its text, else only their hash: a replay makes them
- *          again from the files. A command line with a secret in it is kept redacted and cannot be replayed
+ *          in it, and `log` cannot print what it does not have. A secret that they do not know is in it as it is. Ids
+ *          of a prompt are kept when naming secrets changed nothing in its text, else only their hash: a replay makes
+ *          them again from the files. A command line with a secret in it is kept redacted and cannot be replayed
  * Private  0600. Prompts hold source code: --no-log-prompts keeps prompts and answers as hashes and counts
  * Errors   none: a log that cannot be written says so once on standard error, and the run goes on without it. Every
  *          function takes NULL
