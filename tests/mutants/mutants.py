@@ -5,7 +5,7 @@ planted for it?
 The tree is copied into build-mutants/tree and built once. Then, for each row of mutants.txt: the one line is changed,
 the test's program built and the test run, and the line put back. A test that fails, crashes or does not end has caught
 the mutant. Results are kept in build-mutants/results.tsv by row and commit, so that a run goes on where the last one
-ended; --any-commit takes over what an earlier commit gave for the same row. --only runs the rows that contain TEXT.
+ended; --any-commit takes over what was caught at an earlier commit. --only runs the rows that contain TEXT.
 --check builds nothing: it names the rows that no longer fit the tree.
 
 mutants.txt: rows parted by blank lines, `#` begins a comment.
@@ -276,7 +276,9 @@ def check_all(rows, options, names, commit):
     results = read_results()
     verdicts, seconds = {}, {}
     for i, row in enumerate(rows):
-        verdict = results.get((row.key(), commit)) or (options.any_commit and results.get((row.key(), "any")))
+        verdict = results.get((row.key(), commit))
+        if not verdict and options.any_commit and results.get((row.key(), "any")) in ("caught", "hangs"):
+            verdict = results[row.key(), "any"]
         if verdict and verdict != "broken":
             verdicts[row] = verdict
             continue

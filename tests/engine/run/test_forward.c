@@ -38,8 +38,10 @@ static void what_was_not_opened_is_refused(void **state)
     assert_non_null(masks);
     memset(masks, 0xff, 4 * (size_t)(N_MASK + 1) * r.engine->y.mask_words);
     myth_seq *s = rig_seq(&r), *seq[4] = {s, s, s, s};
-    const uint8_t want[4] = {MYTH_WANT_LOGITS, 0, 0, MYTH_WANT_LOGITS}, full[4] = {MYTH_WANT_FULL_LOGITS},
-                  hidden[4] = {0, MYTH_WANT_HIDDEN}, final[4] = {0, 0, 0, MYTH_WANT_FINAL};
+    const uint8_t want[4] = {MYTH_WANT_LOGITS, 0, 0, MYTH_WANT_LOGITS},
+                  three[4] = {MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, 0, MYTH_WANT_LOGITS},
+                  full[4] = {MYTH_WANT_FULL_LOGITS}, hidden[4] = {0, MYTH_WANT_HIDDEN},
+                  final[4] = {0, 0, 0, MYTH_WANT_FINAL};
     const int32_t past[2] = {0, N_MASK}, below[2] = {-2, 0}, none[2] = {-1, -1}, last[2] = {N_MASK - 1, -1},
                   rising[3] = {0, 1, N_BIAS}, more[3] = {0, 1, N_BIAS + 1}, falling[3] = {0, 2, 1},
                   later[3] = {1, 1, 2};
@@ -47,6 +49,7 @@ static void what_was_not_opened_is_refused(void **state)
     assert_int_equal(FORWARD(.n_tok = 4, .token = ids, .want = full), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 4, .token = ids, .want = hidden), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 4, .token = ids, .want = final), MYTH_EARG);
+    assert_int_equal(FORWARD(.n_tok = 4, .token = ids, .want = three), MYTH_EFULL);
     assert_int_equal(ASKED(.ask_id = ask, .n_ask = N_ASK + 1), MYTH_EFULL);
     assert_int_equal(ASKED(.n_ask = N_ASK), MYTH_EARG);
     assert_int_equal(ASKED(.mask_idx = none, .masks = masks, .n_masks = N_MASK + 1), MYTH_EFULL);
