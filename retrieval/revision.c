@@ -37,10 +37,11 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
     if (st != MYTH_OK)
         return st;
     int rc = git_repository_open_ext(&r->repo, root, 0, NULL);
-    if (rc == GIT_EOWNER)
-        return myth_fail(
-            err, MYTH_EIO,
-            "%.120s: the repository belongs to another user; git config --global --add safe.directory allows it", root);
+    if (myth_git_is_foreign(rc))
+        return myth_fail(err, MYTH_EIO,
+                         "%.120s: the repository belongs to another user; git config --global --add safe.directory "
+                         "TOP_FOLDER allows it",
+                         root);
     if (rc == GIT_ENOTFOUND)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no git repository here; --diff FILE takes a patch", root);
     if (rc != 0)

@@ -473,12 +473,9 @@ fail:
     return st;
 }
 
-/* Why vectors are not used is said once an index, and always with --explain. */
-static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits, const char *off, bool is_news)
+static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
 {
     myth_json_out j;
-    if (off[0] && (o->explain || is_news))
-        myth_term_note(cli->term, "semantic: off, because %s", off);
     if (o->json) {
         myth_jout_start(&j, stdout);
         myth_jout_array(&j);
@@ -564,8 +561,11 @@ static int run_search(myth_cli *cli, const void *opts)
             myth_jout_end(&l.j);
         found = l.n_row > 0;
     } else if (st == MYTH_OK) {
-        put_hits(cli, o, &hits, off, is_news);
+        put_hits(cli, o, &hits);
     }
+    /* Why vectors are not used is said once an index, with --explain, and where nothing is found: then it may be why. */
+    if (off[0] && st == MYTH_OK && (o->explain || is_news || (!found && !o->lexical)))
+        myth_term_note(cli->term, "semantic: off, because %s", off);
     myth_hits_free(&hits);
     return st != MYTH_OK ? myth_cli_fail(cli, &err)
                          : myth_cli_answered(cli, found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);

@@ -61,3 +61,8 @@ const char *myth_git_says(void)
     const git_error *e = myth_git.error_last();
     return e && e->message ? e->message : "libgit2 failed";
 }
+
+bool myth_git_is_foreign(int rc)
+{
+    return rc == GIT_EOWNER || (rc == GIT_ENOTFOUND && strstr(myth_git_says(), "safe.directory") != NULL);
+}

@@ -10,6 +10,7 @@
 #include "engine/base/status.h"
 
 #include <git2.h>
+#include <stdbool.h>
 
 /* clang-format off */
 #define MYTH_GIT_FUNCTIONS(F) \
@@ -45,6 +46,10 @@ myth_status myth_git_start(myth_error *err);
 void myth_git_stop(void);
 /* What went wrong in the last call of this thread, libgit2's until its next one. */
 const char *myth_git_says(void);
+
+/* Whether git_repository_open_ext failed with rc because the repository belongs to another user. libgit2 1.5 says so by
+ * GIT_EOWNER, or by not finding safe.directory in the user's settings. */
+bool myth_git_is_foreign(int rc);
 
 #ifndef MYTH_GIT_TABLE_ONLY
 #define git_apply                           (*myth_git.apply)

@@ -238,10 +238,10 @@ static void open_repository(myth_history *h, const char *root, char note[128])
         return;
     }
     int rc = git_repository_open_ext(&h->repo, root, 0, NULL);
-    if (rc == GIT_EOWNER)
-        snprintf(
-            note, 128,
-            "no history: the repository belongs to another user; git config --global --add safe.directory allows it");
+    if (myth_git_is_foreign(rc))
+        snprintf(note, 128,
+                 "no history: the repository belongs to another user; git config --global --add safe.directory "
+                 "TOP_FOLDER allows it");
     else if (rc != 0 && rc != GIT_ENOTFOUND)
         snprintf(note, 128, "no history: %.100s", myth_git_says());
     if (rc != 0 || !git_repository_workdir(h->repo))

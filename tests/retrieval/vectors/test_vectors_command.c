@@ -71,6 +71,8 @@ static void made_when_asked_for_and_kept_in_step(void **state)
                   "2>/dev/null; $M index $D/t --check");
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "vectors: "));
+    cli_expect(&r, "search 'zyxwv qqqq uvuvu' $D/t", 1);
+    assert_non_null(strstr(r.err, "semantic: "));
     j = index_json(""); /* made anew from what is kept */
     assert_int_equal(cli_number(j, "vectors.embedded"), 0);
     json_decref(j);
@@ -88,6 +90,8 @@ static void search_uses_what_is_there(void **state)
     (void)state;
     make_tree();
     cli_expect(&r, "search 'a door of the house' $D/t --json", 0);
+    assert_non_null(strstr(r.err, "semantic: off, because the index has no vectors"));
+    cli_expect(&r, "search 'zyxwv qqqq' $D/t", 1); /* nothing is found: then too */
     assert_non_null(strstr(r.err, "semantic: off, because the index has no vectors"));
     json_t *words = cli_json(&r, "search 'a door of the house' $D/t --json --lexical");
     assert_string_equal(r.err, "");
