@@ -334,21 +334,30 @@ static bool read_ref(char dst[65], const char *path)
     return dst[0] && dst[strspn(dst, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
 }
 
-static myth_status find_in_cache(myth_weights *w, const char *id, myth_error *err)
+/* The folder of a model in the cache; false when it has none. */
+static bool cache_folder(char dst[PATH_MAX], const char *id)
 {
     char hub[PATH_MAX], path[PATH_MAX], rev[65];
     const char *slash = strchr(id, '/');
     struct stat st;
-    int org = (int)(slash - id);
+    const int org = (int)(slash - id);
+    if (!hub_folder(hub))
+        return false;
+    int n = snprintf(path, sizeof(path), "%s/models--%.*s--%s/refs/main", hub, org, id, slash + 1);
+    if (n <= 0 || n >= PATH_MAX || !read_ref(rev, path))
+        return false;
+    n = snprintf(dst, PATH_MAX, "%s/models--%.*s--%s/snapshots/%s", hub, org, id, slash + 1, rev);
+    return n > 0 && n < PATH_MAX && stat(dst, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static myth_status find_in_cache(myth_weights *w, const char *id, myth_error *err)
+{
+    char hub[PATH_MAX];
     if (!hub_folder(hub))
         return myth_fail(err, MYTH_ENOTFOUND, "%s: no such path, and no cache folder: set HF_HUB_CACHE or HOME", id);
-    int n = snprintf(path, sizeof(path), "%s/models--%.*s--%s/refs/main", hub, org, id, slash + 1);
-    if (n > 0 && n < PATH_MAX && read_ref(rev, path)) {
-        n = snprintf(w->path, sizeof(w->path), "%s/models--%.*s--%s/snapshots/%s", hub, org, id, slash + 1, rev);
-        if (n > 0 && n < PATH_MAX && stat(w->path, &st) == 0 && S_ISDIR(st.st_mode)) {
-            snprintf(w->name, sizeof(w->name), "%s", id);
-            return open_folder(w, err);
-        }
+    if (cache_folder(w->path, id)) {
+        snprintf(w->name, sizeof(w->name), "%s", id);
+        return open_folder(w, err);
     }
     return myth_fail(err, MYTH_ENOTFOUND, "%s: no such path, and not in the cache; fetch it with: hf download %s", id,
                      id);
@@ -382,6 +391,8 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
         snprintf(w->name, sizeof(w->name), "%.255s", spec);
         MYTH_TRY(myth_weights_open_random(w, spec + 7, err));
     } else if (stat(spec, &info) == 0) {
+        char cached[PATH_MAX];
+        w->has_namesake = is_hub_id(spec) && cache_folder(cached, spec);
         name_after_path(w);
         MYTH_TRY(S_ISDIR(info.st_mode) ? open_folder(w, err) : open_file(w, err));
     } else if (errno != ENOENT && errno != ENOTDIR) {
@@ -414,6 +425,7 @@ void myth_weights_close(myth_weights *w)
 
 myth_weights_format myth_weights_get_format(const myth_weights *w) { return w->format; }
 const char *myth_weights_path(const myth_weights *w) { return w->path; }
+bool myth_weights_has_namesake(const myth_weights *w) { return w->has_namesake; }
 const char *myth_weights_dir(const myth_weights *w) { return w->dir[0] ? w->dir : NULL; }
 const char *myth_weights_name(const myth_weights *w) { return w->name; }
 const myth_meta *myth_weights_meta(const myth_weights *w) { return w->meta; }

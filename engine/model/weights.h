@@ -62,6 +62,8 @@ void myth_weights_close(myth_weights *w);
 
 myth_weights_format myth_weights_get_format(const myth_weights *w);
 const char *myth_weights_path(const myth_weights *w); /* of the file or directory that the spec resolved to */
+/* True when the spec ORG/NAME was taken as a path and the cache has a model of that name too: whoever opens says so. */
+bool myth_weights_has_namesake(const myth_weights *w);
 /* Where tokenizer.json or tokenizer.model would be; NULL when the tokenizer is in the facts (GGUF) or made (random:).
  */
 const char *myth_weights_dir(const myth_weights *w);

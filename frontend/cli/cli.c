@@ -234,6 +234,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         st = refuse_with_numbers(cli, spec, err);
     if (st != MYTH_OK)
         return st;
+    if (myth_weights_has_namesake(out->weights))
+        myth_term_note(cli->term, "%s: the path ./%s is taken, not the model of that name in the cache", spec, spec);
     if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
         myth_model_close(out);
         *out = (myth_model){0};
