@@ -103,9 +103,30 @@ static void end_worker(myth_chunker *c, bool is_late)
         snprintf(c->note, sizeof(c->note), "parse: its worker left with status %d", WEXITSTATUS(status));
 }
 
+/* What the worker gets of the environment, at most N_KEPT names and the end: nothing that a file could be read for, only
+ * where the loader finds the libraries that this process itself was loaded with. */
+enum { N_KEPT = 3 };
+static void keep_environment(char *kept[N_KEPT + 1])
+{
+    static const char *const name[] = {
+        "LD_LIBRARY_PATH=",
+#ifdef MYTH_CHUNK_FAULTS
+        "MYTHOS_CHUNK_FAULT=",
+        "ASAN_OPTIONS=",
+#endif
+    };
+    int n = 0;
+    for (char **e = environ; e && *e; e++)
+        for (size_t i = 0; i < sizeof(name) / sizeof(name[0]) && n < N_KEPT; i++)
+            if (strncmp(*e, name[i], strlen(name[i])) == 0)
+                kept[n++] = *e;
+    kept[n] = NULL;
+}
+
 static bool start_worker(myth_chunker *c)
 {
     int pair[2];
+    char *kept[N_KEPT + 1];
     posix_spawn_file_actions_t files;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         snprintf(c->note, sizeof(c->note), "worker: no socket: %s", strerror(errno));
@@ -118,7 +139,8 @@ static bool start_worker(myth_chunker *c)
     if (!MYTH_HAS_ASAN) /* an assert of a parser is in `note`, not on the terminal */
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     char *argv[] = {c->path, (char[]){"--chunk-worker"}, NULL};
-    int failed = posix_spawn(&c->pid, c->path, &files, NULL, argv, environ);
+    keep_environment(kept);
+    int failed = posix_spawn(&c->pid, c->path, &files, NULL, argv, kept);
     posix_spawn_file_actions_destroy(&files);
     close(pair[1]);
     if (failed == 0)

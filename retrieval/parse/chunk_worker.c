@@ -8,8 +8,9 @@
  *           next
  * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree
  *           with fewer bytes in errors is kept
- * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, slow
- *           (SLOW_MS of processor time first), sleep, abort, exit, memory, garbage, short, open */
+ * Fault     in a build with tests alone, MYTHOS_CHUNK_FAULT=KIND:TEXT: with a path that contains TEXT the worker does
+ *           KIND: hang, slow (SLOW_MS of processor time first), sleep, abort, exit, memory, garbage, short, open,
+ *           environ (leaves with 5 when it got more of the environment than it should) */
 #include "chunk_wire.h"
 #include "symbols.h"
 
@@ -243,6 +244,9 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
 
 /* ---- requests ---- */
 
+#ifdef MYTH_CHUNK_FAULTS
+extern char **environ;
+
 static void fault(const char *path)
 {
     const char *want = getenv("MYTHOS_CHUNK_FAULT"), *text = want ? strchr(want, ':') : NULL;
@@ -266,6 +270,13 @@ static void fault(const char *path)
         _exit(4);
     if (strncmp(want, "open", 4) == 0)
         _exit(open("/dev/null", O_RDONLY) >= 0 || errno != EPERM || fork() >= 0 ? 5 : 6);
+    if (strncmp(want, "environ", 7) == 0) {
+        bool is_known = true;
+        for (char **e = environ; *e; e++)
+            is_known &= !strncmp(*e, "LD_LIBRARY_PATH=", 16) || !strncmp(*e, "MYTHOS_CHUNK_FAULT=", 19) ||
+                        !strncmp(*e, "ASAN_OPTIONS=", 13);
+        _exit(is_known ? 6 : 5);
+    }
     if (strncmp(want, "short", 5) == 0) {
         myth_wire_write(1, &(myth_chunk_answer){.magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1},
                         sizeof(myth_chunk_answer));
@@ -279,6 +290,9 @@ static void fault(const char *path)
         myth_wire_write(1, noise, sizeof(noise));
     }
 }
+#else
+static void fault(const char *path) { (void)path; }
+#endif
 
 static bool fail(const char *note, bool is_over)
 {

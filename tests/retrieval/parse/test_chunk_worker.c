@@ -167,6 +167,15 @@ static void opens_nothing(void **state)
     expect_fault("open", "left with status 6");
 }
 
+/* A parser has no use for what the environment of its user holds. */
+static void the_environment_stays_outside(void **state)
+{
+    (void)state;
+    setenv("MYTHOS_TEST_PASSWORD", "hunter2", 1);
+    expect_fault("environ", "left with status 6");
+    unsetenv("MYTHOS_TEST_PASSWORD");
+}
+
 static void *kill_soon(void *arg)
 {
     usleep(20000);
@@ -372,6 +381,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stops_in_its_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_all_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(opens_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_environment_stays_outside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_in_a_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_between_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_file_is_left_open, set_up, tear_down),
