@@ -186,6 +186,28 @@ static void all_phrases_or_none(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* A word that is nowhere is taken for one that a slip makes it from, at its price, when it is long enough to tell. */
+static void misspelt_words(void **state)
+{
+    (void)state;
+    open_table();
+    add("gamma beta", 2);
+    add("beta", 4);
+    add("", 4);
+    add("", 4);
+    myth_matches m = match(&(asked){"gamna", 0, 1, MYTH_TERM_WORD}, 1, 10);
+    assert_int_equal(m.n_row, 1);
+    expect_row(&m, 0, 1, w.mended * bm25(1, 1, 1));
+    forget(&m);
+    m = match(&(asked){"bata", 0, 1, MYTH_TERM_WORD}, 1, 10); /* four letters are a slip away from too much */
+    assert_int_equal(m.n_row, 0);
+    forget(&m);
+    m = match(&(asked){"gmana", 0, 1, MYTH_TERM_WORD}, 1, 10); /* two slips */
+    assert_int_equal(m.n_row, 0);
+    forget(&m);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -205,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_group_counts_once),
         cmocka_unit_test(of_equal_rows_the_first),
         cmocka_unit_test(all_phrases_or_none),
+        cmocka_unit_test(misspelt_words),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
