@@ -838,6 +838,19 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
     assert_true(saved && bad);
     assert_ok(myth_seq_save(s, saved, bytes, &rig_err));
     myth_seq_close(s);
+    uint64_t first = 0; /* where the tokens are */
+    while (memcmp(saved + first, ids, 23 * sizeof(ids[0])) != 0)
+        assert_true(++first + 23 * sizeof(ids[0]) <= bytes);
+    for (uint32_t k = 0; k < 23; k++) /* a token of the vocabulary or none, the last one counts */
+        for (int32_t past = -1; past < 2; past++) {
+            const int32_t id = (int32_t)r.model.config.n_vocab + past;
+            memcpy(bad, saved, bytes);
+            memcpy(bad + first + k * sizeof(id), &id, sizeof(id));
+            s = rig_seq(&r);
+            assert_int_equal(myth_seq_restore(s, bad, bytes, &rig_err), past < 0 ? MYTH_OK : MYTH_EFORMAT);
+            assert_int_equal(myth_seq_len(s), past < 0 ? 23 : 0);
+            myth_seq_close(s);
+        }
     for (uint32_t i = 0; i < 160 * 8; i++) {
         memcpy(bad, saved, bytes);
         bad[i / 8] ^= (unsigned char)(1u << i % 8);
