@@ -2,11 +2,11 @@
  *
  * Form     "-pX" behind mysql, "-u user:X" behind curl, "-passin pass:X" behind openssl: rows of the table
  * Bounds   the command stands at most BACK bytes before its flag, on the same line or one continued by a backslash,
- *          with no | ; & between; a value goes VALUE_MAX bytes at most
+ *          with no | ; & between, among its first WORDS words; a value goes FLAG_VALUE_MAX bytes at most
  * Source   the manuals of the commands */
 #include "secrets_impl.h"
 
-enum { BACK = 400, FLAG_VALUE_MAX = 256 };
+enum { BACK = 400, WORDS = 32, FLAG_VALUE_MAX = 256 };
 
 typedef enum {
     ATTACHED, /* -pX                              */
@@ -63,16 +63,32 @@ static size_t command_start(text t, size_t i)
     return i;
 }
 
-/* One of the words stands in [from, to) as a word of its own, with a blank behind it; a path before it is no matter. */
-static bool has_command(text t, size_t from, size_t to, const char *words)
+/* The words of a command line before its flag, flags themselves left out. */
+typedef struct {
+    size_t at[WORDS];
+    uint32_t n;
+} words;
+
+/* Reads them once, whatever is asked of them. A path before a word is no part of it. */
+static void read_words(words *w, text t, size_t i)
 {
-    for (const char *w = words; *w; w += strcspn(w, "|") + (w[strcspn(w, "|")] == '|')) {
-        const size_t n = strcspn(w, "|");
-        for (size_t i = from; i + n < to; i++) {
-            const bool begins = i == from || is_space(t.p[i - 1]) || strchr("/(`$\"'@#>:", t.p[i - 1]);
-            if (begins && (t.p[i + n] == ' ' || t.p[i + n] == '\t') && !memcmp(t.p + i, w, n))
+    w->n = 0;
+    for (size_t k = command_start(t, i); k < i && w->n < WORDS; k++) {
+        const bool begins = k == 0 || is_space(t.p[k - 1]) || strchr("|;&/(`$\"'@#>:", t.p[k - 1]);
+        if (begins && is_alnum(t.p[k]))
+            w->at[w->n++] = k;
+    }
+}
+
+/* One of the commands, with | between them, is among the words. */
+static bool has_command(const words *w, text t, const char *commands)
+{
+    for (const char *c = commands; *c; c += strcspn(c, "|") + (c[strcspn(c, "|")] == '|')) {
+        const size_t n = strcspn(c, "|");
+        for (uint32_t k = 0; k < w->n; k++)
+            if (t.p[w->at[k]] == *c && w->at[k] + n < t.n && !memcmp(t.p + w->at[k], c, n) &&
+                (t.p[w->at[k] + n] == ' ' || t.p[w->at[k] + n] == '\t'))
                 return true;
-        }
     }
     return false;
 }
@@ -151,16 +167,21 @@ bool myth_secret_find_flag(myth_secret *out, const char *bytes, size_t len, size
     const text t = {bytes, len};
     if ((t.p[i] != '-' && t.p[i] != '/') || i == 0 || !(t.p[i - 1] == ' ' || t.p[i - 1] == '\t'))
         return false;
-    size_t start = SIZE_MAX;
+    words w;
+    bool is_read = false;
     for (size_t k = 0; k < sizeof(flags) / sizeof(flags[0]); k++) {
         if (!has_at(t, i, flags[k].flag))
             continue;
-        start = start == SIZE_MAX ? command_start(t, i) : start;
-        if (has_command(t, start, i, flags[k].commands) &&
+        if (!is_read)
+            read_words(&w, t, i);
+        is_read = true;
+        if (has_command(&w, t, flags[k].commands) &&
             take(out, t, i + strlen(flags[k].flag), flags[k].place, flags[k].separator))
             return true;
     }
-    if (t.p[i] == '-' && i + 1 < t.n && is_lower(t.p[i + 1]) && has_command(t, command_start(t, i), i, "htpasswd"))
-        return take_htpasswd(out, t, i);
+    if (t.p[i] == '-' && i + 1 < t.n && (t.p[i + 1] == 'b' || t.p[i + 1] == 'c')) {
+        read_words(&w, t, i);
+        return has_command(&w, t, "htpasswd") && take_htpasswd(out, t, i);
+    }
     return false;
 }

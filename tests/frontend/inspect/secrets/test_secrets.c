@@ -237,11 +237,13 @@ static void test_any_bytes(void **unused)
  * takes hours here. */
 static void test_long_runs(void **unused)
 {
-    static const char *const unit[] = {"sk-",        "eyJ",     "eyJ-",
-                                       "password=",  "a1",      "-",
-                                       "https://a:", "token ",  "-----BEGIN RSA PRIVATE KEY-----\n",
-                                       "key = \"",   "Bearer ", "MNO-",
-                                       "12345678:"};
+    static const char *const unit[] = {"sk-",         "eyJ",         "eyJ-",
+                                       "password=",   "a1",          "-",
+                                       "https://a:",  "token ",      "-----BEGIN RSA PRIVATE KEY-----\n",
+                                       "key = \"",    "Bearer ",     "MNO-",
+                                       "12345678:",   " -p",         "mysql -u m ",
+                                       " -u a",       "a:1234:b:c:", "pwd = 'zz yy ",
+                                       "password b ", "x login "};
     enum { LEN = 1 << 20 };
     (void)unused;
     char *text = malloc(LEN);
