@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-enum { GRAM = 8, SHORT_MIN = 6, N_PROBE = 4 };
+/* LOOK_MAX: secrets that are compared with a run before it is believed to be one of them. */
+enum { GRAM = 8, SHORT_MIN = 6, N_PROBE = 4, LOOK_MAX = 1024 };
 
 /* ---- the filter ---- */
 
@@ -112,6 +113,22 @@ static void put_placeholder(myth_put put, void *user, myth_secret_kind kind, con
     put(user, name, myth_secret_placeholder(name, kind, secret, len), true);
 }
 
+/* Whether one of the files' secrets is this run. The filter says yes too often for runs this short; where there are too
+ * many secrets to look at all of them, it is believed. */
+static bool is_secret(const myth_redactor *r, const char *run, size_t len)
+{
+    uint32_t looked = 0;
+    if (!is_seen(r, run, len))
+        return false;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        for (uint32_t k = 0; k < r->file[i].n_secret; k++) {
+            const myth_secret *s = &r->file[i].secret[k];
+            if (looked++ == LOOK_MAX || (s->len == len && !memcmp(r->file[i].src->bytes + s->off, run, len)))
+                return true;
+        }
+    return false;
+}
+
 /* The next run from `from` on that stands in a secret of the files. */
 static bool next_known(myth_secret *out, const myth_redactor *r, const char *text, size_t len, size_t from)
 {
@@ -123,11 +140,11 @@ static bool next_known(myth_secret *out, const myth_redactor *r, const char *tex
             n++;
         n = n ? n + GRAM - 1 : 0;
         for (size_t m = MYTH_REDACT_RUN - 1; n < MYTH_REDACT_RUN && m >= SHORT_MIN; m--)
-            if (i + m <= len && is_seen(r, text + i, m)) {
+            if (i + m <= len && is_secret(r, text + i, m)) {
                 n = m;
                 break;
             }
-        if (n >= MYTH_REDACT_RUN || (n >= SHORT_MIN && is_seen(r, text + i, n))) {
+        if (n >= MYTH_REDACT_RUN || (n >= SHORT_MIN && is_secret(r, text + i, n))) {
             *out = (myth_secret){.off = (uint32_t)i, .len = (uint32_t)n, .kind = MYTH_SECRET_SECRET};
             return true;
         }
@@ -138,7 +155,6 @@ static bool next_known(myth_secret *out, const myth_redactor *r, const char *tex
 /* The secret of a file that the run is a piece of, so that it is named alike everywhere. */
 static void put_known(const myth_redactor *r, const char *run, size_t len, myth_put put, void *user)
 {
-    enum { LOOK_MAX = 256 };
     uint32_t looked = 0;
     for (uint32_t i = 0; i < r->n_file; i++)
         for (uint32_t k = 0; k < r->file[i].n_secret && looked++ < LOOK_MAX; k++) {

@@ -705,8 +705,10 @@ static void test_secrets(void **state)
                 continue; /* the whole inspection once more */
             snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
             got = run_quietly(line);
-            if (got != 0)
-                fail_msg("%s: exit %d: %s", command[i], got, r.err);
+            if (got != 0) {
+                size_t n_why;
+                fail_msg("%s: exit %d: %.800s", command[i], got, get_file("said", &n_why));
+            }
             check_absent("said", secret, len);
             size_t n_said;
             char *said = get_file("said", &n_said);
