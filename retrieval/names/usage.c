@@ -7,6 +7,7 @@
 #include "retrieval/index/index_impl.h"
 #include "retrieval/scan/kinds.h"
 #include "usage_impl.h"
+#include "usage_why.h"
 #include "engine/base/array.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@
 
 _Static_assert(MYTH_USAGE_DEFINITIONS <= 64, "a bit each in myth_view");
 
-enum { EXPORT_FILES = 512, CALLEES = 128, CALLEE_DEFINITIONS = 32, SIGNATURE_BYTES = 400, RECEIVER_BYTES = 96 };
+enum { EXPORT_FILES = 512, CALLEES = 128, CALLEE_DEFINITIONS = 32, SIGNATURE_BYTES = 400 };
 
 typedef struct {
     int64_t file_id;
@@ -39,12 +40,6 @@ typedef struct {
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "symbols: no memory"); }
 
-const char *myth_why_name(myth_why why)
-{
-    static const char *const name[] = {"name", "only", "package", "export", "import", "qualified", "file"};
-    return name[why];
-}
-
 static const char *put_text(look *l, const char *s)
 {
     const char *t = myth_usage_text(l->out, s, strlen(s));
@@ -52,81 +47,7 @@ static const char *put_text(look *l, const char *s)
     return t ? t : "";
 }
 
-/* ---- the name asked for ---- */
-
-/* Whether `end` ends `path` at a whole name. */
-static bool is_end(const char *path, size_t n, const char *end, size_t n_end)
-{
-    return n_end <= n && memcmp(path + n - n_end, end, n_end) == 0 && (n_end == n || path[n - n_end - 1] == '/');
-}
-
-static bool names_path(const char *text, size_t n, const char *path)
-{
-    char spelled[1024];
-    size_t n_path = strlen(path), n_stem = n_path, at = 0;
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t n_dir = slash ? (size_t)(slash - path) : 0;
-    if (dot && dot > path && (!slash || dot > slash + 1))
-        n_stem = (size_t)(dot - path);
-    if (n == 0 || n >= sizeof(spelled))
-        return n == 0;
-    if (is_end(path, n_path, text, n) || is_end(path, n_stem, text, n))
-        return true;
-    for (size_t i = 0; i < n; i++) { /* auth.session, auth::session, auth\session */
-        bool is_pair = text[i] == ':' && i + 1 < n && text[i + 1] == ':';
-        spelled[at++] = is_pair || text[i] == '.' || text[i] == '\\' || text[i] == '#' ? '/' : text[i];
-        i += is_pair;
-    }
-    return is_end(path, n_path, spelled, at) || is_end(path, n_stem, spelled, at) ||
-           (n_dir > 0 && is_end(path, n_dir, spelled, at));
-}
-
-static size_t mark_before(const char *text, size_t n) /* bytes of the mark that ends text[0 .. n) */
-{
-    if (n > 1 && ((text[n - 1] == ':' && text[n - 2] == ':') || (text[n - 1] == '>' && text[n - 2] == '-')))
-        return 2;
-    return n > 0 && (text[n - 1] == '.' || text[n - 1] == '#' || text[n - 1] == '/' || text[n - 1] == '\\');
-}
-
-/* Whether qualifier[0 .. n) is where a definition is: its path, its type, or a path and a type. */
-static bool is_qualified(const char *qualifier, size_t n, const char *path, const char *parent)
-{
-    size_t n_parent = strlen(parent);
-    if (names_path(qualifier, n, path) || (n_parent == n && memcmp(qualifier, parent, n) == 0))
-        return true;
-    for (size_t i = 0; n_parent && i <= n_parent; i++) { /* the whole of the type's name, or its last part */
-        size_t n_end = n_parent - i, mark = n >= n_end ? mark_before(qualifier, n - n_end) : 0;
-        bool is_part = i == 0 || mark_before(parent, i);
-        if (!is_part || n_end == 0 || n < n_end || memcmp(qualifier + n - n_end, parent + i, n_end) != 0)
-            continue;
-        if (n == n_end || (mark > 0 && names_path(qualifier, n - n_end - mark, path)))
-            return true;
-    }
-    return false;
-}
-
-/* Where the last name of a qualified one begins; 0 = it is not qualified. */
-static size_t last_part(const char *name, size_t n)
-{
-    for (size_t i = n; i > 0; i--)
-        if (mark_before(name, i) && i < n)
-            return i;
-    return 0;
-}
-
 /* ---- definitions ---- */
-
-static int by_worth(const void *a, const void *b)
-{
-    const myth_usage_definition *x = a, *y = b;
-    uint32_t kx = myth_file_kinds(x->path, x->is_test, false), ky = myth_file_kinds(y->path, y->is_test, false);
-    if (kx != ky)
-        return kx < ky ? -1 : 1;
-    int c = strcmp(x->path, y->path);
-    return c                    ? c
-         : x->line0 != y->line0 ? (x->line0 > y->line0) - (x->line0 < y->line0)
-                                : (x->line > y->line) - (x->line < y->line);
-}
 
 static const char definition_sql[] = "SELECT s.file_id, s.name, s.parent, s.kind, s.line0, s.line1, s.name_line, "
                                      "s.signature_off, s.signature_bytes, s.flags FROM symbols s "
@@ -203,7 +124,7 @@ static myth_status find_definitions(look *l, const char *name, const char *quali
         rc = SQLITE_OK;
         if ((st = read_definition(l, &d, q, false, err)) != MYTH_OK)
             break;
-        if (qualifier && is_qualified(qualifier, n_qualifier, d.path, d.parent) == is_rest)
+        if (qualifier && myth_usage_is_qualified(qualifier, n_qualifier, d.path, d.parent) == is_rest)
             continue;
         if (u->n_definition == MYTH_USAGE_DEFINITIONS)
             u->n_more += !is_rest;
@@ -227,7 +148,7 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
     if (!name)
         return no_memory(err);
     myth_status st = find_definitions(l, name, NULL, 0, false, err);
-    size_t part = last_part(name, n), n_qualifier = part - (part ? mark_before(name, part) : 0);
+    size_t part = myth_usage_last_part(name, n), n_qualifier = part - (part ? myth_usage_mark_before(name, part) : 0);
     l->n_asked = l->out->n_definition;
     if (st != MYTH_OK || l->out->n_definition > 0 || part == 0)
         return st;
@@ -239,218 +160,15 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
     return st;
 }
 
-/* ---- why ---- */
-
-static bool is_self(const char *receiver)
-{
-    static const char *const word[] = {"self", "this", "cls", "super", "Self", "$this", "static", "parent", NULL};
-    for (int i = 0; word[i]; i++)
-        if (strcmp(word[i], receiver) == 0)
-            return true;
-    return false;
-}
-
-static const char *last_of(const char *name) /* Inner of Outer::Inner, the type of Type<T> too */
-{
-    size_t n = strlen(name), part = last_part(name, n);
-    return name + part;
-}
-
-/* What the file of a use imports, as far as it concerns a definition. */
-typedef struct {
-    myth_why why; /* NAME: nothing                                        */
-    const char *spec;
-    bool names_it, is_header;    /* the statement names it or its type; an include       */
-    char alias[RECEIVER_BYTES];  /* of what it names; "" = none                          */
-    char module[RECEIVER_BYTES]; /* what the module is called in the file                */
-} relation;
-
-static void stem_of(char *dst, size_t cap, const char *path)
-{
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
-    snprintf(dst, cap, "%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
-}
-
-static bool is_header_path(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (dot[1] == 'h' || dot[1] == 'H') && strlen(dot) <= 4;
-}
-
-static bool is_header_language(const char *language) { return myth_language_is_kin(language, "c"); }
-
-/* Of one import. False: it does not lead to the definition. */
-static bool relate(relation *r, const myth_view *f, const myth_view_import *i, const myth_usage_definition *d)
-{
-    char stem[RECEIVER_BYTES], alias[RECEIVER_BYTES];
-    *r = (relation){.spec = i->spec, .is_header = is_header_language(f->language)};
-    myth_module_match m = myth_module_means(f->language, f->path, i->spec, d->path);
-    myth_import_names names = myth_view_import_names(f, i, d->name, r->alias, sizeof(r->alias));
-    if (names == MYTH_NAMES_NOTHING && d->parent[0])
-        names = myth_view_import_names(f, i, last_of(d->parent), r->alias, sizeof(r->alias));
-    r->names_it = names != MYTH_NAMES_NOTHING;
-    for (uint32_t e = 0; m == MYTH_MODULE_OTHER && (r->names_it || r->is_header) && e < d->exports.n;
-         e++) /* through what re-exports it */
-        if (myth_module_means(f->language, f->path, i->spec, d->exports.place[e].path) == MYTH_MODULE_FILE)
-            m = MYTH_MODULE_PACKAGE;
-    if (m == MYTH_MODULE_OTHER)
-        return false;
-    stem_of(stem, sizeof(stem), d->path);
-    myth_view_module_name(r->module, sizeof(r->module), f, i);
-    if (m == MYTH_MODULE_FILE || myth_module_is_shared(f->language)) {
-        r->why = MYTH_WHY_IMPORT;
-    } else if (!r->names_it && myth_view_import_names(f, i, stem, alias, sizeof(alias)) == MYTH_NAMES_IT) {
-        r->why = MYTH_WHY_IMPORT; /* from auth import session */
-        snprintf(r->module, sizeof(r->module), "%s", alias[0] ? alias : stem);
-    } else {
-        r->why = MYTH_WHY_EXPORT; /* from auth import resolve; import auth */
-    }
-    return true;
-}
-
-static bool is_same_directory(const char *a, const char *b)
-{
-    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    size_t n = x ? (size_t)(x - a) : 0, m = y ? (size_t)(y - b) : 0;
-    return n == m && memcmp(a, b, n) == 0;
-}
-
-/* The use of a name at one place of a line, against one definition. */
-typedef struct {
-    const myth_view *file;
-    const char *receiver;
-    bool has_receiver;
-    const char *around_parent; /* of the definition around the use; "" = none */
-    uint32_t n_of_name;        /* definitions of the name in kin languages     */
-    bool has_type;             /* the file names the definition's type, or it has none */
-} place_of_use;
-
-/* A function with a parent stands in another function or a namespace: it is called without an object. */
-static bool is_of_object(const myth_usage_definition *d)
-{
-    return d->parent[0] && (d->kind == MYTH_SYMBOL_METHOD || d->kind == MYTH_SYMBOL_TEST);
-}
-
-/* CANNOT: whatever the name means there, it is not this definition. */
-enum { CANNOT = -1 };
-
-static int judge(const place_of_use *p, const myth_usage_definition *d, const relation *r, bool is_alias)
-{
-    bool is_method = is_of_object(d);
-    const char *type = last_of(d->parent);
-    bool is_own = p->has_receiver && is_self(p->receiver);
-    bool is_bare_method = is_method && !p->has_receiver && !myth_language_get(p->file->language)->has_bare_methods;
-    bool is_of_type = type[0] && p->has_receiver && strcmp(p->receiver, type) == 0;
-    bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path); /* static */
-    if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) ||
-        (is_hidden && p->file->id != d->file_id))
-        return CANNOT;
-    if (p->file->id == d->file_id) {
-        if (!is_method)
-            return p->has_receiver && !is_own && !is_of_type ? MYTH_WHY_NAME : MYTH_WHY_FILE;
-        bool is_in_type = strcmp(p->around_parent, d->parent) == 0;
-        if (is_own || !p->has_receiver)
-            return is_in_type ? MYTH_WHY_FILE : MYTH_WHY_NAME;
-        return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE; /* an object of the file's, maybe of another type */
-    }
-    if (is_own) /* of another file's type: by inheritance at most */
-        return r->why >= MYTH_WHY_EXPORT && p->has_type ? (int)r->why : MYTH_WHY_NAME;
-    if (is_of_type)
-        return MYTH_WHY_QUALIFIED;
-    bool is_module = p->has_receiver && r->module[0] && strcmp(p->receiver, r->module) == 0;
-    if (is_method && is_module) /* a function of the module */
-        return MYTH_WHY_NAME;
-    if (r->why >= MYTH_WHY_EXPORT && p->has_type) {
-        if (is_method ? p->has_receiver || myth_language_get(p->file->language)->has_bare_methods : is_module)
-            return r->why;
-        if (!p->has_receiver && (r->names_it || r->is_header))
-            return r->why;
-        if (r->is_header && r->why >= MYTH_WHY_EXPORT && d->kind != MYTH_SYMBOL_FUNCTION)
-            return r->why;
-    }
-    if (myth_module_is_shared(p->file->language) && is_same_directory(p->file->path, d->path) &&
-        (is_method ? p->has_type : !p->has_receiver))
-        return MYTH_WHY_PACKAGE;
-    return p->n_of_name == 1 && (is_method || !p->has_receiver || is_module) ? MYTH_WHY_ONLY : MYTH_WHY_NAME;
-}
-
-static const char *verb_of(myth_ref_kind kind)
-{
-    return kind == MYTH_REF_CALL ? "calls" : kind == MYTH_REF_TYPE ? "uses" : "refers to";
-}
-
-/* The sentence for a reason. */
 static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
-                       const relation *r, bool is_same_file)
+                       const myth_usage_relation *r, bool is_same_file)
 {
     char text[MYTH_USAGE_WHY];
-    const char *verb = verb_of(kind), *call = kind == MYTH_REF_CALL ? "()" : "";
-    int n_name = 40;
-    switch (why) {
-    case MYTH_WHY_FILE: snprintf(text, sizeof(text), "%s %.*s%s in the same file", verb, n_name, name, call); break;
-    case MYTH_WHY_QUALIFIED:
-        snprintf(text, sizeof(text), "%s %.*s.%.*s%s", verb, n_name, last_of(parent), n_name, name, call);
-        break;
-    case MYTH_WHY_IMPORT:
-        snprintf(text, sizeof(text), "%s %.60s and %s %s", r->is_header ? "includes" : "imports",
-                 r->spec ? r->spec : "", verb, kind == MYTH_REF_CALL && parent[0] ? "its method" : "it");
-        break;
-    case MYTH_WHY_EXPORT:
-        snprintf(text, sizeof(text), "%s %.60s, which %s it, and %s it", r->is_header ? "includes" : "imports",
-                 r->spec ? r->spec : "", r->is_header ? "declares" : "re-exports", verb);
-        break;
-    case MYTH_WHY_PACKAGE:
-        snprintf(text, sizeof(text),
-                 is_same_file ? "%s a method of that name in the same file" : "%s it in the same package", verb);
-        break;
-    case MYTH_WHY_ONLY: snprintf(text, sizeof(text), "%s the only %.*s there is", verb, n_name, name); break;
-    default: snprintf(text, sizeof(text), "same name only"); break;
-    }
+    myth_usage_say(text, why, kind, name, parent, r, is_same_file);
     return put_text(l, text);
 }
 
 /* ---- places ---- */
-
-static bool add_place(look *l, myth_usage_places *to, const myth_usage_place *p)
-{
-    for (uint32_t i = 0; i < to->n; i++) {
-        myth_usage_place *old = &to->place[i];
-        if (old->file_id != p->file_id || old->line0 != p->line0 || strcmp(old->name, p->name) != 0)
-            continue;
-        old->n_use++;
-        if (p->strength > old->strength) { /* the better reason speaks */
-            uint32_t n = old->n_use;
-            *old = *p;
-            old->n_use = n;
-        }
-        return true;
-    }
-    if (to->n == MYTH_USAGE_PLACES) {
-        to->n_more++;
-        return true;
-    }
-    if (to->n % 8 == 0) {
-        myth_usage_place *place =
-            myth_realloc(l->out->mem, MYTH_MEM_OTHER, "usage", to->place, (to->n + 8) * sizeof(*place));
-        if (!place)
-            return false;
-        to->place = place;
-    }
-    to->place[to->n] = *p;
-    to->place[to->n++].n_use = 1;
-    return true;
-}
-
-static int by_strength(const void *a, const void *b)
-{
-    const myth_usage_place *x = a, *y = b;
-    if (x->strength != y->strength)
-        return x->strength > y->strength ? -1 : 1;
-    if (x->kind != y->kind) /* calls first */
-        return x->kind < y->kind ? -1 : 1;
-    int c = strcmp(x->path, y->path);
-    return c ? c : (x->line > y->line) - (x->line < y->line);
-}
 
 /* The definition around a line of a file, innermost first of what runs, then of types. */
 static myth_status around(look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f,
@@ -526,8 +244,8 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
 {
     if (f->id == d->file_id || (f->flags & MYTH_FILE_TEST) || !myth_language_is_kin(f->language, d->language))
         return MYTH_OK;
-    bool is_header = is_header_language(f->language) && is_header_path(f->path);
-    if (is_header_language(f->language) && (!is_header || !d->is_exported))
+    bool is_header = myth_usage_is_header_language(f->language) && myth_usage_is_header_path(f->path);
+    if (myth_usage_is_header_language(f->language) && (!is_header || !d->is_exported))
         return MYTH_OK;
     myth_status st = myth_view_imports(&l->views, f, err);
     uint32_t line = st == MYTH_OK && is_header && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name) : 0;
@@ -536,7 +254,7 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
         const myth_view_import *im = &f->import[i];
         myth_module_match m =
             myth_view_is_export(f, im) ? myth_module_means(f->language, f->path, im->spec, d->path) : MYTH_MODULE_OTHER;
-        const char *name = d->parent[0] ? last_of(d->parent) : d->name;
+        const char *name = d->parent[0] ? myth_usage_last_of(d->parent) : d->name;
         if (m == MYTH_MODULE_FILE && myth_view_import_names(f, im, name, NULL, 0) != MYTH_NAMES_NOTHING) {
             line = im->line0;
             why = "re-exports it";
@@ -555,7 +273,7 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
         .strength = MYTH_WHY_EXPORT,
         .file_id = f->id,
     };
-    return add_place(l, &d->exports, &p) ? MYTH_OK : no_memory(err);
+    return myth_usage_add_place(l->out->mem, &d->exports, &p) ? MYTH_OK : no_memory(err);
 }
 
 /* Files whose text has the name; then package files around the definition, which may give on everything. */
@@ -666,8 +384,8 @@ static uint32_t n_kin(const look *l, const char *language)
 static bool mentions_type(const look *l, myth_view *f, const myth_usage_definition *d)
 {
     size_t pos = 0;
-    const char *type = last_of(d->parent);
-    if (!is_of_object(d) || !type[0] || f->id == d->file_id)
+    const char *type = myth_usage_last_of(d->parent);
+    if (!myth_usage_is_of_object(d) || !type[0] || f->id == d->file_id)
         return true;
     bool is_asked = d >= l->out->definition && d < l->out->definition + l->out->n_definition;
     uint64_t bit = is_asked ? 1ull << (d - l->out->definition) : 0;
@@ -680,20 +398,21 @@ static bool mentions_type(const look *l, myth_view *f, const myth_usage_definiti
 }
 
 /* The strongest reason that any place of the name in its line gives, beside any import. */
-static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, const use *u, const char *name,
+static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_view *f, const use *u, const char *name,
                               const char *around_parent, const myth_usage_definition *d, uint32_t n_of_name,
                               myth_error *err)
 {
-    char receiver[RECEIVER_BYTES];
+    char receiver[MYTH_RECEIVER_BYTES];
     size_t n, pos = 0, n_name = strlen(name);
     myth_status st = myth_view_imports(&l->views, f, err);
     const char *line = myth_view_line(f, u->line, &n);
-    *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos) ? MYTH_WHY_NAME
-                                                                 : CANNOT; /* on the next line of a statement */
-    *r = (relation){.why = MYTH_WHY_NAME};
+    *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos)
+             ? MYTH_WHY_NAME
+             : MYTH_USAGE_CANNOT; /* on the next line of a statement */
+    *r = (myth_usage_relation){.why = MYTH_WHY_NAME};
     bool has_type = st == MYTH_OK && mentions_type(l, f, d);
     for (pos = 0; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
-        place_of_use p = {
+        myth_usage_place_of_use p = {
             .file = f,
             .receiver = receiver,
             .around_parent = around_parent,
@@ -702,11 +421,12 @@ static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, cons
         };
         bool is_alias = strcmp(name, d->name) != 0;
         p.has_receiver = myth_receiver_of(line, pos, receiver, sizeof(receiver));
-        relation one = {.why = MYTH_WHY_NAME};
-        int now = judge(&p, d, &one, is_alias);
+        myth_usage_relation one = {.why = MYTH_WHY_NAME};
+        int now = myth_usage_judge(&p, d, &one, is_alias);
         *why = now > *why ? now : *why;
-        for (uint32_t i = 0; i < f->n_import && f->id != d->file_id && now != CANNOT; i++) {
-            if (!relate(&one, f, &f->import[i], d) || (now = judge(&p, d, &one, is_alias)) <= *why)
+        for (uint32_t i = 0; i < f->n_import && f->id != d->file_id && now != MYTH_USAGE_CANNOT; i++) {
+            if (!myth_usage_relate(&one, f, &f->import[i], d) ||
+                (now = myth_usage_judge(&p, d, &one, is_alias)) <= *why)
                 continue;
             *why = now;
             *r = one;
@@ -723,7 +443,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     myth_usage_place p;
     const char *around_parent;
     bool is_test;
-    relation r[MYTH_USAGE_DEFINITIONS];
+    myth_usage_relation r[MYTH_USAGE_DEFINITIONS];
     int why[MYTH_USAGE_DEFINITIONS], best = MYTH_WHY_NAME;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_view_get(&f, &l->views, u->file_id, err));
@@ -734,7 +454,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     uint32_t n = n_kin(l, f->language);
     for (uint32_t i = 0; i < out->n_definition; i++) {
         const myth_usage_definition *d = &out->definition[i];
-        why[i] = CANNOT;
+        why[i] = MYTH_USAGE_CANNOT;
         if (!myth_language_is_kin(f->language, d->language) || !fits_kind(u->kind, d))
             continue;
         MYTH_TRY(judge_line(l, &why[i], &r[i], f, u, name, around_parent, d, n, err));
@@ -748,7 +468,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
         p.strength = (myth_why)why[i];
         p.kind = u->kind;
         p.why = say(l, p.strength, u->kind, d->name, d->parent, &r[i], f->id == d->file_id);
-        if (l->is_short || !add_place(l, is_test && !d->is_test ? &d->tests : &d->callers, &p))
+        if (l->is_short || !myth_usage_add_place(l->out->mem, is_test && !d->is_test ? &d->tests : &d->callers, &p))
             return no_memory(err);
     }
 fail:
@@ -774,12 +494,12 @@ static myth_status find_alias_uses(look *l, myth_error *err)
     for (uint32_t k = 0; k < n_view; k++) {
         const myth_view *f = l->views.view[k];
         for (uint32_t i = 0; f->has_imports && i < f->n_import; i++) {
-            char alias[RECEIVER_BYTES] = "";
+            char alias[MYTH_RECEIVER_BYTES] = "";
             for (uint32_t n = 0; n < l->out->n_definition && !alias[0]; n++) {
                 const myth_usage_definition *d = &l->out->definition[n];
-                relation r;
+                myth_usage_relation r;
                 if (f->id != d->file_id && !d->parent[0] && myth_language_is_kin(f->language, d->language) &&
-                    relate(&r, f, &f->import[i], d) && r.names_it && strcmp(r.alias, d->name) != 0)
+                    myth_usage_relate(&r, f, &f->import[i], d) && r.names_it && strcmp(r.alias, d->name) != 0)
                     snprintf(alias, sizeof(alias), "%s", r.alias);
             }
             if (!alias[0])
@@ -811,26 +531,6 @@ static myth_status find_uses(look *l, myth_error *err)
 
 /* ---- tests by the name of their file ---- */
 
-/* Lower case, without the words that make a test of it and without marks. */
-static void bare_stem(char *dst, size_t cap, const char *path)
-{
-    static const char *const word[] = {"tests", "test", "specs", "spec", NULL};
-    char stem[256];
-    size_t at = 0;
-    stem_of(stem, sizeof(stem), path);
-    for (char *p = stem; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    for (const char *p = stem; *p && at + 1 < cap;) {
-        size_t skip = strchr("_-.", *p) ? 1 : 0;
-        for (int i = 0; word[i] && !skip; i++)
-            skip = strncmp(p, word[i], strlen(word[i])) == 0 ? strlen(word[i]) : 0;
-        if (!skip)
-            dst[at++] = *p;
-        p += skip ? skip : 1;
-    }
-    dst[at] = '\0';
-}
-
 static myth_status find_tests_by_file(look *l, myth_error *err)
 {
     myth_usage *u = l->out;
@@ -843,19 +543,19 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
         char path[1024], stem[256], own[256], why[MYTH_USAGE_WHY], base[256];
         snprintf(path, sizeof(path), "%.*s", sqlite3_column_bytes(q, 1), (const char *)sqlite3_column_blob(q, 1));
         const char *language = (const char *)sqlite3_column_text(q, 2);
-        bare_stem(stem, sizeof(stem), path);
+        myth_usage_bare_stem(stem, sizeof(stem), path);
         const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
         bool is_named_test = strcasestr(name, "test") || strcasestr(name, "spec");
         for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK && language; i++) {
             myth_usage_definition *d = &u->definition[i];
-            bare_stem(own, sizeof(own), d->path);
+            myth_usage_bare_stem(own, sizeof(own), d->path);
             if (d->is_test || d->tests.n > 0 || !own[0] || strcmp(own, stem) != 0 || !is_named_test ||
                 !myth_language_is_kin(language, d->language))
                 continue;
             myth_view *f = NULL;
             if ((st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err)) != MYTH_OK)
                 break;
-            stem_of(base, sizeof(base), d->path);
+            myth_usage_stem_of(base, sizeof(base), d->path);
             snprintf(why, sizeof(why), "its name says that it tests %.60s", base);
             myth_usage_place p = {
                 .path = f->path,
@@ -868,7 +568,7 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
                 .strength = MYTH_WHY_NAME,
                 .file_id = f->id,
             };
-            if (l->is_short || !add_place(l, &d->tests, &p))
+            if (l->is_short || !myth_usage_add_place(l->out->mem, &d->tests, &p))
                 st = no_memory(err);
         }
         rc = SQLITE_OK;
@@ -915,7 +615,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
 {
     myth_usage_definition found[CALLEE_DEFINITIONS];
     int why[CALLEE_DEFINITIONS], best = MYTH_WHY_ONLY;
-    relation r[CALLEE_DEFINITIONS];
+    myth_usage_relation r[CALLEE_DEFINITIONS];
     uint32_t n = 0, n_of_name = 0;
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = l->by_name;
@@ -960,7 +660,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
             .strength = (myth_why)why[i],
             .file_id = found[i].file_id,
         };
-        if (l->is_short || !add_place(l, &d->callees, &p))
+        if (l->is_short || !myth_usage_add_place(l->out->mem, &d->callees, &p))
             st = no_memory(err);
     }
     return st;
@@ -988,12 +688,6 @@ fail:
 
 /* ---- all of it ---- */
 
-static void sort_places(myth_usage_places *p)
-{
-    if (p->n)
-        qsort(p->place, p->n, sizeof(*p->place), by_strength);
-}
-
 static myth_status find_all(look *l, const char *asked, myth_error *err)
 {
     myth_usage *u = l->out;
@@ -1001,7 +695,7 @@ static myth_status find_all(look *l, const char *asked, myth_error *err)
     MYTH_TRY(find_name(l, asked, err));
     if (u->n_definition == 0)
         return MYTH_OK;
-    qsort(u->definition, l->n_asked, sizeof(*u->definition), by_worth);
+    qsort(u->definition, l->n_asked, sizeof(*u->definition), myth_usage_by_worth);
     MYTH_TRY(find_exports(l, err));
     for (uint32_t i = 0; i < u->n_definition; i++)
         MYTH_TRY(find_packages(l, &u->definition[i], err));
@@ -1011,10 +705,10 @@ static myth_status find_all(look *l, const char *asked, myth_error *err)
     MYTH_TRY(find_tests_by_file(l, err));
     for (uint32_t i = 0; i < u->n_definition; i++) {
         MYTH_TRY(find_callees(l, &u->definition[i], err));
-        sort_places(&u->definition[i].callers);
-        sort_places(&u->definition[i].tests);
-        sort_places(&u->definition[i].callees);
-        sort_places(&u->definition[i].exports);
+        myth_usage_sort_places(&u->definition[i].callers);
+        myth_usage_sort_places(&u->definition[i].tests);
+        myth_usage_sort_places(&u->definition[i].callees);
+        myth_usage_sort_places(&u->definition[i].exports);
     }
 fail:
     return st;
