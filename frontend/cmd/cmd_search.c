@@ -563,7 +563,8 @@ static int run_search(myth_cli *cli, const void *opts)
     } else if (st == MYTH_OK) {
         put_hits(cli, o, &hits);
     }
-    /* Why vectors are not used is said once an index, with --explain, and where nothing is found: then it may be why. */
+    /* Why vectors are not used is said once an index, with --explain, and where nothing is found: then it may be why.
+     */
     if (off[0] && st == MYTH_OK && (o->explain || is_news || (!found && !o->lexical)))
         myth_term_note(cli->term, "semantic: off, because %s", off);
     myth_hits_free(&hits);

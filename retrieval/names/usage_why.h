@@ -1,5 +1,5 @@
-/* usage_why.h - inside usage: how strongly a use of a name is believed to be of a definition, and the sentence that says
- * why.
+/* usage_why.h - inside usage: how strongly a use of a name is believed to be of a definition, and the sentence that
+ * says why.
  *
  * Order    of myth_why: what is later is stronger
  * Owner    texts are lent */
@@ -32,7 +32,8 @@ typedef struct {
 
 /* Whether qualifier[0 .. n) is where a definition is: its path, its type, or a path and a type. */
 bool myth_usage_is_qualified(const char *qualifier, size_t n, const char *path, const char *parent);
-/* Where the last name of a qualified one begins; 0 = it is not qualified. last_of is that name: Inner of Outer::Inner. */
+/* Where the last name of a qualified one begins; 0 = it is not qualified. last_of is that name: Inner of Outer::Inner.
+ */
 size_t myth_usage_last_part(const char *name, size_t n);
 const char *myth_usage_last_of(const char *name);
 /* Bytes of the mark of access that ends text[0 .. n): "::", "->", ".", ...; 0 = none. */

@@ -103,8 +103,8 @@ static void end_worker(myth_chunker *c, bool is_late)
         snprintf(c->note, sizeof(c->note), "parse: its worker left with status %d", WEXITSTATUS(status));
 }
 
-/* What the worker gets of the environment, at most N_KEPT names and the end: nothing that a file could be read for, only
- * where the loader finds the libraries that this process itself was loaded with. */
+/* What the worker gets of the environment, at most N_KEPT names and the end: nothing that a file could be read for,
+ * only where the loader finds the libraries that this process itself was loaded with. */
 enum { N_KEPT = 3 };
 static void keep_environment(char *kept[N_KEPT + 1])
 {

@@ -1,5 +1,5 @@
-/* test_device.c - the CUDA device on drivers, code and cards that differ from the one it was written on: recordings that
- * are refused, code of another architecture, the knobs of tune.h. On the emulated device only. */
+/* test_device.c - the CUDA device on drivers, code and cards that differ from the one it was written on: recordings
+ * that are refused, code of another architecture, the knobs of tune.h. On the emulated device only. */
 #include "emu_probe.h"
 
 #include "tests/support/faults.h"
@@ -63,8 +63,8 @@ static void refused_recordings_cost_no_token(void **state)
 
 /* ---- code ---- */
 
-/* A device of 9.0 may run code for 8.9, translated by the driver: no launch may start early, no product is sm_90a's. The
- * emulation reports both. */
+/* A device of 9.0 may run code for 8.9, translated by the driver: no launch may start early, no product is sm_90a's.
+ * The emulation reports both. */
 static void old_code_on_a_new_device(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_products.c - products on the CUDA device where a card differs from the emulated one by default: less shared memory
- * for a row, weights in blocks through the slab of f16, what a kernel asks the L2 cache for; workspaces under the knobs
- * of tune.h. On the emulated device only. */
+/* test_products.c - products on the CUDA device where a card differs from the emulated one by default: less shared
+ * memory for a row, weights in blocks through the slab of f16, what a kernel asks the L2 cache for; workspaces under
+ * the knobs of tune.h. On the emulated device only. */
 #include "emu_probe.h"
 
 #include "tests/kernels/op_case.h"
@@ -25,7 +25,8 @@ struct product {
     bool is_decode;
 };
 
-/* y of one product on the device as the environment makes it; weights: encoded from noise, or given. The caller frees. */
+/* y of one product on the device as the environment makes it; weights: encoded from noise, or given. The caller frees.
+ */
 static float *run_product(const struct product *p, const unsigned char *weights)
 {
     struct rig r;

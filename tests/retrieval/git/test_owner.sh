@@ -19,10 +19,12 @@ for settings in none other; do # libgit2 says it in two ways
     [ $settings = none ] || git config --global user.name a
     "$bin" inspect-diff --dry-run >"$dir/out" 2>"$dir/err"
     [ $? -eq 74 ] || fail "inspect-diff, $settings"
-    grep -q 'belongs to another user; git config --global --add safe.directory' "$dir/err" || fail "inspect-diff does not say why, $settings"
+    grep -q 'belongs to another user; git config --global --add safe.directory' "$dir/err" ||
+        fail "inspect-diff does not say why, $settings"
     rm -rf "$dir/cache"
     "$bin" index . >"$dir/out" 2>"$dir/err" || fail "index, $settings"
-    grep -q 'no history: the repository belongs to another user; git config' "$dir/err" || fail "index does not say why, $settings"
+    grep -q 'no history: the repository belongs to another user; git config' "$dir/err" ||
+        fail "index does not say why, $settings"
 done
 git config --global --add safe.directory "$dir/r"
 "$bin" inspect-diff --dry-run >"$dir/out" 2>"$dir/err" || fail "not allowed"
