@@ -550,6 +550,67 @@ static void run_sql(const char *db, const char *sql)
     sqlite3_close(d);
 }
 
+static void put_at(const char *name, const char *text, int64_t second)
+{
+    const struct timespec when[2] = {{.tv_sec = second}, {.tv_sec = second}};
+    files_text(name, text);
+    assert_int_equal(utimensat(AT_FDCWD, files_path(name), when, 0), 0);
+}
+
+/* Another file of the same size and time has taken the place of one: its inode says so. */
+static void same_but_for_its_inode(void **state)
+{
+    (void)state;
+    myth_index_stats stats;
+    files_mkdir("ino");
+    files_mkdir("beside");
+    put_at("ino/a.txt", "one word\n", 1000000000);
+    index_remove("i.db");
+    index_update("ino", "i.db", mem, &stats);
+    put_at("beside/a.txt", "two word\n", 1000000000);
+    char from[512];
+    snprintf(from, sizeof(from), "%s", files_path("beside/a.txt"));
+    assert_int_equal(rename(from, files_path("ino/a.txt")), 0);
+    index_update("ino", "i.db", mem, &stats);
+    assert_int_equal(stats.n_changed, 1);
+    index_equals_fresh("ino", "i.db", mem);
+}
+
+/* A class of several chunks: its name stands in the names of all, in the text of one. */
+static void put_class(const char *name, const char *class)
+{
+    char text[16 << 10];
+    size_t n = (size_t)snprintf(text, sizeof(text), "class %s:\n", class);
+    for (int i = 0; i < 60; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              "    def method_%d(self, value):\n        total = value + %d\n        return "
+                              "self.keep(total, 'a text that makes it longer')\n\n",
+                              i, i);
+    files_put(name, text, n);
+}
+
+/* Names of a file that was parsed leave the index with it, also those that no text of their chunk has. */
+static void names_leave_with_their_file(void **state)
+{
+    (void)state;
+    myth_index_stats stats;
+    files_mkdir("names");
+    put_class("names/a.py", "okapi_keeper");
+    index_remove("n.db");
+    index_update("names", "n.db", mem, &stats);
+    myth_index *x = opened("names", "n.db", true);
+    assert_true(n_found(x, "names:\"okapi_keeper\"") > 1);
+    assert_int_equal(n_found(x, "body:\"okapi_keeper\""), 1);
+    myth_index_close(x);
+    put_class("names/a.py", "zebra_keeper");
+    index_update("names", "n.db", mem, &stats);
+    x = opened("names", "n.db", true);
+    assert_int_equal(n_found(x, "\"okapi_keeper\""), 0);
+    assert_true(n_found(x, "names:\"zebra_keeper\"") > 1);
+    myth_index_close(x);
+    index_equals_fresh("names", "n.db", mem);
+}
+
 /* A file that was cut by its text because no worker could be started is cut anew, however often that happened. */
 static void no_worker_at_first(void **state)
 {
@@ -757,6 +818,8 @@ int main(void)
         cmocka_unit_test(second_writer_waits),
         cmocka_unit_test(two_processes),
         cmocka_unit_test(cancelled),
+        cmocka_unit_test(same_but_for_its_inode),
+        cmocka_unit_test(names_leave_with_their_file),
         cmocka_unit_test(no_worker_at_first),
         cmocka_unit_test(slow_clock),
         cmocka_unit_test(held_by_another),

@@ -451,6 +451,30 @@ static void oversized_function(void **state)
 }
 
 /* Conditionals inside expressions, and macros that are no statement, break the syntax; blanked, they do not. */
+/* One bracket more than walks of a tree may be deep is one too many. */
+static void nests_too_deep(void **state)
+{
+    (void)state;
+    enum { MOST = MYTH_PARSE_DEPTH + 1 };
+    for (int depth = MYTH_PARSE_DEPTH; depth <= MOST; depth++) {
+        char text[2 * MOST + 32];
+        size_t n = (size_t)snprintf(text, sizeof(text), "int x = ");
+        memset(text + n, '(', (size_t)depth);
+        n += (size_t)depth;
+        text[n++] = '1';
+        memset(text + n, ')', (size_t)depth);
+        n += (size_t)depth;
+        text[n++] = ';';
+        text[n++] = '\n';
+        myth_chunks k;
+        assert_int_equal(myth_chunk_file(&k, chunker, "c", "deep.c", (const unsigned char *)text, n, NULL), MYTH_OK);
+        const bool is_too_deep = strstr(k.note, "nests deeper than") != NULL;
+        if (is_too_deep != (depth > MYTH_PARSE_DEPTH))
+            fail_msg("%d brackets: '%s'", depth, k.note);
+        release(&k);
+    }
+}
+
 static void directives(void **state)
 {
     static const char text[] = "#include \"a.h\"\nX_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n        "
@@ -534,10 +558,10 @@ int main(void)
         return CHECK_SKIP;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),           cmocka_unit_test(own_files),  cmocka_unit_test(other_files),
-        cmocka_unit_test(mutations),          cmocka_unit_test(hostile),    cmocka_unit_test(text_borders),
-        cmocka_unit_test(directives),         cmocka_unit_test(same_twice), cmocka_unit_test(failing_memory),
-        cmocka_unit_test(oversized_function),
+        cmocka_unit_test(fixtures),           cmocka_unit_test(own_files),      cmocka_unit_test(other_files),
+        cmocka_unit_test(mutations),          cmocka_unit_test(hostile),        cmocka_unit_test(text_borders),
+        cmocka_unit_test(directives),         cmocka_unit_test(same_twice),     cmocka_unit_test(failing_memory),
+        cmocka_unit_test(oversized_function), cmocka_unit_test(nests_too_deep),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -311,12 +311,51 @@ static void no_memory(void **state)
     }
 }
 
+/* A word that is only likely to be meant weighs less than one that is asked for. */
+static void mended_words_weigh_less(void **state)
+{
+    (void)state;
+    double body[2];
+    for (int i = 0; i < 2; i++) {
+        ask_opts(&(myth_search_opts){.query = "sesion", .k = 10, .weights = i ? "mended=1" : "mended=0.5"});
+        assert_true(hits.n_hit > 0);
+        assert_string_equal(hits.hit[0].path, "lib/retry.py");
+        body[i] = part(&hits.hit[0], "body");
+    }
+    assert_true(body[0] > 0 && body[0] > 0.49 * body[1] && body[0] < 0.51 * body[1]);
+}
+
+/* The words of a report's first line together have at least their share of all weights, however long the rest is. */
+static void a_title_has_its_share(void **state)
+{
+    (void)state;
+    static const char report[] =
+        "socket_close loses data\n\nSteps to reproduce: run the worker, then the queue. A test with queue_push and "
+        "queue_pop is in tests, and setup is in many files; the server is busy, the response has a status, and the "
+        "item at the end of the tail is what handle gets. Next comes the address of the head, an attempt of the "
+        "session with its times, the url and the manual of somebody else.\n";
+    double share[2];
+    for (int i = 0; i < 2; i++) {
+        ask_opts(&(myth_search_opts){.query = report, .k = 10, .weights = i ? "title=0.9" : "title=0"});
+        double sum = 0, top = 0;
+        for (int g = 0; g < MYTH_MATCH_GROUPS; g++) {
+            sum += hits.weight[g];
+            top += g < 3 ? hits.weight[g] : 0; /* socket_close, and its neighbours of the first line */
+        }
+        assert_true(sum > 0);
+        share[i] = top / sum;
+    }
+    print_message("share of the weightiest three: %.2f, with a title's share of 0.9 %.2f\n", share[0], share[1]);
+    assert_true(share[0] < 0.5 && share[1] > 0.8);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, over)
     const struct CMUnitTest tests[] = {
-        T(finds_what_is_meant),   T(hits_are_true),    T(ranking_is_on), T(by_file_is_one_of_each), T(phrases),
-        T(definitions_of_a_name), T(sees_each_update), T(copies),        T(hostile_queries),        T(no_memory),
+        T(finds_what_is_meant),     T(hits_are_true),         T(ranking_is_on), T(by_file_is_one_of_each), T(phrases),
+        T(definitions_of_a_name),   T(sees_each_update),      T(copies),        T(hostile_queries),        T(no_memory),
+        T(mended_words_weigh_less), T(a_title_has_its_share),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
