@@ -58,9 +58,9 @@ static myth_status check_slot(check *k, const myth_slot *s, uint32_t layer, myth
         is_same = t->dim[i] == dim[i];
     if (!is_same)
         return bad_shape(k, t, n_dim, dim, err);
-    if ((myth_slot_is_f32(s) || s->form == MYTH_FORM_SCALAR) && myth_dtype_block(t->dtype) != 1)
+    if (is_vector && (myth_slot_is_f32(s) || s->form == MYTH_FORM_SCALAR) && myth_dtype_block(t->dtype) != 1)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: of type %s, expected floats", path, t->name.text,
-                         myth_dtype_get(t->dtype)->name);
+                         myth_dtype_get(t->dtype)->name); /* a matrix is read by whole blocks, of any type */
     k->seen[t - myth_weights_at(k->w, 0)] = true;
     return MYTH_OK;
 }

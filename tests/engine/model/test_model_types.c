@@ -1,9 +1,13 @@
 /* test_model_types.c - the tiny models as GGUF: written in float32 they still match transformers; in each smaller type,
  * a run equals the run on the dequantised weights, and the fast levels stay within a stated divergence of the exact run
  * of the same file. So they do on the shipped model in every type that can be written. */
+#define _GNU_SOURCE /* memmem */
+#include "engine/base/blocks.h"
 #include "engine/base/half.h"
 #include "engine/make/convert.h"
+#include "engine/make/gguf_write.h"
 #include "engine/make/mix.h"
+#include "engine/make/quant.h"
 #include "tests/support/rig.h"
 
 #include <math.h>
@@ -252,6 +256,70 @@ static void types_match_their_dequantised_weights(void **state)
     }
 }
 
+/* ---- small matrices ---- */
+
+static bool is_router(const myth_tensor *t) { return memmem(t->name.text, t->name.len, ".altup_router.weight", 20); }
+
+/* The file again with its routers in `type`, or with the values that they have in q8_0 when that is float. */
+static void copy_with_routers(const char *from, const char *to, myth_dtype type)
+{
+    myth_mem *mem;
+    myth_weights *w = NULL;
+    myth_gguf_writer *g = NULL;
+    uint32_t n_router = 0;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_weights_open(&w, mem, from, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    assert_ok(myth_gguf_open(&g, mem, to, myth_weights_n_tensor(w), &rig_err));
+    for (uint32_t i = 0; i < myth_meta_count(myth_weights_meta(w)); i++)
+        myth_gguf_put_value(g, myth_meta_at(myth_weights_meta(w), i));
+    for (int is_data = 0; is_data < 2; is_data++)
+        for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
+            enum { N_MAX = 4096 };
+            const myth_tensor *t = myth_weights_at(w, i);
+            unsigned char block[N_MAX * 2];
+            float value[N_MAX];
+            uint64_t n = t->dim[0] * t->dim[1];
+            if (!is_data) {
+                myth_gguf_declare(g, t->name, is_router(t) ? type : t->dtype, t->n_dim, t->dim);
+            } else if (!is_router(t)) {
+                myth_gguf_data(g, t->data, t->bytes);
+            } else {
+                assert_true(t->dtype == MYTH_F32 && n <= N_MAX);
+                myth_quant_row(MYTH_Q8_0, block, t->data, n);
+                myth_dequant_row(MYTH_Q8_0, value, block, n);
+                const void *data = type == MYTH_Q8_0 ? (void *)block : (void *)value;
+                myth_gguf_data(g, data, myth_row_bytes(type, n));
+                n_router++;
+            }
+        }
+    assert_true(n_router > 0);
+    assert_ok(myth_gguf_close(g, true, &rig_err));
+    myth_weights_close(w);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+/* Other writers store every matrix of a model in its type, also those that are kept as floats here. */
+static void a_small_matrix_in_blocks_is_read(void **state)
+{
+    (void)state;
+    char all[128], typed[128], floats[128];
+    golden g;
+    rows in_blocks, in_floats;
+    golden_load(&g, "gemma3n");
+    assert_true(convert("random:gemma3n-tiny:f32", file_of(all, "all"), MYTH_F32));
+    copy_with_routers(all, file_of(typed, "routers-q8_0"), MYTH_Q8_0);
+    copy_with_routers(all, file_of(floats, "routers-f32"), MYTH_F32);
+    run(&in_blocks, &g, typed, NULL, false);
+    run(&in_floats, &g, floats, NULL, false);
+    assert_same_bits(in_blocks.logits, in_floats.logits, (size_t)g.n_tok * in_floats.n_vocab, "routers in blocks");
+    rows_close(&in_blocks);
+    run(&in_blocks, &g, all, NULL, false);
+    assert_true(share_apart(in_blocks.logits, in_floats.logits, (size_t)g.n_tok * in_floats.n_vocab) > 0);
+    rows_close(&in_blocks);
+    rows_close(&in_floats);
+    golden_free(&g);
+}
+
 /* ---- every quantised type ---- */
 
 enum { N_ID = 40, SUPER_VOCAB = 512 };
@@ -433,9 +501,8 @@ int main(void)
     if (!mkdtemp(dir))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float_gguf_matches_transformers),
-        cmocka_unit_test(types_match_their_dequantised_weights),
-        cmocka_unit_test(every_block_type),
+        cmocka_unit_test(float_gguf_matches_transformers),  cmocka_unit_test(types_match_their_dequantised_weights),
+        cmocka_unit_test(a_small_matrix_in_blocks_is_read), cmocka_unit_test(every_block_type),
         cmocka_unit_test(the_shipped_model_in_every_type),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
