@@ -704,6 +704,12 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     if (j.c->n_altup && !j.c->altup_correct_scale)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: altup_correct_scale is false, and GGUF has no key that says so",
                          myth_weights_name(m->weights));
+    if (m->tokenizer && myth_tokenizer_has_options(m->tokenizer))
+        return myth_fail(
+            err, MYTH_EUNSUPPORTED,
+            "%s: added tokens of its tokenizer.json strip white space, are single words or are normalized, "
+            "and GGUF has no key that says so; use the model as it is",
+            myth_weights_name(m->weights));
     j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
     if (!j.kind)
         return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name,

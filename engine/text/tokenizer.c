@@ -410,7 +410,7 @@ myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err)
         size_t n = inner_text(inner, text_of(t, p), p->len);
         if (n > MYTH_TOK_MATCH_MAX)
             return myth_tok_fail(t, err, id, "a control or user-defined piece of more than 255 bytes");
-        for (int k = 0; k < 3; k++)
+        for (int k = t->has_options ? 1 : 0; k < 3; k++) /* with options, runs of spaces are seen after all of them */
             if ((unsigned char)inner[0] == run_char[k] && run_index(inner, n) != k)
                 other_match[k] = true;
     }
@@ -445,6 +445,7 @@ myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err)
 uint64_t myth_tokenizer_bytes(const myth_tokenizer *t) { return t->arena_bytes; }
 uint32_t myth_tokenizer_n_vocab(const myth_tokenizer *t) { return t->n_vocab; }
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t) { return &t->special; }
+bool myth_tokenizer_has_options(const myth_tokenizer *t) { return t->has_options; }
 size_t myth_tokenizer_max_piece(const myth_tokenizer *t) { return t->max_out; }
 
 static const myth_tok_piece *piece_at(const myth_tokenizer *t, int32_t id)

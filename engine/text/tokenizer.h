@@ -60,6 +60,9 @@ myth_tokenizer_file_bytes(const myth_tokenizer *t); /* booked under WEIGHTS_MAPP
 uint32_t
 myth_tokenizer_n_vocab(const myth_tokenizer *t); /* ids are 0..n-1; the embedding may have more or fewer rows */
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t);
+/* Some added token of a tokenizer.json strips white space, stands as a word by itself or is found after the normalizer:
+ * what GGUF and SentencePiece files have no way to say. */
+bool myth_tokenizer_has_options(const myth_tokenizer *t);
 /* The piece as stored ("▁the", "<0x0A>", "<bos>"). */
 myth_str myth_tokenizer_piece(const myth_tokenizer *t, int32_t id);
 myth_piece_type myth_tokenizer_type(const myth_tokenizer *t, int32_t id);

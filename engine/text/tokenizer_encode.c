@@ -4,6 +4,8 @@
  *          between is cut once more wherever no piece holds the two bytes on both sides of the cut, because no merge
  *          can cross there (a character cut so is in no piece, its bytes come out one by one either way). Each segment
  *          is then merged alone: best pair first, the leftmost of equals.
+ * Added    where added tokens have options (strip, word by itself, after the normalizer), all of them are cut out before
+ *          that, in the library's order (encode_added).
  * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in
  *          a row; segments of at most KEY bytes are remembered in a table for the call, because text repeats its words.
  * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of
@@ -34,6 +36,8 @@ typedef struct {     /* one remembered segment */
 typedef struct {
     const myth_tokenizer *t;
     bool content;
+    bool is_cut;         /* the text holds no added token any more */
+    unsigned normalized; /* which added tokens match_at finds where they have options: those with this */
     int32_t *ids;
     size_t n, cap; /* n may pass cap: then only counted */
     char *scratch_text;
@@ -316,6 +320,7 @@ static int32_t match_at(const encoder *e, const char *s, size_t n, size_t *len)
                 continue;
             int32_t id = myth_tok_lookup(t, s, k);
             if (id >= 0 && (t->piece[id].flags & MYTH_TOK_MATCHED) &&
+                (t->piece[id].flags & MYTH_TOK_NORMALIZED) == e->normalized &&
                 !(e->content && (t->piece[id].flags & MYTH_TOK_CONTROL))) {
                 *len = k;
                 return id;
@@ -357,7 +362,7 @@ static void encode_text(encoder *e, const char *s, size_t n)
                 continue;
             }
         }
-        if (myth_tok_has(&t->match_second[c], i + 1 < n ? (unsigned char)s[i + 1] : 0) &&
+        if (!e->is_cut && myth_tok_has(&t->match_second[c], i + 1 < n ? (unsigned char)s[i + 1] : 0) &&
             (id = match_at(e, s + i, n - i, &len)) >= 0) {
             if (i > first)
                 encode_segment(e, s + first, i - first, n - first);
@@ -409,6 +414,129 @@ static void encode_marked(encoder *e, const char *s, const char *end, char *dst)
     encode_text(e, dst, n);
 }
 
+/* ---- added tokens with options ----
+ *
+ * As the `tokenizers` library does it: added tokens that are not normalized are looked for in the text as it came, the
+ * leftmost first, the longest of those. One that wants to be a word by itself and is not is passed over. What it strips
+ * on its left ends at the token before. The text between them is normalized, and the others are looked for there; then
+ * merges have what is left. In the inner form a space is ▁, which is no white space. */
+
+/* Bytes of white space that s begins with. */
+static size_t space_after(const char *s, size_t n, bool is_inner)
+{
+    size_t i = 0;
+    uint32_t cp;
+    for (int k; i < n; i += (size_t)k) {
+        k = myth_utf8_decode((const unsigned char *)s + i, n - i, &cp);
+        if (k == 0 || !myth_tok_is_space(cp) || (is_inner && cp == ' '))
+            break;
+    }
+    return i;
+}
+
+/* The last character of s, 0 when there is none; its bytes in *len. */
+static uint32_t last_char(const char *s, size_t n, size_t *len)
+{
+    uint32_t cp;
+    for (*len = 1; *len <= 4 && *len <= n; ++*len)
+        if ((size_t)myth_utf8_decode((const unsigned char *)s + n - *len, *len, &cp) == *len)
+            return cp;
+    return 0;
+}
+
+static size_t space_before(const char *s, size_t n, bool is_inner)
+{
+    size_t end = n, len;
+    for (; n > 0; n -= len) {
+        uint32_t cp = last_char(s, n, &len);
+        if (!myth_tok_is_space(cp) || (is_inner && cp == ' '))
+            break;
+    }
+    return end - n;
+}
+
+static bool is_beside_word(const char *s, size_t start, size_t stop, size_t n)
+{
+    size_t len;
+    uint32_t cp;
+    return (start > 0 && myth_tok_is_word(last_char(s, start, &len))) ||
+           (stop < n && myth_utf8_decode((const unsigned char *)s + stop, n - stop, &cp) && myth_tok_is_word(cp));
+}
+
+/* The longest added token at s, or a run that is one; -1 = none. */
+static int32_t added_at(const encoder *e, const char *s, size_t n, bool is_inner, size_t *len)
+{
+    const myth_tokenizer *t = e->t;
+    unsigned char c = (unsigned char)*s;
+    bool is_raw_mark = !is_inner && is_mark(s, s + n) && t->has_raw_runs;
+    if (!is_inner && (is_raw_mark || (t->run_of[c] && c != ' '))) {
+        const myth_tok_run *r = is_raw_mark ? &t->run[0] : &t->run[t->run_of[c] - 1];
+        size_t width = is_raw_mark ? 3 : 1, run = 1;
+        while (run < (size_t)r->max && (run + 1) * width <= n && memcmp(s, s + run * width, width) == 0)
+            run++;
+        if (r->max && run >= (is_raw_mark ? 2 : (size_t)r->min)) {
+            *len = run * width;
+            return r->id[run];
+        }
+    }
+    return myth_tok_has(&t->match_second[c], n > 1 ? (unsigned char)s[1] : 0) ? match_at(e, s, n, len) : -1;
+}
+
+static void encode_added(encoder *e, const char *s, size_t n, bool is_inner);
+
+/* The text between two added tokens: normalized, or ready for merges. */
+static void encode_between(encoder *e, const char *s, size_t n, bool is_inner)
+{
+    size_t n_inner = 0;
+    if (is_inner) {
+        e->is_cut = true;
+        encode_text(e, s, n);
+        e->is_cut = false;
+        return;
+    }
+    for (size_t i = 0; i < n;) {
+        bool mark = is_mark(s + i, s + n);
+        e->scratch_text[n_inner++] = mark ? ' ' : s[i];
+        i += mark ? 3 : 1;
+    }
+    encode_added(e, e->scratch_text, n_inner, true);
+}
+
+static void encode_added(encoder *e, const char *s, size_t n, bool is_inner)
+{
+    size_t first = 0; /* after the last token */
+    size_t space_from = 0,
+           space_to = 0; /* white space that was seen: a token of white space that strips sees it once */
+    for (size_t i = 0, len; i < n;) {
+        e->normalized = is_inner ? MYTH_TOK_NORMALIZED : 0;
+        int32_t id = added_at(e, s + i, n - i, is_inner, &len);
+        if (id < 0) {
+            i++;
+            continue;
+        }
+        size_t start = i, stop = i + len;
+        unsigned flags = e->t->piece[id].flags;
+        i = stop;
+        if (flags & MYTH_TOK_WORD && is_beside_word(s, start, stop, n))
+            continue;
+        if (flags & MYTH_TOK_LSTRIP && start > first)
+            start -= space_before(s + first, start - first, is_inner);
+        if (flags & MYTH_TOK_RSTRIP) {
+            if (stop < space_from || stop > space_to) {
+                space_from = stop;
+                space_to = stop + space_after(s + stop, n - stop, is_inner);
+            }
+            stop = space_to;
+        }
+        if (start > first)
+            encode_between(e, s + first, start - first, is_inner);
+        emit(e, id);
+        first = stop;
+    }
+    if (n > first)
+        encode_between(e, s + first, n - first, is_inner);
+}
+
 myth_status myth_tokenizer_encode(const myth_tokenizer *t, myth_mem *mem, myth_tok_entry entry, const char *text,
                                   size_t len, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
@@ -428,7 +556,9 @@ myth_status myth_tokenizer_encode(const myth_tokenizer *t, myth_mem *mem, myth_t
         if (len >= CACHE_FROM)
             e.cache = (cached *)(void *)(scratch + text_bytes(len) + long_bytes(len));
     }
-    if (len && next_mark(text, text + len) < text + len)
+    if (t->has_options)
+        encode_added(&e, text, len, false);
+    else if (len && next_mark(text, text + len) < text + len)
         encode_marked(&e, text, text + len, e.scratch_text);
     else if (len)
         encode_text(&e, text, len);

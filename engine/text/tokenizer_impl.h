@@ -29,7 +29,12 @@ enum {                         /* myth_tok_piece.flags */
        MYTH_TOK_HAS_SPACE = 1, /* holds ▁                                                  */
        MYTH_TOK_CONTROL = 2,   /* may not come from content                                */
        MYTH_TOK_MATCHED = 4,   /* matched whole, before any merge                          */
-       MYTH_TOK_MERGES = 8     /* may be the result of a merge                             */
+       MYTH_TOK_MERGES = 8,    /* may be the result of a merge                             */
+       /* options of added tokens; only where has_options is set */
+       MYTH_TOK_LSTRIP = 16,     /* takes the white space in front of it                     */
+       MYTH_TOK_RSTRIP = 32,     /* takes the white space after it                           */
+       MYTH_TOK_WORD = 64,       /* not beside a character of a word                         */
+       MYTH_TOK_NORMALIZED = 128 /* looked for after the normalizer, between the others      */
 };
 
 typedef struct {
@@ -57,6 +62,7 @@ struct myth_tokenizer {
     uint32_t n_vocab, n_slot, n_merge, n_merge_slot;
     bool by_rank;      /* merges decide, else scores */
     bool has_raw_runs; /* two or more literal U+2581 are an added token of their own */
+    bool has_options;  /* some added token strips, stands alone, or is looked for after the normalizer */
     const char *text;
     uint64_t text_cap, text_used; /* of the arena's own text; cap 0 = text is lent by the file */
     char *own_text;
@@ -127,6 +133,11 @@ bool myth_tok_is_marker(const char *s,
                         size_t n); /* control, turn, tool, channel, image, fill-in markers of every Gemma */
 bool myth_tok_is_shown(const char *s,
                        size_t n); /* markers of Gemma 4 that decoding prints: readers of calls and thoughts need them */
+
+/* ---- characters (tokenizer_chars.c): \w and \s of Unicode, as the options of added tokens mean them ---- */
+
+bool myth_tok_is_word(uint32_t cp);
+bool myth_tok_is_space(uint32_t cp);
 
 /* ---- index ---- */
 

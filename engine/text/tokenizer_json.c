@@ -6,13 +6,13 @@
  *     "model": { "type": "BPE", "byte_fallback": true, "vocab": { piece: id, ... },
  *                "merges": ["left right", ...] or [["left", "right"], ...] }, ... }
  *
+ * Added   tokens with single_word, lstrip, rstrip or normalized are found as the library finds them (tokenizer_encode.c).
  * Trees   what changes ids must be exactly one of the trees above: nothing in the file is interpreted. Decoder,
  *         post-processor, padding and truncation do not change ids of plain text and are skipped.
  * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three
  *         lists begin; the second fills the tables.
- * Gemma 1 and 2 files name only pad, eos, bos and unk as added tokens; markers, runs and HTML tags are then made what
- * the SentencePiece
- *         model has them as (bare file, below), so that both give the same ids.
+ * Bare    files of Gemma 1 and 2 name only pad, eos, bos and unk as added tokens; markers, runs and HTML tags are then
+ *         made what the SentencePiece model has them as (fix_bare), so that both give the same ids.
  * Errors  MYTH_EFORMAT "path: offset N: what"; MYTH_EUNSUPPORTED a tree or an option that is not Gemma's */
 #include "tokenizer_impl.h"
 #include "engine/base/json.h"
@@ -52,7 +52,8 @@ typedef struct {
 
 typedef struct {
     uint32_t id;
-    bool special;
+    bool special, has_option; /* has_option: it matters in which order the added tokens are looked for */
+    unsigned options;         /* MYTH_TOK_LSTRIP and what follows it */
     myth_json_token content;
 } added_token;
 
@@ -136,10 +137,11 @@ static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_e
 {
     enum { ID, CONTENT, SPECIAL, NORMALIZED, STRIP };
     static const char *const strip[] = {"single_word", "lstrip", "rstrip"};
+    static const unsigned option[] = {MYTH_TOK_WORD, MYTH_TOK_LSTRIP, MYTH_TOK_RSTRIP};
     myth_status st;
     myth_json_token tok;
     uint32_t seen = 0;
-    bool normalized = false, strips = false;
+    bool normalized = false;
     *out = (added_token){0};
     if ((st = myth_json_next(j, &tok, err)) != MYTH_OK)
         return st;
@@ -182,7 +184,7 @@ static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_e
                 st = take_bool(j, &on, err);
             if (st != MYTH_OK)
                 return st;
-            strips = strips || on;
+            out->options |= on ? option[k] : 0;
         }
     }
     if (!(seen >> ID & 1) || !(seen >> CONTENT & 1))
@@ -190,10 +192,8 @@ static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_e
     if (out->content.len == 0 || out->content.len > SPAN_MAX)
         return myth_json_fail(j, &out->content, err, "got an empty piece or one of more than 4096 bytes");
     bool spaced = memchr(out->content.span, ' ', out->content.len) || memchr(out->content.span, 0xe2, out->content.len);
-    if (strips || (normalized && (spaced || out->content.has_escape)))
-        return myth_fail(err, MYTH_EUNSUPPORTED,
-                         "%s: offset %llu: an added token that strips, or is matched after the normalizer", j->path,
-                         (unsigned long long)tok.off);
+    out->has_option = out->options || (normalized && (spaced || out->content.has_escape));
+    out->options |= normalized ? MYTH_TOK_NORMALIZED : 0;
     return MYTH_OK;
 }
 
@@ -389,6 +389,29 @@ static myth_status put_added(myth_tokenizer *t, myth_json j, char *text, bool *h
     return st;
 }
 
+/* The options of the added tokens, when one of them has any; the pieces have their other flags. The first vocab_bytes of
+ * the text are the vocabulary's: a piece of it that is passed over because it is no word by itself is made by merges
+ * again, unless it is a control piece, which text must not make. */
+static myth_status put_options(myth_tokenizer *t, myth_json j, uint64_t vocab_bytes, myth_error *err)
+{
+    added_token a;
+    myth_json again = j;
+    bool more = true;
+    myth_status st;
+    while ((st = next_added(&j, &a, &more, err)) == MYTH_OK && more)
+        t->has_options = t->has_options || a.has_option;
+    more = st == MYTH_OK && t->has_options;
+    while (more && (st = next_added(&again, &a, &more, err)) == MYTH_OK && more) {
+        myth_tok_piece *p = &t->piece[a.id];
+        p->flags |= (uint8_t)a.options;
+        if (!(p->flags & MYTH_TOK_CONTROL) && p->off >= vocab_bytes)
+            p->flags &= (uint8_t)~MYTH_TOK_MERGES;
+        if (a.options & MYTH_TOK_NORMALIZED)
+            p->flags |= MYTH_TOK_MATCHED; /* one with a space too: spaces are what its own were made */
+    }
+    return st;
+}
+
 static bool is_tab_run(const char *s, size_t n)
 {
     while (n && s[n - 1] == '\t')
@@ -477,6 +500,7 @@ myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *
     myth_json j;
     survey v = {.path = path};
     bool has_user = false;
+    uint64_t vocab_bytes;
     myth_json_start(&j, base, size, path);
     MYTH_TRY(survey_file(&j, &v, err));
     MYTH_TRY(myth_tok_new(&t, mem,
@@ -488,11 +512,14 @@ myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *
                           },
                           path, err));
     MYTH_TRY(put_vocab(t, v.vocab, text, err));
+    vocab_bytes = t->text_used;
     if (v.has_added)
         MYTH_TRY(put_added(t, v.added, text, &has_user, err));
     if (!has_user)
         fix_bare(t);
     MYTH_TRY(myth_tok_index(t, err));
+    if (v.has_added)
+        MYTH_TRY(put_options(t, v.added, vocab_bytes, err));
     MYTH_TRY(put_merges(t, v.merges, text, right, err));
     MYTH_TRY(myth_tok_ready(t, err));
     *out = t;

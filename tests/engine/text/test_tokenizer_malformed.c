@@ -615,9 +615,10 @@ static void json_added(void **state)
         {"special a number", "[{\"id\":263,\"content\":\"<x>\",\"special\":1}]", MYTH_EFORMAT, "true or false"},
         {"not an object", "[5]", MYTH_EFORMAT, "expected an added token"},
         {"not a list", "{}", MYTH_EFORMAT, "list of added tokens"},
-        {"strips", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true}]", MYTH_EUNSUPPORTED, "strips"},
-        {"matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_EUNSUPPORTED,
-         "after the normalizer"},
+        {"strips", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true}]", MYTH_OK, ""},
+        {"strips, a number", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":1}]", MYTH_EFORMAT, "true or false"},
+        {"strips twice", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true,\"lstrip\":true}]", MYTH_EFORMAT, "twice"},
+        {"matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_OK, ""},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_json(row[i].what, &(parts){.added = row[i].added}, row[i].st, row[i].text);
