@@ -19,5 +19,13 @@ else()
     target_link_libraries(mythos_retrieval PRIVATE ${libgit2_LINK_LIBRARIES})
 endif()
 
+include(CheckStructHasMember)
+set(CMAKE_REQUIRED_INCLUDES ${libgit2_INCLUDE_DIRS})
+check_struct_has_member(git_allocator gcalloc git2/sys/alloc.h MYTH_GIT_ALLOCATOR_IS_WIDE)
+unset(CMAKE_REQUIRED_INCLUDES)
+if(MYTH_GIT_ALLOCATOR_IS_WIDE)
+    set_property(SOURCE retrieval/git/git.c APPEND PROPERTY COMPILE_DEFINITIONS MYTH_GIT_ALLOCATOR_IS_WIDE)
+endif()
+
 include(cmake/grammars.cmake)
 include(cmake/faiss.cmake)

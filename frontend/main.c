@@ -54,6 +54,17 @@ static void on_lost_page(int sig)
     end_now(MYTH_EXIT_IO);
 }
 
+/* libgit2 follows a null pointer where its small requests fail: see myth_git_on_no_memory. */
+static void on_no_memory(size_t bytes)
+{
+    static const char line[] = "mythos: out of memory while git's files were read; free some, or raise the limit that "
+                               "this process runs under\n";
+    ssize_t n = write(STDERR_FILENO, line, sizeof(line) - 1);
+    (void)bytes;
+    (void)n;
+    end_now(MYTH_EXIT_MEMORY);
+}
+
 static void catch_signals(void)
 {
     struct sigaction on_int = {.sa_handler = on_interrupt}, on_bus = {.sa_handler = on_lost_page};
@@ -212,6 +223,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         return myth_cli_failf(&cli, MYTH_EARG, "%s: the directory is given twice, by -C %s and as %s", c->name,
                               directory, argv[parsed.n_arg - 1]);
     catch_signals();
+    myth_git_on_no_memory(on_no_memory);
     myth_cli_watch(&is_cancelled);
     return run_with_ledger(&cli, opts);
 }

@@ -3,6 +3,7 @@
 #ifndef MYTH_RETRIEVAL_H
 #define MYTH_RETRIEVAL_H
 
+#include "retrieval/git/git_memory.h"
 #include "retrieval/git/merge.h"
 #include "retrieval/index/index.h"
 #include "retrieval/lines/grep.h"

@@ -8,6 +8,7 @@
 #define MYTH_GIT_H
 
 #include "engine/base/status.h"
+#include "git_memory.h"
 
 #include <git2.h>
 #include <stdbool.h>
