@@ -444,6 +444,48 @@ static void uses_by_name(void **state)
     myth_index_close(x);
 }
 
+typedef struct {
+    const char *text;
+    uint32_t n;
+} used_lines;
+
+static bool look_at_line(void *arg, const myth_store_ref *ref)
+{
+    used_lines *u = arg;
+    const char *line = u->text;
+    for (uint32_t i = 1; i < ref->line && line; i++)
+        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    char one[256];
+    snprintf(one, sizeof(one), "%.*s", line ? (int)strcspn(line, "\n") : 0, line ? line : "");
+    if (!strstr(one, ref->name))
+        fail_msg("line %u does not hold %s: %s", ref->line, ref->name, one);
+    u->n++;
+    return true;
+}
+
+/* Lines are stored as differences to the use before. */
+static void uses_are_on_their_lines(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "int first(int a);\n\n"
+        "int outer(int n)\n{\n    return first(\n        second(\n            third(n),\n"
+        "            fourth(n)),\n        fifth(n));\n}\n\n"
+        "int tail(int n)\n{\n    return sixth(n)\n        ->seventh(n)\n        ->eighth(n);\n}\n";
+    if (!getenv("MYTHOS_BIN"))
+        check_skip("MYTHOS_BIN names no command, so nothing parses");
+    files_mkdir("lines");
+    files_text("lines/a.c", text);
+    index_remove("ul.db");
+    index_update("lines", "ul.db", mem, NULL);
+    myth_index *x = opened("lines", "ul.db", true);
+    used_lines u = {.text = text};
+    const int64_t id = count(x, "SELECT id FROM files", NULL);
+    assert_int_equal(myth_store_refs(myth_index_store(x), id, look_at_line, &u, NULL), MYTH_OK);
+    assert_true(u.n >= 8);
+    myth_index_close(x);
+}
+
 /* ---- readers and writers ---- */
 
 static void reader_sees_one_update(void **state)
@@ -814,6 +856,7 @@ int main(void)
         cmocka_unit_test(same_size_same_time),
         cmocka_unit_test(no_files),
         cmocka_unit_test(uses_by_name),
+        cmocka_unit_test(uses_are_on_their_lines),
         cmocka_unit_test(reader_sees_one_update),
         cmocka_unit_test(second_writer_waits),
         cmocka_unit_test(two_processes),

@@ -134,9 +134,11 @@ static void a_group_counts_once(void **state)
     add("gamma", 3);
     for (uint32_t i = 0; i < 12; i++)
         add("", 4);
-    for (int turn = 0; turn < 2; turn++) {
-        const asked pair[] = {{turn ? "gamma" : "alpha", 0, 1, MYTH_TERM_WORD},
-                              {turn ? "alpha" : "gamma", 0, 0.6, MYTH_TERM_ALTERNATIVE}};
+    for (int way = 0; way < 4; way++) { /* which of the two is the alternative, and which is named first */
+        const int turn = way % 2, is_first = way / 2;
+        asked pair[2];
+        pair[is_first] = (asked){turn ? "gamma" : "alpha", 0, 1, MYTH_TERM_WORD};
+        pair[!is_first] = (asked){turn ? "alpha" : "gamma", 0, 0.6, MYTH_TERM_ALTERNATIVE};
         myth_matches m = match(pair, 2, 10);
         assert_int_equal(m.n_row, 3);
         assert_int_equal(m.n_group, 1);
