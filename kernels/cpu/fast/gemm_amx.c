@@ -127,7 +127,7 @@ static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes,
     w += k0 / 32 * block;
     fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
     for (uint32_t b = 0; b < n_k / 32; b++, panel += STEP_BYTES, w += block) {
-        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         for (uint32_t o = 0; o < n_out; o++)
             widen_block(wide + 64 * o, w + o * row_bytes, is_q4);
         avx512_pair_bf16(panel, wide, 64, n_out, 32);

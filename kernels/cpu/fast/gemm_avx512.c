@@ -103,7 +103,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
         fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
     for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block) {
         if (is_far)
-            fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
+            fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         pack_block(panel, w, row_bytes, n_out, kind);
     }
     if (n_k % 32) { /* types without blocks only */

@@ -102,7 +102,7 @@ FAST_INLINE void pack_quant(unsigned char *panel, const unsigned char *w, size_t
     w += k0 / 32 * block;
     fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
     for (uint32_t b = 0; b < n_k / 32; b++, panel += PANEL_I8, w += block) {
-        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         pack_quant_block(panel, w, row_bytes, n_out, t);
     }
 }

@@ -33,7 +33,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
     w += k0 / 32 * block;
     fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
     for (uint32_t b = 0; b < n_k / 32; b++, panel += PANEL_F32, w += block) {
-        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         pack_block(panel, w, row_bytes, n_out, t);
     }
     if (n_k % 32) { /* the last panel of a row is filled up with zeros */
