@@ -1,6 +1,6 @@
 /* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a
  * chance of 1 in 10^7. */
-#include "filegraph.h"
+#include "filegraph_impl.h"
 #include "engine/base/array.h"
 #include "engine/base/text.h"
 #include "retrieval/store/buffer.h"
@@ -177,9 +177,6 @@ static myth_status order_definitions(definitions *d, myth_error *err)
     return MYTH_OK;
 }
 
-/* Words of manuals and keys of data define nothing that code uses. */
-static bool defines(const myth_node *d) { return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA)); }
-
 static myth_status load_definitions(definitions *d, const myth_filegraph *g, const id_row *ids, myth_store *s,
                                     myth_error *err)
 {
@@ -197,7 +194,7 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
         if (!at || at->id != file)
             at = find_id(ids, g->n_node, file);
         if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE ||
-            !defines(&g->node[at->node]))
+            !myth_filegraph_defines(&g->node[at->node]))
             continue;
         if (d->n == d->cap) {
             size_t cap = 2 * d->cap + 1024;
@@ -232,20 +229,6 @@ typedef struct {
     bool is_short;
 } linker;
 
-/* Room for one more of `bytes` each. */
-static bool grow(myth_mem *mem, void **p, size_t *cap, size_t n, size_t bytes)
-{
-    if (n < *cap)
-        return true;
-    size_t more = 2 * *cap + 256;
-    void *q = myth_realloc(mem, MYTH_MEM_OTHER, "map", *p, more * bytes);
-    if (!q)
-        return false;
-    *p = q;
-    *cap = more;
-    return true;
-}
-
 static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
 {
     if (!MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->import, l->n_import, &l->cap_import))
@@ -267,9 +250,7 @@ static bool take_use(void *arg, const myth_store_ref *ref)
     uint32_t first = find_definition(l->def, XXH3_64bits(ref->name, strlen(ref->name)));
     if (!first)
         return true;
-    void *p = l->use;
-    l->is_short = !grow(l->g->mem, &p, &l->cap_use, l->n_use, sizeof(*l->use));
-    l->use = p;
+    l->is_short = !MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use);
     if (!l->is_short)
         l->use[l->n_use++] = first - 1;
     return !l->is_short;
@@ -410,17 +391,6 @@ fail:
 
 /* ---- rank ---- */
 
-static double weight_of(const myth_link *l) { return sqrt((double)l->n_use) / (double)l->n_definer; }
-
-/* The sum of a file's links; each one's share of it is where its rank goes. */
-static double weight_sum(const myth_filegraph *g, uint32_t node)
-{
-    double sum = 0;
-    for (uint32_t i = g->node[node].first_link; i < g->node[node + 1].first_link; i++)
-        sum += weight_of(&g->link[i]);
-    return sum;
-}
-
 int myth_filegraph_tier(uint32_t kinds)
 {
     bool is_prose = kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA);
@@ -460,10 +430,10 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_err
     for (uint32_t i = 0; start && i < n; i++)
         sum += start[i];
     for (uint32_t i = 0; i < n; i++) {
-        double all = weight_sum(g, i);
+        double all = myth_filegraph_weight_sum(g, i);
         rank[i] = from[i] = start && sum > 0 ? start[i] / sum : 1.0 / n;
         for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++)
-            share[k] = damping * weight_of(&g->link[k]) / all;
+            share[k] = damping * myth_filegraph_weight_of(&g->link[k]) / all;
     }
     for (int round = 0; round < MYTH_RANK_ROUNDS; round++) {
         double dangling = 0;
@@ -492,146 +462,6 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_err
     return MYTH_OK;
 }
 
-/* ---- tests ---- */
-
-/* The name of a test file without its suffix and without the word that makes it one; its length, 0 = the word alone. */
-static size_t stem_of(const char *path, const char **stem)
-{
-    static const char *const front[] = {"test_", "test-", "tests_", "t_", "Test"}, *const back[] = {
-                                                                                       "_test",  "-test", ".test",
-                                                                                       "_tests", ".spec", "_spec",
-                                                                                       "-spec",  "Test",  "Tests",
-                                                                                       "Spec",   "IT"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
-        size_t k = strlen(back[i]);
-        if (n > k && memcmp(name + n - k, back[i], k) == 0) {
-            *stem = name;
-            return n - k;
-        }
-    }
-    for (size_t i = 0; i < sizeof(front) / sizeof(front[0]); i++) {
-        size_t k = strlen(front[i]);
-        if (n > k && memcmp(name, front[i], k) == 0) {
-            *stem = name + k;
-            return n - k;
-        }
-    }
-    *stem = name;
-    return n;
-}
-
-static uint64_t stem_hash(const char *stem, size_t n)
-{
-    char low[256];
-    n = n < sizeof(low) ? n : sizeof(low);
-    for (size_t i = 0; i < n; i++)
-        low[i] = stem[i] >= 'A' && stem[i] <= 'Z' ? (char)(stem[i] + 'a' - 'A') : stem[i];
-    return XXH3_64bits(low, n);
-}
-
-typedef struct {
-    uint64_t stem; /* of a file without its suffix, in small letters */
-    uint32_t node;
-} stem_row;
-
-static int by_stem(const void *a, const void *b)
-{
-    const stem_row *x = a, *y = b;
-    if (x->stem != y->stem)
-        return (x->stem > y->stem) - (x->stem < y->stem);
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-typedef struct {
-    uint32_t file, test;
-    double share; /* of the test's links; 2 more when its name is the file's */
-} tested;
-
-static int by_tested(const void *a, const void *b)
-{
-    const tested *x = a, *y = b;
-    if (x->file != y->file)
-        return (x->file > y->file) - (x->file < y->file);
-    if (x->share != y->share)
-        return x->share > y->share ? -1 : 1;
-    return (x->test > y->test) - (x->test < y->test);
-}
-
-typedef struct {
-    tested *row;
-    size_t n, cap;
-} tested_list;
-
-static bool add_tested(tested_list *t, myth_mem *mem, uint32_t file, uint32_t test, double share)
-{
-    void *p = t->row;
-    bool ok = grow(mem, &p, &t->cap, t->n, sizeof(*t->row));
-    t->row = p;
-    if (ok)
-        t->row[t->n++] = (tested){file, test, share};
-    return ok;
-}
-
-/* Code that a test may be of: where the files of that name are few, the name alone says so; index.js and __init__.py
- * are met in every folder. */
-static bool add_named(tested_list *t, const myth_filegraph *g, const stem_row *row, uint32_t n_row, uint32_t test)
-{
-    enum { NAMED_MAX = 3 };
-    const char *stem;
-    uint64_t h = stem_hash(stem, stem_of(g->node[test].path, &stem));
-    uint32_t lo = 0, hi = n_row, n = 0;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (row[mid].stem < h)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    while (lo + n < n_row && row[lo + n].stem == h)
-        n++;
-    for (uint32_t i = lo; n <= NAMED_MAX && i < lo + n; i++)
-        if (!add_tested(t, g->mem, row[i].node, test, 2))
-            return false;
-    return true;
-}
-
-/* Every pair of a file and a test of it, by file, the best first. */
-static myth_status find_tests(tested_list *t, const myth_filegraph *g, myth_error *err)
-{
-    stem_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));
-    uint32_t n_row = 0;
-    bool ok = row != NULL;
-    for (uint32_t i = 0; i < g->n_node && ok; i++) {
-        const char *path = g->node[i].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
-                   *dot = strrchr(name, '.');
-        if (myth_filegraph_tier(g->node[i].kinds) == 0)
-            row[n_row++] = (stem_row){stem_hash(name, dot && dot > name ? (size_t)(dot - name) : strlen(name)), i};
-    }
-    if (n_row)
-        qsort(row, n_row, sizeof(*row), by_stem);
-    for (uint32_t i = 0; i < g->n_node && ok; i++) {
-        if (!(g->node[i].flags & MYTH_FILE_TEST) || !defines(&g->node[i]))
-            continue;
-        double all = weight_sum(g, i), sum = 0;
-        ok = add_named(t, g, row, n_row, i);
-        for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link && ok; k++) {
-            uint32_t target = g->link[k].target;
-            sum += weight_of(&g->link[k]) / all;
-            if (k + 1 < g->node[i + 1].first_link && g->link[k + 1].target == target)
-                continue;
-            if (!(g->node[target].flags & MYTH_FILE_TEST))
-                ok = add_tested(t, g->mem, target, i, sum);
-            sum = 0;
-        }
-    }
-    if (t->n)
-        qsort(t->row, t->n, sizeof(*t->row), by_tested);
-    myth_free(g->mem, row);
-    return ok ? MYTH_OK : no_memory(err);
-}
-
 /* ---- in and out of the store ---- */
 
 typedef struct {
@@ -656,10 +486,11 @@ static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
     for (uint32_t i = 0; i < g->n_node; i++)
         start[i + 1] += start[i];
     for (uint32_t i = 0; i < g->n_node; i++) {
-        double all = weight_sum(g, i);
+        double all = myth_filegraph_weight_sum(g, i);
         for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++) {
             const myth_link *l = &g->link[k];
-            out[start[l->target]++] = (flow){l->symbol, i, damping * g->node[i].rank * weight_of(l) / all};
+            out[start[l->target]++] =
+                (flow){l->symbol, i, damping * g->node[i].rank * myth_filegraph_weight_of(l) / all};
         }
     }
 }
@@ -732,7 +563,7 @@ myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool wit
 {
     myth_status st = MYTH_OK;
     myth_buffer b = {.mem = g->mem};
-    tested_list tests = {0};
+    myth_tested_list tests = {0};
     sqlite3_stmt *q = NULL;
     flow *flows = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*flows));
     uint32_t *end = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 2, sizeof(*end));
@@ -743,7 +574,7 @@ myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool wit
     }
     if (with_links)
         MYTH_TRY(save_links(g, s, err));
-    MYTH_TRY(find_tests(&tests, g, err));
+    MYTH_TRY(myth_filegraph_find_tests(&tests, g, err));
     for (size_t i = tests.n; i-- > 0;)
         first_test[tests.row[i].file] = i + 1;
     find_flows(flows, g, end);

@@ -1,0 +1,43 @@
+/* filegraph_impl.h - inside filegraph: what a link weighs, and the pairs of a file and its test. */
+#ifndef MYTH_FILEGRAPH_IMPL_H
+#define MYTH_FILEGRAPH_IMPL_H
+
+#include "filegraph.h"
+#include "retrieval/scan/kinds.h"
+
+#include <math.h>
+
+static inline double myth_filegraph_weight_of(const myth_link *l)
+{
+    return sqrt((double)l->n_use) / (double)l->n_definer;
+}
+
+/* Words of manuals and keys of data define nothing that code uses. */
+static inline bool myth_filegraph_defines(const myth_node *d)
+{
+    return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA));
+}
+
+/* The sum of a file's links; each one's share of it is where its rank goes. */
+static inline double myth_filegraph_weight_sum(const myth_filegraph *g, uint32_t node)
+{
+    double sum = 0;
+    for (uint32_t i = g->node[node].first_link; i < g->node[node + 1].first_link; i++)
+        sum += myth_filegraph_weight_of(&g->link[i]);
+    return sum;
+}
+
+typedef struct {
+    uint32_t file, test;
+    double share; /* of the test's links; 2 more when its name is the file's */
+} myth_tested;
+
+typedef struct {
+    myth_tested *row;
+    size_t n, cap;
+} myth_tested_list;
+
+/* Every pair of a file and a test of it, by file, the best first; the caller frees t->row. */
+myth_status myth_filegraph_find_tests(myth_tested_list *t, const myth_filegraph *g, myth_error *err);
+
+#endif
