@@ -4,8 +4,8 @@
  *          between is cut once more wherever no piece holds the two bytes on both sides of the cut, because no merge
  *          can cross there (a character cut so is in no piece, its bytes come out one by one either way). Each segment
  *          is then merged alone: best pair first, the leftmost of equals.
- * Added    where added tokens have options (strip, word by itself, after the normalizer), all of them are cut out before
- *          that, in the library's order (encode_added).
+ * Added    where added tokens have options (strip, word by itself, after the normalizer), all of them are cut out
+ *          before that, in the library's order (encode_added).
  * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in
  *          a row; segments of at most KEY bytes are remembered in a table for the call, because text repeats its words.
  * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of

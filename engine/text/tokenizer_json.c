@@ -6,7 +6,8 @@
  *     "model": { "type": "BPE", "byte_fallback": true, "vocab": { piece: id, ... },
  *                "merges": ["left right", ...] or [["left", "right"], ...] }, ... }
  *
- * Added   tokens with single_word, lstrip, rstrip or normalized are found as the library finds them (tokenizer_encode.c).
+ * Added   tokens with single_word, lstrip, rstrip or normalized are found as the library finds them
+ *         (tokenizer_encode.c).
  * Trees   what changes ids must be exactly one of the trees above: nothing in the file is interpreted. Decoder,
  *         post-processor, padding and truncation do not change ids of plain text and are skipped.
  * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three
@@ -389,8 +390,8 @@ static myth_status put_added(myth_tokenizer *t, myth_json j, char *text, bool *h
     return st;
 }
 
-/* The options of the added tokens, when one of them has any; the pieces have their other flags. The first vocab_bytes of
- * the text are the vocabulary's: a piece of it that is passed over because it is no word by itself is made by merges
+/* The options of the added tokens, when one of them has any; the pieces have their other flags. The first vocab_bytes
+ * of the text are the vocabulary's: a piece of it that is passed over because it is no word by itself is made by merges
  * again, unless it is a control piece, which text must not make. */
 static myth_status put_options(myth_tokenizer *t, myth_json j, uint64_t vocab_bytes, myth_error *err)
 {

@@ -12,8 +12,8 @@
 enum { MYTH_GIT_SMALL_BYTES = 1 << 20 };
 
 /* `end` must end the process when a request of less than MYTH_GIT_SMALL_BYTES fails; it gets the number of bytes. NULL,
- * the default: libgit2 is told, and does what it does. A larger request that fails is always told: its size comes from a
- * file, and libgit2 looks at the answer. */
+ * the default: libgit2 is told, and does what it does. A larger request that fails is always told: its size comes from
+ * a file, and libgit2 looks at the answer. */
 void myth_git_on_no_memory(void (*end)(size_t bytes));
 /* For tests: the request nth from now and all after it fail; 0 = none. Returns how many there were since the call
  * before. */
