@@ -519,8 +519,8 @@ static void encode_added(encoder *e, const char *s, size_t n, bool is_inner)
         i = stop;
         if (flags & MYTH_TOK_WORD && is_beside_word(s, start, stop, n))
             continue;
-        if (flags & MYTH_TOK_LSTRIP && start > first)
-            start -= space_before(s + first, start - first, is_inner);
+        if (flags & MYTH_TOK_LSTRIP) /* not what the token before has taken */
+            start = start > first ? start - space_before(s + first, start - first, is_inner) : first;
         if (flags & MYTH_TOK_RSTRIP) {
             if (stop < space_from || stop > space_to) {
                 space_from = stop;
@@ -530,7 +530,8 @@ static void encode_added(encoder *e, const char *s, size_t n, bool is_inner)
         }
         if (start > first)
             encode_between(e, s + first, start - first, is_inner);
-        emit(e, id);
+        if (stop > start) /* else the one before it has taken all of it */
+            emit(e, id);
         first = stop;
     }
     if (n > first)

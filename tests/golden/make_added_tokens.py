@@ -19,11 +19,15 @@ OPTIONS = ("single_word", "lstrip", "rstrip", "normalized")
 # content, then the options that are on
 SETS = [
     [("<l>", "lstrip"), ("<r>", "rstrip"), ("<lr>", "lstrip rstrip"), ("<w>", "single_word"), ("<p>", "")],
-    [("<l>", "lstrip normalized"), ("<r>", "rstrip normalized"), ("<w>", "single_word normalized"), ("<p>", "normalized")],
+    [("<l>", "lstrip normalized"), ("<r>", "rstrip normalized"), ("<w>", "single_word normalized"),
+     ("<p>", "normalized")],
     [("the end", "normalized"), (" stop", "normalized"), ("a b", ""), ("ab", "single_word"), ("\n<n>", "lstrip")],
     [("word", "single_word lstrip rstrip"), ("words", "rstrip"), ("or", "normalized"), ("\u2581q", "normalized")],
     [("<x>", "lstrip"), ("<x><y>", ""), ("<y>", "single_word"), (" <z>", "rstrip"), ("<z>", "lstrip normalized")],
-    [("\u00e9t\u00e9", "single_word"), ("\u4e2d", "lstrip rstrip"), ("-", "single_word normalized"), ("<p>", "rstrip single_word")],
+    [("\u00e9t\u00e9", "single_word"), ("\u4e2d", "lstrip rstrip"), ("-", "single_word normalized"),
+     ("<p>", "rstrip single_word")],
+    [("\r", "lstrip rstrip"), ("<r>", "rstrip"), (" <n>", ""), ("\v", "rstrip"), (" ~", "lstrip"),
+     ("\u2603", "single_word")],
 ]
 GLUE = [" ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\u2581", "\u2581\u2581", "\u200d", "",
         "", "a", "b", "_", "9", ".", "\u00e9", "\u4e2d", "\u0301", "the", " word", "if (x) {", "<", ">", "<bos>", "\u0085"]
@@ -44,8 +48,9 @@ def write_golden():
             added = []
             for text, on in tokens:  # one whose text is a piece of the vocabulary keeps that piece's id
                 new = sum(a["content"] not in vocab for a in added)
+                is_special = len(added) % 2 == 0 and len(text) > 1 and text not in vocab
                 added.append({"id": vocab.get(text, max(vocab.values()) + 1 + new), "content": text,
-                              **{o: o in on.split() for o in OPTIONS}, "special": len(added) % 2 == 0 and text not in vocab})
+                              **{o: o in on.split() for o in OPTIONS}, "special": is_special})
             f.write("= " + ", ".join(json.dumps(a) for a in added) + "\n")
             t = tokenizer_of(added)
             assert [t.token_to_id(a["content"]) for a in added] == [a["id"] for a in added]
