@@ -220,6 +220,24 @@ static inline void index_dump(bytes *out, const char *tree, const char *db, myth
     myth_index_close(x);
 }
 
+static inline int64_t count(myth_index *x, const char *sql, const char *arg)
+{
+    sqlite3_stmt *q;
+    if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), sql, -1, &q, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(myth_store_db(myth_index_store(x))));
+    if (arg)
+        sqlite3_bind_text(q, 1, arg, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static inline int64_t n_found(myth_index *x, const char *query)
+{
+    return count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query);
+}
+
 /* The index equals one made anew. */
 static inline void index_equals_fresh(const char *tree, const char *db, myth_mem *mem)
 {

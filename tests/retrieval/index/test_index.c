@@ -3,7 +3,6 @@
 #include "retrieval/git/git.h"
 #include "index_tree.h"
 #include "retrieval/store/fts_tokenizer.h"
-#include "retrieval/store/page_vfs.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -43,24 +42,6 @@ static myth_status try_open(const char *tree, const char *db, bool is_read_only,
     myth_status st = myth_index_open(&x, mem, &opts, err);
     myth_index_close(x);
     return st;
-}
-
-static int64_t count(myth_index *x, const char *sql, const char *arg)
-{
-    sqlite3_stmt *q;
-    if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), sql, -1, &q, NULL) != SQLITE_OK)
-        fail_msg("%s: %s", sql, sqlite3_errmsg(myth_store_db(myth_index_store(x))));
-    if (arg)
-        sqlite3_bind_text(q, 1, arg, -1, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return n;
-}
-
-static int64_t n_found(myth_index *x, const char *query)
-{
-    return count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query);
 }
 
 /* ---- updates ---- */
@@ -592,128 +573,6 @@ static void run_sql(const char *db, const char *sql)
     sqlite3_close(d);
 }
 
-static void put_at(const char *name, const char *text, int64_t second)
-{
-    const struct timespec when[2] = {{.tv_sec = second}, {.tv_sec = second}};
-    files_text(name, text);
-    assert_int_equal(utimensat(AT_FDCWD, files_path(name), when, 0), 0);
-}
-
-/* Another file of the same size and time has taken the place of one: its inode says so. */
-static void same_but_for_its_inode(void **state)
-{
-    (void)state;
-    myth_index_stats stats;
-    files_mkdir("ino");
-    files_mkdir("beside");
-    put_at("ino/a.txt", "one word\n", 1000000000);
-    index_remove("i.db");
-    index_update("ino", "i.db", mem, &stats);
-    put_at("beside/a.txt", "two word\n", 1000000000);
-    char from[512];
-    snprintf(from, sizeof(from), "%s", files_path("beside/a.txt"));
-    assert_int_equal(rename(from, files_path("ino/a.txt")), 0);
-    index_update("ino", "i.db", mem, &stats);
-    assert_int_equal(stats.n_changed, 1);
-    index_equals_fresh("ino", "i.db", mem);
-}
-
-/* A class of several chunks: its name stands in the names of all, in the text of one. */
-static void put_class(const char *name, const char *class)
-{
-    char text[16 << 10];
-    size_t n = (size_t)snprintf(text, sizeof(text), "class %s:\n", class);
-    for (int i = 0; i < 60; i++)
-        n += (size_t)snprintf(text + n, sizeof(text) - n,
-                              "    def method_%d(self, value):\n        total = value + %d\n        return "
-                              "self.keep(total, 'a text that makes it longer')\n\n",
-                              i, i);
-    files_put(name, text, n);
-}
-
-/* Names of a file that was parsed leave the index with it, also those that no text of their chunk has. */
-static void names_leave_with_their_file(void **state)
-{
-    (void)state;
-    myth_index_stats stats;
-    files_mkdir("names");
-    put_class("names/a.py", "okapi_keeper");
-    index_remove("n.db");
-    index_update("names", "n.db", mem, &stats);
-    myth_index *x = opened("names", "n.db", true);
-    assert_true(n_found(x, "names:\"okapi_keeper\"") > 1);
-    assert_int_equal(n_found(x, "body:\"okapi_keeper\""), 1);
-    myth_index_close(x);
-    put_class("names/a.py", "zebra_keeper");
-    index_update("names", "n.db", mem, &stats);
-    x = opened("names", "n.db", true);
-    assert_int_equal(n_found(x, "\"okapi_keeper\""), 0);
-    assert_true(n_found(x, "names:\"zebra_keeper\"") > 1);
-    myth_index_close(x);
-    index_equals_fresh("names", "n.db", mem);
-}
-
-/* A file that was cut by its text because no worker could be started is cut anew, however often that happened. */
-static void no_worker_at_first(void **state)
-{
-    (void)state;
-    myth_index *x = NULL;
-    myth_index_stats stats;
-    files_mkdir("late");
-    files_text("late/a.c", "int later(void)\n{\n    return 1;\n}\n");
-    index_remove("late.db");
-    for (int i = 0; i < 3; i++) {
-        const myth_index_opts opts = {
-            .root = files_path("late"), .path = files_path("late.db"), .worker_path = "/nonexistent/mythos"};
-        assert_int_equal(myth_index_open(&x, mem, &opts, NULL), MYTH_OK);
-        assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-        assert_int_equal(count(x, "SELECT coalesce(sum(n), 0) FROM definitions", NULL), 0);
-        myth_index_close(x);
-    }
-    index_update("late", "late.db", mem, &stats);
-    x = opened("late", "late.db", true);
-    assert_int_equal(count(x, "SELECT sum(n) FROM definitions", NULL), 1);
-    assert_int_equal(count(x, "SELECT count(*) FROM files WHERE flags & 16 OR note IS NOT NULL", NULL), 0);
-    myth_index_close(x);
-}
-
-/* The same bytes in the index when every file takes long. */
-static void slow_clock(void **state)
-{
-    (void)state;
-    myth_index_stats stats;
-    files_mkdir("slow");
-    files_text("slow/bad.c", "int slow(int n)\n{\n    return n;\n}\n");
-    files_text("slow/also_bad.py", "def slow(n):\n    return n\n");
-    index_remove("s.db");
-    setenv("MYTHOS_CHUNK_FAULT", "slow:bad", 1);
-    index_update("slow", "s.db", mem, &stats);
-    unsetenv("MYTHOS_CHUNK_FAULT");
-    assert_int_equal(stats.n_unstructured, 0);
-    index_equals_fresh("slow", "s.db", mem);
-}
-
-/* Another program holds the database: that is a reason to try again, not an end of what there is to say. */
-static void held_by_another(void **state)
-{
-    (void)state;
-    myth_error err = {0};
-    sqlite3 *d;
-    files_mkdir("held");
-    files_text("held/a.txt", "a word\n");
-    index_remove("b.db");
-    myth_index *x = opened("held", "b.db", false);
-    assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(sqlite3_open_v2(files_path("b.db"), &d, SQLITE_OPEN_READWRITE, MYTH_PAGE_VFS), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(d, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    files_text("held/a.txt", "another word\n");
-    assert_int_equal(myth_index_update(x, NULL, NULL, &err), MYTH_ELOST);
-    assert_non_null(strstr(err.msg, "try again"));
-    sqlite3_close(d);
-    assert_int_equal(myth_index_update(x, NULL, NULL, &err), MYTH_OK);
-    myth_index_close(x);
-}
-
 static void other_versions(void **state)
 {
     (void)state;
@@ -861,11 +720,6 @@ int main(void)
         cmocka_unit_test(second_writer_waits),
         cmocka_unit_test(two_processes),
         cmocka_unit_test(cancelled),
-        cmocka_unit_test(same_but_for_its_inode),
-        cmocka_unit_test(names_leave_with_their_file),
-        cmocka_unit_test(no_worker_at_first),
-        cmocka_unit_test(slow_clock),
-        cmocka_unit_test(held_by_another),
         cmocka_unit_test(other_versions),
         cmocka_unit_test(not_an_index),
         cmocka_unit_test(history),
