@@ -27,7 +27,7 @@ SETS = [
     [("\u00e9t\u00e9", "single_word"), ("\u4e2d", "lstrip rstrip"), ("-", "single_word normalized"),
      ("<p>", "rstrip single_word")],
     [("\r", "lstrip rstrip"), ("<r>", "rstrip"), (" <n>", ""), ("\v", "rstrip"), (" ~", "lstrip"),
-     ("\u2603", "single_word")],
+     ("\u20bf", "single_word")],
 ]
 GLUE = [" ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\u2581", "\u2581\u2581", "\u200d", "",
         "", "a", "b", "_", "9", ".", "\u00e9", "\u4e2d", "\u0301", "the", " word", "if (x) {", "<", ">", "<bos>", "\u0085"]
