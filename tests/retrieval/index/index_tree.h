@@ -220,7 +220,7 @@ static inline void index_dump(bytes *out, const char *tree, const char *db, myth
     myth_index_close(x);
 }
 
-static inline int64_t count(myth_index *x, const char *sql, const char *arg)
+static inline int64_t index_count(myth_index *x, const char *sql, const char *arg)
 {
     sqlite3_stmt *q;
     if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), sql, -1, &q, NULL) != SQLITE_OK)
@@ -233,9 +233,9 @@ static inline int64_t count(myth_index *x, const char *sql, const char *arg)
     return n;
 }
 
-static inline int64_t n_found(myth_index *x, const char *query)
+static inline int64_t index_found(myth_index *x, const char *query)
 {
-    return count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query);
+    return index_count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query);
 }
 
 /* The index equals one made anew. */

@@ -84,7 +84,7 @@ static void text_is_the_files(void **state)
     assert_int_equal(myth_index_update(x, NULL, &stats, NULL), MYTH_OK);
     assert_int_equal(stats.n_file, 2);
     assert_int_equal(stats.bytes, N);
-    int64_t id = count(x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB)", "large.txt");
+    int64_t id = index_count(x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB)", "large.txt");
     for (int i = 0; i < 200; i++) {
         uint64_t off = check_below(&rng, N), n = check_below(&rng, (uint32_t)(N - off) + 1);
         assert_int_equal(myth_store_text(myth_index_store(x), got, id, off, n, NULL), MYTH_OK);
@@ -108,17 +108,17 @@ static void words_follow_files(void **state)
     index_remove("w.db");
     myth_index *x = opened("words", "w.db", false);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(n_found(x, "\"zebraword\""), 1);
-    assert_int_equal(n_found(x, "\"giraffeword\""), 1);
-    assert_int_equal(n_found(x, "\"okapi\xffword\""), 1);
-    assert_int_equal(n_found(x, "path:\"bytes\""), 1);
+    assert_int_equal(index_found(x, "\"zebraword\""), 1);
+    assert_int_equal(index_found(x, "\"giraffeword\""), 1);
+    assert_int_equal(index_found(x, "\"okapi\xffword\""), 1);
+    assert_int_equal(index_found(x, "path:\"bytes\""), 1);
     files_text("words/a.txt", "camelword stays\n"); /* the same size, most likely the same second */
     unlink(files_path("words/wide.txt"));
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(n_found(x, "\"zebraword\""), 0);
-    assert_int_equal(n_found(x, "\"camelword\""), 1);
-    assert_int_equal(n_found(x, "\"giraffeword\""), 0);
-    assert_int_equal(n_found(x, "\"okapi\xffword\""), 1);
+    assert_int_equal(index_found(x, "\"zebraword\""), 0);
+    assert_int_equal(index_found(x, "\"camelword\""), 1);
+    assert_int_equal(index_found(x, "\"giraffeword\""), 0);
+    assert_int_equal(index_found(x, "\"okapi\xffword\""), 1);
     myth_index_close(x);
 }
 
@@ -181,11 +181,11 @@ static void words_stay_where_they_are(void **state)
         index_remove("many.db");
         myth_index *x = opened("many", "many.db", false);
         assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-        const int64_t segment = count(x, "SELECT max(id >> 37) FROM fts_data", NULL);
+        const int64_t segment = index_count(x, "SELECT max(id >> 37) FROM fts_data", NULL);
         assert_int_equal(level_of(x, (uint64_t)segment, 0, &n), 1);
         assert_int_equal(n, 1);
         const int64_t n_page =
-            count(x, "SELECT count(*) FROM fts_data WHERE id >> 37 > 0 AND (id >> 31) & 63 = 0", NULL);
+            index_count(x, "SELECT count(*) FROM fts_data WHERE id >> 37 > 0 AND (id >> 31) & 63 = 0", NULL);
         assert_true(n_page > 30);
         for (int i = 1; i <= 20; i++) {
             if (!is_one_process) {
@@ -196,10 +196,10 @@ static void words_stay_where_they_are(void **state)
             files_text("many/z.txt", name);
             assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
             snprintf(name, sizeof(name), "\"changed%d\"", i);
-            assert_int_equal(n_found(x, name), 1);
+            assert_int_equal(index_found(x, name), 1);
             assert_int_equal(level_of(x, (uint64_t)segment, (uint64_t)n_page, &n), 1);
         }
-        assert_int_equal(n_found(x, "\"name7_of9\""), 1);
+        assert_int_equal(index_found(x, "\"name7_of9\""), 1);
         assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "many.db", &n_problem, NULL), MYTH_OK);
         myth_index_close(x);
     }
@@ -241,9 +241,9 @@ static void no_log_is_left(void **state)
         assert_int_equal(log_bytes("logged.db"), 0);
         x = opened("logged", "logged.db", true);
         snprintf(text, sizeof(text), "\"changed%d\"", i);
-        assert_int_equal(n_found(x, text), 1);
+        assert_int_equal(index_found(x, text), 1);
         snprintf(text, sizeof(text), "\"changed%d\"", i - 1);
-        assert_int_equal(n_found(x, text), 0);
+        assert_int_equal(index_found(x, text), 0);
         myth_index_close(x);
     }
 }
@@ -306,11 +306,11 @@ static void deep_in_a_line(void **state)
     assert_int_equal(myth_index_update(x, NULL, &stats, NULL), MYTH_OK);
     assert_int_equal(stats.n_lost, 2);
     assert_int_equal(stats.n_unread, 0);
-    assert_int_equal(n_found(x, "\"antelopeword\""), 2);
-    assert_int_equal(n_found(x, "\"camelword\""), 0);
-    assert_int_equal(n_found(x, "\"bisonword\""), 2);
-    assert_int_equal(n_found(x, "\"dingoword\""), 1);
-    int64_t id = count(
+    assert_int_equal(index_found(x, "\"antelopeword\""), 2);
+    assert_int_equal(index_found(x, "\"camelword\""), 0);
+    assert_int_equal(index_found(x, "\"bisonword\""), 2);
+    assert_int_equal(index_found(x, "\"dingoword\""), 1);
+    int64_t id = index_count(
         x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB) AND note LIKE 'words: of line 1 the first 65536 bytes%'",
         "a.txt");
     assert_true(id > 0);
@@ -322,9 +322,9 @@ static void deep_in_a_line(void **state)
     files_text("deep/a.txt", "elkword\n");
     assert_int_equal(myth_index_update(x, NULL, &stats, NULL), MYTH_OK);
     assert_int_equal(stats.n_lost, 0);
-    assert_int_equal(n_found(x, "\"antelopeword\""), 0);
-    assert_int_equal(n_found(x, "\"bisonword\""), 0);
-    assert_int_equal(n_found(x, "\"elkword\""), 1);
+    assert_int_equal(index_found(x, "\"antelopeword\""), 0);
+    assert_int_equal(index_found(x, "\"bisonword\""), 0);
+    assert_int_equal(index_found(x, "\"elkword\""), 1);
     assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "deep.db", &n_problem, NULL), MYTH_OK);
     assert_int_equal(n_problem, 0);
     myth_index_close(x);
@@ -350,8 +350,8 @@ static void same_size_same_time(void **state)
     assert_int_equal(futimens(fd, t), 0);
     close(fd);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(n_found(x, "\"other\""), 1);
-    assert_int_equal(n_found(x, "\"first\""), 0);
+    assert_int_equal(index_found(x, "\"other\""), 1);
+    assert_int_equal(index_found(x, "\"first\""), 0);
     myth_index_close(x);
 }
 
@@ -384,13 +384,13 @@ static void reader_sees_one_update(void **state)
     assert_int_equal(myth_store_read_begin(myth_index_store(r), NULL), MYTH_OK);
     files_text("snap/a.txt", "afterword, longer\n");
     assert_int_equal(myth_index_update(w, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(n_found(r, "\"beforeword\""), 1);
-    assert_int_equal(n_found(r, "\"afterword\""), 0);
-    assert_int_equal(count(r, "SELECT length(span(file_id, off, bytes)) FROM chunks", NULL), 11);
+    assert_int_equal(index_found(r, "\"beforeword\""), 1);
+    assert_int_equal(index_found(r, "\"afterword\""), 0);
+    assert_int_equal(index_count(r, "SELECT length(span(file_id, off, bytes)) FROM chunks", NULL), 11);
     myth_store_read_end(myth_index_store(r));
-    assert_int_equal(n_found(r, "\"beforeword\""), 0);
-    assert_int_equal(n_found(r, "\"afterword\""), 1);
-    assert_int_equal(count(r, "SELECT length(span(file_id, off, bytes)) FROM chunks", NULL), 18);
+    assert_int_equal(index_found(r, "\"beforeword\""), 0);
+    assert_int_equal(index_found(r, "\"afterword\""), 1);
+    assert_int_equal(index_count(r, "SELECT length(span(file_id, off, bytes)) FROM chunks", NULL), 18);
     assert_int_equal(myth_index_update(r, NULL, NULL, NULL), MYTH_EARG);
     myth_index_close(r);
     myth_index_close(w);
@@ -459,7 +459,7 @@ static void cancelled(void **state)
     index_remove("c.db");
     myth_index *x = opened("stop", "c.db", false);
     assert_int_equal(myth_index_update(x, &(myth_index_update_opts){.is_cancelled = &stop}, NULL, NULL), MYTH_ECANCEL);
-    assert_int_equal(count(x, "SELECT count(*) FROM files", NULL), 0);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM files", NULL), 0);
     myth_index_close(x);
 }
 
@@ -490,9 +490,9 @@ static void other_versions(void **state)
     assert_int_equal(try_open("ver", "v.db", true, &err), MYTH_ENOTFOUND);
     assert_non_null(strstr(err.msg, "another version"));
     x = opened("ver", "v.db", false);
-    assert_int_equal(count(x, "SELECT count(*) FROM files", NULL), 0);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM files", NULL), 0);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(count(x, "SELECT count(*) FROM files", NULL), 1);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM files", NULL), 1);
     myth_index_close(x);
 }
 
@@ -582,23 +582,23 @@ static void history(void **state)
     assert_int_equal(myth_index_update(sub, NULL, NULL, NULL), MYTH_OK);
     static const char get[] =
         "SELECT n_commit * 10000 + last_time FROM history JOIN files ON files.id=file_id WHERE path=CAST(?1 AS BLOB)";
-    assert_int_equal(count(x, get, "a.txt"), 11000);
-    assert_int_equal(count(x, get, "sub/b.txt"), 22000);
-    assert_int_equal(count(sub, get, "b.txt"), 22000);
+    assert_int_equal(index_count(x, get, "a.txt"), 11000);
+    assert_int_equal(index_count(x, get, "sub/b.txt"), 22000);
+    assert_int_equal(index_count(sub, get, "b.txt"), 22000);
     files_text("git/a.txt", "three\n");
     files_text("git/new.txt", "new\n");
     id = commit_files(repo, 3000, (const char *const[]){"a.txt", "new.txt", NULL}, &id);
     files_text("git/later.txt", "no commit has it\n");
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(count(x, get, "a.txt"), 23000);
-    assert_int_equal(count(x, get, "sub/b.txt"), 22000);
-    assert_int_equal(count(x, get, "new.txt"), 13000);
-    assert_int_equal(count(x, "SELECT count(*) FROM history", NULL), 3);
+    assert_int_equal(index_count(x, get, "a.txt"), 23000);
+    assert_int_equal(index_count(x, get, "sub/b.txt"), 22000);
+    assert_int_equal(index_count(x, get, "new.txt"), 13000);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM history", NULL), 3);
     git_repository_free(repo);
     snprintf(line, sizeof(line), "rm -rf '%s'", files_path("git/.git"));
     assert_int_equal(system(line), 0);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-    assert_int_equal(count(x, "SELECT count(*) FROM history", NULL), 0);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM history", NULL), 0);
     myth_index_close(sub);
     myth_index_close(x);
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);

@@ -68,14 +68,14 @@ static void names_leave_with_their_file(void **state)
     index_remove("n.db");
     index_update("names", "n.db", mem, &stats);
     myth_index *x = open_index("names", "n.db", mem, true);
-    assert_true(n_found(x, "names:\"okapi_keeper\"") > 1);
-    assert_int_equal(n_found(x, "body:\"okapi_keeper\""), 1);
+    assert_true(index_found(x, "names:\"okapi_keeper\"") > 1);
+    assert_int_equal(index_found(x, "body:\"okapi_keeper\""), 1);
     myth_index_close(x);
     put_class("names/a.py", "zebra_keeper");
     index_update("names", "n.db", mem, &stats);
     x = open_index("names", "n.db", mem, true);
-    assert_int_equal(n_found(x, "\"okapi_keeper\""), 0);
-    assert_true(n_found(x, "names:\"zebra_keeper\"") > 1);
+    assert_int_equal(index_found(x, "\"okapi_keeper\""), 0);
+    assert_true(index_found(x, "names:\"zebra_keeper\"") > 1);
     myth_index_close(x);
     index_equals_fresh("names", "n.db", mem);
 }
@@ -94,13 +94,13 @@ static void no_worker_at_first(void **state)
             .root = files_path("late"), .path = files_path("late.db"), .worker_path = "/nonexistent/mythos"};
         assert_int_equal(myth_index_open(&x, mem, &opts, NULL), MYTH_OK);
         assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
-        assert_int_equal(count(x, "SELECT coalesce(sum(n), 0) FROM definitions", NULL), 0);
+        assert_int_equal(index_count(x, "SELECT coalesce(sum(n), 0) FROM definitions", NULL), 0);
         myth_index_close(x);
     }
     index_update("late", "late.db", mem, &stats);
     x = open_index("late", "late.db", mem, true);
-    assert_int_equal(count(x, "SELECT sum(n) FROM definitions", NULL), 1);
-    assert_int_equal(count(x, "SELECT count(*) FROM files WHERE flags & 16 OR note IS NOT NULL", NULL), 0);
+    assert_int_equal(index_count(x, "SELECT sum(n) FROM definitions", NULL), 1);
+    assert_int_equal(index_count(x, "SELECT count(*) FROM files WHERE flags & 16 OR note IS NOT NULL", NULL), 0);
     myth_index_close(x);
 }
 
