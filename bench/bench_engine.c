@@ -271,7 +271,7 @@ static myth_status measure_limits(bench *b, myth_error *err)
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         myth_machine_limits l;
         char test[64];
-        myth_status st = myth_limits_measure(&l, b->mem, 0, types[i], err);
+        myth_status st = myth_limits_measure(&l, b->mem, 0, types[i], getenv("MYTHOS_CPU"), err);
         if (st != MYTH_OK)
             return st;
         b->peak[types[i]] = l.flops;

@@ -136,7 +136,9 @@ static void run_target(const char *target, int n_threads, char **ops, int n_op)
     myth_machine_limits limits[MYTH_DTYPE_N] = {{0}};
     for (int t = 0; t < MYTH_DTYPE_N && caps->is_host_visible; t++)
         if (t == MYTH_F32 || t == MYTH_BF16 || t == MYTH_Q8_0)
-            rig_must(myth_limits_measure(&limits[t], r.mem, caps->n_threads, (myth_dtype)t, NULL) == MYTH_OK, "limits");
+            rig_must(myth_limits_measure(&limits[t], r.mem, caps->n_threads, (myth_dtype)t, caps->level, NULL) ==
+                         MYTH_OK,
+                     "limits");
     limits[MYTH_F16] = limits[MYTH_F32];
     for (int t = 0; t < MYTH_DTYPE_N; t++)
         if (myth_dtype_is_quant((myth_dtype)t))

@@ -118,10 +118,11 @@ static double peak_plain(void)
 static const peak_kind peaks[] = {{"f32", peak_plain, NULL, ~0u}};
 #endif
 
-static peak_kind choose_peak(myth_dtype type)
+static peak_kind choose_peak(myth_dtype type, const char *level)
 {
+    const bool is_narrow = level && (strcmp(level, "avx2") == 0 || strcmp(level, "ref") == 0);
     for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
-        if (peaks[i].types >> type & 1 && has(peaks[i].needs))
+        if (peaks[i].types >> type & 1 && has(peaks[i].needs) && !(is_narrow && strstr(peaks[i].name, "avx512")))
             return peaks[i];
     return (peak_kind){.name = "unknown"};
 }
@@ -201,7 +202,7 @@ uint64_t myth_limits_bytes(int n_threads, uint64_t limit_bytes)
 }
 
 myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type,
-                                myth_error *err)
+                                const char *level, myth_error *err)
 {
     worker w[THREAD_MAX] = {0};
     int n = threads_for(n_threads);
@@ -216,7 +217,7 @@ myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_t
     }
     out->read_bytes = best_of(w, n);
     myth_free(mem, data);
-    peak_kind peak = choose_peak(type);
+    peak_kind peak = choose_peak(type, level);
     for (int i = 0; i < n; i++)
         w[i].peak = peak.run;
     out->flops = peak.run ? best_of(w, n) : 0;

@@ -3,8 +3,8 @@
  * Read     bytes a second that all threads together read from a buffer far larger than the caches; best of several
  *          passes
  * Peak     operations a second of the widest dot product instruction for weights of a type, all threads together: int8
- *          for q8_0 and q4_0, bf16 for bf16, else f32 fused multiply-add; a multiply and an add are two. 0 = not known
- *          here
+ *          for block types, bf16 for bf16, else f32 fused multiply-add; a multiply and an add are two. Of instructions
+ *          that the CPU level may use: avx2 has none of 512 bits. 0 = not known here
  * Memory   64 MiB per thread, at most an eighth of the ledger's limit, booked as STAGING for the call
  * Errors   MYTH_ENOMEM */
 #ifndef MYTH_MACHINE_LIMITS_H
@@ -25,9 +25,9 @@ typedef struct {
 
 /* What measure books. */
 uint64_t myth_limits_bytes(int n_threads, uint64_t limit_bytes);
-/* n_threads 0 = one per core available to the process. */
+/* n_threads 0 = one per core available to the process; level: the name of a CPU level, NULL or "auto" = the best. */
 myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type,
-                                myth_error *err);
+                                const char *level, myth_error *err);
 
 #ifdef __cplusplus
 }
