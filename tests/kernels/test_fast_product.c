@@ -28,8 +28,8 @@ static float uniform(void)
 static float x[ROWS * IN], wide[OUT * IN];
 static unsigned char packed[OUT * IN * 4];
 
-/* Random weights of the type, and what they stand for. */
-static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in)
+/* Random weights of the type, and what they stand for; `fill` >= 0: every byte of a block but its scales is that. */
+static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in, int fill)
 {
     for (uint64_t o = 0; o < n_out; o++) {
         unsigned char *row = packed + o * myth_row_bytes(t, n_in);
@@ -60,8 +60,8 @@ static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in)
         for (uint32_t b = 0; b < n_in / info->block; b++) { /* any bytes, scales of about one size */
             unsigned char *p = row + b * info->block_bytes;
             for (uint32_t i = 0; i < info->block_bytes; i++)
-                p[i] = (unsigned char)(127.99f + 127.99f * uniform());
-            if (b == 0 && t == MYTH_Q8_0)
+                p[i] = fill < 0 ? (unsigned char)(127.99f + 127.99f * uniform()) : (unsigned char)fill;
+            if (b == 0 && t == MYTH_Q8_0 && fill < 0)
                 p[2] = 0x80; /* -128: what no quantiser writes and a file may hold */
             if (t == MYTH_MXFP4)
                 p[0] = (unsigned char)(120 + p[0] % 4);
@@ -188,7 +188,7 @@ static void check_level(const char *level)
                     continue;
                 struct shape s = shapes[i];
                 s.n_in = (s.n_in + block - 1) / block * block;
-                make_weights(type, s.n_out, s.n_in);
+                make_weights(type, s.n_out, s.n_in, -1);
                 for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
                     x[k] = uniform();
                 multiply(y, level, 1, s, type, is_decode);
@@ -209,10 +209,58 @@ static void check_level(const char *level)
            most);
 }
 
+static const char *const levels[] = {"ref", "avx2", "avx512", "amx", "neon"};
+
+/* Row 0 is all 1, row 1 all -1; the others change their sign after 1, 4, 16 and 64 values. */
+static float one_of(uint32_t row, uint32_t k)
+{
+    const bool is_neg = row < 2 ? row == 1 : (k >> 2 * (row - 2) & 1) != 0;
+    return is_neg ? -1.0f : 1.0f;
+}
+
+/* Weights and activations as large as they get, of one sign or of both in turn: sums that a level keeps in 16 bits must
+ * not overflow. */
+static void check_extremes(const char *level)
+{
+    static const int fills[] = {0x00, 0x7f, 0x80, 0x88, 0xff};
+    static float y[ROWS * OUT];
+    const struct shape s = {6, 33, 512};
+    const double limit = 2e-5; /* equal terms round the same way; an overflow is a thousand times that */
+    for (int t = 0; t < MYTH_DTYPE_N; t++)
+        for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]) && myth_dtype_is_quant((myth_dtype)t); i++) {
+            float size = 0.0f;
+            make_weights((myth_dtype)t, s.n_out, s.n_in, fills[i]);
+            for (uint32_t k = 0; k < s.n_in; k++)
+                size += fabsf(wide[k]);
+            if (size == 0.0f) /* nothing to compare an error with */
+                continue;
+            for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
+                x[k] = one_of(k / s.n_in, k % s.n_in);
+            for (int is_decode = 0; is_decode < 2; is_decode++) {
+                multiply(y, level, 1, s, (myth_dtype)t, is_decode);
+                double least = INFINITY;
+                for (int how = NONE; how < ROUNDING_N; how++)
+                    least = fmin(least, worst(y, s, (enum rounding)how));
+                if (!(least <= limit))
+                    fail_msg("%s %s %s of bytes 0x%02x: %.2e of the sum of magnitudes; at most %.2e", level,
+                             myth_dtype_get((myth_dtype)t)->name, is_decode ? "decode" : "prefill", (unsigned)fills[i],
+                             least, limit);
+            }
+        }
+}
+
+static void test_extremes(void **unused)
+{
+    (void)unused;
+    state = check_seed();
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (is_present(levels[i]))
+            check_extremes(levels[i]);
+}
+
 static void test_products(void **unused)
 {
     (void)unused;
-    static const char *const levels[] = {"ref", "avx2", "avx512", "amx", "neon"};
     state = check_seed();
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
         if (is_present(levels[i]))
@@ -221,6 +269,6 @@ static void test_products(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_extremes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,19 +297,26 @@ FAST_INLINE void block(float *f, const unsigned char *p, const unsigned char *x,
     }
 }
 
+FAST_INLINE void copy_outputs(float *dst, const float *src, uint32_t n_out)
+{
+    if (n_out == 16)
+        memcpy(dst, src, 16 * sizeof(float)); /* a call is not worth it */
+    else
+        memcpy(dst, src, n_out * sizeof(float));
+}
+
 /* n rows x 16 outputs of the panel half at p; n_out of them exist. */
 FAST_INLINE void tile(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
                       size_t xb, uint32_t n_k, const int n, const int group, const int shift, const struct layout l)
 {
     _Alignas(32) float f[16 * ROWS];
-    const size_t width = n_out * sizeof(float);
     memset(f, 0, sizeof(f));
     for (int r = 0; r < n && add; r++)
-        memcpy(f + 16 * r, c + (size_t)r * ldc, width);
+        copy_outputs(f + 16 * r, c + (size_t)r * ldc, n_out);
     for (uint32_t b = 0; b < n_k / 32; b++, p += panel_bytes(l), x += RECORD)
         block(f, p, x, xb, n, group, shift, l);
     for (int r = 0; r < n; r++)
-        memcpy(c + (size_t)r * ldc, f + 16 * r, width);
+        copy_outputs(c + (size_t)r * ldc, f + 16 * r, n_out);
 }
 
 #define GEMM(kernel, group, shift)                                                                                \

@@ -78,6 +78,26 @@ struct numbers { /* of a unit; `last` of types whose halves of a block differ */
 FAST_INLINE bool is_signed(const myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_IQ4_NL || t == MYTH_IQ4_XS; }
 FAST_INLINE bool is_table(const myth_dtype t) { return t == MYTH_IQ4_NL || t == MYTH_IQ4_XS || t == MYTH_MXFP4; }
 
+/* Bytes of a block, as dtype.h has them: constants, so that every address of a unit is one. */
+FAST_INLINE size_t bytes_of(const myth_dtype t)
+{
+    switch (t) {
+    case MYTH_Q8_0: return 34;
+    case MYTH_Q4_0:
+    case MYTH_IQ4_NL: return 18;
+    case MYTH_Q4_1: return 20;
+    case MYTH_Q5_0: return 22;
+    case MYTH_Q5_1: return 24;
+    case MYTH_MXFP4: return 17;
+    case MYTH_Q2_K: return 84;
+    case MYTH_Q3_K: return 110;
+    case MYTH_Q4_K: return 144;
+    case MYTH_Q5_K: return 176;
+    case MYTH_Q6_K: return 210;
+    default: return 136; /* iq4_xs */
+    }
+}
+
 /* How far the values are kept above the true ones. */
 FAST_INLINE float offset_of(const myth_dtype t)
 {
@@ -134,7 +154,7 @@ FAST_INLINE __m256i table_of(const myth_dtype t)
 /* Pair j of the unit at p. */
 FAST_INLINE struct pair values(const unsigned char *p, const int j, const myth_dtype t)
 {
-    const size_t block = t == MYTH_IQ4_XS ? 16 : (size_t)myth_dtype_block_bytes(t);
+    const size_t block = t == MYTH_IQ4_XS ? 16 : bytes_of(t);
     const unsigned char *a = p + 2 * (size_t)j * block + (t == MYTH_IQ4_XS ? 8 : block - (t == MYTH_Q8_0 ? 32 : 16)),
                         *b = a + block;
     struct pair s;
@@ -240,7 +260,7 @@ FAST_INLINE void in_turn(__m256 *first, __m256 *last, __m128i v, __m256 d)
 
 FAST_INLINE struct numbers numbers_of(const unsigned char *p, const myth_dtype t, const int n_pair)
 {
-    const size_t block = (size_t)myth_dtype_block_bytes(t);
+    const size_t block = bytes_of(t);
     const __m256 up = _mm256_set1_ps(offset_of(t));
     struct numbers s = {.min = _mm256_setzero_ps()};
     switch (t) {
@@ -368,7 +388,7 @@ FAST_INLINE float sum_of(__m256 v)
 FAST_INLINE void row(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in,
                      const int n, const myth_dtype t)
 {
-    const size_t step = (size_t)myth_row_bytes(t, UNIT);
+    const size_t step = bytes_of(t) * (myth_block_is_super(t) ? 1 : UNIT / 32);
     __m256 acc[ROWS_X];
     FAST_UNROLL
     for (int r = 0; r < n; r++)

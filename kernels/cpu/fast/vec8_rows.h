@@ -139,16 +139,25 @@ static float largest(const float *x, uint32_t n)
     return most;
 }
 
+/* One vector of logits minus the largest: its e^d to *s, e^d d to *w. */
+FAST_INLINE void add_exp(v8 *s, v8 *w, v8 d)
+{
+    const v8 far = v8_set1(-87.0f), e = v8_lt(d, far, v8_zero(), v8_exp(d));
+    *s = v8_add(*s, e);
+    *w = v8_fma(e, v8_max(d, far), *w);
+}
+
 static void exp_sums(const float *x, uint32_t n, float m, float *sum, float *weighted)
 {
-    const v8 top = v8_set1(m), far = v8_set1(-87.0f);
+    const v8 top = v8_set1(m);
     v8 s = v8_zero(), w = s;
-    for (uint32_t i = 0; i < n; i += 8) {
+    uint32_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        add_exp(&s, &w, v8_sub(v8_load(x + i), top));
+    if (i < n) {
         float t[8] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
-        memcpy(t, x + i, (n - i < 8 ? n - i : 8) * sizeof(float));
-        v8 d = v8_sub(v8_load(t), top), e = v8_lt(d, far, v8_zero(), v8_exp(d));
-        s = v8_add(s, e);
-        w = v8_fma(e, v8_max(d, far), w);
+        memcpy(t, x + i, (n - i) * sizeof(float));
+        add_exp(&s, &w, v8_sub(v8_load(t), top));
     }
     *sum = v8_sum(s);
     *weighted = v8_sum(w);
