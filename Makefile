@@ -91,8 +91,8 @@ fuzz:
 	        > found/$$name.txt 2>&1 && { echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt); } \
 	        || { tail -40 found/$$name.txt; echo "fuzz: $$name failed: build-fuzz/found/$$name.txt"; exit 255; }'
 
-# Does a test notice each of the errors in tests/mutants/mutants.txt? Hours on one processor; a run that was stopped
-# goes on where it was.
+# Does a test notice each of the errors in tests/mutants/mutants.txt? About an hour on one processor; a run that was
+# stopped goes on where it was.
 mutants:
 	@./setup.sh test
 	@python3 tests/mutants/mutants.py
