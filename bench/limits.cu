@@ -342,12 +342,15 @@ static void fill(const struct run *r)
 
 myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char *name, bool is_quick, myth_error *err)
 {
-    const myth_work_shape shape = {1, 1, 32, 32, 1, 1, 32, 32, 32, 1, NODES, 1, false};
+    myth_work_shape shape = {};
     const uint64_t bytes = is_quick ? 1u << 20 : 1u << 30, pinned_bytes = is_quick ? 1u << 16 : 256u << 20;
     myth_device_opts opts = {};
     myth_device *dev = NULL;
     struct run r = {};
     myth_status st;
+    shape.n_rows = shape.n_logit_rows = shape.n_head = shape.n_head_kv = shape.top_k = shape.n_graph = 1;
+    shape.d_model = shape.d_ff = shape.head_dim = shape.n_vocab = shape.n_ctx = 32;
+    shape.n_record_ops = NODES;
     opts.name = name;
     *out = {};
     if ((st = myth_device_open(&dev, mem, &opts, err)) != MYTH_OK)

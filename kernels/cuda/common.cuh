@@ -175,10 +175,11 @@ static __device__ __forceinline__ float gelu_tanh(float x)
 /* ---- loads ---- */
 
 /* What the L2 cache does with lines that a weight load brings: a number that only the loads below understand. Weights
- * are read once a step, so their lines should leave the cache first, before those that the next kernel needs. */
+ * are read once a step, so their lines should leave the cache first, before those that the next kernel needs. Before
+ * sm_90 the number would take two registers of kernels that have none left, so there it is nothing. */
 static __device__ __forceinline__ uint64_t weight_policy(bool leaves_first)
 {
-#if MYTH_CUDA_REAL
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     uint64_t first, normal;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
@@ -207,7 +208,7 @@ static __device__ __forceinline__ uint4 load_weights16(const void *p)
 /* The same under a policy of weight_policy. */
 static __device__ __forceinline__ uint4 load_weights16(const void *p, uint64_t policy)
 {
-#if MYTH_CUDA_REAL
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     uint4 v;
     asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)

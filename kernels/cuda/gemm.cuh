@@ -306,6 +306,7 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK)
             acc[i][n] = 0.0f;
     const bool is_quant = gemv_is_quant(m.type);
     for (uint32_t k0 = 0; k0 < n_in; k0 += STEP) {
+#pragma unroll 1
         for (uint32_t i = threadIdx.x; i < TILE * STEP; i += GEMM_F32_BLOCK) {
             const uint32_t k = i % STEP
             , at = i / STEP

@@ -507,6 +507,9 @@ static __device__ __forceinline__ void gemv_add(float (&acc)[2][R], const gemv_r
         }
     } else {
         const uint64_t policy = weight_policy(g.leaves_first);
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#pragma unroll(UNROLL == 1 ? 2 : 1) /* left alone, the compiler takes four turns of the shortest at once, and spills */
+#endif
         for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
             uint4 w[UNROLL][2];
             uint16_t d[UNROLL][2];

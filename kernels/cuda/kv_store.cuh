@@ -7,15 +7,17 @@
 
 #include "common.cuh"
 
-/* src[0..n) times `factor` to dst. n_warp warps share the row, this one is the w-th of them. src is volatile: other
- * blocks may have written it. Not inlined, so that it takes no registers of the products it follows. */
+/* src[0..n) times `factor` to dst. The first N_WARP warps of the block share the row; 1: the calling warp has it alone.
+ * src is volatile: other blocks may have written it. Not inlined, so that it takes no registers of the products it
+ * follows. */
+template <int N_WARP>
 static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst, int type, const volatile float *src,
-                                                              uint32_t n, float factor, uint32_t w, uint32_t n_warp)
+                                                              uint32_t n, float factor)
 {
-    const uint32_t l = (uint32_t)lane();
+    const uint32_t l = (uint32_t)lane(), w = N_WARP == 1 ? 0u : (uint32_t)warp();
     if (type != MYTH_Q8_0) {
 #pragma unroll 1
-        for (uint32_t i = w * 32 + l; i < n; i += n_warp * 32) {
+        for (uint32_t i = w * 32 + l; i < n; i += N_WARP * 32) {
             const float v = src[i] * factor;
             if (type == MYTH_F32)
                 ((float *)(void *)dst)[i] = v;
@@ -25,7 +27,7 @@ static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst
         return;
     }
 #pragma unroll 1
-    for (uint32_t b = w; b < n / 32; b += n_warp) {
+    for (uint32_t b = w; b < n / 32; b += N_WARP) {
         const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
                     inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
         const float code = roundf(v * inverse);

@@ -70,8 +70,8 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
  * registers of the products. */
 static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, const volatile float *x, uint64_t row)
 {
-    kv_store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
-                 p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f, 0, 1);
+    kv_store_row<1>(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
+                    p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f);
     __syncwarp();
 }
 
@@ -99,7 +99,7 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
     unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
                        : is_v ? p.v_new + row * p.v_row_bytes
                               : p.k_new + row * p.k_row_bytes;
-    kv_store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor, 0, 1);
+    kv_store_row<1>(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor);
 }
 
 template <int T, int R> struct qkv_tiles {

@@ -47,10 +47,11 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-/* The same for rows of x too wide for shared memory: each tile goes through x a slab at a time. A slab is n_slab chunks,
- * whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order as proj_k: the same bits. */
+/* The same a row at a time, staged a slab of n_slab chunks at a time: once when the slab is the whole row, else once per
+ * tile. Slabs are whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order: the same bits
+ * whatever the slab. */
 template <int T, int MODE>
-static __global__ void GEMV_BOUNDS(4) proj_wide_k(gemv_shape g, proj_op p, const float *x, uint32_t n_slab)
+static __global__ void GEMV_BOUNDS(1) proj_slabs_k(gemv_shape g, proj_op p, const float *x, uint32_t n_slab)
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2);
@@ -68,14 +69,17 @@ static __global__ void GEMV_BOUNDS(4) proj_wide_k(gemv_shape g, proj_op p, const
         gemv_row row[2];
         op.rows(row, min(place.slot, g.n_slot - 1));
         gemv_clear(acc);
+#pragma unroll 1
         for (uint32_t base = 0; base < g.n_chunk; base += n_slab) {
             gemv_shape slab = g;
             slab.n_chunk = min(n_slab, g.n_chunk - base);
             slab.n_in = slab.n_chunk * values;
             slab.n_rows = 1;
-            __syncthreads(); /* everyone is done with the slab before this one */
-            gemv_stage_rows<T, MODE, 1>(stage, slab, x + (uint64_t)p.row0 * g.n_in + (uint64_t)base * values, 0);
-            __syncthreads();
+            if (n_slab < g.n_chunk || tile == blockIdx.y) {
+                __syncthreads(); /* everyone is done with the slab before this one */
+                gemv_stage_rows<T, MODE, 1>(stage, slab, x + (uint64_t)p.row0 * g.n_in + (uint64_t)base * values, 0);
+                __syncthreads();
+            }
             gemv_add<T, MODE, 1, gemv_unroll_less(T, MODE, 1)>(acc, row, stage, slab, max(place.c0, base),
                                                                min(place.c1, base + slab.n_chunk), base);
         }
@@ -84,36 +88,39 @@ static __global__ void GEMV_BOUNDS(4) proj_wide_k(gemv_shape g, proj_op p, const
     }
 }
 
-template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, const proj_op &p, const float *x)
+template <int T, int MODE> static void launch_slabs(myth_stream *s, gemv_shape g, const proj_op &p, const float *x)
 {
-    const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
-    const dim3 grid = gemv_grid(s, g, (g.n_rows + R - 1) / R, R, shared_bytes);
-    MYTH_LAUNCH_DEPENDENT((proj_k<T, MODE, R>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x);
-}
-
-template <int T, int MODE>
-static void launch_wide(myth_stream *s, gemv_shape g, const proj_op &p, const float *x, uint64_t room)
-{
-    enum { ROUND = 32 }; /* chunks of a slab come in multiples: rounds of the lanes, and whole blocks of int8 x */
+    enum { ROUND = GEMV_LANES }; /* chunks of a slab come in multiples */
     const uint32_t values = g.n_in / g.n_chunk;
-    const uint64_t round_bytes = gemv_stage_bytes<MODE>(ROUND * values, 1);
-    const uint32_t n_slab = (uint32_t)(room / round_bytes) * ROUND;
-    if (!n_slab) {
-        myth_fail(&s->err, MYTH_EDEVICE, "%s: proj: %llu bytes of shared memory hold no part of a row",
-                  s->dev->caps.name, (unsigned long long)room);
+    const uint64_t n_round = gemv_shared_room(s) / gemv_stage_bytes<MODE>(ROUND * values, 1);
+    if (!n_round) {
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: proj: the shared memory of a block holds no part of a row",
+                  s->dev->caps.name);
         return;
     }
+    const uint32_t n_slab = n_round * ROUND < g.n_chunk ? (uint32_t)n_round * ROUND : g.n_chunk;
     const uint64_t shared_bytes = gemv_stage_bytes<MODE>(n_slab * values, 1);
     const dim3 grid = gemv_grid(s, g, g.n_rows, 1, shared_bytes);
-    MYTH_LAUNCH_DEPENDENT((proj_wide_k<T, MODE>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x, n_slab);
+    MYTH_LAUNCH_DEPENDENT((proj_slabs_k<T, MODE>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x, n_slab);
 }
 
-/* One launch for any row count and width, so that a step's bits do not depend on how much shared memory there is. */
+template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, const proj_op &p, const float *x)
+{
+    if constexpr (MODE == GEMV_PLAIN && R == 1) {
+        launch_slabs<T, MODE>(s, g, p, x);
+    } else {
+        const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
+        const dim3 grid = gemv_grid(s, g, (g.n_rows + R - 1) / R, R, shared_bytes);
+        MYTH_LAUNCH_DEPENDENT((proj_k<T, MODE, R>), grid, GEMV_BLOCK, shared_bytes, s)(g, p, x);
+    }
+}
+
+/* One launch for any row count and width, so that a step's bits do not depend on how much shared memory there is. Rows
+ * in int8 have no slabs: they fit on every card up to 70,000 values. */
 static void decode(myth_stream *s, const struct myth_proj_args *a)
 {
     const int type = a->w.dtype, mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);
     const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, a->n_rows, a->n_in, (a->n_out + 1) / 2, true);
-    const uint64_t room = gemv_shared_room(s);
     const float *x = cuda_ptr<const float>(a->x);
     proj_op p = {};
     p.y = cuda_ptr<float>(a->y);
@@ -122,16 +129,15 @@ static void decode(myth_stream *s, const struct myth_proj_args *a)
     p.n_out = a->n_out;
     const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(a->n_in, decltype(c)::R); };
     const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE, decltype(c)::R>(s, g, p, x); };
-    if (gemv_pick<8>(type, mode, a->n_rows, room, bytes, run))
+    if (gemv_pick<8>(type, mode, a->n_rows, gemv_shared_room(s), bytes, run))
         return;
     if (mode == GEMV_PLAIN)
-        launch_wide<GEMV_ANY, GEMV_PLAIN>(s, g, p, x, room);
-    else if (type == MYTH_Q8_0)
-        launch_wide<MYTH_Q8_0, GEMV_I8>(s, g, p, x, room);
-    else if (type == MYTH_Q4_0)
-        launch_wide<MYTH_Q4_0, GEMV_I8>(s, g, p, x, room);
+        launch_slabs<GEMV_ANY, GEMV_PLAIN>(s, g, p, x);
+    else if (mode == GEMV_F32)
+        launch_slabs<GEMV_HALF, GEMV_F32>(s, g, p, x);
     else
-        launch_wide<GEMV_HALF, GEMV_F32>(s, g, p, x, room);
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: proj: a row of %u values does not fit a block's shared memory",
+                  s->dev->caps.name, a->n_in);
 }
 
 extern "C" void cuda_proj(myth_stream *s, const struct myth_proj_args *a)

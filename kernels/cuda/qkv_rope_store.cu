@@ -65,9 +65,9 @@ static __global__ void qkv_rope_store_k(const store_job j)
     }
     const uint64_t at = (uint64_t)kv * j.cap_rows + r;
     if (is_v)
-        kv_store_row(j.v_new + at * j.v_bytes, j.v_type, head, hd, 1.0f, (uint32_t)warp(), THREADS / 32);
+        kv_store_row<THREADS / 32>(j.v_new + at * j.v_bytes, j.v_type, head, hd, 1.0f);
     else
-        kv_store_row(j.k_new + at * j.k_bytes, j.k_type, head, hd, 1.0f, (uint32_t)warp(), THREADS / 32);
+        kv_store_row<THREADS / 32>(j.k_new + at * j.k_bytes, j.k_type, head, hd, 1.0f);
 }
 
 extern "C" void cuda_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)

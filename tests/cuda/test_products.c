@@ -72,8 +72,6 @@ static void wide_rows_keep_decodes_bits(void **state)
         {.rows = 3, .n_in = 4096 + 8, .n_out = 21, .type = MYTH_F16, .is_decode = true},
         {.rows = 2, .n_in = 4096, .n_out = 35, .type = MYTH_Q4_K, .is_decode = true},
         {.rows = 1, .n_in = 3501, .n_out = 9, .type = MYTH_F32, .is_decode = true},
-        {.rows = 2, .n_in = 10240, .n_out = 5, .type = MYTH_Q8_0, .is_decode = true},
-        {.rows = 1, .n_in = 10048, .n_out = 6, .type = MYTH_Q4_0, .is_decode = true},
     };
     for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
         const struct product *p = &products[i];
