@@ -1,46 +1,66 @@
 #!/bin/sh
-# gpu.sh - everything that only a machine with a GPU can say, in three calls of under eight minutes each. Such a machine
-# needs a compiler, nvcc and cmake, nothing else of ours; each call builds what it misses, so each may meet a machine
-# that the one before never saw.
+# gpu.sh - what only a machine with a GPU can say, in calls short enough for a machine that is lent for minutes. What
+# they need is built beforehand, on a machine without a GPU, into a folder that git ignores and that is carried along;
+# a machine that gets no such folder builds what it misses (a compiler, nvcc and cmake are enough).
 #
-#   bench/gpu.sh 1             build; limits of the device; every device test on cuda:0, and on vulkan:0 when there is
-#   one; compute-sanitizer
-#                              on the quick set, where the tool exists and accepts the device
-#   bench/gpu.sh 2             bench_engine over random: models in the order of MODELS until BUDGET is spent, then
-#   vulkan:0 if time is left
-#   bench/gpu.sh 3             llama.cpp beside us on one file at a time, written by us: A B B A, fresh processes
+#   bench/gpu.sh prebuild      builds bench_engine and the device tests for ARCH, and llama-bench when LLAMA names its
+#                              source, into PREBUILT
+#   bench/gpu.sh A             150 s: does it work? limits of the device; ops, bits, dequant, replay, goldens, runs; 1B
+#                              decode; memcheck on three ops; ncu on one launch of each kernel that matters
+#   bench/gpu.sh B             8 min: which knobs? two values each of MYTH_TUNE_* (kernels/cuda/tune.h) on decode of 1B,
+#                              4B and 27B; the matrix products and attention of torch at our shapes, as ceilings;
+#                              racecheck and synccheck
+#   bench/gpu.sh C             9 min: is it right? every device test, four at a time
+#   bench/gpu.sh D             9 min: how fast? llama.cpp beside us on one file at a time, written by us: A B B A, fresh
+#                              processes; prompts of 512 and 2,048, depths 0, 8,192 and 32,768, one and 32 sequences
+#   bench/gpu.sh E             bench_engine over random: models in the order of MODELS until BUDGET is spent
 #   bench/gpu.sh kit DIR       what a machine without shader compiler and Vulkan headers needs for vulkan:0, from this
-#   machine
-#   bench/gpu.sh --dry 1|2|3   the same steps on the emulated cuda:0 and the software driver's vulkan:0, tiny shapes,
-#   from a build that is there
+#                              machine
+#   bench/gpu.sh models        the models of E by their full names
+#   bench/gpu.sh --dry A..E    the same calls on the emulated cuda:0 and the software driver's vulkan:0, tiny shapes,
+#                              from the build that BUILD names
 #
-# OUT      folder for what is found (bench/out): stepN.log, limits.csv, engine.csv, peer.csv; at most eight files
-# BUILD    the build folder (build-gpu); with --dry one that holds bench_engine and bench_emu_engine
-# BUDGET   seconds that a call may take (450); what does not fit any more is named, in the log or as a row
-# MODELS   of step 2 and 3, in order of value; the rest of a list can be given to another call
-# KIT      folder made by "kit": builds vulkan:0 too
-# LLAMA    source folder of llama.cpp; only llama-bench is built, for this GPU alone. LLAMA_BENCH: one that is built
-# already
-# FILES    folder for step 3's one file (BUILD/file), which is removed again
+# The first line of a call names commit, driver and clocks; its last 40 lines at most are its table.
 #
-# Exit     0 when nothing failed; a step that had to leave something out says so and exits 0
+# OUT       folder for what is found (bench/out): callX.log, limits.csv, knobs.csv, engine.csv, peer.csv, ncu.csv
+# PREBUILT  the folder that is carried (build-gpu-prebuilt)
+# BUILD     where something is built (build-gpu); with --dry a build that holds bench_engine and bench_emu_engine
+# ARCH      architecture as nvcc names it, for prebuild (90a)
+# BUDGET    seconds that a call may take; what does not fit any more is named, in the log or as a row
+# MODELS    of D and E, in order of value; the rest of a list can be given to another call
+# KIT       folder made by "kit": builds vulkan:0 too
+# LLAMA     source folder of llama.cpp; only llama-bench is built, for one GPU. LLAMA_BENCH: one that is built already
+# FILES     folder for D's one file (BUILD/file), which is removed again
+#
+# Exit      0 when nothing failed; a call that had to leave something out says so and exits 0
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 is_dry=0
 [ "${1:-}" = --dry ] && is_dry=1 && shift
-step=${1:-}
+call=${1:-}
 OUT=${OUT:-bench/out}
 BUILD=${BUILD:-build-gpu}
-BUDGET=${BUDGET:-450}
+PREBUILT=${PREBUILT:-build-gpu-prebuilt}
+case $call in
+A) BUDGET=${BUDGET:-150} ;;
+C | D) BUDGET=${BUDGET:-540} ;;
+prebuild) BUDGET=${BUDGET:-7200} ;;
+*) BUDGET=${BUDGET:-480} ;;
+esac
 begin=$(date +%s)
 n_failed=0
 mkdir -p "$OUT" || exit 1
-log=$OUT/step$step.log
-case $step in 1 | 2 | 3) : >"$log" ;; esac
+log=$OUT/call$call.log
+case $call in A | B | C | D | E | prebuild) : >"$log" ;; esac
 
 say() { echo "$*" | tee -a "$log"; }
 left() { echo $((BUDGET - ($(date +%s) - begin))); }
+fail()
+{
+    say "FAILED   $*"
+    n_failed=$((n_failed + 1))
+}
 
 # title, most seconds, command ...: output to the log, one line here
 try()
@@ -62,36 +82,48 @@ try()
     elif [ $code -eq 77 ]; then
         say "skipped  $title ($took)"
     else
-        say "FAILED   $title: exit $code ($took)"
+        fail "$title: exit $code ($took)"
         tail -5 "$log"
-        n_failed=$((n_failed + 1))
     fi
     return $code
 }
 
+summed=0
+summary()
+{
+    summed=1
+    say "call $call: $n_failed failed, $(($(date +%s) - begin)) s"
+}
+
 has() { command -v "$1" >/dev/null 2>&1; }
+
+# Which code, which driver, how fast the clocks are allowed to run: the line that every figure below depends on.
+name_machine()
+{
+    commit=$(cat "$PREBUILT/commit" 2>/dev/null || git describe --always --dirty 2>/dev/null || echo unknown)
+    gpu=$(nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit \
+        --format=csv,noheader 2>/dev/null | head -1)
+    say "call $call: commit $commit; ${gpu:-no NVIDIA driver}"
+}
+
+# ---- building ----
 
 # Compute capability of the first GPU as nvcc's name of its architecture: 90a, 89, 80.
 architecture()
 {
     cc=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. ')
     case $cc in
-    90) echo 90a ;;
-    '') echo 90a ;;
+    90 | '') echo "${ARCH:-90a}" ;;
     *) echo "$cc" ;;
     esac
 }
 
-build()
+# tests: ON or OFF
+compile()
 {
-    if [ $is_dry = 1 ]; then
-        [ -x "$BUILD/bench_engine" ] && return 0
-        say "FAILED   $BUILD holds no bench_engine"
-        return 1
-    fi
     # Another compiler's warnings are no reason to measure nothing.
-    set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF \
-        -DMYTH_CUDA_ARCHS="$(architecture)" -DMYTH_TESTS="$1"
+    set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_TESTS="$1" \
+        -DMYTH_CUDA_ARCHS="$(architecture)"
     if [ -n "${KIT:-}" ]; then
         KIT=$(cd "$KIT" && pwd) || return 1
         set -- "$@" -DMYTH_VULKAN=ON -DMYTH_SPIRV_DIR="$KIT/spirv" -DVOLK_DIR="$KIT" -DVULKAN_HEADERS="$KIT"
@@ -100,16 +132,71 @@ build()
     fi
     has ninja && set -- "$@" -G Ninja
     try configure 60 cmake -S . -B "$BUILD" "$@" || return 1
-    try build 400 cmake --build "$BUILD" --parallel "$(nproc)"
+    try build "$BUDGET" cmake --build "$BUILD" --parallel "$(nproc)"
+}
+
+compile_peer()
+{
+    dir=$BUILD/peer
+    try "configure llama.cpp" 60 cmake -S "$LLAMA" -B "$dir" -DCMAKE_BUILD_TYPE=Release -DGGML_CUDA=ON \
+        -DCMAKE_CUDA_ARCHITECTURES="$(architecture | tr -d a)-real" -DGGML_NATIVE=OFF -DBUILD_SHARED_LIBS=OFF \
+        -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_EXAMPLES=OFF || return 1
+    try "build llama-bench" "$BUDGET" cmake --build "$dir" --parallel "$(nproc)" \
+        --target llama-bench llama-batched-bench || return 1
+    peer=$(find "$dir" -name llama-bench -type f | head -1)
+    [ -n "$peer" ]
+}
+
+# Programs alone, stripped: objects would be too much to carry.
+prebuild()
+{
+    compile ON || return
+    mkdir -p "$PREBUILT/tests" || return
+    git describe --always --dirty >"$PREBUILT/commit" 2>/dev/null
+    cp "$BUILD/device_tests" "$PREBUILT/" && cp "$BUILD/bench_engine" "$PREBUILT/" || return
+    while read -r test; do
+        [ -x "$BUILD/tests/test_$test" ] && cp "$BUILD/tests/test_$test" "$PREBUILT/tests/"
+    done <"$BUILD/device_tests"
+    if [ -n "${LLAMA:-}" ] && compile_peer; then
+        cp "$peer" "$(dirname "$peer")/llama-batched-bench" "$PREBUILT/"
+    fi
+    find "$PREBUILT" -type f -perm -u+x -exec strip {} + 2>>"$log"
+    say "$PREBUILT: $(du -sk "$PREBUILT" | cut -f1) KiB, for $(architecture)"
+}
+
+# The folder with the programs: carried along, or built now. tests: ON or OFF
+programs()
+{
+    if [ $is_dry = 1 ]; then
+        bin=$BUILD
+    elif [ -x "$PREBUILT/bench_engine" ]; then
+        bin=$PREBUILT
+    else
+        compile "$1" || return 1
+        bin=$BUILD
+    fi
+    [ -x "$bin/bench_engine" ] && return 0
+    fail "$bin holds no bench_engine"
+    return 1
 }
 
 # bench_engine for a device: the emulated one is a program of its own.
 bench_of()
 {
     if [ $is_dry = 1 ] && [ "$1" = cuda:0 ]; then
-        echo "$BUILD/bench_emu_engine"
+        echo "$bin/bench_emu_engine"
     else
-        echo "$BUILD/bench_engine"
+        echo "$bin/bench_engine"
+    fi
+}
+
+# test of the list device_tests (room_name), device: its program
+test_of()
+{
+    if [ $is_dry = 1 ] && [ "$2" = cuda:0 ]; then
+        echo "$bin/tests/test_emu_${1#*_}"
+    else
+        echo "$bin/tests/test_$1"
     fi
 }
 
@@ -126,52 +213,68 @@ devices()
     done
 }
 
-# ---- step 1 ----
-
-# test of the list device_tests (room_name), device: its program
-test_of()
+find_devices()
 {
-    if [ $is_dry = 1 ] && [ "$2" = cuda:0 ]; then
-        echo "$BUILD/tests/test_emu_${1#*_}"
-    else
-        echo "$BUILD/tests/test_$1"
-    fi
+    found=$(devices)
+    say "devices  $(echo $found)"
+    [ -n "$found" ] || fail "no device answers"
 }
 
-quick_ops="rms_norm proj norm_ffn_geglu attn_decode attn_prefill head_topk"
+# file, device, arguments of bench_engine: its rows go behind the file's; a header only into an empty file
+measure()
+{
+    file=$1 on=$2 header=--no-header
+    shift 2
+    [ -s "$file" ] || header=
+    # shellcheck disable=SC2086
+    timeout "$(left)" "$(bench_of "$on")" --device "$on" $header "$@" >>"$file" 2>>"$log"
+}
+
+# ---- A: does it work? ----
+
+quick_ops="proj norm_ffn_geglu attn_decode"
 [ $is_dry = 1 ] && quick_ops="rms_norm geglu"
 
-test_device()
+measure_limits()
 {
-    MYTHOS_TEST_DEVICES=$1
-    export MYTHOS_TEST_DEVICES
-    for test in $(cat "$BUILD/device_tests"); do
-        program=$(test_of "$test" "$1")
-        if [ $is_dry = 0 ]; then
-            try "$1 $test" 200 "$program"
-        # of the emulated device and the software driver the rest is in the suite
-        elif [ "$test" = kernels_ops ]; then
-            for op in $quick_ops; do
-                try "$1 $test $op" 200 env MYTHOS_TEST_OP="$op" "$program"
-            done
-        fi
+    : >"$OUT/limits.csv"
+    for device in $found; do
+        try "limits of $device" 60 sh -c '"$0" "$@" >>'"'$OUT/limits.csv'" "$(bench_of $device)" --device $device \
+            --quick $([ -s "$OUT/limits.csv" ] && echo --no-header)
     done
-    unset MYTHOS_TEST_DEVICES
 }
 
+smoke_tests() # device
+{
+    tests="kernels_ops kernels_bits kernels_dequant kernels_replay engine_model_golden engine_run"
+    MYTHOS_TEST_DEVICES=$1 MYTHOS_TEST_QUICK=8 MYTHOS_TEST_SAMPLE=8 MYTHOS_TEST_GOLDENS=1
+    export MYTHOS_TEST_DEVICES MYTHOS_TEST_QUICK MYTHOS_TEST_SAMPLE MYTHOS_TEST_GOLDENS
+    if [ $is_dry = 1 ]; then # the suite runs the rest on the emulated device and the software driver
+        for op in $quick_ops; do
+            try "$1 kernels_ops $op" 200 env MYTHOS_TEST_OP="$op" "$(test_of kernels_ops "$1")"
+        done
+    else
+        for test in $tests; do
+            try "$1 $test" 30 "$(test_of $test "$1")"
+        done
+    fi
+    unset MYTHOS_TEST_DEVICES MYTHOS_TEST_QUICK MYTHOS_TEST_SAMPLE MYTHOS_TEST_GOLDENS
+}
+
+# compute-sanitizer's tools over the quick ops; a device that it does not accept ends it.
 sanitize()
 {
     if ! has compute-sanitizer; then
         say "skipped  compute-sanitizer: not on this machine"
         return
     fi
-    for tool in memcheck racecheck synccheck; do
+    for tool in "$@"; do
         for op in $quick_ops; do
             title="compute-sanitizer $tool $op"
             [ "$(left)" -le 20 ] && say "left out: $title: no time left" && continue
             echo "== $title" >>"$log"
-            MYTHOS_TEST_DEVICES=cuda:0 MYTHOS_TEST_OP=$op timeout 60 compute-sanitizer --tool $tool --error-exitcode 9 \
-                "$BUILD/tests/test_kernels_ops" >"$OUT/sanitizer.tmp" 2>&1
+            MYTHOS_TEST_DEVICES=cuda:0 MYTHOS_TEST_OP=$op timeout 60 compute-sanitizer --tool "$tool" \
+                --error-exitcode 9 "$(test_of kernels_ops cuda:0)" >"$OUT/sanitizer.tmp" 2>&1
             code=$?
             tail -40 "$OUT/sanitizer.tmp" >>"$log"
             if grep -q "Device not supported" "$OUT/sanitizer.tmp"; then
@@ -182,101 +285,237 @@ sanitize()
             case $code in
             0) say "ok       $title" ;;
             124) say "left out: $title: it took more than 60 s" ;;
-            *)
-                say "FAILED   $title: exit $code"
-                n_failed=$((n_failed + 1))
-                ;;
+            *) fail "$title: exit $code" ;;
             esac
         done
     done
     rm -f "$OUT/sanitizer.tmp"
 }
 
-step1()
+# One launch of each kernel that matters; clocks stay as they are.
+profile() # model, kernel, launch to take, arguments of bench_engine
 {
-    build ON || return
-    quick=""
-    [ $is_dry = 1 ] && quick=--quick
-    found=$(devices)
-    say "devices  $(echo $found)"
-    [ -n "$found" ] || { say "FAILED   no device answers"; n_failed=$((n_failed + 1)); }
-    : >"$OUT/limits.csv"
-    header=""
-    for device in $found; do
-        # shellcheck disable=SC2086
-        try "limits of $device" 120 sh -c '"$0" "$@" >>'"'$OUT/limits.csv'" "$(bench_of $device)" --device $device \
-            $quick $header
-        header=--no-header
-    done
-    for device in $found; do
-        test_device $device
-    done
-    [ $is_dry = 1 ] || sanitize
-    awk '{ sub(/,"[^"]*"/, "") } /limit_/' "$OUT/limits.csv"
+    model=$1 kernel=$2 skip=$3
+    shift 3
+    try "ncu $kernel of $model" 40 ncu --clock-control none --set detailed --csv --page raw \
+        --kernel-name "regex:$kernel" --launch-skip "$skip" --launch-count 1 --log-file "$OUT/ncu.tmp" \
+        "$bin/bench_engine" --device cuda:0 --no-limits --no-header --repeat 1 "$@" "$model" &&
+        cat "$OUT/ncu.tmp" >>"$OUT/ncu.csv"
+    rm -f "$OUT/ncu.tmp"
 }
 
-# ---- step 2 ----
-
-default_models="27b:q4_0 4b:q4_0 1b:q4_0 27b:q8_0 27b:bf16 12b:q4_0 270m:q4_0 4b:q8_0 1b:q8_0 1b:bf16 4b:bf16 12b:q8_0 12b:bf16 270m:q8_0 270m:bf16"
-
-models()
+profile_all()
 {
+    if ! has ncu; then
+        say "skipped  ncu: not on this machine"
+        return
+    fi
+    : >"$OUT/ncu.csv"
+    decode="--depth 0 --batch 1 --prompt none --topk none --gen 4"
+    prefill="--depth none --batch none --prompt 512 --topk none"
+    # shellcheck disable=SC2086
+    {
+        profile random:gemma3-4b:q4_0 norm_ffn_geglu_k 40 $decode
+        profile random:gemma3-4b:q4_0 proj_k 40 $decode
+        profile random:gemma3-4b:q4_0 norm_qkv_rope_store_k 40 $decode
+        profile random:gemma3-4b:q4_0 attn_decode_k 40 --depth 8192 --batch 1 --prompt none --topk none --gen 4
+        profile random:gemma3-4b:q4_0 head_tiles_k 2 $decode
+        profile random:gemma3-4b:q4_0 gemm_mma_k 40 $prefill
+        profile random:gemma3-4b:bf16 gemm_mma_k 40 $prefill
+        profile random:gemma3-4b:q4_0 attn_prefill 20 $prefill
+    }
+}
+
+callA()
+{
+    programs ON || return
+    find_devices
+    measure_limits
+    for device in $found; do
+        smoke_tests $device
+    done
+    : >"$OUT/engine.csv"
+    shape="--depth 0 --batch 1 --prompt 512 --topk none --gen 64 --repeat 3"
+    small="random:gemma3-1b:q4_0 random:gemma3-1b:q4_k"
     if [ $is_dry = 1 ]; then
+        shape="--quick --depth 0 --batch 1 --prompt 8 --topk none --gen 4 --repeat 1"
+        small="random:gemma3-tiny:q4_0 random:gemma3-super:q4_k"
+    fi
+    for device in $found; do
+        for model in $small; do
+            # shellcheck disable=SC2086
+            measure "$OUT/engine.csv" $device --no-limits $shape "$model" || fail "$model on $device"
+        done
+    done
+    if [ $is_dry = 0 ]; then
+        sanitize memcheck
+        profile_all
+    fi
+    summary
+    { table <"$OUT/limits.csv" | grep limit_; table <"$OUT/engine.csv"; } | tail -40 | tee -a "$log"
+}
+
+# Rows of bench_engine without the quoted description and the header.
+table() { awk '{ sub(/,"[^"]*"/, "") } !/^device/'; }
+
+# ---- B: which knobs? ----
+
+# Decode of each model, the knobs as the environment has them. A row of knobs.csv: knob=value, model, depth, tok/s
+turn() # knob=value
+{
+    for model in $knob_models; do
+        if [ "$(left)" -lt 30 ]; then
+            say "left out: $1 on $model: no time left"
+            continue
+        fi
+        : >"$OUT/turn.tmp"
+        # shellcheck disable=SC2086
+        env "$1" timeout "$(left)" "$(bench_of "$device")" --device "$device" --no-limits --no-header $shape "$model" \
+            >"$OUT/turn.tmp" 2>>"$log" || fail "$1 on $model"
+        awk -v knob="$1" -F, '
+            { sub(/"[^"]*"/, "") }
+            $5 == "decode" && $8 > 0 { print knob "," $3 "," $4 "," $7 "," $8 }' "$OUT/turn.tmp" >>"$OUT/knobs.csv"
+    done
+    rm -f "$OUT/turn.tmp"
+}
+
+callB()
+{
+    programs ON || return
+    device=cuda:0
+    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    shape="--depth 0,8192 --batch 1 --prompt none --topk none --gen 64 --repeat 3"
+    knob_models="random:gemma3-1b:q4_0 random:gemma3-4b:q4_0 random:gemma3-27b:q4_0"
+    if [ $is_dry = 1 ]; then
+        shape="--quick --depth 0 --batch 1 --prompt none --topk none --gen 4 --repeat 1"
+        knob_models="random:gemma3-tiny:q4_0"
+    fi
+    echo "knob,model,type,depth,tok_s" >"$OUT/knobs.csv"
+    for knob in PDL=1 PDL=0 PREFETCH_KB=0 PREFETCH_KB=192 EVICT_FIRST=0 CARVEOUT=-1 FILL_WARPS=1024 FILL_WARPS=4096 \
+        ATTN_MB=4 PDL=1; do # the first again at the end: how much two equal turns differ
+        turn "MYTH_TUNE_$knob"
+    done
+    if [ $is_dry = 0 ]; then
+        if python3 -c 'import torch' 2>/dev/null; then
+            try "torch's matrix products and attention" 90 python3 bench/gpu_torch.py
+        else
+            say "skipped  torch: not on this machine"
+        fi
+        sanitize racecheck synccheck
+    fi
+    summary
+    grep "^torch," "$log"
+    tail -40 "$OUT/knobs.csv" | tee -a "$log"
+}
+
+# ---- C: is it right? ----
+
+# One test in a process of its own, for xargs: its log apart, one line here.
+one_test() # test, device, second at which all ends
+{
+    bin=$TEST_BIN
+    start=$(date +%s)
+    seconds=$(($3 - start))
+    [ $seconds -lt 1 ] && seconds=1
+    MYTHOS_TEST_DEVICES=$2 timeout $seconds "$(test_of "$1" "$2")" >"$OUT/test_$1.tmp" 2>&1
+    code=$?
+    case $code in
+    0) echo "ok       $2 $1 ($(($(date +%s) - start)) s)" ;;
+    77) echo "skipped  $2 $1" ;;
+    124) echo "left out: $2 $1: no time left" ;;
+    *)
+        echo "FAILED   $2 $1: exit $code"
+        tail -5 "$OUT/test_$1.tmp"
+        ;;
+    esac
+}
+
+callC()
+{
+    programs ON || return
+    find_devices
+    TEST_BIN=$bin
+    export TEST_BIN OUT BUILD PREBUILT
+    for device in $found; do
+        if [ $is_dry = 1 ]; then # the suite runs them
+            smoke_tests $device
+            continue
+        fi
+        xargs -P 4 -I{} sh bench/gpu.sh one {} "$device" $((begin + BUDGET)) <"$bin/device_tests" | tee -a "$log"
+        cat "$OUT"/test_*.tmp >>"$log" 2>/dev/null
+        rm -f "$OUT"/test_*.tmp
+        n_failed=$((n_failed + $(grep -c "^FAILED   $device" "$log")))
+    done
+}
+
+# ---- E: models ----
+
+default_models="27b:q4_0 27b:q4_k 4b:q4_k 1b:q4_0 gemma4-e2b:q4_0 gemma4-31b:q4_0 gemma4-26b-a4b:q4_0
+    embeddinggemma-300m:bf16 4b:q4_0 4b:q6_k 1b:q4_k 27b:q8_0 27b:bf16 12b:q4_0 12b:q4_k 270m:q4_0 4b:q8_0 1b:q8_0
+    1b:bf16 4b:bf16 12b:q8_0 gemma4-26b-a4b:q4_k gemma4-e4b:q4_k gemma3n-e2b:q4_0 270m:q8_0 270m:bf16"
+peer_models="27b:q4_0 27b:q4_k 4b:q4_k gemma4-e2b:q4_0 1b:q4_0"
+
+# SIZE:TYPE is of Gemma 3; FAMILY-SIZE:TYPE, and random: before either, as they are; a file or folder too.
+full_name()
+{
+    case $1 in
+    random:*) echo "$1" ;;
+    */* | *.gguf) echo "$1" ;;
+    *-*:*) echo "random:$1" ;;
+    [0-9]*:*) echo "random:gemma3-$1" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+models() # the default list
+{
+    if [ $is_dry = 1 ] && [ -z "${MODELS:-}" ]; then
         echo random:gemma3-tiny:q4_0 random:gemma3-tiny:bf16
         return
     fi
-    for model in ${MODELS:-$default_models}; do
-        case $model in
-        *[0-9]b:* | *m:*) echo "random:gemma3-$model" ;;
-        *) echo "$model" ;;
-        esac
+    for model in ${MODELS:-$1}; do
+        full_name "$model"
     done
 }
 
-step2()
+callE()
 {
-    build OFF || return
+    programs OFF || return
     : >"$OUT/engine.csv"
-    header=""
-    shape=""
+    shape=
     [ $is_dry = 1 ] && shape="--quick --depth 0,40 --batch 1,3 --prompt 8,40 --topk 1,40 --gen 4 --repeat 1"
-    found=$(devices)
-    say "devices  $(echo $found)"
-    [ -n "$found" ] || { say "FAILED   no device answers"; n_failed=$((n_failed + 1)); }
+    find_devices
     for device in $found; do
         if [ "$(left)" -lt 45 ]; then
             say "left out: $device: no time left"
             continue
         fi
         # shellcheck disable=SC2046,SC2086
-        try "bench_engine on $device" "$BUDGET" sh -c '"$0" "$@" >>'"'$OUT/engine.csv'" "$(bench_of $device)" --device $device $header $shape \
-            --budget $(($(left) - 40)) $(models)
-        header=--no-header
+        try "bench_engine on $device" "$BUDGET" sh -c '"$0" "$@" >>'"'$OUT/engine.csv'" "$(bench_of $device)" \
+            --device $device $([ -s "$OUT/engine.csv" ] && echo --no-header) $shape --budget $(($(left) - 40)) \
+            $(models "$default_models")
     done
-    awk '{ sub(/,"[^"]*"/, "") } !/limit_/ && !/^device/' "$OUT/engine.csv"
-    grep -q '"not a number\|,nan\|,inf' "$OUT/engine.csv" && { say "FAILED   a figure is no number"; n_failed=$((n_failed + 1)); }
+    grep -q '"not a number\|,nan\|,inf' "$OUT/engine.csv" && fail "a figure is no number"
+    summary
+    table <"$OUT/engine.csv" | grep -v limit_ | tail -40
 }
 
-# ---- step 3 ----
+# ---- D: how fast, beside llama.cpp? ----
 
-build_peer()
+find_peer()
 {
     peer=${LLAMA_BENCH:-}
     [ -n "$peer" ] && return 0
-    if [ -z "${LLAMA:-}" ]; then
-        say "skipped  llama.cpp: LLAMA names no source folder; our side runs alone"
-        return 0
+    if [ -x "$PREBUILT/llama-bench" ] && [ $is_dry = 0 ]; then
+        peer=$PREBUILT/llama-bench
+    elif [ -n "${LLAMA:-}" ]; then
+        compile_peer || return 1
+    else
+        say "skipped  llama.cpp: neither $PREBUILT/llama-bench nor LLAMA; our side runs alone"
     fi
-    dir=$BUILD/peer
-    try "configure llama.cpp" 60 cmake -S "$LLAMA" -B "$dir" -DCMAKE_BUILD_TYPE=Release -DGGML_CUDA=ON -DGGML_NATIVE=ON \
-        -DCMAKE_CUDA_ARCHITECTURES="$(architecture)-real" -DBUILD_SHARED_LIBS=OFF -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF \
-        -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_EXAMPLES=OFF || return 1
-    try "build llama-bench" "$BUDGET" cmake --build "$dir" --parallel "$(nproc)" --target llama-bench || return 1
-    peer=$(find "$dir" -name llama-bench -type f | head -1)
-    [ -n "$peer" ]
+    return 0
 }
-
-# Lines of llama-bench's jsonl on standard input as rows of ours: model, type
+# Lines of llama-bench's and llama-batched-bench's jsonl on standard input as rows of ours: model, type
 peer_rows()
 {
     awk -v model="$1" -v type="$2" '
@@ -287,11 +526,14 @@ peer_rows()
             sub(/^[^:]*: */, "", text)
             return text
         }
+        function row(test, batch, depth, speed) {
+            printf("llama.cpp,,%s,%s,%s,%d,%d,%.2f,,,,,\n", model, type, test, batch, depth, speed)
+        }
         /"avg_ts"/ {
-            p = number("n_prompt"); depth = number("n_depth") + 0
-            printf("llama.cpp,,%s,%s,%s,1,%d,%.2f,,,,,\n", model, type, p + 0 ? "prefill" : "decode_peer", p + 0 ? p : \
-                depth, number("avg_ts"))
-        }'
+            p = number("n_prompt") + 0
+            row(p ? "prefill" : "decode_peer", 1, p ? p : number("n_depth"), number("avg_ts"))
+        }
+        /"speed_tg"/ { row("decode_peer", number("pl"), number("pp"), number("speed_tg")) }'
 }
 
 # Medians of both sides and their ratio, per test.
@@ -300,7 +542,7 @@ ratios()
     sort -t, -k1,1 "$OUT/peer.csv" | awk -F, '
         { sub(/"[^"]*"/, "") }
         $5 == "prefill" || $5 == "decode_peer" {
-            key = $3 " " $4 " " $5 " " $7; side = $1 == "llama.cpp" ? "theirs" : "ours"
+            key = $3 " " $4 " " $5 " " $7 ($6 > 1 ? " x " $6 : ""); side = $1 == "llama.cpp" ? "theirs" : "ours"
             i = ++n[key, side]; v[key, side, i] = $8; keys[key] = 1
         }
         function middle(key, side,   i, j, m, t, a) {
@@ -312,8 +554,8 @@ ratios()
         END {
             for (key in keys) {
                 o = middle(key, "ours"); t = middle(key, "theirs")
-                printf("%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, o * t ? sprintf("%.2f", o / t) : \
-                    "-")
+                ratio = o * t ? sprintf("%.2f", o / t) : "-"
+                printf("%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, ratio)
             }
         }' | sort
 }
@@ -321,8 +563,13 @@ ratios()
 ours() # file, model, type
 {
     # A file's rows carry its model's name instead of its own.
-    timeout "$(left)" "$(bench_of "$device")" --device "$device" --no-header --no-limits $shape "$1" 2>>"$log" |
-        awk -F, -v OFS=, -v file="$(basename "$1")" -v model="$2" '{ sub("," file ",", "," model ","); print }' >>"$OUT/peer.csv"
+    for tests in "$shape" "$shape_many"; do
+        [ -n "$tests" ] || continue
+        # shellcheck disable=SC2086
+        timeout "$(left)" "$(bench_of "$device")" --device "$device" --no-header --no-limits $tests "$1" 2>>"$log" |
+            awk -F, -v OFS=, -v file="$(basename "$1")" -v model="$2" '{ sub("," file ",", "," model ","); print }' \
+                >>"$OUT/peer.csv"
+    done
 }
 
 theirs() # file, model, type
@@ -330,48 +577,57 @@ theirs() # file, model, type
     [ -n "$peer" ] || return 0
     for tests in "$peer_prompts" "$peer_depth"; do
         # shellcheck disable=SC2086
-        timeout "$(left)" "$peer" -m "$1" -ngl 99 -fa 1 $tests -o jsonl 2>>"$log" | tee -a "$log" | peer_rows "$2" "$3" >>"$OUT/peer.csv"
+        timeout "$(left)" "$peer" -m "$1" -ngl 99 -fa 1 $tests -o jsonl 2>>"$log" | tee -a "$log" |
+            peer_rows "$2" "$3" >>"$OUT/peer.csv"
     done
+    many=$(dirname "$peer")/llama-batched-bench
+    if [ -x "$many" ] && [ -n "$peer_many" ]; then
+        # shellcheck disable=SC2086
+        timeout "$(left)" "$many" -m "$1" -ngl 99 -fa 1 $peer_many --output-format jsonl 2>>"$log" |
+            tee -a "$log" | peer_rows "$2" "$3" >>"$OUT/peer.csv"
+    fi
 }
 
-step3()
+callD()
 {
-    build OFF || return
-    build_peer || return
+    programs OFF || return
+    find_peer || return
     device=cuda:0
     [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
-    shape="--depth 0,8192 --batch 1 --prompt 512,8192 --topk none --repeat 3"
-    peer_prompts="-p 512,8192 -n 64 -r 3 -ub 512" peer_depth="-p 0 -n 64 -d 8192 -r 3 -ub 512"
+    shape="--depth 0,8192,32768 --batch 1 --prompt 512,2048 --topk none --gen 64 --repeat 3"
+    shape_many="--depth 512 --batch 32 --prompt none --topk none --gen 64 --repeat 3"
+    peer_prompts="-p 512,2048 -n 64 -r 3 -ub 512" peer_depth="-p 0 -n 64 -d 8192,32768 -r 3 -ub 512"
+    peer_many="-c 20480 -b 2048 -ub 512 -npp 512 -ntg 64 -npl 32"
     if [ $is_dry = 1 ]; then
-        shape="--quick --depth 0 --batch 1 --prompt 16 --topk none --gen 4 --repeat 1"
-        peer_prompts="-p 16 -n 4 -r 1" peer_depth="-p 0 -n 4 -d 8 -r 1"
+        shape="--quick --depth 0 --batch 1 --prompt 16 --topk none --gen 4 --repeat 1" shape_many=
+        peer_prompts="-p 16 -n 4 -r 1" peer_depth="-p 0 -n 4 -d 8 -r 1" peer_many=
     fi
     FILES=${FILES:-$BUILD/file}
     mkdir -p "$FILES" || return
     : >"$OUT/peer.csv"
-    "$(bench_of $device)" --device $device --no-limits >>"$OUT/peer.csv" 2>>"$log"      # the header
-    for spec in $(models); do
+    "$(bench_of $device)" --device $device --no-limits >>"$OUT/peer.csv" 2>>"$log" # the header
+    for spec in $(models "$peer_models"); do
         model=$(echo "$spec" | cut -d: -f2) type=$(echo "$spec" | cut -d: -f3) file=$FILES/$model-$type.gguf
         if [ "$(left)" -lt 60 ]; then
             say "left out: $model $type: no time left"
             continue
         fi
-        if try "write $model $type" 240 "$BUILD/bench_engine" --write "$file" "$spec"; then
+        if try "write $model $type" 240 "$bin/bench_engine" --write "$file" "$spec"; then
             cat "$file" >/dev/null
-            try "first token of $model $type" 120 sh -c '"$0" "$@" >>'"'$OUT/peer.csv'" "$(bench_of $device)" --device $device --no-header \
-                --no-limits --cold "$file"
+            try "first token of $model $type" 120 sh -c '"$0" "$@" >>'"'$OUT/peer.csv'" "$(bench_of $device)" \
+                --device $device --no-header --no-limits --cold "$file"
             n_before=$(wc -l <"$OUT/peer.csv")
             ours "$file" "$model"
             theirs "$file" "$model" "$type"
             theirs "$file" "$model" "$type"
             ours "$file" "$model"
             for side in "$device" llama.cpp; do
-                n=$(tail -n +$((n_before + 1)) "$OUT/peer.csv" | grep -c "^$side,.*,\(prefill\|decode_peer\),1,[0-9]*,[0-9.]")
+                n=$(tail -n +$((n_before + 1)) "$OUT/peer.csv" |
+                    grep -c "^$side,.*,\(prefill\|decode_peer\),[0-9]*,[0-9]*,[0-9.]")
                 if [ "$n" -gt 0 ]; then
                     say "ok       $model $type: $n figures of $side"
                 elif [ $side != llama.cpp ] || [ -n "$peer" ]; then
-                    say "FAILED   $model $type: no figure of $side"
-                    n_failed=$((n_failed + 1))
+                    fail "$model $type: no figure of $side"
                 fi
             done
         fi
@@ -379,7 +635,8 @@ step3()
         [ $is_dry = 1 ] && break
     done
     rmdir "$FILES" 2>/dev/null
-    ratios | tee -a "$log"
+    summary
+    ratios | tail -40 | tee -a "$log"
 }
 
 # ---- kit ----
@@ -399,15 +656,21 @@ kit()
     echo "$dir: $(du -sk "$dir" | cut -f1) KiB"
 }
 
-case $step in
-1) step1 ;;
-2) step2 ;;
-3) step3 ;;
+case $call in
+A | B | C | D | E)
+    name_machine
+    "call$call"
+    [ $summed = 1 ] || summary
+    ;;
+prebuild)
+    prebuild || fail "prebuild"
+    ;;
+one) one_test "$2" "$3" "$4" ;;
+models) models "$default_models" ;;
 kit) kit "${2:?a folder}" ;;
 *)
     sed -n '2,/^# Exit/s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
-[ "$step" = kit ] || say "step $step: $n_failed failed, $(($(date +%s) - begin)) s"
 [ $n_failed -eq 0 ]

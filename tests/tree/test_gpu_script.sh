@@ -1,7 +1,7 @@
 #!/bin/sh
-# bench/gpu.sh without a GPU: every step on the emulated cuda:0 and the software driver's vulkan:0 with
-# MYTHOS_TEST_FULL=1, else the second on vulkan:0 alone. Then what it made of it: rows of every kind, none of them a
-# failure; and llama-bench's lines, from a stand-in, as ratios.
+# bench/gpu.sh without a GPU: every call on the emulated cuda:0 and the software driver's vulkan:0 with
+# MYTHOS_TEST_FULL=1, else E on vulkan:0 alone. Then what it made of it: rows of every kind, none of them a failure; the
+# first line and the table at the end; and llama-bench's lines, from a stand-in, as ratios.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 if [ ! -x "$MYTHOS_BUILD_DIR/bench_engine" ]; then
@@ -36,14 +36,31 @@ check_engine() # device
     done
 }
 
+# The first line names what the figures depend on; the last is of the table, after the summary.
+check_said() # call
+{
+    head -1 "$dir/said" | grep -q "^call $1: commit ." && [ "$(grep -c "^call $1: 0 failed" "$dir/said")" = 1 ] &&
+        tail -1 "$dir/said" | grep -qv "^call" && return
+    echo "what call $1 said:" >&2
+    cat "$dir/said" >&2
+    exit 1
+}
+
+names=$(MODELS="random:gemma4-31b:q4_0 4b:q4_k gemma4-e2b:q4_0 /tmp/a.gguf" bench/gpu.sh models | tr '\n' ' ')
+if [ "$names" != "random:gemma4-31b:q4_0 random:gemma3-4b:q4_k random:gemma4-e2b:q4_0 /tmp/a.gguf " ]; then
+    echo "models: $names" >&2
+    exit 1
+fi
+
 full=${MYTHOS_TEST_FULL:-0}
 if [ "$full" != 1 ]; then
     if ! "$BUILD/bench_engine" --device vulkan:0 --no-limits >/dev/null 2>&1; then
         echo "skipped: no vulkan:0 here"
         exit 77
     fi
-    DEVICES=vulkan:0 bench/gpu.sh --dry 2
+    DEVICES=vulkan:0 bench/gpu.sh --dry E >"$dir/said"
     check_engine vulkan:0
+    check_said E
     exit 0
 fi
 
@@ -71,17 +88,28 @@ if [ -z "$found" ]; then
     echo "skipped: neither the emulated device nor a Vulkan driver here"
     exit 77
 fi
-bench/gpu.sh --dry 1
+bench/gpu.sh --dry A >"$dir/said"
+check_said A
 for device in $found; do
     expect "$OUT/limits.csv" "$device" limit_copy 1
+    expect "$OUT/engine.csv" "$device" decode 2
 done
-bench/gpu.sh --dry 2
+bench/gpu.sh --dry B >"$dir/said"
+check_said B
+[ "$(grep -c '^MYTH_TUNE_.*,[0-9.]*$' "$OUT/knobs.csv")" -ge 10 ]
+bench/gpu.sh --dry C >"$dir/said"
+grep -q "^call C: 0 failed" "$dir/said"
+bench/gpu.sh --dry E >"$dir/said"
+check_said E
 for device in $found; do
     check_engine "$device"
 done
-bench/gpu.sh --dry 3 | tee "$dir/alone"
-grep -q "skipped  llama.cpp" "$dir/alone"
-LLAMA_BENCH=$dir/llama-bench bench/gpu.sh --dry 3 | tee "$dir/beside"
+MODELS="random:gemma3-tiny:q4_0" bench/gpu.sh --dry E >"$dir/said"
+grep -q "gemma3-tiny,q4_0" "$OUT/engine.csv"
+bench/gpu.sh --dry D | tee "$dir/said"
+check_said D
+grep -q "skipped  llama.cpp" "$dir/said"
+LLAMA_BENCH=$dir/llama-bench bench/gpu.sh --dry D | tee "$dir/beside"
 expect "$OUT/peer.csv" llama.cpp prefill 2
 expect "$OUT/peer.csv" llama.cpp decode_peer 4
 grep -q 'prefill 16 .* llama.cpp *1000.25 *ratio [0-9]' "$dir/beside"
