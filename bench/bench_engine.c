@@ -86,9 +86,7 @@ typedef struct {
     myth_engine *e;
     uint32_t n_seq, n_ctx;
     double weight_bytes, head_bytes, params, head_params;
-    int32_t *ids;      /* [n_ctx] */
-    myth_seq **seq_of; /* [n_ctx]: one token's sequence, for a batch */
-    uint8_t *want;     /* [n_ctx] */
+    int32_t *ids; /* [n_ctx] */
     myth_seq *seq[MYTH_RUN_SEQ_MAX];
     uint32_t n_open, depth; /* sequences open, and what they held at first */
     void *saved;
@@ -343,20 +341,15 @@ static myth_engine_opts engine_opts(const bench *b, uint32_t n_seq, uint32_t n_c
     };
 }
 
-static myth_status feed(subject *s, myth_seq *q, uint32_t n, uint8_t want_last, bool is_decode, myth_batch *more,
+static myth_status feed(subject *s, myth_seq *q, uint32_t n, uint8_t want_last, bool is_decode, const myth_batch *more,
                         myth_result *out, myth_error *err)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        s->seq_of[i] = q;
-        s->want[i] = 0;
-    }
-    s->want[n - 1] = want_last;
-    more->n_tok = n;
-    more->token = s->ids;
-    more->seq = s->seq_of;
-    more->want = s->want;
-    more->is_decode = is_decode;
-    return myth_forward(s->e, more, out, err);
+    const myth_batch_run run = {.seq = q, .token = s->ids, .n = n, .want_last = want_last};
+    myth_batch batch = *more;
+    batch.run = &run;
+    batch.n_run = 1;
+    batch.is_decode = is_decode;
+    return myth_forward(s->e, &batch, out, err);
 }
 
 static myth_status open_engine(subject *s, const char *spec, myth_error *err)
@@ -369,9 +362,7 @@ static myth_status open_engine(subject *s, const char *spec, myth_error *err)
     MYTH_TRY(myth_engine_open(&s->e, &s->model, &opts, err));
     const uint32_t n = s->n_ctx;
     s->ids = myth_alloc_n(s->b->mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
-    s->seq_of = myth_alloc_n(s->b->mem, MYTH_MEM_STAGING, "sequences", n, sizeof(*s->seq_of));
-    s->want = myth_alloc(s->b->mem, MYTH_MEM_STAGING, "wants", n);
-    if (!s->ids || !s->seq_of || !s->want) {
+    if (!s->ids) {
         st = myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", n);
         goto fail;
     }
@@ -399,8 +390,6 @@ static void close_engine(subject *s)
     close_sequences(s);
     myth_engine_close(s->e);
     myth_free(s->b->mem, s->ids);
-    myth_free(s->b->mem, s->seq_of);
-    myth_free(s->b->mem, s->want);
     myth_model_close(&s->model);
     if (myth_mem_close(s->mem)) {
         fprintf(stderr, "bench_engine: bytes are booked after close\n");

@@ -192,6 +192,11 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
  * what went before. Checkpoints that hold a dropped token are gone; forks stay as they are. What is held is limited
  * (n_ctx), positions are not, up to 2^31 - 1; past those that the model was trained on is the caller's business. */
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err);
+/* Makes s hold the tokens ids[0 .. n): goes back to the longest prefix that it shares with them, or as near before it
+ * as truncate gets, and feeds what is missing in micro-batches. *n_fed (may be NULL) says how many those were. Nothing
+ * is asked of any row: whoever wants the last row's logits syncs n - 1 tokens and feeds the last one. Fails as truncate
+ * and myth_forward do; s then holds a prefix of ids. */
+myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t *n_fed, myth_error *err);
 /* Bytes of s (tokens and its rows in the cache) into dst / back into an empty sequence of an engine with the same model
  * and cache types. MYTH_EFORMAT: of another model (myth_model_hash), another shape, or damaged; s is still empty then.
  */
@@ -208,19 +213,26 @@ enum {
     MYTH_WANT_FINAL = 8
 }; /* FINAL: behind the final norm */
 
+/* Consecutive tokens of one sequence. */
 typedef struct {
-    uint32_t n_tok;
-    const int32_t *token;
-    myth_seq *const *seq; /* per token; tokens of one sequence stand together and in order                    */
-    const int32_t *pos;   /* NULL = each run continues its sequence; else equal to that (checked)             */
-    const uint8_t *want;  /* per token, bits above; NULL = nothing                                            */
-    const uint8_t
-        *is_ephemeral;      /* per token, whole runs: K/V live in this step only; NULL = none. An ephemeral run fits one
-                                        * micro-batch; several may branch off the same sequence: a run ends where
-                                        * run_end is set */
-    const uint8_t *run_end; /* per token, 1 = last of its run; NULL = runs end where seq changes                  */
-    bool is_decode;         /* kind of step: one token per sequence, latency path                                 */
-    uint32_t top_k;         /* 0 = 1; at most opts.top_k                                                          */
+    myth_seq *seq;
+    const int32_t *token; /* [n], n > 0 */
+    uint32_t n;
+    uint8_t want;      /* of every token, bits above */
+    uint8_t want_last; /* of the last token, as well as want */
+    bool
+        /* K and V live in this step only. Such a run fits one micro-batch; several may branch off the same sequence,
+         * which is not extended in the same forward */
+        is_ephemeral;
+} myth_batch_run;
+
+/* Arrays per token have the tokens of all runs in order; "token i" is the i-th of them. */
+typedef struct {
+    const myth_batch_run *run; /* at most one that is not ephemeral for each sequence */
+    uint32_t n_run;
+    const uint8_t *want; /* per token, as well as what its run wants; NULL = nothing */
+    bool is_decode;      /* kind of step: one token per sequence, latency path                                 */
+    uint32_t top_k;      /* 0 = 1; at most opts.top_k                                                          */
     const int32_t
         *capture_label; /* per token, the label whose sums its residuals are added to, -1 = none; NULL = none */
     /* per logits row (in token order), all optional */
@@ -266,10 +278,10 @@ myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask
  * grow with the tokens, and logits are those of a forward without. After a cancel the counts are of the tokens that
  * were summed. */
 
-/* Labels for b's tokens into dst [n_tok] by the usual rules: token i of every run (negative from its end, -1 = the
- * last; a run too short has none), or every token. The k-th run gets run_label[k], -1 leaves it out, NULL = all 0. A
- * run is what this forward holds of a prompt: one fed in pieces has its last token in the last of them. Returns how
- * many tokens got one. */
+/* Labels for b's tokens into dst [tokens of all runs] by the usual rules: token i of every run (negative from its end,
+ * -1 = the last; a run too short has none), or every token. The k-th run gets run_label[k], -1 leaves it out, NULL =
+ * all 0. A run is what this forward holds of a prompt: one fed in pieces has its last token in the last of them.
+ * Returns how many tokens got one. */
 uint32_t myth_capture_at(int32_t *dst, const myth_batch *b, int32_t i, const int32_t *run_label);
 uint32_t myth_capture_every(int32_t *dst, const myth_batch *b, const int32_t *run_label);
 /* The mean of a label's rows after a layer into mean [d_model] (zeros when there were none) and how many they were;

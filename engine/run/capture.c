@@ -113,9 +113,9 @@ fail:
 
 static uint32_t label_runs(int32_t *dst, const myth_batch *b, bool is_every, int32_t i, const int32_t *run_label)
 {
-    uint32_t n_labelled = 0, run = 0;
-    for (uint32_t at = 0, n; at < b->n_tok; at += n, run++) {
-        n = myth_batch_run_length(b, at);
+    uint32_t n_labelled = 0;
+    for (uint32_t at = 0, n, run = 0; run < b->n_run; at += n, run++) {
+        n = b->run[run].n;
         int64_t one = i < 0 ? (int64_t)n + i : i;
         int32_t label = run_label ? run_label[run] : 0;
         for (uint32_t k = 0; k < n; k++) {

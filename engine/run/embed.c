@@ -19,11 +19,10 @@ struct myth_embedder {
     myth_seq *seq;
     myth_dense dense;
     uint32_t n_ubatch, d_model, width; /* n_ubatch: tokens at once; width: of the widest vector on the way */
-    int32_t *token;                    /* [n_ctx_train] of each, as myth_batch takes them */
-    myth_seq **seqs;
-    uint8_t *want, *is_ephemeral, *run_end, *text_of;
-    double *sum;               /* [TEXTS][d_model] */
-    float *in, *between, *row; /* [TEXTS][width], [TEXTS][width], [width] */
+    myth_batch_run run[TEXTS];         /* a text each */
+    uint8_t *text_of;                  /* [n_ctx_train] of each token of a group */
+    double *sum;                       /* [TEXTS][d_model] */
+    float *in, *between, *row;         /* [TEXTS][width], [TEXTS][width], [width] */
 };
 
 static uint32_t width_of(const myth_dense *dense, uint32_t d_model)
@@ -66,8 +65,7 @@ static void multiply(const myth_embedder *x, const myth_tensor *l, float *to, co
 
 static uint64_t host_bytes(uint64_t n_tok, uint64_t d_model, uint64_t width)
 {
-    return n_tok * (sizeof(int32_t) + sizeof(myth_seq *) + 4) +
-           TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
+    return n_tok + TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
 }
 
 myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myth_error *err)
@@ -121,19 +119,10 @@ static myth_status take_rows(myth_embedder *x, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of an embedder",
                          (unsigned long long)host_bytes(n, d, w));
     x->sum = (double *)(void *)p; /* by falling alignment */
-    x->seqs = (myth_seq **)(void *)(p += TEXTS * d * sizeof(double));
-    x->in = (float *)(void *)(p += n * sizeof(myth_seq *));
+    x->in = (float *)(void *)(p + TEXTS * d * sizeof(double));
     x->between = x->in + TEXTS * w;
     x->row = x->between + TEXTS * w;
-    x->token = (int32_t *)(void *)(x->row + w);
-    x->want = (uint8_t *)(x->token + n);
-    x->is_ephemeral = x->want + n;
-    x->run_end = x->is_ephemeral + n;
-    x->text_of = x->run_end + n;
-    memset(x->want, MYTH_WANT_FINAL, n);
-    memset(x->is_ephemeral, 1, n);
-    for (uint64_t i = 0; i < n; i++)
-        x->seqs[i] = x->seq;
+    x->text_of = (uint8_t *)(void *)(x->row + w);
     return MYTH_OK;
 }
 
@@ -198,26 +187,26 @@ static uint32_t gather(myth_embedder *x, const myth_embed_text *text, uint32_t n
 {
     uint32_t n = 0;
     for (*n_tok = 0; n < n_text && n < TEXTS && text[n].n <= x->n_ubatch - *n_tok; n++) {
-        for (uint32_t i = 0; i < text[n].n; i++) {
-            x->token[*n_tok] = text[n].ids[i];
-            x->text_of[*n_tok] = (uint8_t)n;
-            x->run_end[(*n_tok)++] = i + 1 == text[n].n;
-        }
+        x->run[n] = (myth_batch_run){
+            .seq = x->seq,
+            .token = text[n].ids,
+            .n = text[n].n,
+            .want = MYTH_WANT_FINAL,
+            .is_ephemeral = true,
+        };
+        memset(x->text_of + *n_tok, (int)n, text[n].n);
+        *n_tok += text[n].n;
     }
     return n;
 }
 
-static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t n_tok,
-                               uint32_t dim, float *out, const myth_cancel *cancel, myth_error *err)
+static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t dim, float *out,
+                               const myth_cancel *cancel, myth_error *err)
 {
     const uint32_t d = x->d_model;
     const myth_batch b = {
-        .n_tok = n_tok,
-        .token = x->token,
-        .seq = x->seqs,
-        .want = x->want,
-        .is_ephemeral = x->is_ephemeral,
-        .run_end = x->run_end,
+        .run = x->run,
+        .n_run = n_text,
         .on_hidden = on_row,
         .user = x,
         .cancel = cancel,
@@ -255,7 +244,7 @@ myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n
     }
     for (uint32_t t = 0, n, n_tok; t < n_text; t += n) {
         n = gather(x, text + t, n_text - t, &n_tok);
-        myth_status st = embed_group(x, text + t, n, n_tok, dim, out + (uint64_t)t * dim, cancel, err);
+        myth_status st = embed_group(x, text + t, n, dim, out + (uint64_t)t * dim, cancel, err);
         if (st != MYTH_OK)
             return st;
         if (cancel && *cancel && t + n < n_text)

@@ -118,8 +118,6 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
 /* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is
  * e->first_failure. */
 void myth_ple_bring(myth_engine *e, const myth_part *p);
-/* Tokens from i on that form one run. */
-uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i);
 /* Counts the micro-batch's rows that have a label (label[r] is row r's) and puts them into e->idx; returns how many. */
 uint32_t myth_capture_choose(myth_engine *e, const int32_t *label);
 /* The n chosen rows to a part's index, then to the sums of residual `layer` when that is captured. */

@@ -14,36 +14,49 @@ typedef struct {
     myth_part *part;    /* that is running */
     uint32_t n_logit;   /* rows gathered into head_x so far */
     uint32_t first;     /* token index of the micro-batch's first row */
+    uint32_t first_run; /* the batch's run that the row belongs to, and its place there */
+    uint32_t first_at;
     uint32_t n_capture; /* rows of the micro-batch whose residuals are summed */
     bool has_hidden;
 } forward_state;
 
-static bool is_ephemeral(const myth_batch *b, uint32_t i) { return b->is_ephemeral && b->is_ephemeral[i]; }
-static uint8_t want_of(const myth_batch *b, uint32_t i) { return b->want ? b->want[i] : 0; }
-
-/* Tokens from i on that form one run. Appended tokens of a sequence are one run whatever run_end says: a second one
- * would look for the first one's keys in the cache before they are merged. */
-uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i)
+static uint32_t n_tokens(const myth_batch *b)
 {
-    bool ephemeral = is_ephemeral(b, i);
-    uint32_t n = 1;
-    while (i + n < b->n_tok && b->seq[i + n] == b->seq[i] && is_ephemeral(b, i + n) == ephemeral &&
-           !(ephemeral && b->run_end && b->run_end[i + n - 1]))
-        n++;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->n_run; k++)
+        n += b->run[k].n;
     return n;
+}
+
+/* What is asked of token `at` of run k, which is token i of the batch. */
+static uint8_t want_of(const myth_batch *b, uint32_t k, uint32_t at, uint32_t i)
+{
+    const myth_batch_run *run = &b->run[k];
+    return (uint8_t)(run->want | (at + 1 == run->n ? run->want_last : 0) | (b->want ? b->want[i] : 0));
+}
+
+/* The same of row r of the micro-batch. */
+static uint8_t want_of_row(const forward_state *f, uint32_t r)
+{
+    const myth_step_index *x = &f->e->idx;
+    const uint32_t k = (uint32_t)x->row_run[r], row0 = (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_ROW0];
+    return want_of(f->b, f->first_run + k, r - row0 + (k == 0 ? f->first_at : 0), f->first + r);
 }
 
 /* ---- 1: check ---- */
 
-static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, uint32_t n, myth_error *err)
+static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, myth_error *err)
 {
-    myth_seq *s = b->seq[i];
-    uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_pos;
+    const myth_batch_run *run = &b->run[k];
+    myth_seq *s = run->seq;
+    const uint32_t n = run->n, n_vocab = e->model->config.n_vocab;
     assert(s->e == e && s->is_open);
-    if (e->model->config.is_bidirectional && (!is_ephemeral(b, i) || pos0 || b->is_decode))
+    if (n == 0)
+        return myth_fail(err, MYTH_EARG, "run %u of the batch has no tokens", k);
+    if (e->model->config.is_bidirectional && (!run->is_ephemeral || s->kv->n_pos || b->is_decode))
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed",
                          myth_weights_name(e->model->weights));
-    if (is_ephemeral(b, i)) {
+    if (run->is_ephemeral) {
         if (n > e->y.opts.n_ubatch)
             return myth_fail_option(err, MYTH_EFULL, "n_ubatch",
                                     "an ephemeral run of %u tokens does not fit a micro-batch of %u: raise n_ubatch", n,
@@ -51,7 +64,7 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
         s->has_ephemeral = true;
     } else {
         if (s->n_new)
-            return myth_fail(err, MYTH_EARG, "tokens of one sequence stand apart in the batch");
+            return myth_fail(err, MYTH_EARG, "run %u extends a sequence that another run extends too", k);
         s->n_new = n;
     }
     if (s->n_new && s->has_ephemeral)
@@ -61,22 +74,17 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     if (n > myth_kv_room(&e->kv, s->kv))
         return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: %u tokens and %u more, room for %u, n_ctx %u",
                                 myth_kv_len(s->kv), n, myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
-    for (uint32_t j = 0; j < n; j++) {
-        if (b->token[i + j] < 0 || (uint32_t)b->token[i + j] >= n_vocab)
-            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", b->token[i + j], n_vocab);
-        if (b->pos && b->pos[i + j] != (int32_t)(pos0 + j))
-            return myth_fail(err, MYTH_EARG, "token at position %d, the sequence goes on at %u", b->pos[i + j],
-                             pos0 + j);
-    }
+    for (uint32_t j = 0; j < n; j++)
+        if (run->token[j] < 0 || (uint32_t)run->token[j] >= n_vocab)
+            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", run->token[j], n_vocab);
     return MYTH_OK;
 }
 
 /* What is asked of one token. */
-static myth_status check_want(const myth_engine *e, const myth_batch *b, uint32_t i, myth_error *err)
+static myth_status check_want(const myth_engine *e, const myth_batch *b, uint8_t want, uint32_t i, myth_error *err)
 {
     const myth_engine_opts *o = &e->y.opts;
-    uint8_t want = want_of(b, i), hidden = want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL),
-            full = want & MYTH_WANT_FULL_LOGITS;
+    uint8_t hidden = want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL), full = want & MYTH_WANT_FULL_LOGITS;
     int32_t label = b->capture_label ? b->capture_label[i] : -1;
     if ((full && !o->want_full_logits) || (hidden && !o->want_hidden))
         return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
@@ -119,13 +127,15 @@ static myth_status check_reduction(const myth_engine *e, const myth_batch *b, ui
 
 static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_error *err)
 {
-    uint32_t n_logit = 0;
-    for (uint32_t i = 0; i < b->n_tok; i++) {
-        myth_status st = check_want(e, b, i, err);
-        if (st != MYTH_OK)
-            return st;
-        n_logit += want_of(b, i) & MYTH_WANT_LOGITS;
-    }
+    uint32_t n_logit = 0, i = 0;
+    for (uint32_t k = 0; k < b->n_run; k++)
+        for (uint32_t at = 0; at < b->run[k].n; at++, i++) {
+            const uint8_t want = want_of(b, k, at, i);
+            myth_status st = check_want(e, b, want, i, err);
+            if (st != MYTH_OK)
+                return st;
+            n_logit += want & MYTH_WANT_LOGITS;
+        }
     return check_reduction(e, b, n_logit, err);
 }
 
@@ -136,10 +146,8 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *
         e->seq[i].has_ephemeral = false;
     }
     myth_status st = check_wants(e, b, err);
-    for (uint32_t i = 0, n; i < b->n_tok && st == MYTH_OK; i += n) {
-        n = myth_batch_run_length(b, i);
-        st = check_run(e, b, i, n, err);
-    }
+    for (uint32_t k = 0; k < b->n_run && st == MYTH_OK; k++)
+        st = check_run(e, b, k, err);
     return st;
 }
 
@@ -216,29 +224,40 @@ void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *toke
     x->n_run++;
 }
 
-/* The rows of the run that starts at token i join the micro-batch, as many as there is room for; returns how many. */
-static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
+/* Tokens of the batch from run *k, place *at on join the micro-batch, as many as there is room for; *k and *at are then
+ * the place of the next one. Returns how many joined. */
+static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint32_t *at)
 {
-    bool ephemeral = is_ephemeral(b, i);
-    uint32_t n = myth_batch_run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
-    if (n > room)
-        n = ephemeral ? 0 : room; /* an ephemeral run is not cut */
-    if (n)
-        myth_forward_put_run(e, b->seq[i], b->token + i, n, ephemeral);
-    return n;
+    const uint32_t n_ubatch = e->y.opts.n_ubatch, before = e->idx.n_rows;
+    while (*k < b->n_run && e->idx.n_rows < n_ubatch) {
+        const myth_batch_run *run = &b->run[*k];
+        const uint32_t room = n_ubatch - e->idx.n_rows;
+        uint32_t n = run->n - *at;
+        if (n > room && run->is_ephemeral) /* it is not cut */
+            break;
+        n = n < room ? n : room;
+        myth_forward_put_run(e, run->seq, run->token + *at, n, run->is_ephemeral);
+        *at += n;
+        if (*at == run->n) {
+            *at = 0;
+            ++*k;
+        }
+    }
+    return e->idx.n_rows - before;
 }
 
-/* Tokens from .. to - 1 are the micro-batch's: those that are not ephemeral join their sequences. */
-static void append_tokens(const myth_batch *b, uint32_t from, uint32_t to)
+/* The micro-batch's tokens that are not ephemeral join their sequences. */
+static void append_tokens(const forward_state *f)
 {
-    for (uint32_t i = from, n; i < to; i += n) {
-        myth_seq *s = b->seq[i];
-        n = myth_batch_run_length(b, i);
-        n = n < to - i ? n : to - i;
-        if (is_ephemeral(b, i))
+    const myth_step_index *x = &f->e->idx;
+    for (uint32_t k = 0; k < x->n_run; k++) {
+        const myth_batch_run *run = &f->b->run[f->first_run + k];
+        const uint32_t n = (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_N_ROWS];
+        if (run->is_ephemeral)
             continue;
-        memcpy(s->token + myth_kv_len(s->kv), b->token + i, (size_t)n * sizeof *s->token);
-        myth_kv_wrote(s->kv, n);
+        memcpy(run->seq->token + myth_kv_len(run->seq->kv), run->token + (k == 0 ? f->first_at : 0),
+               (size_t)n * sizeof *run->token);
+        myth_kv_wrote(run->seq->kv, n);
     }
 }
 
@@ -390,7 +409,7 @@ static void choose_kept(forward_state *f)
         return;
     x->n_keep = 0;
     for (uint32_t r = 0; r < x->n_rows; r++)
-        if (want_of(f->b, f->first + r)) {
+        if (want_of_row(f, r)) {
             x->keep_pos[x->n_keep] = x->pos[r];
             x->keep_row_run[x->n_keep] = x->row_run[r];
             x->keep[x->n_keep++] = (int32_t)r;
@@ -414,7 +433,7 @@ static uint32_t choose_rows(forward_state *f, uint8_t bit)
     const myth_part *p = f->part;
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->step.n_rows; i++)
-        if (want_of(f->b, f->first + token_of(f, i)) & bit)
+        if (want_of_row(f, token_of(f, i)) & bit)
             e->idx.rows[n++] = (int32_t)i;
     if (n)
         myth_index_write(p, p->index.rows, e->idx.rows, n);
@@ -619,25 +638,27 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
     e->first_failure = (myth_error){.code = MYTH_OK};
     e->n_result = 0;
     MYTH_TRY(check_batch(e, b, err));
-    for (uint32_t i = 0; i < b->n_tok && !f.has_hidden; i++)
-        f.has_hidden = want_of(b, i) & MYTH_WANT_HIDDEN;
-    MYTH_TRY(record_parts(&f, 0, b->n_tok < n_ubatch ? b->n_tok : n_ubatch, err));
+    const uint32_t n_tok = n_tokens(b);
+    for (uint32_t k = 0, i = 0; k < b->n_run; k++)
+        for (uint32_t at = 0; at < b->run[k].n; at++, i++)
+            f.has_hidden = f.has_hidden || want_of(b, k, at, i) & MYTH_WANT_HIDDEN;
+    MYTH_TRY(record_parts(&f, 0, n_tok < n_ubatch ? n_tok : n_ubatch, err));
     MYTH_TRY(myth_forward_reserve(e, err));
 
-    for (uint32_t i = 0; i < b->n_tok && !is_cancelled;) {
+    for (uint32_t i = 0, k = 0, at = 0; k < b->n_run && !is_cancelled;) {
         e->idx.n_rows = e->idx.n_run = 0;
         f.first = i;
-        for (uint32_t n; i < b->n_tok && e->idx.n_rows < n_ubatch; i += n)
-            if ((n = add_rows(e, b, i)) == 0)
-                break;
+        f.first_run = k;
+        f.first_at = at;
+        i += add_rows(e, b, &k, &at);
         is_recorded = record_parts(&f, f.first, i - f.first, &e->first_failure) == MYTH_OK;
         if (!is_recorded) /* the last rows of a decode step wider than a micro-batch: those before them stay */
             break;
-        append_tokens(b, f.first, i);
+        append_tokens(&f);
         micro_batch(&f);
         if (e->first_failure.code != MYTH_OK)
             break;
-        is_cancelled = b->cancel && *b->cancel && i < b->n_tok;
+        is_cancelled = b->cancel && *b->cancel && i < n_tok;
     }
     if (is_cancelled || !is_recorded)
         for (uint32_t i = 0; i < e->y.opts.n_seq; i++) /* pages that were reserved and not written */

@@ -179,35 +179,32 @@ static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool wan
                         myth_error *err)
 {
     enum { PART = 512 };
-    myth_seq *seq[PART];
-    uint8_t wants[PART];
     const myth_sample_params *p = &g->o->sample;
     myth_grammar *gr = g->o->grammar;
     static const int32_t first_mask = 0;
-    for (uint32_t i = 0; i < PART; i++) {
-        seq[i] = g->s;
-        wants[i] = 0;
-    }
     for (uint32_t done = 0; done < n;) {
-        uint32_t m = n - done < PART ? n - done : PART;
-        bool is_last = done + m == n;
-        myth_batch b = {
-            .n_tok = m,
+        const uint32_t m = n - done < PART ? n - done : PART;
+        const bool is_last = done + m == n, wants = is_last && want;
+        const myth_batch_run run = {
+            .seq = g->s,
             .token = token + done,
-            .seq = seq,
-            .want = wants,
+            .n = m,
+            .want_last = wants ? MYTH_WANT_LOGITS : 0,
+        };
+        myth_batch b = {
+            .run = &run,
+            .n_run = 1,
             .is_decode = is_decode,
             .top_k = g->k,
             .cancel = is_decode ? NULL : g->o->cancel,
         };
-        wants[m - 1] = is_last && want ? MYTH_WANT_LOGITS : 0;
         g->n_ask = 0;
-        if (wants[m - 1] && gr && p->temp > 0.0f) {
+        if (wants && gr && p->temp > 0.0f) {
             b.mask_idx = &first_mask;
             b.masks = myth_grammar_mask(gr);
             b.n_masks = 1;
         }
-        if (wants[m - 1] && penalty_window(p)) {
+        if (wants && penalty_window(p)) {
             ask_for_recent(g, token + done, m);
             b.ask_id = b.bias_id = g->ask;
             b.n_ask = g->n_ask;

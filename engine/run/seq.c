@@ -226,6 +226,25 @@ static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned c
     }
 }
 
+myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t *n_fed, myth_error *err)
+{
+    const uint32_t held = myth_kv_len(s->kv), n_ubatch = s->e->y.opts.n_ubatch;
+    uint32_t same = 0, at = held;
+    while (same < held && same < n && s->token[same] == ids[same])
+        same++;
+    if (n_fed)
+        *n_fed = 0;
+    myth_status st = same < held ? myth_seq_truncate(s, same, &at, err) : MYTH_OK;
+    for (uint32_t i = at, part; i < n && st == MYTH_OK; i += part) {
+        part = n - i < n_ubatch ? n - i : n_ubatch;
+        const myth_batch_run run = {.seq = s, .token = ids + i, .n = part};
+        st = myth_forward(s->e, &(myth_batch){.run = &run, .n_run = 1}, NULL, err);
+        if (st == MYTH_OK && n_fed)
+            *n_fed += part;
+    }
+    return st;
+}
+
 uint64_t myth_seq_save_bytes(const myth_seq *s)
 {
     saved_header h = header_of(s->e, s->kv);

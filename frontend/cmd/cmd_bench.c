@@ -47,10 +47,8 @@ typedef struct {
     myth_model model;
     myth_engine *engine;
     myth_engine_opts eo;
-    myth_seq *base;               /* n_depth tokens, forked for every run */
-    int32_t *ids;                 /* [depth + prompt] */
-    myth_seq **seq;               /* [the same]       */
-    uint8_t *want, *is_ephemeral; /* of encoders     */
+    myth_seq *base; /* n_depth tokens, forked for every run */
+    int32_t *ids;   /* [depth + prompt] */
     myth_machine_limits limits;
     myth_json_out json;
 } run_state;
@@ -120,18 +118,19 @@ static void price(result *r, const run_state *s, bool is_prompt)
 static myth_status feed(run_state *s, myth_seq *q, uint32_t first, uint32_t n, bool is_decode, myth_result *res,
                         myth_error *err)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        s->seq[i] = q;
-        s->want[i] = is_encoder(s) ? MYTH_WANT_FINAL : i + 1 == n ? MYTH_WANT_LOGITS : 0;
-    }
-    myth_batch b = {
-        .n_tok = n,
+    const myth_batch_run run = {
+        .seq = q,
         .token = s->ids + first,
-        .seq = s->seq,
-        .want = s->want,
+        .n = n,
+        .want = is_encoder(s) ? MYTH_WANT_FINAL : 0,
+        .want_last = is_encoder(s) ? 0 : MYTH_WANT_LOGITS,
+        .is_ephemeral = is_encoder(s),
+    };
+    const myth_batch b = {
+        .run = &run,
+        .n_run = 1,
         .is_decode = is_decode,
         .top_k = is_encoder(s) ? 0 : 1,
-        .is_ephemeral = s->is_ephemeral,
         .on_hidden = drop_row,
         .cancel = s->cli->cancel,
     };
@@ -252,15 +251,10 @@ static myth_status prepare(run_state *s, myth_error *err)
     MYTH_TRY(myth_cli_engine_opts(s->cli, &s->eo, &o->engine, err));
     myth_cli_bench_opts(&s->eo, &s->model, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
-    s->seq = myth_alloc_n(mem, MYTH_MEM_STAGING, "sequences", n, sizeof(*s->seq));
-    s->want = myth_alloc(mem, MYTH_MEM_STAGING, "wants", n);
-    s->is_ephemeral = is_encoder(s) ? myth_alloc(mem, MYTH_MEM_STAGING, "wants", n) : NULL;
-    if (!s->ids || !s->seq || !s->want || (is_encoder(s) && !s->is_ephemeral)) {
+    if (!s->ids) {
         st = myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", n);
         goto fail;
     }
-    if (s->is_ephemeral)
-        memset(s->is_ephemeral, 1, n);
     uint32_t n_vocab = s->model.config.n_vocab;
     for (uint32_t i = 0; i < n; i++)
         s->ids[i] = (int32_t)((i * 2654435761u >> 8) % n_vocab);
@@ -295,9 +289,6 @@ fail:
     if (s.base)
         myth_seq_close(s.base);
     myth_engine_close(s.engine);
-    myth_free(cli->mem, s.is_ephemeral);
-    myth_free(cli->mem, s.want);
-    myth_free(cli->mem, s.seq);
     myth_free(cli->mem, s.ids);
     myth_model_close(&s.model);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);

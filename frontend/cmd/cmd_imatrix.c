@@ -28,8 +28,6 @@ typedef struct {
     myth_engine *engine;
     myth_imatrix_tap *tap;
     myth_seq *seq;
-    myth_seq **seqs; /* [window] of each, as myth_batch takes them */
-    uint8_t *ones, *finals;
 } run_state;
 
 static void ignore_row(void *user, uint32_t tok, uint32_t layer, const float *row, uint32_t d)
@@ -61,10 +59,6 @@ static myth_status open_all(run_state *r, myth_error *err)
                    n = wish < most ? wish : most;
     const bool is_encoder = r->model.config.is_bidirectional;
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->model, n, r->o->n_most, err));
-    r->seqs = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->seqs));
-    r->ones = myth_alloc(cli->mem, MYTH_MEM_STAGING, "windows", 2 * (size_t)n);
-    if (!r->seqs || !r->ones)
-        return myth_fail(err, MYTH_ENOMEM, "no room for a window of %u tokens", n);
     eo.n_ctx = n;
     if (is_encoder) {
         eo.want_hidden = true;
@@ -76,11 +70,6 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_imatrix_tap_open(&r->tap, r->engine, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
-    r->finals = r->ones + n;
-    for (uint32_t i = 0; i < n; i++)
-        r->seqs[i] = r->seq;
-    memset(r->ones, is_encoder, n);
-    memset(r->finals, is_encoder ? MYTH_WANT_FINAL : 0, n);
 fail:
     return st;
 }
@@ -92,14 +81,15 @@ static myth_status gather(run_state *r, myth_error *err)
     uint32_t i = 0, at;
     myth_status st = MYTH_OK;
     for (; i < r->text.n_window && !*cli->cancel; i++) {
-        const myth_batch b = {
-            .n_tok = n,
+        const bool is_encoder = r->model.config.is_bidirectional;
+        const myth_batch_run run = {
+            .seq = r->seq,
             .token = r->text.ids + (uint64_t)i * n,
-            .seq = r->seqs,
-            .want = r->finals,
-            .is_ephemeral = r->ones,
-            .on_hidden = ignore_row,
+            .n = n,
+            .want = is_encoder ? MYTH_WANT_FINAL : 0,
+            .is_ephemeral = is_encoder,
         };
+        const myth_batch b = {.run = &run, .n_run = 1, .on_hidden = ignore_row};
         MYTH_TRY(myth_seq_truncate(r->seq, 0, &at, err));
         MYTH_TRY(myth_forward(r->engine, &b, NULL, err));
         myth_term_progress(cli->term, "imatrix, windows", i + 1, r->text.n_window);
@@ -129,8 +119,6 @@ static int run(myth_cli *cli, const void *opts)
         myth_seq_close(r.seq);
     myth_imatrix_tap_close(r.tap);
     myth_engine_close(r.engine);
-    myth_free(cli->mem, r.ones);
-    myth_free(cli->mem, r.seqs);
     myth_windows_close(&r.text, cli);
     myth_model_close(&r.model);
     return code;

@@ -60,9 +60,9 @@ typedef struct {
     int32_t *ids; /* all rows, one after the other */
     uint32_t n_tok, n_out, n_row, longest;
     row *rows;
-    uint32_t *row_of; /* [n_tok] */
-    uint8_t *want;    /* [n_tok] */
-    myth_seq **seq;   /* [n_tok] */
+    uint32_t *row_of;    /* [n_tok] */
+    uint8_t *want;       /* [n_tok] */
+    myth_batch_run *run; /* [n_row] */
     myth_engine *engine;
     myth_error failure; /* of a write inside the forward pass */
 } run_state;
@@ -79,7 +79,7 @@ static void release(run_state *r)
             myth_seq_close(w->seq);
     }
     myth_engine_close(r->engine);
-    myth_free(mem, r->seq);
+    myth_free(mem, r->run);
     myth_free(mem, r->want);
     myth_free(mem, r->row_of);
     myth_free(mem, r->rows);
@@ -274,8 +274,8 @@ static myth_status take_arrays(run_state *r, myth_error *err)
     myth_mem *mem = r->cli->mem;
     r->row_of = myth_alloc_n(mem, MYTH_MEM_STAGING, "rows", r->n_tok, sizeof(*r->row_of));
     r->want = myth_alloc(mem, MYTH_MEM_STAGING, "wants", r->n_tok);
-    r->seq = myth_alloc_n(mem, MYTH_MEM_STAGING, "sequences", r->n_tok, sizeof(*r->seq));
-    if (!r->row_of || !r->want || !r->seq)
+    r->run = myth_alloc_n(mem, MYTH_MEM_STAGING, "runs", r->n_row, sizeof(*r->run));
+    if (!r->row_of || !r->want || !r->run)
         return myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", r->n_tok);
     for (uint32_t i = 0; i < r->n_row; i++)
         for (uint32_t t = r->rows[i].first; t < r->rows[i].first + r->rows[i].n_tok; t++)
@@ -319,13 +319,15 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     for (uint32_t i = 0; i < r->n_row; i++) {
         MYTH_TRY(myth_seq_open(&r->rows[i].seq, r->engine, err));
-        for (uint32_t t = 0; t < r->rows[i].n_tok; t++)
-            r->seq[r->rows[i].first + t] = r->rows[i].seq;
+        r->run[i] = (myth_batch_run){
+            .seq = r->rows[i].seq,
+            .token = r->ids + r->rows[i].first,
+            .n = r->rows[i].n_tok,
+        };
     }
     myth_batch b = {
-        .n_tok = r->n_tok,
-        .token = r->ids,
-        .seq = r->seq,
+        .run = r->run,
+        .n_run = r->n_row,
         .want = r->want,
         .top_k = o->top_k,
         .on_full_logits = on_full_logits,

@@ -50,8 +50,7 @@ typedef struct {
     const perplexity_opts *o;
     side own, other; /* other: the reference of --kl */
     myth_windows text;
-    myth_seq **seqs; /* [window] of the side that runs */
-    uint8_t *want;
+    uint8_t *want;           /* [window] */
     int32_t *next;           /* of each scored row: the token that follows */
     float *rows;             /* [KL_ROWS][n_vocab] logits of the reference */
     uint32_t n_vocab, first; /* of the step's scored tokens */
@@ -135,13 +134,12 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->own.model, n, r->o->n_most, err));
     fill_opts(&eo, r);
     r->n_vocab = r->own.model.config.n_vocab;
-    r->seqs = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->seqs));
     r->want = myth_alloc(cli->mem, MYTH_MEM_STAGING, "windows", n);
     r->next = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->next));
     r->rows = r->o->kl
                 ? myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "logits", (size_t)KL_ROWS * r->n_vocab, sizeof(*r->rows))
                 : NULL;
-    if (!r->seqs || !r->want || !r->next || (r->o->kl && !r->rows))
+    if (!r->want || !r->next || (r->o->kl && !r->rows))
         return myth_fail(err, MYTH_ENOMEM, "no room for a window of %u tokens", n);
     if (r->o->kl) {
         myth_engine_opts other = eo;
@@ -165,14 +163,12 @@ static myth_status score(run_state *r, const int32_t *ids, myth_error *err)
     myth_status st = myth_seq_truncate(r->own.seq, 0, &at, err);
     if (st != MYTH_OK)
         return st;
-    for (uint32_t i = 0; i < n; i++) {
-        r->seqs[i] = r->own.seq;
+    for (uint32_t i = 0; i < n; i++)
         r->want[i] = i >= first && i + 1 < n ? MYTH_WANT_LOGITS : 0;
-    }
+    const myth_batch_run run = {.seq = r->own.seq, .token = ids, .n = n};
     const myth_batch b = {
-        .n_tok = n,
-        .token = ids,
-        .seq = r->seqs,
+        .run = &run,
+        .n_run = 1,
         .want = r->want,
         .ask_id = ids + first + 1,
         .n_ask = 1,
@@ -235,15 +231,10 @@ static void compare_row(void *user, uint32_t tok, const float *q, uint32_t n_voc
 
 static myth_status step(run_state *r, side *s, const int32_t *ids, uint32_t n, bool is_scored, myth_error *err)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        r->seqs[i] = s->seq;
-        r->want[i] = is_scored ? MYTH_WANT_FULL_LOGITS : 0;
-    }
+    const myth_batch_run run = {.seq = s->seq, .token = ids, .n = n, .want = is_scored ? MYTH_WANT_FULL_LOGITS : 0};
     const myth_batch b = {
-        .n_tok = n,
-        .token = ids,
-        .seq = r->seqs,
-        .want = r->want,
+        .run = &run,
+        .n_run = 1,
         .on_full_logits = s == &r->own ? compare_row : keep_row,
         .user = r,
         .cancel = r->cli->cancel,
@@ -344,7 +335,6 @@ static int run(myth_cli *cli, const void *opts)
     myth_free(cli->mem, r.rows);
     myth_free(cli->mem, r.next);
     myth_free(cli->mem, r.want);
-    myth_free(cli->mem, r.seqs);
     myth_windows_close(&r.text, cli);
     return code;
 }

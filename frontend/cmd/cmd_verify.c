@@ -127,8 +127,6 @@ static myth_status check_forward(run_state *r, myth_error *err)
     myth_cli *cli = r->cli;
     const bool is_encoder = r->model.config.is_bidirectional;
     int32_t ids[sizeof(text) + 1] = {0};
-    myth_seq *seqs[N_TOK];
-    uint8_t want[N_TOK], ones[N_TOK];
     size_t n = N_TOK - 1;
     myth_engine_opts eo;
     myth_status st = MYTH_OK;
@@ -147,16 +145,16 @@ static myth_status check_forward(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
-    for (uint32_t i = 0; i < N_TOK; i++)
-        seqs[i] = r->seq;
-    memset(want, is_encoder ? MYTH_WANT_FINAL : MYTH_WANT_FULL_LOGITS, sizeof(want));
-    memset(ones, is_encoder, sizeof(ones));
-    const myth_batch b = {
-        .n_tok = (uint32_t)n,
+    const myth_batch_run run = {
+        .seq = r->seq,
         .token = ids,
-        .seq = seqs,
-        .want = want,
-        .is_ephemeral = ones,
+        .n = (uint32_t)n,
+        .want = is_encoder ? MYTH_WANT_FINAL : MYTH_WANT_FULL_LOGITS,
+        .is_ephemeral = is_encoder,
+    };
+    const myth_batch b = {
+        .run = &run,
+        .n_run = 1,
         .on_full_logits = on_logits,
         .on_hidden = on_row,
         .user = r,

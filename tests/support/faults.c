@@ -24,13 +24,13 @@ myth_status session_run(myth_mem *mem, const session_shape *shape, session_outpu
     }
     want[n_prompt - 1] = MYTH_WANT_LOGITS;
     MYTH_TRY(
-        myth_forward(e, &(myth_batch){.n_tok = n_prompt, .token = ids, .seq = seq, .want = want, .top_k = 4}, &r, err));
+        rig_forward(e, &(rig_tokens){.n_tok = n_prompt, .token = ids, .seq = seq, .want = want, .top_k = 4}, &r, err));
     for (uint32_t i = 0; i < shape->n_new; i++) {
         int32_t id = r.top_id[0];
         uint8_t one = MYTH_WANT_LOGITS;
         out->id[out->n++] = id;
-        MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true},
-                              &r, err));
+        MYTH_TRY(rig_forward(e, &(rig_tokens){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true}, &r,
+                             err));
     }
     MYTH_TRY(myth_generate(e, s,
                            &(myth_generate_opts){.prompt = ids, .n_prompt = shape->n_again, .n_max = shape->n_new},

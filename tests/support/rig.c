@@ -252,6 +252,67 @@ void rows_on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float *r
     w->n_hidden++;
 }
 
+/* The runs of t, in a block that lives until the next call and grows only for a longer batch: tests count what a step
+ * allocates. */
+static myth_batch batch_of(const rig_tokens *t)
+{
+    static myth_batch_run *run;
+    static uint32_t cap;
+    uint32_t n = 0;
+    if (t->n_tok > cap || !run) {
+        cap = t->n_tok > 1024 ? t->n_tok : 1024;
+        free(run);
+        assert_non_null(run = malloc(cap * sizeof(*run)));
+    }
+    for (uint32_t i = 0; i < t->n_tok; i++) {
+        const bool is_ephemeral = t->is_ephemeral && t->is_ephemeral[i];
+        const bool goes_on = i && t->seq[i] == t->seq[i - 1] && is_ephemeral == run[n - 1].is_ephemeral &&
+                             !(is_ephemeral && t->run_end && t->run_end[i - 1]);
+        if (!goes_on)
+            run[n++] = (myth_batch_run){
+                .seq = t->seq[i], .token = t->token ? t->token + i : NULL, .is_ephemeral = is_ephemeral};
+        run[n - 1].n++;
+    }
+    return (myth_batch){
+        .run = run,
+        .n_run = n,
+        .want = t->want,
+        .is_decode = t->is_decode,
+        .top_k = t->top_k,
+        .capture_label = t->capture_label,
+        .mask_idx = t->mask_idx,
+        .masks = t->masks,
+        .n_masks = t->n_masks,
+        .bias_off = t->bias_off,
+        .bias_id = t->bias_id,
+        .bias = t->bias,
+        .ask_id = t->ask_id,
+        .n_ask = t->n_ask,
+        .on_full_logits = t->on_full_logits,
+        .on_hidden = t->on_hidden,
+        .user = t->user,
+        .cancel = t->cancel,
+    };
+}
+
+myth_status rig_forward(myth_engine *e, const rig_tokens *t, myth_result *out, myth_error *err)
+{
+    const myth_batch b = batch_of(t);
+    return myth_forward(e, &b, out, err);
+}
+
+uint32_t rig_capture_at(int32_t *dst, const rig_tokens *t, int32_t i, const int32_t *run_label)
+{
+    const myth_batch b = batch_of(t);
+    return myth_capture_at(dst, &b, i, run_label);
+}
+
+uint32_t rig_capture_every(int32_t *dst, const rig_tokens *t, const int32_t *run_label)
+{
+    const myth_batch b = batch_of(t);
+    return myth_capture_every(dst, &b, run_label);
+}
+
 void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chunk, rows *w)
 {
     uint8_t want[4096];
@@ -264,7 +325,7 @@ void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chun
     }
     for (uint32_t at = 0; at < n;) {
         uint32_t take = chunk && chunk < n - at ? chunk : n - at;
-        myth_batch b = {
+        rig_tokens b = {
             .n_tok = take,
             .token = ids + at,
             .seq = seq,
@@ -274,7 +335,7 @@ void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chun
             .on_hidden = w && w->hidden ? rows_on_hidden : NULL,
         };
         myth_result out;
-        assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+        assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
         if (w)
             w->base += take;
         at += take;
@@ -284,7 +345,7 @@ void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chun
 void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w)
 {
     uint8_t want = w ? MYTH_WANT_FULL_LOGITS : 0;
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = 1,
         .token = &id,
         .seq = &s,
@@ -294,7 +355,7 @@ void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w)
         .on_full_logits = w ? rows_on_logits : NULL,
     };
     myth_result out;
-    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     if (w)
         w->base++;
 }

@@ -70,6 +70,32 @@ void rows_clear(rows *w); /* every value NaN, counts 0 */
 void rows_on_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
 void rows_on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
 
+/* A batch told token by token, as tests like it: tokens that stand beside each other, of one sequence and of one kind,
+ * are one run; an ephemeral one also ends where run_end is 1. The rest is myth_batch's. */
+typedef struct {
+    uint32_t n_tok;
+    const int32_t *token;
+    myth_seq *const *seq;
+    const uint8_t *want, *is_ephemeral, *run_end; /* per token; NULL = 0 */
+    bool is_decode;
+    uint32_t top_k;
+    const int32_t *capture_label;
+    const int32_t *mask_idx;
+    const uint32_t *masks;
+    uint32_t n_masks;
+    const int32_t *bias_off, *bias_id;
+    const float *bias;
+    const int32_t *ask_id;
+    uint32_t n_ask;
+    void (*on_full_logits)(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
+    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
+    void *user;
+    const myth_cancel *cancel;
+} rig_tokens;
+myth_status rig_forward(myth_engine *e, const rig_tokens *t, myth_result *out, myth_error *err);
+uint32_t rig_capture_at(int32_t *dst, const rig_tokens *t, int32_t i, const int32_t *run_label);
+uint32_t rig_capture_every(int32_t *dst, const rig_tokens *t, const int32_t *run_label);
+
 /* Appends n tokens to s in forwards of `chunk` tokens (0 = all at once), keeping all rows in w from w->base on; w may
  * be NULL. */
 void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chunk, rows *w);

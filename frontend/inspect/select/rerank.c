@@ -38,12 +38,10 @@ struct myth_rerank {
     uint32_t *end;                   /* [n + 1] of the runs in ids; end[0] = n_prefix */
     int32_t *ids;                    /* the prefix, then a run for each candidate */
     int32_t answer[N_DIGIT];
-    /* arguments of a forward, sized for a micro-batch */
-    uint32_t n_row;
-    myth_seq **seq;
-    int32_t *ask; /* [n][n_answer]: the same ids for every row */
-    uint8_t *want, *is_ephemeral, *run_end;
-    float *score; /* [n] */
+    uint32_t n_row;      /* tokens of a forward at most */
+    myth_batch_run *run; /* [n]: a candidate each */
+    int32_t *ask;        /* [n][n_answer]: the same ids for every row */
+    float *score;        /* [n] */
 };
 
 static myth_status no_room(const char *what, size_t bytes, myth_error *err)
@@ -233,18 +231,13 @@ fail:
 /* What a forward is told, for micro-batches of n_row tokens. */
 static myth_status take_rows(myth_rerank *r, uint32_t n_row, myth_error *err)
 {
-    const size_t bytes =
-        n_row * (sizeof(myth_seq *) + 3) + (size_t)r->n * (r->w->n_answer * sizeof(int32_t) + sizeof(float));
+    const size_t bytes = (size_t)r->n * (sizeof(*r->run) + r->w->n_answer * sizeof(int32_t) + sizeof(float));
     r->n_row = n_row;
-    r->seq = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "rerank rows", n_row, sizeof(*r->seq));
-    r->want = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "rerank rows", n_row, 3);
+    r->run = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "rerank rows", r->n, sizeof(*r->run));
     r->ask = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "rerank rows", r->n, r->w->n_answer * sizeof(int32_t));
     r->score = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "rerank rows", r->n, sizeof(float));
-    if (!r->seq || !r->want || !r->ask || !r->score)
+    if (!r->run || !r->ask || !r->score)
         return no_room("rows", bytes, err);
-    r->is_ephemeral = r->want + n_row;
-    r->run_end = r->is_ephemeral + n_row;
-    memset(r->is_ephemeral, 1, n_row);
     for (uint32_t i = 0; i < r->n; i++)
         memcpy(r->ask + (size_t)i * r->w->n_answer, r->answer, r->w->n_answer * sizeof(int32_t));
     return MYTH_OK;
@@ -290,8 +283,7 @@ void myth_rerank_close(myth_rerank *r)
     myth_mem *mem = r->mem;
     myth_free(mem, r->score);
     myth_free(mem, r->ask);
-    myth_free(mem, r->want);
-    myth_free(mem, r->seq);
+    myth_free(mem, r->run);
     myth_free(mem, r->ids);
     myth_free(mem, r->end);
     myth_free(mem, r);
@@ -333,26 +325,21 @@ static myth_status judge(myth_rerank *r, myth_engine *e, myth_seq *s, uint32_t f
     const uint32_t from = r->end[first], ubatch = myth_engine_plan(e)->n_ubatch,
                    most = ubatch < r->n_row ? ubatch : r->n_row;
     myth_result out;
-    uint32_t n_tok = 0;
-    memset(r->want, 0, r->n_row);
-    memset(r->run_end, 0, r->n_row);
     for (*n = 0; first + *n < r->n; ++*n) {
-        const uint32_t to = r->end[first + *n + 1] - from;
-        if (*n && to > most)
+        const uint32_t begin = r->end[first + *n], end = r->end[first + *n + 1];
+        if (*n && end - from > most)
             break;
-        n_tok = to;
-        r->want[n_tok - 1] = MYTH_WANT_LOGITS;
-        r->run_end[n_tok - 1] = 1;
+        r->run[*n] = (myth_batch_run){
+            .seq = s,
+            .token = r->ids + begin,
+            .n = end - begin,
+            .want_last = MYTH_WANT_LOGITS,
+            .is_ephemeral = true,
+        };
     }
-    for (uint32_t i = 0; i < n_tok; i++)
-        r->seq[i] = s;
     const myth_batch b = {
-        .n_tok = n_tok,
-        .token = r->ids + from,
-        .seq = r->seq,
-        .want = r->want,
-        .is_ephemeral = r->is_ephemeral,
-        .run_end = r->run_end,
+        .run = r->run,
+        .n_run = *n,
         .top_k = 1,
         .ask_id = r->ask,
         .n_ask = r->w->n_answer,
@@ -369,10 +356,8 @@ static myth_status feed_prefix(const myth_rerank *r, myth_engine *e, myth_seq *s
     myth_status st = MYTH_OK;
     for (uint32_t at = 0, n; at < r->n_prefix && st == MYTH_OK; at += n) {
         n = r->n_prefix - at < r->n_row ? r->n_prefix - at : r->n_row;
-        for (uint32_t i = 0; i < n; i++)
-            r->seq[i] = s;
-        st = myth_forward(e, &(myth_batch){.n_tok = n, .token = r->ids + at, .seq = r->seq, .cancel = r->o.cancel},
-                          NULL, err);
+        const myth_batch_run run = {.seq = s, .token = r->ids + at, .n = n};
+        st = myth_forward(e, &(myth_batch){.run = &run, .n_run = 1, .cancel = r->o.cancel}, NULL, err);
     }
     return st;
 }

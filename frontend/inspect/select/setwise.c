@@ -23,8 +23,6 @@ typedef struct {
     char *text;
     int32_t *ids, answer[MYTH_SETWISE_SET];
     size_t cap_text, cap_ids;
-    myth_seq *row_seq[UBATCH];
-    uint8_t want[UBATCH];
     uint32_t n_asked;
 } desk;
 
@@ -135,15 +133,16 @@ static myth_status compare(desk *d, const uint32_t *window, uint32_t n, uint32_t
         st = myth_seq_truncate(d->seq, 0, &at, err);
     for (size_t from = 0, k; from < n_ids && st == MYTH_OK; from += k) {
         k = n_ids - from < UBATCH ? n_ids - from : UBATCH;
-        memset(d->want, 0, sizeof(d->want));
-        if (from + k == n_ids)
-            d->want[k - 1] = MYTH_WANT_LOGITS;
+        const myth_batch_run run = {
+            .seq = d->seq,
+            .token = d->ids + from,
+            .n = (uint32_t)k,
+            .want_last = from + k == n_ids ? MYTH_WANT_LOGITS : 0,
+        };
         st = myth_forward(d->engine,
                           &(myth_batch){
-                              .n_tok = (uint32_t)k,
-                              .token = d->ids + from,
-                              .seq = d->row_seq,
-                              .want = d->want,
+                              .run = &run,
+                              .n_run = 1,
                               .top_k = 1,
                               .ask_id = d->answer,
                               .n_ask = MYTH_SETWISE_SET,
@@ -214,8 +213,6 @@ myth_status myth_setwise_run(const myth_model *model, myth_engine *e, const char
     }
     MYTH_TRY(find_letters(d, err));
     MYTH_TRY(myth_seq_open(&d->seq, e, err));
-    for (uint32_t i = 0; i < UBATCH; i++)
-        d->row_seq[i] = d->seq;
     for (uint32_t place = 0; place < MYTH_SETWISE_PLACES && place + 1 < look; place++) {
         MYTH_TRY(pass(d, list, place, look, err));
         if (opts->on_progress)

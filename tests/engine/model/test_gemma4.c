@@ -43,7 +43,7 @@ static uint32_t run_prompt(rig *r, const int32_t *ids, uint32_t chunk, uint32_t 
     w->base = 0;
     for (uint32_t at = 0, n; at < N_TOK; at += n, w->base += n) {
         n = chunk && chunk < N_TOK - at ? chunk : N_TOK - at;
-        myth_batch b = {
+        rig_tokens b = {
             .n_tok = n,
             .token = ids + at,
             .seq = seq,
@@ -52,7 +52,7 @@ static uint32_t run_prompt(rig *r, const int32_t *ids, uint32_t chunk, uint32_t 
             .on_full_logits = rows_on_logits,
         };
         myth_result out;
-        assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+        assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     }
     for (uint32_t i = 0; i < N_DECODE; i++)
         rig_decode(r, s, ids[i], w);
@@ -150,7 +150,7 @@ static void rows_that_go_on_look_at_their_own_sequence(void **state)
                 seq[k] = s[k / EACH];
                 want[k] = k % 4 == 0 ? MYTH_WANT_FULL_LOGITS : 0;
             }
-            const myth_batch b = {
+            const rig_tokens b = {
                 .n_tok = 2 * EACH,
                 .token = ids,
                 .seq = seq,
@@ -158,7 +158,7 @@ static void rows_that_go_on_look_at_their_own_sequence(void **state)
                 .user = &w[i],
                 .on_full_logits = rows_on_logits,
             };
-            assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+            assert_ok(rig_forward(r.engine, &b, &out, &rig_err));
             myth_seq_close(s[0]);
             myth_seq_close(s[1]);
             rig_close(&r);

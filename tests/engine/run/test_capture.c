@@ -80,13 +80,13 @@ static void capture_batch(rig *r, myth_seq *s, const uint32_t *number, uint32_t 
             end[n_tok] = i + 1 == p.n_tok;
         }
     }
-    myth_batch b = {.n_tok = n_tok, .token = id, .seq = seq, .is_ephemeral = ephemeral, .run_end = end};
+    rig_tokens b = {.n_tok = n_tok, .token = id, .seq = seq, .is_ephemeral = ephemeral, .run_end = end};
     if (is_every)
-        myth_capture_every(label, &b, run_label);
+        rig_capture_every(label, &b, run_label);
     else
-        myth_capture_at(label, &b, -1, run_label);
+        rig_capture_at(label, &b, -1, run_label);
     b.capture_label = label;
-    assert_ok(myth_forward(r->engine, &b, NULL, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, NULL, &rig_err));
 }
 
 static void capture_prompts(rig *r, myth_seq *s, uint32_t *number, uint32_t n, uint32_t batch, bool is_every)
@@ -176,14 +176,14 @@ static void capture_chunks(rig *r, const int32_t *id, uint32_t n, uint32_t n_pre
         ids[take] = 5;
         seq[take] = other;
         label[take] = -1;
-        myth_batch b = {
+        rig_tokens b = {
             .n_tok = take + has_other,
             .token = ids,
             .seq = seq,
             .is_decode = at >= n_prefill,
             .capture_label = label,
         };
-        assert_ok(myth_forward(r->engine, &b, NULL, &rig_err));
+        assert_ok(rig_forward(r->engine, &b, NULL, &rig_err));
     }
     myth_seq_close(s);
     myth_seq_close(other);
@@ -282,7 +282,7 @@ static void means_are_those_of_the_hidden_rows(void **state)
             }
             memset(&h, 0, sizeof(h));
             h.label = label;
-            myth_batch b = {
+            rig_tokens b = {
                 .n_tok = N,
                 .token = id,
                 .seq = seq,
@@ -291,7 +291,7 @@ static void means_are_those_of_the_hidden_rows(void **state)
                 .on_hidden = on_hidden,
                 .user = &h,
             };
-            assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+            assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
             assert_int_equal(h.n_row, N * n_layer);
             read_means(&r, layer, n_layer, &got);
             for (uint32_t k = 0; k < N_LABEL; k++)
@@ -340,7 +340,7 @@ static void logits_of(const char *name, bool has_capture, float *out, uint32_t n
         seq[i] = s;
         want[i] = MYTH_WANT_FULL_LOGITS;
     }
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = 20,
         .token = id,
         .seq = seq,
@@ -349,14 +349,14 @@ static void logits_of(const char *name, bool has_capture, float *out, uint32_t n
         .on_full_logits = rows_on_logits,
         .user = &w,
     };
-    assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+    assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     b.n_tok = 1;
     b.is_decode = true;
     for (uint32_t i = 0; i < n_new; i++) {
         w.base = 20 + i;
         b.capture_label = has_capture && i % 3 ? label : NULL; /* recorded steps and others in turn */
         b.token = &id[i];
-        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+        assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     }
     memcpy(out, w.logits, 4 * (size_t)(20 + n_new) * w.n_vocab);
     if (has_capture) {
@@ -447,7 +447,7 @@ static void labels_follow_the_runs(void **state)
     myth_seq *a = (myth_seq *)(uintptr_t)64, *b = (myth_seq *)(uintptr_t)128; /* only compared */
     myth_seq *seq[9] = {a, a, a, b, b, b, b, b, a};
     const uint8_t ephemeral[9] = {0, 0, 0, 1, 1, 1, 1, 1, 1}, end[9] = {1, 0, 0, 0, 1, 1, 0, 0, 0};
-    const myth_batch t = {.n_tok = 9, .seq = seq, .is_ephemeral = ephemeral, .run_end = end}; /* runs of 3 2 1 2 1 */
+    const rig_tokens t = {.n_tok = 9, .seq = seq, .is_ephemeral = ephemeral, .run_end = end}; /* runs of 3 2 1 2 1 */
     static const int32_t run_label[5] = {4, -1, 6, 7, 8};
     static const struct {
         int32_t i, want[9];
@@ -458,12 +458,12 @@ static void labels_follow_the_runs(void **state)
     static const int32_t every[9] = {4, 4, 4, -1, -1, 6, 7, 7, 8}, last[9] = {-1, -1, 0, -1, 0, 0, -1, 0, 0};
     int32_t got[9];
     for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-        assert_int_equal(myth_capture_at(got, &t, at[i].i, run_label), at[i].n);
+        assert_int_equal(rig_capture_at(got, &t, at[i].i, run_label), at[i].n);
         assert_memory_equal(got, at[i].want, sizeof(got));
     }
-    assert_int_equal(myth_capture_every(got, &t, run_label), 7);
+    assert_int_equal(rig_capture_every(got, &t, run_label), 7);
     assert_memory_equal(got, every, sizeof(got));
-    assert_int_equal(myth_capture_at(got, &t, -1, NULL), 5);
+    assert_int_equal(rig_capture_at(got, &t, -1, NULL), 5);
     assert_memory_equal(got, last, sizeof(got));
 }
 
@@ -486,11 +486,11 @@ static void wrong_layers_and_labels_are_refused(void **state)
         assert_int_equal(myth_engine_open(&e, &r.model, &wrong[i], &rig_err), MYTH_EARG);
     assert_int_equal(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err), MYTH_EARG);
     assert_ok(myth_capture_reset(r.engine, &rig_err)); /* nothing to clear */
-    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s, .capture_label = &label};
-    assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EARG);
+    rig_tokens b = {.n_tok = 1, .token = &id, .seq = &s, .capture_label = &label};
+    assert_int_equal(rig_forward(r.engine, &b, NULL, &rig_err), MYTH_EARG);
     assert_int_equal(myth_seq_len(s), 0);
     label = -1;
-    assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+    assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     myth_seq_close(s);
     rig_close(&r);
 
@@ -511,7 +511,7 @@ static void wrong_layers_and_labels_are_refused(void **state)
     for (label = -3; label < 5; label++) {
         uint32_t len = myth_seq_len(s);
         bool is_good = label >= -1 && label < 2;
-        assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), is_good ? MYTH_OK : MYTH_EARG);
+        assert_int_equal(rig_forward(r.engine, &b, NULL, &rig_err), is_good ? MYTH_OK : MYTH_EARG);
         assert_int_equal(myth_seq_len(s), len + is_good);
     }
     for (uint32_t k = 0; k < 2; k++) {
@@ -579,20 +579,20 @@ static void what_cannot_be_summed_is_said(void **state)
         myth_seq *s = rig_seq(&r), *seq[2] = {s, s};
         const uint8_t ephemeral[2] = {1, 1};
         int32_t label[2] = {-1, 0};
-        myth_batch b = {.n_tok = 1, .token = id, .seq = seq, .is_ephemeral = ephemeral, .capture_label = label};
-        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err)); /* in the batch, not captured */
+        rig_tokens b = {.n_tok = 1, .token = id, .seq = seq, .is_ephemeral = ephemeral, .capture_label = label};
+        assert_ok(rig_forward(r.engine, &b, NULL, &rig_err)); /* in the batch, not captured */
         assert_ok(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err));
         assert_int_equal(n, 0);
         label[0] = 0;
         mean[0] = 123.0;
         n = 99;
-        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+        assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
         assert_int_equal(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err), MYTH_EFORMAT);
         assert_non_null(strstr(rig_err.msg, "layer 0"));
         assert_true(mean[0] == 123.0 && n == 99);
         assert_ok(myth_capture_reset(r.engine, &rig_err));
         b.token = id + 1;
-        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+        assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
         for (int l = 0; l < 2; l++) {
             assert_ok(myth_capture_read(r.engine, 0, layer[l], mean, &n, &rig_err));
             assert_int_equal(n, 1);
@@ -622,16 +622,16 @@ static void a_failed_forward_leaves_no_mean(void **state)
              });
     myth_seq *s = rig_seq(&r);
     const uint8_t ephemeral = 1;
-    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s, .is_ephemeral = &ephemeral, .capture_label = &label};
-    assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+    rig_tokens b = {.n_tok = 1, .token = &id, .seq = &s, .is_ephemeral = &ephemeral, .capture_label = &label};
+    assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     struct myth_ops ops = r.engine->part[0].dev->ops;
     r.engine->part[0].dev->ops.capture_sum = NULL;
-    assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EDEVICE);
+    assert_int_equal(rig_forward(r.engine, &b, NULL, &rig_err), MYTH_EDEVICE);
     r.engine->part[0].dev->ops = ops;
-    assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+    assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     assert_int_equal(myth_capture_read(r.engine, 0, 1, mean, &n, &rig_err), MYTH_ELOST);
     assert_ok(myth_capture_reset(r.engine, &rig_err));
-    assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
+    assert_ok(rig_forward(r.engine, &b, NULL, &rig_err));
     assert_ok(myth_capture_read(r.engine, 0, 1, mean, &n, &rig_err));
     assert_int_equal(n, 1);
     myth_seq_close(s);
@@ -666,7 +666,7 @@ static myth_status session(myth_mem *mem, double *mean, myth_error *err)
         label[i] = i % 2;
         seq[i] = s;
     }
-    MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 9, .token = id, .seq = seq, .capture_label = label}, NULL, err));
+    MYTH_TRY(rig_forward(e, &(rig_tokens){.n_tok = 9, .token = id, .seq = seq, .capture_label = label}, NULL, err));
     MYTH_TRY(myth_capture_read(e, 1, 3, mean, &n, err));
 fail:
     if (s)

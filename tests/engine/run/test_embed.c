@@ -167,11 +167,11 @@ static void refusals(void **state)
     myth_seq *s = rig_seq(&r);
     const int32_t id = 5;
     const uint8_t want = MYTH_WANT_LOGITS, yes = 1;
-    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s};
-    assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EUNSUPPORTED);
+    rig_tokens b = {.n_tok = 1, .token = &id, .seq = &s};
+    assert_int_equal(rig_forward(r.engine, &b, NULL, &rig_err), MYTH_EUNSUPPORTED);
     b.is_ephemeral = &yes;
     b.want = &want;
-    assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EUNSUPPORTED);
+    assert_int_equal(rig_forward(r.engine, &b, NULL, &rig_err), MYTH_EUNSUPPORTED);
     myth_seq_close(s);
     rig_close(&r);
     free(v.bytes);

@@ -115,8 +115,8 @@ static void the_cpu_chats_on(void **state)
         for (uint32_t i = n - answer; i < n; i++) {
             uint8_t want = MYTH_WANT_LOGITS;
             myth_result out;
-            myth_batch one = {.n_tok = 1, .token = c.text + at + i, .seq = &s, .want = &want, .is_decode = true};
-            assert_ok(myth_forward(r.engine, &one, &out, &rig_err));
+            rig_tokens one = {.n_tok = 1, .token = c.text + at + i, .seq = &s, .want = &want, .is_decode = true};
+            assert_ok(rig_forward(r.engine, &one, &out, &rig_err));
             assert_true(isfinite(out.top_logit[0]) && isfinite(out.lse[0]));
         }
         check_held(&c, s);

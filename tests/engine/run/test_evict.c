@@ -192,7 +192,7 @@ static void feed(world *d, const uint32_t *n, bool is_decode)
     for (int i = 0; i < N_ENGINE; i++)
         rows_clear(&d->got[i]);
     myth_result out;
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = all,
         .token = ids,
         .seq = seq,
@@ -201,7 +201,7 @@ static void feed(world *d, const uint32_t *n, bool is_decode)
         .on_full_logits = rows_on_logits,
         .user = &d->got[FIRST],
     };
-    assert_ok(myth_forward(d->r[FIRST].engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(d->r[FIRST].engine, &b, &out, &rig_err));
     for (uint32_t k = 0; k < d->n_seq; at += n[k], k++) {
         for (int i = SECOND; i < N_ENGINE; i++) {
             d->got[i].base = at;
@@ -530,16 +530,12 @@ static void refused_spans_change_nothing(void **state)
     assert_int_equal(myth_seq_room(s), 48 - 30 - 2); /* the page of 22 holds no 20 and 21 */
     rig_feed(&r, s, ids + 40, 16, 0, NULL);
     assert_int_equal(myth_seq_room(s), 0);
-    int32_t pos = 56;
-    myth_batch one = {.n_tok = 1, .token = ids, .seq = &s, .pos = &pos};
+    rig_tokens one = {.n_tok = 1, .token = ids, .seq = &s};
     myth_result out;
-    assert_int_equal(myth_forward(r.engine, &one, &out, &rig_err), MYTH_EFULL);
+    assert_int_equal(rig_forward(r.engine, &one, &out, &rig_err), MYTH_EFULL);
     assert_ok(myth_seq_evict(s, 12, 34, &rig_err)); /* everything after the prefix */
     assert_int_equal(myth_seq_pos(s), 56);
-    pos = 12;
-    assert_int_equal(myth_forward(r.engine, &one, &out, &rig_err), MYTH_EARG);
-    pos = 56;
-    assert_ok(myth_forward(r.engine, &one, &out, &rig_err));
+    assert_ok(rig_forward(r.engine, &one, &out, &rig_err));
     assert_ok(myth_seq_truncate(s, 11, &at,
                                 &rig_err)); /* before the gap: the checkpoint at 10 is there, the one at 40 is not */
     assert_int_equal(at, 10);

@@ -239,7 +239,7 @@ static void append(world *d, int k)
         seq[i] = d->s[k];
     }
     myth_status st =
-        myth_forward(d->e, &(myth_batch){.n_tok = n, .token = ids, .seq = seq, .is_decode = is_decode}, &out, &rig_err);
+        rig_forward(d->e, &(rig_tokens){.n_tok = n, .token = ids, .seq = seq, .is_decode = is_decode}, &out, &rig_err);
     if (st != (n <= room ? MYTH_OK : MYTH_EFULL))
         fail_msg("%u tokens into room for %u: %s %s", n, room, myth_status_name(st), rig_err.msg);
     if (n > room)

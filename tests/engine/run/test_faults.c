@@ -48,15 +48,15 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
     }
     want[N_PROMPT - 1] = MYTH_WANT_LOGITS;
     MYTH_TRY(
-        myth_forward(e, &(myth_batch){.n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 8}, &r, err));
+        rig_forward(e, &(rig_tokens){.n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 8}, &r, err));
     memcpy(out->logit, r.top_logit, sizeof(out->logit));
     MYTH_TRY(myth_seq_checkpoint(s, err));
     for (int i = 0; i < N_NEW; i++) {
         int32_t id = r.top_id[0];
         out->id[out->n++] = id;
         uint8_t one = MYTH_WANT_LOGITS;
-        MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true},
-                              &r, err));
+        MYTH_TRY(rig_forward(e, &(rig_tokens){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true}, &r,
+                             err));
     }
     MYTH_TRY(myth_seq_fork(&fork, s, err));
     const myth_generate_opts greedy = {.prompt = ids, .n_prompt = 5, .n_max = N_NEW};

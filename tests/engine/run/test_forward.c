@@ -9,7 +9,7 @@ enum { CTX = 32 };
 
 static const char model[] = "random:gemma2-tiny:bf16"; /* rings and pages */
 
-#define FORWARD(...) myth_forward(r.engine, &(myth_batch){.seq = seq, __VA_ARGS__}, &out, &rig_err)
+#define FORWARD(...) rig_forward(r.engine, &(rig_tokens){.seq = seq, __VA_ARGS__}, &out, &rig_err)
 
 static void on_any_row(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model)
 {

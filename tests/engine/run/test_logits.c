@@ -109,7 +109,7 @@ static void whole_rows(rig *r, const int32_t *ids, uint32_t n, bool is_decode, f
     if (is_decode)
         rig_feed(r, s, ids, n - 1, 0, NULL);
     uint32_t first = is_decode ? n - 1 : 0;
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = n - first,
         .token = ids + first,
         .seq = seq,
@@ -117,7 +117,7 @@ static void whole_rows(rig *r, const int32_t *ids, uint32_t n, bool is_decode, f
         .is_decode = is_decode,
         .top_k = g.n_vocab,
     };
-    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(out.n_rows, n - first);
     assert_int_equal(out.k, g.n_vocab);
     for (uint32_t i = 0; i < out.n_rows; i++) {
@@ -207,7 +207,7 @@ static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decod
     bias_off[n_rows] = (int32_t)n_bias;
     if (is_decode)
         rig_feed(r, s, g.ids, n - 1, 0, NULL);
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = n_rows,
         .token = g.ids + first,
         .seq = seq,
@@ -223,7 +223,7 @@ static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decod
         .ask_id = ask,
         .n_ask = n_ask,
     };
-    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(out.n_rows, n_rows);
     assert_int_equal(out.k, k);
     assert_int_equal(out.n_ask, n_ask);
@@ -292,7 +292,7 @@ static void rows_are_asked_in_any_pattern(void **state)
                 n_top += wants[i] & MYTH_WANT_LOGITS;
             }
             rows_clear(&got);
-            myth_batch b = {
+            rig_tokens b = {
                 .n_tok = g.n_tok,
                 .token = g.ids,
                 .seq = seq,
@@ -303,7 +303,7 @@ static void rows_are_asked_in_any_pattern(void **state)
                 .user = &got,
             };
             myth_result out;
-            assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+            assert_ok(rig_forward(r.engine, &b, &out, &rig_err));
             assert_int_equal(out.n_rows, n_top);
             assert_int_equal(got.n_logits, n_full);
             assert_int_equal(got.n_hidden, n_hidden * (g.n_layer + 1));

@@ -122,7 +122,7 @@ static void use_everything(rig *r, const myth_engine_opts *o)
         label[i] = o->n_capture_layer ? (int32_t)(i % (o->n_capture_label + 1)) - 1 : -1;
         seq[i] = s;
     }
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = n,
         .token = ids,
         .seq = seq,
@@ -133,7 +133,7 @@ static void use_everything(rig *r, const myth_engine_opts *o)
         .top_k = o->top_k,
         .capture_label = label,
     };
-    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     for (uint32_t i = 0; i < 2; i++)
         rig_decode(r, s, ids[i], NULL);
     if (o->n_checkpoint)
@@ -668,8 +668,8 @@ static void a_decode_step_takes_no_memory(void **state)
             for (int32_t i = 0; i < 20; i++) {
                 int32_t three[3] = {i, i + 1, i + 2};
                 uint8_t want[3] = {MYTH_WANT_LOGITS, 0, MYTH_WANT_LOGITS};
-                myth_batch b = {.n_tok = 3, .token = three, .seq = fork, .want = want, .is_decode = true, .top_k = 1};
-                if (myth_forward(r.engine, &b, &out, &rig_err) != MYTH_OK)
+                rig_tokens b = {.n_tok = 3, .token = three, .seq = fork, .want = want, .is_decode = true, .top_k = 1};
+                if (rig_forward(r.engine, &b, &out, &rig_err) != MYTH_OK)
                     break;
             }
             counting = false;

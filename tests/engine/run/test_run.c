@@ -36,16 +36,16 @@ static void step_on_host(rig *r, myth_seq **seq, const int32_t *token, uint32_t 
     uint8_t want[N_SEQ];
     myth_result out;
     memset(want, MYTH_WANT_LOGITS, sizeof(want));
-    assert_ok(myth_forward(r->engine,
-                           &(myth_batch){
-                               .n_tok = n,
-                               .token = token,
-                               .seq = seq,
-                               .want = want,
-                               .is_decode = true,
-                               .top_k = myth_sample_k(p),
-                           },
-                           &out, &rig_err));
+    assert_ok(rig_forward(r->engine,
+                          &(rig_tokens){
+                              .n_tok = n,
+                              .token = token,
+                              .seq = seq,
+                              .want = want,
+                              .is_decode = true,
+                              .top_k = myth_sample_k(p),
+                          },
+                          &out, &rig_err));
     for (uint32_t i = 0; i < n; i++)
         id[i] = out.top_id[i * out.k + myth_sample(p, out.top_logit + i * out.k, out.k, seq_number + row_number[i],
                                                    myth_seq_pos(seq[i]))];

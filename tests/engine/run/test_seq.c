@@ -210,7 +210,7 @@ static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_S
         }
     rows got;
     rows_open(&got, r, all ? all : 1, false);
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = all,
         .token = token,
         .seq = seq,
@@ -220,7 +220,7 @@ static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_S
         .user = &got,
     };
     myth_result out;
-    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(got.n_logits, all);
     for (uint32_t i = 0; i < N_SEQ; at += n[i], i++)
         for (uint32_t j = 0; j < n[i]; j++)
@@ -348,7 +348,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
     rows_open(&want, &oracle, CTX, false);
     for (int round = 0; round < 2; round++) { /* the second finds the sequence as the first did */
         rows_clear(&got);
-        myth_batch b = {
+        rig_tokens b = {
             .n_tok = total,
             .token = ids,
             .seq = seq,
@@ -359,7 +359,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
             .user = &got,
         };
         myth_result out;
-        assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+        assert_ok(rig_forward(r.engine, &b, &out, &rig_err));
         assert_int_equal(got.n_logits, total);
         assert_int_equal(myth_seq_len(s), prefix);
         assert_int_equal(myth_seq_len(empty), 0);
@@ -376,7 +376,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
     }
     myth_seq *two[2] = {s, empty}; /* and one token of each by the decode path */
     rows_clear(&got);
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = 2,
         .token = ids,
         .seq = two,
@@ -387,7 +387,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
         .user = &got,
     };
     myth_result out;
-    assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+    assert_ok(rig_forward(r.engine, &b, &out, &rig_err));
     assert_int_equal(myth_seq_len(s), prefix);
     toks[prefix] = (tok){ids[0], true};
     alone(&oracle, toks, prefix + 1, &want);
@@ -589,7 +589,7 @@ static void any_walk_of_operations_equals_the_tokens_alone(void **state)
 
 /* ---- errors change nothing ---- */
 
-#define FORWARD(...) myth_forward(r.engine, &(myth_batch){.seq = seq, __VA_ARGS__}, &out, &rig_err)
+#define FORWARD(...) rig_forward(r.engine, &(rig_tokens){.seq = seq, __VA_ARGS__}, &out, &rig_err)
 
 static void refusals_change_nothing(void **state)
 {
@@ -618,11 +618,10 @@ static void refusals_change_nothing(void **state)
         seq[i] = s;
     rig_feed(&r, s, ids, 30, 0, &got);
     uint8_t three[3] = {MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, MYTH_WANT_LOGITS};
-    int32_t bad_ids[3] = {3, (int32_t)r.model.config.n_vocab, 4}, negative[2] = {3, -1}, far[2] = {30, 32};
+    int32_t bad_ids[3] = {3, (int32_t)r.model.config.n_vocab, 4}, negative[2] = {3, -1};
     assert_int_equal(FORWARD(.n_tok = CTX - 29, .token = ids), MYTH_EFULL);
     assert_int_equal(FORWARD(.n_tok = 3, .token = bad_ids), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 2, .token = negative), MYTH_EARG);
-    assert_int_equal(FORWARD(.n_tok = 2, .token = ids, .pos = far), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 3, .token = ids, .want = three), MYTH_EFULL);
     assert_int_equal(FORWARD(.n_tok = 2, .token = ids, .is_decode = true), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 1, .token = ids, .top_k = 2), MYTH_EFULL);
@@ -771,7 +770,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
     }
 }
 
-/* Tokens of one sequence stand together: apart they are refused; a run_end between appended ones changes nothing. */
+/* A forward extends a sequence by one run: tokens of it in two places are refused. */
 static void one_sequence_is_one_run(void **state)
 {
     (void)state;
@@ -916,7 +915,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
             wants[i] = MYTH_WANT_FULL_LOGITS;
         }
         stop_now = false;
-        myth_batch b = {
+        rig_tokens b = {
             .n_tok = CTX,
             .token = ids,
             .seq = seq,
@@ -925,7 +924,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
             .user = &got,
             .cancel = &stop_now,
         };
-        assert_int_equal(myth_forward(r.engine, &b, &out, &rig_err), MYTH_ECANCEL);
+        assert_int_equal(rig_forward(r.engine, &b, &out, &rig_err), MYTH_ECANCEL);
         uint32_t len = myth_seq_len(s);
         assert_int_equal(len, ub);
         assert_int_equal(got.n_logits, ub);

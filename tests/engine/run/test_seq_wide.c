@@ -50,7 +50,7 @@ static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t
         }
     }
     myth_result res;
-    myth_batch b = {
+    rig_tokens b = {
         .n_tok = all,
         .token = token,
         .seq = seq,
@@ -60,7 +60,7 @@ static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t
         .on_hidden = keep_mine,
         .user = &k,
     };
-    assert_ok(myth_forward(r->engine, &b, &res, &rig_err));
+    assert_ok(rig_forward(r->engine, &b, &res, &rig_err));
     assert_int_equal(res.n_rows, all);
     for (uint32_t j = 0; j < n; j++) {
         memcpy(out->id[at + j], res.top_id + (size_t)(row + j) * K, sizeof(out->id[0]));

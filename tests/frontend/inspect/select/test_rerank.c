@@ -118,17 +118,17 @@ static float by_hand(rig *r, const myth_candidate *c, bool is_scale, uint32_t n_
     for (size_t i = 0; i < n_ids; i++)
         seq[i] = s;
     want[n_ids - 1] = MYTH_WANT_LOGITS;
-    assert_ok(myth_forward(r->engine,
-                           &(myth_batch){
-                               .n_tok = (uint32_t)n_ids,
-                               .token = ids,
-                               .seq = seq,
-                               .want = want,
-                               .top_k = 1,
-                               .ask_id = ask,
-                               .n_ask = n_answer,
-                           },
-                           &out, &rig_err));
+    assert_ok(rig_forward(r->engine,
+                          &(rig_tokens){
+                              .n_tok = (uint32_t)n_ids,
+                              .token = ids,
+                              .seq = seq,
+                              .want = want,
+                              .top_k = 1,
+                              .ask_id = ask,
+                              .n_ask = n_answer,
+                          },
+                          &out, &rig_err));
     if (!is_scale)
         value = out.ask_logit[0] - out.ask_logit[1];
     for (uint32_t i = 0; i < 10 && is_scale; i++) {

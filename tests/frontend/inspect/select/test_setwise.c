@@ -82,17 +82,17 @@ static uint32_t winner(rig *r, const uint32_t *window, uint32_t n)
     for (size_t i = 0; i < n_ids; i++)
         seq[i] = s;
     want[n_ids - 1] = MYTH_WANT_LOGITS;
-    assert_ok(myth_forward(r->engine,
-                           &(myth_batch){
-                               .n_tok = (uint32_t)n_ids,
-                               .token = ids,
-                               .seq = seq,
-                               .want = want,
-                               .top_k = 1,
-                               .ask_id = ask,
-                               .n_ask = 4,
-                           },
-                           &out, &rig_err));
+    assert_ok(rig_forward(r->engine,
+                          &(rig_tokens){
+                              .n_tok = (uint32_t)n_ids,
+                              .token = ids,
+                              .seq = seq,
+                              .want = want,
+                              .top_k = 1,
+                              .ask_id = ask,
+                              .n_ask = 4,
+                          },
+                          &out, &rig_err));
     for (uint32_t i = 1; i < n; i++)
         best = out.ask_logit[i] > out.ask_logit[best] ? i : best;
     myth_seq_close(s);
