@@ -111,7 +111,7 @@ package: build
 	cd build && cpack
 	@version=$$(sed -n 's/^#define MYTH_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' engine/version.h | paste -sd.) && \
 	    git archive --prefix=mythos-engine-$$version/ -o build/package/mythos-engine-$$version.tar.gz HEAD \
-	        CMakeLists.txt CMakePresets.json LICENSE SECURITY.md cmake engine kernels shaders && ls -l build/package/*.deb build/package/*.tar.gz
+	        CMakeLists.txt CMakePresets.json LICENSE SECURITY.md cmake engine examples kernels shaders && ls -l build/package/*.deb build/package/*.tar.gz
 
 install: build
 	cmake --install build --prefix $(PREFIX)

@@ -56,6 +56,23 @@ while read -r header; do
 done <"$dir/headers"
 ! grep -E '_impl\.h$|/run/run\.h$|/layout\.h$' "$dir/headers" || { echo "a private header is installed" >&2; exit 1; }
 
+# The examples build against what is installed and run; a wrong use of them says how they are used.
+for example in hello embed capture batch; do
+    # shellcheck disable=SC2046
+    cc -std=c11 -Wall -Wextra -Werror "examples/$example.c" -o "$dir/$example" \
+        $(pkg-config --define-variable=prefix="$dir/prefix" --cflags --libs mythos)
+    code=0
+    "$dir/$example" 2>"$dir/usage" || code=$?
+    [ "$code" -eq 2 ] && grep -q "usage: $example" "$dir/usage"
+done
+"$dir/hello" random:gemma3-tiny:q8_0 "int main" | grep -q '^(length)$'
+"$dir/capture" random:gemma3-tiny:q8_0 3 "one prompt" "another" | grep -q '^layer 3: the direction has length [0-9]'
+"$dir/batch" random:gemma3-tiny:q8_0 "a prompt" yes no maybe | awk '$1 < 0 { n++ } END { exit n != 3 }'
+if ls models/*.gguf >/dev/null 2>&1; then
+    "$dir/embed" models/mythos-embed.gguf "how is a file read" "read a file" "paint a wall" |
+        awk '{ near[NR] = $1 } END { exit !(near[1] > near[2] && near[1] <= 1) }'
+fi
+
 "$dir/prefix/bin/mythos" version
 if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
     "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
