@@ -3,6 +3,7 @@ with the five matrices of a layer of a 27B model, and attention over 8,192 keys 
 
 Prints   torch,WHAT,SHAPE,MEDIAN_US,TFLOPS   one line each; times by events, the median of 20
 """
+
 import statistics
 
 import torch
@@ -39,8 +40,12 @@ def main():
             report(f"{what}_{name}", f"{ROWS}x{n_in}x{n_out}", us, 2.0 * ROWS * n_in * n_out)
     for head_dim, (n_head, n_head_kv) in HEADS.items():
         q = torch.randn(1, n_head, ROWS, head_dim, device="cuda", dtype=torch.float16)
-        k, v = (torch.randn(1, n_head_kv, KEYS, head_dim, device="cuda", dtype=torch.float16).repeat_interleave(
-            n_head // n_head_kv, dim=1) for _ in range(2))
+        k, v = (
+            torch.randn(1, n_head_kv, KEYS, head_dim, device="cuda", dtype=torch.float16).repeat_interleave(
+                n_head // n_head_kv, dim=1
+            )
+            for _ in range(2)
+        )
         us = median_us(lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v))
         report("attention", f"{n_head}x{ROWS}x{KEYS}x{head_dim}", us, 4.0 * n_head * ROWS * KEYS * head_dim)
 

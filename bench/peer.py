@@ -1,4 +1,5 @@
 """The work of peer.sh: runs both sides, prints one line per test. Python's standard library only."""
+
 import fcntl
 import json
 import os
@@ -18,20 +19,26 @@ GEN = int(os.environ.get("GEN", "64"))
 DEVICE = os.environ.get("DEVICE", "cpu")
 BUILD, LAYERS = ("build-vk", "99") if DEVICE.startswith("vulkan:") else ("build-cpu", "0")
 if LAYERS != "0":
-    os.environ.setdefault("GGML_VK_VISIBLE_DEVICES", DEVICE[7:])         # the peer leaves a software device out unless it is named
+    os.environ.setdefault(
+        "GGML_VK_VISIBLE_DEVICES", DEVICE[7:]
+    )  # the peer leaves a software device out unless it is named
 NICE = shlex.split(os.environ.get("NICE", ""))
 FOREIGN = float(os.environ.get("FOREIGN", "3"))
 TRIES = int(os.environ.get("TRIES", "4"))
 CELLS = [f"{m}:{t}" for m in ("gemma3-270m", "gemma3-1b") for t in ("Q8_0", "Q4_0", "BF16")]
 CELLS += [f"gemma3-270m:{t}:2048" for t in ("Q8_0", "Q4_0", "BF16")]
-CELLS += [f"gemma3-4b:{t}" for t in ("Q4_K_M", "Q6_K")] + [f"embeddinggemma-300m:{t}" for t in ("Q8_0", "Q4_0", "Q4_K_M", "BF16")]
+CELLS += [f"gemma3-4b:{t}" for t in ("Q4_K_M", "Q6_K")] + [
+    f"embeddinggemma-300m:{t}" for t in ("Q8_0", "Q4_0", "Q4_K_M", "BF16")
+]
 TICK, CORES = os.sysconf("SC_CLK_TCK"), os.cpu_count()
 
 
 def processor():
     with open("/proc/cpuinfo") as f:
         found = {m[1].strip(): m[2].strip() for m in re.finditer(r"^([^:\n]+):(.*)$", f.read(), re.M)}
-    return f"{found.get('model name', 'unknown')} (family {found.get('cpu family', '?')} model {found.get('model', '?')})"
+    return (
+        f"{found.get('model name', 'unknown')} (family {found.get('cpu family', '?')} model {found.get('model', '?')})"
+    )
 
 
 def busy():
@@ -45,7 +52,9 @@ def run(command):
     best = None
     for _ in range(TRIES):
         before, start = busy(), time.time()
-        child = subprocess.Popen(NICE + command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        child = subprocess.Popen(
+            NICE + command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        )
         text = child.stdout.read().decode(errors="replace")
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -70,18 +79,55 @@ def bandwidth():
 
 
 def ours(path, depth):
-    text, foreign = run([MYTHOS, "bench", "--device", DEVICE, "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth),
-                         "-t", str(THREADS), "-r", "1", "--json"])
+    text, foreign = run(
+        [
+            MYTHOS,
+            "bench",
+            "--device",
+            DEVICE,
+            "-m",
+            path,
+            "-p",
+            str(PROMPT),
+            "-n",
+            str(GEN),
+            "-d",
+            str(depth),
+            "-t",
+            str(THREADS),
+            "-r",
+            "1",
+            "--json",
+        ]
+    )
     rows = json.loads(text)
     return {"pp" if r["test"].startswith("pp") else "tg": (r["tok_s"], r["bytes"]) for r in rows}, foreign
 
 
 def theirs(path, depth):
     work = ["-n", str(GEN), "-d", str(depth)]
-    if os.path.basename(path).startswith("embedding"):                          # a whole text in one step, as an encoder must
+    if os.path.basename(path).startswith("embedding"):  # a whole text in one step, as an encoder must
         work = ["-n", "0", "-embd", "1", "-ub", str(PROMPT), "-b", str(PROMPT)]
-    text, foreign = run([os.path.join(PEER, BUILD, "bin/llama-bench"), "-m", path, "-p", str(PROMPT), *work, "-t", str(THREADS), "-ngl", LAYERS,
-                         "-fa", "1", "-r", "1", "-o", "jsonl"])
+    text, foreign = run(
+        [
+            os.path.join(PEER, BUILD, "bin/llama-bench"),
+            "-m",
+            path,
+            "-p",
+            str(PROMPT),
+            *work,
+            "-t",
+            str(THREADS),
+            "-ngl",
+            LAYERS,
+            "-fa",
+            "1",
+            "-r",
+            "1",
+            "-o",
+            "jsonl",
+        ]
+    )
     rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {"pp" if r["n_prompt"] else "tg": (r["avg_ts"], r["model_size"]) for r in rows}, foreign
 
@@ -92,7 +138,7 @@ def cell(name):
     if not os.path.exists(path):
         print(f"{name}: no {path}, skipped", flush=True)
         return
-    with open(path, "rb") as f:                                                 # page cache
+    with open(path, "rb") as f:  # page cache
         while f.read(1 << 24):
             pass
     a, b, bytes_, noise, bw = {"pp": [], "tg": []}, {"pp": [], "tg": []}, 0, 0.0, []
@@ -111,10 +157,22 @@ def cell(name):
         if not a[test]:
             continue
         x, y = statistics.median(a[test]), statistics.median(b[test])
-        line = f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  " \
-               f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
-        record = {"model": model, "type": kind, "test": f"{test}{n}", "device": DEVICE, "depth": depth, "tok_s": x, "peer_tok_s": y, "ratio": x / y,
-                  "runs": len(a[test]), "foreign_percent": noise}
+        line = (
+            f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  "
+            f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
+        )
+        record = {
+            "model": model,
+            "type": kind,
+            "test": f"{test}{n}",
+            "device": DEVICE,
+            "depth": depth,
+            "tok_s": x,
+            "peer_tok_s": y,
+            "ratio": x / y,
+            "runs": len(a[test]),
+            "foreign_percent": noise,
+        }
         if test == "tg" and bw and DEVICE == "cpu":
             gbs = x * bytes_ * 1e-9
             record.update(gb_s=gbs, read_gb_s=statistics.median(bw))

@@ -1,4 +1,5 @@
 """The work of peer_logits.sh. Needs numpy."""
+
 import json
 import os
 import subprocess
@@ -28,7 +29,9 @@ def peer_logits(peer, path, ids):
     if peer.llama_decode(context, batch):
         sys.exit(f"{path}: llama_decode failed")
     n_vocab = peer.llama_vocab_n_tokens(peer.llama_model_get_vocab(model))
-    rows = np.stack([np.ctypeslib.as_array(peer.llama_get_logits_ith(context, i), (n_vocab,)).copy() for i in range(len(ids))])
+    rows = np.stack(
+        [np.ctypeslib.as_array(peer.llama_get_logits_ith(context, i), (n_vocab,)).copy() for i in range(len(ids))]
+    )
     peer.llama_batch_free(batch)
     peer.llama_free(context)
     peer.llama_model_free(model)
@@ -41,7 +44,9 @@ def our_logits(path, ids, out, *flags):
 
 
 def tensor_types(path):
-    rows = json.loads(subprocess.run([MYTHOS, "verify", "-m", path, "--json"], check=True, capture_output=True, text=True).stdout)["tensors"]
+    rows = json.loads(
+        subprocess.run([MYTHOS, "verify", "-m", path, "--json"], check=True, capture_output=True, text=True).stdout
+    )["tensors"]
     return {r["name"]: r["type"] for r in rows}
 
 
@@ -54,8 +59,11 @@ def compare(label, ours, theirs):
     a, b, i = ours.argmax(1), theirs.argmax(1), np.arange(len(ours))
     gap = (theirs[i, b] - theirs[i, a]) / largest
     good = (apart <= BOUND) | (gap <= BOUND)
-    print(f"    {label:42} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
-          f"{good.sum()}/{len(good)} agree", flush=True)
+    print(
+        f"    {label:42} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
+        f"{good.sum()}/{len(good)} agree",
+        flush=True,
+    )
     return good
 
 
@@ -67,19 +75,29 @@ def main():
         convert(model, "F16", base)
         with open(TEXT, "rb") as f:
             text = f.read(16 * TOKENS)
-        ids = json.loads(subprocess.run([MYTHOS, "tokenize", "-m", base, "--json", "-"], input=text, check=True, capture_output=True).stdout)
+        ids = json.loads(
+            subprocess.run(
+                [MYTHOS, "tokenize", "-m", base, "--json", "-"], input=text, check=True, capture_output=True
+            ).stdout
+        )
         ids = ([2] + [i for i in (ids["ids"] if isinstance(ids, dict) else ids) if i != 2])[:TOKENS]
         for kind in kinds:
             own, other = os.path.join(at, f"own-{kind}.gguf"), os.path.join(at, f"other-{kind}.gguf")
             convert(model, kind, own)
-            subprocess.run([os.path.join(PEER, "build-cpu/bin/llama-quantize"), base, other, kind], check=True, capture_output=True)
+            subprocess.run(
+                [os.path.join(PEER, "build-cpu/bin/llama-quantize"), base, other, kind], check=True, capture_output=True
+            )
             same = tensor_types(own) == tensor_types(other)
             print(f"{kind}: tensor types {'equal' if same else 'DIFFER'}", flush=True)
             ok = ok and same
             for path, who in ((own, "mythos convert"), (other, "llama-quantize")):
                 twin = os.path.join(at, "twin.gguf")
                 convert(path, "F32", twin)
-                theirs, exact, plain = peer_logits(peer, path, ids), our_logits(path, ids, out), peer_logits(peer, twin, ids)
+                theirs, exact, plain = (
+                    peer_logits(peer, path, ids),
+                    our_logits(path, ids, out),
+                    peer_logits(peer, twin, ids),
+                )
                 print(f"  file of {who}")
                 on_values = compare("llama.cpp on its values in f32", exact, plain)
                 alone = compare("llama.cpp on the file: its own rounding", plain, theirs)

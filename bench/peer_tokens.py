@@ -1,4 +1,5 @@
 """The work of peer_tokens.sh."""
+
 import json
 import os
 import random
@@ -9,9 +10,30 @@ import tempfile
 from peer_llama import MYTHOS, ROOT, convert, load, open_peer
 
 TEXTS = int(os.environ.get("TEXTS", "2000"))
-BLANK = "\u2581"        # what a blank becomes: llama.cpp takes it in a text for one, the reference tokenizers for itself
-ODD = ["<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "<unused7>", "<|turn>", "<turn|>", "<table>", "</h1>", "\n\n\n", "        ", "\t\t", "\u00e9", "e\u0301",
-       "\U0001f469\u200d\U0001f52c", "\u4e2d\u6587", "\u202e", "\ufeff", "\r\n", "0123456789", "\u0660\u0661"]
+BLANK = "\u2581"  # what a blank becomes: llama.cpp takes it in a text for one, the reference tokenizers for itself
+ODD = [
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<bos>",
+    "<eos>",
+    "<unused7>",
+    "<|turn>",
+    "<turn|>",
+    "<table>",
+    "</h1>",
+    "\n\n\n",
+    "        ",
+    "\t\t",
+    "\u00e9",
+    "e\u0301",
+    "\U0001f469\u200d\U0001f52c",
+    "\u4e2d\u6587",
+    "\u202e",
+    "\ufeff",
+    "\r\n",
+    "0123456789",
+    "\u0660\u0661",
+]
 
 
 def texts(trees, n, rng):
@@ -31,9 +53,14 @@ def texts(trees, n, rng):
                 continue
             with open(path, "rb") as f:
                 f.seek(rng.randrange(os.path.getsize(path)))
-                text = f.read(rng.choice((1, 7, 40, 200, 2000))).decode("utf-8", "ignore").replace("\0", "").replace(BLANK, "")
+                text = (
+                    f.read(rng.choice((1, 7, 40, 200, 2000)))
+                    .decode("utf-8", "ignore")
+                    .replace("\0", "")
+                    .replace(BLANK, "")
+                )
             if rng.random() < 0.1:
-                parts = [text[i:i + 9] for i in range(0, len(text), 9)]
+                parts = [text[i : i + 9] for i in range(0, len(text), 9)]
                 text = "".join(p + rng.choice(ODD) * rng.randrange(1, 4) for p in parts[:40])
             if text:
                 made.append(text)
@@ -50,7 +77,12 @@ def peer_ids(peer, vocab, text):
 
 
 def our_ids(path, text):
-    out = subprocess.run([MYTHOS, "tokenize", "-m", path, "--special", "--json", "-"], input=text.encode(), check=True, capture_output=True).stdout
+    out = subprocess.run(
+        [MYTHOS, "tokenize", "-m", path, "--special", "--json", "-"],
+        input=text.encode(),
+        check=True,
+        capture_output=True,
+    ).stdout
     return json.loads(out)["ids"]
 
 

@@ -9,6 +9,7 @@ The first configuration is the defaults; each --weights adds one, compared with 
 --embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with these shares of nearness: the best of them, and the lower
 end of its difference, say what `semantic` of retrieval/rank/weights.def is to be. --csv FILE writes the table.
 """
+
 import argparse
 import csv
 import json
@@ -22,10 +23,16 @@ import tempfile
 # A signal and the weights that are without it. Those of files are measured on repositories: retrieval_repos.py
 # --weights.
 SIGNALS = [
-    ("names column", "col_names=1"), ("length at b = 0.75", "b=0.75"), ("compound names whole", "term_whole=0"),
-    ("parts of compound names", "term_part=0"), ("what programmers write", "term_alt=0"), ("languages set back", "term_language=1"),
-    ("rows of the rarest terms", "rows=1000000"), ("and with two words as one", "term_joined=0.5"),
-    ("and with other forms of a word", "term_form=1"), ("and with the question's own words set back", "term_frame=0.2"),
+    ("names column", "col_names=1"),
+    ("length at b = 0.75", "b=0.75"),
+    ("compound names whole", "term_whole=0"),
+    ("parts of compound names", "term_part=0"),
+    ("what programmers write", "term_alt=0"),
+    ("languages set back", "term_language=1"),
+    ("rows of the rarest terms", "rows=1000000"),
+    ("and with two words as one", "term_joined=0.5"),
+    ("and with other forms of a word", "term_form=1"),
+    ("and with the question's own words set back", "term_frame=0.2"),
 ]
 
 
@@ -81,7 +88,10 @@ def configurations(args):
     for w in args.weights:
         out.append((w, ",".join(x for x in (args.base, w) if x), False))
     if args.ablate:
-        out += [(("" if name.startswith("and ") else "without ") + name, ",".join(x for x in (args.base, w) if x), False) for name, w in SIGNALS]
+        out += [
+            (("" if name.startswith("and ") else "without ") + name, ",".join(x for x in (args.base, w) if x), False)
+            for name, w in SIGNALS
+        ]
     if args.embed_model:
         out.append(("words and vectors", args.base, True))
         for share in filter(None, args.shares.split(",")):

@@ -15,15 +15,20 @@ Perturb  tests     every right file and one of ten others get a test beside them
 Prints   per system the share of tasks with a right file among the first 1, 5, 10, 20 and the mean reciprocal rank, with 95 % bootstrap
          intervals over tasks, and the paired difference with base, of other weights with mythos; --out keeps the rank of every task, --csv the table
 Trees    of one repository follow each other: what two have in common is indexed once, by both systems"""
+
 import argparse, csv, hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile
 
-STOP = set("""a about after all also an and any are as at be because been before being but by can could did do does doing for from get had has have
+STOP = set(
+    """a about after all also an and any are as at be because been before being but by can could did do does doing for from get had has have
 how i if in into is it its just like may me more my no not of on one only or other our out over s should so some such t than that the their them
-then there these they this to up use used using very was we were what when where which while who why will with would you your""".split())
+then there these they this to up use used using very was we were what when where which while who why will with would you your""".split()
+)
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 PYTHON_DEF = re.compile(r"^(?:async\s+def\b|def\b|class\b|@)")
-NAME = re.compile(r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)|^[A-Za-z_][\w\s\*]*?\b([A-Za-z_]\w*)\s*\(|^\s*#\s*define\s+(\w+)|^(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)")
+NAME = re.compile(
+    r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)|^[A-Za-z_][\w\s\*]*?\b([A-Za-z_]\w*)\s*\(|^\s*#\s*define\s+(\w+)|^(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)"
+)
 TEST = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)test_[^/]*$|_test\.[a-z]+$|(^|/)conftest\.py$")
 
 
@@ -42,7 +47,9 @@ def chunks(path, text):
     lines, cut, start = text.split("\n"), [], 0
     limit = 60 if path.endswith(".py") else 50
     for i, line in enumerate(lines):
-        if i > start and (i - start >= limit or (path.endswith(".py") and PYTHON_DEF.match(line) and not lines[i - 1].startswith("@"))):
+        if i > start and (
+            i - start >= limit or (path.endswith(".py") and PYTHON_DEF.match(line) and not lines[i - 1].startswith("@"))
+        ):
             cut.append(lines[start:i])
             start = i
     cut.append(lines[start:])
@@ -61,7 +68,9 @@ class Base:
         if repo != self.repo:
             self.repo, self.kept, self.files, self.cache = repo, {}, {}, {}
             self.db = sqlite3.connect(":memory:")
-            self.db.execute("create virtual table t using fts5(path, names, body, tokenize='porter unicode61 remove_diacritics 0')")
+            self.db.execute(
+                "create virtual table t using fts5(path, names, body, tokenize='porter unicode61 remove_diacritics 0')"
+            )
         now, rows = {path: (blob, text) for blob, path, text in tree}, []
         for path in [p for p, (blob, _) in self.kept.items() if p not in now or now[p][0] != blob]:
             self.db.executemany("delete from t where rowid = ?", [(r,) for r in self.kept[path][1]])
@@ -86,11 +95,16 @@ class Base:
         if not terms:
             return []
         sums = {}
-        found = self.db.execute("select rowid, bm25(t, 4, 3, 1) from t where t match ? order by 2, rowid limit 2000",
-                                (" OR ".join(f'"{w}"' for w in terms),))
+        found = self.db.execute(
+            "select rowid, bm25(t, 4, 3, 1) from t where t match ? order by 2, rowid limit 2000",
+            (" OR ".join(f'"{w}"' for w in terms),),
+        )
         for row, score in found:
             sums.setdefault(self.files[row], []).append(-score)
-        total = {f: sum(s / 2 ** i for i, s in enumerate(sorted(v, reverse=True)[:4])) * (0.3 if TEST.search(f) else 1) for f, v in sums.items()}
+        total = {
+            f: sum(s / 2**i for i, s in enumerate(sorted(v, reverse=True)[:4])) * (0.3 if TEST.search(f) else 1)
+            for f, v in sums.items()
+        }
         return sorted(total, key=lambda f: (-total[f], f))[:k]
 
 
@@ -99,7 +113,9 @@ class Index:
 
     def __init__(self, program):
         self.program, self.dir, self.kept = program, tempfile.mkdtemp(prefix="mythos-eval-"), {}
-        self.root, self.env = os.path.join(self.dir, "tree"), dict(os.environ, XDG_CACHE_HOME=os.path.join(self.dir, "cache"))
+        self.root, self.env = os.path.join(self.dir, "tree"), dict(
+            os.environ, XDG_CACHE_HOME=os.path.join(self.dir, "cache")
+        )
 
     def open(self, tree):
         now = {path: (blob, text) for blob, path, text in tree}
@@ -114,8 +130,10 @@ class Index:
             with open(at, "w", encoding="latin-1", newline="") as f:
                 f.write(text)
             self.kept[path] = blob
-        r = subprocess.run([self.program, "index", self.root, "--no-embed", "-q"], env=self.env, stdout=subprocess.DEVNULL)
-        if r.returncode not in (0, 3):          # 3: some file was cut by its text
+        r = subprocess.run(
+            [self.program, "index", self.root, "--no-embed", "-q"], env=self.env, stdout=subprocess.DEVNULL
+        )
+        if r.returncode not in (0, 3):  # 3: some file was cut by its text
             raise SystemExit(f"mythos index: exit {r.returncode}")
 
     def close(self):
@@ -128,8 +146,25 @@ class Mythos:
 
     def rank(self, query, k):
         extra = ["--weights", self.weights] if self.weights else []
-        r = subprocess.run([self.index.program, "search", "--files", "--lexical", "--mode", "ranked", "-k", str(k), "--json", *extra, "--",
-                            query.replace("\0", " "), self.index.root], env=self.index.env, capture_output=True)
+        r = subprocess.run(
+            [
+                self.index.program,
+                "search",
+                "--files",
+                "--lexical",
+                "--mode",
+                "ranked",
+                "-k",
+                str(k),
+                "--json",
+                *extra,
+                "--",
+                query.replace("\0", " "),
+                self.index.root,
+            ],
+            env=self.index.env,
+            capture_output=True,
+        )
         if r.returncode not in (0, 1):
             raise SystemExit(f"mythos search: exit {r.returncode}: {r.stderr.decode(errors='replace')}")
         return [h["path"] for h in json.loads(r.stdout or b"[]")]
@@ -137,8 +172,13 @@ class Mythos:
 
 # ---- what makes a task harder ----
 
+
 def make(path, text):
-    return hashlib.sha1(path.encode("utf-8", "surrogateescape") + b"\0" + text.encode("latin-1")).hexdigest(), path, text
+    return (
+        hashlib.sha1(path.encode("utf-8", "surrogateescape") + b"\0" + text.encode("latin-1")).hexdigest(),
+        path,
+        text,
+    )
 
 
 def add_tests(rng, tree, gold, query):
@@ -152,13 +192,28 @@ def add_tests(rng, tree, gold, query):
         lines = [x.strip() for x in text.split("\n") if len(x.strip()) > 20]
         kept = rng.sample(lines, min(len(lines), 60))
         mark = "#" if suffix == ".py" else "//"
-        body = [mark + " " + x for x in query.encode("utf-8", "surrogateescape").decode("latin-1").split("\n")[:20]] if path in gold else []
+        body = (
+            [mark + " " + x for x in query.encode("utf-8", "surrogateescape").decode("latin-1").split("\n")[:20]]
+            if path in gold
+            else []
+        )
         for i, name in enumerate(names):
-            part = kept[i * len(kept) // max(len(names), 1):(i + 1) * len(kept) // max(len(names), 1)]
+            part = kept[i * len(kept) // max(len(names), 1) : (i + 1) * len(kept) // max(len(names), 1)]
             if suffix == ".py":
-                body += [f"def test_{name}():", *("    " + x for x in part if x[-1] not in ":,([{\\"), f"    assert {name}()", ""]
+                body += [
+                    f"def test_{name}():",
+                    *("    " + x for x in part if x[-1] not in ":,([{\\"),
+                    f"    assert {name}()",
+                    "",
+                ]
             else:
-                body += [f"void test_{name}(void) {{", *("    " + x for x in part if x.endswith(";")), f"    {name}();", "}", ""]
+                body += [
+                    f"void test_{name}(void) {{",
+                    *("    " + x for x in part if x.endswith(";")),
+                    f"    {name}();",
+                    "}",
+                    "",
+                ]
         out.append(make(f"tests/test_{stem}_{path.count('/')}{suffix}", "\n".join(body) + "\n"))
     return tree + out, query
 
@@ -172,11 +227,17 @@ def add_vendored(rng, tree, gold, query):
         if os.path.dirname(path) in chosen and not TEST.search(path):
             mark = "#" if path.endswith(".py") else "//"
             lines = [x for x in text.split("\n") if rng.random() > 0.02]
-            out.append(make("third_party/upstream/" + path, "\n".join([f"{mark} upstream release 1.{rng.randrange(9)}"] + lines)))
+            out.append(
+                make(
+                    "third_party/upstream/" + path, "\n".join([f"{mark} upstream release 1.{rng.randrange(9)}"] + lines)
+                )
+            )
     return tree + out, query
 
 
-CODE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|(?<=`)[A-Za-z]{5,}(?=`)|[A-Za-z]{5,}(?=\()")
+CODE_NAME = re.compile(
+    r"[A-Za-z_][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|(?<=`)[A-Za-z]{5,}(?=`)|[A-Za-z]{5,}(?=\()"
+)
 
 
 def misspell(rng, tree, gold, query):
@@ -191,7 +252,11 @@ def misspell(rng, tree, gold, query):
                 slips[w] = w
             else:
                 i, how = rng.choice(at), rng.randrange(3)
-                slips[w] = w[:i] + w[i + 1:] if how == 0 else w[:i] + w[i] + w[i:] if how == 1 else w[:i] + w[i + 1] + w[i] + w[i + 2:]
+                slips[w] = (
+                    w[:i] + w[i + 1 :]
+                    if how == 0
+                    else w[:i] + w[i] + w[i:] if how == 1 else w[:i] + w[i + 1] + w[i] + w[i + 2 :]
+                )
         return slips[w]
 
     return tree, CODE_NAME.sub(slip, query)
@@ -201,7 +266,12 @@ PERTURB = {"tests": add_tests, "vendored": add_vendored, "misspelt": misspell}
 
 
 def git_dir(repos, name):
-    for d in (name.replace("/", "+") + "/repo", name.replace("/", "+"), name.split("/")[1], name.split("/")[1] + "/.git"):
+    for d in (
+        name.replace("/", "+") + "/repo",
+        name.replace("/", "+"),
+        name.split("/")[1],
+        name.split("/")[1] + "/.git",
+    ):
         at = os.path.join(repos, d)
         if os.path.isdir(os.path.join(at, "objects")):
             return at
@@ -210,7 +280,9 @@ def git_dir(repos, name):
 
 def tree_of(git, commit, suffixes, blobs):
     """(blob, path, text as latin-1) of the tree's files with these suffixes; `blobs` keeps texts between commits."""
-    out = subprocess.run(["git", "--git-dir", git, "ls-tree", "-r", "-z", commit], check=True, capture_output=True).stdout
+    out = subprocess.run(
+        ["git", "--git-dir", git, "ls-tree", "-r", "-z", commit], check=True, capture_output=True
+    ).stdout
     rows = []
     for row in out.split(b"\0")[:-1]:
         head, path = row.split(b"\t", 1)
@@ -220,13 +292,17 @@ def tree_of(git, commit, suffixes, blobs):
             rows.append((blob, path))
     lacking = sorted({b for b, _ in rows if b not in blobs})
     if lacking:
-        got = subprocess.run(["git", "--git-dir", git, "cat-file", "--batch"], input="\n".join(lacking).encode() + b"\n", check=True,
-                             capture_output=True).stdout
+        got = subprocess.run(
+            ["git", "--git-dir", git, "cat-file", "--batch"],
+            input="\n".join(lacking).encode() + b"\n",
+            check=True,
+            capture_output=True,
+        ).stdout
         at = 0
         for _ in lacking:
             end = got.index(b"\n", at)
             blob, _, size = got[at:end].decode().split()
-            blobs[blob] = got[end + 1:end + 1 + int(size)].decode("latin-1")
+            blobs[blob] = got[end + 1 : end + 1 + int(size)].decode("latin-1")
             at = end + 2 + int(size)
     return [(b, p, blobs[b]) for b, p in rows]
 
@@ -237,7 +313,9 @@ def interval(values, rounds=2000):
     return means[int(0.025 * rounds)], means[int(0.975 * rounds) - 1]
 
 
-MEASURES = [(f"@{k}", lambda r, k=k: 100.0 * (0 < r <= k)) for k in (1, 5, 10, 20)] + [("MRR", lambda r: 1.0 / r if r else 0.0)]
+MEASURES = [(f"@{k}", lambda r, k=k: 100.0 * (0 < r <= k)) for k in (1, 5, 10, 20)] + [
+    ("MRR", lambda r: 1.0 / r if r else 0.0)
+]
 
 
 def table(ranks, first, label, rows):
@@ -248,7 +326,14 @@ def table(ranks, first, label, rows):
             v = [f(r) for r in rank]
             (lo, hi), mean = interval(v), sum(v) / len(v)
             row = [label, system, name, f"{mean:.4g}", f"{lo:.4g}", f"{hi:.4g}"]
-            print(f"  {name} {mean:6.3f} [{lo:.3f}, {hi:.3f}]" if name == "MRR" else f"  {name} {mean:5.1f} [{lo:.1f}, {hi:.1f}]", end="")
+            print(
+                (
+                    f"  {name} {mean:6.3f} [{lo:.3f}, {hi:.3f}]"
+                    if name == "MRR"
+                    else f"  {name} {mean:5.1f} [{lo:.1f}, {hi:.1f}]"
+                ),
+                end="",
+            )
             if first.get(system) is not rank and len(first.get(system, [])) == len(rank):
                 d = [f(y) - f(x) for x, y in zip(first[system], rank)]
                 row += [f"{x:+.4g}" for x in (sum(d) / len(d), *interval(d))]
@@ -259,12 +344,20 @@ def table(ranks, first, label, rows):
 
 # A signal and the weights without it; alternatives are asked in questions alone: retrieval_eval.py.
 SIGNALS = [
-    ("without what is said first", "early=0"), ("without the title's share", "title=0"), ("with headings and settings", "report=0"),
+    ("without what is said first", "early=0"),
+    ("without the title's share", "title=0"),
+    ("with headings and settings", "report=0"),
     ("without any of the three rules for reports", "early=0,title=0,report=0"),
-    ("without symbol", "symbol=0"), ("symbol at 0.3", "symbol=0.3"), ("without mended words", "mended=0"),
-    ("without kinds of files", "test=1,example=1,vendored=1,legacy=1,document=1,data=1"), ("and with generated files set back", "generated=0.4"),
-    ("without file sum", "file_chunks=1"), ("without path column", "col_path=1"), ("without names column", "col_names=1"),
-    ("without compound names whole", "term_whole=0"), ("without parts of compound names", "term_part=0"),
+    ("without symbol", "symbol=0"),
+    ("symbol at 0.3", "symbol=0.3"),
+    ("without mended words", "mended=0"),
+    ("without kinds of files", "test=1,example=1,vendored=1,legacy=1,document=1,data=1"),
+    ("and with generated files set back", "generated=0.4"),
+    ("without file sum", "file_chunks=1"),
+    ("without path column", "col_path=1"),
+    ("without names column", "col_names=1"),
+    ("without compound names whole", "term_whole=0"),
+    ("without parts of compound names", "term_part=0"),
 ]
 
 
@@ -284,8 +377,8 @@ def main():
     p.add_argument("--csv", help="the table is appended here")
     p.add_argument("--no-base", action="store_true")
     a = p.parse_args()
-    tasks = [json.loads(line) for line in open(a.tasks, encoding="utf-8")][::a.every][:a.limit]
-    tasks.sort(key=lambda t: t["repo"])         # stable: of one repository as they come
+    tasks = [json.loads(line) for line in open(a.tasks, encoding="utf-8")][:: a.every][: a.limit]
+    tasks.sort(key=lambda t: t["repo"])  # stable: of one repository as they come
     index = Index(a.mythos) if a.mythos else None
     base = None if a.no_base else Base()
     systems = [base] if base else []
@@ -297,7 +390,11 @@ def main():
         if t["repo"] != repo:
             blobs, repo = {}, t["repo"]
         suffixes = (".c", ".h") if any(g["file"].endswith((".c", ".h")) for g in t["gold"]) else (".py",)
-        tree, gold, query = tree_of(git_dir(a.repos, repo), t["base_commit"], suffixes, blobs), {g["file"] for g in t["gold"]}, t["query"]
+        tree, gold, query = (
+            tree_of(git_dir(a.repos, repo), t["base_commit"], suffixes, blobs),
+            {g["file"] for g in t["gold"]},
+            t["query"],
+        )
         if a.perturb:
             tree, query = PERTURB[a.perturb](random.Random(f"{a.seed} {t['id']}"), tree, gold, query)
         row = {"id": t["id"], "n_file": len(tree)}
@@ -320,11 +417,13 @@ def main():
     if index:
         index.close()
     first = {s: ranks[systems[0].name] for s in ranks} if systems else {}
-    if a.ablate or a.weights:                   # one signal less is compared with all of them
+    if a.ablate or a.weights:  # one signal less is compared with all of them
         first |= {s: ranks["mythos"] for s in ranks if s not in ("base", "mythos")}
     if a.against:
         before = {r["id"]: r for r in map(json.loads, open(a.against, encoding="utf-8"))}
-        first |= {s: [before[r["id"]][s] for r in kept] for s in ranks if all(s in before.get(r["id"], {}) for r in kept)}
+        first |= {
+            s: [before[r["id"]][s] for r in kept] for s in ranks if all(s in before.get(r["id"], {}) for r in kept)
+        }
     rows = []
     table(ranks, first, os.path.splitext(os.path.basename(a.tasks))[0] + (f" {a.perturb}" if a.perturb else ""), rows)
     if a.csv:
@@ -332,7 +431,19 @@ def main():
         with open(a.csv, "a", encoding="utf-8", newline="") as f:
             out = csv.writer(f, lineterminator="\n")
             if is_new:
-                out.writerow(["tasks", "system", "metric", "mean", "low", "high", "difference", "difference_low", "difference_high"])
+                out.writerow(
+                    [
+                        "tasks",
+                        "system",
+                        "metric",
+                        "mean",
+                        "low",
+                        "high",
+                        "difference",
+                        "difference_low",
+                        "difference_high",
+                    ]
+                )
             out.writerows(rows)
 
 

@@ -4,6 +4,7 @@
 text, code, strength   for each stem of a text the MOST stems of heads and bodies with the highest strength: log(n N / (n_text n_code)) above 0,
                        times n / (n + 5); rows are counted once, n at least FEW, a stem is not its own associate
 """
+
 import argparse
 import pathlib
 
@@ -35,12 +36,14 @@ def count(text, code, n_row, n_stem):
     t_at, c_at = np.searchsorted(t_row, bound), np.searchsorted(c_row, bound)
     all_keys, all_n = [], []
     for k in range(len(bound) - 1):
-        tr, cr = t_row[t_at[k]:t_at[k + 1]], c_row[c_at[k]:c_at[k + 1]]
+        tr, cr = t_row[t_at[k] : t_at[k + 1]], c_row[c_at[k] : c_at[k + 1]]
         first, last = np.searchsorted(cr, tr), np.searchsorted(cr, tr, side="right")
         n = last - first
         of = np.repeat(np.arange(len(tr)), n)
         at = np.arange(len(of)) - np.repeat(np.cumsum(n) - n, n) + first[of]
-        keys, times = np.unique(t[t_at[k]:t_at[k + 1]][of] * np.int64(n_stem) + c[c_at[k]:c_at[k + 1]][at], return_counts=True)
+        keys, times = np.unique(
+            t[t_at[k] : t_at[k + 1]][of] * np.int64(n_stem) + c[c_at[k] : c_at[k + 1]][at], return_counts=True
+        )
         all_keys.append(keys)
         all_n.append(times)
     keys, place = np.unique(np.concatenate(all_keys), return_inverse=True)
@@ -68,7 +71,9 @@ def main():
     order = np.lexsort((-strength, t))
     place = np.arange(len(order)) - np.searchsorted(t[order], t[order])
     kept = order[(place < MOST) & (strength[order] > 0)]
-    np.savez(a.work / "data" / "associations.npz", text=t[kept], code=c[kept], strength=strength[kept].astype(np.float32))
+    np.savez(
+        a.work / "data" / "associations.npz", text=t[kept], code=c[kept], strength=strength[kept].astype(np.float32)
+    )
     print(f"{len(kept)} associations of {len(np.unique(t[kept]))} stems")
     name = {s: words.stem_of(words.word_of(p)) for s, p in zip(stem, texts)}
     for word in ("delete", "random", "sort"):

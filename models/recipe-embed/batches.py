@@ -3,6 +3,7 @@
 A question never stands in its document word for word: where it is the docstring's sentence the document is without it (or, seldom, it is a
 few keywords of it); where it is the name the document is without the name.
 """
+
 import numpy as np
 
 from shards import PARTS
@@ -19,7 +20,9 @@ class Shard:
     def __init__(self, path, prompts, quotes, max_ids=256):
         data = np.load(path)
         self.column = {p: (data[p], data[p + "_at"]) for p in PARTS}
-        self.same_text, self.same_name, self.package, self.c = (data[k] for k in ("same_text", "same_name", "package", "c"))
+        self.same_text, self.same_name, self.package, self.c = (
+            data[k] for k in ("same_text", "same_name", "package", "c")
+        )
         self.rarity = data["rarity"]
         self.prompts, self.quotes, self.max_ids = prompts, quotes, max_ids
 
@@ -28,7 +31,7 @@ class Shard:
 
     def part(self, name, i):
         ids, at = self.column[name]
-        return ids[at[i]:at[i + 1]]
+        return ids[at[i] : at[i + 1]]
 
     def has(self, name, i):
         _, at = self.column[name]
@@ -41,7 +44,7 @@ class Shard:
             said = [self.quotes] + said + [self.quotes]
         head = parts.get("head", parts.get("masked"))
         order = said + [head] if self.c[i] else [head] + said
-        return np.concatenate(order + [parts["body"]])[:self.max_ids]
+        return np.concatenate(order + [parts["body"]])[: self.max_ids]
 
     def row(self, i, draw):
         """A question and a document, without marks; draw: two numbers in 0..1."""
@@ -81,9 +84,9 @@ class Shard:
             order = np.argsort(self.package[everywhere] + 0.0, kind="stable")
             block = everywhere[order]
             size = max(1, n // 8)
-            blocks = [block[i:i + size] for i in range(0, count, size)]
+            blocks = [block[i : i + size] for i in range(0, count, size)]
             picked = rng.permutation(len(blocks))
-            near = [np.concatenate([blocks[k] for k in picked[i:i + 8]]) for i in range(0, len(picked) - 7, 8)]
-            far = [everywhere[i:i + n] for i in range(0, count - n + 1, n)]
+            near = [np.concatenate([blocks[k] for k in picked[i : i + 8]]) for i in range(0, len(picked) - 7, 8)]
+            far = [everywhere[i : i + n] for i in range(0, count - n + 1, n)]
             for k in range(len(far)):
                 yield near[k % len(near)] if near and rng.random() < close else far[k]

@@ -6,6 +6,7 @@ Bag      no layers: unit rows w_t s_t, averaged, then one dense layer. s_t is th
          SPARE more dimensions that the first dense layer does not read: all rows have one length there, as its norm wants it, and a word still
          weighs what it is worth
 """
+
 import json
 import sys
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ import fetch_more
 import words
 
 sys.path.insert(0, str(fetch_more.HERE.parent / "recipe"))
-import model                                        # noqa: E402
+import model  # noqa: E402
 
 
 @dataclass
@@ -36,18 +37,32 @@ class Config:
     def to_hf(self):
         """config.json of EmbeddingGemma's kind; every layer is local, and sees 256 tokens each way."""
         return asdict(self) | {
-            "architectures": ["Gemma3TextModel"], "model_type": "gemma3_text", "rms_norm_eps": 1e-6, "use_bidirectional_attention": True,
-            "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": self.head_dim, "rope_theta": 1000000.0,
-            "rope_local_base_freq": 10000.0, "rope_scaling": None, "sliding_window_pattern": 6, "attn_logit_softcapping": None,
-            "final_logit_softcapping": None, "tie_word_embeddings": True,
-            "attention_bias": False, "bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 0}
+            "architectures": ["Gemma3TextModel"],
+            "model_type": "gemma3_text",
+            "rms_norm_eps": 1e-6,
+            "use_bidirectional_attention": True,
+            "hidden_activation": "gelu_pytorch_tanh",
+            "query_pre_attn_scalar": self.head_dim,
+            "rope_theta": 1000000.0,
+            "rope_local_base_freq": 10000.0,
+            "rope_scaling": None,
+            "sliding_window_pattern": 6,
+            "attn_logit_softcapping": None,
+            "final_logit_softcapping": None,
+            "tie_word_embeddings": True,
+            "attention_bias": False,
+            "bos_token_id": 2,
+            "eos_token_id": 1,
+            "pad_token_id": 0,
+        }
 
 
-OUT = 256                                           # of a vector
-BETWEEN = 256                                       # between the two dense layers
+OUT = 256  # of a vector
+BETWEEN = 256  # between the two dense layers
 
 
 # ---- the bag ----
+
 
 class Bag(nn.Module):
     def __init__(self, pieces, weight):
@@ -56,7 +71,9 @@ class Bag(nn.Module):
         (word, n_word), (stem, n_stem) = words.tables(pieces)
         self.register_buffer("word", torch.tensor(word))
         self.register_buffer("stem", torch.tensor(stem))
-        self.of_word, self.of_stem = nn.Parameter(torch.randn(n_word, OUT)), nn.Parameter(torch.randn(n_stem, OUT) * 0.7)
+        self.of_word, self.of_stem = nn.Parameter(torch.randn(n_word, OUT)), nn.Parameter(
+            torch.randn(n_stem, OUT) * 0.7
+        )
         self.own = nn.Parameter(torch.randn(len(pieces), OUT) * 0.3)
         w = weight.clamp(0.02, 0.98)
         self.worth = nn.Parameter((w / (1 - w)).log())
@@ -68,7 +85,7 @@ class Bag(nn.Module):
         """Lets stems of questions lean on those of the code that answers them: as far as `share` of their own length, towards the sum of the
         code's random vectors by strength (associations.py)."""
         towards = torch.zeros_like(self.of_stem).index_add_(0, text, self.of_stem[code] * strength[:, None])
-        self.of_stem += F.normalize(towards, dim=-1) * (share * 1.25 * OUT ** 0.5)
+        self.of_stem += F.normalize(towards, dim=-1) * (share * 1.25 * OUT**0.5)
 
     def rows(self):
         """Directions and weights."""
@@ -84,6 +101,7 @@ class Bag(nn.Module):
 
 
 # ---- the encoder ----
+
 
 class Attention(nn.Module):
     def __init__(self, c):
@@ -104,7 +122,7 @@ class Attention(nn.Module):
         q, k = model.rotate(q, cos, sin), model.rotate(k, cos, sin)
         group = c.num_attention_heads // c.num_key_value_heads
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=c.head_dim ** -0.5)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=c.head_dim**-0.5)
         return self.o_proj(y.transpose(1, 2).reshape(b, n, -1))
 
 
@@ -113,7 +131,9 @@ class Layer(nn.Module):
         super().__init__()
         self.self_attn, self.mlp = Attention(c), model.MLP(c)
         self.input_layernorm, self.post_attention_layernorm = model.Norm(c.hidden_size), model.Norm(c.hidden_size)
-        self.pre_feedforward_layernorm, self.post_feedforward_layernorm = model.Norm(c.hidden_size), model.Norm(c.hidden_size)
+        self.pre_feedforward_layernorm, self.post_feedforward_layernorm = model.Norm(c.hidden_size), model.Norm(
+            c.hidden_size
+        )
 
     def forward(self, h, cos, sin, mask):
         h = h + self.post_attention_layernorm(self.self_attn(self.input_layernorm(h), cos, sin, mask))
@@ -143,8 +163,8 @@ class Encoder(nn.Module):
         """The same vectors as the bag's: the last norm of what a layer adds is turned down to nothing, and learns to open."""
         s, w = bag.rows()
         spare = self.c.hidden_size - OUT
-        rest = (1 - w * w).sqrt()[:, None] * torch.full((1, spare), spare ** -0.5)
-        self.embed_tokens.weight.copy_(torch.cat([s * w[:, None], rest], 1) * self.c.hidden_size ** -0.5)
+        rest = (1 - w * w).sqrt()[:, None] * torch.full((1, spare), spare**-0.5)
+        self.embed_tokens.weight.copy_(torch.cat([s * w[:, None], rest], 1) * self.c.hidden_size**-0.5)
         self.dense[0].weight.zero_()
         self.dense[0].weight[:, :OUT] = bag.dense
         self.dense[1].weight.copy_(torch.eye(OUT, BETWEEN))
@@ -157,10 +177,12 @@ class Encoder(nn.Module):
         """[n, OUT] of padded rows; 0 is the padding, which no text has."""
         is_token = ids != 0
         n = ids.shape[1]
-        h = self.embed_tokens(ids) * self.c.hidden_size ** 0.5
+        h = self.embed_tokens(ids) * self.c.hidden_size**0.5
         place = torch.arange(n)
         near = (place[:, None] - place[None]).abs() <= self.c.sliding_window // 2
-        mask = is_token[:, None, None] & near | torch.eye(n, dtype=torch.bool)     # padding sees itself, or its softmax is empty
+        mask = is_token[:, None, None] & near | torch.eye(
+            n, dtype=torch.bool
+        )  # padding sees itself, or its softmax is empty
         for layer in self.layers:
             h = layer(h, self.cos[:n], self.sin[:n], mask)
         h = self.norm(h) * is_token[..., None]
@@ -172,19 +194,32 @@ def padded(texts, to=8):
     n = -(-max(len(t) for t in texts) // to) * to
     out = torch.zeros(len(texts), n, dtype=torch.long)
     for r, t in enumerate(texts):
-        out[r, :len(t)] = torch.as_tensor(t)
+        out[r, : len(t)] = torch.as_tensor(t)
     return out
 
 
 def save_hf(net, folder):
     """As sentence-transformers lays it out, beside the tokenizer.json that is there already."""
     from safetensors.torch import save_file
+
     own = {k: v.detach().contiguous().float() for k, v in net.state_dict().items()}
-    save_file({k: v for k, v in own.items() if not k.startswith(("dense.", "scale"))}, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(
+        {k: v for k, v in own.items() if not k.startswith(("dense.", "scale"))},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
     (folder / "config.json").write_text(json.dumps(net.c.to_hf(), indent=1))
     for i in range(2):
         w = own[f"dense.{i}.weight"]
         (folder / f"{i + 2}_Dense").mkdir(exist_ok=True)
         save_file({"linear.weight": w}, folder / f"{i + 2}_Dense" / "model.safetensors", metadata={"format": "pt"})
-        (folder / f"{i + 2}_Dense" / "config.json").write_text(json.dumps({
-            "in_features": w.shape[1], "out_features": w.shape[0], "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}))
+        (folder / f"{i + 2}_Dense" / "config.json").write_text(
+            json.dumps(
+                {
+                    "in_features": w.shape[1],
+                    "out_features": w.shape[0],
+                    "bias": False,
+                    "activation_function": "torch.nn.modules.linear.Identity",
+                }
+            )
+        )

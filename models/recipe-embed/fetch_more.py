@@ -5,6 +5,7 @@ Licence   a wheel says its own in METADATA; one that speaks of a family that the
 Left out  what development and held-out tasks are made of (EVALUATION): a package of that name, and a folder of that name inside another
           package, which is a copy
 """
+
 import argparse
 import pathlib
 import re
@@ -14,10 +15,30 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "recipe"))
-import fetch                                        # noqa: E402
+import fetch  # noqa: E402
 
-EVALUATION = {"django", "python-django", "flask", "matplotlib", "mpl_toolkits", "pylint", "pytest", "_pytest", "requests", "scikit-learn", "sklearn",
-              "seaborn", "sphinx", "sympy", "xarray", "astropy", "libuv", "libuv1", "libgit2", "curl"}
+EVALUATION = {
+    "django",
+    "python-django",
+    "flask",
+    "matplotlib",
+    "mpl_toolkits",
+    "pylint",
+    "pytest",
+    "_pytest",
+    "requests",
+    "scikit-learn",
+    "sklearn",
+    "seaborn",
+    "sphinx",
+    "sympy",
+    "xarray",
+    "astropy",
+    "libuv",
+    "libuv1",
+    "libgit2",
+    "curl",
+}
 BATCH = 10
 REFUSE = re.compile(r"GPL|GNU|MPL|Mozilla|EPL|Eclipse|CDDL|EUPL|proprietary|commercial", re.I)
 
@@ -36,7 +57,11 @@ def stated_licence(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
         head = archive.read(names[0]).decode("utf-8", "replace").split("\n\n")[0]
-    lines = [s for s in head.splitlines() if re.match(r"(License|License-Expression|Classifier: License ::)", s, re.I) and "File:" not in s]
+    lines = [
+        s
+        for s in head.splitlines()
+        if re.match(r"(License|License-Expression|Classifier: License ::)", s, re.I) and "File:" not in s
+    ]
     return "; ".join(s.split(":", 1)[1].strip()[:80] for s in lines)
 
 
@@ -85,9 +110,9 @@ def main():
     names = [r[1] for r in rows if r[0] == "pypi"] if a.source != "debian" else []
     cache = a.work / "archive" / "wheels"
     for i in range(0, len(names), BATCH):
-        wheels(names[i:i + BATCH], cache)
+        wheels(names[i : i + BATCH], cache)
         found = {norm(p.name.split("-")[0]): p for p in sorted(cache.glob("*.whl"))}
-        for name in names[i:i + BATCH]:
+        for name in names[i : i + BATCH]:
             path = found.get(norm(name))
             if not path:
                 continue

@@ -5,6 +5,7 @@ Loss      InfoNCE both ways over large batches with a learned temperature, at 25
           wrong answers for each other. A step is cheap: no layers, no padding
 Weights   begin at the words' rarity (shards.py)
 """
+
 import argparse
 import pathlib
 import time
@@ -66,7 +67,9 @@ def main():
     args.add_argument("--max-ids", type=int, default=192)
     args.add_argument("--every", type=int, default=250)
     args.add_argument("--save", type=int, default=10, help="steps between checkpoints")
-    args.add_argument("--questions", type=pathlib.Path, help="folder with corpus.jsonl, queries.jsonl, lex.json to look at on the way")
+    args.add_argument(
+        "--questions", type=pathlib.Path, help="folder with corpus.jsonl, queries.jsonl, lex.json to look at on the way"
+    )
     args.add_argument("--name", default="bag")
     args.add_argument("--threads", type=int, default=1)
     a = args.parse_args()
@@ -96,19 +99,31 @@ def main():
             g["lr"] = a.lr * min(1.0, (done + 1) / 50, max(0.02, 1.5 * (1 - done / a.steps)))
         q, d = train.batch(rows, rng)
         table = bag.table()
-        loss = info_nce(bag.pool(table, *flat(q)), bag.pool(table, *flat(d)), bag.scale.exp().clamp(max=50), torch.from_numpy(train.clashes(rows)))
+        loss = info_nce(
+            bag.pool(table, *flat(q)),
+            bag.pool(table, *flat(d)),
+            bag.scale.exp().clamp(max=50),
+            torch.from_numpy(train.clashes(rows)),
+        )
         opt.zero_grad(set_to_none=True)
         loss.backward()
         opt.step()
         done += 1
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
         if done % a.save == 0:
-            print(f"{done:6d}  loss {mean:.3f}  scale {bag.scale.exp().item():.1f}  {time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s", flush=True)
+            print(
+                f"{done:6d}  loss {mean:.3f}  scale {bag.scale.exp().item():.1f}  {time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s",
+                flush=True,
+            )
         if done % a.every == 0 or done >= a.steps:
             with torch.no_grad():
                 table = bag.table()
-                encode = lambda part: bag.pool(table, *flat(part))                  # noqa: E731
-                print("        dev mrr %.4f %.4f" % tuple(looks.dev_mrr(encode, dev)), looks.summary(asked.look(encode)) if asked else "", flush=True)
+                encode = lambda part: bag.pool(table, *flat(part))  # noqa: E731
+                print(
+                    "        dev mrr %.4f %.4f" % tuple(looks.dev_mrr(encode, dev)),
+                    looks.summary(asked.look(encode)) if asked else "",
+                    flush=True,
+                )
         if done % a.save == 0 or done >= a.steps:
             tmp = path.with_suffix(".tmp")
             torch.save({"bag": bag.state_dict(), "opt": opt.state_dict(), "done": done}, tmp)

@@ -5,6 +5,7 @@ Optimiser Muon for the matrices of the layers, AdamW for the rest: rows of words
 Batches   texts of like length together, the loss over all of a batch at once
 Best      the weights with the best dev score are kept (--name NAME.best.pt) and exported; the bag's own counts as step 0
 """
+
 import argparse
 import pathlib
 import time
@@ -23,10 +24,16 @@ from shards import open_tokenizer
 def optimizers(net, lr):
     matrices = [p for p in net.layers.parameters() if p.ndim == 2]
     norms = [p for p in net.layers.parameters() if p.ndim == 1] + [net.norm.weight]
-    groups = [{"params": [net.embed_tokens.weight], "share": 0.02 * net.c.hidden_size ** -0.5 * 16}, {"params": norms, "share": 1.0},
-              {"params": list(net.dense.parameters()), "share": 0.1}, {"params": [net.scale], "share": 1.0}]
-    return [torch.optim.Muon(matrices, lr=lr, weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
-            torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), weight_decay=0.0)]
+    groups = [
+        {"params": [net.embed_tokens.weight], "share": 0.02 * net.c.hidden_size**-0.5 * 16},
+        {"params": norms, "share": 1.0},
+        {"params": list(net.dense.parameters()), "share": 0.1},
+        {"params": [net.scale], "share": 1.0},
+    ]
+    return [
+        torch.optim.Muon(matrices, lr=lr, weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
 
 
 def encode_grouped(net, texts, n_tok):
@@ -83,9 +90,11 @@ def main():
 
     def look():
         with torch.no_grad():
-            encode = lambda part: net(encoder.padded(part))                         # noqa: E731
+            encode = lambda part: net(encoder.padded(part))  # noqa: E731
             mrr = looks.dev_mrr(encode, dev, n=1000)
-            print("        dev mrr %.4f %.4f" % tuple(mrr), looks.summary(asked.look(encode)) if asked else "", flush=True)
+            print(
+                "        dev mrr %.4f %.4f" % tuple(mrr), looks.summary(asked.look(encode)) if asked else "", flush=True
+            )
         if sum(mrr) > state["best"]:
             state["best"] = sum(mrr)
             torch.save({"net": net.state_dict(), "done": state["done"]}, best_path)
@@ -96,11 +105,19 @@ def main():
         rows = next(stream)
         for o in opts:
             for g in o.param_groups:
-                g["lr"] = a.lr * g.get("share", 1.0) * min(1.0, (state["done"] + 1) / 20, max(0.02, 1.5 * (1 - state["done"] / a.steps)))
+                g["lr"] = (
+                    a.lr
+                    * g.get("share", 1.0)
+                    * min(1.0, (state["done"] + 1) / 20, max(0.02, 1.5 * (1 - state["done"] / a.steps)))
+                )
         q, d = train.batch(rows, rng)
         n_ids += sum(map(len, q)) + sum(map(len, d))
-        loss = fit_bag.info_nce(encode_grouped(net, q, 4096), encode_grouped(net, d, 4096), net.scale.exp().clamp(max=50),
-                                torch.from_numpy(train.clashes(rows)))
+        loss = fit_bag.info_nce(
+            encode_grouped(net, q, 4096),
+            encode_grouped(net, d, 4096),
+            net.scale.exp().clamp(max=50),
+            torch.from_numpy(train.clashes(rows)),
+        )
         for o in opts:
             o.zero_grad(set_to_none=True)
         loss.backward()
@@ -110,8 +127,11 @@ def main():
         state["done"] += 1
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
         if state["done"] % 5 == 0:
-            print(f"{state['done']:6d}  loss {mean:.3f}  scale {net.scale.exp().item():.1f}  {n_ids / (time.time() - t0):.0f} ids/s  "
-                  f"{time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s", flush=True)
+            print(
+                f"{state['done']:6d}  loss {mean:.3f}  scale {net.scale.exp().item():.1f}  {n_ids / (time.time() - t0):.0f} ids/s  "
+                f"{time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s",
+                flush=True,
+            )
         if state["done"] % a.every == 0 or state["done"] >= a.steps:
             look()
             tmp = path.with_suffix(".tmp")

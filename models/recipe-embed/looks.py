@@ -4,6 +4,7 @@ joined to the scores of `mythos search --lexical`.
 Fusion   candidates: the first TOP of either; score (1 - share) lexical / best lexical + share (cosine - lowest) / (highest - lowest), the lowest
          and the highest among the candidates; no lexical score counts 0
 """
+
 import json
 import math
 import random
@@ -36,7 +37,9 @@ def dev_mrr(encode, shard, n=2000, seed=5):
     for kind, form in (("sentence", ("head", "body")), ("name", ("masked", "first", "rest", "body"))):
         mine = [i for i in rows if shard.has(kind, i)]
         asked = encode_all(encode, [np.concatenate([[BOS], shard.part(kind, i), [EOS]]).astype(np.int64) for i in mine])
-        found = encode_all(encode, [np.concatenate([[BOS], shard.document(i, form), [EOS]]).astype(np.int64) for i in mine])
+        found = encode_all(
+            encode, [np.concatenate([[BOS], shard.document(i, form), [EOS]]).astype(np.int64) for i in mine]
+        )
         score = asked @ found.T
         rank = (score > score.diagonal()[:, None]).sum(1) + 1
         out.append(float((1 / rank).mean()))
@@ -47,14 +50,23 @@ class Questions:
     """Rows {"id", "text"[, "gold"]} as `mythos search --corpus --queries` takes them, with its lexical answer."""
 
     def __init__(self, folder, tok, prompts, max_ids=512):
-        rows = [[json.loads(line) for line in (folder / f"{n}.jsonl").read_text().splitlines()] for n in ("corpus", "queries")]
-        self.found, self.asked = ([np.array([BOS, front] + e.ids[:max_ids] + [EOS])
-                                   for e in tok.encode_batch([r["text"] for r in part], add_special_tokens=False)]
-                                  for part, front in zip(rows, (prompts["document"], prompts["code"])))
+        rows = [
+            [json.loads(line) for line in (folder / f"{n}.jsonl").read_text().splitlines()]
+            for n in ("corpus", "queries")
+        ]
+        self.found, self.asked = (
+            [
+                np.array([BOS, front] + e.ids[:max_ids] + [EOS])
+                for e in tok.encode_batch([r["text"] for r in part], add_special_tokens=False)
+            ]
+            for part, front in zip(rows, (prompts["document"], prompts["code"]))
+        )
         at = {r["id"]: k for k, r in enumerate(rows[0])}
         self.gold = [at[q["gold"]] for q in rows[1]]
         lexical = {r["query"]: r for r in json.loads((folder / "lex.json").read_text())}
-        self.lexical = [[(at[str(i)], s) for i, s in zip(lexical[q["id"]]["ids"], lexical[q["id"]]["scores"])] for q in rows[1]]
+        self.lexical = [
+            [(at[str(i)], s) for i, s in zip(lexical[q["id"]]["ids"], lexical[q["id"]]["scores"])] for q in rows[1]
+        ]
 
     def ndcg(self, order, gold):
         return 1 / math.log2(order.index(gold) + 2) if gold in order[:10] else 0.0
@@ -72,8 +84,12 @@ class Questions:
     def measure(self, asked, found, shares=(0.2, 0.3, 0.4, 0.5, 0.6)):
         """{name: [ndcg of each question]}; asked, found: vectors."""
         cosine = (asked @ found.T).numpy()
-        out = {"lexical": [self.ndcg([d for d, _ in self.lexical[k]], g) for k, g in enumerate(self.gold)],
-               "cosine": [self.ndcg(np.argsort(-cosine[k], kind="stable")[:10].tolist(), g) for k, g in enumerate(self.gold)]}
+        out = {
+            "lexical": [self.ndcg([d for d, _ in self.lexical[k]], g) for k, g in enumerate(self.gold)],
+            "cosine": [
+                self.ndcg(np.argsort(-cosine[k], kind="stable")[:10].tolist(), g) for k, g in enumerate(self.gold)
+            ],
+        }
         for s in shares:
             out[f"hybrid {s}"] = [self.ndcg(self.fused(k, cosine[k], s), g) for k, g in enumerate(self.gold)]
         return out

@@ -4,6 +4,7 @@
 --questions  a folder with corpus.jsonl and queries.jsonl as `mythos search --corpus --queries` takes them, queries with "gold", and lex.json,
              its answer with --lexical --json -k 100
 """
+
 import argparse
 import json
 import pathlib
@@ -44,7 +45,10 @@ def main():
     tok = open_tokenizer(a.work)
     prompts = {use: pieces.FIRST_PROMPT + k for k, use in enumerate(pieces.prompts())}
     asked = looks.Questions(a.questions, tok, prompts)
-    texts = [[json.loads(line)["text"] for line in (a.questions / f"{n}.jsonl").read_text().splitlines()] for n in ("queries", "corpus")]
+    texts = [
+        [json.loads(line)["text"] for line in (a.questions / f"{n}.jsonl").read_text().splitlines()]
+        for n in ("queries", "corpus")
+    ]
     uses = a.prompts.split(",")
     vectors = [embed(a.mythos, a.gguf, t, use) for t, use in zip(texts, uses)]
     if a.name and a.prompts == "code,document":
@@ -53,7 +57,9 @@ def main():
         with torch.no_grad():
             mine = looks.encode_all(lambda part: net(encoder.padded(part)), asked.asked)
         cos = (mine * vectors[0]).sum(1)
-        print(f"cosine of torch's and the command's vectors of {len(cos)} questions: {cos.min():.5f} to {cos.max():.5f}")
+        print(
+            f"cosine of torch's and the command's vectors of {len(cos)} questions: {cos.min():.5f} to {cos.max():.5f}"
+        )
     result = asked.measure(*vectors)
     for name, values in result.items():
         low, high = looks.interval([x - y for x, y in zip(values, result["lexical"])])

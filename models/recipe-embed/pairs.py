@@ -7,6 +7,7 @@ Limits   PER_PACKAGE rows of a package, chosen at random; those without a docstr
 Dropped  a row that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an entry with it, whichever share is
          larger; words alone count, identifiers split into lower-case parts. The count is printed. Twins inside a package, and of another one, too
 """
+
 import argparse
 import ast
 import hashlib
@@ -24,7 +25,9 @@ FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 C_HEAD = re.compile(r"^[A-Za-z_][\w\s\*]*?\**\s*\b(\w+)\s*\(")
 NOT_C = re.compile(r"^(struct|enum|union|typedef|extern|else|case|default|if|for|while|switch|return)\b")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-NO_DOC = re.compile(r"^\s*(:|@|>>>|\.\.|todo|fixme|deprecated|copyright|see\b|test\b|internal|auto-?generated|alias|\W*$)", re.I)
+NO_DOC = re.compile(
+    r"^\s*(:|@|>>>|\.\.|todo|fixme|deprecated|copyright|see\b|test\b|internal|auto-?generated|alias|\W*$)", re.I
+)
 
 
 def words(text):
@@ -33,10 +36,15 @@ def words(text):
 
 def usable(doc):
     first = doc.strip().split("\n\n")[0]
-    return len(words(first)) >= MIN_WORDS and not NO_DOC.match(first) and sum(c.isascii() for c in first) > 0.97 * len(first)
+    return (
+        len(words(first)) >= MIN_WORDS
+        and not NO_DOC.match(first)
+        and sum(c.isascii() for c in first) > 0.97 * len(first)
+    )
 
 
 # ---- Python ----
+
 
 def definitions(body, outer=""):
     """Functions and classes, without looking into expressions: (node, name)."""
@@ -52,7 +60,9 @@ def definitions(body, outer=""):
 
 def docstring(node):
     first = node.body[0]
-    is_doc = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    is_doc = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
     return first if is_doc else None
 
 
@@ -69,13 +79,20 @@ def of_python(text):
         head_end = first.lineno - 1 if first else node.body[0].lineno - 1
         body_from = first.end_lineno if first else head_end
         body_to = node.end_lineno if not is_class else min(node.end_lineno, body_from + 12)
-        head, body = lines[start:max(head_end, node.lineno)], lines[max(body_from, node.lineno):body_to]
+        head, body = lines[start : max(head_end, node.lineno)], lines[max(body_from, node.lineno) : body_to]
         if is_class and not usable(doc) or len(body) + is_class < 1:
             continue
-        yield {"name": name, "doc": doc, "head": textwrap.dedent("\n".join(head)), "body": "\n".join(body)[:MAX_BODY], "c": 0}
+        yield {
+            "name": name,
+            "doc": doc,
+            "head": textwrap.dedent("\n".join(head)),
+            "body": "\n".join(body)[:MAX_BODY],
+            "c": 0,
+        }
 
 
 # ---- C ----
+
 
 def comment_above(lines, i):
     """Text of the comment that ends right above line i."""
@@ -84,7 +101,7 @@ def comment_above(lines, i):
         k = j
         while k > 0 and "/*" not in lines[k] and j - k < 60:
             k -= 1
-        block = lines[k:j + 1]
+        block = lines[k : j + 1]
         return "\n".join(re.sub(r"^\s*/?\*+/?\s?|\*+/\s*$", "", s).rstrip() for s in block).strip()
     k = i
     while k > 0 and lines[k - 1].startswith("//"):
@@ -100,27 +117,38 @@ def of_c(text):
             i += 1
             continue
         first = i
-        while first > 0 and i - first < 6 and lines[first - 1].strip() and not lines[first - 1].startswith(("#", "}", "/", " *", "*", "{")) \
-                and not lines[first - 1].rstrip().endswith((";", "*/")):
+        while (
+            first > 0
+            and i - first < 6
+            and lines[first - 1].strip()
+            and not lines[first - 1].startswith(("#", "}", "/", " *", "*", "{"))
+            and not lines[first - 1].rstrip().endswith((";", "*/"))
+        ):
             first -= 1
         last = next((j for j in range(i + 1, min(i + 200, len(lines))) if lines[j].startswith("}")), None)
         if last is None:
             i += 1
             continue
-        head = "\n".join(lines[first:i + 1])
+        head = "\n".join(lines[first : i + 1])
         m = C_HEAD.match(" ".join(head.split()))
         if m and not NOT_C.match(head) and last > i + 1:
-            yield {"name": m.group(1), "doc": comment_above(lines, first), "head": head, "body": "\n".join(lines[i + 1:last + 1])[:MAX_BODY],
-                   "c": 1}
+            yield {
+                "name": m.group(1),
+                "doc": comment_above(lines, first),
+                "head": head,
+                "body": "\n".join(lines[i + 1 : last + 1])[:MAX_BODY],
+                "c": 1,
+            }
         i = last + 1
 
 
 # ---- what must not be learned ----
 
+
 def grams(text):
     """Hashes of the 5-grams of a text's parts."""
     parts = [p.lower() for p in PART.findall(text)]
-    return {hash(tuple(parts[i:i + GRAM])) for i in range(len(parts) - GRAM + 1)}
+    return {hash(tuple(parts[i : i + GRAM])) for i in range(len(parts) - GRAM + 1)}
 
 
 class Kept:
@@ -160,7 +188,7 @@ def of_package(folder, kept, seen, rng):
     for path in files:
         if path.stat().st_size > MAX_FILE:
             continue
-        if len(with_doc) > 1.2 * PER_PACKAGE:       # enough to choose from: it is the reading that takes the time
+        if len(with_doc) > 1.2 * PER_PACKAGE:  # enough to choose from: it is the reading that takes the time
             break
         text = path.read_text("utf-8", "replace")
         for row in of_c(text) if path.suffix == ".c" else of_python(text):
@@ -190,7 +218,9 @@ def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = fetch_more.HERE.parents[1]
     args.add_argument("--work", type=pathlib.Path, default=root / "build-embed")
-    args.add_argument("--corpus", type=pathlib.Path, required=True, help="the evaluation's corpus: code_idx_map.txt of CoSQA")
+    args.add_argument(
+        "--corpus", type=pathlib.Path, required=True, help="the evaluation's corpus: code_idx_map.txt of CoSQA"
+    )
     args.add_argument("--source", choices=["pypi", "debian"], help="packages from there alone")
     a = args.parse_args()
     kept = Kept(json.loads(a.corpus.read_text()))
@@ -209,7 +239,10 @@ def main():
         tmp.replace(path)
         seen_path.write_text(json.dumps(sorted(seen)))
         count_path.write_text(json.dumps(dropped))
-        print(f"{name}: {len(rows)} rows, {sum(bool(r['doc']) for r in rows)} with a text; {dropped[name]} dropped for overlap", flush=True)
+        print(
+            f"{name}: {len(rows)} rows, {sum(bool(r['doc']) for r in rows)} with a text; {dropped[name]} dropped for overlap",
+            flush=True,
+        )
     print(f"{sum(dropped.values())} rows dropped for their overlap with the evaluation's corpus")
 
 

@@ -6,6 +6,7 @@ Ids      as in ../recipe/vocab.py below 494, but for the prompts of EmbeddingGem
 Learning BPE within a part of an identifier: camel case and underscores cut, so that `is_leap_year`, `isLeapYear` and `is leap year` have their
          words in common. Text and code count alike
 """
+
 import argparse
 import json
 import pathlib
@@ -18,7 +19,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 import fetch_more
 
 sys.path.insert(0, str(fetch_more.HERE.parent / "recipe"))
-import vocab                                        # noqa: E402
+import vocab  # noqa: E402
 
 N_VOCAB, S, FIRST_PROMPT = 16384, vocab.SPACE, 199
 WORD = f"\n|\t+|{S}{{2,}}|[0-9]|{S}?[A-Z]?[a-z]+|{S}?[A-Z]+(?![a-z])|{S}?_+|{S}?[^A-Za-z0-9_{S}\\s]+|{S}"
@@ -35,8 +36,13 @@ def learn(texts, n_pieces):
     tok.normalizer = normalizers.Replace(" ", S)
     tok.pre_tokenizer = pre_tokenizers.Split(Regex(WORD), "isolated")
     alphabet = [chr(c) for c in range(33, 127)] + [S]
-    trainer = trainers.BpeTrainer(vocab_size=n_pieces + 1000, initial_alphabet=alphabet, limit_alphabet=len(alphabet), max_token_length=16,
-                                  show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=n_pieces + 1000,
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        max_token_length=16,
+        show_progress=False,
+    )
     tok.train_from_iterator(texts, trainer)
     order = sorted(tok.get_vocab().items(), key=lambda kv: kv[1])
     return [p for p, _ in order if len(p) > 1 and not set(p) <= {S, "\n", "\t"}][:n_pieces]
@@ -66,7 +72,7 @@ def sample(folder, n_bytes, seed=1):
         for k, path in enumerate(files):
             if room <= 0:
                 break
-            text = path.read_bytes()[:min(room, 8000)].decode("utf-8", "replace")
+            text = path.read_bytes()[: min(room, 8000)].decode("utf-8", "replace")
             room -= len(text)
             yield text.lower() if k % 3 == 2 else text
 

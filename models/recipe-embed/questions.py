@@ -6,13 +6,18 @@ name      the parts of the name, sometimes with the parts of its class
 raw       the first paragraph as it stands, as in an issue or a message
 The language is named now and then, in front or behind, as people do in a search box.
 """
+
 import re
 
-STOP = set("a an and any are as at be been being by can do does for from has have if in into is it its not of on or that the this to was when "
-           "where which with will using use used given so such than then these those they you your we our i".split())
+STOP = set(
+    "a an and any are as at be been being by can do does for from has have if in into is it its not of on or that the this to was when "
+    "where which with will using use used given so such than then these those they you your we our i".split()
+)
 DROP = set("a an the".split())
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-MARKUP = re.compile(r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`|``([^`]*)``|`([^`<]*?)(?:\s*<[^>]*>)?`_{0,2}|\*\*([^*]+)\*\*|(?<!\w)\*([^*\s]+)\*(?!\w)")
+MARKUP = re.compile(
+    r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`|``([^`]*)``|`([^`<]*?)(?:\s*<[^>]*>)?`_{0,2}|\*\*([^*]+)\*\*|(?<!\w)\*([^*\s]+)\*(?!\w)"
+)
 LANGUAGE = (("python",), ("c",))
 
 

@@ -8,6 +8,7 @@ rarity          [n_vocab] log(N / n) / log(N) of a piece that n of the N texts a
 package         [n] number of the package; c [n] 1 for C
 dev             rows of packages that training does not see: DEV
 """
+
 import argparse
 import json
 import pathlib
@@ -23,8 +24,19 @@ import questions
 
 PARTS = ["sentence", "sentence2", "keywords", "keywords2", "name", "raw", "head", "masked", "first", "rest", "body"]
 DEV = {"babel", "docker", "falcon", "lighttpd", "libonig", "raptor2", "boltons", "arrow"}
-MAX_IDS = {"sentence": 40, "sentence2": 40, "keywords": 32, "keywords2": 32, "name": 24, "raw": 96, "head": 96, "masked": 96, "first": 48,
-           "rest": 160, "body": 320}
+MAX_IDS = {
+    "sentence": 40,
+    "sentence2": 40,
+    "keywords": 32,
+    "keywords2": 32,
+    "name": 24,
+    "raw": 96,
+    "head": 96,
+    "masked": 96,
+    "first": 48,
+    "rest": 160,
+    "body": 320,
+}
 
 
 def open_tokenizer(work):
@@ -38,13 +50,17 @@ def texts_of(row, rng):
     doc, c = row["doc"], row["c"]
     out = dict.fromkeys(PARTS, "")
     out["name"] = questions.name(rng, row["name"], c)
-    out["head"], out["masked"], out["body"] = row["head"] + "\n", questions.masked(row["head"], row["name"]) + "\n", row["body"]
+    out["head"], out["masked"], out["body"] = (
+        row["head"] + "\n",
+        questions.masked(row["head"], row["name"]) + "\n",
+        row["body"],
+    )
     if doc:
         for k in ("", "2"):
             out["sentence" + k], out["keywords" + k] = questions.sentence(rng, doc, c), questions.keywords(rng, doc, c)
         out["raw"] = questions.raw(doc)
         first = doc.split("\n\n")[0]
-        out["first"], out["rest"] = first, doc[len(first):]
+        out["first"], out["rest"] = first, doc[len(first) :]
     return out
 
 
@@ -71,9 +87,11 @@ def build(work, names, tok):
         flat = tok.encode_batch([t[p] for _, t in texts for p in PARTS], add_special_tokens=False)
         for i, (row, t) in enumerate(texts):
             for k, p in enumerate(PARTS):
-                columns[p].add(flat[i * len(PARTS) + k].ids[:MAX_IDS[p]])
+                columns[p].add(flat[i * len(PARTS) + k].ids[: MAX_IDS[p]])
             last = row["name"].rpartition(".")[2].strip("_").lower()
-            facts["same_text"].append(number(" ".join(questions.clean(questions.first_sentence(row["doc"]))) or row["name"]))
+            facts["same_text"].append(
+                number(" ".join(questions.clean(questions.first_sentence(row["doc"]))) or row["name"])
+            )
             facts["same_name"].append(number(last))
             facts["package"].append(n)
             facts["c"].append(row["c"])
@@ -104,7 +122,9 @@ def main():
         data = build(a.work, mine, tok)
         np.savez(a.work / "data" / f"{split}.npz", **data, rarity=rarity(data))
         n_ids = sum(len(data[p]) for p in PARTS)
-        print(f"{split}: {len(data['c'])} rows of {len(mine)} packages, {np.count_nonzero(np.diff(data['first_at']))} with a text, {n_ids} ids")
+        print(
+            f"{split}: {len(data['c'])} rows of {len(mine)} packages, {np.count_nonzero(np.diff(data['first_at']))} with a text, {n_ids} ids"
+        )
 
 
 if __name__ == "__main__":

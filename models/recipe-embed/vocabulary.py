@@ -1,4 +1,5 @@
 """vocabulary.py - the pieces of WORK/model/tokenizer.json by id."""
+
 import json
 
 

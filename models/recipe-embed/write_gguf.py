@@ -4,6 +4,7 @@
 --from-bag writes the bag in the same layout: one small layer whose last norms are 0 and which so adds nothing, the least that a reader takes.
 Questions take the prompt `code`, functions `document`: what `mythos index` and `search` give a model that says nothing else.
 """
+
 import argparse
 import pathlib
 import subprocess
@@ -39,7 +40,10 @@ def main():
         net.load_state_dict(ck["net"])
     encoder.save_hf(net, a.work / "model")
     facts = "general.name=mythos-embed"
-    subprocess.run([a.mythos, "convert", "-m", str(a.work / "model"), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True)
+    subprocess.run(
+        [a.mythos, "convert", "-m", str(a.work / "model"), "--type", "q8_0", "--kv", facts, "-o", str(a.output)],
+        check=True,
+    )
     print(f"{a.output}: {a.output.stat().st_size} bytes, step {ck['done']}")
 
 

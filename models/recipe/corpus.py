@@ -3,6 +3,7 @@
 
 Chosen by a seed and by licence alone, before any model was asked about them; tests/corpus/inspect/NOTICE holds the licences.
 """
+
 import argparse
 import json
 import pathlib
@@ -34,7 +35,9 @@ def main():
             continue
         chosen.append(f)
     a.out.mkdir(parents=True, exist_ok=True)
-    lines = ["# file, rule of its one defect (- = none), line of the defect; then what the shipped model has to reach on all of them\n"]
+    lines = [
+        "# file, rule of its one defect (- = none), line of the defect; then what the shipped model has to reach on all of them\n"
+    ]
     for n, f in enumerate(chosen, 1):
         name = f"{n:02d}_{pathlib.PurePath(f['path']).name}"
         (a.out / name).write_text(f["code"])

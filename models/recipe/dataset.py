@@ -7,6 +7,7 @@ Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file u
           ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
 Splits    by package (packages.tsv): nothing of a dev or test package is in train
 """
+
 import argparse
 import json
 import pathlib
@@ -27,7 +28,7 @@ import vocab
 
 EVIDENCE_BYTES = 40
 CLEAN = 0.42
-TORN, LONG = 0.3, 0.3                               # of training alone: evidence that breaks off; files of many functions
+TORN, LONG = 0.3, 0.3  # of training alone: evidence that breaks off; files of many functions
 DECISION, EVIDENCE, FORCED = 3.0, 0.5, 0.1
 NEWLINE, RULES_END = 107, 108
 
@@ -63,7 +64,7 @@ def by_split(all_units, split, cap, seed):
 
 def some_path(name, rng):
     parts = name.split("__")
-    return "/".join(parts[-rng.choice([1, 1, 1, 2, 3]):])[-48:]
+    return "/".join(parts[-rng.choice([1, 1, 1, 2, 3]) :])[-48:]
 
 
 class Maker:
@@ -117,7 +118,7 @@ class Maker:
             near = rule if rule and rng.random() < 0.3 else rng.choice(templates.RULES)
             inject.decoy(code, near, rng)
         if u[4] and rng.random() < 0.25:
-            above = u[4][:rng.randint(1, 4)]
+            above = u[4][: rng.randint(1, 4)]
             code.lines[:0] = above + [""]
             code.marks = [(i + len(above) + 1, r) for i, r in code.marks]
         return some_path(u[2], rng), code, packages
@@ -128,21 +129,27 @@ def evidence_of(line):
     if len(text) <= EVIDENCE_BYTES:
         return text
     cut = text[:EVIDENCE_BYTES]
-    return cut[:max(cut.rfind(" "), EVIDENCE_BYTES - 12)].rstrip()
+    return cut[: max(cut.rfind(" "), EVIDENCE_BYTES - 12)].rstrip()
 
 
 def torn(text, rng):
     """Evidence that ends somewhere, as that of an unsure model does: what follows it must not depend on a clean end."""
-    cut = text[:rng.randint(8, len(text))].rstrip() if len(text) > 8 and rng.random() < TORN else text
+    cut = text[: rng.randint(8, len(text))].rstrip() if len(text) > 8 and rng.random() < TORN else text
     return cut if len(cut) >= 8 else text
 
 
 def to_request(path, code, packages, first=1, rng=None):
     """first > 1: the code as a part that begins there, below lines the prompt does not show. rng: with some evidence torn."""
     marks = sorted(set(code.marks))
-    request = {"path": path, "packages": packages, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n",
-               "within": [first, first + len(code.lines) - 1],
-               "findings": [{"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
+    request = {
+        "path": path,
+        "packages": packages,
+        "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n",
+        "within": [first, first + len(code.lines) - 1],
+        "findings": [
+            {"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks
+        ],
+    }
     for f in request["findings"] if rng else []:
         f["evidence"] = torn(f["evidence"], rng)
     return request
@@ -153,7 +160,10 @@ def ask(mythos, model, requests):
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as f:
         f.writelines(json.dumps(r) + "\n" for r in requests)
         f.flush()
-        out = subprocess.run([*mythos, "prompt", "-m", str(model), "--prompt-style", "compact", "--batch", f.name], stdout=subprocess.PIPE)
+        out = subprocess.run(
+            [*mythos, "prompt", "-m", str(model), "--prompt-style", "compact", "--batch", f.name],
+            stdout=subprocess.PIPE,
+        )
     rows = [json.loads(line) for line in out.stdout.splitlines()]
     assert len(rows) == len(requests), f"{len(rows)} answers to {len(requests)} requests"
     bad = [r["error"] for r in rows if "error" in r]
@@ -189,10 +199,23 @@ class Cutter:
         for k, f in enumerate(request["findings"]):
             evidence, n = json.dumps(f["evidence"], ensure_ascii=False)[1:-1], str(f["lines"][0])
             severity = dict(vocab.rule_ids())[f["rule"]]
-            for piece, w in ((vocab.NEXT_FILE if k else vocab.FILE, DECISION), (path, FORCED), (vocab.LINES, FORCED), (n, DECISION),
-                             (",", FORCED), (n, 0.5), (vocab.EVIDENCE, FORCED), (evidence, EVIDENCE), (vocab.RULE, EVIDENCE),
-                             (f["rule"], DECISION), (vocab.TEXTS, FORCED), (severity, EVIDENCE),
-                             (vocab.STATUS, FORCED), ("likely", FORCED), (vocab.END, FORCED)):
+            for piece, w in (
+                (vocab.NEXT_FILE if k else vocab.FILE, DECISION),
+                (path, FORCED),
+                (vocab.LINES, FORCED),
+                (n, DECISION),
+                (",", FORCED),
+                (n, 0.5),
+                (vocab.EVIDENCE, FORCED),
+                (evidence, EVIDENCE),
+                (vocab.RULE, EVIDENCE),
+                (f["rule"], DECISION),
+                (vocab.TEXTS, FORCED),
+                (severity, EVIDENCE),
+                (vocab.STATUS, FORCED),
+                ("likely", FORCED),
+                (vocab.END, FORCED),
+            ):
                 add(piece, w)
                 text += piece
         add(vocab.CLOSE, DECISION)
@@ -204,7 +227,7 @@ def line_ends(ids, n_line):
     """Places of the newline after each numbered line: those after the rules' empty line and the block's own first line."""
     begin = ids.index(RULES_END)
     ends = [i for i in range(begin, len(ids)) if ids[i] == NEWLINE]
-    return ends[1:1 + n_line]
+    return ends[1 : 1 + n_line]
 
 
 def write_train(work, mythos, maker, n, max_len):
@@ -252,7 +275,9 @@ def write_held_out(work, mythos, maker, name, per_rule, max_len):
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--work", type=pathlib.Path, default=fetch.HERE.parents[1] / "build-model")
-    args.add_argument("--mythos", default=str(fetch.HERE.parents[1] / "build" / "mythos"), help="command, may have several words")
+    args.add_argument(
+        "--mythos", default=str(fetch.HERE.parents[1] / "build" / "mythos"), help="command, may have several words"
+    )
     args.add_argument("--files", type=int, default=60_000)
     args.add_argument("--max-len", type=int, default=768)
     args.add_argument("--seed", type=int, default=7)

@@ -4,6 +4,7 @@ Each file is asked at the three places that decide: is there a (next) finding, o
 as the answer's form has it. That is greedy decoding under the grammar, but for a line number of several tokens, which a file of at most
 299 lines does not have. A later look with the command itself (evaluate.py) is what counts.
 """
+
 import json
 
 import torch
@@ -36,7 +37,7 @@ class Asker:
             part = [order.pop() for _ in range(min(len(order), max(1, n_tok // n)))]
             ids = torch.zeros(len(part), n, dtype=torch.long)
             for r, i in enumerate(part):
-                ids[r, :len(seqs[i])] = torch.tensor(seqs[i])
+                ids[r, : len(seqs[i])] = torch.tensor(seqs[i])
             with torch.autocast("cpu", torch.bfloat16):
                 h, _ = self.model(ids)
                 for r, i in enumerate(part):
@@ -61,7 +62,14 @@ class Asker:
                 n = numbers[int(r[1, torch.tensor([self.plain(str(n))[0] for n in numbers])].argmax())]
                 evidence = json.dumps(dataset.evidence_of(code[n - 1]), ensure_ascii=False)[1:-1]
                 number = self.plain(str(n))
-                s += number + self.plain(",") + number + [self.id[vocab.EVIDENCE]] + self.plain(evidence) + [self.id[vocab.RULE]]
+                s += (
+                    number
+                    + self.plain(",")
+                    + number
+                    + [self.id[vocab.EVIDENCE]]
+                    + self.plain(evidence)
+                    + [self.id[vocab.RULE]]
+                )
                 lines.append((n, s))
                 keep.append(i)
             if not keep:
@@ -70,7 +78,9 @@ class Asker:
             for i, (n, s), r in zip(keep, lines, rows):
                 rule = self.rules[int(r[0, self.rule_ids].argmax())]
                 found[i].append((n, rule))
-                heads[i] = s + [self.id[x] for x in (rule, vocab.TEXTS, self.severity[rule], vocab.STATUS, "likely", vocab.END)]
+                heads[i] = s + [
+                    self.id[x] for x in (rule, vocab.TEXTS, self.severity[rule], vocab.STATUS, "likely", vocab.END)
+                ]
             live = keep
         return found
 

@@ -3,6 +3,7 @@
 
 Beside the model stand an empty answer and grep_rules.py. Prints a table and, with --json, writes it.
 """
+
 import argparse
 import json
 import pathlib
@@ -14,8 +15,15 @@ import fetch
 import grep_rules
 import score
 
-HIDDEN = re.compile(r"\[REDACTED:[^]]*\]")            # what the command prints in the place of a secret
-VISIBLE = ["hardcoded-secret", "weak-hash", "shell-injection", "sql-injection", "format-string", "unsafe-deserialization"]
+HIDDEN = re.compile(r"\[REDACTED:[^]]*\]")  # what the command prints in the place of a secret
+VISIBLE = [
+    "hardcoded-secret",
+    "weak-hash",
+    "shell-injection",
+    "sql-injection",
+    "format-string",
+    "unsafe-deserialization",
+]
 
 
 def stands_in(evidence, line):
@@ -27,15 +35,22 @@ def inspect(mythos, model, folder, file, threads):
     path = folder / file["path"]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(file["code"])
-    out = subprocess.run([mythos, "inspect-file", file["path"], "-m", str(model), "-t", str(threads), "-q", "--format", "json"],
-                         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out = subprocess.run(
+        [mythos, "inspect-file", file["path"], "-m", str(model), "-t", str(threads), "-q", "--format", "json"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if out.returncode not in (0, 1, 3):
         raise SystemExit(f"{file['path']}: exit {out.returncode}\n{out.stderr}")
     report = json.loads(out.stdout)
     lines = file["code"].split("\n")
     for f in report["findings"]:
         first, last = f["lines"]
-        assert f["file"] == file["path"] and any(stands_in(f["evidence"], s) for s in lines[first - 1:last]), f"a citation that is not there: {f}"
+        assert f["file"] == file["path"] and any(
+            stands_in(f["evidence"], s) for s in lines[first - 1 : last]
+        ), f"a citation that is not there: {f}"
     return [(f["lines"][0], f["rule"]) for f in report["findings"]], report["complete"]
 
 
@@ -57,16 +72,24 @@ def main():
             answer, complete = inspect(mythos, model, pathlib.Path(top) / str(i), file, a.threads)
             found.append(answer)
             finished += complete
-    tables = {"model": found, "grep": [grep_rules.findings(f["path"], f["code"]) for f in files], "empty": [[] for _ in files]}
+    tables = {
+        "model": found,
+        "grep": [grep_rules.findings(f["path"], f["code"]) for f in files],
+        "empty": [[] for _ in files],
+    }
     rules, (macro, ahead) = score.rules_of(files), score.bootstrap(files, tables)
     per = {k: score.per_rule(score.counts(files, v), rules) for k, v in tables.items()}
     n_clean = sum(not f["findings"] for f in files)
     print(f"{len(files)} files, {n_clean} without a defect, {len(rules)} rules, {finished} answers complete\n")
-    print(f"{'rule':26s} {'files':>5s} {'model F1':>9s} {'precision':>9s} {'recall':>7s} {'grep F1':>8s} {'grep recall':>11s}")
+    print(
+        f"{'rule':26s} {'files':>5s} {'model F1':>9s} {'precision':>9s} {'recall':>7s} {'grep F1':>8s} {'grep recall':>11s}"
+    )
     for r in rules:
         (h, x, m), g = per["model"][r], per["grep"][r]
-        print(f"{r:26s} {h + m:5d} {score.f1((h, x, m)):9.2f} {h / max(1, h + x):9.2f} {h / max(1, h + m):7.2f} "
-              f"{score.f1(g):8.2f} {g[0] / (g[0] + g[2]):11.2f}")
+        print(
+            f"{r:26s} {h + m:5d} {score.f1((h, x, m)):9.2f} {h / max(1, h + x):9.2f} {h / max(1, h + m):7.2f} "
+            f"{score.f1(g):8.2f} {g[0] / (g[0] + g[2]):11.2f}"
+        )
     for name, (value, low, high) in macro.items():
         quiet = sum(not v for v, f in zip(tables[name], files) if not f["findings"]) / max(1, n_clean)
         print(f"\n{name:6s} macro-F1 {value:.3f} [{low:.3f}, {high:.3f}], clean files left alone {quiet:.3f}", end="")

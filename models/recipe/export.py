@@ -4,6 +4,7 @@
 The file says which prompt it was trained for (mythos.prompt, mythos.prompt_hash) and how long prompts in training were
 (mythos.trained_tokens), so that a changed layout is noticed and longer files are split.
 """
+
 import argparse
 import json
 import pathlib
@@ -32,7 +33,9 @@ def main():
     a = args.parse_args()
     model = a.work / "model"
     facts = f"mythos.prompt=compact,mythos.prompt_hash={prompt_hash(a.mythos, model)},mythos.trained_tokens={a.trained_tokens}"
-    subprocess.run([a.mythos, "convert", "-m", str(model), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True)
+    subprocess.run(
+        [a.mythos, "convert", "-m", str(model), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True
+    )
     print(f"{a.output}: {a.output.stat().st_size} bytes, {facts}")
 
 

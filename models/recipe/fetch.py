@@ -5,6 +5,7 @@ Rows say where from: a Debian source package (needs a deb-src line for apt) or a
 that speaks of the GNU licences, of generated code or is too large to have been written by hand. Nothing is built and no code of a package
 is run.
 """
+
 import argparse
 import pathlib
 import re
@@ -15,7 +16,9 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 MAX_BYTES = 400_000
-REFUSE = re.compile(rb"GNU (Lesser |Library |Affero )?General Public|\bL?GPL\b|[Gg]enerated (by|from|automatically)|DO NOT EDIT", re.I)
+REFUSE = re.compile(
+    rb"GNU (Lesser |Library |Affero )?General Public|\bL?GPL\b|[Gg]enerated (by|from|automatically)|DO NOT EDIT", re.I
+)
 
 
 def packages():
@@ -27,8 +30,10 @@ def packages():
 
 def download(source, name, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    command = {"debian": ["apt-get", "source", "--download-only", "-qq", name],
-               "pypi": [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", name]}[source]
+    command = {
+        "debian": ["apt-get", "source", "--download-only", "-qq", name],
+        "pypi": [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", name],
+    }[source]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -42,7 +47,9 @@ def members(path):
         with tarfile.open(path) as archive:
             for member in archive:
                 if member.isfile():
-                    yield member.name.split("/", 1)[-1], member.size, lambda member=member: archive.extractfile(member).read()
+                    yield member.name.split("/", 1)[-1], member.size, lambda member=member: archive.extractfile(
+                        member
+                    ).read()
 
 
 def extract(path, folder):
@@ -60,7 +67,9 @@ def extract(path, folder):
 
 
 def archives(cache):
-    found = [p for p in sorted(cache.iterdir()) if p.suffix == ".whl" or ".tar." in p.name and not p.name.endswith(".asc")]
+    found = [
+        p for p in sorted(cache.iterdir()) if p.suffix == ".whl" or ".tar." in p.name and not p.name.endswith(".asc")
+    ]
     return [p for p in found if ".orig" in p.name] or [p for p in found if ".debian." not in p.name]
 
 

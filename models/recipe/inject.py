@@ -4,6 +4,7 @@ Code     lines and the marks on them: (index of a line, rule). Inserting moves t
 Changes  MUTATIONS take one correct line, or a check and what it guards, and break it; the rule and the line follow from the change
 Doubtful natural code that may break a rule without anybody having said so is left out of the data (`doubtful`), not called clean
 """
+
 import random
 import re
 
@@ -70,25 +71,34 @@ def password(rng):
     if kind == 0:
         return rng.choice(WORDS).capitalize() + str(rng.randint(1, 9999)) + rng.choice(["!", "#", "$", ""])
     if kind == 1:
-        return rng.choice(["sk_live_", "ghp_", "xoxb-", "AKIA", "glpat-"]) + "".join(rng.choices(ALNUM, k=rng.randint(16, 24)))
+        return rng.choice(["sk_live_", "ghp_", "xoxb-", "AKIA", "glpat-"]) + "".join(
+            rng.choices(ALNUM, k=rng.randint(16, 24))
+        )
     if kind == 2:
         return "".join(rng.choices("0123456789abcdef", k=rng.choice([16, 24, 32])))
     if kind == 3:
-        return rng.choice(["P@ssw0rd", "s3cr3t", "hunter2", "letmein", "changeme", "Tr0ub4dor"]) + rng.choice(["", "1", "123", "!"])
+        return rng.choice(["P@ssw0rd", "s3cr3t", "hunter2", "letmein", "changeme", "Tr0ub4dor"]) + rng.choice(
+            ["", "1", "123", "!"]
+        )
     return "".join(rng.choices(ALNUM, k=rng.randint(10, 20)))
 
 
 class Code:
     def __init__(self, lines, is_c):
         self.lines, self.is_c, self.marks = list(lines), is_c, []
-        self.touched = set()                       # lines of a template: nothing is put between them
+        self.touched = set()  # lines of a template: nothing is put between them
         text = "\n".join(lines)
         if is_c:
-            self.names = {"p": re.findall(r"\b(\w+)->", text),
-                          "n": re.findall(r"\b(?:int|size_t|long|unsigned|u_int)\s+(\w+)\s*[;=,)]", text),
-                          "s": re.findall(r"\bchar\s*\*\s*(\w+)", text), "b": re.findall(r"\bchar\s+(\w+)\[", text),
-                          "str": re.findall(r"\bchar\s*\*\s*(\w+)", text), "field": re.findall(r"->(\w+)\b(?!\()", text),
-                          "i": re.findall(r"for \((?:int )?(\w+) =", text), "r": re.findall(r"\b(ret|rc|err|res|status|r|rv)\b", text)}
+            self.names = {
+                "p": re.findall(r"\b(\w+)->", text),
+                "n": re.findall(r"\b(?:int|size_t|long|unsigned|u_int)\s+(\w+)\s*[;=,)]", text),
+                "s": re.findall(r"\bchar\s*\*\s*(\w+)", text),
+                "b": re.findall(r"\bchar\s+(\w+)\[", text),
+                "str": re.findall(r"\bchar\s*\*\s*(\w+)", text),
+                "field": re.findall(r"->(\w+)\b(?!\()", text),
+                "i": re.findall(r"for \((?:int )?(\w+) =", text),
+                "r": re.findall(r"\b(ret|rc|err|res|status|r|rv)\b", text),
+            }
         else:
             args = re.findall(r"def \w+\(([^)]*)", text)
             args = [a.split("=")[0].split(":")[0].strip(" *") for a in ",".join(args).split(",")]
@@ -204,14 +214,21 @@ LINE_PY = [
     ("unsafe-deserialization", r"yaml\.safe_load\(", "yaml.load("),
     ("unsafe-deserialization", r"json\.loads\(", "pickle.loads("),
 ]
-GUARDED = re.compile(r"^\s*(?:[\w *]+ )?\*?(\w[\w>.\-]*) = .*\b(malloc|calloc|strdup|strndup|realloc|fopen|strchr|strrchr|getenv)\(")
+GUARDED = re.compile(
+    r"^\s*(?:[\w *]+ )?\*?(\w[\w>.\-]*) = .*\b(malloc|calloc|strdup|strndup|realloc|fopen|strchr|strrchr|getenv)\("
+)
 
 
 def change_line(code, rule, rng):
     table = [(r, a, b) for r, a, b in (LINE_C if code.is_c else LINE_PY) if r == rule]
     if rule == "inverted-condition":
         table += [(rule, a, b) for a, b in (NEGATE_C if code.is_c else NEGATE_PY)]
-    found = [(i, a, b) for i, line in enumerate(code.lines) for _, a, b in table if i > 0 and code.is_free(i) and re.search(a, line)]
+    found = [
+        (i, a, b)
+        for i, line in enumerate(code.lines)
+        for _, a, b in table
+        if i > 0 and code.is_free(i) and re.search(a, line)
+    ]
     if not found:
         return False
     at, a, b = rng.choice(found)
@@ -282,14 +299,23 @@ def free_again(code, rng):
 
 def drop_check(code, rng):
     """if (read(...) < 0) ...;  ->  read(...);"""
-    call = re.compile(r"^(\s*)if \((?:\(?\w+ = )?"
-                      r"((?:fread|read|write|fwrite|fgets|setuid|setgid|chdir|ftruncate|rename|fseek|fflush|sscanf)\(.*\))\)?"
-                      r" *(?:<|!=|==|<=) *[-\w]+\)(.*)$")
+    call = re.compile(
+        r"^(\s*)if \((?:\(?\w+ = )?"
+        r"((?:fread|read|write|fwrite|fgets|setuid|setgid|chdir|ftruncate|rename|fseek|fflush|sscanf)\(.*\))\)?"
+        r" *(?:<|!=|==|<=) *[-\w]+\)(.*)$"
+    )
     if not code.is_c:
         return False
-    found = [(i, m) for i, line in enumerate(code.lines[:-2]) if (m := call.match(line)) and code.is_free(i, i + 1)
-             and m.group(2).count("(") == m.group(2).count(")") and not m.group(3).strip() and code.lines[i + 1].endswith(";")
-             and not code.lines[i + 2].strip().startswith("else")]
+    found = [
+        (i, m)
+        for i, line in enumerate(code.lines[:-2])
+        if (m := call.match(line))
+        and code.is_free(i, i + 1)
+        and m.group(2).count("(") == m.group(2).count(")")
+        and not m.group(3).strip()
+        and code.lines[i + 1].endswith(";")
+        and not code.lines[i + 2].strip().startswith("else")
+    ]
     if not found:
         return False
     at, m = rng.choice(found)
@@ -299,8 +325,12 @@ def drop_check(code, rng):
     return True
 
 
-SHAPES = {"missing-null-check": drop_null_check, "use-after-free": free_before_use, "double-free": free_again,
-          "unchecked-return": drop_check}
+SHAPES = {
+    "missing-null-check": drop_null_check,
+    "use-after-free": free_before_use,
+    "double-free": free_again,
+    "unchecked-return": drop_check,
+}
 
 
 def defect(code, rule, rng):
@@ -315,16 +345,24 @@ def decoy(code, rule, rng):
     return put(code, rule, templates.GOOD, rng)
 
 
-DOUBT_C = re.compile(r"""\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md5|sha1)\(|\bsystem\(\s*[a-z]|popen\(\s*[a-z]|\bgets\(|\bstrc(py|at)\(
+DOUBT_C = re.compile(
+    r"""\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md5|sha1)\(|\bsystem\(\s*[a-z]|popen\(\s*[a-z]|\bgets\(|\bstrc(py|at)\(
     |\bsprintf\(.*%s|\bv?f?printf\(\s*(\w+,\s*)?[a-z_]\w*\s*[,)]|syslog\([^,]+,\s*[a-z_]\w*\s*\)|scanf\(.*%s|<=\s*sizeof
     |^\s*(fread|read|write|setuid|setgid|chdir|fgets|realloc|ftruncate|sscanf|scanf)\(
-    |\bif\ \(.*=\ *(fopen|malloc)""", re.X)
-DOUBT_PY = re.compile(r"""\b(md5|sha1)\(|hashes\.(MD5|SHA1)|pickle\.loads?\(|yaml\.load\(|marshal\.loads?\(
+    |\bif\ \(.*=\ *(fopen|malloc)""",
+    re.X,
+)
+DOUBT_PY = re.compile(
+    r"""\b(md5|sha1)\(|hashes\.(MD5|SHA1)|pickle\.loads?\(|yaml\.load\(|marshal\.loads?\(
     |shell=True|os\.system\(|os\.popen\(|getoutput\(
     |execute\(.*(%\ |\+|\bf["'])|["'](SELECT|INSERT|UPDATE|DELETE)\ .*["']\s*(%|\+|\.format)
     |(?<!with\ )(?<!\w)open\(.*\)(?!\ as)|range\(len\(.*\+\ 1\)
-    |re\.(match|search)\([^)]*\)\.|\.acquire\(\)|\.get\([^,()]*\)\.""", re.X)
-SECRET = re.compile(r"(passw(or)?d|secret|token|api_?key|private_key)\w*[\"']?\]?\s*(=|:|==)\s*[\"'][^\"'\s{%<]{6,}[\"']", re.I)
+    |re\.(match|search)\([^)]*\)\.|\.acquire\(\)|\.get\([^,()]*\)\.""",
+    re.X,
+)
+SECRET = re.compile(
+    r"(passw(or)?d|secret|token|api_?key|private_key)\w*[\"']?\]?\s*(=|:|==)\s*[\"'][^\"'\s{%<]{6,}[\"']", re.I
+)
 
 
 def doubtful(lines, is_c):
@@ -333,7 +371,7 @@ def doubtful(lines, is_c):
         if (DOUBT_C if is_c else DOUBT_PY).search(line) or SECRET.search(line):
             return True
         m = GUARDED.match(line) if is_c else None
-        if m and not any(re.search(rf"\b(if|assert|\?|while)\b.*{re.escape(m.group(1))}", s) for s in lines[i:i + 4]):
+        if m and not any(re.search(rf"\b(if|assert|\?|while)\b.*{re.escape(m.group(1))}", s) for s in lines[i : i + 4]):
             return True
         if is_c and re.match(r"^\s*for \((\w+ )?(\w+) = 0; *\2 <= ", line):
             return True

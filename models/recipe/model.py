@@ -8,14 +8,14 @@ Marks    a second, linear head on the stream after layer `mark_layer`, at the en
 Looks    two heads of the layer behind are told where to look: DECIDE from each decision of the answer to the end of the line it is about,
          or to <bos> when there is none (left); COPY from each token of evidence to the token of the prompt that comes next
 """
+
 from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-
-DECIDE, COPY = 0, 2                                # heads of the look layer; they share no keys
+DECIDE, COPY = 0, 2  # heads of the look layer; they share no keys
 
 
 @dataclass
@@ -38,11 +38,23 @@ class Config:
         keys = asdict(self)
         del keys["mark_layer"], keys["look_layer"], keys["n_mark"]
         return keys | {
-            "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text", "rms_norm_eps": 1e-6,
-            "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": self.head_dim, "rope_theta": 1000000.0,
-            "rope_local_base_freq": 10000.0, "rope_scaling": None, "sliding_window_pattern": 6, "attn_logit_softcapping": None,
-            "final_logit_softcapping": None, "tie_word_embeddings": True,
-            "attention_bias": False, "bos_token_id": 2, "eos_token_id": [1, 106], "pad_token_id": 0}
+            "architectures": ["Gemma3ForCausalLM"],
+            "model_type": "gemma3_text",
+            "rms_norm_eps": 1e-6,
+            "hidden_activation": "gelu_pytorch_tanh",
+            "query_pre_attn_scalar": self.head_dim,
+            "rope_theta": 1000000.0,
+            "rope_local_base_freq": 10000.0,
+            "rope_scaling": None,
+            "sliding_window_pattern": 6,
+            "attn_logit_softcapping": None,
+            "final_logit_softcapping": None,
+            "tie_word_embeddings": True,
+            "attention_bias": False,
+            "bos_token_id": 2,
+            "eos_token_id": [1, 106],
+            "pad_token_id": 0,
+        }
 
 
 def is_global(layer):
@@ -82,7 +94,7 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(c.hidden_size, c.num_key_value_heads * c.head_dim, bias=False)
         self.o_proj = nn.Linear(c.num_attention_heads * c.head_dim, c.hidden_size, bias=False)
         self.q_norm, self.k_norm = Norm(c.head_dim), Norm(c.head_dim)
-        self.score = None                           # of the last forward, kept by the look layer alone
+        self.score = None  # of the last forward, kept by the look layer alone
         self.is_kept = False
 
     def forward(self, x, cos, sin):
@@ -95,7 +107,7 @@ class Attention(nn.Module):
         group = c.num_attention_heads // c.num_key_value_heads
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
         q, k, v = (t.reshape(-1, n, c.head_dim) for t in (q, k, v.to(q.dtype)))
-        score = torch.baddbmm(causal(n, q).expand(len(q), n, n), q, k.transpose(1, 2), alpha=c.head_dim ** -0.5)
+        score = torch.baddbmm(causal(n, q).expand(len(q), n, n), q, k.transpose(1, 2), alpha=c.head_dim**-0.5)
         if self.is_kept:
             self.score = score.view(b, -1, n, n)
         y = torch.bmm(score.softmax(-1), v).view(b, -1, n, c.head_dim)
@@ -150,9 +162,11 @@ class Model(nn.Module):
         """Final hidden rows and the rows the mark head reads, [batch, n, d]. Sequences are padded at the end and at most a window long,
         so that the causal mask is the only one."""
         n = ids.shape[1]
-        h = self.embed_tokens(ids) * self.c.hidden_size ** 0.5
+        h = self.embed_tokens(ids) * self.c.hidden_size**0.5
         h = h.to(torch.bfloat16) if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda") else h
-        tables = [[getattr(self, f"{f}_{kind}")[:n].to(h.dtype) for f in ("cos", "sin")] for kind in ("local", "global")]
+        tables = [
+            [getattr(self, f"{f}_{kind}")[:n].to(h.dtype) for f in ("cos", "sin")] for kind in ("local", "global")
+        ]
         for i, layer in enumerate(self.layers):
             h = layer(h, *tables[is_global(i)])
             if i == self.c.mark_layer:
@@ -174,6 +188,11 @@ def save_hf(model, folder):
     """model.safetensors and config.json beside the tokenizer.json that is there already."""
     import json
     from safetensors.torch import save_file
-    tensors = {"model." + k: v.detach().contiguous().float() for k, v in model.state_dict().items() if not k.startswith("mark_")}
+
+    tensors = {
+        "model." + k: v.detach().contiguous().float()
+        for k, v in model.state_dict().items()
+        if not k.startswith("mark_")
+    }
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(model.c.to_hf(), indent=1))

@@ -5,6 +5,7 @@ Hit       same rule, and the labelled line within one line of the cited ones. Ev
 Macro-F1  the mean over the rules that the labels hold of 2 hits / (2 hits + false alarms + misses)
 Interval  2.5 % to 97.5 % of macro-F1 over files drawn again with replacement
 """
+
 import random
 
 NEAR = 1
@@ -53,8 +54,11 @@ def summary(files, found):
     rules, rows = rules_of(files), counts(files, found)
     clean = [not f["findings"] for f in files]
     quiet = sum(not a for a, c in zip(found, clean) if c)
-    return {"macro_f1": round(macro(rows, rules), 4), "clean_left_alone": round(quiet / max(1, sum(clean)), 3),
-            "f1": {r: round(f1(c), 2) for r, c in per_rule(rows, rules).items()}}
+    return {
+        "macro_f1": round(macro(rows, rules), 4),
+        "clean_left_alone": round(quiet / max(1, sum(clean)), 3),
+        "f1": {r: round(f1(c), 2) for r, c in per_rule(rows, rules).items()},
+    }
 
 
 def bootstrap(files, tables, n=2000, seed=1):
@@ -72,5 +76,7 @@ def bootstrap(files, tables, n=2000, seed=1):
         v = sorted(v)
         return round(v[int(0.025 * len(v))], 4), round(v[int(0.975 * len(v)) - 1], 4)
 
-    return ({k: (round(macro(rows[k], rules), 4), *ends(draws[k])) for k in rows},
-            {k: ends([a - b for a, b in zip(draws[first], draws[k])]) for k in rows if k != first})
+    return (
+        {k: (round(macro(rows[k], rules), 4), *ends(draws[k])) for k in rows},
+        {k: ends([a - b for a, b in zip(draws[first], draws[k])]) for k in rows if k != first},
+    )

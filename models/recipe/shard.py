@@ -7,6 +7,7 @@ weight    uint8 per id: 16 = 1.0; how much the loss of predicting this id counts
 mark_at   place in ids of the last token of each numbered line; mark_of: the rule that the line breaks + 1, 0 = none
 mark_start [n + 1] first mark of each sample
 """
+
 import numpy as np
 
 
@@ -19,7 +20,10 @@ class Writer:
         """answer and weight (floats) have the same length; marks: [(place in prompt, label)]."""
         at = self.start[-1]
         self.ids += [np.asarray(prompt, np.uint16), np.asarray(answer, np.uint16)]
-        self.weight += [np.zeros(len(prompt), np.uint8), np.asarray([min(255, round(16 * w)) for w in weight], np.uint8)]
+        self.weight += [
+            np.zeros(len(prompt), np.uint8),
+            np.asarray([min(255, round(16 * w)) for w in weight], np.uint8),
+        ]
         self.start.append(at + len(prompt) + len(answer))
         self.n_prompt.append(len(prompt))
         self.mark_at += [at + p for p, _ in marks]
@@ -28,9 +32,16 @@ class Writer:
 
     def save(self, path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(path, ids=np.concatenate(self.ids), weight=np.concatenate(self.weight), start=np.array(self.start),
-                 n_prompt=np.array(self.n_prompt), mark_at=np.array(self.mark_at, np.int64), mark_of=np.array(self.mark_of, np.uint8),
-                 mark_start=np.array(self.mark_start))
+        np.savez(
+            path,
+            ids=np.concatenate(self.ids),
+            weight=np.concatenate(self.weight),
+            start=np.array(self.start),
+            n_prompt=np.array(self.n_prompt),
+            mark_at=np.array(self.mark_at, np.int64),
+            mark_of=np.array(self.mark_of, np.uint8),
+            mark_start=np.array(self.mark_start),
+        )
 
 
 class Shard:
@@ -73,9 +84,9 @@ class Shard:
         marks = []
         for r, i in enumerate(samples):
             a, b = self.start[i], self.start[i + 1]
-            ids[r, :b - a] = self.ids[a:b]
-            weight[r, :b - a] = self.weight[a:b] / 16.0
-            prompt[r, 1:self.n_prompt[i]] = True
+            ids[r, : b - a] = self.ids[a:b]
+            weight[r, : b - a] = self.weight[a:b] / 16.0
+            prompt[r, 1 : self.n_prompt[i]] = True
             ma, mb = self.mark_start[i], self.mark_start[i + 1]
             marks.append(np.stack([np.full(mb - ma, r), self.mark_at[ma:mb] - a, self.mark_of[ma:mb]], 1))
         return ids, weight, np.concatenate(marks), prompt

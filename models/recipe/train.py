@@ -7,6 +7,7 @@ Optimiser Muon for the matrices of the layers, AdamW for embedding, norms and th
           third of --tokens. With --tokens raised later the rate goes up again and training continues.
 Best      every --every tokens the dev shard is answered without sampling (dev.py); the best weights are kept apart and exported
 """
+
 import argparse
 import json
 import pathlib
@@ -22,15 +23,16 @@ import model as M
 import shard
 import vocab
 
-
 SHARE = {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "copy": 0.5}
 
 
 def optimizers(model, lr):
     matrices = [p for n, p in model.layers.named_parameters() if p.ndim == 2]
     rest = [p for n, p in model.named_parameters() if not (n.startswith("layers.") and p.ndim == 2)]
-    return [torch.optim.Muon(matrices, lr=lr, weight_decay=0.02, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
-            torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0)]
+    return [
+        torch.optim.Muon(matrices, lr=lr, weight_decay=0.02, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
 
 
 def rate(done, total, step):
@@ -42,7 +44,7 @@ def rate(done, total, step):
 def find(row, part, first, last):
     """Where part stands in row[first:last], -1 when it does not."""
     for i in range(first, last - len(part) + 1):
-        if (row[i:i + len(part)] == part).all():
+        if (row[i : i + len(part)] == part).all():
             return i
     return -1
 
@@ -66,7 +68,7 @@ def targets(ids, marks, piece):
         for k, (a, b) in enumerate(zip(opens, closes)):
             if k >= len(broken) or broken[k] == 0:
                 continue
-            s = find(row, row[a + 1:b], ends[broken[k] - 1] + 1, at[k])
+            s = find(row, row[a + 1 : b], ends[broken[k] - 1] + 1, at[k])
             if s >= 0:
                 out += [(M.COPY, r, a + i, s + i) for i in range(b - a)]
     return np.array(out, np.int64).reshape(-1, 4)
@@ -89,7 +91,7 @@ def losses(model, run, batch, piece, lm_share, rng):
             share[0] = 0.3
             rows = marked[marks[:, 0], marks[:, 1]]
             out["marks"] = F.cross_entropy(model.marks(rows), label, weight=share)
-            after = np.flatnonzero(marks[1:, 0] == marks[:-1, 0]) + 1          # lines that follow another one of the same file
+            after = np.flatnonzero(marks[1:, 0] == marks[:-1, 0]) + 1  # lines that follow another one of the same file
             number = ids[marks[after, 0], marks[after - 1, 1] + 1]
             look = targets(batch[0], marks, piece)
             for name, head in (("look", M.DECIDE), ("copy", M.COPY)):
@@ -140,8 +142,13 @@ def main():
         print(f"resumed at {state['done'] / 1e6:.2f} M tokens", flush=True)
     run = torch.compile(net, dynamic=True) if a.compile else net
     names = json.loads((a.work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
-    piece = {"open": names[vocab.OPEN], "lines": names[vocab.LINES], "end": names[vocab.END],
-             "evidence": names[vocab.EVIDENCE], "rule": names[vocab.RULE]}
+    piece = {
+        "open": names[vocab.OPEN],
+        "lines": names[vocab.LINES],
+        "end": names[vocab.END],
+        "evidence": names[vocab.EVIDENCE],
+        "rule": names[vocab.RULE],
+    }
     data = shard.Shard(a.work / "data" / a.data)
     rng = np.random.default_rng(state["step"] + 1)
     batches = data.batches(a.batch, rng, a.max_len)
@@ -165,7 +172,10 @@ def main():
         since += n
         if state["step"] % 50 == 0:
             text = "  ".join(f"{k} {v:.3f}" for k, v in mean.items())
-            print(f"{state['step']:6d}  {state['done'] / 1e6:7.2f} M  {since / (time.time() - t0):6.0f} tok/s  {text}", flush=True)
+            print(
+                f"{state['step']:6d}  {state['done'] / 1e6:7.2f} M  {since / (time.time() - t0):6.0f} tok/s  {text}",
+                flush=True,
+            )
             since, t0 = 0, time.time()
         if state["done"] >= next_look or state["done"] >= a.tokens:
             next_look += a.every

@@ -2,6 +2,7 @@
 
 A unit is one function with its own indentation. C is cut by the braces in column 0 and never parsed; Python is cut and checked by `ast`.
 """
+
 import ast
 import re
 import textwrap
@@ -25,15 +26,20 @@ def c_units(text):
             continue
         first = i
         if lines[i].startswith("{"):
-            while first > 0 and lines[first - 1].strip() and not lines[first - 1].startswith(("#", "}", "/", " *", "*/")) and i - first < 4:
+            while (
+                first > 0
+                and lines[first - 1].strip()
+                and not lines[first - 1].startswith(("#", "}", "/", " *", "*/"))
+                and i - first < 4
+            ):
                 first -= 1
         last = next((j for j in range(i + 1, min(i + 90, len(lines))) if lines[j].startswith("}")), None)
         if last is None:
             i += 1
             continue
-        head = " ".join(lines[first:i + 1])
+        head = " ".join(lines[first : i + 1])
         if "(" in head and not NOT_HEAD.search(head.split("(")[0]) and lines[last].strip() == "}":
-            unit = [s.rstrip() for s in lines[first:last + 1]]
+            unit = [s.rstrip() for s in lines[first : last + 1]]
             if usable(unit):
                 yield unit
         i = last + 1
@@ -48,14 +54,17 @@ def py_units(text):
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno] + [d.lineno for d in node.decorator_list])
-            unit = [s.rstrip() for s in lines[first - 1:node.end_lineno]]
+            unit = [s.rstrip() for s in lines[first - 1 : node.end_lineno]]
             if usable(unit):
                 yield unit
 
 
 def preamble(text, is_c):
     """Lines of the file that may stand above a unit: includes, one-line macros and variables, imports."""
-    c, py = r'^#\s*(include\s+[<"]|define \w+ [^\\]+$)|^static [\w *]+(\[\w+\])?;$', r"^(import \w|from [\w.]+ import [^(\\]+$)"
+    c, py = (
+        r'^#\s*(include\s+[<"]|define \w+ [^\\]+$)|^static [\w *]+(\[\w+\])?;$',
+        r"^(import \w|from [\w.]+ import [^(\\]+$)",
+    )
     want = re.compile(c if is_c else py)
     return [s.rstrip() for s in text.splitlines() if want.match(s) and len(s) <= 80 and s.isascii()]
 
@@ -71,7 +80,9 @@ def statement_slots_py(lines):
     shift = len(lines[0]) - len(lines[0].lstrip())
     slots = []
     for node in ast.walk(tree):
-        inside = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.For, ast.While, ast.With, ast.Try))
+        inside = isinstance(
+            node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
+        )
         for k, child in enumerate(getattr(node, "body", []) if inside else []):
             doc = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
             if not doc and not hasattr(child, "decorator_list"):
@@ -89,7 +100,13 @@ def statement_slots_c(lines):
     for i, line in enumerate(lines):
         prev = next((lines[j].rstrip() for j in range(i - 1, -1, -1) if lines[j].strip()), "")
         code = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'', "0", line)
-        if depth >= 1 and paren == 0 and prev.endswith((";", "{", "}")) and STATEMENT.match(line) and not END_FLOW.match(prev):
+        if (
+            depth >= 1
+            and paren == 0
+            and prev.endswith((";", "{", "}"))
+            and STATEMENT.match(line)
+            and not END_FLOW.match(prev)
+        ):
             if not (prev.endswith("{") and re.search(r"\b(switch|struct|enum|union|=)\b|= *\{$", prev)):
                 slots.append((i, re.match(r"[ \t]*", line).group()))
         depth += code.count("{") - code.count("}")

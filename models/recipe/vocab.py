@@ -9,6 +9,7 @@ Learning BPE over words as `tokenizers` does it, within an identifier, within a 
 Answer   the pieces of ANSWER stand for whole keys of the answer's JSON. No merge leads to them, so they never come out of encode; a
          model generates them, and the grammar reads their bytes.
 """
+
 import argparse
 import json
 import pathlib
@@ -43,7 +44,11 @@ def rule_ids():
 
 def answer_pieces():
     fixed = [OPEN, CLOSE, FILE, NEXT_FILE, LINES, EVIDENCE, RULE, TEXTS, STATUS, END]
-    return fixed + ["HIGH", "MEDIUM", "LOW", "INFO", "confirmed", "likely", "speculative"] + [rule for rule, _ in rule_ids()]
+    return (
+        fixed
+        + ["HIGH", "MEDIUM", "LOW", "INFO", "confirmed", "likely", "speculative"]
+        + [rule for rule, _ in rule_ids()]
+    )
 
 
 def special_pieces():
@@ -79,8 +84,13 @@ def learn(texts, n_pieces):
     word = f"\n|\t+|{SPACE}{{2,}}|[0-9]|{SPACE}?[A-Za-z_]+|{SPACE}?[^A-Za-z0-9_{SPACE}\\s]+|{SPACE}"
     tok.pre_tokenizer = pre_tokenizers.Split(Regex(word), "isolated")
     alphabet = [chr(c) for c in range(33, 127)] + [SPACE]
-    trainer = trainers.BpeTrainer(vocab_size=n_pieces + 2000, initial_alphabet=alphabet, limit_alphabet=len(alphabet),
-                                  max_token_length=24, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=n_pieces + 2000,
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        max_token_length=24,
+        show_progress=False,
+    )
     tok.train_from_iterator(texts, trainer)
     order = sorted(tok.get_vocab().items(), key=lambda kv: kv[1])
     keep = [p for p, _ in order if len(p) > 1 and not set(p) <= {SPACE, "\n", "\t"} and not p.isdigit()]
@@ -101,21 +111,50 @@ def merges_of(vocab, normal):
 def document(special, vocab, merges):
     """tokenizer.json of pieces and merges, as Gemma 3's has it."""
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    added = [{"id": i, "content": p} | plain | {"special": i < 4 or i in (105, 106)}
-             for i, p in special.items() if not is_byte(i)]
+    added = [
+        {"id": i, "content": p} | plain | {"special": i < 4 or i in (105, 106)}
+        for i, p in special.items()
+        if not is_byte(i)
+    ]
     bos = {"SpecialToken": {"id": "<bos>", "type_id": 0}}
     return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
         "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": SPACE},
-        "pre_tokenizer": {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False},
-        "post_processor": {"type": "TemplateProcessing", "single": [bos, {"Sequence": {"id": "A", "type_id": 0}}],
-                           "pair": [bos, {"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-                           "special_tokens": {"<bos>": {"id": "<bos>", "ids": [2], "tokens": ["<bos>"]}}},
-        "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": SPACE}, "content": " "},
-                                                     {"type": "ByteFallback"}, {"type": "Fuse"}]},
-        "model": {"type": "BPE", "dropout": None, "unk_token": "<unk>", "continuing_subword_prefix": None, "end_of_word_suffix": None,
-                  "fuse_unk": True, "byte_fallback": True, "ignore_merges": False, "vocab": vocab,
-                  "merges": [list(m) for m in merges]},
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"String": " "},
+            "behavior": "MergedWithPrevious",
+            "invert": False,
+        },
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [bos, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [bos, {"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {"<bos>": {"id": "<bos>", "ids": [2], "tokens": ["<bos>"]}},
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "Replace", "pattern": {"String": SPACE}, "content": " "},
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+            ],
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": "<unk>",
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "ignore_merges": False,
+            "vocab": vocab,
+            "merges": [list(m) for m in merges],
+        },
     }
 
 
@@ -125,7 +164,7 @@ def build(texts):
     numbers = [str(n) for n in range(10, 300)]
     fixed = answer_pieces()
     learned = [p for p in learn(texts, N_VOCAB) if p not in fixed]
-    learned = learned[:N_VOCAB - FIRST_NORMAL - len(chars) - len(numbers) - len(fixed)]
+    learned = learned[: N_VOCAB - FIRST_NORMAL - len(chars) - len(numbers) - len(fixed)]
     normal = chars + numbers + learned
     vocab = {special[i]: i for i in range(FIRST_NORMAL)}
     for piece in normal + fixed:
@@ -137,7 +176,9 @@ def build(texts):
 
 def sample(work, n_bytes, seed=1):
     """Texts of training packages, at most n_bytes of C and as much Python."""
-    files = [f for _, name, split, _ in fetch.packages() if split == "train" for f in sorted((work / "src" / name).glob("*"))]
+    files = [
+        f for _, name, split, _ in fetch.packages() if split == "train" for f in sorted((work / "src" / name).glob("*"))
+    ]
     random.Random(seed).shuffle(files)
     room = {".c": n_bytes, ".py": n_bytes}
     for f in files:

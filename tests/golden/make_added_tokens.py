@@ -10,6 +10,7 @@ Needs Python with `tokenizers`, whose answers are what is expected. Written:
     ../../engine/text/tokenizer_chars.c  the ranges of its \\w and \\s: characters beside which a token with single_word,
                                          before which a token with lstrip is found
 """
+
 import json, os, random
 from tokenizers import AddedToken, Tokenizer, models
 
@@ -19,18 +20,62 @@ OPTIONS = ("single_word", "lstrip", "rstrip", "normalized")
 # content, then the options that are on
 SETS = [
     [("<l>", "lstrip"), ("<r>", "rstrip"), ("<lr>", "lstrip rstrip"), ("<w>", "single_word"), ("<p>", "")],
-    [("<l>", "lstrip normalized"), ("<r>", "rstrip normalized"), ("<w>", "single_word normalized"),
-     ("<p>", "normalized")],
+    [
+        ("<l>", "lstrip normalized"),
+        ("<r>", "rstrip normalized"),
+        ("<w>", "single_word normalized"),
+        ("<p>", "normalized"),
+    ],
     [("the end", "normalized"), (" stop", "normalized"), ("a b", ""), ("ab", "single_word"), ("\n<n>", "lstrip")],
     [("word", "single_word lstrip rstrip"), ("words", "rstrip"), ("or", "normalized"), ("\u2581q", "normalized")],
     [("<x>", "lstrip"), ("<x><y>", ""), ("<y>", "single_word"), (" <z>", "rstrip"), ("<z>", "lstrip normalized")],
-    [("\u00e9t\u00e9", "single_word"), ("\u4e2d", "lstrip rstrip"), ("-", "single_word normalized"),
-     ("<p>", "rstrip single_word")],
-    [("\r", "lstrip rstrip"), ("<r>", "rstrip"), (" <n>", ""), ("\v", "rstrip"), (" ~", "lstrip"),
-     ("\u20bf", "single_word")],
+    [
+        ("\u00e9t\u00e9", "single_word"),
+        ("\u4e2d", "lstrip rstrip"),
+        ("-", "single_word normalized"),
+        ("<p>", "rstrip single_word"),
+    ],
+    [
+        ("\r", "lstrip rstrip"),
+        ("<r>", "rstrip"),
+        (" <n>", ""),
+        ("\v", "rstrip"),
+        (" ~", "lstrip"),
+        ("\u20bf", "single_word"),
+    ],
 ]
-GLUE = [" ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\u2581", "\u2581\u2581", "\u200d", "",
-        "", "a", "b", "_", "9", ".", "\u00e9", "\u4e2d", "\u0301", "the", " word", "if (x) {", "<", ">", "<bos>", "\u0085"]
+GLUE = [
+    " ",
+    "  ",
+    "   ",
+    "\n",
+    "\n\n",
+    "\t",
+    "\r\n",
+    "\u00a0",
+    "\u2003",
+    "\u3000",
+    "\u2581",
+    "\u2581\u2581",
+    "\u200d",
+    "",
+    "",
+    "a",
+    "b",
+    "_",
+    "9",
+    ".",
+    "\u00e9",
+    "\u4e2d",
+    "\u0301",
+    "the",
+    " word",
+    "if (x) {",
+    "<",
+    ">",
+    "<bos>",
+    "\u0085",
+]
 
 
 def tokenizer_of(added):
@@ -49,16 +94,24 @@ def write_golden():
             for text, on in tokens:  # one whose text is a piece of the vocabulary keeps that piece's id
                 new = sum(a["content"] not in vocab for a in added)
                 is_special = len(added) % 2 == 0 and len(text) > 1 and text not in vocab
-                added.append({"id": vocab.get(text, max(vocab.values()) + 1 + new), "content": text,
-                              **{o: o in on.split() for o in OPTIONS}, "special": is_special})
+                added.append(
+                    {
+                        "id": vocab.get(text, max(vocab.values()) + 1 + new),
+                        "content": text,
+                        **{o: o in on.split() for o in OPTIONS},
+                        "special": is_special,
+                    }
+                )
             f.write("= " + ", ".join(json.dumps(a) for a in added) + "\n")
             t = tokenizer_of(added)
             assert [t.token_to_id(a["content"]) for a in added] == [a["id"] for a in added]
             for i in range(250):
                 text = ""
                 while not text:
-                    text = "".join(r.choice(tokens)[0] if r.random() < 0.4 else r.choice(GLUE)
-                                   for _ in range(1 + r.randrange(12 if i % 8 else 60)))
+                    text = "".join(
+                        r.choice(tokens)[0] if r.random() < 0.4 else r.choice(GLUE)
+                        for _ in range(1 + r.randrange(12 if i % 8 else 60))
+                    )
                 ids = t.encode(text, add_special_tokens=False).ids
                 f.write(text.encode().hex() + "\t" + " ".join(map(str, ids)) + "\n")
 
@@ -89,7 +142,8 @@ def write_table():
         "space": ranges(lambda c: strip.encode(c + "<q>").offsets[-1][0] == 0),
     }
     with open(os.path.join(HERE, "../../engine/text/tokenizer_chars.c"), "w", encoding="utf-8") as f:
-        f.write("""/* tokenizer_chars.c - \\\\w and \\\\s of Unicode, as ranges. Made by tests/golden/make_added_tokens.py from what the
+        f.write(
+            """/* tokenizer_chars.c - \\\\w and \\\\s of Unicode, as ranges. Made by tests/golden/make_added_tokens.py from what the
  * `tokenizers` library takes for them. */
 #include "tokenizer_impl.h"
 
@@ -98,7 +152,10 @@ typedef struct {
 } range;
 
 /* clang-format off */
-""".replace("\\\\", "\\"))
+""".replace(
+                "\\\\", "\\"
+            )
+        )
         for name, list_of in table.items():
             f.write("static const range %s[] = {\n" % name)
             line = "   "

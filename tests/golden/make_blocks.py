@@ -9,6 +9,7 @@ exponent off;  2: zero of either sign in the first, the rest as 0;  3: largest, 
 Line:  code, sum of the raw bytes (of 500 blocks), sum of the f32 bit patterns, for each 500 blocks. A sum is
 sum over i of (word_i + 1) * (z ^ z >> 29 | 1) with z = (i + 1) * 0x9E3779B97F4A7C15, mod 2^64: places count.
 """
+
 import sys
 
 import gguf
@@ -16,8 +17,19 @@ import numpy as np
 
 N, GROUP = 10000, 500
 TYPES = {  # name: offset and number of the f16 fields
-    "Q8_0": (0, 1), "Q4_0": (0, 1), "Q4_1": (0, 2), "Q5_0": (0, 1), "Q5_1": (0, 2), "Q2_K": (80, 2), "Q3_K": (108, 1), "Q4_K": (0, 2),
-    "Q5_K": (0, 2), "Q6_K": (208, 1), "IQ4_NL": (0, 1), "IQ4_XS": (0, 1), "MXFP4": None,
+    "Q8_0": (0, 1),
+    "Q4_0": (0, 1),
+    "Q4_1": (0, 2),
+    "Q5_0": (0, 1),
+    "Q5_1": (0, 2),
+    "Q2_K": (80, 2),
+    "Q3_K": (108, 1),
+    "Q4_K": (0, 2),
+    "Q5_K": (0, 2),
+    "Q6_K": (208, 1),
+    "IQ4_NL": (0, 1),
+    "IQ4_XS": (0, 1),
+    "MXFP4": None,
 }
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
@@ -31,7 +43,9 @@ def splitmix(z):
 
 def total(words):
     z = np.arange(1, words.size + 1, dtype=np.uint64) * STEP
-    return int(((words.astype(np.uint64) + np.uint64(1)) * (z ^ (z >> np.uint64(29)) | np.uint64(1))).sum(dtype=np.uint64))
+    return int(
+        ((words.astype(np.uint64) + np.uint64(1)) * (z ^ (z >> np.uint64(29)) | np.uint64(1))).sum(dtype=np.uint64)
+    )
 
 
 def blocks(kind, size, halves):
@@ -45,7 +59,9 @@ def blocks(kind, size, halves):
         at = halves[0] + 2 * k
         h = raw[:, at].astype(np.uint16) | raw[:, at + 1].astype(np.uint16) << 8
         finite = np.where((h & 0x7C00) == 0x7C00, h & 0xBFFF, h)
-        h = np.select([b % 4 == 1, (b % 4 == 2) & (k == 0), b % 4 == 3], [h & 0x83FF, h & 0x8000, (h & 0x8000) | 0x7BFF], finite)
+        h = np.select(
+            [b % 4 == 1, (b % 4 == 2) & (k == 0), b % 4 == 3], [h & 0x83FF, h & 0x8000, (h & 0x8000) | 0x7BFF], finite
+        )
         raw[:, at], raw[:, at + 1] = h & 255, h >> 8
     return raw
 
@@ -60,7 +76,9 @@ def main():
             assert np.isfinite(values).all(), name
             f.write(f"{kind.value}")
             for g in range(0, N, GROUP):
-                f.write(f" {total(raw[g:g + GROUP].reshape(-1)):016x} {total(values[g:g + GROUP].reshape(-1).view(np.uint32)):016x}")
+                f.write(
+                    f" {total(raw[g:g + GROUP].reshape(-1)):016x} {total(values[g:g + GROUP].reshape(-1).view(np.uint32)):016x}"
+                )
             f.write("\n")
 
 

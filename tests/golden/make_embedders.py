@@ -9,6 +9,7 @@ Weights as in make_models.py. The script checks itself: a causal mask, and a win
 
 Usage: make_embedders.py      needs torch, transformers >= 5.23, safetensors
 """
+
 import json
 import pathlib
 import shutil
@@ -26,10 +27,18 @@ MAGIC = 0x424D454D
 LENGTHS = [1, 2, 9, 20, 37, 5, 33]
 
 MODELS = {
-    "dense": dict(type="gemma3_text", store="bf16", dense=(48, 96, 40),
-                  kw=gemma3(48, 64, 7, 3, 1, 16, 160, window=16, scale=16, rope=rope3(), layers=period(7, 6))),
-    "plain": dict(type="gemma3_text", store="f32", dense=None,
-                  kw=gemma3(32, 48, 4, 4, 2, 16, 140, window=7, scale=11, rope=rope3(1e3, 1e2), layers=period(4, 2))),
+    "dense": dict(
+        type="gemma3_text",
+        store="bf16",
+        dense=(48, 96, 40),
+        kw=gemma3(48, 64, 7, 3, 1, 16, 160, window=16, scale=16, rope=rope3(), layers=period(7, 6)),
+    ),
+    "plain": dict(
+        type="gemma3_text",
+        store="f32",
+        dense=None,
+        kw=gemma3(32, 48, 4, 4, 2, 16, 140, window=7, scale=11, rope=rope3(1e3, 1e2), layers=period(4, 2)),
+    ),
 }
 
 
@@ -39,8 +48,12 @@ def build(spec, seed, **change):
     gen = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in sorted(model.named_parameters()):
-            v = (torch.rand(p.shape, generator=gen) * 1.4 - 0.6 if "norm" in name else
-                 torch.randn(p.shape, generator=gen) * (0.35 if "embed_tokens" in name else 1.3 / p.shape[-1] ** 0.5))
+            v = (
+                torch.rand(p.shape, generator=gen) * 1.4 - 0.6
+                if "norm" in name
+                else torch.randn(p.shape, generator=gen)
+                * (0.35 if "embed_tokens" in name else 1.3 / p.shape[-1] ** 0.5)
+            )
             p.copy_(v.to(DTYPE[spec["store"]]).float())
     return model
 
@@ -62,12 +75,21 @@ def main():
         seed = 2000 + number
         model, gen = build(spec, seed), torch.Generator().manual_seed(seed + 1)
         sizes = spec["dense"] or ()
-        dense = [(torch.randn(b, a, generator=gen) / a ** 0.5).to(DTYPE[spec["store"]]).float() for a, b in zip(sizes, sizes[1:])]
-        texts = [([2] + torch.randint(3, spec["kw"]["vocab_size"] - 1, (n,), generator=gen).tolist() + [1])[:n] for n in LENGTHS]
+        dense = [
+            (torch.randn(b, a, generator=gen) / a**0.5).to(DTYPE[spec["store"]]).float()
+            for a, b in zip(sizes, sizes[1:])
+        ]
+        texts = [
+            ([2] + torch.randint(3, spec["kw"]["vocab_size"] - 1, (n,), generator=gen).tolist() + [1])[:n]
+            for n in LENGTHS
+        ]
         want = vectors(model, dense, texts)
         window = spec["kw"]["sliding_window"]
-        for what, change in {"causal": dict(use_bidirectional_attention=False, sliding_window=window // 2 + 1), "wider": dict(sliding_window=window + 2),
-                             "narrower": dict(sliding_window=window - 2)}.items():
+        for what, change in {
+            "causal": dict(use_bidirectional_attention=False, sliding_window=window // 2 + 1),
+            "wider": dict(sliding_window=window + 2),
+            "narrower": dict(sliding_window=window - 2),
+        }.items():
             moved = (vectors(build(spec, seed, **change), dense, texts) - want).abs().max().item()
             assert moved > 1e-2, f"{name}: {what} moves the vectors by {moved:.1e} only"
         path = OUT / name
@@ -75,14 +97,31 @@ def main():
         path.mkdir(parents=True)
         cfg = dict(disk_config(model, spec), architectures=["Gemma3TextModel"], use_bidirectional_attention=True)
         (path / "config.json").write_text(json.dumps(cfg, indent=1) + "\n")
-        save_file({n: p.detach().clone().to(DTYPE[spec["store"]]).contiguous() for n, p in model.named_parameters()}, path / "model.safetensors",
-                  metadata={"format": "pt"})
+        save_file(
+            {n: p.detach().clone().to(DTYPE[spec["store"]]).contiguous() for n, p in model.named_parameters()},
+            path / "model.safetensors",
+            metadata={"format": "pt"},
+        )
         for i, w in enumerate(dense):
             folder = path / f"{i + 2}_Dense"
             folder.mkdir()
-            (folder / "config.json").write_text(json.dumps(dict(in_features=w.shape[1], out_features=w.shape[0], bias=False,
-                                                                activation_function="torch.nn.modules.linear.Identity"), indent=1) + "\n")
-            save_file({"linear.weight": w.to(DTYPE[spec["store"]]).contiguous()}, folder / "model.safetensors", metadata={"format": "pt"})
+            (folder / "config.json").write_text(
+                json.dumps(
+                    dict(
+                        in_features=w.shape[1],
+                        out_features=w.shape[0],
+                        bias=False,
+                        activation_function="torch.nn.modules.linear.Identity",
+                    ),
+                    indent=1,
+                )
+                + "\n"
+            )
+            save_file(
+                {"linear.weight": w.to(DTYPE[spec["store"]]).contiguous()},
+                folder / "model.safetensors",
+                metadata={"format": "pt"},
+            )
         data = struct.pack("<3I", MAGIC, len(texts), want.shape[1])
         for ids, v in zip(texts, want):
             data += struct.pack(f"<I{len(ids)}i", len(ids), *ids) + v.numpy().astype("<f4").tobytes()

@@ -13,6 +13,7 @@ bases and factor, layer pattern) changing it must move some logit by 1e-2 of the
 
 Usage: make_models.py [NAME...]      needs torch, transformers >= 5.23, safetensors
 """
+
 import copy
 import json
 import pathlib
@@ -23,16 +24,35 @@ import sys
 import torch
 from safetensors.torch import save_file
 from safetensors.torch import load_file
-from transformers import (AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma2ForCausalLM, Gemma3Config,
-                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3nForCausalLM, Gemma3nTextConfig, Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig,
-                          Gemma4UnifiedForCausalLM, Gemma4UnifiedTextConfig, GemmaConfig, GemmaForCausalLM)
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    Gemma3Config,
+    Gemma3ForCausalLM,
+    Gemma3ForConditionalGeneration,
+    Gemma3nForCausalLM,
+    Gemma3nTextConfig,
+    Gemma3TextConfig,
+    Gemma4ForCausalLM,
+    Gemma4TextConfig,
+    Gemma4UnifiedForCausalLM,
+    Gemma4UnifiedTextConfig,
+    GemmaConfig,
+    GemmaForCausalLM,
+)
 
 OUT = pathlib.Path(__file__).resolve().parent / "models"
 MAGIC = 0x4F47594D
-CLASSES = {"gemma": (GemmaConfig, GemmaForCausalLM), "gemma2": (Gemma2Config, Gemma2ForCausalLM),
-           "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM), "gemma4_text": (Gemma4TextConfig, Gemma4ForCausalLM),
-           "gemma3n_text": (Gemma3nTextConfig, Gemma3nForCausalLM),
-           "gemma4_unified_text": (Gemma4UnifiedTextConfig, Gemma4UnifiedForCausalLM)}
+CLASSES = {
+    "gemma": (GemmaConfig, GemmaForCausalLM),
+    "gemma2": (Gemma2Config, Gemma2ForCausalLM),
+    "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM),
+    "gemma4_text": (Gemma4TextConfig, Gemma4ForCausalLM),
+    "gemma3n_text": (Gemma3nTextConfig, Gemma3nForCausalLM),
+    "gemma4_unified_text": (Gemma4UnifiedTextConfig, Gemma4UnifiedForCausalLM),
+}
 ARCHITECTURE = {name: pair[1].__name__ for name, pair in CLASSES.items()}
 DTYPE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
@@ -47,12 +67,23 @@ def period(n, p):
 
 
 def shape(d, ff, n_layer, h, kv, hd, vocab):
-    return dict(hidden_size=d, intermediate_size=ff, num_hidden_layers=n_layer, num_attention_heads=h, num_key_value_heads=kv, head_dim=hd,
-                vocab_size=vocab)
+    return dict(
+        hidden_size=d,
+        intermediate_size=ff,
+        num_hidden_layers=n_layer,
+        num_attention_heads=h,
+        num_key_value_heads=kv,
+        head_dim=hd,
+        vocab_size=vocab,
+    )
 
 
 def rope3(base=1e6, local=1e4, factor=None):
-    full = {"rope_type": "default", "rope_theta": base} if factor is None else {"rope_type": "linear", "rope_theta": base, "factor": factor}
+    full = (
+        {"rope_type": "default", "rope_theta": base}
+        if factor is None
+        else {"rope_type": "linear", "rope_theta": base, "factor": factor}
+    )
     return {GLOBAL: full, LOCAL: {"rope_type": "default", "rope_theta": local}}
 
 
@@ -65,36 +96,87 @@ def gemma1(*dims, **kw):
 
 
 def gemma2(*dims, window, scale, attn_cap, cap):
-    return dict(flat(shape(*dims)), sliding_window=window, query_pre_attn_scalar=scale, attn_logit_softcapping=attn_cap,
-                final_logit_softcapping=cap, layer_types=alternate(dims[2]))
+    return dict(
+        flat(shape(*dims)),
+        sliding_window=window,
+        query_pre_attn_scalar=scale,
+        attn_logit_softcapping=attn_cap,
+        final_logit_softcapping=cap,
+        layer_types=alternate(dims[2]),
+    )
 
 
 def gemma3(*dims, window, scale, rope, layers, **kw):
-    return dict(shape(*dims), sliding_window=window, query_pre_attn_scalar=scale, rope_parameters=rope, layer_types=layers, **kw)
+    return dict(
+        shape(*dims), sliding_window=window, query_pre_attn_scalar=scale, rope_parameters=rope, layer_types=layers, **kw
+    )
 
 
 def rope4(part=0.25, base=1e6, local=1e4):
-    full = {"rope_type": "proportional", "partial_rotary_factor": part, "rope_theta": base} if part else {"rope_type": "default", "rope_theta": base}
+    full = (
+        {"rope_type": "proportional", "partial_rotary_factor": part, "rope_theta": base}
+        if part
+        else {"rope_type": "default", "rope_theta": base}
+    )
     return {GLOBAL: full, LOCAL: {"rope_type": "default", "rope_theta": local}}
 
 
-def gemma4(*dims, window, layers, wide, kv_global=None, k_is_v=False, rope=None, cap=None, shared=0, double=False, ple=0, experts=None, **kw):
+def gemma4(
+    *dims,
+    window,
+    layers,
+    wide,
+    kv_global=None,
+    k_is_v=False,
+    rope=None,
+    cap=None,
+    shared=0,
+    double=False,
+    ple=0,
+    experts=None,
+    **kw,
+):
     """wide, kv_global: width and number of key heads of global layers; experts: (all, used, width)."""
-    out = dict(shape(*dims), sliding_window=window, layer_types=layers, rope_parameters=rope or rope4(), final_logit_softcapping=cap,
-               attention_k_eq_v=k_is_v, num_kv_shared_layers=shared, use_double_wide_mlp=double, global_head_dim=wide,
-               hidden_size_per_layer_input=ple, vocab_size_per_layer_input=dims[6], **kw)
+    out = dict(
+        shape(*dims),
+        sliding_window=window,
+        layer_types=layers,
+        rope_parameters=rope or rope4(),
+        final_logit_softcapping=cap,
+        attention_k_eq_v=k_is_v,
+        num_kv_shared_layers=shared,
+        use_double_wide_mlp=double,
+        global_head_dim=wide,
+        hidden_size_per_layer_input=ple,
+        vocab_size_per_layer_input=dims[6],
+        **kw,
+    )
     if kv_global:
         out["num_global_key_value_heads"] = kv_global
     if experts:
-        out.update(enable_moe_block=True, num_experts=experts[0], top_k_experts=experts[1], moe_intermediate_size=experts[2])
+        out.update(
+            enable_moe_block=True, num_experts=experts[0], top_k_experts=experts[1], moe_intermediate_size=experts[2]
+        )
     return out
 
 
-def gemma3n(*dims, window, layers, rank, ple, shared=0, sparse=0, streams=4, cap=None, rope=None, ff=None, ple_rows=None, **kw):
+def gemma3n(
+    *dims, window, layers, rank, ple, shared=0, sparse=0, streams=4, cap=None, rope=None, ff=None, ple_rows=None, **kw
+):
     """sparse: how many layers from the first on; ff: widths of the layers, where they differ; ple_rows: fewer than there are ids."""
-    out = dict(shape(*dims), sliding_window=window, layer_types=layers, rope_parameters=rope or rope3(),
-               num_kv_shared_layers=shared, hidden_size_per_layer_input=ple, vocab_size_per_layer_input=ple_rows or dims[6], laurel_rank=rank,
-               altup_num_inputs=streams, activation_sparsity_pattern=[0.95] * sparse + [0.0] * (dims[2] - sparse), **kw)
+    out = dict(
+        shape(*dims),
+        sliding_window=window,
+        layer_types=layers,
+        rope_parameters=rope or rope3(),
+        num_kv_shared_layers=shared,
+        hidden_size_per_layer_input=ple,
+        vocab_size_per_layer_input=ple_rows or dims[6],
+        laurel_rank=rank,
+        altup_num_inputs=streams,
+        activation_sparsity_pattern=[0.95] * sparse + [0.0] * (dims[2] - sparse),
+        **kw,
+    )
     out.update(dict(intermediate_size=ff) if ff else {}, **(dict(final_logit_softcapping=cap) if cap else {}))
     return out
 
@@ -105,7 +187,9 @@ OLD2 = dict(OLD1, layer_types=None)
 
 def old3(base, local, factor=None, **kw):
     scaling = None if factor is None else {"rope_type": "linear", "factor": factor}
-    return dict(rope_parameters=None, layer_types=None, rope_theta=base, rope_local_base_freq=local, rope_scaling=scaling, **kw)
+    return dict(
+        rope_parameters=None, layer_types=None, rope_theta=base, rope_local_base_freq=local, rope_scaling=scaling, **kw
+    )
 
 
 # n tokens; store = type in the file; kw = the configuration that transformers takes (d, ff, layers, heads, kv heads,
@@ -113,108 +197,427 @@ def old3(base, local, factor=None, **kw):
 # checkpoint; lm_head = a copy of the embedding
 MODELS = {
     # Gemma 1: all layers global, two norms a layer, score scale head_dim^-1/2
-    "gemma1-mqa": dict(type="gemma", n=26, store="f32", kw=gemma1(32, 64, 3, 4, 1, 16, 160),
-                       disk=dict(OLD1, hidden_act="gelu", hidden_activation=None)),
+    "gemma1-mqa": dict(
+        type="gemma",
+        n=26,
+        store="f32",
+        kw=gemma1(32, 64, 3, 4, 1, 16, 160),
+        disk=dict(OLD1, hidden_act="gelu", hidden_activation=None),
+    ),
     "gemma1-mha": dict(type="gemma", n=33, store="bf16", kw=gemma1(48, 80, 2, 3, 3, 16, 151)),
-    "codegemma": dict(type="gemma", n=29, store="f16", disk=OLD1, lm_head=True,
-                      kw=gemma1(32, 96, 3, 2, 1, 32, 144, bos_token_id=2, eos_token_id=1)),
+    "codegemma": dict(
+        type="gemma",
+        n=29,
+        store="f16",
+        disk=OLD1,
+        lm_head=True,
+        kw=gemma1(32, 96, 3, 2, 1, 32, 144, bos_token_id=2, eos_token_id=1),
+    ),
     # Gemma 2: alternating from local, both caps, score scale not head_dim^-1/2
-    "gemma2-gqa": dict(type="gemma2", n=25, store="f32", kw=gemma2(32, 64, 4, 4, 2, 16, 157, window=6, scale=10, attn_cap=2.5, cap=4.0)),
-    "gemma2-scale": dict(type="gemma2", n=29, store="bf16", shards=3,
-                         kw=gemma2(48, 96, 5, 6, 2, 16, 170, window=7, scale=8, attn_cap=3.0, cap=3.0)),
+    "gemma2-gqa": dict(
+        type="gemma2", n=25, store="f32", kw=gemma2(32, 64, 4, 4, 2, 16, 157, window=6, scale=10, attn_cap=2.5, cap=4.0)
+    ),
+    "gemma2-scale": dict(
+        type="gemma2",
+        n=29,
+        store="bf16",
+        shards=3,
+        kw=gemma2(48, 96, 5, 6, 2, 16, 170, window=7, scale=8, attn_cap=3.0, cap=3.0),
+    ),
     # no layer_types, no pattern key: the family's own alternation
-    "gemma2-old": dict(type="gemma2", n=21, store="f16", disk=OLD2, lm_head=True,
-                       kw=gemma2(64, 64, 4, 4, 1, 32, 128, window=5, scale=144, attn_cap=1.0, cap=5.0)),
-    "gemma2-nocap": dict(type="gemma2", n=20, store="f32", kw=gemma2(32, 48, 3, 4, 4, 8, 130, window=9, scale=8, attn_cap=None, cap=None)),
+    "gemma2-old": dict(
+        type="gemma2",
+        n=21,
+        store="f16",
+        disk=OLD2,
+        lm_head=True,
+        kw=gemma2(64, 64, 4, 4, 1, 32, 128, window=5, scale=144, attn_cap=1.0, cap=5.0),
+    ),
+    "gemma2-nocap": dict(
+        type="gemma2", n=20, store="f32", kw=gemma2(32, 48, 3, 4, 4, 8, 130, window=9, scale=8, attn_cap=None, cap=None)
+    ),
     # Gemma 3: head norms, two rope bases, period 6
-    "gemma3-mqa": dict(type="gemma3_text", n=33, store="bf16", disk=old3(1e6, 1e4, sliding_window_pattern=6),
-                       kw=gemma3(32, 64, 7, 4, 1, 16, 160, window=8, scale=16, rope=rope3(), layers=period(7, 6))),
-    "gemma3-gqa-linear": dict(type="gemma3_text", n=26, store="bf16", disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
-                              kw=gemma3(48, 48, 7, 6, 2, 16, 149, window=5, scale=11, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
-    "gemma3-linear-new": dict(type="gemma3_text", n=33, store="f16",
-                              kw=gemma3(32, 64, 6, 4, 2, 16, 131, window=8, scale=21, rope=rope3(2e3, 5e1, 8.0), layers=period(6, 3))),
+    "gemma3-mqa": dict(
+        type="gemma3_text",
+        n=33,
+        store="bf16",
+        disk=old3(1e6, 1e4, sliding_window_pattern=6),
+        kw=gemma3(32, 64, 7, 4, 1, 16, 160, window=8, scale=16, rope=rope3(), layers=period(7, 6)),
+    ),
+    "gemma3-gqa-linear": dict(
+        type="gemma3_text",
+        n=26,
+        store="bf16",
+        disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
+        kw=gemma3(48, 48, 7, 6, 2, 16, 149, window=5, scale=11, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6)),
+    ),
+    "gemma3-linear-new": dict(
+        type="gemma3_text",
+        n=33,
+        store="f16",
+        kw=gemma3(32, 64, 6, 4, 2, 16, 131, window=8, scale=21, rope=rope3(2e3, 5e1, 8.0), layers=period(6, 3)),
+    ),
     # an explicit list wins over the pattern key that transformers writes beside it; the attention cap is ignored, the
     # final one obeyed
-    "gemma3-layers": dict(type="gemma3_text", n=37, store="f32", disk=dict(_sliding_window_pattern=6, attn_logit_softcapping=0.5),
-                          kw=gemma3(32, 32, 4, 2, 1, 32, 140, window=9, scale=7, rope=rope3(), layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
-                                    final_logit_softcapping=2.0)),
+    "gemma3-layers": dict(
+        type="gemma3_text",
+        n=37,
+        store="f32",
+        disk=dict(_sliding_window_pattern=6, attn_logit_softcapping=0.5),
+        kw=gemma3(
+            32,
+            32,
+            4,
+            2,
+            1,
+            32,
+            140,
+            window=9,
+            scale=7,
+            rope=rope3(),
+            layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
+            final_logit_softcapping=2.0,
+        ),
+    ),
     # every layer local, one window long; no pattern key: the family's period
-    "gemma3-local": dict(type="gemma3_text", n=9, store="f32", disk=old3(1e6, 1e4),
-                         kw=gemma3(48, 64, 3, 4, 4, 16, 129, window=9, scale=16, rope=rope3(), layers=period(3, 6))),
-    "gemma3-sharded": dict(type="gemma3_text", n=31, store="f16", shards=4,
-                           kw=gemma3(64, 64, 3, 4, 2, 32, 200, window=7, scale=12, rope=rope3(1e4, 1e2), layers=period(3, 2))),
-    "gemma3-deep": dict(type="gemma3_text", n=29, store="bf16",
-                        kw=gemma3(32, 32, 13, 2, 1, 16, 133, window=7, scale=16, rope=rope3(), layers=period(13, 6))),
+    "gemma3-local": dict(
+        type="gemma3_text",
+        n=9,
+        store="f32",
+        disk=old3(1e6, 1e4),
+        kw=gemma3(48, 64, 3, 4, 4, 16, 129, window=9, scale=16, rope=rope3(), layers=period(3, 6)),
+    ),
+    "gemma3-sharded": dict(
+        type="gemma3_text",
+        n=31,
+        store="f16",
+        shards=4,
+        kw=gemma3(64, 64, 3, 4, 2, 32, 200, window=7, scale=12, rope=rope3(1e4, 1e2), layers=period(3, 2)),
+    ),
+    "gemma3-deep": dict(
+        type="gemma3_text",
+        n=29,
+        store="bf16",
+        kw=gemma3(32, 32, 13, 2, 1, 16, 133, window=7, scale=16, rope=rope3(), layers=period(13, 6)),
+    ),
     # multimodal checkpoints: text_config, the two nestings of names, vision tensors to be skipped
-    "gemma3-mm": dict(type="gemma3_text", n=29, store="bf16", nesting="language_model.model.",
-                      disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
-                      kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
-    "gemma3-mm-new": dict(type="gemma3_text", n=25, store="f32", nesting="model.language_model.", shards=2, lm_head=True,
-                          kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2))),
+    "gemma3-mm": dict(
+        type="gemma3_text",
+        n=29,
+        store="bf16",
+        nesting="language_model.model.",
+        disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
+        kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6)),
+    ),
+    "gemma3-mm-new": dict(
+        type="gemma3_text",
+        n=25,
+        store="f32",
+        nesting="model.language_model.",
+        shards=2,
+        lm_head=True,
+        kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2)),
+    ),
     # Gemma 4: the last layer is global; heads of two widths, part of the wide ones rotated, layer scalars, no 1 + w;
     # disk = None: what transformers writes (per_layer_config); dead: K and V tensors of layers that read another's
-    "gemma4-unified": dict(type="gemma4_unified_text", n=25, store="f32",
-                           kw=gemma4(32, 64, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0)),
-    "gemma4-dense-new": dict(type="gemma4_text", n=29, store="bf16", disk=None,
-                             kw=gemma4(48, 80, 5, 6, 3, 16, 141, window=7, layers=period(5, 3), wide=32, rope=rope4(0.5, 1e4, 1e2))),
-    "gemma4-mm": dict(type="gemma4_text", n=27, store="f16", nesting="model.language_model.", shards=2, lm_head=True,
-                      kw=gemma4(32, 48, 6, 4, 2, 16, 137, window=8, layers=period(6, 3), wide=48, kv_global=2, k_is_v=True, cap=4.0)),
-    "gemma4-even": dict(type="gemma4_unified_text", n=22, store="f32", disk=None,
-                        kw=gemma4(48, 64, 4, 4, 4, 16, 133, window=8, layers=[GLOBAL, LOCAL, LOCAL, GLOBAL], wide=16, k_is_v=True,
-                                  rope=rope4(0, 1e4, 1e2))),
-    "gemma4-e": dict(type="gemma4_text", n=31, store="f32", dead=True,
-                     kw=gemma4(32, 48, 8, 4, 1, 16, 145, window=6, layers=period(8, 2), wide=32, cap=4.0, shared=4, double=True, ple=8)),
-    "gemma4-e-new": dict(type="gemma4_text", n=26, store="bf16", disk=None,
-                         kw=gemma4(32, 64, 9, 4, 2, 16, 139, window=9, layers=period(9, 3), wide=32, shared=3, ple=16)),
-    "gemma4-e-mm": dict(type="gemma4_text", n=24, store="bf16", nesting="model.language_model.", dead=True,
-                        kw=gemma4(32, 32, 6, 2, 1, 16, 151, window=5, layers=period(6, 2), wide=32, cap=3.0, shared=3, double=True, ple=8)),
-    "gemma4-shared": dict(type="gemma4_unified_text", n=28, store="f32",
-                          kw=gemma4(32, 64, 7, 4, 2, 16, 129, window=7, layers=period(7, 3), wide=32, kv_global=1, k_is_v=True, shared=3)),
-    "gemma4-ple": dict(type="gemma4_text", n=21, store="f16", kw=gemma4(32, 48, 3, 4, 2, 16, 147, window=6, layers=period(3, 3), wide=32, ple=8)),
-    "gemma4-moe": dict(type="gemma4_text", n=27, store="f32",
-                       kw=gemma4(32, 40, 4, 4, 2, 16, 143, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0,
-                                 experts=(8, 2, 16))),
-    "gemma4-moe-new": dict(type="gemma4_text", n=23, store="bf16", disk=None,
-                           kw=gemma4(32, 32, 3, 4, 2, 16, 131, window=7, layers=period(3, 3), wide=32, experts=(5, 3, 24))),
+    "gemma4-unified": dict(
+        type="gemma4_unified_text",
+        n=25,
+        store="f32",
+        kw=gemma4(32, 64, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0),
+    ),
+    "gemma4-dense-new": dict(
+        type="gemma4_text",
+        n=29,
+        store="bf16",
+        disk=None,
+        kw=gemma4(48, 80, 5, 6, 3, 16, 141, window=7, layers=period(5, 3), wide=32, rope=rope4(0.5, 1e4, 1e2)),
+    ),
+    "gemma4-mm": dict(
+        type="gemma4_text",
+        n=27,
+        store="f16",
+        nesting="model.language_model.",
+        shards=2,
+        lm_head=True,
+        kw=gemma4(32, 48, 6, 4, 2, 16, 137, window=8, layers=period(6, 3), wide=48, kv_global=2, k_is_v=True, cap=4.0),
+    ),
+    "gemma4-even": dict(
+        type="gemma4_unified_text",
+        n=22,
+        store="f32",
+        disk=None,
+        kw=gemma4(
+            48,
+            64,
+            4,
+            4,
+            4,
+            16,
+            133,
+            window=8,
+            layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
+            wide=16,
+            k_is_v=True,
+            rope=rope4(0, 1e4, 1e2),
+        ),
+    ),
+    "gemma4-e": dict(
+        type="gemma4_text",
+        n=31,
+        store="f32",
+        dead=True,
+        kw=gemma4(
+            32, 48, 8, 4, 1, 16, 145, window=6, layers=period(8, 2), wide=32, cap=4.0, shared=4, double=True, ple=8
+        ),
+    ),
+    "gemma4-e-new": dict(
+        type="gemma4_text",
+        n=26,
+        store="bf16",
+        disk=None,
+        kw=gemma4(32, 64, 9, 4, 2, 16, 139, window=9, layers=period(9, 3), wide=32, shared=3, ple=16),
+    ),
+    "gemma4-e-mm": dict(
+        type="gemma4_text",
+        n=24,
+        store="bf16",
+        nesting="model.language_model.",
+        dead=True,
+        kw=gemma4(
+            32, 32, 6, 2, 1, 16, 151, window=5, layers=period(6, 2), wide=32, cap=3.0, shared=3, double=True, ple=8
+        ),
+    ),
+    "gemma4-shared": dict(
+        type="gemma4_unified_text",
+        n=28,
+        store="f32",
+        kw=gemma4(32, 64, 7, 4, 2, 16, 129, window=7, layers=period(7, 3), wide=32, kv_global=1, k_is_v=True, shared=3),
+    ),
+    "gemma4-ple": dict(
+        type="gemma4_text",
+        n=21,
+        store="f16",
+        kw=gemma4(32, 48, 3, 4, 2, 16, 147, window=6, layers=period(3, 3), wide=32, ple=8),
+    ),
+    "gemma4-moe": dict(
+        type="gemma4_text",
+        n=27,
+        store="f32",
+        kw=gemma4(
+            32,
+            40,
+            4,
+            4,
+            2,
+            16,
+            143,
+            window=6,
+            layers=period(4, 2),
+            wide=32,
+            kv_global=1,
+            k_is_v=True,
+            cap=3.0,
+            experts=(8, 2, 16),
+        ),
+    ),
+    "gemma4-moe-new": dict(
+        type="gemma4_text",
+        n=23,
+        store="bf16",
+        disk=None,
+        kw=gemma4(32, 32, 3, 4, 2, 16, 131, window=7, layers=period(3, 3), wide=32, experts=(5, 3, 24)),
+    ),
     # Gemma 3n: streams, Laurel, per-layer inputs, a sparse gate, layers that read another's keys
-    "gemma3n": dict(type="gemma3n_text", n=27, store="bf16", disk=None,
-                    kw=gemma3n(32, 192, 6, 4, 2, 16, 150, window=6, layers=period(6, 2), rank=8, ple=8, shared=2, sparse=2, cap=3.0)),
-    "gemma3n-old": dict(type="gemma3n_text", n=25, store="bf16",
-                        disk=dict(rope_parameters=None, rope_theta=1e4, rope_local_base_freq=1e2, rope_scaling=None),
-                        kw=gemma3n(48, 192, 5, 6, 3, 16, 139, window=7, layers=period(5, 5), rank=5, ple=16, rope=rope3(1e4, 1e2), sparse=3,
-                                   ff=[192, 224, 192, 256, 192])),
-    "gemma3n-two": dict(type="gemma3n_text", n=22, store="f32",
-                        kw=gemma3n(32, 192, 3, 4, 1, 16, 133, window=8, layers=period(3, 3), rank=16, ple=8, streams=2, altup_correct_scale=False)),
-    "gemma3n-mm": dict(type="gemma3n_text", n=24, store="f16", nesting="model.language_model.", shards=2, dead=True,
-                       kw=gemma3n(32, 192, 6, 2, 2, 32, 137, window=5, layers=period(6, 3), rank=8, ple=8, shared=3, sparse=1, cap=4.0)),
-    "gemma3n-active": dict(type="gemma3n_text", n=21, store="bf16",
-                           kw=gemma3n(32, 192, 4, 4, 2, 16, 131, window=6, layers=period(4, 2), rank=8, ple=8, streams=3, sparse=4,
-                                      altup_active_idx=1)),
+    "gemma3n": dict(
+        type="gemma3n_text",
+        n=27,
+        store="bf16",
+        disk=None,
+        kw=gemma3n(
+            32, 192, 6, 4, 2, 16, 150, window=6, layers=period(6, 2), rank=8, ple=8, shared=2, sparse=2, cap=3.0
+        ),
+    ),
+    "gemma3n-old": dict(
+        type="gemma3n_text",
+        n=25,
+        store="bf16",
+        disk=dict(rope_parameters=None, rope_theta=1e4, rope_local_base_freq=1e2, rope_scaling=None),
+        kw=gemma3n(
+            48,
+            192,
+            5,
+            6,
+            3,
+            16,
+            139,
+            window=7,
+            layers=period(5, 5),
+            rank=5,
+            ple=16,
+            rope=rope3(1e4, 1e2),
+            sparse=3,
+            ff=[192, 224, 192, 256, 192],
+        ),
+    ),
+    "gemma3n-two": dict(
+        type="gemma3n_text",
+        n=22,
+        store="f32",
+        kw=gemma3n(
+            32,
+            192,
+            3,
+            4,
+            1,
+            16,
+            133,
+            window=8,
+            layers=period(3, 3),
+            rank=16,
+            ple=8,
+            streams=2,
+            altup_correct_scale=False,
+        ),
+    ),
+    "gemma3n-mm": dict(
+        type="gemma3n_text",
+        n=24,
+        store="f16",
+        nesting="model.language_model.",
+        shards=2,
+        dead=True,
+        kw=gemma3n(
+            32, 192, 6, 2, 2, 32, 137, window=5, layers=period(6, 3), rank=8, ple=8, shared=3, sparse=1, cap=4.0
+        ),
+    ),
+    "gemma3n-active": dict(
+        type="gemma3n_text",
+        n=21,
+        store="bf16",
+        kw=gemma3n(
+            32,
+            192,
+            4,
+            4,
+            2,
+            16,
+            131,
+            window=6,
+            layers=period(4, 2),
+            rank=8,
+            ple=8,
+            streams=3,
+            sparse=4,
+            altup_active_idx=1,
+        ),
+    ),
     # ids that the table of per-layer embeddings has no row for take its first
-    "gemma3n-pad": dict(type="gemma3n_text", n=23, store="f16",
-                        kw=gemma3n(32, 192, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), rank=8, ple=8, sparse=1, shared=1, ple_rows=100)),
+    "gemma3n-pad": dict(
+        type="gemma3n_text",
+        n=23,
+        store="f16",
+        kw=gemma3n(
+            32, 192, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), rank=8, ple=8, sparse=1, shared=1, ple_rows=100
+        ),
+    ),
     # sizes that are multiples of nothing
-    "gemma3-odd": dict(type="gemma3_text", n=31, store="f32",
-                       kw=gemma3(38, 54, 4, 2, 1, 10, 127, window=7, scale=9, rope=rope3(1e3, 1e2, 8.0), layers=period(4, 3))),
-    "gemma4-odd": dict(type="gemma4_text", n=27, store="bf16",
-                       kw=gemma4(38, 54, 4, 2, 2, 10, 127, window=5, layers=period(4, 2), wide=14, kv_global=1, k_is_v=True, cap=3.0, rope=rope4(0.5))),
-    "gemma3n-odd": dict(type="gemma3n_text", n=23, store="bf16",
-                        kw=gemma3n(38, 198, 4, 2, 1, 10, 127, window=5, layers=period(4, 2), rank=7, ple=6, shared=1, sparse=2)),
+    "gemma3-odd": dict(
+        type="gemma3_text",
+        n=31,
+        store="f32",
+        kw=gemma3(38, 54, 4, 2, 1, 10, 127, window=7, scale=9, rope=rope3(1e3, 1e2, 8.0), layers=period(4, 3)),
+    ),
+    "gemma4-odd": dict(
+        type="gemma4_text",
+        n=27,
+        store="bf16",
+        kw=gemma4(
+            38,
+            54,
+            4,
+            2,
+            2,
+            10,
+            127,
+            window=5,
+            layers=period(4, 2),
+            wide=14,
+            kv_global=1,
+            k_is_v=True,
+            cap=3.0,
+            rope=rope4(0.5),
+        ),
+    ),
+    "gemma3n-odd": dict(
+        type="gemma3n_text",
+        n=23,
+        store="bf16",
+        kw=gemma3n(38, 198, 4, 2, 1, 10, 127, window=5, layers=period(4, 2), rank=7, ple=6, shared=1, sparse=2),
+    ),
     # switches in the other position: groups of two, one cap of the two, no local layer, one expert and all of them
     "gemma1-gqa": dict(type="gemma", n=20, store="bf16", kw=gemma1(32, 48, 2, 4, 2, 16, 131)),
-    "gemma2-attncap": dict(type="gemma2", n=21, store="bf16", kw=gemma2(32, 48, 2, 4, 4, 16, 131, window=7, scale=16, attn_cap=1.5, cap=None)),
-    "gemma2-finalcap": dict(type="gemma2", n=21, store="bf16", kw=gemma2(32, 48, 2, 4, 1, 16, 127, window=6, scale=16, attn_cap=None, cap=3.0)),
-    "gemma3-global": dict(type="gemma3_text", n=22, store="bf16",
-                          kw=gemma3(32, 48, 3, 4, 2, 16, 131, window=6, scale=16, rope=rope3(1e3, 1e2), layers=[GLOBAL] * 3)),
-    "gemma4-global": dict(type="gemma4_text", n=22, store="bf16",
-                          kw=gemma4(32, 48, 3, 4, 2, 16, 127, window=6, layers=[GLOBAL] * 3, wide=32, rope=rope4(0.5, 1e4))),
-    "gemma4-moe-one": dict(type="gemma4_text", n=24, store="bf16",
-                           kw=gemma4(32, 40, 2, 4, 2, 16, 131, window=6, layers=period(2, 2), wide=32, kv_global=1, k_is_v=True, experts=(5, 1, 20))),
-    "gemma4-moe-all": dict(type="gemma4_text", n=21, store="bf16",
-                           kw=gemma4(32, 24, 2, 4, 2, 16, 127, window=7, layers=period(2, 2), wide=16, cap=4.0, experts=(3, 3, 12))),
+    "gemma2-attncap": dict(
+        type="gemma2",
+        n=21,
+        store="bf16",
+        kw=gemma2(32, 48, 2, 4, 4, 16, 131, window=7, scale=16, attn_cap=1.5, cap=None),
+    ),
+    "gemma2-finalcap": dict(
+        type="gemma2",
+        n=21,
+        store="bf16",
+        kw=gemma2(32, 48, 2, 4, 1, 16, 127, window=6, scale=16, attn_cap=None, cap=3.0),
+    ),
+    "gemma3-global": dict(
+        type="gemma3_text",
+        n=22,
+        store="bf16",
+        kw=gemma3(32, 48, 3, 4, 2, 16, 131, window=6, scale=16, rope=rope3(1e3, 1e2), layers=[GLOBAL] * 3),
+    ),
+    "gemma4-global": dict(
+        type="gemma4_text",
+        n=22,
+        store="bf16",
+        kw=gemma4(32, 48, 3, 4, 2, 16, 127, window=6, layers=[GLOBAL] * 3, wide=32, rope=rope4(0.5, 1e4)),
+    ),
+    "gemma4-moe-one": dict(
+        type="gemma4_text",
+        n=24,
+        store="bf16",
+        kw=gemma4(
+            32,
+            40,
+            2,
+            4,
+            2,
+            16,
+            131,
+            window=6,
+            layers=period(2, 2),
+            wide=32,
+            kv_global=1,
+            k_is_v=True,
+            experts=(5, 1, 20),
+        ),
+    ),
+    "gemma4-moe-all": dict(
+        type="gemma4_text",
+        n=21,
+        store="bf16",
+        kw=gemma4(32, 24, 2, 4, 2, 16, 127, window=7, layers=period(2, 2), wide=16, cap=4.0, experts=(3, 3, 12)),
+    ),
 }
-VISION = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4, num_channels=3,
-              vision_use_head=False)
+VISION = dict(
+    hidden_size=16,
+    intermediate_size=16,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    image_size=8,
+    patch_size=4,
+    num_channels=3,
+    vision_use_head=False,
+)
 
 
 def build(spec, seed, kw=None):
@@ -222,25 +625,36 @@ def build(spec, seed, kw=None):
     cfg_class, model_class = CLASSES[spec["type"]]
     kw = dict(kw or spec["kw"], max_position_embeddings=512, tie_word_embeddings=True, attn_implementation="eager")
     if spec.get("nesting") and spec["type"] == "gemma3_text":
-        cfg = Gemma3Config(text_config=kw, vision_config=VISION, mm_tokens_per_image=4, image_token_index=kw["vocab_size"] - 1,
-                           boi_token_index=kw["vocab_size"] - 2, eoi_token_index=kw["vocab_size"] - 3, attn_implementation="eager")
+        cfg = Gemma3Config(
+            text_config=kw,
+            vision_config=VISION,
+            mm_tokens_per_image=4,
+            image_token_index=kw["vocab_size"] - 1,
+            boi_token_index=kw["vocab_size"] - 2,
+            eoi_token_index=kw["vocab_size"] - 3,
+            attn_implementation="eager",
+        )
         model_class = Gemma3ForConditionalGeneration
     else:
         cfg = cfg_class(**kw)
     model = model_class(cfg).eval()
     gen = torch.Generator().manual_seed(seed)
-    done, is_plain = set(), spec["type"].startswith(("gemma3n", "gemma4"))        # norms hold w, not w - 1
+    done, is_plain = set(), spec["type"].startswith(("gemma3n", "gemma4"))  # norms hold w, not w - 1
     with torch.no_grad():
         for name, p in sorted(model.named_parameters()):
             if p.data_ptr() in done:
                 continue
             done.add(p.data_ptr())
             if is_plain and ("q_norm" in name or "k_norm" in name):
-                v = torch.rand(p.shape, generator=gen) * 0.5 + 0.3                # the scores are not scaled: wide ones would only show rounding
+                v = (
+                    torch.rand(p.shape, generator=gen) * 0.5 + 0.3
+                )  # the scores are not scaled: wide ones would only show rounding
             elif is_plain and ("norm" in name or name.endswith("scale")):
                 v = torch.rand(p.shape, generator=gen) + 0.5
             elif name.endswith("coefs.weight"):
-                v = torch.randn(p.shape, generator=gen) * 0.05                    # streams that amplify each other would only show rounding
+                v = (
+                    torch.randn(p.shape, generator=gen) * 0.05
+                )  # streams that amplify each other would only show rounding
             elif "modality_router" in name:
                 v = torch.randn(p.shape, generator=gen) * 3.0
             elif "norm" in name:
@@ -265,7 +679,7 @@ def run(model, ids):
     text, kept, hooks = text_part(model), [], []
     own = getattr(text.config, "altup_active_idx", 0)
 
-    def stream(x, i):                                             # of 3n's streams: the embedding, then the active one
+    def stream(x, i):  # of 3n's streams: the embedding, then the active one
         return (x[i] if x.dim() == 4 else x).detach().clone()
 
     def first(_, args, kwargs):
@@ -273,7 +687,9 @@ def run(model, ids):
 
     hooks.append(text.layers[0].register_forward_pre_hook(first, with_kwargs=True))
     for layer in text.layers:
-        hooks.append(layer.register_forward_hook(lambda m, a, o: kept.append(stream(o[0] if isinstance(o, tuple) else o, own))))
+        hooks.append(
+            layer.register_forward_hook(lambda m, a, o: kept.append(stream(o[0] if isinstance(o, tuple) else o, own)))
+        )
     with torch.no_grad():
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
     for h in hooks:
@@ -302,12 +718,21 @@ def check_sensitivity(name, spec, seed, ids, logits):
         if kw["num_kv_shared_layers"]:
             variants["sharing"] = dict(num_kv_shared_layers=kw["num_kv_shared_layers"] - 1)
         if any(kw["activation_sparsity_pattern"]):
-            variants["sparsity"] = dict(activation_sparsity_pattern=[0.9 if v else 0.0 for v in kw["activation_sparsity_pattern"]])
+            variants["sparsity"] = dict(
+                activation_sparsity_pattern=[0.9 if v else 0.0 for v in kw["activation_sparsity_pattern"]]
+            )
     if kw.get("enable_moe_block"):
         variants["experts used"] = dict(top_k_experts=kw["top_k_experts"] - 1 or 2)
-    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"] and "global_head_dim" not in kw \
-            and not kw.get("num_kv_shared_layers"):
-        variants["pattern"] = dict(layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL])
+    if (
+        kw.get("layer_types")
+        and has_local
+        and len(ids) > kw["sliding_window"]
+        and "global_head_dim" not in kw
+        and not kw.get("num_kv_shared_layers")
+    ):
+        variants["pattern"] = dict(
+            layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL]
+        )
     rope = kw["rope_parameters"]
     for part in (rope if GLOBAL in rope else [None]):
         if part and part not in kw["layer_types"]:
@@ -330,7 +755,7 @@ def check_sensitivity(name, spec, seed, ids, logits):
     if kw.get("vocab_size_per_layer_input", kw["vocab_size"]) < kw["vocab_size"]:
         model = build(spec, seed, kw)
         with torch.no_grad():
-            text_part(model).embed_tokens_per_layer.weight[0].neg_()                  # no id is 0
+            text_part(model).embed_tokens_per_layer.weight[0].neg_()  # no id is 0
         moved["row of the ids without one"] = (run(model, ids)[0] - logits).abs().max().item() / scale
     for what, m in moved.items():
         assert m > 1e-2, f"{name}: changing {what} moves the logits by {m:.1e} only"
@@ -346,20 +771,41 @@ def disk_config(model, spec):
         cfg.pop(key, None)
         if value is not None or key in ("rope_scaling", "hidden_activation"):
             cfg[key] = value
-    cfg = dict(cfg, max_position_embeddings=512, rms_norm_eps=1e-6, tie_word_embeddings=True, attention_bias=False, attention_dropout=0.0,
-               initializer_range=0.02, use_cache=True)
+    cfg = dict(
+        cfg,
+        max_position_embeddings=512,
+        rms_norm_eps=1e-6,
+        tie_word_embeddings=True,
+        attention_bias=False,
+        attention_dropout=0.0,
+        initializer_range=0.02,
+        use_cache=True,
+    )
     if "hidden_act" not in cfg:
         cfg["hidden_activation"] = "gelu_pytorch_tanh"
     if not spec.get("nesting"):
         return dict(architectures=[ARCHITECTURE[spec["type"]]], model_type=spec["type"], **cfg, torch_dtype=torch_dtype)
     if spec["type"] != "gemma3_text":
         family = spec["type"].removesuffix("_text")
-        return dict(architectures=[family.capitalize() + "ForConditionalGeneration"], model_type=family,
-                    text_config=dict(model_type=spec["type"], **cfg), vision_config=dict(model_type=family + "_vision"), dtype=torch_dtype)
+        return dict(
+            architectures=[family.capitalize() + "ForConditionalGeneration"],
+            model_type=family,
+            text_config=dict(model_type=spec["type"], **cfg),
+            vision_config=dict(model_type=family + "_vision"),
+            dtype=torch_dtype,
+        )
     c = model.config
-    return dict(architectures=["Gemma3ForConditionalGeneration"], model_type="gemma3", text_config=dict(model_type="gemma3_text", **cfg),
-                vision_config=dict(model_type="siglip_vision_model", **VISION), mm_tokens_per_image=4, image_token_index=c.image_token_index,
-                boi_token_index=c.boi_token_index, eoi_token_index=c.eoi_token_index, torch_dtype=torch_dtype)
+    return dict(
+        architectures=["Gemma3ForConditionalGeneration"],
+        model_type="gemma3",
+        text_config=dict(model_type="gemma3_text", **cfg),
+        vision_config=dict(model_type="siglip_vision_model", **VISION),
+        mm_tokens_per_image=4,
+        image_token_index=c.image_token_index,
+        boi_token_index=c.boi_token_index,
+        eoi_token_index=c.eoi_token_index,
+        torch_dtype=torch_dtype,
+    )
 
 
 def dead_tensors(spec):
@@ -367,8 +813,11 @@ def dead_tensors(spec):
     kw, out = spec["kw"], {}
     for l in range(kw["num_hidden_layers"] - kw["num_kv_shared_layers"], kw["num_hidden_layers"]):
         hd = kw.get("global_head_dim", kw["head_dim"]) if kw["layer_types"][l] == GLOBAL else kw["head_dim"]
-        for name, dims in (("k_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])),
-                           ("v_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])), ("k_norm", (hd,))):
+        for name, dims in (
+            ("k_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])),
+            ("v_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])),
+            ("k_norm", (hd,)),
+        ):
             out[f"model.layers.{l}.self_attn.{name}.weight"] = torch.full(dims, float("nan"))
     return out
 
@@ -384,7 +833,11 @@ def disk_tensors(model, spec):
             name = name.replace("model.", spec["nesting"], 1)
         if spec.get("nesting") == "language_model.model.":
             is_text = name.startswith("model.language_model.")
-            name = name.replace("model.language_model.", "language_model.model.") if is_text else name.removeprefix("model.")
+            name = (
+                name.replace("model.language_model.", "language_model.model.")
+                if is_text
+                else name.removeprefix("model.")
+            )
         out[name] = p.detach().clone().to(DTYPE[spec["store"]]).contiguous()
     if spec.get("nesting") and is_new:
         out["model.vision_tower.patch_embedder.input_proj.weight"] = torch.zeros(4, 4)
@@ -431,7 +884,9 @@ def load_again(path, spec):
     tensors = {}
     for file in sorted(path.glob("*.safetensors")):
         tensors.update(load_file(file))
-    mine = {n.replace(spec["nesting"], "model.", 1): t.float() for n, t in tensors.items() if n.startswith(spec["nesting"])}
+    mine = {
+        n.replace(spec["nesting"], "model.", 1): t.float() for n, t in tensors.items() if n.startswith(spec["nesting"])
+    }
     missing = model.load_state_dict(mine, strict=False).missing_keys
     assert set(missing) <= {"lm_head.weight"}, missing
     return model
@@ -456,8 +911,10 @@ def main():
         assert apart == 0.0, f"{name}: its files give other logits ({apart:.1e})"
         size = sum(f.stat().st_size for f in path.iterdir())
         total += size
-        print(f"{name:18s} {spec['n']:3d} tokens  |logit| <= {logits.abs().max():5.2f}  |residual| <= {residual.abs().max():7.2f}  "
-              f"least change seen {least:.3f}  {size // 1024} KiB")
+        print(
+            f"{name:18s} {spec['n']:3d} tokens  |logit| <= {logits.abs().max():5.2f}  |residual| <= {residual.abs().max():7.2f}  "
+            f"least change seen {least:.3f}  {size // 1024} KiB"
+        )
     print(f"{total // 1024} KiB")
 
 

@@ -5,6 +5,7 @@ counts of all suites together as "N passed, N failed, N skipped".
 FOLDER holds a SUITE.xml and a SUITE.log for each suite (run_suite.sh). The counts are ctest's own, one for each
 registered test. What a test that ran left out of itself, by lines "SKIPPED what: why", is counted apart. Exit code 1
 when a test failed, could not be started, or a suite left no counts."""
+
 import os
 import re
 import sys
@@ -36,7 +37,7 @@ def read_outputs(path):
 
 def left_out_of(lines):
     """The lines "SKIPPED what: why", each once; of both forms that end a test under cmocka only ours has a reason."""
-    found = [line[len("SKIPPED "):] for line in lines if re.match(r"SKIPPED .+: ", line)]
+    found = [line[len("SKIPPED ") :] for line in lines if re.match(r"SKIPPED .+: ", line)]
     return list(dict.fromkeys(found))
 
 
@@ -63,7 +64,7 @@ def read_suite(folder, suite, total, skipped, left_out, seeds):
         elif status == "disabled" or (skip is not None and skip.get("message", "").startswith("SKIP_")):
             total["skipped"] += 1
             skipped.setdefault("disabled" if status == "disabled" else reason_of(lines), []).append(suite + " " + name)
-        else:                           # failed, ran out of time, or could not be started
+        else:  # failed, ran out of time, or could not be started
             total["failed"] += 1
         for line in lines:
             seed = re.match(r"seed (\d+), from", line)
@@ -77,8 +78,16 @@ def show(title, rows):
     print(title)
     for reason, tests in sorted(rows.items()):
         print("  " + reason)
-        print(textwrap.fill(", ".join(tests), 120, initial_indent="      ", subsequent_indent="      ",
-                            break_long_words=False, break_on_hyphens=False))
+        print(
+            textwrap.fill(
+                ", ".join(tests),
+                120,
+                initial_indent="      ",
+                subsequent_indent="      ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
 
 
 def main(arguments):

@@ -3,6 +3,7 @@
 
 Speaks the DevTools protocol over a pipe (no packages). Exit 0 = all held; a line per check that did not. Screenshots: OUT_DIR/desktop.png, phone.png.
 """
+
 import base64, json, os, pathlib, shutil, subprocess, sys, tempfile
 
 DESKTOP, PHONE = (1280, 900, False), (390, 844, True)
@@ -20,9 +21,22 @@ class Browser:
             os.dup2(1003, 3), os.dup2(1004, 4)
 
         self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--remote-debugging-pipe",
-             "--user-data-dir=" + profile, "about:blank"],
-            preexec_fn=files, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                program,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-extensions",
+                "--no-first-run",
+                "--remote-debugging-pipe",
+                "--user-data-dir=" + profile,
+                "about:blank",
+            ],
+            preexec_fn=files,
+            pass_fds=(3, 4),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(to_read), os.close(from_write)
         self.rest, self.number, self.session, self.events = b"", 0, None, []
 
@@ -86,9 +100,15 @@ def walk(b, check):
     check("/ puts the cursor into the filter", b.value("document.activeElement.id") == "filter")
     b.write(word)
     check("what is typed stands in the filter", b.value("document.getElementById('filter').value") == word)
-    wanted = b.value("[...document.querySelectorAll('.finding')].filter(c=>c.textContent.toLowerCase().includes(%s)).map(c=>c.id)" % json.dumps(word.lower()))
+    wanted = b.value(
+        "[...document.querySelectorAll('.finding')].filter(c=>c.textContent.toLowerCase().includes(%s)).map(c=>c.id)"
+        % json.dumps(word.lower())
+    )
     check("typing a rule leaves its findings", visible(b) == wanted and wanted)
-    check("the count follows", b.value("document.getElementById('shown').textContent") == "%d of %d" % (len(wanted), len(ids)))
+    check(
+        "the count follows",
+        b.value("document.getElementById('shown').textContent") == "%d of %d" % (len(wanted), len(ids)),
+    )
     b.write(" nosuchword")
     check("a word that is nowhere leaves none", visible(b) == [])
     check("and the page says so", b.value("document.getElementById('none').offsetParent!==null"))
@@ -104,16 +124,28 @@ def walk(b, check):
     b.key("Enter", "\r")
     severity = b.value("document.querySelector('.finding').dataset.severity")
     b.value("document.querySelector('button[data-severity=%s]').click()" % severity)
-    same = b.value("[...document.querySelectorAll('.finding')].filter(c=>c.dataset.severity===%s).map(c=>c.id)" % json.dumps(severity))
+    same = b.value(
+        "[...document.querySelectorAll('.finding')].filter(c=>c.dataset.severity===%s).map(c=>c.id)"
+        % json.dumps(severity)
+    )
     check("a severity's button leaves its findings", visible(b) == same)
     b.key("Escape")
-    check("cited lines are marked", b.value("[...document.querySelectorAll('.finding')].every(c=>c.querySelector('.cited,.evidence'))"))
+    check(
+        "cited lines are marked",
+        b.value("[...document.querySelectorAll('.finding')].every(c=>c.querySelector('.cited,.evidence'))"),
+    )
 
 
 def layout(b, check, width):
     check("nothing is wider than the window", b.value("document.documentElement.scrollWidth") <= width)
-    check("buttons can be hit", b.value("[...document.querySelectorAll('button')].every(e=>e.getBoundingClientRect().height>=24)"))
-    check("text is large enough to read", b.value("[...document.querySelectorAll('p,h2,dd,pre')].every(e=>parseFloat(getComputedStyle(e).fontSize)>=11)"))
+    check(
+        "buttons can be hit",
+        b.value("[...document.querySelectorAll('button')].every(e=>e.getBoundingClientRect().height>=24)"),
+    )
+    check(
+        "text is large enough to read",
+        b.value("[...document.querySelectorAll('p,h2,dd,pre')].every(e=>parseFloat(getComputedStyle(e).fontSize)>=11)"),
+    )
 
 
 def main():
@@ -127,10 +159,14 @@ def main():
         for domain in ("Page", "Runtime", "Log", "Network"):
             b.call(domain + ".enable")
         for name, (width, height, is_mobile) in (("desktop", DESKTOP), ("phone", PHONE)):
+
             def check(what, holds):
                 if not holds:
                     failed.append("%s: %s" % (name, what))
-            b.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile)
+
+            b.call(
+                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile
+            )
             b.call("Page.navigate", url=page.as_uri())
             while b.value("document.readyState") != "complete" or b.value("location.href") == "about:blank":
                 pass
@@ -141,9 +177,15 @@ def main():
             (out / (name + ".png")).write_bytes(base64.b64decode(shot))
         for event in b.events:
             method, params = event.get("method", ""), event.get("params", {})
-            if method == "Runtime.exceptionThrown" or method == "Log.entryAdded" or (method == "Runtime.consoleAPICalled" and params.get("type") in ("error", "warning", "assert")):
+            if (
+                method == "Runtime.exceptionThrown"
+                or method == "Log.entryAdded"
+                or (method == "Runtime.consoleAPICalled" and params.get("type") in ("error", "warning", "assert"))
+            ):
                 failed.append("console: " + json.dumps(params)[:300])
-            if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(("file:", "data:", "about:")):
+            if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(
+                ("file:", "data:", "about:")
+            ):
                 failed.append("network: " + params["request"]["url"])
     finally:
         b.close()
