@@ -13,23 +13,23 @@ const myth_command *const myth_commands[] = {
 };
 
 static const myth_option options[] = {
-    {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(none; of a GPU what is free)", 0, 0,
-     "bytes this run may take, of every device, or cuda:0=8GiB,host=2GiB; mapped weights are page cache and do not "
+    {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(none; on a GPU what is free)", 0, 0,
+     "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; mapped weights are page cache and do not "
      "count"},
     {"mem-report", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
-     "write planned, peak and live bytes of every class as JSON"},
+     "write the planned, peak and live bytes of each memory class as JSON"},
     {"exact", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_global, is_exact), NULL, 0, 0,
-     "float32 activations and cache, reference order: the same on every device"},
+     "compute with float32 activations and cache in the reference order, so that every device gives the same result"},
     {"threads", "-t", MYTH_OPT_U32, "N", offsetof(myth_global, n_threads), "(all cores)", 0, 64,
-     "threads of the CPU device"},
+     "number of CPU threads"},
     {"device", "-dev", MYTH_OPT_TEXT, "NAME", offsetof(myth_global, device), "auto", 0, 0,
-     "where to compute: auto, cpu, cuda:N, vulkan:N, or several behind commas"},
-    {"quiet", "-q", MYTH_OPT_FLAG, NULL, offsetof(myth_global, is_quiet), NULL, 0, 0, "no notes, no progress"},
-    {"verbose", "-v", MYTH_OPT_FLAG, NULL, offsetof(myth_global, verbose), NULL, 0, 0, "log more"},
+     "where to compute: auto, cpu, cuda:N, vulkan:N, or several separated by commas"},
+    {"quiet", "-q", MYTH_OPT_FLAG, NULL, offsetof(myth_global, is_quiet), NULL, 0, 0, "print no notes and no progress"},
+    {"verbose", "-v", MYTH_OPT_FLAG, NULL, offsetof(myth_global, verbose), NULL, 0, 0, "log details of the run"},
     {"log-format", NULL, MYTH_OPT_CHOICE, "text|json", offsetof(myth_global, log_format), "text", 0, 0,
-     "of messages on standard error"},
+     "format of the messages on standard error"},
     {"show-config", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_global, show_config), NULL, 0, 0,
-     "print every flag, its value and where it came from"},
+     "print every flag with its value and where the value came from, and exit"},
 };
 
 const myth_option_group myth_group_global = MYTH_GROUP("every command", myth_global, options);

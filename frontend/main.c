@@ -1,4 +1,4 @@
-/* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
+/* main.c - what happens before and after every command: flags, ledger, signals, the memory report, the exit code. */
 #include "frontend/cli/cli.h"
 #include "engine/base/outfile.h"
 #include "engine/run/devices.h"
@@ -28,12 +28,12 @@ static void on_interrupt(int sig)
     if (n_interrupt++ > 0)
         end_now(MYTH_EXIT_INTERRUPTED);
     is_cancelled = 1;
-    if (sig != SIGINT) /* who sends these does not send a second one */
+    if (sig != SIGINT) /* the system sends SIGTERM and SIGHUP only once: end by ourselves if the run hangs */
         alarm(1);
 }
 
-/* Each second after SIGTERM or SIGHUP: a read that began to wait just after the signal is interrupted and looks at the
- * flag; a run that does not look ends here. */
+/* Runs once a second after SIGTERM or SIGHUP. The alarm interrupts a read that began to wait just after the signal, so
+ * that its loop checks the flag. A run that never checks the flag is ended here after MYTH_END_SECONDS. */
 static void on_tick(int sig)
 {
     (void)sig;
@@ -43,11 +43,11 @@ static void on_tick(int sig)
     alarm(1);
 }
 
-/* A mapped file that was cut while it was in use: its pages are gone. */
+/* SIGBUS: another process truncated a mapped file, and its last pages can no longer be read. */
 static void on_lost_page(int sig)
 {
     static const char line[] =
-        "mythos: a model file became shorter while it was in use (--load-mode pread copies it first)\n";
+        "mythos: a model file became shorter while it was in use; --load-mode pread copies it into memory first\n";
     ssize_t n = write(STDERR_FILENO, line, sizeof(line) - 1);
     (void)sig;
     (void)n; /* the exit code says the same */
@@ -122,7 +122,7 @@ static void show_config(const myth_parsed *p)
     }
 }
 
-/* Data that could not be written is a failure, however the command ended. */
+/* A failed write to standard output makes the run fail, whatever the command returned. */
 static int flush_stdout(myth_term *term, int code)
 {
     errno = 0;
@@ -134,7 +134,7 @@ static int flush_stdout(myth_term *term, int code)
     return MYTH_EXIT_IO;
 }
 
-/* The ledger around a run: limit before, report and leak check after. */
+/* Sets the ledger's limits, runs the command, then writes the memory report and checks that everything was freed. */
 static int run_with_ledger(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
@@ -158,8 +158,8 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         uint64_t live = myth_mem_get(cli->mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)c).live;
         if (live) {
             char line[128];
-            snprintf(line, sizeof(line), "internal: %llu bytes of %s not released", (unsigned long long)live,
-                     myth_mem_class_name((myth_mem_class)c));
+            snprintf(line, sizeof(line), "internal error: %llu bytes of %s were not freed; please report it",
+                     (unsigned long long)live, myth_mem_class_name((myth_mem_class)c));
             myth_term_error(cli->term, line);
             code = MYTH_EXIT_INTERNAL;
         }
@@ -193,7 +193,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
     }
-    if (in_file.code != MYTH_OK) { /* help is said all the same */
+    if (in_file.code != MYTH_OK) { /* checked after --help, which works with a broken configuration file too */
         myth_term_error(term, in_file.msg);
         return MYTH_EXIT_CONFIG;
     }
@@ -217,7 +217,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         .cancel = &is_cancelled,
     };
     if (parsed.n_arg < c->min_arg || parsed.n_arg > c->max_arg)
-        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d argument%s, expected %s; mythos %s --help", c->name,
+        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d argument%s, expected %s; see mythos %s --help", c->name,
                               parsed.n_arg, parsed.n_arg == 1 ? "" : "s", c->args[0] ? c->args : "none", c->name);
     if (directory && parsed.n_arg == c->max_arg)
         return myth_cli_failf(&cli, MYTH_EARG, "%s: the directory is given twice, by -C %s and as %s", c->name,

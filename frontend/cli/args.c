@@ -1,4 +1,4 @@
-/* args.c - parsing by table. */
+/* args.c - parses flags, environment variables and values by the option tables. */
 #include "args.h"
 
 #include <assert.h>
@@ -149,7 +149,8 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
         return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
     case MYTH_OPT_CHOICE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected %s", where, got, o->value);
     case MYTH_OPT_LIST:
-        return myth_fail(err, MYTH_EARG, "%s: '%s' is one too many, at most %d", where, got, (int)MYTH_OPT_LIST_MAX);
+        return myth_fail(err, MYTH_EARG, "%s: '%s' is one value too many; the flag may be given %d times", where, got,
+                         (int)MYTH_OPT_LIST_MAX);
     default:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
@@ -188,8 +189,8 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
 
 /* ---- names ---- */
 
-/* Flags of one name that mean different things in different commands, and those that write over what is there. The test
- * of the tables holds that no other name is read in two ways. */
+/* Names that mean different things in different commands, and flags that overwrite a file. test_args checks that every
+ * other name means the same in all commands. */
 static const char *const own_names[] = {
     "chunks", "files",   "for", "format", "hidden",          "output",
     "prompt", "rebuild", "top", "type",   "update-baseline", "weights",
@@ -211,7 +212,7 @@ void myth_args_env_name(const myth_option *o, const char *command, char *dst, si
         dst[i] = dst[i] == '-' ? '_' : (char)toupper((unsigned char)dst[i]);
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours between two short words. */
+/* Edit distance of two short words: insertions, deletions, substitutions and swaps of neighbouring letters. */
 static size_t distance(const char *a, const char *b)
 {
     enum { CAP = 40 };
@@ -325,7 +326,7 @@ void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base)
     }
 }
 
-/* A list that is given in a higher place stands instead of that of a lower one. */
+/* The first item from a stronger source (flag > environment > file) empties the list that a weaker source filled. */
 static void begin_list(const myth_opt_slot *s, myth_opt_source source)
 {
     if (s->opt->kind == MYTH_OPT_LIST && s->source != source)
@@ -371,7 +372,7 @@ static myth_status read_environment(myth_parsed *p, myth_error *err)
     return MYTH_OK;
 }
 
-/* --format for a command that has --json, and --json for one that has --format: *is_read says whether it was that. */
+/* Reads --format for a command that has --json, and --json for one that has --format. *is_read: it was one of them. */
 static myth_status read_format(myth_parsed *p, int argc, char **argv, int *i, const char *word, size_t len,
                                const char *text, bool *is_read, myth_error *err)
 {
@@ -385,7 +386,7 @@ static myth_status read_format(myth_parsed *p, int argc, char **argv, int *i, co
     *is_read = true;
     if (is_format) {
         if (!text && *i + 1 >= argc)
-            return myth_fail(err, MYTH_EARG, "--format: expects a value (text|json)");
+            return myth_fail(err, MYTH_EARG, "--format: the value is missing (text|json)");
         text = text ? text : argv[++*i];
         if (strcmp(text, "json") != 0 && strcmp(text, "text") != 0)
             return myth_fail(err, MYTH_EARG, "--format: got '%s', expected text|json", text);
@@ -396,7 +397,7 @@ static myth_status read_format(myth_parsed *p, int argc, char **argv, int *i, co
     return MYTH_OK;
 }
 
-/* One flag at argv[*i]; *i ends on the last word that belongs to it. */
+/* Reads the flag at argv[*i] and its value; *i ends on the last word that belongs to it. */
 static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -425,7 +426,7 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
         text = "on";
     if (!text) {
         if (*i + 1 >= argc)
-            return myth_fail(err, MYTH_EARG, "%s: expects a value (%s)", word, s->opt->value);
+            return myth_fail(err, MYTH_EARG, "%s: the value is missing (%s)", word, s->opt->value);
         text = argv[++*i];
     }
     char where[64];

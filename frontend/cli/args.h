@@ -1,13 +1,15 @@
-/* args.h - option tables: one table drives parsing, the environment, --help, the man page and completion.
+/* args.h - option tables: parsing, environment variables, --help, the man page and completion all read the same table.
  *
  * Values   flag > environment > configuration file (rcfile.h) > default. Every long flag has an environment variable:
- *          --max-new-tokens, MYTHOS_MAX_NEW_TOKENS. A flag that several commands read differently, or that writes over
- *          something, has its command's name in the variable: MYTHOS_SCAN_HIDDEN, MYTHOS_INSPECT_DIFF_UPDATE_BASELINE
+ *          --max-new-tokens, MYTHOS_MAX_NEW_TOKENS. Where a flag means different things in different commands, or
+ *          overwrites a file, the variable contains the command's name, so that setting it for one command cannot
+ *          change another: MYTHOS_SCAN_HIDDEN, MYTHOS_INSPECT_DIFF_UPDATE_BASELINE
  * Forms    --name value, --name=value, -x value; --no-name turns a boolean off; `--` ends the options; `-` is an
- *          argument. A command that prints JSON with --json takes --format text|json too, one that has --format with
- *          json among its forms takes --json too
+ *          argument. A command with --json also takes --format text|json; a command whose --format includes json also
+ *          takes --json
  * Sizes    1048576, 512M, 2GiB, 1.5g: powers of 1024
- * Owner    texts are lent from argv and the environment
+ * Owner    text values point into argv and the environment; nothing is copied
+ * Threads  one
  * Errors   MYTH_EARG with one line that names the flag, what it takes, and the nearest known flag */
 #ifndef MYTH_ARGS_H
 #define MYTH_ARGS_H
@@ -28,8 +30,8 @@ typedef enum {
     MYTH_OPT_SIZE,   /* uint64_t, with unit */
     MYTH_OPT_F32,    /* float         */
     MYTH_OPT_TEXT,   /* const char *  */
-    MYTH_OPT_CHOICE, /* int: index into `value`, "text|json|jsonl" */
-    MYTH_OPT_LIST    /* myth_opt_list: may be given several times; the environment gives one */
+    MYTH_OPT_CHOICE, /* int: index of the word in `value`, such as "text|json|jsonl" */
+    MYTH_OPT_LIST    /* myth_opt_list: the flag may be repeated; the environment can give one item only */
 } myth_opt_kind;
 
 enum { MYTH_OPT_LIST_MAX = 16 };
@@ -43,21 +45,21 @@ typedef struct {
     const char *name; /* without dashes */
     const char *also; /* other spellings, with dashes: "-ub, --prefill-chunk"; NULL = none */
     myth_opt_kind kind;
-    const char *value; /* what to call the value in the help ("N", "FILE"); the choices of a CHOICE */
-    size_t off;        /* of the field in the group's struct */
-    const char *def;   /* default as text, parsed like a value; NULL = zero; "(words)" is only shown */
-    double min, max;   /* of a number; both 0 = any */
+    const char *value; /* name of the value in the help ("N", "FILE"); for a CHOICE its words */
+    size_t off;        /* offset of the field in the group's struct */
+    const char *def;   /* default as text, parsed like a value; NULL = zero; a text in parentheses is only shown */
+    double min, max;   /* allowed range of a number; both 0 = any */
     const char *help;  /* one line */
 } myth_option;
 
-/* A table for one struct; `off` is the place of that struct in the command's. */
+/* The options that fill one struct; `off` is that struct's offset in the command's options. */
 typedef struct {
     const char *title;
     const myth_option *opt;
     size_t n_opt, off;
 } myth_option_group;
 
-enum { MYTH_ARGS_MAX = 96 }; /* options of a command, all groups */
+enum { MYTH_ARGS_MAX = 96 }; /* most options of one command, all groups together */
 
 typedef enum { MYTH_FROM_DEFAULT, MYTH_FROM_FILE, MYTH_FROM_ENV, MYTH_FROM_FLAG, MYTH_FROM_N } myth_opt_source;
 extern const char *const myth_opt_source_name[MYTH_FROM_N]; /* "default", "file", "environment", "flag" */
@@ -66,7 +68,7 @@ typedef struct {
     const myth_option *opt;
     void *field;
     myth_opt_source source;
-    const char *text; /* the value as it was given; NULL for defaults and flags */
+    const char *text; /* the value as written in the environment or the file; NULL for defaults and flags */
 } myth_opt_slot;
 
 typedef struct {
@@ -74,12 +76,13 @@ typedef struct {
     int n_slot;
     int n_arg;           /* positional arguments, moved to the front of argv */
     bool wants_help;     /* -h or --help was seen: nothing after it was read */
-    const char *command; /* whose options these are, for the names of variables; NULL = no command's */
+    const char *command; /* name used in environment variables that belong to one command; NULL = none */
 } myth_parsed;
 
 /* Adds a group whose struct is at `base`; sets the fields to their defaults. */
 void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base);
-/* A value that a file has at `where`, before parse. p has the name; text is lent. MYTH_EFORMAT: it is none. */
+/* Sets an option from a configuration file; call before parse. p must have an option of that name, and text must live
+ * as long as p. MYTH_EFORMAT: text is not a value of the option; the message begins with `where`. */
 myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, const char *where, myth_error *err);
 /* Reads the environment, then argv[0..argc): argv is reordered, the n_arg positional arguments first. */
 myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *err);
@@ -87,17 +90,17 @@ myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *e
 const myth_opt_slot *myth_args_find(const myth_parsed *p, const char *name);
 bool myth_args_is_given(const myth_parsed *p, const char *name); /* by flag or environment */
 
-/* Value as text ("4096", "on", "json"), for --show-config. */
+/* Writes the value as text ("4096", "on", "json"), for --show-config. */
 void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap);
-/* "MYTHOS_MAX_NEW_TOKENS"; with the command where the flag wants it. */
+/* Writes the name of the option's variable: "MYTHOS_MAX_NEW_TOKENS", with the command's name where is_own says so. */
 void myth_args_env_name(const myth_option *o, const char *command, char *dst, size_t cap);
-/* Whether the flag's variable carries the name of its command. */
+/* Whether the name of the flag's variable contains the name of the command. */
 bool myth_args_is_own(const char *name);
-/* The word of `list` nearest to `word`, when it is near enough to be meant; else NULL. */
+/* The word of `list` that `word` is probably a misspelling of; NULL when none is similar enough. */
 const char *myth_args_nearest(const char *word, const char *const *list, size_t n);
-/* "2GiB" to bytes. */
+/* Parses "2GiB" to bytes; false when text is not a size. */
 bool myth_size_parse(uint64_t *out, const char *text);
-/* Bytes for people: "1.2 GiB". */
+/* Writes bytes for people, "1.2 GiB", and returns dst. */
 const char *myth_size_text(char dst[24], uint64_t bytes);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* cli.c - what commands share: the model to use, engine options, ids and files as input. */
+/* cli.c - what commands share: finding the model, engine options, planning, reading ids and files. */
 #include "cli.h"
 #include "plan_out.h"
 #include "engine/base/map.h"
@@ -19,9 +19,9 @@ const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
     {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0"},
     {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
-     "map tensors or copy them (network file systems)"},
+     "map the tensors from the file, or copy them into memory (for network file systems)"},
     {"check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0,
-     "refuse weights that are not finite"},
+     "read all weights first and refuse a model with infinite or NaN values"},
 };
 
 const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
@@ -30,46 +30,46 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
     {"batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20,
      "upper bound of -ub"},
     {"ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0,
-     1u << 20, "rows computed in one step"},
+     1u << 20, "tokens computed in one step of a prompt (micro-batch)"},
     {"cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k),
      "(f16; f32 with --exact)", 0, 0, "type of cached keys: f32, f16, bf16, q8_0"},
     {"cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0,
      "type of cached values"},
     {"n-gpu-layers", "-ngl, --gpu-layers", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_gpu_layers), "(all)", 0, 0,
-     "the last N layers and the head on --device, the rest on the CPU"},
+     "compute the last N layers and the head on --device, the rest on the CPU"},
     {"tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
-     "share of the layers for each of several devices"},
+     "share of the layers that each of several devices gets"},
     {"offload", NULL, MYTH_OPT_CHOICE, "none|weights|kv", offsetof(myth_engine_flags, offload), "none", 0, 0,
-     "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer"},
+     "keep a GPU's weights, or its keys and values, in host memory and copy them to the GPU layer by layer"},
     {"offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
-     "of the first N layers of each device only"},
+     "use --offload only for the first N layers of each device"},
     {"cpu-moe", "-cmoe", MYTH_OPT_FLAG, NULL, offsetof(myth_engine_flags, cpu_moe), NULL, 0, 0,
-     "keep all experts in host memory, where a GPU reads those that are chosen"},
+     "keep all experts in host memory; the GPU reads the chosen ones from there"},
     {"n-cpu-moe", "-ncmoe", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_cpu_moe), "0", 0, 0,
-     "the experts of the first N layers only"},
+     "use --cpu-moe only for the first N layers"},
     {"ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
-     "where the table of per-layer embeddings stays (Gemma 3n, Gemma 4 E); only rows of it are read"},
+     "where to keep the table of per-layer embeddings (Gemma 3n, Gemma 4 E), of which only single rows are read"},
     {"kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
-     "prompt tokens of which nothing is asked leave out layers without keys of their own; the results are the same"},
+     "skip layers that store no keys for prompt tokens whose output is not needed; the results are the same"},
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
     {"temp", "--temperature", MYTH_OPT_F32, "T", offsetof(myth_sample_flags, temp), "0", 0, 100,
      "temperature; 0 = greedy"},
     {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024,
-     "choose among the K best; 0 = 1024"},
+     "choose among the K likeliest tokens; 0 = 1024"},
     {"top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1,
-     "of these the likeliest that hold P together"},
+     "keep the likeliest of these whose probabilities add up to P"},
     {"min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1,
-     "and at least P times as likely as the best"},
+     "keep only tokens at least P times as likely as the likeliest"},
     {"repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
-     "divides the logits of recent tokens; 1 = off"},
+     "divide the logits of recent tokens by this; 1 = off"},
     {"repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024,
-     "how many tokens are recent"},
-    {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers"},
+     "number of recent tokens that --repeat-penalty counts"},
+    {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "seed of the random numbers"},
 };
 
-/* Options of the engine as the flags that set them. */
+/* The flag that sets each option of the engine. */
 static const struct {
     const char *option, *flag;
 } option_flag[] = {
@@ -124,7 +124,7 @@ const char *myth_cli_dir(const myth_cli *cli, int idx)
     return cli->directory ? cli->directory : cli->n_arg > idx ? cli->arg[idx] : ".";
 }
 
-/* The shipped embedder has a name; the shipped model is the first .gguf beside it. */
+/* The shipped embedder has a fixed name; the shipped model is the first other .gguf in the same folder. */
 #define EMBEDDER "mythos-embed.gguf"
 
 static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
@@ -154,8 +154,8 @@ bool myth_cli_self(char *dst, size_t cap)
     return is_whole;
 }
 
-/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed
- * to: both are reached from the folder above the command's own. */
+/* Shipped models are in models/ beside the build folder of a source tree, or in share/mythos/models of the install
+ * prefix. Both are relative to the parent of the folder that holds this program. */
 static bool shipped_model(bool is_embedder, char *dst, size_t cap)
 {
     static const char *const place[] = {"models", "share/mythos/models"};
@@ -198,7 +198,8 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
     return MYTH_OK;
 }
 
-/* The limit was hit before there was a plan: its numbers come from a ledger without one, from the headers alone. */
+/* The limit was reached before the run had a plan. Opens the headers again in a ledger without a limit and makes the
+ * plan, so that the refusal can name the bytes that are needed. */
 static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, myth_error *err)
 {
     myth_mem *mem;
@@ -235,7 +236,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     if (st != MYTH_OK)
         return st;
     if (myth_weights_has_namesake(out->weights))
-        myth_term_note(cli->term, "%s: the path ./%s is taken, not the model of that name in the cache", spec, spec);
+        myth_term_note(cli->term, "%s: the path ./%s is used, not the model of that name in the Hugging Face cache",
+                       spec, spec);
     if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
         myth_model_close(out);
         *out = (myth_model){0};
@@ -245,7 +247,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
 
 /* ---- a tokenizer alone ---- */
 
-/* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
+/* Whether spec is a tokenizer without a model: a tokenizer.json or tokenizer.model, or a folder with one and no
+ * config.json. */
 static bool is_bare(const char *spec)
 {
     char path[PATH_MAX + 16];
@@ -294,7 +297,7 @@ static myth_status cache_type(myth_dtype *out, const char *flag, const char *nam
     return MYTH_OK;
 }
 
-/* "3,1": what follows a number is a comma or the end. */
+/* Parses "3,1": numbers separated by commas. */
 static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myth_error *err)
 {
     const char *at = text;
@@ -361,7 +364,7 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
     };
 }
 
-/* Round numbers: a context is a whole number of 64 tokens. */
+/* The context is a multiple of 64 tokens. */
 uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
 {
     enum { DEFAULT = 4096, STEP = 64 };
@@ -383,7 +386,7 @@ uint64_t myth_cli_staging(const myth_cli *cli)
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
-    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST]; /* which commands that only answer have lifted */
+    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST]; /* without a plan, plan and info run unlimited */
     return st;
 }
 
@@ -421,7 +424,7 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
         cap += *s == ',' || isspace((unsigned char)*s);
     int32_t *v = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", cap, sizeof(*v));
     if (!v)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %zu ids", cap);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu ids", cap);
     const char *s = text + strspn(text, " \t\r\n[");
     bool wants_more = false;
     while (isdigit((unsigned char)*s)) {
@@ -457,7 +460,7 @@ static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, u
     size_t n = 0, cap = 64 << 10;
     unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "stdin", cap);
     if (!data)
-        return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap);
+        return myth_fail(err, MYTH_ENOMEM, "stdin: out of memory for %zu bytes", cap);
     for (;;) {
         ssize_t k = read(STDIN_FILENO, data + n, cap - n);
         const bool was_interrupted = k < 0 && errno == EINTR;
@@ -465,7 +468,7 @@ static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, u
             continue;
         if (k < 0) {
             myth_free(mem, data);
-            return was_interrupted ? myth_fail(err, MYTH_ECANCEL, "stdin: stopped while it was read")
+            return was_interrupted ? myth_fail(err, MYTH_ECANCEL, "stdin: interrupted while it was read")
                                    : myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
         }
         if (k == 0)
@@ -480,7 +483,7 @@ static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, u
         unsigned char *more = myth_realloc(mem, MYTH_MEM_STAGING, "stdin", data, cap * 2);
         if (!more) {
             myth_free(mem, data);
-            return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap * 2);
+            return myth_fail(err, MYTH_ENOMEM, "stdin: out of memory for %zu bytes", cap * 2);
         }
         data = more;
         cap *= 2;

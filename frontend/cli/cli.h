@@ -1,11 +1,12 @@
-/* cli.h - what a command is, and what it is given.
+/* cli.h - what a command consists of, what it is given to run, and helpers that several commands use.
  *
  * Adding   frontend/cmd/cmd_<name>.c with its option tables and `const myth_command myth_cmd_<name>`; one row in
  *          frontend/commands.def
  * Output   stdout is data; messages, notes and progress go through cli->term. main flushes stdout and turns a failed
- *          write into 74
- * Memory   cli->mem carries --mem-limit; a command frees everything it took before it returns
- * Exit     run returns an exit code of exit.h; myth_cli_fail prints an error and gives its code */
+ *          write into exit code 74
+ * Memory   cli->mem enforces --mem-limit; a command frees everything it allocated before it returns
+ * Exit     run returns an exit code of exit.h; myth_cli_fail prints an error and returns the exit code of its status
+ * Threads  one */
 #ifndef MYTH_CLI_H
 #define MYTH_CLI_H
 
@@ -21,7 +22,7 @@ extern "C" {
 
 /* Flags of every command. */
 typedef struct {
-    const char *mem_limit;  /* as given; cli->limits is what it says */
+    const char *mem_limit;  /* as given; cli->limits has the parsed bytes */
     const char *mem_report; /* NULL = none */
     const char *device;
     uint32_t n_threads;
@@ -36,7 +37,7 @@ typedef struct {
     bool check_tensors;
 } myth_model_flags;
 
-/* Flags of every command that runs one: MYTH_GROUP_ENGINE. */
+/* Flags of every command that runs a model: MYTH_GROUP_ENGINE. */
 typedef struct {
     uint32_t ctx_size, batch_size, ubatch_size;
     const char *cache_type_k, *cache_type_v, *tensor_split;
@@ -45,15 +46,14 @@ typedef struct {
     bool cpu_moe;
 } myth_engine_flags;
 
-/* MYTH_GROUP_SAMPLE */
+/* Flags of every command that samples tokens: MYTH_GROUP_SAMPLE. */
 typedef struct {
     uint64_t seed;
     float temp, top_p, min_p, repeat_penalty;
     uint32_t top_k, repeat_last_n;
 } myth_sample_flags;
 
-/* How long a run that was told to end by SIGTERM or SIGHUP may take to write what is there and to remove what it made
- * for a while. */
+/* How long a run may take after SIGTERM or SIGHUP to write its results so far and to remove its temporary files. */
 enum { MYTH_END_SECONDS = 20 };
 
 typedef struct myth_command myth_command;
@@ -67,22 +67,22 @@ typedef struct {
     myth_mem *mem;
     myth_mem_limits limits; /* --mem-limit, by ledger                                    */
     const char *directory;  /* -C of a command that ends in [DIR]; NULL = not given      */
-    char device[32];        /* what "auto" stands for, once engine options were made     */
+    char device[32];        /* the device chosen for "auto"; set by myth_cli_engine_opts */
     myth_log log;           /* for engine options; lent for the run                      */
     myth_term *term;
     const myth_cancel *cancel; /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
     myth_plan plan;            /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
-    struct myth_runlog *runlog; /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
+    struct myth_runlog *runlog; /* the record of a running inspect command, NULL = none: see inspect/log/runlog.h */
     uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
 } myth_cli;
 
 struct myth_command {
     const char *name, *args, *help; /* "inspect-file", "PATH", one line                       */
-    const char *detail;             /* more for the man page; NULL = none                     */
+    const char *detail;             /* paragraphs below the usage line; NULL = none           */
     const myth_option_group *group;
     size_t n_group;
-    size_t opts_bytes;    /* of the struct the groups fill                          */
+    size_t opts_bytes;    /* size of the struct that the groups fill                */
     int min_arg, max_arg; /* positional arguments                                   */
     int (*run)(myth_cli *cli, const void *opts);
 };
@@ -109,77 +109,77 @@ enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMP
         title, table, sizeof(table) / sizeof(table[0]), 0 \
     }
 
-/* The error's text with the flag in the place of the option that is its cause: "raise -ub" instead of "raise n_ubatch".
- */
+/* Copies the error's text and replaces names of engine options by their flags: "raise -ub", not "raise n_ubatch". */
 void myth_cli_spell(char *dst, size_t cap, const myth_error *err);
 /* Prints the error as "mythos: ..." and returns its exit code. */
 int myth_cli_fail(myth_cli *cli, const myth_error *err);
-/* The same for an error that is said here, MYTH_EARG and so on. */
+/* The same for an error that the command itself words. */
 int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
-/* The directory that the command works on: -C, or its argument number idx, or the current one. */
+/* The directory that the command works on: -C, else argument number idx, else the current directory. */
 const char *myth_cli_dir(const myth_cli *cli, int idx);
 
-/* The model to open: the flag (or MYTHOS_MODEL), else the shipped one, written to dst. MYTH_ENOTFOUND when there is
- * none. */
+/* Writes to dst which model to open: the one given by -m or MYTHOS_MODEL, else the shipped model. MYTH_ENOTFOUND when
+ * none is given and none is shipped. */
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err);
-/* The model that makes vectors: what was given (NULL = nothing), else the shipped one. MYTH_ENOTFOUND when there is
- * none. */
+/* The same for the embedding model; given NULL = the shipped one. */
 myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err);
-/* Opens it at a level; checks tensors when asked. *out is zeroed on failure. */
+/* Opens the model of -m at a level, and checks its tensors when --check-tensors is set. *out is zeroed on failure. */
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level,
                                 myth_error *err);
-/* Its tokenizer alone; -m may also name a tokenizer.json, a tokenizer.model or a folder with one. close takes a zeroed
- * one. */
+/* Only the model's tokenizer; -m may also name a tokenizer.json, a tokenizer.model or a folder with one of them. close
+ * accepts a zeroed struct. */
 typedef struct {
     myth_weights *w;
     myth_tokenizer *t;
 } myth_cli_tokenizer;
 myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err);
 void myth_cli_tokenizer_close(myth_cli_tokenizer *t);
-/* Engine options from the flags; fields the flags do not know stay zero for the command to set. MYTH_EARG a value is
- * not one. */
+/* Makes engine options from the flags; fields without a flag stay zero for the command to set. MYTH_EARG: a flag has a
+ * bad value. */
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
-/* The limits a plan is made with: --mem-limit, and for devices it does not name what they can spare. */
+/* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
-/* Plans with --mem-limit and what the command itself books, lets the options left at 0 shrink to fit and writes what
- * was chosen back into *opts; remembers the plan for --mem-report. extra without STAGING, or NULL: the command's own
- * text and ids are the STAGING it has taken so far, and the plan has myth_cli_staging for them, which the command stays
- * within. MYTH_ENOFIT with the refusal line. */
+/* Makes the plan of this run under --mem-limit and keeps it for --mem-report. Options left at 0 may shrink to fit; the
+ * chosen values are written back into *opts. extra has the bytes that the command allocates beside the engine. When
+ * extra is NULL or has no STAGING, the plan has myth_cli_staging bytes of it for the command's text and ids, and the
+ * command must stay within them. MYTH_ENOFIT: it does not fit; the message names the bytes and what would fit. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err);
 
-/* Context to ask for when -c is not given and n_tok tokens must fit: 0 (the default) when it is enough for them, else
- * n_tok rounded up, at most what the model was trained for. */
+/* The context for a command that must fit n_tok tokens when -c is not given: 0 (the default of 4096) when that is
+ * enough, else n_tok rounded up, at most the context that the model was trained with. */
 uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok);
-/* STAGING that generate and logits plan for text, ids and encoding, from the size of the input. One figure up to a
- * limit, so that `plan` knows it without the input. */
+/* The STAGING bytes to plan for text, ids and encoding: the peak so far, at least 1 MiB. The minimum is so large that
+ * `plan`, which does not see the input, prints the same figure as almost every run. */
 uint64_t myth_cli_staging(const myth_cli *cli);
 
-/* What logits asks of the engine, n_out rows of it; plan --for logits prices the same. */
+/* Sets the engine options of `logits` with n_out rows of output. `plan --for logits` calls it too, so that both have
+ * the same bytes. */
 void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full,
                           bool hidden, uint32_t top_k);
 
-/* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others; of an encoder, for texts of
- * n_prompt. */
+/* Sets the engine options of `bench` for prompts of n_prompt tokens and runs of n_gen tokens, both after n_depth
+ * others; for an encoder, for texts of n_prompt tokens. */
 void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_prompt, uint32_t n_gen,
                          uint32_t n_depth);
 
-/* "2,106,13" or "[2, 106]" to ids, booked as STAGING; myth_free them. MYTH_EARG names the place. */
+/* Parses "2,106,13" or "[2, 106]" to ids, booked as STAGING; the caller frees them with myth_free. MYTH_EARG: the
+ * message has the offset of the first bad byte. */
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err);
-/* The path of this program, which also is the one that cuts files; "" and false when it cannot be found: then they are
- * cut by their text. */
+/* The path of this program, which the indexer starts as its parser process. "" and false when it cannot be found; files
+ * are then cut into chunks without a parser. */
 bool myth_cli_self(char *dst, size_t cap);
-/* A file, or stdin for "-", whole, booked as STAGING. MYTH_ELIMIT past max_bytes, MYTH_ECANCEL when a signal told the
- * run to end while it waited for stdin. */
+/* Reads a file, or stdin for "-", booked as STAGING; the caller frees it. MYTH_ELIMIT: it has more than max_bytes.
+ * MYTH_ECANCEL: a signal ended the wait for stdin. */
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                           myth_error *err);
-/* The flag that signals set, for readers that have no myth_cli. */
+/* Gives myth_cli_read the flag that signals set, since it has no myth_cli. The pointer must live until the end. */
 void myth_cli_watch(const myth_cancel *is_ending);
 
 #ifdef __cplusplus

@@ -1,18 +1,17 @@
-/* complete.c - the option tables as completion of three shells.
+/* complete.c - prints the option tables as completion scripts for three shells.
  *
- * bash   words alone: commands, flags, the words of a choice
- * zsh    _arguments with the help of each flag; a flag that is on or off has its --no-
- * fish   a line for each flag of each command
- * Quotes single ones, what a quote holds as '\'' of its own: the same in all three */
+ * bash   plain words: commands, flags, the words of a choice
+ * zsh    _arguments with the help of each flag; an on/off flag is also offered as --no-NAME
+ * fish   one line for each flag of each command
+ * Quotes all three use single quotes, and write a quote inside them as '\'' */
 #include "help.h"
 
 #include <string.h>
 
-/* A command that prints JSON with --json takes --format text|json too (args.h). */
+/* A command with --json also takes --format text|json (args.h). */
 static bool is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
 
-static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE,  "text|json", 0, NULL,
-                                          0,        0,    "what is printed"};
+static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE, "text|json", 0, NULL, 0, 0, "output format"};
 
 /* ---- bash ---- */
 
@@ -82,7 +81,7 @@ void myth_help_completion_bash(FILE *f)
 
 /* ---- zsh ---- */
 
-/* Inside single quotes; what _arguments would read as the end of a help or of a field has a backslash. */
+/* Prints text for single quotes; characters that end a help text or a field of _arguments get a backslash. */
 static void zsh_text(FILE *f, const char *text)
 {
     for (const char *s = text; *s; s++) {
@@ -95,7 +94,7 @@ static void zsh_text(FILE *f, const char *text)
     }
 }
 
-/* Whether the value is the name of something on disk. */
+/* Whether the value is a path, to be completed with file names. */
 static bool is_path(const myth_option *o)
 {
     static const char *const word[] = {"FILE", "PATH", "DIR", "MODEL", "FORM=PATH", "DIR|FILE"};
@@ -132,7 +131,7 @@ static void zsh_spelling(FILE *f, const myth_option *o, const char *spelling, si
     fputc('\'', f);
 }
 
-/* The spellings of `also`: "-ub, --prefill-chunk". */
+/* The next spelling in a list such as "-ub, --prefill-chunk", and its length; NULL at the end. */
 static const char *next_spelling(const char *also, size_t *n)
 {
     if (!also)
@@ -181,7 +180,7 @@ void myth_help_completion_zsh(FILE *f)
         myth_help_groups(group, c);
         for (size_t g = 0; group[g]; g++)
             zsh_group(f, group[g]);
-        fputs(" '--help[say how it is used]' '*:argument:_files'\n        ;;\n", f);
+        fputs(" '--help[show the help]' '*:argument:_files'\n        ;;\n", f);
     }
     fputs("    esac\n}\nif [ \"${funcstack[1]}\" = _mythos ]; then\n    _mythos \"$@\"\nelse\n    compdef _mythos "
           "mythos\nfi\n",
@@ -249,5 +248,5 @@ void myth_help_completion_fish(FILE *f)
             fish_group(f, myth_commands[i]->name, group[g]);
     }
     fish_group(f, NULL, &myth_group_global);
-    fputs("complete -c mythos -l help -s h -d 'say how it is used'\n", f);
+    fputs("complete -c mythos -l help -s h -d 'show the help'\n", f);
 }

@@ -1,21 +1,21 @@
-/* exit.c - the table of exit codes. */
+/* exit.c - the table of exit codes, and the exit code of each status. */
 #include "exit.h"
 
 static const myth_exit_row table[] = {
     {MYTH_EXIT_CLEAN, "done; no findings at or above --fail-level"},
     {MYTH_EXIT_FINDINGS, "findings at or above --fail-level"},
     {MYTH_EXIT_USAGE, "usage: unknown command or flag, bad value"},
-    {MYTH_EXIT_INCOMPLETE, "incomplete: a limit, a skipped file, a cut-off answer"},
+    {MYTH_EXIT_INCOMPLETE, "incomplete: a limit was reached, a file skipped, or an answer cut off"},
     {MYTH_EXIT_DATA, "input data malformed or unsupported"},
-    {MYTH_EXIT_NOINPUT, "input missing, or zero files"},
+    {MYTH_EXIT_NOINPUT, "input missing, or no file to work on"},
     {MYTH_EXIT_UNAVAILABLE, "no such device or service"},
     {MYTH_EXIT_INTERNAL, "internal error"},
     {MYTH_EXIT_MEMORY, "out of memory, or the plan does not fit the limit"},
     {MYTH_EXIT_CANTCREATE, "output cannot be created"},
     {MYTH_EXIT_IO, "read or write failed"},
     {MYTH_EXIT_TEMPFAIL, "try again: device lost, lock held"},
-    {MYTH_EXIT_CONFIG, "configuration file"},
-    {MYTH_EXIT_INTERRUPTED, "second interrupt"},
+    {MYTH_EXIT_CONFIG, "the configuration file cannot be read or has an error"},
+    {MYTH_EXIT_INTERRUPTED, "ended by a second interrupt"},
 };
 
 const myth_exit_row *myth_exit_table(size_t *n)

@@ -1,6 +1,7 @@
-/* exit.h - every exit code of the command, in one table (exit.c), printed by the man page and tested.
+/* exit.h - every exit code of the command; exit.c has the one table that the man page prints and tests check.
  *
- * Order    failure > 1 > 3 > 0: a failure hides findings, findings hide incompleteness */
+ * Order    when several apply: failure before 1 before 3 before 0. A failure hides findings, findings hide an
+ *          incomplete run */
 #ifndef MYTH_EXIT_H
 #define MYTH_EXIT_H
 
@@ -15,7 +16,7 @@ typedef enum {
     MYTH_EXIT_CLEAN = 0,
     MYTH_EXIT_FINDINGS = 1, /* findings at or above --fail-level             */
     MYTH_EXIT_USAGE = 2,
-    MYTH_EXIT_INCOMPLETE = 3,   /* a limit, a skipped file, a cut-off answer      */
+    MYTH_EXIT_INCOMPLETE = 3,   /* a limit was reached, a file skipped, an answer cut */
     MYTH_EXIT_DATA = 65,        /* data malformed or unsupported                  */
     MYTH_EXIT_NOINPUT = 66,     /* missing input or zero files                    */
     MYTH_EXIT_UNAVAILABLE = 69, /* no device or service                           */
@@ -35,7 +36,7 @@ typedef struct {
 
 const myth_exit_row *myth_exit_table(size_t *n);
 int myth_exit_of(myth_status st);
-/* The code that stands when both happened. */
+/* The code to exit with when both a and b apply, by the order above. */
 int myth_exit_worse(int a, int b);
 
 #ifdef __cplusplus

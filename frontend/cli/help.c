@@ -1,4 +1,4 @@
-/* help.c - the option tables as --help and as the man page. */
+/* help.c - prints the option tables as --help and as man pages. */
 #include "help.h"
 #include "version.h"
 
@@ -10,7 +10,7 @@
 enum { FLAG_COLUMN = 34, WIDTH = 100, WIDTH_MIN = 60 };
 
 static const myth_option directory_option[] = {
-    {"directory", "-C", MYTH_OPT_TEXT, "DIR", 0, NULL, 0, 0, "the directory; the same as the argument DIR"},
+    {"directory", "-C", MYTH_OPT_TEXT, "DIR", 0, NULL, 0, 0, "the directory to work on; the same as the argument DIR"},
 };
 const myth_option_group myth_group_directory = {"directory", directory_option, 1, 0};
 
@@ -32,7 +32,7 @@ void myth_help_groups(const myth_option_group *dst[MYTH_HELP_GROUPS], const myth
     dst[n] = NULL;
 }
 
-/* Columns of the terminal that f is, else WIDTH: what is read in a file or by a pager does not depend on a window. */
+/* The columns of the terminal, if f is one, else WIDTH: text for a file or a pager must not depend on a window. */
 static int width_of(FILE *f)
 {
     struct winsize size;
@@ -41,7 +41,7 @@ static int width_of(FILE *f)
     return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
 }
 
-/* Words of text from column `at` on, each further line from column `indent` on; a newline of the text stays one. */
+/* Prints text word by word from column `at`; further lines begin at column `indent`. Newlines of the text are kept. */
 static void print_wrapped(FILE *f, const char *text, int at, int indent)
 {
     const int width = width_of(f);
@@ -66,7 +66,7 @@ static void print_wrapped(FILE *f, const char *text, int at, int indent)
     fputc('\n', f);
 }
 
-/* "-n, --max-new-tokens N" */
+/* Writes the flag's spellings and its value's name: "-n, --max-new-tokens N". */
 static void spell_flag(char *dst, size_t cap, const myth_option *o)
 {
     const bool is_json = o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0;
@@ -74,7 +74,7 @@ static void spell_flag(char *dst, size_t cap, const myth_option *o)
              o->value ? o->value : "", is_json ? ", --format json" : "");
 }
 
-/* Whether a flag of the command itself has a spelling of this flag of every command: then the command's counts. */
+/* Whether the command uses the short spelling of this general flag for a flag of its own, which then has priority. */
 static bool is_taken(const myth_command *c, const myth_option *o)
 {
     for (size_t g = 0; o->also && g < c->n_group; g++)
@@ -140,7 +140,7 @@ void myth_help_command(FILE *f, const myth_command *c)
 
 /* ---- man ---- */
 
-/* roff text: backslashes, dashes and a leading dot or quote would be commands. */
+/* Prints text escaped for roff, where backslashes, dashes and a leading dot or quote are commands. */
 static void roff(FILE *f, const char *text)
 {
     bool at_line = true;
@@ -230,8 +230,8 @@ void myth_help_man(FILE *f, const myth_command *c)
             ".SH NAME\nmythos \\- inspects code with a local Gemma\n",
             MYTHOS_VERSION);
     fputs(".SH SYNOPSIS\n.B mythos\n.I COMMAND\n[flags] [arguments]\n", f);
-    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag is stronger "
-          "than its environment variable, that is stronger than the configuration file, that is stronger than the "
+    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag overrides "
+          "its environment variable, the variable overrides the configuration file, and the file overrides the "
           "default. Sizes take units: 512M, 2GiB. A single dash is standard input. Each command has a page of its own, "
           "mythos\\-COMMAND(1).\n",
           f);
@@ -247,11 +247,11 @@ void myth_help_man(FILE *f, const myth_command *c)
     }
     fputs(".SH OPTIONS OF EVERY COMMAND\n", f);
     man_options(f, &myth_group_global, NULL);
-    fputs(
-        ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
-        "One setting a line, name = value, where name is that of a long flag. It holds for every command that has the "
-        "flag; after a line [COMMAND], for that command alone. # begins a remark. The environment and flags are "
-        "stronger. MYTHOS_CONFIG names another file; empty, it names none.\n",
-        f);
+    fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
+          "One setting on each line, name = value, where name is a long flag without its dashes. A setting holds for "
+          "every command that has the flag; after a line [COMMAND], for that command only. # begins a comment. "
+          "Environment variables and flags override the file. MYTHOS_CONFIG names another file; if it is empty, none "
+          "is read.\n",
+          f);
     man_exits(f);
 }

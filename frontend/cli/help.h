@@ -1,5 +1,4 @@
-/* help.h - everything that is said about the commands, made from their tables: --help, the man page, completion of
- * three shells. */
+/* help.h - prints what the option tables know: --help, man pages, and completion for three shells. */
 #ifndef MYTH_HELP_H
 #define MYTH_HELP_H
 
@@ -10,17 +9,18 @@ extern "C" {
 #endif
 
 extern const myth_option_group myth_group_global;
-/* Of commands whose last argument is [DIR]: -C. Its struct is a const char *. */
+/* The flag -C, for commands whose last argument is [DIR]. The group's struct is one const char *. */
 extern const myth_option_group myth_group_directory;
 bool myth_help_has_dir(const myth_command *c);
-/* The groups of a command that are shown: its own with a title, the directory's, every command's. NULL at the end. */
+/* The groups that help shows for a command: its own groups with a title, -C, the flags of every command. dst ends with
+ * NULL. */
 enum { MYTH_HELP_GROUPS = 12 };
 void myth_help_groups(const myth_option_group *dst[MYTH_HELP_GROUPS], const myth_command *c);
 
 void myth_help_overview(FILE *f);
 void myth_help_command(FILE *f, const myth_command *c);
-/* roff (man macros). c NULL = mythos(1): the commands, the flags of all of them, files and exit codes; else
- * mythos-COMMAND(1): how it is used, its flags and their variables. */
+/* Prints a man page in roff. c NULL: mythos(1), with all commands, the flags of every command, files and exit codes.
+ * Else mythos-COMMAND(1), with its usage, its flags and their environment variables. */
 void myth_help_man(FILE *f, const myth_command *c);
 /* complete.c */
 void myth_help_completion_bash(FILE *f);

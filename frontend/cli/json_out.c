@@ -9,7 +9,7 @@
 
 void myth_jout_start(myth_json_out *j, FILE *f) { *j = (myth_json_out){.f = f}; }
 
-/* Writes what separates the last value from the next one. False: the value is too deep and is not written. */
+/* Writes the comma before the next value, if one is needed. False: the value is too deep and must not be written. */
 static bool before_value(myth_json_out *j)
 {
     if (j->deep)
@@ -80,7 +80,7 @@ static void write_bytes(FILE *f, const char *text, size_t len)
         else if (cp == '\r')
             fputs("\\r", f);
         else if (myth_utf8_is_unseen(cp) &&
-                 cp > 0xffff) /* shown raw it would turn or hide text: the value is the same */
+                 cp > 0xffff) /* raw it could reverse or hide text; escaped the value is the same */
             fprintf(f, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
         else if (myth_utf8_is_unseen(cp))
             fprintf(f, "\\u%04x", cp);

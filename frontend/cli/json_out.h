@@ -1,9 +1,13 @@
-/* json_out.h - writes JSON to a stream as it is made, one compact document a line, no tree and no allocation.
+/* json_out.h - a JSON writer: writes each value to a stream at once, one compact document a line. It builds no tree and
+ * allocates nothing.
  *
- * Text     valid UTF-8 stays, an invalid byte becomes U+FFFD, controls and marks that turn text around are escaped
- * Depth    at most MYTH_JOUT_DEPTH containers are open; a deeper one is written as null, with all that is put into it.
- *          The bound holds in every build: what is written may come from a file
- * Numbers  a double is written with 9 significant digits (a float survives); not finite: null */
+ * Text     valid UTF-8 is kept, an invalid byte becomes U+FFFD; control characters and marks that change the direction
+ *          of text are escaped
+ * Depth    at most MYTH_JOUT_DEPTH containers are open at once; a deeper one, with all its contents, becomes null. The
+ *          bound holds in release builds too, because the values may come from a file
+ * Numbers  a double has 9 significant digits, enough to read the same float back; infinities and NaN become null
+ * Errors   none here: the caller checks the stream
+ * Threads  one for each writer */
 #ifndef MYTH_JSON_OUT_H
 #define MYTH_JSON_OUT_H
 
@@ -20,14 +24,14 @@ enum { MYTH_JOUT_DEPTH = 32 };
 typedef struct {
     FILE *f;
     int depth;     /* containers that are open             */
-    uint64_t deep; /* those open beyond the bound: nothing is written while there are any */
+    uint64_t deep; /* containers open beyond the bound; nothing is written while this is not 0 */
     bool has_item[MYTH_JOUT_DEPTH], is_object[MYTH_JOUT_DEPTH], after_key;
 } myth_json_out;
 
 void myth_jout_start(myth_json_out *j, FILE *f);
 void myth_jout_object(myth_json_out *j);
 void myth_jout_array(myth_json_out *j);
-void myth_jout_end(myth_json_out *j); /* closes the innermost; a newline after the outermost */
+void myth_jout_end(myth_json_out *j); /* closes the innermost container; writes a newline after the outermost */
 void myth_jout_key(myth_json_out *j, const char *name);
 
 void myth_jout_text(myth_json_out *j, const char *text, size_t len);
@@ -37,7 +41,7 @@ void myth_jout_i64(myth_json_out *j, int64_t v);
 void myth_jout_f64(myth_json_out *j, double v);
 void myth_jout_bool(myth_json_out *j, bool v);
 void myth_jout_null(myth_json_out *j);
-/* A string in parts; each part is whole UTF-8. */
+/* Writes one string in several parts; a part must not end inside a UTF-8 character. */
 void myth_jout_text_begin(myth_json_out *j);
 void myth_jout_text_part(myth_json_out *j, const char *text, size_t len);
 void myth_jout_text_end(myth_json_out *j);

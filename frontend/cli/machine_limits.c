@@ -1,4 +1,4 @@
-/* machine_limits.c - read bandwidth and arithmetic peak by short loops on every core at once. */
+/* machine_limits.c - measures read bandwidth and peak arithmetic with short loops on all cores at once. */
 #define _GNU_SOURCE
 #include "machine_limits.h"
 
@@ -92,7 +92,7 @@ enum {
     BLOCKS = ((1 << MYTH_DTYPE_N) - 1) & ~FLOATS
 };
 
-/* In the order of preference for each kind of weights. */
+/* The first row that fits the processor and the type of the weights is used. */
 static const peak_kind peaks[] = {
     {"avx512 int8", peak_int8_512, "avx512_vnni", BLOCKS},
     {"avx2 int8", peak_int8_256, "avx2", BLOCKS},
@@ -147,7 +147,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Work of all threads over the time of the slowest; 0 when a thread could not be started. */
+/* The work of all threads divided by the time of the slowest; 0 when a thread could not be started. */
 static double run_all(worker *w, int n)
 {
     pthread_t thread[THREAD_MAX];
@@ -209,7 +209,7 @@ myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_t
     size_t bytes = (size_t)myth_limits_bytes(n_threads, myth_mem_limit(mem, MYTH_MEM_HOST));
     unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "read test", bytes);
     if (!data)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %zu bytes to read", bytes);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a buffer of %zu bytes to measure with", bytes);
     memset(data, 1, bytes);
     for (int i = 0; i < n; i++) {
         w[i].data = data + bytes / (size_t)n * (size_t)i;

@@ -1,4 +1,4 @@
-/* memreport.c - --mem-report. */
+/* memreport.c - writes the file of --mem-report, and samples resident memory for it. */
 #include "memreport.h"
 #include "engine/base/map.h"
 #include "json_out.h"
@@ -57,7 +57,7 @@ uint64_t myth_rss_stop(myth_rss_watch *w)
     return w->peak_bytes;
 }
 
-/* Of the plan's device idx, whose bytes are on `ledger`. */
+/* Prints the classes of the plan's device number idx; its bytes are counted as device `ledger` of the run's ledger. */
 static void print_classes(myth_json_out *j, const myth_cli *cli, uint32_t idx, int ledger)
 {
     myth_jout_key(j, "classes");

@@ -1,8 +1,9 @@
-/* memreport.h - what a run took: the ledger by class beside the plan, and resident anonymous memory as the system saw
- * it.
+/* memreport.h - the report of --mem-report: planned and used bytes of each memory class, and the peak of the process's
+ * resident anonymous memory.
  *
- * Peak     anonymous resident bytes are sampled from /proc/self/statm by a thread, every 2 ms, between start and stop
- * Threads  start and stop from one thread */
+ * Peak     a thread reads the resident anonymous bytes from /proc/self/statm every 2 ms between start and stop; a
+ *          shorter peak can be missed
+ * Threads  call start and stop from the same thread */
 #ifndef MYTH_MEMREPORT_H
 #define MYTH_MEMREPORT_H
 
@@ -21,12 +22,12 @@ typedef struct {
 } myth_rss_watch;
 
 void myth_rss_start(myth_rss_watch *w);
-/* Largest value seen; 0 where the system does not say. */
+/* The largest value that was sampled; 0 where the system has no such file. */
 uint64_t myth_rss_stop(myth_rss_watch *w);
 /* Resident anonymous bytes now; 0 = unknown. */
 uint64_t myth_rss_anon(void);
-/* {"classes":{name:{"planned","peak","live"}},"peak_bytes","rss_anon_peak_bytes"}; planned is null for a command
- * without a plan. */
+/* Writes {"classes":{name:{"planned","peak","live"}},"peak_bytes","rss_anon_peak_bytes"}; "planned" is null for a
+ * command without a plan. */
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err);
 
 #ifdef __cplusplus

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS_HEADER = 128 }; /* of a matrix of any number of rows */
+enum { ROWS_HEADER = 128 }; /* header bytes that have room for any number of rows */
 
-/* At least `least` bytes, a multiple of 64. */
+/* Writes the header: at least `least` bytes, a multiple of 64. */
 static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_dim, size_t least)
 {
     char dims[128] = "";
@@ -54,7 +54,7 @@ myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col
     *out = (myth_npy){.data_off = ROWS_HEADER, .row_bytes = 4 * n_col};
     if (myth_out_is_special(path))
         return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file",
-                         path); /* its head is written last */
+                         path); /* the header is written last, so the file must be seekable */
     myth_status st = myth_out_open(&out->file, path, MYTH_OUT_SHARED, err);
     myth_out_pause(&out->file);
     return st;

@@ -1,7 +1,8 @@
-/* npy.h - float32 arrays as .npy files, written row by row in any order, renamed into place when complete.
+/* npy.h - writes float32 arrays as .npy files, row by row in any order; the file gets its name when it is complete.
  *
- * Files    written beside their names (outfile.h) and opened for each row, so that thousands may be under way at once
- * Owner    the path is lent until finish or abandon, and the myth_npy is not moved until then
+ * Files    a temporary file in the same folder (outfile.h), opened anew for each row, so that thousands of arrays can
+ *          be written at the same time
+ * Owner    the caller keeps the path valid, and the myth_npy at its address, until finish or abandon
  * Source   NumPy format 1.0: magic, version, header length, a dict of descr, fortran_order and shape, padded to 64
  *          bytes */
 #ifndef MYTH_NPY_H
@@ -16,20 +17,20 @@ extern "C" {
 #endif
 
 typedef struct {
-    myth_out file; /* closed when no array is under way */
+    myth_out file; /* zeroed while no array is being written */
     uint64_t data_off, row_bytes;
 } myth_npy;
 
 /* shape[n_dim], n_dim 1..4; a row is the innermost dimension. MYTH_ECREATE. */
 myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err);
 myth_status myth_npy_write_row(myth_npy *n, uint64_t row, const float *data, myth_error *err);
-/* A matrix whose rows are counted as they come: [?, n_col]. Rows are written in order; count them at finish.
- * MYTH_ECREATE: not a regular file. */
+/* A matrix whose number of rows is not known yet: write the rows in order and give their number to finish_rows, which
+ * writes the header. MYTH_ECREATE: path is not a regular file, which that needs. */
 myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err);
 myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err);
-/* Syncs and renames. */
+/* Writes everything to disk and gives the file its name. */
 myth_status myth_npy_finish(myth_npy *n, myth_error *err);
-void myth_npy_abandon(myth_npy *n); /* takes a zeroed, a finished or an open one */
+void myth_npy_abandon(myth_npy *n); /* accepts a zeroed, a finished or an open one */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* plan_out.c - a plan for people and for programs. */
+/* plan_out.c - prints plans as text and as JSON. */
 #include "plan_out.h"
 
 static void print_classes(myth_json_out *j, const uint64_t bytes[MYTH_MEM_CLASS_N])
@@ -92,7 +92,7 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
                 fprintf(f, "%-16s %12s%s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, d->bytes[c]),
                         c == MYTH_MEM_WEIGHTS_MAPPED ? "  (page cache, not limited)" : "");
         if (i == 0 && p->expert_bytes)
-            fprintf(f, "%-16s %12s  (of these weights: read here by other devices)\n", "experts",
+            fprintf(f, "%-16s %12s  (part of the weights; other devices read it from here)\n", "experts",
                     myth_size_text(size, p->expert_bytes));
         fprintf(f, "%-16s %12s", "total", myth_size_text(size, d->total_bytes));
         if (d->limit_bytes)
@@ -100,7 +100,7 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
                     d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");
         fputc('\n', f);
     }
-    fprintf(f, "%u sequence%s of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, myth_s(p->n_seq), p->n_ctx,
+    fprintf(f, "%u sequence%s of %u tokens, %u rows per step, cache %s/%s\n", p->n_seq, myth_s(p->n_seq), p->n_ctx,
             p->n_ubatch, myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
     for (uint32_t i = 0; i < p->n_suggestion; i++) {
         char change[MYTH_SUGGESTION_TEXT];

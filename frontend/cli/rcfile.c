@@ -1,4 +1,4 @@
-/* rcfile.c - see rcfile.h. */
+/* rcfile.c - finds and reads the configuration file; rcfile.h has its form. */
 #include "rcfile.h"
 
 #include "help.h"
@@ -10,7 +10,7 @@
 
 static char text[MYTH_RCFILE_BYTES + 1];
 
-/* The file's name; false: there is none to be read. *is_wanted: it must be there. */
+/* Writes the path of the configuration file; false: none is to be read. *is_wanted: it must exist. */
 static bool find_file(char path[PATH_MAX], bool *is_wanted)
 {
     const char *given = getenv("MYTHOS_CONFIG"), *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -42,7 +42,7 @@ static const myth_command *find_command(const char *name)
     return NULL;
 }
 
-/* A flag of the section's command, or of any when there is no section. */
+/* Whether the section's command has this flag, or any command when no section has begun. */
 static bool is_known(const myth_command *section, const char *name)
 {
     bool found = has_option(&myth_group_global, 1, name);
@@ -64,8 +64,8 @@ static myth_status unknown(const char *where, const myth_command *section, const
         list[n++] = myth_group_global.opt[k].name;
     const char *near = myth_args_nearest(name, list, n);
     if (near)
-        return myth_fail(err, MYTH_EFORMAT, "%s: no flag '%.60s'; did you mean %s?", where, name, near);
-    return myth_fail(err, MYTH_EFORMAT, "%s: no flag '%.60s'; mythos %s --help lists them", where, name,
+        return myth_fail(err, MYTH_EFORMAT, "%s: unknown flag '%.60s'; did you mean %s?", where, name, near);
+    return myth_fail(err, MYTH_EFORMAT, "%s: unknown flag '%.60s'; mythos %s --help lists the flags", where, name,
                      section ? section->name : "COMMAND");
 }
 
@@ -86,12 +86,13 @@ static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_c
         return MYTH_OK;
     if (*line == '[') {
         if (line[n - 1] != ']')
-            return myth_fail(err, MYTH_EFORMAT, "%s: expected [COMMAND]", where);
+            return myth_fail(err, MYTH_EFORMAT, "%s: a section is written [COMMAND]; the closing bracket is missing",
+                             where);
         line[n - 1] = '\0';
         *section = find_command(trimmed(line + 1));
         return *section ? MYTH_OK
-                        : myth_fail(err, MYTH_EFORMAT, "%s: no command '%.60s'; mythos --help lists them", where,
-                                    trimmed(line + 1));
+                        : myth_fail(err, MYTH_EFORMAT, "%s: unknown command '%.60s'; mythos --help lists the commands",
+                                    where, trimmed(line + 1));
     }
     char *equal = strchr(line, '=');
     if (!equal)
@@ -109,7 +110,7 @@ static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_c
     if (!is_known(*section, name))
         return unknown(where, *section, name, err);
     if ((*section && *section != c) || !myth_args_find(p, name))
-        return MYTH_OK; /* of another command */
+        return MYTH_OK; /* the setting is for another command */
     return myth_args_set(p, name, value, where, err);
 }
 
@@ -119,7 +120,7 @@ static myth_status read_text(myth_parsed *p, const myth_command *c, const char *
     char where[160];
     uint32_t number = 1;
     if (strlen(text) != n)
-        return myth_fail(err, MYTH_EFORMAT, "%.160s: a zero byte in a text", path);
+        return myth_fail(err, MYTH_EFORMAT, "%.160s: the file has a zero byte; a configuration file is text", path);
     for (char *line = text, *next; line; line = next, number++) {
         next = strchr(line, '\n');
         if (next)
@@ -142,8 +143,9 @@ myth_status myth_rcfile_read(myth_parsed *p, const myth_command *c, myth_error *
     if (!f && !is_wanted && (errno == ENOENT || errno == ENOTDIR))
         return MYTH_OK;
     if (!f)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: %s; MYTHOS_CONFIG names the configuration file, empty for none",
-                         path, strerror(errno));
+        return myth_fail(err, MYTH_ENOTFOUND,
+                         "%.160s: %s; MYTHOS_CONFIG must name a configuration file, or be empty for none", path,
+                         strerror(errno));
     size_t n = fread(text, 1, sizeof(text), f);
     bool is_bad = ferror(f) != 0;
     fclose(f);

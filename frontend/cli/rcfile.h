@@ -1,15 +1,17 @@
-/* rcfile.h - the configuration file of a user: values for flags, below the environment.
+/* rcfile.h - the user's configuration file: values for flags, which the environment and the command line override.
  *
- * Place    $MYTHOS_CONFIG ("" = none is read), else $XDG_CONFIG_HOME/mythos/config, else ~/.config/mythos/config; the
- *          default one may be missing. None is taken from a directory that is inspected: that is somebody else's
- * Form     # remark                    a line each; blank ones and blanks around are nothing
+ * Place    $MYTHOS_CONFIG ("" = no file is read), else $XDG_CONFIG_HOME/mythos/config, else ~/.config/mythos/config.
+ *          Only the file that MYTHOS_CONFIG names must exist. No file is ever read from an inspected directory, because
+ *          its author may not be the user
+ * Form     # comment                   one setting on each line; blank lines and blanks around words are ignored
  *          threads = 4                 a long flag without dashes, for every command that has it
- *          model = "/some/model.gguf"  quotes go, when both are there
- *          [inspect-file]              from here on for this command alone
- *          output = json=a.json        what may be given several times has a line for each
- * Errors   MYTH_EFORMAT with path and line: no such flag (and the nearest), no such command, no value, a value that is
- *          none; MYTH_ENOTFOUND, MYTH_ELIMIT, MYTH_EIO: the file. All are exit 78
- * Owner    values point into a text that is kept until the process ends */
+ *          model = "/some/model.gguf"  a pair of quotes around the value is removed
+ *          [inspect-file]              the lines that follow are for this command only
+ *          output = json=a.json        a flag that may be repeated has a line for each value
+ * Errors   MYTH_EFORMAT, with path and line: an unknown flag (and the most similar one), an unknown command, no value,
+ *          a bad value. MYTH_ENOTFOUND, MYTH_ELIMIT, MYTH_EIO: the file cannot be read. All are exit code 78
+ * Owner    values point into a static buffer, valid until the process ends
+ * Threads  one */
 #ifndef MYTH_RCFILE_H
 #define MYTH_RCFILE_H
 
@@ -21,7 +23,7 @@ extern "C" {
 
 enum { MYTH_RCFILE_BYTES = 64 << 10 };
 
-/* Sets what the file says for command c; p has its groups. Once, before myth_args_parse. */
+/* Sets the options of p, which has the groups of command c, from the file. Call once, before myth_args_parse. */
 myth_status myth_rcfile_read(myth_parsed *p, const myth_command *c, myth_error *err);
 
 #ifdef __cplusplus

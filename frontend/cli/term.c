@@ -1,4 +1,4 @@
-/* term.c - stderr for people. */
+/* term.c - see term.h. */
 #include "term.h"
 #include "json_out.h"
 #include "engine/base/escape.h"
@@ -125,13 +125,14 @@ void myth_term_log(void *user, myth_log_level level, const char *component, cons
     fputc('\n', stderr);
 }
 
-/* n bytes with what is unseen escaped. keeps_lines: newline and tab stay. is_whole: they are all of a line. */
-static void put(FILE *stream, const char *text, size_t len, bool keeps_lines, bool is_whole)
+/* Writes text and escapes what a terminal would act on. keeps_lines: newlines and tabs are not escaped. is_whole: the
+ * text is a whole line, so that a workflow command at its beginning is escaped too. */
+static void write_escaped(FILE *stream, const char *text, size_t len, bool keeps_lines, bool is_whole)
 {
     const unsigned char *s = (const unsigned char *)text;
     for (size_t i = 0, used; i < len; i += used) {
         char shown[MYTH_ESCAPED_MAX];
-        size_t run = i; /* of what stands for itself: lines of a search are a hundred thousand */
+        size_t run = i; /* write plain bytes in one piece: a search can print 100,000 lines */
         while (run < len &&
                ((s[run] >= 0x20 && s[run] < 0x7f) || (keeps_lines && (s[run] == '\n' || s[run] == '\t'))) &&
                !(is_whole && myth_escape_is_command(text, len, run)))
@@ -150,8 +151,8 @@ static void put(FILE *stream, const char *text, size_t len, bool keeps_lines, bo
     }
 }
 
-void myth_term_safe(FILE *stream, const char *text, size_t len) { put(stream, text, len, true, false); }
-void myth_term_line(FILE *stream, const char *text, size_t len) { put(stream, text, len, false, true); }
+void myth_term_safe(FILE *stream, const char *text, size_t len) { write_escaped(stream, text, len, true, false); }
+void myth_term_line(FILE *stream, const char *text, size_t len) { write_escaped(stream, text, len, false, true); }
 void myth_term_path(FILE *stream, const char *path) { myth_term_line(stream, path, strlen(path)); }
 
 void myth_term_data(const myth_term *t, FILE *stream, const char *text, size_t len)

@@ -1,9 +1,10 @@
-/* term.h - what a person sees on stderr: colour, one progress line, messages. stdout is data only.
+/* term.h - colours, the progress line and messages on stderr, and escaping of text for terminals.
  *
- * Colour     on a tty, unless NO_COLOR is set or TERM=dumb; CLICOLOR_FORCE (not "0") turns it on anywhere
- * Progress   one line rewritten in place, only when stderr is a tty, never under --quiet or CI
- * Text       anything from a file or a model goes through one of the last four functions before it reaches a terminal,
- *            and messages do so themselves */
+ * Colour     used on a terminal, unless NO_COLOR is set or TERM=dumb; CLICOLOR_FORCE (not "0") turns it on anywhere
+ * Progress   one line that is rewritten in place, only when stderr is a terminal, never under --quiet or CI
+ * Text       text from a file or a model must go through one of the last four functions before it reaches a terminal;
+ *            the message functions escape their text themselves
+ * Threads    one */
 #ifndef MYTH_TERM_H
 #define MYTH_TERM_H
 
@@ -34,18 +35,19 @@ typedef struct {
     bool has_progress; /* progress lines are shown */
     bool has_color_out, has_color_err;
     bool is_terminal_out, is_terminal_err;
-    bool line_open; /* a progress line stands on the screen */
+    bool line_open; /* a progress line is on the screen and must be cleared before other text */
 } myth_term;
 
 void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log);
-/* Escape sequence that turns the colour on (or off: MYTH_COLOR_NONE) on that stream; "" when it has none. */
+/* The escape sequence that switches to the colour (MYTH_COLOR_NONE: back to normal); "" when the stream has no colours.
+ */
 const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c);
-/* Rewrites the progress line: "prefill 512/12000". total 0 = no count. */
+/* Rewrites the progress line: "prefill 512/12000"; with total 0 "prefill 512". */
 void myth_term_progress(myth_term *t, const char *what, unsigned long long done, unsigned long long total);
 void myth_term_progress_end(myth_term *t);
-/* "mythos: text" on stderr, whatever the quietness: errors. As a JSON line under --log-format json. */
+/* Prints the error "mythos: text" on stderr, under --quiet too; as a JSON line under --log-format json. */
 void myth_term_error(myth_term *t, const char *text);
-/* A line on stderr unless --quiet. */
+/* Prints a line on stderr, except under --quiet. */
 void myth_term_note(myth_term *t, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
@@ -53,13 +55,13 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
     ;
 /* The write callback of a myth_log whose user is the myth_term. */
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line);
-/* Writes len bytes of text with what a terminal would act on escaped (engine/base/escape.h); newline and tab stay. */
+/* Writes text and escapes everything that a terminal would act on (engine/base/escape.h), except newlines and tabs. */
 void myth_term_safe(FILE *stream, const char *text, size_t len);
-/* The same where the text must stay on its line, as a name or a message must: newline and tab are escaped too, and a
- * line that a host of workflows would obey. */
+/* The same for text that must stay on one line, such as a name or a message: newlines and tabs are escaped too, and so
+ * is a line beginning that a CI service would obey as a workflow command. */
 void myth_term_line(FILE *stream, const char *text, size_t len);
 void myth_term_path(FILE *stream, const char *path);
-/* Text that is asked for as it is, to stdout or stderr: escaped on a terminal alone. */
+/* Writes text unchanged to a file or pipe, and escaped to a terminal. stream is stdout or stderr. */
 void myth_term_data(const myth_term *t, FILE *stream, const char *text, size_t len);
 
 #ifdef __cplusplus

@@ -127,7 +127,7 @@ static void wrong_values_name_the_flag(void **state)
         assert_int_equal(strncmp(r.err.msg, line[i], strcspn(line[i], " =")), 0);
     }
     assert_int_equal(parse(&r, "--count"), MYTH_EARG);
-    assert_non_null(strstr(r.err.msg, "expects a value"));
+    assert_non_null(strstr(r.err.msg, "the value is missing"));
 }
 
 /* The ends of a range belong to it; what is past the type of the field is refused and not cut to it. */
@@ -194,7 +194,7 @@ static void a_list_ends_where_it_is_full(void **state)
         argv[i] = word;
     v.list.n = 0;
     assert_int_equal(myth_args_parse(&p, MYTH_OPT_LIST_MAX + 1, argv, &err), MYTH_EARG);
-    assert_non_null(strstr(err.msg, "one too many"));
+    assert_non_null(strstr(err.msg, "one value too many"));
     assert_int_equal(v.list.n, MYTH_OPT_LIST_MAX);
 }
 

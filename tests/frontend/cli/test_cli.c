@@ -153,7 +153,7 @@ static void an_end_is_an_end(void **state)
     (void)state;
     cli_shell(&r, "$M tokenize " TINY "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -TERM $P; wait $P");
     assert_int_equal(r.code, 3);
-    assert_non_null(strstr(r.err, "stopped while it was read"));
+    assert_non_null(strstr(r.err, "interrupted while it was read"));
     cli_shell(&r, "trap '' HUP; $M tokenize " TINY "--json - <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -HUP $P; "
                   "sleep 0.3; echo word >&3; exec 3>&-; wait $P");
     assert_int_equal(r.code, 0);

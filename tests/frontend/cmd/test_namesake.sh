@@ -12,7 +12,8 @@ printf 0abc >"$cache/refs/main"
 cp org/tiny/model.gguf "$cache/snapshots/0abc/"
 fail() { echo "$*: $(cat "$dir/err")" >&2; exit 1; }
 "$bin" info -m org/tiny >"$dir/out" 2>"$dir/err" || fail "info of the path"
-grep -q 'org/tiny: the path ./org/tiny is taken, not the model of that name in the cache' "$dir/err" || fail "not said"
+said='org/tiny: the path ./org/tiny is used, not the model of that name in the Hugging Face cache'
+grep -qF "$said" "$dir/err" || fail "not said"
 "$bin" info -m ./org/tiny >"$dir/out" 2>"$dir/err" || fail "info of ./"
 [ -s "$dir/err" ] && fail "said without need"
 rm -r org
