@@ -1,5 +1,9 @@
-/* retrieval.h - the one public face of the retriever. Knows nothing of the engine: embedding and counting tokens are
- * callbacks. */
+/* retrieval.h - everything a caller of the retriever includes: scan a directory, index it, search it, map it, read
+ * git.
+ *
+ * Callbacks  the retriever includes nothing of the engine but engine/base. The caller hands in the functions that
+ *            turn texts into vectors (vectors.h) and count tokens (search.h, repomap.h)
+ * Contract   units, ownership, errors and threads are stated in each header below */
 #ifndef MYTH_RETRIEVAL_H
 #define MYTH_RETRIEVAL_H
 

@@ -1,22 +1,30 @@
-/* revision.h - two sides of a directory: their difference as git writes it, and files as the new side has them.
+/* revision.h - two states of a directory, old and new: the difference between them, and the files of the new one.
  *
- * Sides     default      HEAD and the working tree          "A..B"    commits A and B; "A...B" from where they parted
- *           "REV"        that commit and the working tree   staged    HEAD (or REV) and git's index
- *           is_patch     no repository: the difference comes from elsewhere, the new side is the working tree
- * Root      a directory in the work tree, the whole of it or below: only what is below it is compared, paths are
+ * Sides     spec           old side                                    new side
+ *           NULL           HEAD                                        the working tree
+ *           "REV"          that commit                                 the working tree
+ *           "A..B"         commit A                                    commit B
+ *           "A...B"        the last common ancestor of A and B         commit B
+ *           is_staged      HEAD, or the commit that spec names         git's index
+ *           is_patch       none: no repository is opened, the caller brings the difference; the new side is the
+ *                          working tree
+ * Root      a directory in the work tree, at its top or below. Only files below it are compared, and paths are
  *           relative to it
- * Safety    libgit2 reads objects, index and files; no hook, filter program or textconv is run, nothing is written. A
- *           repository of another owner is refused, and so is one with a pipe or a device where git keeps a
- *           file (git_files.h). Files of the working tree are opened without following a link
- * Text      every file is compared as text, whatever .gitattributes calls it. Left out of the text, with the line
- *           "Binary
- *          files differ" in place of their hunks, are files whose new side holds zero bytes (myth_detect_binary) or
- *          which are larger than MYTH_REVISION_TEXT_BYTES on one side: nothing of the repository's own settings decides
- * Untracked files are not part of a difference, as with git diff; asked for one file by name (myth_revision_diff_file),
- * all of it is new
- * Errors    MYTH_ENOTFOUND no repository, no such file on the new side; MYTH_EARG no such revision; MYTH_ELIMIT a file
- *           or a difference that is too large; MYTH_EUNSUPPORTED a link or a submodule; MYTH_EIO a file that is there
- *          and cannot be read; what libgit2 says */
+ * Safety    libgit2 reads objects, the index and files. It runs no hook, filter program or textconv, and writes
+ *           nothing. A repository that belongs to another user is refused, and so is one where git would have to
+ *           open a pipe or a device (git_files.h). Files of the working tree are opened without following symbolic
+ *           links
+ * Text      every file is compared as text, whatever .gitattributes says. Two kinds of file appear as the line
+ *           "Binary files differ" in place of hunks: files whose new side holds zero bytes (myth_detect_binary),
+ *           and files that are larger than MYTH_REVISION_TEXT_BYTES on one side. No setting of the repository
+ *           changes this
+ * Untracked files are not part of a difference, as with git diff. myth_revision_diff_file shows one that is named
+ * as new
+ * Owner     the caller closes *out; texts and bytes that are returned are the caller's, freed by myth_free
+ * Errors    MYTH_ENOTFOUND no repository, or no such file on the new side; MYTH_EARG no such revision; MYTH_ELIMIT
+ *           a file or a difference that is too large; MYTH_EUNSUPPORTED a symbolic link or a submodule; MYTH_EIO a
+ *           file that exists and cannot be read, or a failure that libgit2 describes; MYTH_ENOMEM
+ * Threads   one at a time per myth_revision */
 #ifndef MYTH_REVISION_H
 #define MYTH_REVISION_H
 
@@ -35,23 +43,25 @@ enum { MYTH_REVISION_DIFF_BYTES = 64 << 20, MYTH_REVISION_TEXT_BYTES = 4 << 20 }
 myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_revision_opts *opts, myth_error *err);
 void myth_revision_close(myth_revision *r); /* takes NULL */
 
-/* The difference with three lines of context and renames found; *text by myth_free, zero-terminated. Paths in it are
- * those of the repository: myth_revision_prefix stands in front of all of them. */
+/* The difference with three lines of context and renames detected. *text is zero-terminated; free it by myth_free.
+ * Paths in it are relative to the top of the repository, so each begins with myth_revision_prefix. */
 myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err);
 const char *myth_revision_prefix(const myth_revision *r); /* "" or "src/lib/" */
-/* A file of the new side, relative to the root; *bytes by myth_free. At most max_bytes. */
+/* Reads a file of the new side; `path` is relative to the root. MYTH_ELIMIT when it has more than max_bytes. Free
+ * *bytes by myth_free. */
 myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max_bytes,
                                myth_error *err);
-/* What the old side would have to change to have this file of the new side, as a diff without context; "" when it has
- * it as it is. bytes: the file as it was read. `path` is that of the repository, prefix and all. A file that the old
- * side has under another name is followed there, from wherever in the repository it came; one that it does not have is
- * new to the last line, whether git tracks it or not. *text by myth_free, zero-terminated. */
+/* The difference between the old side and one file of the new side, as a diff without context; "" when they are
+ * equal. bytes: the file's content, which the caller has read. path: relative to the top of the repository, so with
+ * the prefix. A file that was renamed is compared with its old name, anywhere in the repository. A file that the old
+ * side lacks is shown as new from the first line to the last, also when git does not track it. *text is
+ * zero-terminated; free it by myth_free. */
 myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, const char *path, const void *bytes,
                                     size_t n_bytes, myth_error *err);
-/* The path in the repository of a file as it is reached from the current folder, links followed. MYTH_EARG: it is
- * outside of the work tree. */
+/* Converts a path relative to the current folder into one relative to the top of the repository, following links.
+ * MYTH_EARG: the file is outside of the work tree. */
 myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err);
-/* Hash of the old side's tree, 40 hex digits; "" when there is none yet. */
+/* The hash of the old side's tree, 40 hex digits; "" when the repository has no commit yet. */
 enum { MYTH_REVISION_ID = 41 };
 void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID]);
 /* Whether the new side is the working tree. */

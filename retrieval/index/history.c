@@ -1,13 +1,14 @@
-/* history.c - which files the newest commits of the repository around the root touched, how often, and when last.
+/* history.c - which files the newest commits touched, how often, and when last.
  *
- * Counted  the first N_COMMIT commits of a walk from HEAD by time, as git log has them; of a merge nothing, of a first
- *          commit everything
- * Kept     the table commits has the paths of every one of them, so the next update compares trees of new commits only.
- *          Whether there can be any is seen from the files that say where HEAD is: libgit2 takes longer to start than a
- *          directory without changes to look over
- * Safety   trees and commits are read, nothing else: no hook, no configured program, no file of the work tree. A
- *          repository of another owner is refused by libgit2 and stays refused; the note says how its user can allow it
- * Paths    zero-terminated, by zstd; relative to the root, what is outside left out */
+ * Counted  the first N_COMMIT commits of a walk from HEAD by time, as git log lists them. Merges count for nothing;
+ *          a first commit counts for all its files
+ * Kept     the table `commits` stores the paths of each counted commit, so an update compares trees of new commits
+ *          only. Starting libgit2 takes longer than looking over an unchanged directory, so the files that say
+ *          where HEAD is are compared first
+ * Safety   only trees and commits are read; no hook, no configured program, no file of the work tree. libgit2
+ *          refuses a repository of another user; the note says how to allow it
+ * Paths    of one commit are stored as zero-terminated strings compressed by zstd, relative to the root; paths
+ *          outside of the root are left out */
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
 #include "index_impl.h"
@@ -28,7 +29,7 @@ enum { N_COMMIT = 1000, LEVEL = 3 };
 typedef struct {
     git_oid oid;
     int64_t time;
-    char *paths; /* NULL: the store has them */
+    char *paths; /* NULL: the store has them already */
     size_t n_paths, cap_paths;
 } commit;
 
@@ -36,11 +37,11 @@ struct myth_history {
     myth_mem *mem;
     git_repository *repo;
     git_oid head;
-    int64_t mark;   /* of where HEAD is: what `read_mark` says       */
-    char *prefix;   /* of the root in the repository's work tree: "" or "sub/dir/" */
-    commit *commit; /* of the walk */
+    int64_t mark;   /* identifies where HEAD is (read_mark) */
+    char *prefix;   /* the root's path in the work tree: "" or "sub/dir/" */
+    commit *commit; /* the commits of the walk, newest first */
     uint32_t n_commit;
-    git_oid *stored; /* sorted      */
+    git_oid *stored; /* ids of the commits in the store, sorted */
     uint32_t n_stored;
     pthread_t thread;
     bool has_head, has_moved, is_running, has_libgit2;
@@ -90,7 +91,8 @@ static myth_status read_paths(myth_history *h, commit *c, git_commit *from, myth
     git_diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
     opts.flags = GIT_DIFF_SKIP_BINARY_CHECK;
     bool ok = true;
-    /* A shallow clone's last commit names a parent that is not there: as a first commit it would touch everything. */
+    /* The last commit of a shallow clone names a parent that is absent. Treated as a first commit it would touch
+     * every file. */
     int rc = git_commit_tree(&tree, from);
     if (rc == 0 && git_commit_parentcount(from) == 1)
         rc = git_commit_parent(&parent, from, 0) == 0 ? git_commit_tree(&before, parent) : GIT_ENOTFOUND;
@@ -130,7 +132,7 @@ static myth_status walk(myth_history *h, myth_error *err)
         c->oid = oid;
         c->time = git_commit_time(from);
         if (!is_stored(h, &oid)) {
-            c->paths = myth_alloc(h->mem, MYTH_MEM_OTHER, "index", 1); /* so that it is known for a new one */
+            c->paths = myth_alloc(h->mem, MYTH_MEM_OTHER, "index", 1); /* NULL would say that the store has it */
             st = !c->paths                         ? myth_fail(err, MYTH_ENOMEM, "no memory for the paths of a commit")
                : git_commit_parentcount(from) <= 1 ? read_paths(h, c, from, err)
                                                    : MYTH_OK;
@@ -169,7 +171,7 @@ static myth_status load_stored(myth_history *h, myth_store *store, myth_error *e
     return st;
 }
 
-/* Adds what a small file holds, or of another one its size and time, to a hash; "" for one that is not there. */
+/* Hashes the content of a small file, or the size and time of a larger one; nothing for a missing file. */
 static void add_file(uint64_t *x, const char *dir, const char *name, char text[PATH_MAX])
 {
     char path[2 * PATH_MAX];
@@ -191,7 +193,7 @@ static void add_file(uint64_t *x, const char *dir, const char *name, char text[P
     *x = n ? XXH3_64bits_withSeed(text, (size_t)n, *x) : XXH3_64bits_withSeed(place, sizeof(place), *x);
 }
 
-/* A number for where HEAD is, from the nearest .git upwards; 0 without one. */
+/* A number that changes when HEAD moves, from the nearest .git upwards; 0 without a repository. */
 static int64_t read_mark(const char *root)
 {
     char dir[PATH_MAX], git[PATH_MAX], text[PATH_MAX], ref[PATH_MAX], common[PATH_MAX];
@@ -206,7 +208,7 @@ static int64_t read_mark(const char *root)
         if (!strchr(dir, '/'))
             return 0;
     }
-    if (!S_ISDIR(st.st_mode)) { /* a work tree of its own: "gitdir: PATH" */
+    if (!S_ISDIR(st.st_mode)) { /* a linked work tree: the file says "gitdir: PATH" */
         add_file(&x, dir, ".git", text);
         const char *to = strncmp(text, "gitdir: ", 8) == 0 ? text + 8 : text;
         if (snprintf(git, sizeof(git), to[0] == '/' ? "%.0s%s" : "%s/%s", dir, to) >= (int)sizeof(git))
@@ -228,7 +230,7 @@ static int64_t read_mark(const char *root)
     return (int64_t)(x | 1);
 }
 
-/* The repository around the root, or none; a note when there is one that cannot be read. */
+/* Opens the repository around the root, if there is one; a note says why one cannot be read. */
 static void open_repository(myth_history *h, const char *root, char note[128])
 {
     git_reference *ref = NULL;
@@ -291,7 +293,7 @@ myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *st
         return st;
     open_repository(h, root, note);
     if (note[0])
-        h->mark = 0; /* so that it is tried, and said, the next time too */
+        h->mark = 0; /* so that the next update tries again and repeats the note */
     if (h->has_head && pthread_create(&h->thread, NULL, history_thread, h) == 0)
         h->is_running = true;
     else if (h->has_head)
@@ -364,7 +366,7 @@ static myth_status put_commit(myth_history *h, statement *put, const commit *c, 
     return st;
 }
 
-/* The table commits becomes the walk; rows that are in it stay. */
+/* Makes the table `commits` equal to the walk; rows that are in both stay. */
 static myth_status write_commits(myth_history *h, myth_store *store, myth_error *err)
 {
     statement get = {0}, put = {0}, drop = {0};

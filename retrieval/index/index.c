@@ -1,13 +1,13 @@
-/* index.c - an update: what the directory has beside what the index has, one transaction over the difference.
+/* index.c - an update: compare the directory with the index and write the difference in one transaction.
  *
- * Order   files that are gone or changed are dropped first, by id, then what is new is put in the order of the scan:
- *         FTS5 takes rows by rising numbers and writes a segment whenever they fall
- * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is
- * cut: what is stored is
- *         what that second reading gave
- * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less
- *         busy
- * Damage  an update that finds some makes the database anew (index_open.c) and begins again, once */
+ * Order    files that are gone or changed are dropped first, by rising id; then new content is put in the order of
+ *          the scan. FTS5 collects rows while their ids rise and writes a segment whenever they fall, so this order
+ *          writes few
+ * Changed  a file has changed when its size differs, or when its mtime or inode differ and its hash does too. The
+ *          file is read again when it is cut, and the bytes of that second reading are what is stored
+ * Failed   a file whose parser died or ran out of time is parsed once more by the next update, when the machine may
+ *          be less busy
+ * Damage   an update that finds damage makes the database anew (index_open.c) and starts again, once */
 #include "index_impl.h"
 #include "retrieval/store/buffer.h"
 
@@ -22,19 +22,19 @@
 #include <xxhash.h>
 
 enum { FIRST_BYTES = 4 << 20 };
-#define RACY_NS 2000000000 /* clocks of file systems tick in up to two seconds */
+#define RACY_NS 2000000000 /* nanoseconds; file systems have clock ticks of up to two seconds */
 
 /* ---- what the index has ---- */
 
 typedef struct {
     myth_store_file file;
-    bool is_seen, is_again; /* as it was; changed, so it comes back under its id */
+    bool is_seen, is_again; /* found by the scan; changed, so it is put again under its id */
 } known_file;
 
 typedef struct {
     myth_mem *mem;
     known_file *row;
-    uint32_t n_row, n_slot, *slot; /* by path; a slot holds the row's number plus one */
+    uint32_t n_row, n_slot, *slot; /* hash table by path; a slot holds the row's number plus one */
     char *text;
 } known;
 
@@ -68,7 +68,8 @@ static size_t put_column(char *dst, sqlite3_stmt *q, int i)
     return (size_t)n + 1;
 }
 
-/* Room for one row more and n bytes of its text; paths are offsets until all is read, for the text moves. */
+/* Makes room for one more row and n bytes of text. The text may move, so paths are kept as offsets until all rows
+ * are read. */
 static bool reserve_known(known *k, size_t *cap_row, size_t *cap_text, size_t at, size_t n)
 {
     if (k->n_row == *cap_row) {
@@ -88,7 +89,7 @@ static bool reserve_known(known *k, size_t *cap_row, size_t *cap_text, size_t at
     return true;
 }
 
-/* Where the row's path and language lie in the text. */
+/* Turns the offsets of paths and languages into pointers. */
 typedef struct {
     size_t path, language;
 } known_place;
@@ -128,7 +129,7 @@ static myth_status read_known(known *k, myth_buffer *place, myth_store *store, m
         };
         memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
     }
-    myth_status st = ok && !place->is_short
+    myth_status st = ok && !place->is_out_of_memory
                        ? myth_store_fail(store, rc, err)
                        : myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
     sqlite3_finalize(q);
@@ -160,7 +161,7 @@ static bool is_same(const known_file *r, const myth_scan_file *f)
     return r->file.mtime_ns == f->mtime_ns && r->file.bytes == f->bytes && r->file.inode == f->inode;
 }
 
-/* For the scan: what it need not look into. */
+/* Callback of the scan: what the index knows of a file, so that the scan need not open it. */
 static bool is_known(void *arg, myth_scan_file *f)
 {
     const known_file *r = find_known(arg, f->path);
@@ -184,13 +185,13 @@ typedef struct {
     myth_index_work work;
     myth_index_job *job;
     uint32_t n_job;
-    myth_store_file *touched; /* the same content, looked at anew */
+    myth_store_file *touched; /* files with the same content and another mtime or inode: only their row is written */
     uint32_t n_touched;
-    bool has_half;      /* of a directory that is put for the first time, words were written in between */
-    bool has_new_flags; /* one of them: it has become a test, or is one no longer */
+    bool has_half;      /* a first update wrote its words in two parts */
+    bool has_new_flags; /* a touched file has become a test, or is no longer one */
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
-    int64_t last_id; /* a new file's is behind all that were: those of changed files come back */
+    int64_t last_id; /* new files get ids after this one; changed files keep theirs */
 } update;
 
 double myth_index_seconds(void)
@@ -214,8 +215,8 @@ static void tell_unread(update *u, const char *path, myth_scan_reason reason, co
         u->opts->unread(u->opts->unread_arg, path, reason, why);
 }
 
-/* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. One that cannot be read
- * keeps its row as it is. */
+/* Compares a file with its row. *is_changed false: the content is the same and only the row is written. A file that
+ * cannot be read keeps its row. */
 static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
 {
     myth_index_job job = {f, r->file.id, false};
@@ -276,7 +277,7 @@ static myth_status find_changes(update *u, myth_error *err)
 
 static int compare_paths(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Whether one of the directories above a path is among n sorted ones. `dir`: room for the path. */
+/* Whether one of the directories above a path is among n sorted names. `dir` is scratch space as long as the path. */
 static bool is_below(const char *path, char *dir, const char *const *unread, uint32_t n)
 {
     strcpy(dir, path);
@@ -288,8 +289,7 @@ static bool is_below(const char *path, char *dir, const char *const *unread, uin
     return false;
 }
 
-/* What could not be looked at is not known to be gone: the rows of such files, and of those below such directories,
- * stay. */
+/* A file or directory that could not be read may still be there, so its rows, and those of all files below it, stay. */
 static myth_status keep_unread(update *u, myth_error *err)
 {
     const char **dir = NULL;
@@ -345,7 +345,7 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
     u->n_done++;
     if (made->out != MYTH_SCAN_IN) {
         const bool is_there = made->out == MYTH_SCAN_UNREADABLE && !myth_index_is_gone(made->code);
-        if (is_there && made->job->id) /* what was known of it is dropped already */
+        if (is_there && made->job->id) /* its rows are dropped already */
             return myth_fail(err, MYTH_EIO, "%.120s: %s while it was read; the index is as it was, run it again",
                              made->job->file->path, strerror(made->code));
         u->stats->n_out[made->out]++;
@@ -357,7 +357,7 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
         return myth_store_drop(u->x->store, made->job->id, false, err);
     }
     if (u->known.n_row == 0 && !u->has_half && u->done_bytes > u->all_bytes / 2) {
-        u->has_half = true; /* two segments, which gather makes one of */
+        u->has_half = true; /* FTS5 has two segments now; myth_store_gather joins them */
         myth_status st = myth_store_write_words(u->x->store, err);
         if (st != MYTH_OK)
             return st;
@@ -396,8 +396,8 @@ static const char *out_key(char key[64], int reason)
     return key;
 }
 
-/* What they were, and what this transaction adds: to count would be to read every page that has a row of a file.
- * myth_index_check counts. */
+/* Adds this transaction's changes to the stored counts. Counting rows instead would read every page that has one.
+ * myth_index_check does count. */
 static myth_status write_counts(myth_store *store, const myth_index_stats *stats, myth_error *err)
 {
     char key[64];
@@ -441,7 +441,7 @@ myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *
 
 /* ---- one transaction ---- */
 
-/* Pieces of files from all over the directory, for the text's dictionary. */
+/* Collects pieces of files from all over the directory, to train the dictionary on. */
 static myth_status learn(update *u, myth_error *err)
 {
     enum { PIECE = 4 << 10, PIECES = 320 };
@@ -468,7 +468,7 @@ static myth_status learn(update *u, myth_error *err)
     return st;
 }
 
-/* What comes before the first file is written; meanwhile threads start their parsers and cut. */
+/* Everything before the first file is written; meanwhile the threads start their parsers and cut. */
 static myth_status prepare(void *update_, const struct ZSTD_CDict_s **dictionary, myth_error *err)
 {
     update *u = update_;
@@ -504,9 +504,11 @@ static myth_status write_changes(update *u, myth_error *err)
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
     if (u->has_new_flags || u->stats->n_added || u->stats->n_changed || u->stats->n_removed)
-        MYTH_TRY(myth_store_set_number(store, "map", 0, err)); /* made anew when one is asked for */
+        /* the map is stale; it is made when one is asked for */
+        MYTH_TRY(myth_store_set_number(store, "map", 0, err));
     MYTH_TRY(write_counts(store, u->stats, err));
-    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed) /* vectors.h: the state that vectors are of */
+    /* a new state: vectors were made for an earlier one (vectors.h) */
+    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed)
         MYTH_TRY(myth_store_set_number(store, "updates",
                                        (int64_t)((uint64_t)myth_store_number(store, "updates", 0) + 1), err));
     MYTH_TRY(myth_store_commit(store, err));

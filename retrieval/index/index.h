@@ -1,17 +1,21 @@
-/* index.h - the index of a directory: made, updated, checked, read.
+/* index.h - the index of a directory: create it, update it, check it, open it for queries.
  *
- * File      one SQLite file (WAL): meta, files, chunks (text by zstd), symbols, refs, history, and FTS5 over path,
- *           names, body. Default place $XDG_CACHE_HOME/mythos/<hash of the root's real path>/index-<version>.db,
- *           never in the work tree: versions of the format keep a file each
- * Update    scan, compare by mtime, size and inode, then by content hash (XXH3-128), cut what changed, one transaction:
- *           an interrupted update leaves the previous state. A file read is hashed as it was read: what is indexed is
- *           what the hash says. mtimes within two seconds of the update are not trusted next time
- * Readers   see the last complete update; one writer at a time, a second waits, then fails with MYTH_ELOST and the
- *           holder's process id
- * History   of the git repository around the root, read by libgit2, which runs nothing of it: no repository, no rows
- * Threads   one at a time per myth_index; readers and a writer each have their own
- * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says how to); MYTH_ENOTFOUND no
- *           files; MYTH_EIO a full disk and its like, nothing changed */
+ * File      one SQLite file (WAL) with the tables meta, files, chunks (text compressed by zstd), symbols, refs,
+ *           history, and FTS5 over path, names and body. The default place is $XDG_CACHE_HOME/mythos/<hash of the
+ *           root's real path>/index-<version>.db, never inside the work tree. Each version of the format has a file
+ *           of its own
+ * Update    scan the directory; compare every file's mtime, size and inode with the index, and its content hash
+ *           (XXH3-128) where those differ; cut what changed; write one transaction. An update that is interrupted
+ *           leaves the previous state. The stored hash is that of the very bytes that were cut. An mtime less than
+ *           two seconds before the update may still change unnoticed, so the next update reads such a file again
+ * Readers   see the last complete update. There is one writer at a time: a second one waits, then fails with
+ *           MYTH_ELOST and names the holder's process id
+ * History   comes from the git repository around the root, read by libgit2, which runs no program. Without a
+ *           repository the history is empty
+ * Owner     the caller closes what it opened; a store that is lent is valid until the next update or close
+ * Threads   one at a time per myth_index; readers and a writer each open their own
+ * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says what to run);
+ *           MYTH_ENOTFOUND no files to index; MYTH_EIO the disk is full or fails, and nothing changed */
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 
@@ -25,52 +29,54 @@ typedef struct myth_index myth_index;
 typedef struct {
     const char *root;        /* the directory; NULL = the current one                    */
     const char *path;        /* of the database; NULL = the default place                */
-    const char *worker_path; /* as myth_chunker_open                                      */
-    uint32_t n_threads;      /* that read and cut; 0 = all cores                          */
-    bool is_read_only;       /* MYTH_ENOTFOUND when there is none                         */
-    bool rebuild;            /* what is there is removed first                            */
+    const char *worker_path; /* the parsers' program, as in myth_chunker_open */
+    uint32_t n_threads;      /* threads that read and cut files; 0 = one for each core */
+    bool is_read_only;       /* fail with MYTH_ENOTFOUND when there is no index */
+    bool rebuild;            /* remove an existing index first */
 } myth_index_opts;
 
 typedef struct {
-    uint64_t n_file, n_chunk, n_symbol, n_ref, bytes;       /* after the update                */
-    uint64_t n_added, n_changed, n_removed, n_unstructured; /* of this update                  */
+    uint64_t n_file, n_chunk, n_symbol, n_ref, bytes;       /* totals after the update */
+    uint64_t n_added, n_changed, n_removed, n_unstructured; /* what this update did, in files */
     uint64_t n_out[MYTH_SCAN_REASON_N];
-    uint64_t n_unread; /* of them: out though no rule says so (scan.h, `lost`)       */
-    uint64_t n_lost;   /* files of which something is not in the index: these, and rows with MYTH_FILE_LOST */
+    uint64_t n_unread; /* those of n_out that no rule leaves out, such as unreadable ones (scan.h, `lost`) */
+    uint64_t n_lost;   /* n_unread, plus the indexed files that are incomplete (MYTH_FILE_LOST) */
     double seconds;
-    char rebuilt[256];      /* why the database was made anew first: how it was damaged; "" = it was not */
-    char history_note[128]; /* why there is no history, when there is a repository       */
+    char rebuilt[256];      /* the damage for which the database was made anew first; "" = none */
+    char history_note[128]; /* why a repository gave no history; "" = it did, or there is none */
 } myth_index_stats;
 
 typedef struct {
-    myth_scan_opts scan; /* root is the index's                                       */
+    myth_scan_opts scan; /* `root` is ignored: the index has its own */
     void (*progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file);
     void *progress_arg;
     const myth_cancel *is_cancelled;
-    uint32_t wait_ms;     /* for another writer; 0 = 10 s                              */
-    uint64_t first_bytes; /* of files: more are put into an empty index without a log; 0 = 4 MiB. For tests */
-    /* Every file and directory of n_unread, with the reason and what says so (NULL = the reason alone). Strings valid
-     * during the call. */
+    uint32_t wait_ms; /* how long to wait for another writer; 0 = 10 s */
+    /* an empty index that gets more than this is written without a log, which is faster; 0 = 4 MiB. For tests */
+    uint64_t first_bytes;
+    /* Called for every file and directory counted in n_unread. `why` says which rule or limit applied, NULL when the
+     * reason says enough. Strings are valid during the call. */
     void (*unread)(void *arg, const char *path, myth_scan_reason reason, const char *why);
     void *unread_arg;
 } myth_index_update_opts;
 
-/* Makes nothing but an empty index, unless one is there. One that is damaged is made anew, unless it is only read or
- * lies at a place that was given and its header is none of ours. */
+/* Opens the index, or creates an empty one. A damaged one is made anew, unless it is opened read-only, or the caller
+ * gave its path and its header is not that of an index: then it may be somebody's file. */
 myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err);
 void myth_index_close(myth_index *x);
-/* Damage that it meets makes the index anew (stats->rebuilt). Then a store that was lent before is another. */
+/* When the update finds damage it makes the index anew and says so in stats->rebuilt; a store that was lent before
+ * is then invalid. */
 myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats,
                               myth_error *err);
-/* SQLite's own check, every row against its file's hash and cover, FTS against the chunks. `report` gets a line per
- * problem. */
+/* Runs SQLite's integrity check, compares every row with its file's hash and the chunks with the bytes they must
+ * cover, and the full-text index with the chunks. `report` is called once for each problem. */
 myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem,
                              myth_error *err);
 const char *myth_index_path(const myth_index *x);
-const char *myth_index_root(const myth_index *x); /* its real path */
-/* What the last update left, without looking at the directory. */
+const char *myth_index_root(const myth_index *x); /* the real path of the directory */
+/* The counts that the last update stored; the directory is not looked at. */
 myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err);
-/* For queries; lent until close or the next update. */
+/* The store, for queries; valid until the next update or close. */
 myth_store *myth_index_store(const myth_index *x);
 
 #endif

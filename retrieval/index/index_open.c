@@ -1,8 +1,9 @@
-/* index_open.c - where the index of a directory lies, who may write it, opening it, and making it anew.
+/* index_open.c - where an index lies, who may write it, opening it, and making it anew.
  *
- * Place   the version of the format is in the file's name, so that two versions of this program keep an index each
- * Lock    flock on <database>.lock, which holds the holder's process id
- * Anew    a database that is damaged is removed and made again by whoever opens it to write; a reader says so */
+ * Place    the file's name contains the version of the format, so that two versions of this program do not delete
+ *          each other's index
+ * Lock     flock on <database>.lock, which holds the process id of the holder
+ * Damage   whoever opens a damaged database to write removes it and creates an empty one; a reader reports it */
 #include "index_impl.h"
 
 #include "engine/base/text.h"
@@ -44,7 +45,7 @@ static myth_status default_path(char path[PATH_MAX], const char *root, myth_erro
              : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
 }
 
-/* The folders above a path, for their owner alone. */
+/* Creates the folders above a path, readable by their owner alone. */
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
@@ -64,7 +65,7 @@ void myth_index_unlock(int *lock_fd)
 {
     if (*lock_fd >= 0) {
         if (ftruncate(*lock_fd, 0) != 0)
-            errno = 0; /* an old number does no harm: the lock is what counts */
+            errno = 0; /* a process id that stays behind does no harm: the lock decides */
         close(*lock_fd);
     }
     *lock_fd = -1;
@@ -98,7 +99,7 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
     }
     int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
-        errno = 0; /* a full disk: the lock holds without its number */
+        errno = 0; /* the disk may be full: the lock holds without the process id */
     *lock_fd = fd;
     return MYTH_OK;
 }
@@ -111,7 +112,7 @@ myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *
 
 /* ---- made anew ---- */
 
-/* Whether the header of the file says that an index of this program was written there. */
+/* Whether the file's header says that this program wrote it as an index. */
 static bool has_our_header(const char *path)
 {
     unsigned char h[72];
@@ -123,7 +124,8 @@ static bool has_our_header(const char *path)
            ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) == MYTH_STORE_APPLICATION;
 }
 
-/* At the default place every file is ours. At a place that was given, a file that is no index may be anybody's. */
+/* At the default place every file is an index. At a path that the caller gave, a file that is no index may be
+ * anybody's. */
 bool myth_index_may_rebuild(const myth_index *x)
 {
     return !x->is_read_only && (x->has_default_path || has_our_header(x->path));
@@ -138,7 +140,7 @@ myth_status myth_index_rebuild(myth_index *x, const char *why, myth_error *err)
     return myth_store_open(&x->store, x->mem, x->path, false, err);
 }
 
-/* Under the writer's lock, unless it is read only. */
+/* Opens the store, under the writer's lock unless it is read-only. */
 static myth_status open_store(myth_index *x, bool rebuild, myth_error *err)
 {
     myth_error own = {0};

@@ -1,9 +1,11 @@
-/* index_work.c - threads that read, hash, cut and compress files; their work is handed on in the order of the jobs.
+/* index_work.c - threads read, hash, cut and compress files; the caller writes the results in the order of the
+ * jobs.
  *
- * Bounds  at most RING files and IN_FLIGHT_BYTES of them are ahead of the writer, unless it waits for the next one
- * Waking  who waits is woken when there is something for him, the threads when half the ring is free: to wake costs
- *         more than a small file
- * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run */
+ * Bounds  the threads are at most RING files and IN_FLIGHT_BYTES ahead of the writer; the file that the writer
+ *         waits for is always let through
+ * Waking  a wake-up costs more than a small file, so the writer is woken when the next result is ready and the
+ *         threads when half of the ring is free
+ * Errors  a file that cannot be read stays out, with its reason. No memory ends the run */
 #include "index_impl.h"
 #include "retrieval/limits.h"
 
@@ -30,8 +32,8 @@ typedef struct {
 typedef struct {
     const myth_index_work *work;
     const myth_index_job *job;
-    uint32_t n_job, next_take, next_write, n_waiting; /* n_waiting: threads, for room */
-    uint64_t in_flight;                               /* bytes of the files that were taken and not written */
+    uint32_t n_job, next_take, next_write, n_waiting; /* n_waiting: threads that wait for room */
+    uint64_t in_flight; /* bytes of the files that threads have taken and the caller has not yet written */
     bool is_stopped, is_prepared;
     const struct ZSTD_CDict_s *dictionary; /* when is_prepared */
     pthread_mutex_t mutex;
@@ -41,7 +43,7 @@ typedef struct {
 
 static bool is_cancelled(const myth_index_work *w) { return w->is_cancelled && *w->is_cancelled; }
 
-/* *n < 0 with errno. A file that grows is read to its end or to one byte past the limit. */
+/* Reads a file to its end, or to one byte past the limit when it grows. *n < 0: errno says why. */
 static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64_t *n)
 {
     uint64_t cap = expected + 1, at = 0;
@@ -86,7 +88,7 @@ static void set_row(myth_store_file *row, const myth_index_job *job, const unsig
     myth_store_hash(row->hash, text, n);
 }
 
-/* What the scan saw of a file without a byte is all there is: one that has grown since has another size. */
+/* An empty file is not opened: if it has grown since the scan, the next update sees another size. */
 static myth_status read_empty(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
                               myth_store_file *row, myth_scan_reason *out, myth_error *err)
 {
@@ -159,7 +161,7 @@ static uint64_t long_line(const unsigned char *text, uint64_t n)
     return 0;
 }
 
-/* What is not in the index of a file that is: in its note and its flags. */
+/* Says in the row's note and flags which parts of the file are not in the index. */
 static void note_loss(myth_index_made *m, bool has_failed)
 {
     const uint64_t line = long_line(m->text, m->row.bytes);
@@ -167,16 +169,16 @@ static void note_loss(myth_index_made *m, bool has_failed)
     if (m->chunks.is_failed)
         m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
     if (m->chunks.is_unasked)
-        m->row.flags |= MYTH_FILE_FAILED; /* never given up: no parser has seen it */
+        m->row.flags |= MYTH_FILE_FAILED; /* no parser has seen it, so it is not marked as given up */
     if (m->chunks.is_lost || line)
         m->row.flags |= MYTH_FILE_LOST;
     if (line)
         snprintf(m->chunks.note, sizeof(m->chunks.note),
-                 "words: of line %llu the first %d bytes, the rest by literal search alone", (unsigned long long)line,
-                 MYTH_WORDS_LINE_BYTES);
+                 "words: line %llu is long; past its first %d bytes only literal search finds text",
+                 (unsigned long long)line, MYTH_WORDS_LINE_BYTES);
 }
 
-/* The packer of a thread, once there is a dictionary; MYTH_ECANCEL: there will be none. */
+/* Opens the thread's packer once the dictionary is known; MYTH_ECANCEL: the run has ended before. */
 static myth_status open_packer(pool *p, myth_packer **packer, myth_error *err)
 {
     if (*packer)
@@ -205,7 +207,7 @@ static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, co
     return st == MYTH_OK ? myth_pack(&m->packed, *packer, m->text, m->row.bytes, &m->chunks, err) : st;
 }
 
-/* The next job, when there is room for it; NULL at the end. */
+/* Waits for room and returns the next job; NULL at the end. */
 static const myth_index_job *take_job(pool *p, slot **s)
 {
     const myth_index_job *job = NULL;
@@ -252,7 +254,7 @@ static void *work_thread(void *arg)
     return NULL;
 }
 
-/* In the calling thread. Without a dictionary too it says that there will be no other. */
+/* Runs `prepare` in the calling thread and wakes the threads that wait for its dictionary, also when it failed. */
 static myth_status prepare_all(pool *p, myth_index_prepare prepare, void *arg, myth_error *err)
 {
     const struct ZSTD_CDict_s *dictionary = NULL;
@@ -265,7 +267,7 @@ static myth_status prepare_all(pool *p, myth_index_prepare prepare, void *arg, m
     return st;
 }
 
-/* In the calling thread: what is done, in order. */
+/* Runs in the calling thread: hands finished files to `write`, in order. */
 static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_error *err)
 {
     myth_status st = MYTH_OK;

@@ -226,7 +226,7 @@ typedef struct {
     size_t n_use, cap_use;
     myth_link *import; /* by target                                          */
     uint32_t n_import, cap_import;
-    bool is_short;
+    bool is_out_of_memory;
 } linker;
 
 static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
@@ -243,17 +243,17 @@ static bool take_use(void *arg, const myth_store_ref *ref)
     uint32_t found[MYTH_RESOLVE_MAX];
     if (ref->kind == MYTH_REF_IMPORT) {
         uint32_t n = myth_resolve(l->resolver, l->node, ref->name, found);
-        for (uint32_t i = 0; i < n && !l->is_short; i++)
-            l->is_short = !add_import(l, found[i], n);
-        return !l->is_short;
+        for (uint32_t i = 0; i < n && !l->is_out_of_memory; i++)
+            l->is_out_of_memory = !add_import(l, found[i], n);
+        return !l->is_out_of_memory;
     }
     uint32_t first = find_definition(l->def, XXH3_64bits(ref->name, strlen(ref->name)));
     if (!first)
         return true;
-    l->is_short = !MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use);
-    if (!l->is_short)
+    l->is_out_of_memory = !MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use);
+    if (!l->is_out_of_memory)
         l->use[l->n_use++] = first - 1;
-    return !l->is_short;
+    return !l->is_out_of_memory;
 }
 
 static int by_number(const void *a, const void *b)
@@ -332,7 +332,7 @@ static myth_status link_file(linker *l, myth_store *s, uint32_t node, myth_error
         qsort(l->import, l->n_import, sizeof(*l->import), by_link);
     if (l->n_use)
         qsort(l->use, l->n_use, sizeof(*l->use), by_number);
-    bool ok = !l->is_short;
+    bool ok = !l->is_out_of_memory;
     for (uint32_t i = 0; i < l->n_import && ok; i++)
         ok = (i > 0 && l->import[i - 1].target == l->import[i].target) || add_link(g, l->import[i]);
     for (size_t i = 0, end; i < l->n_use && ok; i = end) {
@@ -520,7 +520,7 @@ static void put_flows(myth_buffer *b, flow *f, size_t n, double rank)
 
 static myth_status save_row(myth_store *s, sqlite3_stmt *q, const myth_buffer *b, int blob, myth_error *err)
 {
-    if (b->is_short)
+    if (b->is_out_of_memory)
         return no_memory(err);
     sqlite3_bind_blob64(q, blob, b->data, b->n, SQLITE_STATIC);
     int rc = sqlite3_step(q);

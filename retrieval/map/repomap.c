@@ -302,7 +302,7 @@ static myth_status make_imports(myth_repomap *m, const myth_repomap_entry *e, co
     if (b.n)
         myth_buffer_put(&b, "\n", 1);
     *out = myth_pool_text(&m->pool, b.data, b.n);
-    if (b.is_short || m->pool.is_short)
+    if (b.is_out_of_memory || m->pool.is_out_of_memory)
         st = no_memory(err);
 fail:
     myth_buffer_close(&b);
@@ -323,9 +323,9 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
     myth_buffer b = {.mem = m->mem};
     put_file(&b, e, e->language);
     m->line[k] = myth_pool_text(&m->pool, b.data, b.n);
-    bool is_short = b.is_short || m->pool.is_short;
+    bool is_out_of_memory = b.is_out_of_memory || m->pool.is_out_of_memory;
     myth_buffer_close(&b);
-    return is_short ? no_memory(err) : MYTH_OK;
+    return is_out_of_memory ? no_memory(err) : MYTH_OK;
 }
 
 /* ---- the first k items as text ---- */
@@ -426,7 +426,7 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
     }
     myth_buffer_put(b, "", 1);
     *n_shown = (uint32_t)n;
-    if (b->is_short)
+    if (b->is_out_of_memory)
         st = no_memory(err);
 fail:
     myth_free(m->mem, row);
@@ -452,7 +452,7 @@ typedef struct {
 static myth_status count(fitter *f, uint64_t *n, myth_error *err)
 {
     uint64_t got = 0;
-    if (f->text.is_short)
+    if (f->text.is_out_of_memory)
         return no_memory(err);
     myth_status st =
         f->text.n ? f->budget->count(f->budget->arg, (const char *)f->text.data, f->text.n, &got, err) : MYTH_OK;
@@ -638,7 +638,7 @@ static myth_status put_data(myth_repomap *m, myth_repomap_reader *r, myth_pool *
     const myth_repomap_entry *known =
         m->n_entry && m->is_shown ? bsearch(e, m->entry, m->n_entry, sizeof(*e), by_place) : NULL;
     f->is_shown = known && m->is_shown[known - m->entry];
-    if (pool->is_short)
+    if (pool->is_out_of_memory)
         st = no_memory(err);
 fail:
     return st;

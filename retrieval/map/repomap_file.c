@@ -24,7 +24,7 @@ void *myth_pool_take(myth_pool *p, size_t n)
     if (!p->block || p->block->cap - p->block->n < n) {
         size_t cap = n > POOL_BYTES ? n : POOL_BYTES;
         myth_pool_block *b = myth_alloc(p->mem, MYTH_MEM_OTHER, "map", sizeof(*b) + cap + 16);
-        p->is_short |= !b;
+        p->is_out_of_memory |= !b;
         if (!b)
             return NULL;
         b->cap = cap;
@@ -374,7 +374,7 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     const unsigned char *data = sqlite3_column_blob(q, 3);
     MYTH_TRY(read_rank(pool, e, data, data ? (size_t)sqlite3_column_bytes(q, 3) : 0, err));
     *has = true;
-    if (!value_symbols(pool, e) || pool->is_short)
+    if (!value_symbols(pool, e) || pool->is_out_of_memory)
         st = no_memory(err);
 fail:
     return st;
@@ -510,7 +510,7 @@ myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const 
     myth_status st = myth_store_refs(r->store, e->id, take_import, &l, err);
     *out = l.name;
     *n = l.n;
-    return st == MYTH_OK && pool->is_short ? no_memory(err) : st;
+    return st == MYTH_OK && pool->is_out_of_memory ? no_memory(err) : st;
 }
 
 myth_status myth_repomap_path(myth_repomap_reader *r, myth_pool *pool, int64_t id, const char **out, myth_error *err)

@@ -13,7 +13,7 @@ typedef struct myth_pool_block myth_pool_block;
 typedef struct {
     myth_mem *mem;
     myth_pool_block *block;
-    bool is_short;
+    bool is_out_of_memory;
 } myth_pool;
 
 void *myth_pool_take(myth_pool *p, size_t n);                      /* zeroed; NULL when memory is short */

@@ -101,7 +101,7 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
         myth_buffer_number(&b, found[i].line);
         myth_buffer_string(&b, line);
     }
-    if (b.is_short) {
+    if (b.is_out_of_memory) {
         st = no_memory(err);
         goto fail;
     }

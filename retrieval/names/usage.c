@@ -34,7 +34,7 @@ typedef struct {
     uint32_t n_asked; /* definitions that were asked for; those behind them only share the name */
     use *use;
     uint32_t n_use, cap_use;
-    bool is_short; /* of memory                    */
+    bool is_out_of_memory; /* of memory                    */
     sqlite3_stmt *around, *by_name;
 } look;
 
@@ -43,7 +43,7 @@ static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOME
 static const char *put_text(look *l, const char *s)
 {
     const char *t = myth_usage_text(l->out, s, strlen(s));
-    l->is_short |= !t;
+    l->is_out_of_memory |= !t;
     return t ? t : "";
 }
 
@@ -56,7 +56,7 @@ static const char definition_sql[] = "SELECT s.file_id, s.name, s.parent, s.kind
 static const char *blob_text(look *l, sqlite3_stmt *q, int i)
 {
     const char *t = myth_usage_text(l->out, sqlite3_column_blob(q, i), (size_t)sqlite3_column_bytes(q, i));
-    l->is_short |= !t;
+    l->is_out_of_memory |= !t;
     return t ? t : "";
 }
 
@@ -100,9 +100,9 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
         while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80) /* no half character at the cut */
             at--;
         d->signature = myth_usage_text(l->out, text, at);
-        l->is_short |= !d->signature;
+        l->is_out_of_memory |= !d->signature;
     }
-    return l->is_short ? no_memory(err) : MYTH_OK;
+    return l->is_out_of_memory ? no_memory(err) : MYTH_OK;
 }
 
 /* Those where the qualifier says, or, is_rest, the others: uses are judged beside them, so that each finds its own. */
@@ -213,7 +213,7 @@ static myth_status around(look *l, myth_usage_place *p, const char **parent, boo
         p->line1 = (uint32_t)sqlite3_column_int64(q, 4);
     }
     sqlite3_reset(q);
-    return l->is_short                           ? no_memory(err)
+    return l->is_out_of_memory                   ? no_memory(err)
          : rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK
                                                  : myth_store_fail(l->views.store, rc, err);
 }
@@ -357,7 +357,7 @@ static bool add_use(void *arg, const myth_store_ref *ref)
         return true;
     }
     if (!MYTH_ARRAY_ROOM(l->out->mem, MYTH_MEM_OTHER, "usage", &l->use, l->n_use, &l->cap_use)) {
-        l->is_short = true;
+        l->is_out_of_memory = true;
         return false;
     }
     l->use[l->n_use++] = (use){ref->file_id, ref->line, ref->kind};
@@ -468,7 +468,8 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
         p.strength = (myth_why)why[i];
         p.kind = u->kind;
         p.why = say(l, p.strength, u->kind, d->name, d->parent, &r[i], f->id == d->file_id);
-        if (l->is_short || !myth_usage_add_place(l->out->mem, is_test && !d->is_test ? &d->tests : &d->callers, &p))
+        if (l->is_out_of_memory ||
+            !myth_usage_add_place(l->out->mem, is_test && !d->is_test ? &d->tests : &d->callers, &p))
             return no_memory(err);
     }
 fail:
@@ -518,7 +519,7 @@ fail:
 static myth_status find_uses(look *l, myth_error *err)
 {
     myth_status st = myth_store_refs_named(l->views.store, l->name, add_use, l, err);
-    if (st == MYTH_OK && l->is_short)
+    if (st == MYTH_OK && l->is_out_of_memory)
         st = no_memory(err);
     uint32_t n = l->n_use;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
@@ -568,7 +569,7 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
                 .strength = MYTH_WHY_NAME,
                 .file_id = f->id,
             };
-            if (l->is_short || !myth_usage_add_place(l->out->mem, &d->tests, &p))
+            if (l->is_out_of_memory || !myth_usage_add_place(l->out->mem, &d->tests, &p))
                 st = no_memory(err);
         }
         rc = SQLITE_OK;
@@ -606,9 +607,9 @@ static bool add_callee(void *arg, const myth_store_ref *ref)
     if (c->n == CALLEES)
         return false;
     c->callee[c->n] = (callee){myth_usage_text(c->look->out, ref->name, strlen(ref->name)), ref->line, ref->kind};
-    c->look->is_short |= !c->callee[c->n].name;
-    c->n += !c->look->is_short;
-    return !c->look->is_short;
+    c->look->is_out_of_memory |= !c->callee[c->n].name;
+    c->n += !c->look->is_out_of_memory;
+    return !c->look->is_out_of_memory;
 }
 
 static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f, const callee *c, myth_error *err)
@@ -660,7 +661,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
             .strength = (myth_why)why[i],
             .file_id = found[i].file_id,
         };
-        if (l->is_short || !myth_usage_add_place(l->out->mem, &d->callees, &p))
+        if (l->is_out_of_memory || !myth_usage_add_place(l->out->mem, &d->callees, &p))
             st = no_memory(err);
     }
     return st;
@@ -680,7 +681,7 @@ static myth_status find_callees(look *l, myth_usage_definition *d, myth_error *e
     MYTH_TRY(myth_store_refs(l->views.store, d->file_id, add_callee, c, err));
     for (uint32_t i = 0; i < c->n; i++)
         MYTH_TRY(place_callee(l, d, f, &c->callee[i], err));
-    st = l->is_short ? no_memory(err) : MYTH_OK;
+    st = l->is_out_of_memory ? no_memory(err) : MYTH_OK;
 fail:
     myth_free(l->out->mem, c);
     return st;

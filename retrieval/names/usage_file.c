@@ -236,7 +236,7 @@ static void find_statement(const myth_view *f, myth_view_import *i, uint32_t lin
 typedef struct {
     myth_views *views;
     myth_view *file;
-    bool is_short;
+    bool is_out_of_memory;
 } gather;
 
 static bool add_import(void *arg, const myth_store_ref *ref)
@@ -246,12 +246,12 @@ static bool add_import(void *arg, const myth_store_ref *ref)
     if (ref->kind != MYTH_REF_IMPORT)
         return true;
     if (!MYTH_ARRAY_ROOM(g->views->mem, MYTH_MEM_OTHER, "usage", &f->import, f->n_import, &f->cap_import)) {
-        g->is_short = true;
+        g->is_out_of_memory = true;
         return false;
     }
     myth_view_import *i = &f->import[f->n_import];
     i->spec = myth_usage_text(g->views->out, ref->name, strlen(ref->name));
-    g->is_short |= !i->spec;
+    g->is_out_of_memory |= !i->spec;
     find_statement(f, i, ref->line);
     f->n_import += i->spec != NULL;
     return i->spec != NULL;
@@ -265,7 +265,7 @@ myth_status myth_view_imports(myth_views *v, myth_view *f, myth_error *err)
     myth_status st = myth_view_read(v, f, err);
     if (st == MYTH_OK)
         st = myth_store_refs(v->store, f->id, add_import, &g, err);
-    if (st == MYTH_OK && g.is_short)
+    if (st == MYTH_OK && g.is_out_of_memory)
         st = no_memory(err);
     f->has_imports = st == MYTH_OK;
     return st;

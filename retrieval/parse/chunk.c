@@ -438,7 +438,7 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     }
     myth_cut cut;
     myth_cut_open(&cut, c->mem, text, n);
-    if (!cut.is_short)
+    if (!cut.is_out_of_memory)
         myth_cut_text(&cut);
     myth_status st = myth_cut_take(&cut, out, err);
     myth_cut_close(&cut);

@@ -361,7 +361,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     TSTree *tree = parse_best(w, s, text, n, &bad);
     myth_cut cut;
     myth_cut_open(&cut, w->mem, text, n);
-    if (cut.is_short)
+    if (cut.is_out_of_memory)
         why = "worker: out of memory";
     else if (tree) {
         myth_symbols symbols = {.cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path};

@@ -18,7 +18,7 @@ void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint
     *cut = (myth_cut){.mem = mem, .text = text, .n = n};
     cut->mark = myth_alloc_n(mem, MYTH_MEM_OTHER, "line marks", n / CUT_MARK + 1, sizeof(*cut->mark));
     if (!cut->mark) {
-        cut->is_short = true;
+        cut->is_out_of_memory = true;
         return;
     }
     myth_cut_mark now = {0, 0};
@@ -52,7 +52,7 @@ void myth_cut_close(myth_cut *cut)
 myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err)
 {
     myth_cut_name(cut, "", 0); /* the empty name is always there */
-    if (cut->is_short)
+    if (cut->is_out_of_memory)
         return myth_fail(err, MYTH_ENOMEM, "chunks of a file of %llu bytes", (unsigned long long)cut->n);
     *out = cut->out;
     cut->out = (myth_chunks){0};
@@ -62,10 +62,10 @@ myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err)
 
 bool myth_cut_grow(myth_cut *cut, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
-    if (cut->is_short)
+    if (cut->is_out_of_memory)
         return false;
     if (!myth_array_room32(cut->mem, MYTH_MEM_OTHER, "chunks", list, n, cap, bytes)) {
-        cut->is_short = true;
+        cut->is_out_of_memory = true;
         return false;
     }
     return true;
@@ -130,7 +130,7 @@ static bool grow_slots(myth_cut *cut)
     uint32_t n = cut->n_slot ? cut->n_slot * 2 : 256;
     uint32_t *slot = myth_alloc_n(cut->mem, MYTH_MEM_OTHER, "names", n, sizeof(*slot));
     if (!slot) {
-        cut->is_short = true;
+        cut->is_out_of_memory = true;
         return false;
     }
     myth_free(cut->mem, cut->slot);
@@ -154,7 +154,7 @@ uint32_t myth_cut_name(myth_cut *cut, const void *name, uint64_t n)
             return 0;
     if (out->n_names == 0)
         out->names[out->n_names++] = '\0';
-    if (n == 0 || cut->is_short || (cut->n_name * 2 >= cut->n_slot && !grow_slots(cut)))
+    if (n == 0 || cut->is_out_of_memory || (cut->n_name * 2 >= cut->n_slot && !grow_slots(cut)))
         return 0;
     uint32_t *slot = find_slot(cut, name, n);
     if (*slot == 0) {

@@ -1,9 +1,10 @@
-/* cut.h - what the cutters share: the file, the lists that grow, the count of lines and of bytes that are not blank.
+/* cut.h - what the cutters share: the file, the growing lists, and counts of lines and of bytes that are not blank.
  *
  * Owner    a myth_cut owns its lists until myth_cut_take hands them over; close takes a zeroed one
- * Errors   none on the way: the first failed allocation is kept in `is_short`, later calls do nothing, the end is
- *          MYTH_ENOMEM
- * Cover    chunks are added in order; the first begins at 0, each where the one before ends, the last ends at n */
+ * Errors   the first failed allocation sets `is_out_of_memory` and later calls do nothing, so callers check once at
+ *          the end, for MYTH_ENOMEM
+ * Cover    chunks are added in order: the first begins at 0, each next one where the one before ends, the last ends
+ *          at n */
 #ifndef MYTH_CUT_H
 #define MYTH_CUT_H
 
@@ -28,7 +29,7 @@ typedef struct {
     uint32_t cap_chunk, cap_symbol, cap_ref, cap_names;
     uint32_t *slot; /* of names by hash, 0 = free; n_slot a power of two */
     uint32_t n_slot, n_name;
-    bool is_short; /* of memory */
+    bool is_out_of_memory; /* of memory */
 } myth_cut;
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n);

@@ -58,7 +58,7 @@ uint64_t myth_cut_text_end(const myth_cut *cut, uint64_t from, uint64_t to)
 
 void myth_cut_text(myth_cut *cut)
 {
-    for (uint64_t at = 0, end; at < cut->n && !cut->is_short; at = end) {
+    for (uint64_t at = 0, end; at < cut->n && !cut->is_out_of_memory; at = end) {
         end = myth_cut_text_end(cut, at, cut->n);
         myth_cut_add_chunk(cut, at, end, MYTH_CHUNK_TEXT);
     }

@@ -137,7 +137,7 @@ static void open_chunk(tree_cut *t, const atom *a)
     close_chunk(t, t->now.end == 0 || nearly_fits(t, t->done, begin) ? begin : t->now.end);
     t->now = *a;
     /* what no node holds: blanks without end, bytes that the parser skipped */
-    while (t->done < a->off && !nearly_fits(t, t->done, a->end) && !t->cut->is_short) {
+    while (t->done < a->off && !nearly_fits(t, t->done, a->end) && !t->cut->is_out_of_memory) {
         uint64_t end = myth_cut_text_end(t->cut, t->done, a->off);
         myth_cut_add_chunk(t->cut, t->done, end, MYTH_CHUNK_MODULE);
         t->done = end;
@@ -255,7 +255,7 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
 
 static void take_leaf(tree_cut *t, uint64_t off, uint64_t end, const place *at)
 {
-    while (off < end && !t->cut->is_short) {
+    while (off < end && !t->cut->is_out_of_memory) {
         uint64_t to = myth_cut_text_end(t->cut, off, end);
         take(t, &(atom){.off = off, .end = to, .kind = at->kind, .owner = at->owner});
         off = to;
@@ -280,7 +280,7 @@ static void walk(tree_cut *t, TSTreeCursor *cursor, const place *at, uint32_t de
     TSNode node = ts_tree_cursor_current_node(cursor);
     uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
     bool is_open = myth_marks_find(&t->s->open, node) || depth == 0;
-    if (t->cut->is_short)
+    if (t->cut->is_out_of_memory)
         return;
     if (!is_open && myth_cut_fits(t->cut, off, end)) {
         take_whole(t, node, at);
@@ -311,7 +311,7 @@ void myth_cut_tree(myth_symbols *s, TSNode root)
     flush_lead(&t);
     close_chunk(&t, myth_cut_fits(s->cut, t.done, s->cut->n) ? s->cut->n : t.now.end);
     while (t.done < s->cut->n &&
-           !s->cut->is_short) { /* a file of blanks, and blanks without end behind the last atom */
+           !s->cut->is_out_of_memory) { /* a file of blanks, and blanks without end behind the last atom */
         uint64_t end = myth_cut_text_end(s->cut, t.done, s->cut->n);
         myth_cut_add_chunk(s->cut, t.done, end, MYTH_CHUNK_TEXT);
         t.done = end;

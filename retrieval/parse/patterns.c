@@ -349,14 +349,14 @@ typedef struct {
     uint16_t n_capture;
     uint16_t pattern;
     uint32_t n_match;
-    bool is_short; /* of memory */
+    bool is_out_of_memory; /* of memory */
 } walk;
 
 /* Room for one more in *list. */
 static bool grow(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
     if (!myth_array_room32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, cap, bytes)) {
-        w->is_short = true;
+        w->is_out_of_memory = true;
         return false;
     }
     return true;
@@ -480,7 +480,7 @@ static void match_kid(walk *w, const step *s, uint32_t i, const todo *rest)
 static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const todo *rest)
 {
     const step *steps = w->p->step;
-    if (w->is_short)
+    if (w->is_out_of_memory)
         return;
     if (!s && rest) {
         match_steps(w, rest->step, rest->at, rest->end, rest->above);
@@ -510,7 +510,7 @@ static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const to
 /* The patterns that begin with kid i, whose own kids lie from `first` on. */
 static void ask(walk *w, uint16_t s, uint32_t i, uint32_t end, uint32_t first, bool is_in_error)
 {
-    for (; s && !w->is_short; s = w->p->step[s].again) {
+    for (; s && !w->is_out_of_memory; s = w->p->step[s].again) {
         const step *root = &w->p->step[s];
         if ((root->behind && is_in_error) || !fits(w, root, i, end))
             continue;
@@ -525,7 +525,7 @@ static void ask(walk *w, uint16_t s, uint32_t i, uint32_t end, uint32_t first, b
 static void go(walk *w)
 {
     uint32_t n_node = 0;
-    while (w->n_frame && !w->is_short) {
+    while (w->n_frame && !w->is_out_of_memory) {
         frame *f = &w->frame[w->n_frame - 1];
         if (f->at == f->end) {
             w->n_kid = f->first;
@@ -568,5 +568,5 @@ bool myth_patterns_find(const myth_patterns *p, TSNode root, const myth_pattern_
     myth_free(p->mem, w.kid);
     myth_free(p->mem, w.frame);
     myth_free(p->mem, w.level);
-    return !w.is_short;
+    return !w.is_out_of_memory;
 }

@@ -658,7 +658,7 @@ static void finish_defs(myth_symbols *s)
     if (s->n_def)
         qsort(s->def, s->n_def, sizeof(*s->def), by_def);
     uint32_t up = 0; /* index + 1 of the innermost open one */
-    for (uint32_t i = 0; i < s->n_def && !s->cut->is_short; i++) {
+    for (uint32_t i = 0; i < s->n_def && !s->cut->is_out_of_memory; i++) {
         myth_def *d = &s->def[i];
         while (up && s->def[up - 1].end <= d->off)
             up = s->def[up - 1].enclosing;
@@ -762,7 +762,7 @@ bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), vo
 {
     const myth_pattern_asker asker = {.on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg};
     if (!myth_patterns_find(&s->query->patterns, root, &asker))
-        s->cut->is_short = true;
+        s->cut->is_out_of_memory = true;
     sort_marks(&s->open);
     sort_marks(&s->import);
     sort_marks(&s->lead);

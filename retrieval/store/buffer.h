@@ -1,7 +1,9 @@
-/* buffer.h - bytes that grow, and numbers in groups of 7 bits, low ones first, as the blobs of the store have them.
+/* buffer.h - a growing run of bytes, and numbers in the store's blobs: 7 bits a byte, low bits first, the top bit
+ * says that another byte follows.
  *
- * Errors   a failed allocation is kept in `is_short`; later calls do nothing. A reader that runs past its end has
- *          `is_bad` */
+ * Owner    close frees the bytes
+ * Errors   a failed allocation sets `is_out_of_memory`, and later calls do nothing. A reader that would run past
+ *          its end sets `is_bad` and returns 0 or "" */
 #ifndef MYTH_BUFFER_H
 #define MYTH_BUFFER_H
 
@@ -13,16 +15,16 @@ typedef struct {
     myth_mem *mem;
     unsigned char *data;
     size_t n, cap;
-    bool is_short;
+    bool is_out_of_memory;
 } myth_buffer;
 
 static inline bool myth_buffer_reserve(myth_buffer *b, size_t n)
 {
-    if (b->is_short || b->cap - b->n >= n)
-        return !b->is_short;
+    if (b->is_out_of_memory || b->cap - b->n >= n)
+        return !b->is_out_of_memory;
     size_t cap = 2 * b->cap + n + 64;
     unsigned char *data = (unsigned char *)myth_realloc(b->mem, MYTH_MEM_OTHER, "map", b->data, cap);
-    b->is_short = !data;
+    b->is_out_of_memory = !data;
     if (data) {
         b->data = data;
         b->cap = cap;

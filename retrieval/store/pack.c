@@ -118,7 +118,7 @@ myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *tex
     unsigned char *uses = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", n_uses), *data = NULL;
     out->data = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", cap);
     out->end = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "index", n_block + 2, sizeof(*out->end));
-    if (symbols.is_short || !uses || !out->data || !out->end)
+    if (symbols.is_out_of_memory || !uses || !out->data || !out->end)
         goto fail;
     for (uint32_t i = 0; i < n_block; i++) {
         uint64_t off = (uint64_t)i * MYTH_BLOCK_BYTES, len = n - off < MYTH_BLOCK_BYTES ? n - off : MYTH_BLOCK_BYTES;

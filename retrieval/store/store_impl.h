@@ -1,4 +1,4 @@
-/* store_impl.h - inside the store: its statements and its error path. */
+/* store_impl.h - what the store's own files share: prepared statements, caches, errors. */
 #ifndef MYTH_STORE_IMPL_H
 #define MYTH_STORE_IMPL_H
 
@@ -51,9 +51,9 @@ enum myth_statement {
         MYTH_SQL_N
 };
 
-/* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES),
- * MYTH_PIECE_BITS for the piece. Eight pieces with their rows fill a page; longer ones would leave a tenth of their
- * pages empty. */
+/* The id of a row of `blocks`: the file's id, then MYTH_BLOCK_BITS for the block (4,096 blocks are 128 MiB, twice
+ * MYTH_FILE_BYTES), then MYTH_PIECE_BITS for the piece. Eight pieces fill a page; longer pieces would leave a tenth
+ * of each page empty. */
 enum {
     MYTH_BLOCK_BITS = 12,
     MYTH_PIECE_BITS = 7,
@@ -61,7 +61,7 @@ enum {
     MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS
 };
 
-/* Rows that searches have read, by id, so that the next one need not: file_id 0 or no path is not read yet. */
+/* Rows that earlier searches have read, by id, so that later ones need not. file_id 0, or path NULL: not read yet. */
 typedef struct {
     int64_t file_id;
     uint64_t content;

@@ -269,15 +269,15 @@ typedef struct {
     myth_mem *mem;
     unsigned char *bytes;
     size_t n, cap;
-    bool is_short;
+    bool is_out_of_memory;
 } buffer;
 
 static void put(buffer *b, const void *p, size_t n)
 {
     if (b->n + n > b->cap) {
         size_t cap = 2 * (b->n + n) + 64;
-        unsigned char *more = b->is_short ? NULL : myth_realloc(b->mem, MYTH_MEM_OTHER, "patch", b->bytes, cap);
-        b->is_short = !more;
+        unsigned char *more = b->is_out_of_memory ? NULL : myth_realloc(b->mem, MYTH_MEM_OTHER, "patch", b->bytes, cap);
+        b->is_out_of_memory = !more;
         if (!more)
             return;
         b->bytes = more;
@@ -409,7 +409,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     myth_patch_result result = MYTH_PATCH_NO_CODE;
     myth_status st = MYTH_OK;
     make_text(&b, src, at, c, &from, &to);
-    if (b.is_short)
+    if (b.is_out_of_memory)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "a patch: no memory"));
     const myth_side base = {src->bytes, src->len}, theirs = {b.bytes, b.n};
     if (b.n == src->len && !memcmp(b.bytes, src->bytes, b.n))
