@@ -29,7 +29,7 @@ typedef struct {
     uint32_t cap_chunk, cap_symbol, cap_ref, cap_names;
     uint32_t *slot; /* of names by hash, 0 = free; n_slot a power of two */
     uint32_t n_slot, n_name;
-    bool is_out_of_memory; /* of memory */
+    bool is_out_of_memory;
 } myth_cut;
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n);

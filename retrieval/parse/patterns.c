@@ -349,7 +349,7 @@ typedef struct {
     uint16_t n_capture;
     uint16_t pattern;
     uint32_t n_match;
-    bool is_out_of_memory; /* of memory */
+    bool is_out_of_memory;
 } walk;
 
 /* Room for one more in *list. */

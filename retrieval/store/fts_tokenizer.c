@@ -1,5 +1,5 @@
-/* fts_tokenizer.c - see fts_tokenizer.h. A word is found, taken apart, and handed to FTS5 with its parts and stems at
- * its own position. */
+/* fts_tokenizer.c - see fts_tokenizer.h. Each word is found, split into parts, and handed to FTS5: the word and the
+ * stems of its parts share one position. */
 #include "fts_tokenizer.h"
 #include "engine/base/hash.h"
 #include "engine/base/utf8.h"
@@ -10,7 +10,7 @@
 
 enum kind { SEPARATOR, LOWER, UPPER, DIGIT, JOINER, IDEOGRAPH };
 
-/* Of ASCII: a text is read a byte at a time, and most bytes are of it. */
+/* Letters and digits of ASCII: a text is read byte by byte, and most bytes are ASCII. */
 static const unsigned char kind_of_ascii[128] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0,
@@ -18,8 +18,8 @@ static const unsigned char kind_of_ascii[128] = {
     0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0,
 };
 
-/* What is no letter beyond ASCII: spaces, punctuation, arrows, mathematics, boxes, private marks of order. Both ends
- * are in. */
+/* Ranges of characters beyond ASCII that are not letters: spaces, punctuation, arrows, mathematics, boxes, byte
+ * order marks. Both ends are included. */
 static const struct {
     uint32_t first, last;
 } separators[] = {
@@ -37,13 +37,13 @@ static const struct {
     {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x3ffff},
 };
 
-/* Lower case of the alphabets that have a simple one: Latin 1 and A, Greek, Cyrillic. Others keep their case. */
+/* Lower case for Latin 1, Latin Extended A, Greek and Cyrillic. Other alphabets keep their case. */
 static uint32_t fold(uint32_t c)
 {
     if (c < 0xc0)
         return c;
     if (c <= 0xde)
-        return c + 0x20; /* 0xd7 is a separator */
+        return c + 0x20; /* 0xd7 (times) is a separator */
     if (c >= 0x100 && c <= 0x17e) {
         if (c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149)
             return c;
@@ -73,7 +73,7 @@ static void read_wide_letter(letter *l, const char *s, size_t n)
     uint32_t cp = 0;
     l->n = l->n_lower = 1;
     l->lower[0] = *s;
-    l->kind = LOWER; /* a byte of some older encoding */
+    l->kind = LOWER; /* a byte of an older encoding */
     l->n = (unsigned)myth_utf8_decode((const unsigned char *)s, n, &cp);
     if (!l->n) {
         l->n = 1;
@@ -109,7 +109,7 @@ typedef struct {
     myth_word *w;
     enum kind last;
     unsigned n_upper;  /* capitals at the end of the open part */
-    unsigned last_off; /* of the last letter, in `whole`       */
+    unsigned last_off; /* offset of the last letter, in `whole` */
     bool is_open, is_full;
 } cutter;
 
@@ -124,8 +124,9 @@ static void open_part(cutter *c, unsigned off)
     c->n_upper = 0;
 }
 
-/* The letter begins a part: behind a joiner, at a change between digits and letters, at a capital behind a small
- * letter, and at the last of several capitals when a small one follows (HTTPServer) unless it is a plural's (URLs). */
+/* A letter begins a part after a joiner ('_', '$'), where digits and letters meet, at a capital after a small
+ * letter, and at the last of several capitals that a small letter follows (HTTPServer), unless that is a plural s
+ * (URLs). */
 static inline void put_letter(cutter *c, const letter *l, enum kind next)
 {
     myth_word *w = c->w;
@@ -206,7 +207,7 @@ bool myth_word_is_compound(const myth_word *w) { return w->n_part != 1 || w->par
 
 typedef int (*token_fn)(void *arg, int flags, const char *token, int n, int start, int end);
 
-/* A stem is found for every word of a text, and texts repeat theirs: the last stem of each slot is kept. */
+/* A cache of stems, one a slot: texts repeat their words. */
 enum { CACHE_SLOTS = 4096, CACHE_BYTES = 15 };
 
 typedef struct {
@@ -230,8 +231,8 @@ static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
     return t->slot[h].n_stem;
 }
 
-/* Words that hold a sentence together, by length. They are in most texts, so a score has nothing from them; in an index
- * of code with its comments they are a thirtieth of the postings. */
+/* The most common English words, by length. Most texts have them, so they add nothing to a score; in an index of
+ * code with its comments they would be a thirtieth of the postings. */
 static bool is_silent(const char *s, unsigned n)
 {
     static const char two[] = "anasatbebyifinisitofonortowe", three[] = "andareforthewas", four[] = "fromthatthiswith";
@@ -247,10 +248,11 @@ static bool is_silent(const char *s, unsigned n)
     return false;
 }
 
-/* A name of one letter or digit says nothing alone, and every loop has one. */
+/* Names of one letter or digit are in every loop, so they tell nothing. */
 static bool is_indexed(const myth_word *w) { return w->n_whole > 1 && !is_silent(w->whole, w->n_whole); }
 
-/* The stems of the parts at one position, each once; none longer than its part, so they fit where the word did. */
+/* Hands out the stems of the parts, each once, at the word's position. No stem is longer than its part, so they fit
+ * where the word did. */
 typedef struct {
     struct {
         unsigned char off, n;
@@ -295,7 +297,7 @@ static int give_indexed(tokenizer *t, const myth_word *w, void *arg, token_fn gi
     return rc;
 }
 
-/* A phrase leaves out what texts leave out; alone such a word finds compound ones. */
+/* A phrase leaves out words that are not indexed. Asked alone, such a word still finds compound words. */
 static int give_asked(tokenizer *t, const myth_word *w, bool is_prefix, bool is_alone, void *arg, token_fn give)
 {
     char text[MYTH_WORD_BYTES];

@@ -1,17 +1,20 @@
-/* fts_tokenizer.h - the words of code, for FTS5: the tokenizer `mythos`.
+/* fts_tokenizer.h - splits code into words for FTS5: the tokenizer `mythos`.
  *
- * Word      a run of letters, digits, '_' and '$'; everything else separates, so a dotted or qualified name is a run of
- *           words, which a quoted query finds as a phrase. Letters are ASCII, what is one beyond it in UTF-8, and bytes
- *           that are not UTF-8. A CJK character is a word of its own
- * Indexed   one position a word, in lower case (at most MYTH_WORD_BYTES, the rest is dropped): a word of one part by
- *           its porter stem; a compound one whole, and by the stem of each of its parts of two bytes or more. Parts are
- *           by camel case, '_', '$' and digits; a number is one. A plain word as it is written is left to those who
- *           read the text: it would be a tenth of the table. A word of one byte and those few that hold sentences
- *           together ("of", "the") are left out and have no position
- * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a
- *           compound one whole; as it is written when a prefix is asked. A phrase leaves out what texts leave out
- * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers",
- *           "Synonym Support" */
+ * Word      a run of letters, digits, '_' and '$'. Everything else separates words, so a dotted or qualified name
+ *           is several words, and a quoted query finds it as a phrase. Letters are those of ASCII, all letters
+ *           beyond it in UTF-8, and bytes that are not UTF-8. A CJK character is a word by itself
+ * Indexed   a word takes one position. In lower case, and cut to MYTH_WORD_BYTES, it is indexed by these tokens: a
+ *           word of one part by its Porter stem; a compound word as a whole and by the stem of each part of at
+ *           least two bytes. Parts are separated by camel case, '_', '$' and digits; a number is a part. The
+ *           unstemmed form of a simple word is not indexed, which saves a tenth of the table: who needs it reads
+ *           the text. Words of one byte and the most common English words ("of", "the") are not indexed and take no
+ *           position
+ * Asked     a query uses one token a word: the stem of a word of one part (which finds all its forms, and compound
+ *           words with that part), or the whole compound word. A prefix query uses the word as written. Phrases
+ *           leave out the words that are not indexed
+ * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers" and
+ *           "Synonym Support"
+ * Threads   any; registering is per connection */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H
 
@@ -23,41 +26,41 @@
 
 enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64 };
 
-/* The table of every index of words. The body stands first: a posting in the first column has no mark of its column,
- * which is a quarter of the table. Weights and counts of FTS5 come in this order. */
+/* The full-text table. The body is the first column because a posting there needs no mark of its column, which saves
+ * a quarter of the table. FTS5's weights and counts come in this order. */
 enum { MYTH_FTS_BODY, MYTH_FTS_PATH, MYTH_FTS_NAMES, MYTH_FTS_COLUMN_N };
 #define MYTH_FTS_TABLE "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')"
 
-/* Makes `tokenize='mythos'` known to a connection. MYTH_EUNSUPPORTED: this SQLite has no FTS5. */
+/* Registers `tokenize='mythos'` on a connection. MYTH_EUNSUPPORTED: this SQLite has no FTS5. */
 myth_status myth_fts_register(sqlite3 *db, myth_error *err);
 
-/* One word of a text, taken apart. */
+/* One word of a text, with its parts. */
 typedef struct {
-    size_t off, bytes;           /* in the text, also of a word that was cut      */
+    size_t off, bytes;           /* place in the text, with all bytes of a word that was cut */
     char whole[MYTH_WORD_BYTES]; /* lower case, not terminated                    */
     unsigned n_whole;
     struct {
         unsigned char off, bytes;
-    } part[MYTH_WORD_PARTS]; /* in `whole`; of every length  */
+    } part[MYTH_WORD_PARTS]; /* places in `whole`; parts of any length */
     unsigned n_part;
     bool is_number; /* begins with a digit                           */
 } myth_word;
 
-/* The next word at or behind *pos; false at the end. *pos moves behind it. Any bytes. */
+/* Finds the next word at or after *pos and moves *pos past it; false at the end. Any bytes are accepted. */
 bool myth_word_next(myth_word *w, const char *text, size_t n, size_t *pos);
-/* Whether a query for this word asks for it whole: it has several parts, or marks around its only one. */
+/* Whether a query asks for the whole word: it has several parts, or '_' or '$' beside its only one. */
 bool myth_word_is_compound(const myth_word *w);
-/* Porter's stem of a word in lower case, written to dst (n bytes are enough); returns its length. Not only a-z, or
- * shorter than 3: unchanged. */
+/* Writes Porter's stem of a lower-case word to dst (n bytes are enough) and returns its length. A word shorter than
+ * 3, or with bytes other than a-z, is unchanged. */
 size_t myth_word_stem(char *dst, const char *word, size_t n);
 
-/* What a query for this one word asks the index for, written to dst (MYTH_WORD_BYTES); returns its bytes, 0 for what is
- * not indexed. */
+/* Writes the token that a query for this word looks up to dst (MYTH_WORD_BYTES) and returns its bytes; 0 for a word
+ * that is not indexed. */
 size_t myth_fts_token(char *dst, const char *word, size_t n);
 
-/* A text as one string of an FTS5 query: in quotes, quotes doubled, NUL a space, so that nothing in it is an operator;
- * words in it become a phrase. Returns the bytes of the whole, without the final zero that is written; nothing is
- * written past cap, so ask with cap 0. 0: the text has no indexed word, and FTS5 would find nothing. */
+/* Quotes a text as one string of an FTS5 query: quotes are doubled and NUL becomes a space, so nothing in it is an
+ * operator, and several words are a phrase. Returns the bytes without the final zero. Nothing is written past cap,
+ * so cap 0 asks for the size. 0: no word of the text is indexed, and FTS5 would find nothing. */
 size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* page_vfs.c - see page_vfs.h. A shim over the system's layer: reads of a whole page are compared, writes of one are
- * signed in a copy. */
+/* page_vfs.c - see page_vfs.h. A shim over the system's file layer: it checks every whole page that is read, and
+ * adds the checksum to a copy of every page that is written. */
 #include "page_vfs.h"
 #include "engine/base/bytes.h"
 
@@ -9,7 +9,7 @@
 typedef struct {
     sqlite3_file base;
     bool is_database;
-    sqlite3_file *below; /* behind this struct, as many bytes as the system's layer asks for */
+    sqlite3_file *below; /* the system's file; its bytes follow this struct */
 } page_file;
 
 static sqlite3_vfs *below_vfs(void *vfs) { return ((sqlite3_vfs *)vfs)->pAppData; }
@@ -18,7 +18,7 @@ static sqlite3_file *below(sqlite3_file *f) { return ((page_file *)(void *)f)->b
 static uint64_t sum_of(const unsigned char *page, sqlite3_int64 off)
 {
     uint64_t sum = XXH3_64bits_withSeed(page, MYTH_PAGE_BYTES - MYTH_PAGE_SUM_BYTES, (uint64_t)off);
-    return sum ? sum : 1; /* zero: not signed */
+    return sum ? sum : 1; /* zero means "no checksum" */
 }
 
 static bool is_zero(const unsigned char *p, size_t n)
@@ -33,7 +33,7 @@ static int page_read(sqlite3_file *f, void *dst, int n, sqlite3_int64 off)
 {
     int rc = below(f)->pMethods->xRead(below(f), dst, n, off);
     if (rc != SQLITE_OK || !((page_file *)(void *)f)->is_database ||
-        n < 512) /* less is the file's header, read again with its page */
+        n < 512) /* a shorter read is of the file's header, which is read again with its page */
         return rc;
     if (n != MYTH_PAGE_BYTES || off % MYTH_PAGE_BYTES)
         return SQLITE_IOERR_DATA;
@@ -57,7 +57,7 @@ static int page_write(sqlite3_file *f, const void *src, int n, sqlite3_int64 off
     return below(f)->pMethods->xWrite(below(f), page, n, off);
 }
 
-/* ---- the rest is the system's ---- */
+/* ---- everything else goes to the system's layer ---- */
 
 static int page_close(sqlite3_file *f) { return below(f)->pMethods ? below(f)->pMethods->xClose(below(f)) : SQLITE_OK; }
 static int page_truncate(sqlite3_file *f, sqlite3_int64 n) { return below(f)->pMethods->xTruncate(below(f), n); }
@@ -83,7 +83,7 @@ static int page_shm_lock(sqlite3_file *f, int off, int n, int flags)
 static void page_shm_barrier(sqlite3_file *f) { below(f)->pMethods->xShmBarrier(below(f)); }
 static int page_shm_unmap(sqlite3_file *f, int is_delete) { return below(f)->pMethods->xShmUnmap(below(f), is_delete); }
 
-/* Version 2: without xFetch nothing is read past the checksum by a mapping. */
+/* Version 2 has no xFetch, so SQLite cannot map the file and read pages past the checksum. */
 static const sqlite3_io_methods methods = {
     .iVersion = 2,
     .xClose = page_close,

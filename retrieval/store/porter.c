@@ -1,13 +1,13 @@
-/* porter.c - Porter's stemmer over a-z in place, as FTS5's own `porter` does it: step 2 with "bli" for "abli" and with
+/* porter.c - Porter's stemmer over a-z, in place. Like FTS5's own `porter` it has "bli" for "abli" in step 2, and
  * "logi".
  *
- * Terms   m: how often a run of vowels is followed by one of consonants. 'y' is a vowel behind a consonant
- * Source  Porter, An algorithm for suffix stripping (1980), and the author's later notes on departures from it */
+ * Terms    m counts how often a run of vowels is followed by a run of consonants; 'y' after a consonant is a vowel
+ * Source   Porter, An algorithm for suffix stripping (1980), and the author's later notes on departures from it */
 #include "fts_tokenizer.h"
 
 #include <string.h>
 
-enum { STEM_MIN = 3, STEM_MAX = 64 }; /* what FTS5's stemmer leaves alone */
+enum { STEM_MIN = 3, STEM_MAX = 64 }; /* shorter and longer words have no stem, as in FTS5 */
 
 static bool is_consonant(const char *s, size_t i)
 {
@@ -32,7 +32,7 @@ static unsigned measure(const char *s, size_t n)
 
 static bool is_aeiou(char c) { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u'; }
 
-/* Every 'y' but a first one counts here. */
+/* In this test every 'y' counts as a vowel unless it is the first letter. */
 static bool has_vowel(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -41,10 +41,10 @@ static bool has_vowel(const char *s, size_t n)
     return false;
 }
 
-/* "yy" too. */
+/* Whether the word ends in a double consonant; "yy" counts as one. */
 static bool ends_double(const char *s, size_t n) { return n >= 2 && s[n - 1] == s[n - 2] && !is_aeiou(s[n - 1]); }
 
-/* *o: consonant, vowel, consonant other than w, x, y. */
+/* Porter's condition *o: the stem ends in consonant, vowel, consonant, and the last is not w, x or y. */
 static bool ends_cvc(const char *s, size_t n)
 {
     if (n < 3 || !is_consonant(s, n - 3) || is_consonant(s, n - 2) || !is_consonant(s, n - 1))
@@ -61,7 +61,8 @@ static bool ends_with(const char *s, size_t n, const char *suffix, size_t k)
     return n > k && memcmp(s + n - k, suffix, k) == 0;
 }
 
-/* The first rule whose suffix is there decides, also when the stem's measure then says no. */
+/* Applies the first rule whose suffix matches; no later rule is tried, even when the stem's measure m forbids this
+ * one. */
 static size_t replace(char *s, size_t n, const rule *r, unsigned more_than)
 {
     for (; r->from; r++) {
@@ -107,7 +108,7 @@ static size_t step1(char *s, size_t n)
     return n;
 }
 
-/* Longer suffixes stand before those they end with. */
+/* A longer suffix comes before any that it ends with. */
 static const rule step2[] = {
     {"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},   {"anci", "ance"}, {"izer", "ize"},
     {"logi", "log"},    {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},
@@ -150,7 +151,7 @@ static size_t step5(const char *s, size_t n)
 
 size_t myth_word_stem(char *dst, const char *word, size_t n)
 {
-    char s[STEM_MAX + 2]; /* step 1 puts an 'e' where it took two bytes or more */
+    char s[STEM_MAX + 2]; /* room for the 'e' that step 1 adds where it removed at least two bytes */
     bool is_plain = n >= STEM_MIN && n <= STEM_MAX;
     for (size_t i = 0; i < n && is_plain; i++)
         is_plain = word[i] >= 'a' && word[i] <= 'z';

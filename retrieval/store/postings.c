@@ -1,12 +1,14 @@
-/* postings.c - see postings.h. A cursor per segment over copies of its pages; the smallest row of all cursors comes
- * next.
+/* postings.c - see postings.h. Each segment has a cursor over copies of its pages; the cursor with the smallest row
+ * comes next.
  *
- * Page       u16 offset of the first row that goes on from the page before (0: none), u16 end of the content, content,
- *            then the offsets of the words that begin here, each as the difference to the one before
- * Content    the first word of a page: its bytes, whole. Others: bytes shared with the one before, bytes of the rest,
- *            the rest. Behind a word its rows; what goes on on the next page begins there with a whole row id
- * Positions  a number each; 1 and a number: the column that follows, from 0. They may go on at byte 4 of the next page,
- *            a number never does */
+ * Page       u16 offset of the first row that begins here, after a list that continues from the page before (0:
+ *            none); u16 end of the content; the content; then the offsets of the words that begin here, each as the
+ *            difference to the one before
+ * Content    the first word of a page has its size and all its bytes; a later one the number of bytes shared with
+ *            the word before, the size of the rest, and the rest. A word's rows follow it. A list that continues on
+ *            the next page begins there with a whole row id
+ * Positions  one number each. A 1 and a number say that the positions after it belong to that column; column 0
+ *            comes first. Positions may continue at byte 4 of the next page, but a number is never split */
 #include "postings.h"
 #include "store.h"
 #include "engine/base/array.h"
@@ -22,24 +24,24 @@ enum {
     MAIN_INDEX = '0',
     TOKEN_BYTES = 1024,
     NO_END = 1 << 20,
-    FORM = 4 /* of FTS5's tables, as their fts_config says */
+    FORM = 4 /* version of FTS5's format, as its table fts_config says */
 };
 
 typedef struct {
     int64_t id;
-    uint32_t first, last; /* pages                                      */
+    uint32_t first, last; /* page numbers */
 } segment;
 
 typedef struct {
     const segment *seg;
     unsigned char *page;
-    size_t cap, n, n_all; /* content ends at n, the page at n_all       */
-    size_t off, end;      /* end: where the next word begins, if it does here */
+    size_t cap, n, n_all; /* the content ends at n, the page at n_all */
+    size_t off, end;      /* end: where the next word of this page begins, or the content ends */
     uint32_t page_no;
-    bool is_page_new; /* nothing of it was read                     */
+    bool is_page_new; /* no row of this page was read yet */
     bool is_done;
     int64_t row;
-    uint64_t n_pos; /* bytes of positions from off                */
+    uint64_t n_pos; /* bytes of positions that begin at off */
 } cursor;
 
 typedef struct {
@@ -50,18 +52,18 @@ struct myth_postings {
     myth_mem *mem;
     sqlite3 *db;
     sqlite3_stmt *get_page, *get_index, *get_size;
-    bool has_pages;   /* of a form that is known */
-    segment *segment; /* the newest first                           */
+    bool has_pages;   /* the pages have version FORM */
+    segment *segment; /* segments, the newest first */
     cursor *cursor;
     uint32_t n_segment;
-    start *start; /* of all words that were found               */
+    start *start; /* for all words that were found */
     uint32_t n_start, cap_start;
     myth_postings_total total;
 };
 
 /* ---- numbers ---- */
 
-/* A varint of SQLite: seven bits a byte, the ninth byte has eight. 0: it does not end before `end`. */
+/* Reads SQLite's varint: seven bits a byte, eight in the ninth byte. Returns 0 when it does not end before `end`. */
 static size_t get_long_number(const unsigned char *p, const unsigned char *end, uint64_t *out)
 {
     uint64_t v = 0;
@@ -108,13 +110,13 @@ static myth_status fail_db(const myth_postings *p, myth_error *err)
 
 /* ---- open ---- */
 
-/* One block of fts_data; the statement stays at its row until the caller resets it. */
+/* Reads one block of fts_data. The statement stays on its row until the caller resets it. */
 static myth_status read_block(myth_postings *p, int64_t id, const unsigned char **data, size_t *n, myth_error *err)
 {
     sqlite3_bind_int64(p->get_page, 1, id);
     int rc = sqlite3_step(p->get_page);
     if (rc == SQLITE_DONE)
-        return damaged("a block is not there", err);
+        return damaged("a block is missing", err);
     if (rc != SQLITE_ROW)
         return fail_db(p, err);
     *data = sqlite3_column_blob(p->get_page, 0);
@@ -140,7 +142,7 @@ static myth_status read_total(myth_postings *p, myth_error *err)
     return st;
 }
 
-/* Levels, the newest first; in a level the oldest segment first. */
+/* The structure record: levels, the newest first; within a level the oldest segment first. */
 static myth_status read_structure(myth_postings *p, myth_error *err)
 {
     const unsigned char *data, *end, *at;
@@ -162,7 +164,7 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
         at += bytes_;                                             \
     } while (0)
     if (n >= 8 && memcmp(at, "\xff\0\0\1", 4) == 0) {
-        p->has_pages = false; /* a form that came later, which version 4 does not have */
+        p->has_pages = false; /* a record that only versions after 4 write */
         st = MYTH_OK;
         goto fail;
     }
@@ -187,7 +189,7 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
             NUMBER(last);
             if (id >= 1 << 16 || first > last || last >= (uint64_t)1 << 31 || p->n_segment >= n_segment)
                 goto fail;
-            if (first) /* else all of it has gone into a merge */
+            if (first) /* 0: a merge has consumed the whole segment */
                 p->segment[p->n_segment++] =
                     (segment){.id = (int64_t)id, .first = (uint32_t)first, .last = (uint32_t)last};
         }
@@ -273,7 +275,7 @@ static myth_status load_page(myth_postings *p, cursor *c, uint32_t page_no, myth
     if (st != MYTH_OK)
         goto fail;
     if (n < PAGE_HEAD) {
-        st = damaged("a short page", err);
+        st = damaged("a page is too short", err);
         goto fail;
     }
     if (n > c->cap) {
@@ -292,7 +294,7 @@ static myth_status load_page(myth_postings *p, cursor *c, uint32_t page_no, myth
     c->is_page_new = true;
     c->off = PAGE_HEAD;
     if (c->n < PAGE_HEAD || c->n > n)
-        st = damaged("the end of a page", err);
+        st = damaged("the end of a page is out of range", err);
     uint64_t first;
     c->end = c->n < n && get_number(c->page + c->n, c->page + n, &first) && first < c->n ? (size_t)first : NO_END;
 fail:
@@ -300,7 +302,7 @@ fail:
     return st;
 }
 
-/* Goes through the words of the cursor's page; on_word returns false to end. `at` in the page is behind the word, where
+/* Calls on_word for the words of the cursor's page until it returns false. `at` is the offset after the word, where
  * its rows begin. */
 typedef bool (*word_fn)(void *arg, const char *token, size_t n, size_t at, size_t end);
 static myth_status page_words(const cursor *c, word_fn on_word, void *arg, myth_error *err)
@@ -313,7 +315,7 @@ static myth_status page_words(const cursor *c, word_fn on_word, void *arg, myth_
     for (bool is_first = true; has_next; is_first = false) {
         size_t bytes = get_number(c->page + foot, c->page + c->n_all, &next);
         if (!bytes || next > c->n)
-            return damaged("where a word begins", err);
+            return damaged("the offset of a word is out of range", err);
         foot += bytes;
         off += next;
         size_t at = (size_t)off;
@@ -364,7 +366,7 @@ static bool is_sought(void *arg, const char *token, size_t n, size_t at, size_t 
     return c < 0;
 }
 
-/* The page of a segment where a word would be. */
+/* The page of a segment that has the word, if any page does. */
 static myth_status page_of(myth_postings *p, const segment *seg, const char *key, size_t n, uint32_t *page,
                            myth_error *err)
 {
@@ -376,7 +378,7 @@ static myth_status page_of(myth_postings *p, const segment *seg, const char *key
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return fail_db(p, err);
     *page = at < seg->first ? seg->first : (uint32_t)at;
-    return at > seg->last ? damaged("a page of the directory", err) : MYTH_OK;
+    return at > seg->last ? damaged("the directory names a page that is out of range", err) : MYTH_OK;
 }
 
 static size_t make_key(char key[TOKEN_BYTES], const char *token, size_t n)
@@ -415,7 +417,7 @@ fail:
 
 /* ---- rows ---- */
 
-/* To the page where the rows go on; the cursor is done when they do not. */
+/* Moves to the page where the word's rows continue; the cursor is done when they do not. */
 static myth_status turn_page(myth_postings *p, cursor *c, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -428,7 +430,7 @@ static myth_status turn_page(myth_postings *p, cursor *c, myth_error *err)
         size_t first = (size_t)c->page[0] << 8 | c->page[1];
         if (first) {
             c->off = first;
-            return first < c->n ? MYTH_OK : damaged("the first row of a page", err);
+            return first < c->n ? MYTH_OK : damaged("the first row of a page is out of range", err);
         }
         if (c->end != NO_END) {
             c->is_done = true;
@@ -439,7 +441,7 @@ fail:
     return st;
 }
 
-/* The next row's id and the bytes of its positions; the cursor is done when the word has no more. */
+/* Reads the next row's id and the size of its positions; the cursor is done when the word has no more rows. */
 static myth_status next_row(myth_postings *p, cursor *c, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -459,7 +461,8 @@ static myth_status next_row(myth_postings *p, cursor *c, myth_error *err)
         return damaged("a row", err);
     c->off += bytes;
     c->row = row;
-    c->n_pos = v >> 1; /* the lowest bit says that an older row is hidden, which it is anyway */
+    /* the lowest bit marks a row that hides an older one; that is handled by the order of segments */
+    c->n_pos = v >> 1;
     c->is_page_new = false;
 fail:
     return st;
@@ -472,12 +475,13 @@ static myth_status skip_positions(myth_postings *p, cursor *c, myth_error *err)
         c->off += (size_t)c->n_pos;
         return MYTH_OK;
     }
-    MYTH_TRY(turn_page(p, c, err)); /* where the next row is, if one is */
+    MYTH_TRY(turn_page(p, c, err)); /* the next row, if there is one, is on this page */
 fail:
     return st;
 }
 
-/* Behind positions that went on over a page: the next row stands where the page's head says, or on a later page. */
+/* After positions that continued over a page: the page's head says where the next row begins, or it is on a later
+ * page. */
 static myth_status find_row(myth_postings *p, cursor *c, myth_error *err)
 {
     size_t first = (size_t)c->page[0] << 8 | c->page[1];
@@ -495,7 +499,7 @@ static myth_status count_positions(myth_postings *p, cursor *c, uint16_t count[M
         size_t n = left < c->n - c->off ? (size_t)left : c->n - c->off;
         const unsigned char *at = c->page + c->off, *end = at + n;
         while (at < end) {
-            if (!is_column && *at > 1 && *at < 0x80) { /* most of them: the next place is near, in the same column */
+            if (!is_column && *at > 1 && *at < 0x80) { /* the common case: a near position in the same column */
                 count[column] += count[column] < UINT16_MAX;
                 at++;
                 continue;
@@ -515,7 +519,7 @@ static myth_status count_positions(myth_postings *p, cursor *c, uint16_t count[M
         if (left == 0)
             return c->is_page_new ? find_row(p, c, err) : MYTH_OK;
         if (c->page_no >= c->seg->last)
-            return damaged("positions without an end", err);
+            return damaged("the positions of a row do not end", err);
         MYTH_TRY(load_page(p, c, c->page_no + 1, err));
     }
 fail:
@@ -541,7 +545,7 @@ fail:
     return st;
 }
 
-/* Of a word that is in one segment alone, as all are until files change. */
+/* The fast path for a word that only one segment has, as all words do until files change. */
 static myth_status walk_one(myth_postings *p, cursor *c, myth_status (*on_row)(void *arg, const myth_posting *row),
                             void *arg, int64_t *n_row, myth_error *err)
 {
@@ -560,7 +564,7 @@ fail:
     return st;
 }
 
-/* Calls on_row, or only counts the rows there are. */
+/* Calls on_row for every row, or only counts them when on_row is NULL. */
 static myth_status walk(myth_postings *p, const myth_postings_word *word,
                         myth_status (*on_row)(void *arg, const myth_posting *row), void *arg, int64_t *n_row,
                         myth_error *err)
@@ -571,7 +575,7 @@ static myth_status walk(myth_postings *p, const myth_postings_word *word,
     if (word->n_start == 1)
         return walk_one(p, &p->cursor[p->start[word->first].segment], on_row, arg, n_row, err);
     for (;;) {
-        cursor *next = NULL; /* of equal rows that of the newest segment, which comes first */
+        cursor *next = NULL; /* several cursors may be at the same row: the newest segment's comes first */
         for (uint32_t i = 0; i < word->n_start; i++) {
             cursor *c = &p->cursor[p->start[word->first + i].segment];
             if (!c->is_done && (!next || c->row < next->row))
@@ -615,7 +619,7 @@ myth_status myth_postings_length(myth_postings *p, uint32_t row, uint32_t *n_wor
     sqlite3_bind_int64(p->get_size, 1, row);
     int rc = sqlite3_step(p->get_size);
     myth_status st = rc == SQLITE_ROW  ? MYTH_OK
-                   : rc == SQLITE_DONE ? damaged("a row without a length", err)
+                   : rc == SQLITE_DONE ? damaged("a row has no length", err)
                                        : fail_db(p, err);
     uint64_t sum = 0, v;
     if (st == MYTH_OK) {

@@ -1,13 +1,14 @@
-/* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is
- * store_file.c.
+/* store.c - opening and creating the database, its transactions and its errors. store_file.c has what is stored of
+ * a file.
  *
- * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write
- *          every page twice. None is left when the index is closed: another program would move its pages into the
- *          database unsigned (page_vfs.h)
- * Made     journal mode WAL first, then everything in one transaction: a database without our application id and
- *          without tables is a new one whose maker was ended; with other tables it is not ours and is left alone
- * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a
- *          planted file cannot make a query do anything else */
+ * Log      updates write to a log (WAL), so that readers can go on reading. The first update of many files does
+ *          not: with a log it would write every page twice. No log is left when the index is closed, because
+ *          another program would move its pages into the database without their checksums (page_vfs.h)
+ * Created  first journal mode WAL, then everything else in one transaction. So a database without our application
+ *          id and without tables is one whose creator was killed, and is used; one with other tables is not ours
+ *          and is left alone
+ * Trust    the schema must equal ours exactly (no trigger, no view, no other table), and SQLite runs in defensive
+ *          mode, so a planted file cannot make a query do anything else */
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 #include "page_vfs.h"
@@ -24,8 +25,8 @@
 
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
-/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them
- * (hashsize): those of a million lines are written at once. */
+/* pgsz: a page of FTS5 and the header of its row must fit one page of the database. hashsize: words wait in memory
+ * until there are 64 MiB of them, so a million lines of source are written in one go. */
 static const char settings[] = "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
                                "INSERT INTO fts(fts, rank) VALUES('hashsize', 67108864);";
 
@@ -43,9 +44,10 @@ static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
     const char *why = rc == SQLITE_FULL && !code ? "the disk is full" : code ? strerror(code) : sqlite3_errstr(rc);
     if (statvfs(s->path, &v) != 0)
         return myth_fail(err, MYTH_EIO, "%.140s: %s", s->path, why);
-    return myth_fail(err, MYTH_EIO,
-                     "%.120s: %s; %llu bytes are free on its disk, an index takes about as many as its source", s->path,
-                     why, (unsigned long long)v.f_bavail * v.f_frsize);
+    return myth_fail(
+        err, MYTH_EIO,
+        "%.120s: %s; %llu bytes are free on its disk, an index needs about as many as the source it covers", s->path,
+        why, (unsigned long long)v.f_bavail * v.f_frsize);
 }
 
 myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
@@ -84,7 +86,7 @@ static myth_status run_sql(myth_store *s, const char *sql, myth_error *err)
     return myth_store_fail(s, sqlite3_exec(s->db, sql, NULL, NULL, NULL), err);
 }
 
-/* The first column of the first row; *err stays when there is none. */
+/* Reads the first column of the first row; *out keeps its value when there is no row. */
 static myth_status get_number(myth_store *s, int64_t *out, const char *sql, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -97,7 +99,8 @@ static myth_status get_number(myth_store *s, int64_t *out, const char *sql, myth
 
 /* ---- open ---- */
 
-/* The header of the file as it lies there: SQLite would take another page size from it and read our pages askew. */
+/* Reads the file's header before SQLite does: SQLite would accept another page size, and then no page would have its
+ * checksum where we look for it. */
 static myth_status check_header(const myth_store *s, bool *is_empty, myth_error *err)
 {
     unsigned char h[100] = {0};
@@ -157,7 +160,7 @@ static void span(sqlite3_context *c, int n_arg, sqlite3_value **arg)
     sqlite3_free(text);
 }
 
-/* Path as an URI that says that nobody writes: a database with a log needs a place beside it even for reading. */
+/* The path as a URI with immutable=1: without it, a database in WAL mode needs a log file even to be read. */
 static char *immutable_uri(myth_mem *mem, const char *path)
 {
     size_t n = strlen(path), at = 0;
@@ -172,7 +175,7 @@ static char *immutable_uri(myth_mem *mem, const char *path)
     return uri;
 }
 
-/* Of the database's file with the suffix: its bytes, 0 when there is none. */
+/* The size of the database's file with the suffix, 0 when there is none. */
 static int64_t bytes_of(const char *path, const char *suffix)
 {
     char name[4200];
@@ -222,7 +225,8 @@ static void disconnect(myth_store *s)
     s->db = NULL;
 }
 
-/* Compares what is there with what this build writes. *is_other: another version, to be made anew. */
+/* Creates the tables, or compares existing ones with those of this build. *is_other: the index has another version
+ * and must be made anew. */
 static myth_status take(myth_store *s, bool *is_other, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -266,8 +270,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     bool is_other;
     if (access(s->path, F_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
-    if (bytes_of(s->path, "-journal") >
-        0) { /* of a first update that was ended: SQLite takes it back when it may write */
+    if (bytes_of(s->path, "-journal") > 0) { /* a first update was killed: SQLite rolls it back once it may write */
         int64_t n;
         if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)
             get_number(s, &n, "PRAGMA user_version", NULL);
@@ -296,7 +299,7 @@ static myth_status open_for_writing(myth_store *s, myth_error *err)
             disconnect(s);
             myth_store_remove(s->path);
         }
-        int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for its owner alone */
+        int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* readable by the owner alone */
         if (fd >= 0)
             close(fd);
         st = connect(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
@@ -390,7 +393,7 @@ sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myt
 myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err)
 {
     int rc = sqlite3_step(q);
-    myth_status st = myth_store_fail(s, rc, err); /* before the reset, which forgets the system's code */
+    myth_status st = myth_store_fail(s, rc, err); /* before the reset, which clears the system's errno */
     sqlite3_reset(q);
     return st;
 }
@@ -403,8 +406,8 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
     return st;
 }
 
-/* SQLite leaves the mode as it is while another connection is open. A transaction that is interrupted is taken back by
- * its journal. */
+/* Switches between WAL and a rollback journal. While another connection is open SQLite keeps the mode it has.
+ * Without a log, an interrupted transaction is rolled back from its journal. */
 static void set_log(myth_store *s, bool has_log)
 {
     sqlite3_exec(s->db, has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
@@ -448,13 +451,13 @@ void myth_store_rollback(myth_store *s)
         set_log(s, true);
 }
 
-/* FTS5 writes what waits in memory when a savepoint begins. */
+/* A savepoint makes FTS5 write the words that wait in memory. */
 myth_status myth_store_write_words(myth_store *s, myth_error *err)
 {
     return run_sql(s, "SAVEPOINT words; RELEASE words;", err);
 }
 
-/* FTS5 merges two segments and more to one on the next level; one alone it leaves where it is. */
+/* FTS5 merges two or more segments into one on the next level; it leaves a single one where it is. */
 myth_status myth_store_gather(myth_store *s, myth_error *err)
 {
     myth_status st = myth_store_write_words(s, err);
@@ -475,7 +478,8 @@ myth_status myth_store_read_begin(myth_store *s, myth_error *err)
     myth_status st = run_sql(s, "BEGIN", err);
     s->is_reading = st == MYTH_OK;
     if (st == MYTH_OK)
-        st = get_number(s, &n, "SELECT count(*) FROM meta", err); /* the first read takes the snapshot */
+        /* the first read of a transaction fixes what it sees */
+        st = get_number(s, &n, "SELECT count(*) FROM meta", err);
     return st;
 }
 

@@ -1,16 +1,17 @@
-/* store_check.c - the tables of the index, and what of them is checked when a database is opened: that the schema is
- * ours to the letter, and that the first and the last key of every table lie in the range that readers calculate with.
+/* store_check.c - the tables of the index, and the checks made when a database is opened: the schema equals ours,
+ * and the first and last key of each table are in the range that readers calculate with.
  *
- * Keys    two look-ups a table, whatever its size. What lies between the first and the last key lies in the range too,
- *         so that a reader may multiply an id of a file by MYTH_SYMBOL_IDS. What is no key is checked where it is read
- */
+ * Keys    checking costs two look-ups a table, whatever its size. All other keys lie between the first and the
+ *         last, so a reader may multiply a file's id by MYTH_SYMBOL_IDS without overflow. Values that are not keys
+ *         are checked where they are read */
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
+/* Columns with "AS" are computed. Storing the difference to another column takes a byte less than the value itself,
+ * or none. */
 static const myth_store_table schema[] = {
     {"meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID"},
     {"files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, "
@@ -73,7 +74,7 @@ myth_status myth_store_check_schema(myth_store *s, myth_error *err)
              : myth_store_damaged(s, "its tables are not those of an index", err);
 }
 
-/* Of the first and of the last row by a key: whether it is no integer or lies outside. */
+/* SQL: whether the key of the first or the last row is not an integer or is out of range. */
 #define OUTSIDE(table, key, min, max)                                                                                  \
     " OR coalesce((SELECT typeof(" key ") <> 'integer' OR " key " < " min " FROM " table " ORDER BY " key              \
     " LIMIT 1), 0) OR coalesce((SELECT typeof(" key ") <> 'integer' OR " key " > " max " FROM " table " ORDER BY " key \
@@ -81,8 +82,8 @@ myth_status myth_store_check_schema(myth_store *s, myth_error *err)
 
 myth_status myth_store_check_keys(myth_store *s, myth_error *err)
 {
-    /* ?1: the largest id of a file. ?2: of a chunk, which the full-text index has as a row of 32 bits. ?3: of anything
-     * that is only counted on from. */
+    /* ?1: the largest id of a file. ?2: the largest id of a chunk, whose row in the full-text index has 32 bits. ?3:
+     * the largest of any other id. */
     static const char sql[] = "SELECT 0" OUTSIDE("files", "id", "1", "?1") OUTSIDE("chunks", "id", "1", "?2")
         OUTSIDE("chunks", "file_id", "1", "?1") OUTSIDE("definitions", "file_id", "1", "?1")
             OUTSIDE("refs", "file_id", "1", "?1") OUTSIDE("history", "file_id", "1", "?1")

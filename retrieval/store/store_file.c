@@ -1,9 +1,9 @@
-/* store_file.c - what the store has of one file: put, dropped, and the rows of FTS5 made from it.
+/* store_file.c - what the store holds of one file: writing it, deleting it, and making its rows of FTS5.
  *
- * FTS5    has no text of its own: a row is taken back by the words that made it, so they are made again, by the same
- *         function, from the rows and the text that are stored
- * Words   of a line that is longer than MYTH_WORDS_LINE_BYTES those at its beginning
- * Names   of a chunk: its symbol, what encloses it, and every other name that is defined in it */
+ * FTS5    stores no text. A row is deleted by the words that it was made from, so the same function makes these
+ *         words again from the stored rows and text
+ * Words   of a line longer than MYTH_WORDS_LINE_BYTES only the beginning is indexed
+ * Names   the column `names` of a chunk has its symbol, its parent, and every other name that is defined in it */
 #define _GNU_SOURCE
 #include "store_impl.h"
 #include "fts_tokenizer.h"
@@ -43,16 +43,16 @@ uint32_t myth_store_encoding(const unsigned char *text, uint64_t n)
 
 typedef struct {
     int64_t off;
-    size_t name; /* in `text` */
+    size_t name; /* offset of the name in `text` */
 } defined;
 
 typedef struct {
     myth_mem *mem;
-    char *text; /* strings of the symbols, then the names of the row that is made */
+    char *text; /* the symbols' strings, then the `names` of the current row */
     size_t n_text, cap_text;
     defined *symbol;
     size_t n_symbol, cap_symbol;
-    unsigned char *body; /* of a file in UTF-16 */
+    unsigned char *body; /* a UTF-16 file's chunk as UTF-8 */
     size_t cap_body;
 } row_maker;
 
@@ -153,7 +153,7 @@ static bool put_name(row_maker *m, size_t start, const char *name)
     return !*name || ((m->n_text == start || put_text(m, " ", 1)) && put_text(m, name, strlen(name)));
 }
 
-/* `next` is the first symbol that no chunk before had; both come in order of their place. */
+/* Chunks and symbols both come in order of their offset; `next` is the first symbol after the chunks before. */
 static bool put_names(row_maker *m, size_t start, const char *symbol, const char *parent, int64_t end, size_t *next)
 {
     bool ok = put_name(m, start, symbol) && put_name(m, start, parent);
@@ -166,8 +166,8 @@ static bool put_names(row_maker *m, size_t start, const char *symbol, const char
     return ok;
 }
 
-/* The part of a chunk (from off, *n bytes) whose words are indexed: what lies deep in a line is not. *line = where the
- * line at off begins; moved on to the one at the chunk's end. */
+/* The part of a chunk (*n bytes from off) whose words are indexed: words deep in a long line are not. *line is the
+ * start of the line at off, and on return of the line at the chunk's end. */
 static const unsigned char *words_of(const unsigned char *text, uint64_t off, uint64_t *n, uint64_t *line)
 {
     const unsigned char *from = text + off, *end = from + *n, *last = memrchr(from, '\n', *n);
@@ -183,19 +183,19 @@ static const unsigned char *words_of(const unsigned char *text, uint64_t off, ui
 
 typedef myth_status (*row_fn)(void *arg, const myth_store_row *row, myth_error *err);
 
-/* What is given of a file, and how far its rows are made. */
+/* A file whose rows are being made, and how far that has come. */
 typedef struct {
     row_maker *m;
     const unsigned char *text;
-    size_t start, next; /* of `names` in the maker's text; the first symbol that no chunk before had */
-    uint64_t line;      /* where that of the next chunk begins */
+    size_t start, next; /* start of `names` in the maker's text; the first symbol after the chunks before */
+    uint64_t line;      /* start of the line where the next chunk begins */
     uint32_t flags;
     const char *path;
     row_fn on_row;
     void *arg;
 } file_rows;
 
-/* The row of the next chunk. */
+/* Makes the row of the next chunk. */
 static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64_t n, const char *symbol,
                             const char *parent, myth_error *err)
 {
@@ -218,7 +218,7 @@ static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64
     return f->on_row(f->arg, &row, err);
 }
 
-/* Of a file as it is stored; *stored gets its row. */
+/* Begins with a file that is stored; *stored gets its row. */
 static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *stored, row_fn on_row, void *arg,
                              myth_error *err)
 {
@@ -339,19 +339,19 @@ static int by_off(const void *a, const void *b)
     return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (x->name > y->name) - (x->name < y->name);
 }
 
-/* As load_symbols, of what is about to be stored. */
+/* As load_symbols, for a file that is about to be stored. */
 static bool give_symbols(row_maker *m, const myth_chunks *c, uint32_t n_symbol)
 {
     bool ok = true;
     for (uint32_t i = 0; i < n_symbol && ok; i++)
         ok = put_symbol(m, (int64_t)c->symbol[i].off, c->names + c->symbol[i].name);
     if (ok && m->n_symbol)
-        qsort(m->symbol, m->n_symbol, sizeof(*m->symbol),
-              by_off); /* of one place by their order: their names lie in it */
+        qsort(m->symbol, m->n_symbol, sizeof(*m->symbol), by_off); /* symbols at the same offset keep their order */
     return ok;
 }
 
-/* The chunks' rows, and those of FTS5: what make_rows makes of them when they are stored. */
+/* Writes the chunks' rows and their rows of FTS5, with the same words that make_rows makes later from the stored
+ * file. */
 static myth_status put_chunks(myth_store *s, const myth_store_file *file, const unsigned char *text,
                               const myth_chunks *c, uint32_t n_symbol, myth_error *err)
 {
@@ -433,7 +433,7 @@ static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed 
     return st;
 }
 
-/* Times 1 or -1. */
+/* Adds a file's counts to the transaction's; times is 1 or -1. */
 static void count(myth_store *s, const myth_file_counts *c, int64_t times)
 {
     s->counts.n_file += times * c->n_file;
@@ -528,7 +528,7 @@ typedef struct {
     size_t n, cap;
 } id_list;
 
-/* The files whose text has the name's words one behind the other; all of them when it has no word that is indexed. */
+/* The files whose text has the words of the name as a phrase; all files when none of its words is indexed. */
 static myth_status files_with(myth_store *s, id_list *files, const char *name, myth_error *err)
 {
     sqlite3_stmt *q = NULL;

@@ -1,11 +1,11 @@
 /* symbol_rows.c - see symbol_rows.h.
  *
- * Row       definitions(file_id, n, data): data is a zstd frame of columns, one behind the other, n numbers each
- *           (buffer.h):
- *           kind, + EXPORTED, + SAME_PARENT  line0  line1 - line0  name_line - line0  off  bytes  signature_off - off
- *           bytes - signature_bytes  the names, each with its zero  the parents of those without SAME_PARENT, each with
- *           its zero Differences have their sign in the lowest bit; line0 and off are differences to the symbol before
- * Cursor    holds the rows of one file, which a cursor inside another one's loop may share: they are counted */
+ * Row       definitions(file_id, n, data): data is a zstd frame of columns with n numbers each (buffer.h), one
+ *           after the other: kind + EXPORTED + SAME_PARENT, line0, line1 - line0, name_line - line0, off, bytes,
+ *           signature_off - off, bytes - signature_bytes; then the names, each with its zero; then the parents of
+ *           the symbols without SAME_PARENT, each with its zero. line0 and off are differences to the symbol
+ *           before. Differences have their sign in the lowest bit
+ * Cursor    holds the decoded rows of one file. A cursor in an inner loop may share them, so they are counted */
 #include "symbol_rows.h"
 #include "store_impl.h"
 #include "retrieval/limits.h"
@@ -39,13 +39,13 @@ static const char declaration[] =
 
 typedef struct {
     const char *name, *parent;
-    int64_t number[N_NUMBER]; /* as the columns of the row */
+    int64_t number[N_NUMBER]; /* in the order of the row's columns */
 } symbol;
 
-/* The symbols of one file; whoever holds it counts. */
+/* The decoded symbols of one file, with a count of its holders. */
 struct myth_symbol_file {
     uint32_t n_holder, n;
-    uint32_t version; /* of the database            */
+    uint32_t version; /* SQLite's data version when the row was read */
     int64_t file_id;
     myth_mem *mem;
     unsigned char *text;
@@ -91,7 +91,7 @@ void myth_symbol_rows_encode(myth_buffer *b, const myth_chunks *c, uint32_t n)
             myth_buffer_string(b, c->names + c->symbol[i].parent);
 }
 
-/* Whether a symbol's kind, lines and bytes are those of a symbol: what readers narrow to 32 bits and calculate with. */
+/* Whether the numbers are in the range of a symbol: readers narrow them to 32 bits and calculate with them. */
 static bool is_symbol(const int64_t number[N_NUMBER])
 {
     bool is = (number[0] & KIND) < MYTH_SYMBOL_KIND_N;
@@ -102,7 +102,7 @@ static bool is_symbol(const int64_t number[N_NUMBER])
     return is;
 }
 
-/* False: not what is written above. */
+/* Decodes a row. False: it does not have the form described above. */
 static bool decode(symbol_file *f, const unsigned char *data, size_t n_data)
 {
     myth_bytes b = {data, data + n_data, false};
@@ -148,7 +148,7 @@ static myth_status torn(const myth_store *s, myth_error *err)
                      s->path);
 }
 
-/* Of the first file between the two that has symbols; *out NULL when none has, else the caller lets it go. */
+/* Reads the symbols of the first file in the range that has any. *out NULL: none has; else the caller releases it. */
 static myth_status get_file(symbol_file **out, myth_store *s, int64_t first, int64_t last, myth_error *err)
 {
     uint32_t version = 0;
@@ -202,7 +202,7 @@ static myth_status get_file(symbol_file **out, myth_store *s, int64_t first, int
     return MYTH_OK;
 }
 
-/* What was read is of a row that changes. */
+/* Drops the cached file, because its row is about to change. */
 static void forget_last(myth_store *s)
 {
     let_go(s->symbols.last);
@@ -297,10 +297,10 @@ typedef struct {
 
 typedef struct {
     sqlite3_vtab_cursor base;
-    symbol_file *file; /* NULL: at the end                          */
+    symbol_file *file; /* NULL at the end */
     uint32_t at;
-    int64_t last;       /* file that is looked at                    */
-    int64_t *candidate; /* by name: the files that may have it       */
+    int64_t last;       /* last file to look at */
+    int64_t *candidate; /* for a search by name: the files that may have it */
     size_t n_candidate, next_candidate;
     char *name;
     size_t n_name;
@@ -332,7 +332,7 @@ static int table_disconnect(sqlite3_vtab *t)
     return SQLITE_OK;
 }
 
-/* A name is better than files; bounds of ids are those of their files, SQLite compares the rest. */
+/* Prefers a search by name over one by files. Bounds of ids become bounds of files; SQLite compares the rest. */
 static int table_plan(sqlite3_vtab *t, sqlite3_index_info *x)
 {
     int name = -1, low = -1, high = -1, n_arg = 0;
@@ -360,7 +360,8 @@ static int table_plan(sqlite3_vtab *t, sqlite3_index_info *x)
         x->aConstraintUsage[low].argvIndex = ++n_arg;
         if (high != low)
             x->aConstraintUsage[high].argvIndex = ++n_arg;
-        if (x->aConstraint[low].iColumn != x->aConstraint[high].iColumn) { /* nobody asks so */
+        /* a range over two columns: no query has one */
+        if (x->aConstraint[low].iColumn != x->aConstraint[high].iColumn) {
             x->aConstraintUsage[low].argvIndex = x->aConstraintUsage[high].argvIndex = 0;
             x->idxNum = BY_ALL;
         }
@@ -405,7 +406,7 @@ static bool has_name(const cursor *c, const symbol *y)
     return strlen(y->name) == c->n_name && memcmp(y->name, c->name, c->n_name) == 0;
 }
 
-/* To the row at or behind the place of the cursor. */
+/* Moves to the first row at or after the cursor. */
 static int settle(cursor *c)
 {
     myth_store *s = ((table *)(void *)c->base.pVtab)->store;
@@ -425,7 +426,7 @@ static int settle(cursor *c)
             next = last = c->candidate[c->next_candidate++];
         myth_status st = next <= last ? get_file(&c->file, s, next, last, &err) : MYTH_OK;
         if (st == MYTH_OK && c->name && !c->file)
-            st = torn(s, &err); /* a name of a file without symbols */
+            st = torn(s, &err); /* `names` has an entry for a file without symbols */
         if (st != MYTH_OK)
             return fail_table(c, st, &err);
     }
@@ -524,7 +525,7 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return SQLITE_OK;
 }
 
-/* Without xCreate it is there for every connection that registers it, and in no schema. */
+/* A module without xCreate is usable on each connection that registers it, and needs no row in the schema. */
 static const sqlite3_module module = {
     .iVersion = 1,
     .xConnect = table_connect,
@@ -580,7 +581,7 @@ myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, cons
             st = myth_store_fail(s, rc, err);
             sqlite3_reset(q);
             if (rc == SQLITE_DONE) {
-                snprintf(line, sizeof(line), "file %lld: a symbol's name is not in the index of names",
+                snprintf(line, sizeof(line), "file %lld: a symbol's name is missing from the table names",
                          (long long)f->file_id);
                 report(arg, line);
             }
@@ -595,8 +596,8 @@ myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, cons
     st = myth_store_fail(s, rc, err);
     sqlite3_finalize(q);
     if (st == MYTH_OK && n_row != n_name) {
-        snprintf(line, sizeof(line), "%llu names in the index of names, the symbols have %llu",
-                 (unsigned long long)n_row, (unsigned long long)n_name);
+        snprintf(line, sizeof(line), "the table names has %llu names, the symbols have %llu", (unsigned long long)n_row,
+                 (unsigned long long)n_name);
         report(arg, line);
     }
     return st;
