@@ -158,8 +158,10 @@ def cell(name):
             continue
         x, y = statistics.median(a[test]), statistics.median(b[test])
         line = (
-            f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  "
-            f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
+            f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} "
+            f"{x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  "
+            f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  "
+            f"ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
         )
         record = {
             "model": model,
@@ -176,7 +178,10 @@ def cell(name):
         if test == "tg" and bw and DEVICE == "cpu":
             gbs = x * bytes_ * 1e-9
             record.update(gb_s=gbs, read_gb_s=statistics.median(bw))
-            line += f"  {gbs:5.1f} of {statistics.median(bw):.1f} GB/s = {gbs / statistics.median(bw):.2f} (probes {min(bw):.1f}..{max(bw):.1f})"
+            line += (
+                f"  {gbs:5.1f} of {statistics.median(bw):.1f} GB/s = {gbs / statistics.median(bw):.2f} "
+                f"(probes {min(bw):.1f}..{max(bw):.1f})"
+            )
         print(line + f"  others {noise:.0f} %", flush=True)
         if os.environ.get("OUT"):
             with open(os.environ["OUT"], "a") as f:

@@ -1,4 +1,5 @@
-"""llama.cpp's own functions, for the comparisons beside this file: through its Python package's low-level part, outside the tree."""
+"""llama.cpp's own functions, for the comparisons beside this file: through its Python package's low-level part,
+outside the tree."""
 
 import ctypes
 import glob

@@ -60,7 +60,8 @@ def compare(label, ours, theirs):
     gap = (theirs[i, b] - theirs[i, a]) / largest
     good = (apart <= BOUND) | (gap <= BOUND)
     print(
-        f"    {label:42} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
+        f"    {label:42} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; "
+        f"same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
         f"{good.sum()}/{len(good)} agree",
         flush=True,
     )

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""How well `mythos search` finds what is right: NDCG@10, MRR, recall@k, acc@k with 95 % bootstrap intervals, and paired differences between
-weights. Data: shared/reference/../eval (its README). Python's standard library only.
+"""How well `mythos search` finds what is right: NDCG@10, MRR, recall@k, acc@k with 95 % bootstrap intervals, and paired
+differences between weights. Data: shared/reference/../eval (its README). Python's standard library only.
 
-    retrieval_eval.py cosqa DIR [--weights A=1,B=2]...          6,267 functions, 500 questions, batch mode of the command
-    retrieval_eval.py score GOLD.jsonl RESULTS.json [...]       {"query","gold":[id,...]} against the JSON of the batch mode
+    retrieval_eval.py cosqa DIR [--weights A=1,B=2]...      6,267 functions, 500 questions, batch mode of the command
+    retrieval_eval.py score GOLD.jsonl RESULTS.json [...]   {"query","gold":[id,...]} against the JSON of the batch mode
 
-The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches every signal off in turn.
---embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with these shares of nearness: the best of them, and the lower
-end of its difference, say what `semantic` of retrieval/rank/weights.def is to be. --csv FILE writes the table.
+The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches
+every signal off in turn. --embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with
+these shares of nearness: the best of them, and the lower end of its difference, say what `semantic` of
+retrieval/rank/weights.def is to be. --csv FILE writes the table.
 """
 
 import argparse
@@ -62,7 +63,8 @@ def interval(values, rng, n=2000):
 
 
 def report(runs, names, path):
-    """runs: [(name, [metrics of a query])]; the first is what the others are compared with. path: of the table, or None."""
+    """runs: [(name, [metrics of a query])]; the first is what the others are compared with. path: of the table,
+    or None."""
     table = [["configuration", "metric", "mean", "low", "high", "difference", "difference_low", "difference_high"]]
     for name, rows in runs:
         rng = random.Random(1)

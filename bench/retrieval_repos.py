@@ -1,33 +1,45 @@
 #!/usr/bin/env python3
 """retrieval_repos.py - issue texts and commit messages to files: how often is a right file among the first k.
 
-  retrieval_repos.py --tasks FILE.jsonl --repos DIR [--mythos BIN] [--weights LIST]... [--ablate] [--perturb KIND] [--every N] [--csv FILE]
+  retrieval_repos.py --tasks FILE.jsonl --repos DIR [--mythos BIN] [--weights LIST]...
+                     [--ablate] [--perturb KIND] [--every N] [--csv FILE]
 
-Tasks    rows {"id", "repo", "base_commit", "query", "gold": [{"file"}]}; DIR holds a clone of each repository, bare or not, as
-         DIR/<owner>+<name>[/repo] or DIR/<name>; the tree of a task is the files of the gold files' languages at base_commit
-Systems  base    one FTS5 row per chunk (cut at top-level definitions, at most 60 lines; C: 50 lines); identifiers and their parts, porter;
-                 columns path 4, names 3, body 1; tests x 0.3; a file's best four chunks by 1, 1/2, 1/4, 1/8
-         mythos  `mythos search --files --lexical` over the same tree; one more system for each --weights, --ablate adds those of SIGNALS
-Perturb  tests     every right file and one of ten others get a test beside them, which repeats their lines and the words of the query
-         vendored  every right file's directory and one of ten others lies a second time under third_party, some of its lines changed
+Tasks    rows {"id", "repo", "base_commit", "query", "gold": [{"file"}]}; DIR holds a clone of each repository, bare or
+         not, as DIR/<owner>+<name>[/repo] or DIR/<name>; the tree of a task is the files of the gold files' languages
+         at base_commit
+Systems  base    one FTS5 row per chunk (cut at top-level definitions, at most 60 lines; C: 50 lines); identifiers and
+                 their parts, porter; columns path 4, names 3, body 1; tests x 0.3; a file's best four chunks by 1, 1/2,
+                 1/4, 1/8
+         mythos  `mythos search --files --lexical` over the same tree; one more system for each --weights,
+                 --ablate adds those of SIGNALS
+Perturb  tests     every right file and one of ten others get a test beside them,
+                   which repeats their lines and the words of the query
+         vendored  every right file's directory and one of ten others lies a second time under third_party,
+                   some of its lines changed
          misspelt  a letter of every name in the query is lost, doubled, or changes place with the next
-         all from a seed; base sees the same. The rows to compare are those of the same system without it: --against KEPT.jsonl of an --out
-Prints   per system the share of tasks with a right file among the first 1, 5, 10, 20 and the mean reciprocal rank, with 95 % bootstrap
-         intervals over tasks, and the paired difference with base, of other weights with mythos; --out keeps the rank of every task, --csv the table
+         all from a seed; base sees the same. The rows to compare are those of the same system without it:
+         --against KEPT.jsonl of an --out
+Prints   per system the share of tasks with a right file among the first 1, 5, 10, 20 and the mean reciprocal rank, with
+         95 % bootstrap intervals over tasks, and the paired difference with base, of other weights with mythos; --out
+         keeps the rank of every task, --csv the table
 Trees    of one repository follow each other: what two have in common is indexed once, by both systems"""
 
 import argparse, csv, hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile
 
 STOP = set(
-    """a about after all also an and any are as at be because been before being but by can could did do does doing for from get had has have
-how i if in into is it its just like may me more my no not of on one only or other our out over s should so some such t than that the their them
-then there these they this to up use used using very was we were what when where which while who why will with would you your""".split()
+    """a about after all also an and any are as at be because been before being but by can could did do does doing for
+    from get had has have how i if in into is it its just like may me more my no not of on one only or other our out
+    over s should so some such t than that the their them then there these they this to up use used using very was we
+    were what when where which while who why will with would you your""".split()
 )
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 PYTHON_DEF = re.compile(r"^(?:async\s+def\b|def\b|class\b|@)")
 NAME = re.compile(
-    r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)|^[A-Za-z_][\w\s\*]*?\b([A-Za-z_]\w*)\s*\(|^\s*#\s*define\s+(\w+)|^(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)"
+    r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)|"
+    r"^[A-Za-z_][\w\s\*]*?\b([A-Za-z_]\w*)\s*\(|"
+    r"^\s*#\s*define\s+(\w+)|"
+    r"^(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)"
 )
 TEST = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)test_[^/]*$|_test\.[a-z]+$|(^|/)conftest\.py$")
 
@@ -182,7 +194,8 @@ def make(path, text):
 
 
 def add_tests(rng, tree, gold, query):
-    """Lines of the tested file as a test has them: each name called, some lines repeated, and the words of the query where a report is cited."""
+    """Lines of the tested file as a test has them: each name called, some lines repeated,
+    and the words of the query where a report is cited."""
     out = []
     for _, path, text in tree:
         if TEST.search(path) or (path not in gold and rng.random() > 0.1):
@@ -236,7 +249,8 @@ def add_vendored(rng, tree, gold, query):
 
 
 CODE_NAME = re.compile(
-    r"[A-Za-z_][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|(?<=`)[A-Za-z]{5,}(?=`)|[A-Za-z]{5,}(?=\()"
+    r"[A-Za-z_][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|"
+    r"(?<=`)[A-Za-z]{5,}(?=`)|[A-Za-z]{5,}(?=\()"
 )
 
 

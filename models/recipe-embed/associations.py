@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""associations.py - WORK/data/train.npz -> WORK/data/associations.npz: which stems of code stand where which stems of text were said.
+"""associations.py - WORK/data/train.npz -> WORK/data/associations.npz:
+which stems of code stand where which stems of text were said.
 
-text, code, strength   for each stem of a text the MOST stems of heads and bodies with the highest strength: log(n N / (n_text n_code)) above 0,
-                       times n / (n + 5); rows are counted once, n at least FEW, a stem is not its own associate
+text, code, strength   for each stem of a text the MOST stems of heads and bodies with the highest strength:
+                       log(n N / (n_text n_code)) above 0, times n / (n + 5); rows are counted once, n at least FEW,
+                       a stem is not its own associate
 """
 
 import argparse

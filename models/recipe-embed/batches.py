@@ -1,7 +1,8 @@
-"""batches.py - training batches out of a shard: a question and a document a row, as lists of ids without <bos> and <eos>.
+"""batches.py - training batches out of a shard: a question and a document a row,
+as lists of ids without <bos> and <eos>.
 
-A question never stands in its document word for word: where it is the docstring's sentence the document is without it (or, seldom, it is a
-few keywords of it); where it is the name the document is without the name.
+A question never stands in its document word for word: where it is the docstring's sentence the document is without it
+(or, seldom, it is a few keywords of it); where it is the name the document is without the name.
 """
 
 import numpy as np
@@ -76,8 +77,8 @@ class Shard:
         return same
 
     def epochs(self, n, rng, close=0.5):
-        """Endless batches of n rows: half of them from everywhere, half (close) from a few packages each, whose rows are harder to tell
-        apart."""
+        """Endless batches of n rows: half of them from everywhere, half (close) from a few packages each, whose rows
+        are harder to tell apart."""
         count = len(self)
         while True:
             everywhere = rng.permutation(count)

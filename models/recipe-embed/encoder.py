@@ -1,10 +1,12 @@
-"""encoder.py - EmbeddingGemma's layout in PyTorch, as small as the recipe needs it, and the bag of words it starts from.
+"""encoder.py - EmbeddingGemma's layout in PyTorch, as small as the recipe needs it,
+and the bag of words it starts from.
 
-Encoder  Gemma 3's layers without a causal mask, final norm, mean over all tokens with <bos> and <eos>, two dense layers, length 1
-Bag      no layers: unit rows w_t s_t, averaged, then one dense layer. s_t is the sum of a row of the word without its case and space, of its
-         stem's, and of the piece's own: "▁Strings" starts where "string" is. In the encoder the row of t is [w_t s_t, sqrt(1 - w_t^2) u] in
-         SPARE more dimensions that the first dense layer does not read: all rows have one length there, as its norm wants it, and a word still
-         weighs what it is worth
+Encoder  Gemma 3's layers without a causal mask, final norm, mean over all tokens with <bos> and <eos>,
+         two dense layers, length 1
+Bag      no layers: unit rows w_t s_t, averaged, then one dense layer. s_t is the sum of a row of the word without its
+         case and space, of its stem's, and of the piece's own: "▁Strings" starts where "string" is. In the encoder the
+         row of t is [w_t s_t, sqrt(1 - w_t^2) u] in SPARE more dimensions that the first dense layer does not read: all
+         rows have one length there, as its norm wants it, and a word still weighs what it is worth
 """
 
 import json
@@ -82,8 +84,8 @@ class Bag(nn.Module):
 
     @torch.no_grad()
     def lean(self, text, code, strength, share=0.7):
-        """Lets stems of questions lean on those of the code that answers them: as far as `share` of their own length, towards the sum of the
-        code's random vectors by strength (associations.py)."""
+        """Lets stems of questions lean on those of the code that answers them: as far as `share` of their own length,
+        towards the sum of the code's random vectors by strength (associations.py)."""
         towards = torch.zeros_like(self.of_stem).index_add_(0, text, self.of_stem[code] * strength[:, None])
         self.of_stem += F.normalize(towards, dim=-1) * (share * 1.25 * OUT**0.5)
 
@@ -160,7 +162,8 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def start_from(self, bag):
-        """The same vectors as the bag's: the last norm of what a layer adds is turned down to nothing, and learns to open."""
+        """The same vectors as the bag's: the last norm of what a layer adds is turned down to nothing,
+        and learns to open."""
         s, w = bag.rows()
         spare = self.c.hidden_size - OUT
         rest = (1 - w * w).sqrt()[:, None] * torch.full((1, spare), spare**-0.5)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""fetch_more.py - the packages of both tables -> WORK/src/PACKAGE/*.c, *.py: those of ../recipe as its fetch.py takes them, and this table's.
+"""fetch_more.py - the packages of both tables -> WORK/src/PACKAGE/*.c, *.py:
+those of ../recipe as its fetch.py takes them, and this table's.
 
-Licence   a wheel says its own in METADATA; one that speaks of a family that the table does not have is refused, whatever the row says
-Left out  what development and held-out tasks are made of (EVALUATION): a package of that name, and a folder of that name inside another
-          package, which is a copy
+Licence   a wheel says its own in METADATA; one that speaks of a family that the table does not have is refused,
+          whatever the row says
+Left out  what development and held-out tasks are made of (EVALUATION): a package of that name, and a folder of that
+          name inside another package, which is a copy
 """
 
 import argparse

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""fit_bag.py - WORK/data/*.npz -> WORK/run/bag.pt: words as vectors and their weights, learned as a bag (encoder.py), resumed by giving it again.
+"""fit_bag.py - WORK/data/*.npz -> WORK/run/bag.pt: words as vectors and their weights, learned as a bag (encoder.py),
+resumed by giving it again.
 
-Loss      InfoNCE both ways over large batches with a learned temperature, at 256 and 128 dimensions; rows of one name or one sentence are no
-          wrong answers for each other. A step is cheap: no layers, no padding
+Loss      InfoNCE both ways over large batches with a learned temperature, at 256 and 128 dimensions; rows of one name
+          or one sentence are no wrong answers for each other. A step is cheap: no layers, no padding
 Weights   begin at the words' rarity (shards.py)
 """
 
@@ -112,7 +113,8 @@ def main():
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
         if done % a.save == 0:
             print(
-                f"{done:6d}  loss {mean:.3f}  scale {bag.scale.exp().item():.1f}  {time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s",
+                f"{done:6d}  loss {mean:.3f}  scale {bag.scale.exp().item():.1f}  "
+                f"{time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s",
                 flush=True,
             )
         if done % a.every == 0 or done >= a.steps:

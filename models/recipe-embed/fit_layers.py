@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""fit_layers.py - WORK/run/bag.pt -> WORK/run/layers.pt: the encoder, from the bag's vectors on, resumed by giving it again.
+"""fit_layers.py - WORK/run/bag.pt -> WORK/run/layers.pt: the encoder, from the bag's vectors on,
+resumed by giving it again.
 
-Optimiser Muon for the matrices of the layers, AdamW for the rest: rows of words slowly, norms and dense layers faster; warm-up, linear fall
+Optimiser Muon for the matrices of the layers, AdamW for the rest: rows of words slowly, norms and dense layers faster;
+          warm-up, linear fall
 Batches   texts of like length together, the loss over all of a batch at once
-Best      the weights with the best dev score are kept (--name NAME.best.pt) and exported; the bag's own counts as step 0
+Best      the weights with the best dev score are kept (--name NAME.best.pt) and exported;
+          the bag's own counts as step 0
 """
 
 import argparse
@@ -128,7 +131,8 @@ def main():
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
         if state["done"] % 5 == 0:
             print(
-                f"{state['done']:6d}  loss {mean:.3f}  scale {net.scale.exp().item():.1f}  {n_ids / (time.time() - t0):.0f} ids/s  "
+                f"{state['done']:6d}  loss {mean:.3f}  scale {net.scale.exp().item():.1f}  "
+                f"{n_ids / (time.time() - t0):.0f} ids/s  "
                 f"{time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s",
                 flush=True,
             )

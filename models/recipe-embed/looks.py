@@ -1,8 +1,8 @@
-"""looks.py - how well vectors find: mean reciprocal rank on the dev shard, NDCG@10 on a set of questions with one right answer each, alone and
-joined to the scores of `mythos search --lexical`.
+"""looks.py - how well vectors find: mean reciprocal rank on the dev shard, NDCG@10 on a set of questions with one right
+answer each, alone and joined to the scores of `mythos search --lexical`.
 
-Fusion   candidates: the first TOP of either; score (1 - share) lexical / best lexical + share (cosine - lowest) / (highest - lowest), the lowest
-         and the highest among the candidates; no lexical score counts 0
+Fusion   candidates: the first TOP of either; score (1 - share) lexical / best lexical + share (cosine - lowest) /
+         (highest - lowest), the lowest and the highest among the candidates; no lexical score counts 0
 """
 
 import json

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""measure.py - the exported file by `mythos embed`: the same vectors as torch's, and NDCG@10 of lexical, cosine and hybrid with 95 % intervals.
+"""measure.py - the exported file by `mythos embed`: the same vectors as torch's, and NDCG@10 of lexical,
+cosine and hybrid with 95 % intervals.
 
---questions  a folder with corpus.jsonl and queries.jsonl as `mythos search --corpus --queries` takes them, queries with "gold", and lex.json,
-             its answer with --lexical --json -k 100
+--questions  a folder with corpus.jsonl and queries.jsonl as `mythos search --corpus --queries` takes them, queries with
+             "gold", and lex.json, its answer with --lexical --json -k 100
 """
 
 import argparse

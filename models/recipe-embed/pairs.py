@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""pairs.py - WORK/src -> WORK/pairs/PACKAGE.jsonl: functions and classes of Python, functions of C, each with what was said about it.
+"""pairs.py - WORK/src -> WORK/pairs/PACKAGE.jsonl: functions and classes of Python, functions of C,
+each with what was said about it.
 
-Row      {"name", "doc", "head", "body", "c"}: the docstring (or the comment above), the lines up to it, the lines behind it; c: 1 for C.
-         doc is "" where nothing was said; the name, split into words, is then the only question
+Row      {"name", "doc", "head", "body", "c"}: the docstring (or the comment above), the lines up to it, the lines
+         behind it; c: 1 for C. doc is "" where nothing was said; the name, split into words, is then the only question
 Limits   PER_PACKAGE rows of a package, chosen at random; those without a docstring are at most a third of them
-Dropped  a row that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an entry with it, whichever share is
-         larger; words alone count, identifiers split into lower-case parts. The count is printed. Twins inside a package, and of another one, too
+Dropped  a row that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an entry with it,
+         whichever share is larger; words alone count, identifiers split into lower-case parts. The count is printed.
+         Twins inside a package, and of another one, too
 """
 
 import argparse
@@ -240,7 +242,8 @@ def main():
         seen_path.write_text(json.dumps(sorted(seen)))
         count_path.write_text(json.dumps(dropped))
         print(
-            f"{name}: {len(rows)} rows, {sum(bool(r['doc']) for r in rows)} with a text; {dropped[name]} dropped for overlap",
+            f"{name}: {len(rows)} rows, {sum(bool(r['doc']) for r in rows)} with a text; "
+            f"{dropped[name]} dropped for overlap",
             flush=True,
         )
     print(f"{sum(dropped.values())} rows dropped for their overlap with the evaluation's corpus")

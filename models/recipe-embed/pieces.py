@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""pieces.py - WORK/src -> WORK/model/tokenizer.json: 16,384 pieces for questions and code, in the form of Gemma 3's file.
+"""pieces.py - WORK/src -> WORK/model/tokenizer.json: 16,384 pieces for questions and code,
+in the form of Gemma 3's file.
 
-Ids      as in ../recipe/vocab.py below 494, but for the prompts of EmbeddingGemma, each a piece of its own from FIRST_PROMPT on: a prompt costs
-         one token and shares no word with the text behind it. Then single characters, then what was learned
-Learning BPE within a part of an identifier: camel case and underscores cut, so that `is_leap_year`, `isLeapYear` and `is leap year` have their
-         words in common. Text and code count alike
+Ids      as in ../recipe/vocab.py below 494, but for the prompts of EmbeddingGemma, each a piece of its own from
+         FIRST_PROMPT on: a prompt costs one token and shares no word with the text behind it. Then single characters,
+         then what was learned
+Learning BPE within a part of an identifier: camel case and underscores cut, so that `is_leap_year`, `isLeapYear` and
+         `is leap year` have their words in common. Text and code count alike
 """
 
 import argparse

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""shards.py - WORK/pairs + WORK/model/tokenizer.json -> WORK/data/train.npz, dev.npz: token ids of questions and of the parts of a document.
+"""shards.py - WORK/pairs + WORK/model/tokenizer.json -> WORK/data/train.npz, dev.npz:
+token ids of questions and of the parts of a document.
 
-NAME, NAME_at   uint16 ids and [n + 1] starts, for NAME in PARTS: sentence, keywords (two draws each), name, raw; head, masked (the head
-                without the function's name), first (sentence of the docstring), rest (of it), body
+NAME, NAME_at   uint16 ids and [n + 1] starts, for NAME in PARTS: sentence, keywords (two draws each), name, raw; head,
+                masked (the head without the function's name), first (sentence of the docstring), rest (of it), body
 same_text, same_name   [n] hashes: rows with equal ones do not count as wrong answers for each other
 rarity          [n_vocab] log(N / n) / log(N) of a piece that n of the N texts and bodies have
 package         [n] number of the package; c [n] 1 for C
@@ -123,7 +124,8 @@ def main():
         np.savez(a.work / "data" / f"{split}.npz", **data, rarity=rarity(data))
         n_ids = sum(len(data[p]) for p in PARTS)
         print(
-            f"{split}: {len(data['c'])} rows of {len(mine)} packages, {np.count_nonzero(np.diff(data['first_at']))} with a text, {n_ids} ids"
+            f"{split}: {len(data['c'])} rows of {len(mine)} packages, "
+            f"{np.count_nonzero(np.diff(data['first_at']))} with a text, {n_ids} ids"
         )
 
 

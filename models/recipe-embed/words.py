@@ -1,4 +1,5 @@
-"""words.py - which pieces are the same word: without its space, its underscores and its case; and which words have one stem."""
+"""words.py - which pieces are the same word: without its space, its underscores and its case;
+and which words have one stem."""
 
 import re
 

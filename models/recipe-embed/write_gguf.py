@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""write_gguf.py - WORK/run/NAME.pt (of fit_layers.py, or of fit_bag.py with --from-bag) -> WORK/model -> models/mythos-embed.gguf by `mythos convert`.
+"""write_gguf.py - WORK/run/NAME.pt (of fit_layers.py, or of fit_bag.py with --from-bag) -> WORK/model ->
+models/mythos-embed.gguf by `mythos convert`.
 
---from-bag writes the bag in the same layout: one small layer whose last norms are 0 and which so adds nothing, the least that a reader takes.
-Questions take the prompt `code`, functions `document`: what `mythos index` and `search` give a model that says nothing else.
+--from-bag writes the bag in the same layout: one small layer whose last norms are 0 and which so adds nothing, the
+least that a reader takes. Questions take the prompt `code`, functions `document`: what `mythos index` and `search` give
+a model that says nothing else.
 """
 
 import argparse

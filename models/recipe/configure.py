@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""configure.py - the model's shape -> WORK/model/config.json: `mythos prompt` needs it beside the vocabulary, before there are weights."""
+"""configure.py - the model's shape -> WORK/model/config.json: `mythos prompt` needs it beside the vocabulary,
+before there are weights."""
 
 import argparse
 import json

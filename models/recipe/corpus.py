@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """corpus.py - 20 of the held-out files for the test suite: 12 with a defect, each of another rule, and 8 without.
 
-Chosen by a seed and by licence alone, before any model was asked about them; tests/corpus/inspect/NOTICE holds the licences.
+Chosen by a seed and by licence alone, before any model was asked about them;
+tests/corpus/inspect/NOTICE holds the licences.
 """
 
 import argparse
@@ -36,7 +37,8 @@ def main():
         chosen.append(f)
     a.out.mkdir(parents=True, exist_ok=True)
     lines = [
-        "# file, rule of its one defect (- = none), line of the defect; then what the shipped model has to reach on all of them\n"
+        "# file, rule of its one defect (- = none), line of the defect; "
+        "then what the shipped model has to reach on all of them\n"
     ]
     for n, f in enumerate(chosen, 1):
         name = f"{n:02d}_{pathlib.PurePath(f['path']).name}"

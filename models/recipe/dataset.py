@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with a few known defects, as the model sees them.
+"""dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with a few known defects,
+as the model sees them.
 
 Files     one or two functions of a package (in training also several), some below a few of its own includes and macros;
           statements that only look like a defect (templates.GOOD) go into faulty and faultless files alike
-Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file uses; the answer's text too. Only its cutting into tokens is
-          ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
+Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file uses; the answer's text too. Only its
+          cutting into tokens is ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
 Splits    by package (packages.tsv): nothing of a dev or test package is in train
 """
 
@@ -106,7 +107,8 @@ class Maker:
         return u, inject.Code(lines, is_c), sorted(packages)
 
     def file(self, rule, n_more=0):
-        """(path, code, packages) with one defect of `rule` (None: faultless) and n_more of others. None when it did not work out."""
+        """(path, code, packages) with one defect of `rule` (None: faultless) and n_more of others.
+        None when it did not work out."""
         rng = self.rng
         langs = [k for k, t in ((True, templates.C_BAD), (False, templates.PY_BAD)) if rule is None or rule in t]
         u, code, packages = self.base(rng.choice(langs))
@@ -139,7 +141,8 @@ def torn(text, rng):
 
 
 def to_request(path, code, packages, first=1, rng=None):
-    """first > 1: the code as a part that begins there, below lines the prompt does not show. rng: with some evidence torn."""
+    """first > 1: the code as a part that begins there, below lines the prompt does not show.
+    rng: with some evidence torn."""
     marks = sorted(set(code.marks))
     request = {
         "path": path,
@@ -224,7 +227,8 @@ class Cutter:
 
 
 def line_ends(ids, n_line):
-    """Places of the newline after each numbered line: those after the rules' empty line and the block's own first line."""
+    """Places of the newline after each numbered line: those after the rules' empty line
+    and the block's own first line."""
     begin = ids.index(RULES_END)
     ends = [i for i in range(begin, len(ids)) if ids[i] == NEWLINE]
     return ends[1 : 1 + n_line]

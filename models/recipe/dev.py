@@ -1,8 +1,10 @@
-"""dev.py - answers held-out files with the model as it stands, under the same constraints as the grammar, and scores them.
+"""dev.py - answers held-out files with the model as it stands, under the same constraints as the grammar,
+and scores them.
 
-Each file is asked at the three places that decide: is there a (next) finding, on which line, of which rule; everything between is written
-as the answer's form has it. That is greedy decoding under the grammar, but for a line number of several tokens, which a file of at most
-299 lines does not have. A later look with the command itself (evaluate.py) is what counts.
+Each file is asked at the three places that decide: is there a (next) finding, on which line, of which rule; everything
+between is written as the answer's form has it. That is greedy decoding under the grammar, but for a line number of
+several tokens, which a file of at most 299 lines does not have. A later look with the command itself (evaluate.py) is
+what counts.
 """
 
 import json

@@ -82,7 +82,8 @@ def main():
     n_clean = sum(not f["findings"] for f in files)
     print(f"{len(files)} files, {n_clean} without a defect, {len(rules)} rules, {finished} answers complete\n")
     print(
-        f"{'rule':26s} {'files':>5s} {'model F1':>9s} {'precision':>9s} {'recall':>7s} {'grep F1':>8s} {'grep recall':>11s}"
+        f"{'rule':26s} {'files':>5s} {'model F1':>9s} {'precision':>9s} "
+        f"{'recall':>7s} {'grep F1':>8s} {'grep recall':>11s}"
     )
     for r in rules:
         (h, x, m), g = per["model"][r], per["grep"][r]

@@ -32,7 +32,10 @@ def main():
     args.add_argument("--trained-tokens", type=int, default=640)
     a = args.parse_args()
     model = a.work / "model"
-    facts = f"mythos.prompt=compact,mythos.prompt_hash={prompt_hash(a.mythos, model)},mythos.trained_tokens={a.trained_tokens}"
+    facts = (
+        f"mythos.prompt=compact,mythos.prompt_hash={prompt_hash(a.mythos, model)},"
+        f"mythos.trained_tokens={a.trained_tokens}"
+    )
     subprocess.run(
         [a.mythos, "convert", "-m", str(model), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True
     )

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """fetch.py - source packages of packages.tsv -> WORK/src/PACKAGE/*.c, *.py
 
-Rows say where from: a Debian source package (needs a deb-src line for apt) or a wheel of PyPI. Only .c and .py files are taken, and none
-that speaks of the GNU licences, of generated code or is too large to have been written by hand. Nothing is built and no code of a package
-is run.
+Rows say where from: a Debian source package (needs a deb-src line for apt) or a wheel of PyPI. Only .c and .py files
+are taken, and none that speaks of the GNU licences, of generated code or is too large to have been written by hand.
+Nothing is built and no code of a package is run.
 """
 
 import argparse

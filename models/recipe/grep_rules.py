@@ -1,13 +1,16 @@
 """grep_rules.py - the same rules by regular expressions, one line at a time: what a model has to beat.
 
-Each expression knows the usual safe forms and reports a rule once a line. Defects that no single line shows have no expression.
+Each expression knows the usual safe forms and reports a rule once a line.
+Defects that no single line shows have no expression.
 """
 
 import re
 
 C = {
-    "weak-hash": r"\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md[245]|sha1)\(|GCRY_MD_(MD5|SHA1)\b|mbedtls_(md5|sha1)\(|digestbyname\(\"(md5|sha1)\"",
-    "hardcoded-secret": r"(?i)(passw(or)?d|passwd|secret|token|api_?key|access_key|private_key)\w*(\[\])?\"?\s*(=|,)\s*\"[^\"%\s]{6,}\"",
+    "weak-hash": r"\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md[245]|sha1)\(|GCRY_MD_(MD5|SHA1)\b"
+    r"|mbedtls_(md5|sha1)\(|digestbyname\(\"(md5|sha1)\"",
+    "hardcoded-secret": r"(?i)(passw(or)?d|passwd|secret|token|api_?key|access_key|private_key)\w*"
+    r"(\[\])?\"?\s*(=|,)\s*\"[^\"%\s]{6,}\"",
     "sql-injection": r"(?i)\"\s*(select|insert|update|delete)\b[^\"]*'%s'",
     "shell-injection": r"\b(system|popen)\(\s*[a-z_]|\"-c\",\s*[a-z_]",
     "format-string": r"\bprintf\(\s*[a-z_][\w.>\-]*\s*\)|\bfprintf\(\w+,\s*[a-z_][\w.>\-]*\)|syslog\(\w+,\s*[a-z_]\w*\)"
@@ -28,7 +31,8 @@ PY = {
     r"|yaml\.(unsafe_)?load\((?!.*SafeLoader)|marshal\.loads?\(|jsonpickle\.decode",
     "off-by-one": r"range\((0, )?len\(.*\) \+ 1\)|<= len\(|\[len\(\w+\)\]",
     "missing-null-check": r"re\.(match|search)\(.*\)\.group|\.get\([^,()]*\)\.",
-    "swapped-arguments": r"isinstance\((str|int|list|dict|bytes|\()|(has|get|set)attr\([\"']|open\([\"'](r|w|rb|wb)[\"'],",
+    "swapped-arguments": r"isinstance\((str|int|list|dict|bytes|\()"
+    r"|(has|get|set)attr\([\"']|open\([\"'](r|w|rb|wb)[\"'],",
     "resource-leak": r"(?<!with )\bopen\(.*\)\.(read|write)|json\.load\(open\(|for \w+ in open\(",
 }
 

@@ -1,8 +1,11 @@
-"""inject.py - puts defects of known rule and line into real functions: by statements of templates.py and by changing code that is there.
+"""inject.py - puts defects of known rule and line into real functions:
+by statements of templates.py and by changing code that is there.
 
 Code     lines and the marks on them: (index of a line, rule). Inserting moves the marks below.
-Changes  MUTATIONS take one correct line, or a check and what it guards, and break it; the rule and the line follow from the change
-Doubtful natural code that may break a rule without anybody having said so is left out of the data (`doubtful`), not called clean
+Changes  MUTATIONS take one correct line, or a check and what it guards, and break it;
+         the rule and the line follow from the change
+Doubtful natural code that may break a rule without anybody having said so is left out of the data (`doubtful`),
+         not called clean
 """
 
 import random
@@ -334,7 +337,8 @@ SHAPES = {
 
 
 def defect(code, rule, rng):
-    """Breaks `rule` once, by a change where the code offers one (half the time), else by a template. False when neither works."""
+    """Breaks `rule` once, by a change where the code offers one (half the time), else by a template.
+    False when neither works."""
     if rng.random() < 0.5:
         if SHAPES.get(rule, lambda *_: False)(code, rng) or change_line(code, rule, rng):
             return True

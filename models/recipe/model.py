@@ -1,12 +1,16 @@
-"""model.py - Gemma 3 (text) in PyTorch, as small as the recipe needs it: forward for training, and its config in Hugging Face's keys.
+"""model.py - Gemma 3 (text) in PyTorch, as small as the recipe needs it: forward for training,
+and its config in Hugging Face's keys.
 
-Layer    a = h + N2(Attn(N1(h)));  h' = a + N4(MLP(N3(a)));  q and k normed per head, half-split RoPE, GeGLU with the tanh form of GELU
+Layer    a = h + N2(Attn(N1(h)));  h' = a + N4(MLP(N3(a)));  q and k normed per head, half-split RoPE,
+         GeGLU with the tanh form of GELU
 Layers   l is global (RoPE base 1e6) when (l + 1) % 6 == 0, else local with a window, base 1e4
 Norms    x * rsqrt(mean(x^2) + 1e-6) * (1 + w), in float32
-Marks    a second, linear head on the stream after layer `mark_layer`, at the end of each numbered line: which rule that line breaks, or
-         none. It exists in training only: it says at once, for every line, what the answer alone would teach one line at a time.
-Looks    two heads of the layer behind are told where to look: DECIDE from each decision of the answer to the end of the line it is about,
-         or to <bos> when there is none (left); COPY from each token of evidence to the token of the prompt that comes next
+Marks    a second, linear head on the stream after layer `mark_layer`, at the end of each numbered line: which rule that
+         line breaks, or none. It exists in training only: it says at once, for every line, what the answer alone would
+         teach one line at a time.
+Looks    two heads of the layer behind are told where to look: DECIDE from each decision of the answer to the end of the
+         line it is about, or to <bos> when there is none (left); COPY from each token of evidence to the token of the
+         prompt that comes next
 """
 
 from dataclasses import asdict, dataclass
@@ -159,8 +163,8 @@ class Model(nn.Module):
             nn.init.normal_(m.weight, std=m.weight.shape[-1] ** -0.5 if isinstance(m, nn.Linear) else 0.02)
 
     def forward(self, ids):
-        """Final hidden rows and the rows the mark head reads, [batch, n, d]. Sequences are padded at the end and at most a window long,
-        so that the causal mask is the only one."""
+        """Final hidden rows and the rows the mark head reads, [batch, n, d]. Sequences are padded at the end and at
+        most a window long, so that the causal mask is the only one."""
         n = ids.shape[1]
         h = self.embed_tokens(ids) * self.c.hidden_size**0.5
         h = h.to(torch.bfloat16) if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda") else h

@@ -1,7 +1,7 @@
 """score.py - findings against known defects.
 
-Hit       same rule, and the labelled line within one line of the cited ones. Every other finding is a false alarm of its rule, every
-          defect without a hit a miss.
+Hit       same rule, and the labelled line within one line of the cited ones. Every other finding is a false alarm of
+          its rule, every defect without a hit a miss.
 Macro-F1  the mean over the rules that the labels hold of 2 hits / (2 hits + false alarms + misses)
 Interval  2.5 % to 97.5 % of macro-F1 over files drawn again with replacement
 """
@@ -62,7 +62,8 @@ def summary(files, found):
 
 
 def bootstrap(files, tables, n=2000, seed=1):
-    """tables: {name: found}. {name: (macro-F1, low, high)} and, per other name, the interval of (first - other) on the same draws."""
+    """tables: {name: found}. {name: (macro-F1, low, high)} and, per other name, the interval of (first - other)
+    on the same draws."""
     rng, rules = random.Random(seed), rules_of(files)
     rows = {k: counts(files, v) for k, v in tables.items()}
     draws = {k: [] for k in rows}

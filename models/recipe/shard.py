@@ -75,7 +75,8 @@ class Shard:
                     yield self.gather(out[j], bucket)
 
     def gather(self, samples, bucket=64):
-        """ids [b, n] padded with 0; weight [b, n] of predicting ids[:, i]; marks (row, column, label); is_prompt [b, n]."""
+        """ids [b, n] padded with 0; weight [b, n] of predicting ids[:, i]; marks (row, column, label);
+        is_prompt [b, n]."""
         n = max(self.length(i) for i in samples)
         n = -(-n // bucket) * bucket
         ids = np.zeros((len(samples), n), np.int64)

@@ -1,7 +1,8 @@
 """templates.py - statements that carry a defect, and statements that look alike and carry none, per rule and language.
 
-A template is one string; its lines are put before a statement of real code. "@" begins the line that a finding must cite, a tab is one
-level of indentation, {names} are filled from the code around or from the pools of inject.py. "|" inside <...> separates choices.
+A template is one string; its lines are put before a statement of real code. "@" begins the line that a finding must
+cite, a tab is one level of indentation, {names} are filled from the code around or from the pools of inject.py. "|"
+inside <...> separates choices.
 """
 
 C_BAD = {
@@ -39,7 +40,8 @@ C_BAD = {
         "@{sql2} = sqlite3_mprintf(\"SELECT {col} FROM {tab} WHERE {col2} = '%s'\", {s});",
     ],
     "shell-injection": [
-        "snprintf({cmd}, sizeof({cmd}), \"<tar xf|rm -rf|cp|gzip|ping -c1|convert> %s\", {s});\n@<system|{r} = system>({cmd});",
+        "snprintf({cmd}, sizeof({cmd}), \"<tar xf|rm -rf|cp|gzip|ping -c1|convert> %s\", {s});\n"
+        "@<system|{r} = system>({cmd});",
         "sprintf({cmd}, \"<ls -l|cat|mount|mkdir -p|chmod 600> %s\", {s});\n@{f} = popen({cmd}, \"r\");",
         "@system({s});",
         "@{f} = popen({s}, \"<r|w>\");",
@@ -149,10 +151,13 @@ C_BAD = {
         "@if ({p} == NULL && {p}->{field} > 0)\n\treturn 0;",
     ],
     "resource-leak": [
-        "{f} = fopen({q}, \"r\");\nif ({f} == NULL)\n\treturn -1;\nif (fgets({b}, sizeof({b}), {f}) == NULL)\n@\treturn -1;\nfclose({f});",
-        "{fd} = open({q}, O_RDONLY);\nif ({fd} < 0)\n\treturn -1;\nif (fstat({fd}, &st) < 0)\n@\treturn -1;\nclose({fd});",
+        "{f} = fopen({q}, \"r\");\nif ({f} == NULL)\n\treturn -1;\n"
+        "if (fgets({b}, sizeof({b}), {f}) == NULL)\n@\treturn -1;\nfclose({f});",
+        "{fd} = open({q}, O_RDONLY);\nif ({fd} < 0)\n\treturn -1;\n"
+        "if (fstat({fd}, &st) < 0)\n@\treturn -1;\nclose({fd});",
         "{str} = strdup({s});\nif ({str} == NULL)\n\treturn -1;\nif ({n} <= 0)\n@\treturn -1;\nfree({str});",
-        "{new} = malloc({n});\nif ({new} == NULL)\n\treturn -1;\nif (<parse|decode|init|check>({new}) < 0)\n@\treturn -1;\nfree({new});",
+        "{new} = malloc({n});\nif ({new} == NULL)\n\treturn -1;\n"
+        "if (<parse|decode|init|check>({new}) < 0)\n@\treturn -1;\nfree({new});",
         "pthread_mutex_lock(&{p}->lock);\nif ({p}->{field} == 0)\n@\treturn 0;\npthread_mutex_unlock(&{p}->lock);",
     ],
 }
@@ -211,7 +216,8 @@ C_GOOD = {
     "missing-null-check": [
         "{type} *{new} = malloc(sizeof(*{new}));\nif (!{new})\n\treturn <NULL|-1>;\nmemset({new}, 0, sizeof(*{new}));",
         "{new} = calloc(1, sizeof(*{new}));\nif ({new} == NULL)\n\treturn -1;\n{new}->{field} = {v};",
-        "char *{str} = malloc(strlen({s}) + 1);\nif ({str} == NULL)\n\treturn -ENOMEM;\nmemcpy({str}, {s}, strlen({s}) + 1);",
+        "char *{str} = malloc(strlen({s}) + 1);\nif ({str} == NULL)\n\treturn -ENOMEM;\n"
+        "memcpy({str}, {s}, strlen({s}) + 1);",
         "{f} = fopen({q}, \"r\");\nif (!{f})\n\treturn -1;\nfseek({f}, 0, SEEK_END);",
         "{str} = strchr({s}, '<:|/|=>');\nif ({str})\n\t*{str} = '\\0';",
         "{str} = getenv(\"<HOME|PATH|LANG|TMPDIR>\");\n{n} = {str} ? strlen({str}) : 0;",
@@ -290,7 +296,8 @@ C_GOOD = {
         "\tfclose({f});\n\treturn -1;\n}\nfclose({f});",
         "{fd} = open({q}, O_RDONLY);\nif ({fd} < 0)\n\treturn -1;\nif (fstat({fd}, &st) < 0) {\n"
         "\tclose({fd});\n\treturn -1;\n}\nclose({fd});",
-        "{str} = strdup({s});\nif ({str} == NULL)\n\treturn -1;\nif ({n} <= 0) {\n\tfree({str});\n\treturn -1;\n}\nfree({str});",
+        "{str} = strdup({s});\nif ({str} == NULL)\n\treturn -1;\n"
+        "if ({n} <= 0) {\n\tfree({str});\n\treturn -1;\n}\nfree({str});",
         "pthread_mutex_lock(&{p}->lock);\n{p}->{field} = 0;\npthread_mutex_unlock(&{p}->lock);",
     ],
 }
@@ -393,7 +400,8 @@ PY_BAD = {
         "@{x} = re.sub({s}, r\"\\\\s+\", \" \")",
     ],
     "inverted-condition": [
-        "@if isinstance({x}, <str|int|dict|list>):\n\traise TypeError(\"<expected a string|wrong type|not supported>\")",
+        "@if isinstance({x}, <str|int|dict|list>):\n"
+        "\traise TypeError(\"<expected a string|wrong type|not supported>\")",
         "@if {x} is not None:\n\traise ValueError(\"{key} is required\")",
         "@if os.path.exists({q}):\n\traise FileNotFoundError({q})",
         "@if \"{key}\" in {d}:\n\traise KeyError(\"{key}\")",

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""train.py - WORK/data/*.npz -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command, resumed by giving it again.
+"""train.py - WORK/data/*.npz -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command,
+resumed by giving it again.
 
-Loss      answer tokens, weighted as the shard says (decisions most) + at the end of each line its mark (model.py) and its own number, which
-          the answer will have to copy from there + where its decisions look (model.py) + a sample of next-token loss in prompts
-Optimiser Muon for the matrices of the layers, AdamW for embedding, norms and the mark head; warm-up, constant, linear fall over the last
-          third of --tokens. With --tokens raised later the rate goes up again and training continues.
-Best      every --every tokens the dev shard is answered without sampling (dev.py); the best weights are kept apart and exported
+Loss      answer tokens, weighted as the shard says (decisions most) + at the end of each line its mark (model.py) and
+          its own number, which the answer will have to copy from there + where its decisions look (model.py) + a sample
+          of next-token loss in prompts
+Optimiser Muon for the matrices of the layers, AdamW for embedding, norms and the mark head; warm-up, constant, linear
+          fall over the last third of --tokens. With --tokens raised later the rate goes up again and training
+          continues.
+Best      every --every tokens the dev shard is answered without sampling (dev.py);
+          the best weights are kept apart and exported
 """
 
 import argparse
@@ -50,7 +54,8 @@ def find(row, part, first, last):
 
 
 def targets(ids, marks, piece):
-    """Where to look, as (head, row, column, column to look at). Decisions: is there a finding, on which line, is there another."""
+    """Where to look, as (head, row, column, column to look at). Decisions: is there a finding,
+    on which line, is there another."""
     out = []
     for r, row in enumerate(ids):
         mine = marks[marks[:, 0] == r]

@@ -1,6 +1,7 @@
 """units.py - functions of C and Python files, as lists of lines, and where statements may be put into them.
 
-A unit is one function with its own indentation. C is cut by the braces in column 0 and never parsed; Python is cut and checked by `ast`.
+A unit is one function with its own indentation. C is cut by the braces in column 0 and never parsed;
+Python is cut and checked by `ast`.
 """
 
 import ast

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""vocab.py - WORK/src -> WORK/model/tokenizer.json: a vocabulary of 8,192 pieces for C and Python, in the form of Gemma 3's file.
+"""vocab.py - WORK/src -> WORK/model/tokenizer.json: a vocabulary of 8,192 pieces for C and Python,
+in the form of Gemma 3's file.
 
-Ids      0 pad, 1 eos, 2 bos, 3 unk, 4 mask, 105 and 106 the turn marks, 107-137 newline runs, 138-167 space runs, 168-198 tab runs,
-         238-493 bytes; all other ids below 494 are unused pieces. Then single characters, the numbers 10-299 (so that a line number is
-         one or two tokens, and copying one is a single step), the pieces learned from code, and last the fixed text of an answer.
-Learning BPE over words as `tokenizers` does it, within an identifier, within a run of punctuation, digits apart. The finished
-         vocabulary has no such cuts: merges alone decide, as in Gemma.
-Answer   the pieces of ANSWER stand for whole keys of the answer's JSON. No merge leads to them, so they never come out of encode; a
-         model generates them, and the grammar reads their bytes.
+Ids      0 pad, 1 eos, 2 bos, 3 unk, 4 mask, 105 and 106 the turn marks, 107-137 newline runs, 138-167 space runs,
+         168-198 tab runs, 238-493 bytes; all other ids below 494 are unused pieces. Then single characters, the numbers
+         10-299 (so that a line number is one or two tokens, and copying one is a single step), the pieces learned from
+         code, and last the fixed text of an answer.
+Learning BPE over words as `tokenizers` does it, within an identifier, within a run of punctuation, digits apart. The
+         finished vocabulary has no such cuts: merges alone decide, as in Gemma.
+Answer   the pieces of ANSWER stand for whole keys of the answer's JSON. No merge leads to them, so they never come out
+         of encode; a model generates them, and the grammar reads their bytes.
 """
 
 import argparse
@@ -98,7 +100,8 @@ def learn(texts, n_pieces):
 
 
 def merges_of(vocab, normal):
-    """Every way to make a piece of two pieces, runs first and longest first, then by id: what Gemma's converter writes."""
+    """Every way to make a piece of two pieces, runs first and longest first, then by id:
+    what Gemma's converter writes."""
     out = []
     for char in ("\n", SPACE, "\t"):
         for a in range(30, 0, -1):

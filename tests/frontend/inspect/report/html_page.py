@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""html_page.py PAGE OUT_DIR - opens a report in headless Chromium, filters by typing, walks by keys, at desktop and phone width.
+"""html_page.py PAGE OUT_DIR - opens a report in headless Chromium, filters by typing, walks by keys,
+at desktop and phone width.
 
-Speaks the DevTools protocol over a pipe (no packages). Exit 0 = all held; a line per check that did not. Screenshots: OUT_DIR/desktop.png, phone.png.
+Speaks the DevTools protocol over a pipe (no packages). Exit 0 = all held; a line per check that did not.
+Screenshots: OUT_DIR/desktop.png, phone.png.
 """
 
 import base64, json, os, pathlib, shutil, subprocess, sys, tempfile
