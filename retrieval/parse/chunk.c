@@ -1,11 +1,10 @@
-/* chunk.c - see chunk.h. This side of the worker: guards before it, a watch over it, a check of what it says, and the
- * text cut without it.
+/* chunk.c - see chunk.h. The caller's side of the worker: it refuses files that parsers cannot take, watches the
+ * worker, checks its answers, and cuts by text when there is none.
  *
- * Time      MYTH_PARSE_MS of the worker's processor time, which no file needs that has MYTH_PARSE_STEPS; a worker that
- *           does not use the processor is waited for WALL times as long. The worker stops itself first; SLACK later it
- *           is killed
- * Trust     an answer is used only when its chunks cover the file, its offsets lie inside and its names end: the worker
- *           has read hostile text */
+ * Time      a worker gets MYTH_PARSE_MS of CPU time, more than any file within MYTH_PARSE_STEPS needs, and WALL
+ *           times as much elapsed time. The worker stops itself first; SLACK later it is killed
+ * Trust     an answer is used only if its chunks cover the file, its offsets lie inside of it, and its names are
+ *           terminated: the worker has read hostile text */
 #include "chunk.h"
 #include "chunk_wire.h"
 #include "cut.h"
@@ -31,11 +30,11 @@ enum { SLACK_MS = 25, WALL = 4, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 
 
 struct myth_chunker {
     myth_mem *mem;
-    char *path; /* of the worker's program, NULL = text cuts only */
+    char *path; /* the worker's program, NULL = cut by text only */
     pid_t pid;  /* 0 = no worker */
     int fd;
-    uint64_t loaded; /* grammars that it knows, a bit each */
-    clockid_t clock; /* its processor time */
+    uint64_t loaded; /* grammars that the worker has loaded, one bit each */
+    clockid_t clock; /* clock of the worker's CPU time */
     uint64_t cpu_end_ns, wall_end_ns;
     char note[96]; /* why the last request failed */
 };
@@ -75,7 +74,7 @@ void myth_chunks_free(myth_chunks *chunks, myth_mem *mem)
 
 /* ---- the worker's life ---- */
 
-/* Ends it, whatever it does; says how it ended when it did so by itself. */
+/* Kills the worker; if it ended by itself, c->note says how. */
 static void end_worker(myth_chunker *c, bool is_late)
 {
     int status = 0;
@@ -84,7 +83,7 @@ static void end_worker(myth_chunker *c, bool is_late)
     close(c->fd);
     c->fd = -1;
     pid_t gone = 0;
-    for (int i = 0; i < 20 && gone == 0 && !is_late; i++) /* its socket has ended: it is about to be gone by itself */
+    for (int i = 0; i < 20 && gone == 0 && !is_late; i++) /* its socket is closed, so it is about to exit by itself */
         if ((gone = waitpid(c->pid, &status, WNOHANG)) == 0)
             poll(NULL, 0, 1);
     if (gone == 0) {
@@ -95,16 +94,16 @@ static void end_worker(myth_chunker *c, bool is_late)
     c->pid = 0;
     c->loaded = 0;
     if (is_late)
-        snprintf(c->note, sizeof(c->note), "parse: no end after %d ms, its worker was ended", MYTH_PARSE_MS);
+        snprintf(c->note, sizeof(c->note), "parse: not finished after %d ms, so its worker was killed", MYTH_PARSE_MS);
     else if (WIFSIGNALED(status))
-        snprintf(c->note, sizeof(c->note), "parse: its worker died of signal %d (%s)", WTERMSIG(status),
+        snprintf(c->note, sizeof(c->note), "parse: its worker was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else
-        snprintf(c->note, sizeof(c->note), "parse: its worker left with status %d", WEXITSTATUS(status));
+        snprintf(c->note, sizeof(c->note), "parse: its worker exited with status %d", WEXITSTATUS(status));
 }
 
-/* What the worker gets of the environment, at most N_KEPT names and the end: nothing that a file could be read for,
- * only where the loader finds the libraries that this process itself was loaded with. */
+/* The worker inherits at most N_KEPT variables: those that tell the loader where this process's libraries are. No
+ * other variable is passed on. */
 enum { N_KEPT = 3 };
 static void keep_environment(char *kept[N_KEPT + 1])
 {
@@ -136,7 +135,7 @@ static bool start_worker(myth_chunker *c)
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, pair[1], 0);
     posix_spawn_file_actions_adddup2(&files, pair[1], 1);
-    if (!MYTH_HAS_ASAN) /* an assert of a parser is in `note`, not on the terminal */
+    if (!MYTH_HAS_ASAN) /* a failed assert of a parser is reported in `note`, not on the terminal */
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     char *argv[] = {c->path, (char[]){"--chunk-worker"}, NULL};
     keep_environment(kept);
@@ -184,7 +183,7 @@ static void set_time(myth_chunker *c, uint32_t ms)
     c->wall_end_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * SLOWER * WALL * 1000000u;
 }
 
-/* False when the worker is out of time. */
+/* Waits until the socket is ready; false when the worker is out of time. */
 static bool wait_for(myth_chunker *c, short events)
 {
     for (;;) {
@@ -195,11 +194,11 @@ static bool wait_for(myth_chunker *c, short events)
         struct pollfd p = {.fd = c->fd, .events = events};
         int n = poll(&p, 1, left < 1000 ? (int)left : 1000);
         if (n > 0 || cpu == UINT64_MAX || (n < 0 && errno != EINTR))
-            return true; /* ready, or gone: the call that follows tells */
+            return true; /* ready, or closed: the next call tells */
     }
 }
 
-/* Each moves n bytes; false: the worker is gone or was ended, c->note says how. */
+/* Both move n bytes. False: the worker is gone or was killed, and c->note says how. */
 static bool put(myth_chunker *c, const void *src, uint64_t n)
 {
     for (const unsigned char *p = src; n > 0;) {
@@ -258,7 +257,8 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
         if (c->off != at || c->bytes == 0 || !is_range(c->off, c->bytes, n) || (uint32_t)c->kind >= MYTH_CHUNK_KIND_N ||
             c->line0 != line || !is_range(c->doc_off, c->doc_bytes, n) || !is_name(k, c->symbol) ||
             !is_name(k, c->parent) ||
-            *(const unsigned char *)&c->is_part > 1) /* read as a byte: a bool of another value is no value */
+            /* read as a byte, because a bool with another value is undefined */
+            *(const unsigned char *)&c->is_part > 1)
             return false;
         at += c->bytes - 1;
         for (const unsigned char *p = text + c->off; (p = memchr(p, '\n', (size_t)(text + at - p))) != NULL; p++)
@@ -301,13 +301,14 @@ static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, cons
     return !a->is_failed;
 }
 
-/* A running worker that knows the grammar. *is_unasked: there is none now, and there may be one later. Without it the
- * worker says that it cannot have the grammar. */
+/* Starts a worker, if none runs, that has the grammar loaded. *is_unasked: none could be started now, but later one
+ * may. False without it: the worker cannot load the grammar. */
 static bool ready(myth_chunker *c, uint32_t grammar, bool *is_unasked)
 {
     myth_chunk_answer a = {0};
     int status;
-    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) { /* it died between two files: no file's fault */
+    /* it died between two files, so no file is to blame */
+    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) {
         close(c->fd);
         c->fd = -1;
         c->pid = 0;
@@ -326,7 +327,7 @@ static bool ready(myth_chunker *c, uint32_t grammar, bool *is_unasked)
     return true;
 }
 
-/* MYTH_OK without chunks: the worker has no answer, c->note says why. */
+/* Asks the worker for a cut. MYTH_OK without chunks: it gave none, and c->note says why. */
 static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, const char *path, const unsigned char *text,
                        uint64_t n, myth_error *err)
 {
@@ -373,13 +374,13 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
     }
     end_worker(c, true);
     out->is_failed = true;
-    snprintf(c->note, sizeof(c->note), "parse: its worker's answer makes no sense");
+    snprintf(c->note, sizeof(c->note), "parse: its worker's answer is invalid");
     return MYTH_OK;
 }
 
 /* ---- shape ---- */
 
-/* Files that parsers take too long for, known before they do. False: note says why. */
+/* Recognises files that parsers would take too long for. False: note says why. */
 static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_t n)
 {
     enum { LINE = 1, OPEN, CLOSE };
@@ -397,7 +398,7 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
     for (uint64_t i = 0; i <= n; i++) {
         const unsigned char is = i < n ? kind[text[i]] : LINE;
         if (is == 0)
-            continue; /* most bytes */
+            continue; /* most bytes are of this kind */
         if (is == LINE) {
             if (i - line_start > MYTH_PARSE_LINE_BYTES) {
                 snprintf(note, cap, "parse: line %llu is longer than %d bytes", (unsigned long long)line,

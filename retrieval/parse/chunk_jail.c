@@ -1,9 +1,10 @@
-/* chunk_jail.c - what a worker may ask of the system once it runs: read and write its socket, memory, the clock, its
- * end.
+/* chunk_jail.c - the system calls that a worker may use once it runs: read and write its socket, memory, clock,
+ * exit.
  *
- * A parser that hostile text has taken over has nothing to open, send or start: every other call fails with EPERM.
- * Where the kernel has no filters, or this build does not know the machine's call numbers, the worker runs without one:
- * it is the second fence, not the first.
+ * Why      a parser that hostile text has taken over can open, send and start nothing: every other call fails with
+ *          EPERM
+ * Without  where the kernel has no seccomp filters, or this build does not know the machine's call numbers, the
+ *          worker runs unfiltered. The filter is the second fence; the separate process is the first
  * Source   seccomp(2); linux/audit.h for the machines */
 #include "chunk_wire.h"
 
@@ -57,13 +58,13 @@ void myth_chunk_jail(void)
         ALLOW(rt_sigreturn),
         ALLOW(getpid),
         ALLOW(gettid),
-        ALLOW(tgkill), /* abort */
+        ALLOW(tgkill), /* used by abort */
         ALLOW(exit),
         ALLOW(exit_group),
         GIVE(SECCOMP_RET_ERRNO | EPERM),
     };
     struct sock_fprog filter = {.len = sizeof(rule) / sizeof(*rule), .filter = rule};
-    if (MACHINE == 0 || MYTH_HAS_ASAN) /* the sanitizer's report and leak check ask for more */
+    if (MACHINE == 0 || MYTH_HAS_ASAN) /* the sanitizer needs more calls for its reports */
         return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);

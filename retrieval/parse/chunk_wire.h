@@ -1,9 +1,9 @@
-/* chunk_wire.h - what a chunker and its worker say to each other over a socket: both are the same program, numbers as
- * the machine has them.
+/* chunk_wire.h - the messages between a chunker and its worker, over a socket. Both are the same program, so
+ * numbers have the machine's byte order and structs its layout.
  *
  * Request  myth_chunk_request, n_path bytes of path, n bytes of text
- * Answer   myth_chunk_answer; of a cut then its chunks, symbols, references and names, each as an array. The chunker
- *          trusts none of it */
+ * Answer   myth_chunk_answer; after a cut then the arrays of chunks, symbols, references and names
+ * Trust    the chunker checks everything in an answer, because the worker has read hostile text */
 #ifndef MYTH_CHUNK_WIRE_H
 #define MYTH_CHUNK_WIRE_H
 
@@ -22,19 +22,19 @@ typedef struct {
 
 typedef struct {
     uint32_t magic;
-    uint32_t is_failed; /* no cut follows: note says why */
-    uint32_t is_over;   /* because its parse has more than MYTH_PARSE_STEPS, as it has each time */
-    uint32_t is_text;   /* the cut that follows is by the text, note says why */
+    uint32_t is_failed; /* no cut follows; note says why */
+    uint32_t is_over;   /* the parse needs more than MYTH_PARSE_STEPS, and would again */
+    uint32_t is_text;   /* the file was cut by its text; note says why */
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint32_t n_error;
     uint64_t error_bytes;
     char note[96];
 } myth_chunk_answer;
 
-/* From here on this process may only compute, and talk over the files it has open. */
+/* After this the process may only compute, and use the descriptors that are open (chunk_jail.c). */
 void myth_chunk_jail(void);
 
-/* Whole or not at all. */
+/* Moves exactly n bytes; false when the other side is gone. */
 bool myth_wire_read(int fd, void *dst, uint64_t n);
 bool myth_wire_write(int fd, const void *src, uint64_t n);
 

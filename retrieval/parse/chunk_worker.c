@@ -1,16 +1,16 @@
 /* chunk_worker.c - the process in which parsers run.
  *
- * Life      a loop of requests until the socket ends. A request that runs out of steps, time or memory is answered so;
- *           what cannot be stopped here (a parser that does not ask, an abort) the chunker ends from outside
- * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose
- *           chunker is gone does not spin; no core files
- * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the
- *           next
- * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree
- *           with fewer bytes in errors is kept
- * Fault     in a build with tests alone, MYTHOS_CHUNK_FAULT=KIND:TEXT: with a path that contains TEXT the worker does
- *           KIND: hang, slow (SLOW_MS of processor time first), sleep, abort, exit, memory, garbage, short, open,
- *           environ (leaves with 5 when it got more of the environment than it should) */
+ * Life      answers requests until the socket closes. A request that runs out of steps, time or memory gets an
+ *           answer that says so; the chunker kills a worker whose parser hangs or aborts
+ * Limits    system calls (chunk_jail.c); address space; CPU seconds, renewed per request, so that a worker whose
+ *           chunker is gone does not run for ever; no core files
+ * Parsers   one per grammar, replaced after a parse that was stopped, so that no state of one file affects another
+ * Retry     C in which directives break the syntax is parsed again with the conditionals blanked; the tree with
+ *           fewer bytes in errors is kept
+ * Faults    only in a build with tests: MYTHOS_CHUNK_FAULT=KIND:TEXT makes the worker fail by KIND on a path that
+ *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, abort, exit, memory,
+ *           garbage, short, open, or environ (exits with 5 when it inherited more of the environment than it
+ *           should) */
 #include "chunk_wire.h"
 #include "symbols.h"
 
@@ -40,7 +40,7 @@ typedef struct {
     myth_mem *mem;
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
-    uint32_t n_left; /* steps that the request may still take */
+    uint32_t n_left; /* steps that this request may still take */
     bool is_over, is_late;
 } worker;
 
@@ -72,7 +72,7 @@ bool myth_wire_write(int fd, const void *src, uint64_t n)
     return true;
 }
 
-/* Processor time of this process: a busy machine does not make a file slow. */
+/* CPU time of this process: on a busy machine a file does not count as slow. */
 static uint64_t cpu_ns(void)
 {
     struct timespec t;
@@ -80,8 +80,9 @@ static uint64_t cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Counts a step: a hundred of a parser's own, or the nodes that queries look at before they ask. False when none is
- * left, which is so on every machine. The clock is a call of the system: it is read for every eighth step. */
+/* Counts a step: a hundred operations of the parser, or the nodes that queries visit between two questions. False
+ * when no step is left, which happens at the same step on every machine. Reading the clock is a system call, so only
+ * every eighth step does. */
 static bool may_go_on(worker *w)
 {
     w->is_over = w->is_over || w->n_left == 0;
@@ -123,24 +124,24 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
     return NULL;
 }
 
-/* What a tree could not make sense of. */
+/* The errors in a tree. */
 typedef struct {
     uint64_t bytes;
-    uint32_t n; /* error nodes that are in no other, and missing ones */
+    uint32_t n; /* outermost error nodes, and missing nodes */
 } wrong;
 
-/* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in
- * error. */
+/* Bytes directly in error nodes. A whole node inside of one (a function in a file whose end is wrong) does not
+ * count. */
 static wrong errors_of(TSNode root)
 {
     enum { DEPTH = 4096 };
-    static bool is_error[DEPTH]; /* by depth: the node on the way to the current one */
+    static bool is_error[DEPTH]; /* for each depth, the node on the path to the current one */
     wrong sum = {0};
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = true; is_more;) {
         TSNode node = ts_tree_cursor_current_node(&c);
         uint32_t depth = ts_tree_cursor_current_depth(&c), n = ts_node_end_byte(node) - ts_node_start_byte(node);
-        bool is_counted = depth > 0 && is_error[depth - 1]; /* by its parent */
+        bool is_counted = depth > 0 && is_error[depth - 1]; /* its parent is an error node */
         is_error[depth] = ts_node_is_error(node);
         sum.n += ts_node_is_missing(node) || (is_error[depth] && !is_counted);
         if (is_error[depth] && !is_counted)
@@ -176,8 +177,8 @@ static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
     return at >= n || text[at] == '\n';
 }
 
-/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement:
- * FOO_BEGIN_DECLS. */
+/* A macro alone on its line that is no statement, such as FOO_BEGIN_DECLS: a blank line, a comment or a directive
+ * comes before it, and a blank line follows. */
 static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
 {
     uint64_t p = at, before = at;
@@ -195,7 +196,7 @@ static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
     return is_blank_line(text, n, p + 1) && (before == at || strchr("\n#*/", text[before]));
 }
 
-/* Conditionals with their continued lines, and lone macros, become blanks; every other byte stays in its place. */
+/* Blanks out conditionals, with their continued lines, and lone macros; every other byte keeps its place. */
 static unsigned char *blank_directives(worker *w, const unsigned char *text, uint64_t n)
 {
     unsigned char *out = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n);
@@ -218,7 +219,7 @@ static unsigned char *blank_directives(worker *w, const unsigned char *text, uin
     return out;
 }
 
-/* The better of two trees; the second try has half of the steps that are left, the queries need the rest. */
+/* Returns the better of two trees. The second parse gets half of the remaining steps; the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
     TSTree *tree = parse(w, s, text, n);
@@ -237,7 +238,7 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
         tree = is_better ? second : tree;
         *bad = is_better ? second_bad : *bad;
     }
-    w->is_over = false; /* a second try that was stopped is not this file's failure */
+    w->is_over = false; /* a second parse that ran out of steps does not make the file fail */
     myth_free(w->mem, blanked);
     return tree;
 }
@@ -312,7 +313,7 @@ static bool load(worker *w, uint32_t grammar)
         s->grammar = myth_grammar_get((int)grammar);
         s->parser = ts_parser_new();
         if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
-            return fail("worker: the grammar is of another version than the parser", false);
+            return fail("worker: the grammar has another version than the parser library", false);
         if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
             snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name,
                      s->query.error_off);
@@ -367,7 +368,8 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
         myth_symbols symbols = {.cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path};
         what = "symbols";
         if (myth_symbols_find(&symbols, ts_tree_root_node(tree), stop_symbols, w)) {
-            bool is_mostly_wrong = bad.bytes > n / 2; /* its definitions may be right, its borders are not */
+            /* its definitions may be right, but its chunk borders are not */
+            bool is_mostly_wrong = bad.bytes > n / 2;
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
             else
@@ -378,7 +380,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
                 out.n_error = bad.n;
                 out.is_structured = !is_mostly_wrong;
                 if (is_mostly_wrong)
-                    strcpy(out.note, "parse: most of it makes no sense in its language");
+                    strcpy(out.note, "parse: most of it is not valid in its language");
                 is_sent = answer(&out);
                 myth_chunks_free(&out, w->mem);
                 why = NULL;
@@ -391,7 +393,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     if (tree)
         ts_tree_delete(tree);
     if (w->is_late)
-        snprintf(late, sizeof(late), "%s: no end after %d ms", what, MYTH_PARSE_MS);
+        snprintf(late, sizeof(late), "%s: not finished after %d ms", what, MYTH_PARSE_MS);
     else
         snprintf(late, sizeof(late), "%s: more than %d steps", what, MYTH_PARSE_STEPS);
     return why ? fail(why, why == late && !w->is_late) : is_sent;
@@ -406,8 +408,7 @@ static void limit(int what, rlim_t most)
     }
 }
 
-/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back
- * in between. */
+/* A file's tree takes tens of times the file's size, and the next one as much again, so freed pages are kept. */
 static void keep_memory(void)
 {
 #if defined(__GLIBC__)
@@ -424,11 +425,11 @@ int myth_chunk_worker(void)
     unsigned char *text = NULL;
     uint64_t cap = 0;
     myth_chunk_request q;
-    for (int i = 0; i < 3; i++) /* sent to the whole group: the chunker says when */
+    for (int i = 0; i < 3; i++) /* sent to the whole process group; the chunker decides when the worker ends */
         signal((const int[]){SIGINT, SIGTERM, SIGHUP}[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     limit(RLIMIT_CORE, 0);
-    if (!MYTH_HAS_ASAN) /* its shadow alone is larger */
+    if (!MYTH_HAS_ASAN) /* the sanitizer's shadow memory alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
     keep_memory();
     myth_chunk_jail();

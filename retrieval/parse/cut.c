@@ -25,7 +25,7 @@ void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint
     uint64_t at = 0;
     for (; n - at >= CUT_MARK; at += CUT_MARK) {
         cut->mark[at / CUT_MARK] = now;
-        count(&now, text + at, CUT_MARK); /* of a length that the compiler knows */
+        count(&now, text + at, CUT_MARK); /* a constant length lets the compiler unroll the loop */
     }
     cut->mark[at / CUT_MARK] = now;
     count(&now, text + at, n - at);
@@ -51,7 +51,7 @@ void myth_cut_close(myth_cut *cut)
 
 myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err)
 {
-    myth_cut_name(cut, "", 0); /* the empty name is always there */
+    myth_cut_name(cut, "", 0); /* offset 0 is the empty name */
     if (cut->is_out_of_memory)
         return myth_fail(err, MYTH_ENOMEM, "chunks of a file of %llu bytes", (unsigned long long)cut->n);
     *out = cut->out;
@@ -148,7 +148,7 @@ uint32_t myth_cut_name(myth_cut *cut, const void *name, uint64_t n)
     if (end)
         n = (uint64_t)(end - (const unsigned char *)name);
     if (n > 255)
-        n = 255; /* a name that long is data */
+        n = 255; /* a longer name is data */
     while (out->n_names + n + 2 > cut->cap_names)
         if (!myth_cut_grow(cut, &out->names, &cut->cap_names, cut->cap_names, 1))
             return 0;
@@ -175,7 +175,7 @@ myth_chunk *myth_cut_add_chunk(myth_cut *cut, uint64_t off, uint64_t end, myth_c
     if (off == end || !myth_cut_grow(cut, &out->chunk, &cut->cap_chunk, out->n_chunk, sizeof(*out->chunk)))
         return NULL;
     myth_chunk *c = &out->chunk[out->n_chunk++];
-    memset(c, 0, sizeof(*c)); /* its padding too: answers are compared and sent as bytes */
+    memset(c, 0, sizeof(*c)); /* padding too: answers are compared and sent as bytes */
     c->off = off;
     c->bytes = end - off;
     c->line0 = myth_cut_line(cut, off);

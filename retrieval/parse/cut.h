@@ -12,12 +12,12 @@
 #include "retrieval/limits.h"
 
 enum {
-    CUT_RAW_BYTES = 4 * MYTH_CHUNK_BYTES, /* of a chunk with its blanks */
-    CUT_MARK = 256                        /* bytes from one count to the next */
+    CUT_RAW_BYTES = 4 * MYTH_CHUNK_BYTES, /* largest chunk, with its blanks */
+    CUT_MARK = 256                        /* bytes between two marks */
 };
 
 typedef struct {
-    uint32_t lines, solid; /* before the mark: line ends, bytes that are not blank */
+    uint32_t lines, solid; /* counts before the mark: line ends, and bytes that are not blank */
 } myth_cut_mark;
 
 typedef struct {
@@ -27,25 +27,25 @@ typedef struct {
     myth_cut_mark *mark;
     myth_chunks out;
     uint32_t cap_chunk, cap_symbol, cap_ref, cap_names;
-    uint32_t *slot; /* of names by hash, 0 = free; n_slot a power of two */
+    uint32_t *slot; /* hash table of names, 0 = free; n_slot is a power of two */
     uint32_t n_slot, n_name;
     bool is_out_of_memory;
 } myth_cut;
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n);
 void myth_cut_close(myth_cut *cut);
-/* Back to no chunks, symbols and names, the file the same. */
+/* Drops all chunks, symbols and names; the file stays. */
 void myth_cut_reset(myth_cut *cut);
 myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err);
 
-/* Room for one more of `bytes` each in *list; false when there is none. */
+/* Makes room in *list for one more item of `bytes`; false when there is no memory. */
 bool myth_cut_grow(myth_cut *cut, void *list, uint32_t *cap, uint32_t n, size_t bytes);
 
-uint32_t myth_cut_line(const myth_cut *cut, uint64_t off);                /* of the byte at off, from 1 */
+uint32_t myth_cut_line(const myth_cut *cut, uint64_t off);                /* line of the byte at off, from 1 */
 uint64_t myth_cut_solid(const myth_cut *cut, uint64_t from, uint64_t to); /* bytes that are not blank */
 bool myth_cut_fits(const myth_cut *cut, uint64_t from, uint64_t to);
 uint64_t myth_cut_line_start(const myth_cut *cut, uint64_t off);
-/* Whether only blanks stand between the start of the line and off. */
+/* Whether there are only blanks between the start of the line and off. */
 bool myth_cut_begins_line(const myth_cut *cut, uint64_t off);
 
 uint32_t myth_cut_name(myth_cut *cut, const void *name,
@@ -54,10 +54,10 @@ myth_chunk *myth_cut_add_chunk(myth_cut *cut, uint64_t off, uint64_t end, myth_c
 myth_symbol *myth_cut_add_symbol(myth_cut *cut, uint64_t off, uint64_t end, myth_symbol_kind kind);
 void myth_cut_add_ref(myth_cut *cut, uint32_t name, uint32_t within, uint32_t line, myth_ref_kind kind);
 
-/* Where a piece of at most a chunk that begins at `from` ends: before a blank line, a line at the margin, any line;
- * else between bytes. */
+/* The end of a piece that begins at `from` and is at most a chunk: at best after a blank line or a closing brace,
+ * else before an unindented line, else after any line, else at any byte. */
 uint64_t myth_cut_text_end(const myth_cut *cut, uint64_t from, uint64_t to);
-/* The whole file by its text. */
+/* Cuts the whole file by its text. */
 void myth_cut_text(myth_cut *cut);
 
 static inline bool myth_is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -1,12 +1,12 @@
-/* cut_text.c - a file cut where its text shows a border: blank lines, lines at the margin, closing braces; then any
- * line, then bytes.
+/* cut_text.c - cuts a file where its text shows a border: at blank lines, unindented lines and closing braces, else
+ * at any line, else at any byte.
  *
- * A piece takes as many lines as fit into a chunk. When more follow, it ends at the best border of its second half: a
- * line that nothing but its place makes a beginning would be cut from what it belongs to. The same cut serves leaves of
- * a tree that are larger than a chunk. */
+ * A piece takes as many lines as fit into a chunk. If more lines follow, it ends at the best border in its second
+ * half; the first half is not searched, so that pieces do not become small. Leaves of a tree that are larger than a
+ * chunk are cut in the same way. */
 #include "cut.h"
 
-/* How good a chunk's beginning the line at `off` is; the line before it begins at `before`. */
+/* How well the line at `off` would begin a chunk; the line before it begins at `before`. */
 static int border(const myth_cut *cut, uint64_t before, uint64_t off, uint64_t to)
 {
     const unsigned char *s = cut->text;
@@ -17,11 +17,11 @@ static int border(const myth_cut *cut, uint64_t before, uint64_t off, uint64_t t
     bool after_close = !after_blank && s[before] == '}';
     bool at_margin = off < to && !myth_is_blank(s[off]) && s[off] != '}' && s[off] != ')' && s[off] != ']';
     if (off < to && (s[off] == '\n' || s[off] == '\r'))
-        return 0; /* blank lines stay with what is before them */
+        return 0; /* blank lines stay with the lines before them */
     return at_margin && (after_blank || after_close) ? 3 : after_blank ? 2 : at_margin ? 1 : 0;
 }
 
-/* A cut in the middle of a line: not inside a UTF-8 character. */
+/* Cuts in the middle of a line, but not inside a UTF-8 character. */
 static uint64_t byte_end(const myth_cut *cut, uint64_t from, uint64_t end)
 {
     uint64_t p = end;

@@ -1,42 +1,42 @@
-/* cut_tree.c - a file cut along its tree: siblings are taken together while they fit, a node that does not fit is cut
- * at its children.
+/* cut_tree.c - cuts a file along its syntax tree: siblings share a chunk while they fit, and a node that does not
+ * fit is cut between its children.
  *
- * Atoms     a walk yields what is not cut further: nodes that fit, pieces of leaves that do not. Containers that the
- *           query opens (namespaces, #if) and nodes larger than a chunk are walked into, a function's pieces as parts
- *           of it
- * Lead      comments, attributes, and the head of an opened container wait for the atom that follows; a comment behind
- *           code on its line goes with that code
- * Chunk     atoms of one kind and one owner that fit together. One that begins inside a line, and closing brackets, go
- *           with what is before
- * Begin     at the start of the line of its first atom when only blanks stand there: indentation and blank lines are in
- *           some chunk too */
+ * Atoms     the walk yields atoms, which are not cut further: nodes that fit a chunk, and pieces of leaves that do
+ *           not. It enters containers that the query opens (namespaces, #if) and nodes larger than a chunk; the
+ *           pieces of a function are marked as parts of it
+ * Lead      comments, attributes and the first line of an opened container wait for the next atom. A comment after
+ *           code on the same line belongs to that code
+ * Chunk     atoms of one kind and one owner that fit together. An atom that begins inside a line, and closing
+ *           brackets, join the chunk before them
+ * Begin     a chunk begins at the start of its first line if only blanks come before it there: indentation and
+ *           blank lines belong to some chunk, too */
 #include "symbols.h"
 
 #include <string.h>
 
-enum { DEPTH = 256 }; /* of the walk; what is deeper is cut by lines */
+enum { DEPTH = 256 }; /* depth of the walk; deeper nodes are cut by lines */
 
 typedef struct {
-    myth_def *owner;      /* the definition whose inside this is, NULL = the file */
-    myth_chunk_kind kind; /* of what is not a definition itself */
+    myth_def *owner;      /* the definition that encloses this; NULL = the file */
+    myth_chunk_kind kind; /* kind of whatever is not a definition itself */
     bool is_part;         /* inside a function */
-    uint32_t head_end;    /* of the line that an opened container begins with */
+    uint32_t head_end;    /* end of the first line of an opened container */
 } place;
 
 typedef struct {
     uint64_t off, end;
     myth_chunk_kind kind;
-    myth_def *owner;       /* the chunk is a piece of it when `def` is the same */
-    myth_def *def;         /* what it defines, NULL = nothing */
-    bool is_lead, is_tail; /* goes with what follows, with what is before */
+    myth_def *owner;       /* the chunk is a piece of its owner when `def` is the same */
+    myth_def *def;         /* the definition that it is; NULL = none */
+    bool is_lead, is_tail; /* joins the next atom; joins the one before */
 } atom;
 
 typedef struct {
     myth_symbols *s;
     myth_cut *cut;
     atom now;      /* the chunk being filled; end 0 = none */
-    atom lead;     /* what waits; end 0 = nothing */
-    uint64_t done; /* where the chunks so far end */
+    atom lead;     /* what waits for the next atom; end 0 = nothing */
+    uint64_t done; /* end of the chunks so far */
 } tree_cut;
 
 static myth_chunk_kind kind_of(const myth_def *d)
@@ -63,7 +63,7 @@ static bool is_function(myth_chunk_kind kind)
            kind == MYTH_CHUNK_ROUTE;
 }
 
-/* What a node that stays whole defines: the largest definition that is most of it. */
+/* The definition that a whole node stands for: the largest one that fills most of it. */
 static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
 {
     myth_def *best = NULL;
@@ -79,8 +79,8 @@ static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
     return best;
 }
 
-/* Its kind: a test or a route in it that is most of it makes it one, and a class that has more tests than other
- * functions is one. */
+/* The chunk's kind: that of a test or route which fills most of it; a class with more tests than other functions is
+ * a test. */
 static myth_chunk_kind whole_kind(const myth_symbols *s, const myth_def *d)
 {
     myth_chunk_kind kind = kind_of(d);
@@ -121,7 +121,7 @@ static void close_chunk(tree_cut *t, uint64_t end)
         c->doc_bytes = c->doc_off = 0;
 }
 
-/* Whether a range may be one chunk when that saves a cut at a bad place. */
+/* Whether a range may be one chunk although it is too large, because a cut would be at a bad place. */
 static bool nearly_fits(const tree_cut *t, uint64_t from, uint64_t to)
 {
     return to - from <= CUT_RAW_BYTES && myth_cut_solid(t->cut, from, to) <= MYTH_CHUNK_BYTES + MYTH_CHUNK_BYTES / 4;
@@ -136,7 +136,7 @@ static void open_chunk(tree_cut *t, const atom *a)
         begin = 0;
     close_chunk(t, t->now.end == 0 || nearly_fits(t, t->done, begin) ? begin : t->now.end);
     t->now = *a;
-    /* what no node holds: blanks without end, bytes that the parser skipped */
+    /* bytes outside of any node: long runs of blanks, or bytes that the parser skipped */
     while (t->done < a->off && !nearly_fits(t, t->done, a->end) && !t->cut->is_out_of_memory) {
         uint64_t end = myth_cut_text_end(t->cut, t->done, a->off);
         myth_cut_add_chunk(t->cut, t->done, end, MYTH_CHUNK_MODULE);
@@ -154,7 +154,7 @@ static bool has_no_word(const myth_cut *cut, const atom *a)
     return true;
 }
 
-/* Small types stand among the statements of a file: those two kinds share a chunk while it is small. */
+/* Small types are often between statements of a file, so these two kinds may share a chunk while it is small. */
 static bool is_mixed(const tree_cut *t, const atom *a)
 {
     bool now = t->now.kind == MYTH_CHUNK_MODULE || t->now.kind == MYTH_CHUNK_CLASS;
@@ -214,7 +214,7 @@ static void take(tree_cut *t, const atom *a)
             whole.off = t->lead.off;
             t->lead.end = 0;
             if (!whole.def && (whole.def = most_of(t->s, (uint32_t)whole.off, (uint32_t)whole.end)) != NULL)
-                whole.kind = whole_kind(t->s, whole.def); /* a macro and its block are two nodes and one definition */
+                whole.kind = whole_kind(t->s, whole.def); /* a macro and its block are two nodes but one definition */
         } else
             flush_lead(t);
     }
@@ -311,7 +311,7 @@ void myth_cut_tree(myth_symbols *s, TSNode root)
     flush_lead(&t);
     close_chunk(&t, myth_cut_fits(s->cut, t.done, s->cut->n) ? s->cut->n : t.now.end);
     while (t.done < s->cut->n &&
-           !s->cut->is_out_of_memory) { /* a file of blanks, and blanks without end behind the last atom */
+           !s->cut->is_out_of_memory) { /* a file of blanks, or a long run of blanks after the last atom */
         uint64_t end = myth_cut_text_end(s->cut, t.done, s->cut->n);
         myth_cut_add_chunk(s->cut, t.done, end, MYTH_CHUNK_TEXT);
         t.done = end;

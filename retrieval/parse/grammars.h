@@ -11,14 +11,14 @@ typedef struct {
     const struct TSLanguage *(*language)(void);
     const unsigned char *query;
     uint32_t n_query;
-    const myth_language *is; /* what the first language with this grammar says of definitions */
+    const myth_language *is; /* the first language with this grammar: its rules for definitions */
 } myth_grammar;
 
 extern const int myth_n_grammar;
 
 /* 0 <= i < myth_n_grammar */
 myth_grammar myth_grammar_get(int i);
-/* The grammar of a language of languages.def; -1 = cut by its text. */
+/* Index of the grammar of a language; -1 = none, so the file is cut by its text. */
 int myth_grammar_find(const char *language);
 
 #endif

@@ -1,13 +1,13 @@
 /* patterns.c - see patterns.h.
  *
- * Steps   a pattern is a tree of steps: child, the step behind it, what may stand in its place. A step knows the node
- *         by its symbol
- * Walk    down the tree, each node before its children. Those of a node that can be seen lie one behind the other in
- *         `kid`, whatever hidden nodes of the grammar stand between, above the kids of the nodes around it; a pattern
- *         looks at them, and at theirs, which go on top for so long
- * Inside  the parser's own nodes are read, not its cursor: three times as fast, and the source is pinned by its hash.
- *         What is said of a node here (symbol, field, place) is what ts_tree_cursor_current_status and ts_node_new say
- *         of it */
+ * Steps   a pattern is a tree of steps. A step has a symbol that its node must have, a first child, a following
+ *         step, and an alternative
+ * Walk    down the tree, each node before its children. The visible children of a node are a run in `kid`, although
+ *         hidden nodes of the grammar may lie between them in the tree; they are above the kids of the nodes
+ *         around. A pattern looks at these kids and, pushed on top for the moment, at theirs
+ * Inside  this file reads the parser's own nodes and not its cursor, which is three times as fast; the parser's
+ *         source is pinned by its hash. Symbol, field and place of a node are computed as
+ *         ts_tree_cursor_current_status and ts_node_new do */
 #include "patterns.h"
 #include "engine/base/array.h"
 
@@ -19,14 +19,14 @@
 enum { STEP_CAPTURES = 3, MATCH_CAPTURES = 16, STOP_NODES = 4096 };
 
 typedef struct myth_pattern_step {
-    TSSymbol symbol;               /* 0: any that has a name                                                   */
-    TSFieldId field, without;      /* in which it stands; which it must not have                               */
-    uint16_t child, behind, other; /* steps: its first child, what follows it, what may be instead; 0 = none   */
-    uint16_t again;                /* of a first one: that of the next pattern that begins with the symbol     */
+    TSSymbol symbol;               /* 0: any named node */
+    TSFieldId field, without;      /* field that the node must be in; field that it must not have */
+    uint16_t child, behind, other; /* steps: its first child, its next sibling, its alternative; 0 = none */
+    uint16_t again;                /* in a first step: first step of the next pattern with the same symbol */
     uint16_t pattern;
     uint8_t capture[STEP_CAPTURES], n_capture;
-    bool is_missing, is_next, is_last, is_optional; /* next: no named node between it and the step before       */
-    bool has_capture; /* it or what is below it                                                   */
+    bool is_missing, is_next, is_last, is_optional; /* is_next: no named node may be between it and the step before */
+    bool has_capture;                               /* the step or one below it captures */
 } step;
 
 /* ---- reading ---- */
@@ -34,7 +34,7 @@ typedef struct myth_pattern_step {
 typedef struct {
     myth_patterns *p;
     const char *at, *end;
-    uint32_t n_capture; /* of the pattern */
+    uint32_t n_capture; /* captures of the current pattern */
 } reader;
 
 static int here(const reader *r) { return r->at < r->end ? (unsigned char)*r->at : 0; }
@@ -97,7 +97,7 @@ static TSFieldId read_field(reader *r)
     return field;
 }
 
-/* What a node's parentheses hold behind its name, and the last of them. */
+/* Parses the rest of a node's parentheses, after its name, and the closing one. */
 static bool read_children(reader *r, uint16_t of)
 {
     uint16_t last = 0;
@@ -149,7 +149,7 @@ static TSSymbol read_missing(reader *r)
     return symbol;
 }
 
-/* Behind its parenthesis. */
+/* Parses a node, after its opening parenthesis. */
 static uint16_t read_node(reader *r, bool is_next)
 {
     const TSLanguage *language = r->p->language;
@@ -173,7 +173,7 @@ static uint16_t read_node(reader *r, bool is_next)
     return read_children(r, at) ? at : 0;
 }
 
-/* Its number; MYTH_PATTERN_CAPTURES when there is no room for it. */
+/* The number of a capture; MYTH_PATTERN_CAPTURES when there is no room for it. */
 static uint32_t capture_number(myth_patterns *p, const char *name, uint32_t n)
 {
     uint32_t i = 0;
@@ -201,7 +201,7 @@ static bool read_capture(reader *r, uint16_t of)
     return true;
 }
 
-/* A node or one of several in brackets, with what is said behind it. */
+/* Parses a node, or alternatives in brackets, with the marks after it. */
 static uint16_t read_step(reader *r, bool is_next)
 {
     uint16_t first = 0, last = 0;
@@ -231,7 +231,7 @@ static uint16_t read_step(reader *r, bool is_next)
     return first;
 }
 
-/* The first step of a pattern: of a node, or of siblings in parentheses. */
+/* Parses a pattern, a node or siblings in parentheses; returns its first step. */
 static uint16_t read_pattern(reader *r)
 {
     const char *start = r->at;
@@ -253,7 +253,7 @@ static uint16_t read_pattern(reader *r)
     return first;
 }
 
-/* By the symbol of its first node, behind those that were before. */
+/* Appends a pattern to the list for the symbol of its first node. */
 static bool register_pattern(myth_patterns *p, uint16_t first)
 {
     step *s = &p->step[first];
@@ -268,7 +268,7 @@ static bool register_pattern(myth_patterns *p, uint16_t first)
     return true;
 }
 
-/* Steps stand behind those above them. */
+/* Steps come after their parents in the array. */
 static void mark_captures(myth_patterns *p)
 {
     for (uint32_t i = p->n_step; i-- > 1;) {
@@ -321,20 +321,21 @@ typedef struct {
     bool is_named;
 } kid;
 
-/* The kids of a node, at: the next one to be gone into. */
+/* A run of kids; at: the next one to enter. */
 typedef struct {
     uint32_t first, at, end;
     bool is_error;
 } frame;
 
-/* A node whose children become kids, or one of them that cannot be seen. */
+/* A node whose children become kids, or a hidden node among them. */
 typedef struct {
     const Subtree *child;
-    uint32_t n, at, place; /* place: as productions count, which leave out comments and the like */
+    /* place: the child's number in its production, which does not count comments and other extras */
+    uint32_t n, at, place;
     Length pos;
     const TSSymbol *alias;
     const TSFieldMapEntry *map, *map_end;
-    TSFieldId field; /* in which it stands: theirs too, unless they have one */
+    TSFieldId field; /* field of this node, and of its children unless they have their own */
 } level;
 
 typedef struct {
@@ -352,7 +353,7 @@ typedef struct {
     bool is_out_of_memory;
 } walk;
 
-/* Room for one more in *list. */
+/* Makes room in *list for one more item. */
 static bool grow(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
     if (!myth_array_room32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, cap, bytes)) {
@@ -374,8 +375,7 @@ static bool push_level(walk *w, const Subtree *tree, Length at, TSFieldId field)
     return true;
 }
 
-/* The kids of a node that has children, on top; is_sparse: without those that no pattern begins with and that have none
- * themselves. */
+/* Pushes the kids of a node. is_sparse: leaves out those without children that no pattern begins with. */
 static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
 {
     const TSLanguage *language = w->p->language;
@@ -411,7 +411,7 @@ static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
             continue;
         }
         TSSymbol symbol = alias ? alias : ts_subtree_symbol(*child);
-        if (symbol < w->p->n_symbol) { /* ERROR has no number of the language */
+        if (symbol < w->p->n_symbol) { /* the symbol ERROR is outside of the language's range */
             symbol = language->public_symbol_map[symbol];
             if (is_sparse && is_leaf && !w->p->first[symbol])
                 continue;
@@ -437,7 +437,7 @@ static TSNode node_of(const walk *w, const kid *k)
     return (TSNode){{k->at.bytes, k->at.extent.row, k->at.extent.column, k->alias}, k->tree, w->tree};
 }
 
-/* Whether the step's own words are true of kid i, whose siblings go on to `end`. */
+/* Whether kid i has the symbol, field and place that the step asks for; its siblings end at `end`. */
 static bool fits(const walk *w, const step *s, uint32_t i, uint32_t end)
 {
     const kid *k = &w->kid[i];
@@ -451,7 +451,7 @@ static bool fits(const walk *w, const step *s, uint32_t i, uint32_t end)
     return !s->without || !ts_node_child_by_field_id(node_of(w, k), s->without).id;
 }
 
-/* What remains of the levels above when the steps of one are through. */
+/* The rest of the levels above, to match once the steps of this level are done. */
 typedef struct todo {
     const struct todo *above;
     uint16_t step;
@@ -460,7 +460,7 @@ typedef struct todo {
 
 static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const todo *rest);
 
-/* Kid i as this step, then its children, then what remains. */
+/* Matches kid i with this step, then its children, then the rest. */
 static void match_kid(walk *w, const step *s, uint32_t i, const todo *rest)
 {
     const kid k = w->kid[i];
@@ -476,7 +476,7 @@ static void match_kid(walk *w, const step *s, uint32_t i, const todo *rest)
     w->n_capture = n_capture;
 }
 
-/* The steps from s on among the kids from `at` to `end`, in every way. */
+/* Matches the steps from s on with the kids from `at` to `end`, in every possible way. */
 static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const todo *rest)
 {
     const step *steps = w->p->step;
@@ -507,7 +507,7 @@ static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const to
 
 /* ---- all of them ---- */
 
-/* The patterns that begin with kid i, whose own kids lie from `first` on. */
+/* Tries the patterns that begin with kid i, whose own kids begin at `first`. */
 static void ask(walk *w, uint16_t s, uint32_t i, uint32_t end, uint32_t first, bool is_in_error)
 {
     for (; s && !w->is_out_of_memory; s = w->p->step[s].again) {

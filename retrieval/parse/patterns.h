@@ -1,15 +1,18 @@
-/* patterns.h - the queries of a language (queries/NAME.scm), read once and asked along a tree.
+/* patterns.h - reads a language's queries (queries/NAME.scm) once, and finds their matches in a tree.
  *
- * Written   as tree-sitter's queries are: (node ...), field: ..., (_), [...], ?, the anchor '.', !field, (MISSING "x"),
- *           @capture, and siblings in parentheses as a pattern. What no query of ours has is refused: + and *,
- *           predicates, "strings" elsewhere, (_) at the top, supertypes
- * Matches   the captures that tree-sitter's own cursor gives, those of one node in the order of the query. Nothing is
- *           dropped where many patterns are open, nor a field's later nodes where a grammar names a whole list by one
- *           field; a step without captures is matched once
- * Why       that cursor carries every open pattern from node to node: 120 ns a node of C. Here a node's type names the
- *           few patterns that begin with it, and leaves that begin none are not looked at. And its query is analysed
- *           against the whole parse table: 8 ms a language, in each process
- * Source    tree-sitter, lib/src/query.c, for what a pattern means */
+ * Syntax    that of tree-sitter's queries, as far as ours use it: (node ...), field: ..., (_), [...], ?, the anchor
+ *           '.', !field, (MISSING "x"), @capture, and a group of siblings in parentheses. Everything else is
+ *           refused: + and *, predicates, other "strings", (_) at the top, supertypes
+ * Matches   the same captures as tree-sitter's cursor, those of one node in the order of the query. Unlike there,
+ *           no match is dropped when many patterns are open, nor the later nodes of a field that names a whole
+ *           list; a step without captures matches once
+ * Why       tree-sitter's cursor carries every open pattern from node to node, at 120 ns a node of C, and analyses
+ *           a query against the whole parse table, 8 ms a language in each process. Here the type of a node selects
+ *           the few patterns that begin with it, and leaves that begin none are skipped
+ * Owner     open and close a myth_patterns; the language's tables must outlive it
+ * Threads   any may search; open and close are not shared
+ * Errors    false, as each function says
+ * Source    tree-sitter, lib/src/query.c, for the meaning of patterns */
 #ifndef MYTH_PATTERNS_H
 #define MYTH_PATTERNS_H
 
@@ -23,20 +26,21 @@ enum { MYTH_PATTERN_CAPTURES = 32, MYTH_PATTERN_CAPTURE_BYTES = 32 };
 typedef struct {
     myth_mem *mem;
     const TSLanguage *language;
-    struct myth_pattern_step *step; /* the first is not used: 0 is none                 */
-    uint16_t *first;                /* by symbol: the first step of its first pattern   */
+    struct myth_pattern_step *step; /* step 0 is not used: 0 means none */
+    uint16_t *first;                /* by symbol: first step of the first pattern that begins with it */
     uint32_t n_step, cap_step, n_symbol, n_pattern, n_capture;
     char capture[MYTH_PATTERN_CAPTURES]
-                [MYTH_PATTERN_CAPTURE_BYTES]; /* by number; in the order in which they come first */
-    bool has_siblings;                        /* a pattern goes on behind its first node          */
+                [MYTH_PATTERN_CAPTURE_BYTES]; /* names of the captures, in the order of their first use */
+    bool has_siblings;                        /* some pattern continues after its first node, with siblings */
 } myth_patterns;
 
-/* False: what stands at *wrong_at is no pattern, or names what the language has not; or there is no memory. */
+/* False: there is no memory, or the text at *wrong_at is no pattern or uses a name that the language lacks. */
 bool myth_patterns_open(myth_patterns *p, myth_mem *mem, const TSLanguage *language, const char *text, uint32_t n,
                         uint32_t *wrong_at);
-void myth_patterns_close(myth_patterns *p); /* takes a zeroed one, and one that was not opened */
+void myth_patterns_close(myth_patterns *p); /* takes a zeroed one, and one that failed to open */
 
-/* What is told of a match, and when to end: `stop` is asked every few thousand nodes; NULL = never. */
+/* The callback for matches, and one that may stop the search: `stop` is called every few thousand nodes; NULL =
+ * never stop. */
 typedef struct {
     void (*on_match)(void *arg, const TSQueryMatch *match);
     void *arg;
@@ -44,7 +48,7 @@ typedef struct {
     void *stop_arg;
 } myth_pattern_asker;
 
-/* Every match below and at a node that has no parent. False: no memory. */
+/* Calls on_match for every match at and below a root node. False: no memory. */
 bool myth_patterns_find(const myth_patterns *p, TSNode root, const myth_pattern_asker *asker);
 
 #endif

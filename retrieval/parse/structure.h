@@ -1,8 +1,9 @@
-/* structure.h - what a file is made of once it is cut: chunks, the symbols it defines, the names it uses. Data alone:
- * the chunker fills it (chunk.h), the store keeps it.
+/* structure.h - what cutting a file yields: its chunks, the symbols it defines, and the names it uses. Only data:
+ * the chunker fills it (chunk.h) and the store keeps it.
  *
- * Units    offsets and sizes in bytes of the file, lines from 1
- * Owner    who cut the file: myth_chunks_free */
+ * Units    offsets and sizes in bytes of the file; lines from 1
+ * Owner    whoever cut the file frees it by myth_chunks_free
+ * Threads  any, as nothing is changed after the cut */
 #ifndef MYTH_STRUCTURE_H
 #define MYTH_STRUCTURE_H
 
@@ -26,9 +27,9 @@ typedef struct {
     uint64_t off, bytes;
     uint32_t line0, line1; /* first and last line */
     myth_chunk_kind kind;
-    uint32_t symbol, parent;     /* of the first definition and of what encloses it: offsets into `names`, 0 = none   */
+    uint32_t symbol, parent;     /* the first definition, and the one around it: offsets into `names`, 0 = none */
     uint64_t doc_off, doc_bytes; /* the comment or string that documents it; 0 bytes = none */
-    bool is_part;                /* of a definition cut into several: not its first piece */
+    bool is_part;                /* a piece of a definition that was cut, other than its first */
 } myth_chunk;
 
 typedef enum {
@@ -47,36 +48,38 @@ typedef enum {
 
 typedef struct {
     uint32_t name, parent; /* offsets into `names` */
-    uint64_t off, bytes;   /* of the whole definition */
+    uint64_t off, bytes;   /* the whole definition */
     uint32_t line0, line1, name_line;
     uint64_t signature_off, signature_bytes; /* the definition without its body */
     myth_symbol_kind kind;
-    bool is_exported; /* visible outside its file, as far as the language says */
+    bool is_exported; /* visible outside of its file, by the rules of the language */
 } myth_symbol;
 
 typedef enum { MYTH_REF_CALL, MYTH_REF_TYPE, MYTH_REF_IMPORT, MYTH_REF_READ, MYTH_REF_KIND_N } myth_ref_kind;
 
 typedef struct {
-    uint32_t name;   /* what is used; of an import the module's path as written */
+    uint32_t name;   /* the name that is used; for an import the module's path as written */
     uint32_t within; /* name of the definition around it, 0 = none              */
     uint32_t line;
     myth_ref_kind kind;
 } myth_ref;
 
-/* Of one file. names: zero-terminated strings, the empty one first. */
+/* The result for one file. names: zero-terminated strings, the empty one first. */
 typedef struct {
     myth_chunk *chunk;
     myth_symbol *symbol;
     myth_ref *ref;
     char *names;
     uint32_t n_chunk, n_symbol, n_ref, n_names;
-    uint64_t error_bytes; /* inside nodes that the parser could not make sense of                 */
-    uint32_t n_error;     /* such nodes, and those that it had to add because they are missing    */
-    bool is_structured;   /* a grammar made the cut                                               */
-    bool is_failed;  /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
-    bool is_unasked; /* no worker could be started: nothing is known of the file, the next try may have one */
-    bool is_lost;    /* code that no grammar has seen though there is one: what it defines and uses is not known   */
-    char note[96];   /* why not, when a grammar was there: "parse: more than 10000 steps"      */
+    uint64_t error_bytes; /* bytes in nodes that the parser marked as errors */
+    uint32_t n_error;     /* error nodes, and missing nodes that the parser inserted */
+    bool is_structured;   /* the file was cut along its syntax tree */
+    /* the parser died or ran out of time. If this happens twice with the same content, pass "text" as the language */
+    bool is_failed;
+    bool is_unasked; /* no worker could be started; a later try may succeed */
+    /* the language has a grammar that did not read this file, so its definitions and uses are unknown */
+    bool is_lost;
+    char note[96]; /* why the grammar was not used: "parse: more than 10000 steps" */
 } myth_chunks;
 
 const char *myth_chunk_kind_name(myth_chunk_kind kind);

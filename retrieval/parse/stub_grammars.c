@@ -1,5 +1,5 @@
-/* stub_grammars.c - in place of the parsers where the build could not fetch them: no language has a grammar, files are
- * cut by their text. */
+/* stub_grammars.c - for a build that could not fetch the parsers: no language has a grammar, so files are cut by
+ * their text. */
 #include "chunk.h"
 #include "grammars.h"
 

@@ -1,5 +1,6 @@
-/* symbols.c - see symbols.h. Queries say what and where; what they cannot say (names inside declarators, tests by their
- * name, routes by their verb, what is exported, which comment documents) is asked here once for all languages. */
+/* symbols.c - see symbols.h. The queries say what a definition is and where. What they cannot express is decided
+ * here, once for all languages: names inside declarators, tests by their name, routes by their verb, what is
+ * exported, and which comment documents what. */
 #define _GNU_SOURCE /* strcasestr */
 #include "symbols.h"
 #include "engine/base/text.h"
@@ -108,7 +109,7 @@ static bool is_among(const char *const *list, const char *word, size_t n)
     return false;
 }
 
-/* Whether `word` stands alone in [off, end). */
+/* Whether [off, end) has `word` as a whole word. */
 static bool has_word(const myth_symbols *s, uint32_t off, uint32_t end, const char *word)
 {
     size_t n = strlen(word);
@@ -120,7 +121,7 @@ static bool has_word(const myth_symbols *s, uint32_t off, uint32_t end, const ch
     return false;
 }
 
-/* Without the quotes or brackets around it and the marks before them. */
+/* Strips quotes or brackets, and the prefix before them. */
 static void strip_quotes(const char **text, uint32_t *n)
 {
     const char *p = *text, *end = p + *n;
@@ -158,7 +159,7 @@ static bool field(const myth_symbols *s, TSNode node, enum field which, TSNode *
     return true;
 }
 
-/* Through declarators and qualifiers to the name itself; *parent gets what qualifies it. */
+/* Descends through declarators and qualifiers to the name itself; *parent gets the qualifier. */
 static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
 {
     for (int i = 0; i < 32; i++) {
@@ -176,8 +177,8 @@ static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
     return node;
 }
 
-/* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a
- * call gives. */
+/* The last name of a use: c of a.b.c, without type arguments. Null when there is none, as in a call of a call's
+ * result. */
 static TSNode last_name(const myth_symbols *s, TSNode node)
 {
     static const enum field member[] = {FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION};
@@ -194,7 +195,7 @@ static TSNode last_name(const myth_symbols *s, TSNode node)
     return ts_node_named_child_count(node) == 0 ? node : (TSNode){0};
 }
 
-/* Where the body of a definition begins, through what wraps it; 0 = none. */
+/* The offset where a definition's body begins, inside of any wrapper; 0 = none. */
 static uint32_t body_of(const myth_symbols *s, TSNode node)
 {
     static const enum field wrap[] = {DEFINITION, DECLARATION, VALUE, RIGHT};
@@ -280,7 +281,7 @@ static const char *const test_marks[] = {"test",
 static const char *const test_macros[] = {
     "TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "BOOST_AUTO_TEST_CASE", "SCENARIO", NULL};
 
-/* The verb of a route: get, MapGet, GetMapping, HttpGet. Its length, 0 = none. */
+/* The verb of a route, as in get, MapGet, GetMapping, HttpGet. Returns its length, 0 = none. */
 static size_t route_verb(const char *word, size_t n, const char **verb)
 {
     *verb = word;
@@ -293,7 +294,7 @@ static size_t route_verb(const char *word, size_t n, const char **verb)
     return is_among(verbs, *verb, n) ? n : 0;
 }
 
-/* `call` is the last name of what is called: get of app.get. */
+/* `call` is the last part of the called name: get in app.get. */
 static uint32_t route_name(myth_symbols *s, TSNode call, TSNode text, bool is_mark)
 {
     const char *verb, *path = text_at(s, ts_node_start_byte(text));
@@ -386,12 +387,11 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     }
 }
 
-/* A name read is kept when it looks like one that more than a function knows: handle_click, LIMIT; plain words are
- * locals and parameters. */
+/* A name that is read is kept only if it looks shared (handle_click, LIMIT); plain words are locals and parameters. */
 static bool is_wide_name(const myth_symbols *s, TSNode node)
 {
     const char *p = text_at(s, ts_node_start_byte(node)), *end = text_at(s, ts_node_end_byte(node));
-    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++) /* as far as a name goes: name_of_text */
+    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++) /* names end at 255 bytes: name_of_text */
         if (*p == '_' || isupper((unsigned char)*p))
             return true;
     return false;
@@ -408,7 +408,7 @@ static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
         s->use[s->n_use++] = (myth_use){ts_node_start_byte(node), name, kind};
 }
 
-/* What a parser without the macro takes for a call and a block: TEST(Parser, Empty) { ... }. */
+/* A macro that looks to the parser like a call and a block: TEST(Parser, Empty) { ... }. */
 static void take_macro(myth_symbols *s, const match *m)
 {
     TSNode name = m->node[CALL_NAME], body;
@@ -428,7 +428,7 @@ static void take_macro(myth_symbols *s, const match *m)
     add_mark(s, &s->lead, m->node[DEF_CALL]);
 }
 
-/* A call that defines: it("...", ...), app.get("/x", ...). */
+/* A call that defines something: it("...", ...), app.get("/x", ...). */
 static void take_call(myth_symbols *s, const match *m)
 {
     if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
@@ -480,7 +480,7 @@ static void take_match(myth_symbols *s, const match *m)
 
 /* ---- after the matches: order, what encloses what, one definition per name ---- */
 
-/* The larger first; of the same place the one that says more. */
+/* Orders definitions by place, the larger first; at the same place the more specific kind first. */
 static int by_def(const void *a, const void *b)
 {
     const myth_def *x = a, *y = b;
@@ -513,8 +513,8 @@ static int by_use(const void *a, const void *b)
     return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (int)x->kind - (int)y->kind;
 }
 
-/* They come nearly in order, as their statements do: each is moved the few places it is off. Where all of them are far
- * off, that would take too long. */
+/* Uses come nearly in order, so insertion moves each a few places. Where they are far from order that would take too
+ * long, so they are sorted. */
 static void sort_uses(myth_symbols *s)
 {
     const uint64_t most = 16 * (uint64_t)s->n_use;
@@ -530,8 +530,8 @@ static void sort_uses(myth_symbols *s)
         qsort(s->use, s->n_use, sizeof(*s->use), by_use);
 }
 
-/* A name defined by several patterns is one definition: kinds are in the order in which they say more, of one kind the
- * largest is kept. */
+/* Several patterns may define one name: the most specific kind is kept, and of that kind the largest. Kinds are in
+ * that order. */
 static void drop_doubles(myth_symbols *s)
 {
     uint32_t n = 0;
@@ -594,7 +594,7 @@ static bool is_blank_range(const myth_symbols *s, uint32_t off, uint32_t end, in
     return max_lines >= 0;
 }
 
-/* The comments that end on the line before the definition; else the string that its body begins with. */
+/* The documentation: comments that end on the line before the definition, else a string at the start of its body. */
 static void find_doc(const myth_symbols *s, myth_def *d)
 {
     uint32_t off = (uint32_t)myth_cut_line_start(s->cut, d->off), i = marks_from(&s->comment, off), first = off;
@@ -626,7 +626,7 @@ static void find_doc(const myth_symbols *s, myth_def *d)
     d->doc_bytes = (uint64_t)(q + (is_long ? 3 : 1) - p);
 }
 
-/* A test macro's name is what its parentheses hold: TEST(Parser, Empty) is Parser.Empty. */
+/* The name of a test macro is made from its arguments: TEST(Parser, Empty) is Parser.Empty. */
 static void name_macro(myth_symbols *s, myth_def *d)
 {
     const char *name = s->cut->out.names + d->name, *p = text_at(s, d->name_off) + strlen(name),
@@ -652,24 +652,24 @@ static void name_macro(myth_symbols *s, myth_def *d)
         d->name = myth_cut_name(s->cut, out, n);
 }
 
-/* What encloses what: definitions are in order, a stack holds the open ones. */
+/* Finds what encloses each definition: they are in order, and a stack holds the open ones. */
 static void finish_defs(myth_symbols *s)
 {
     if (s->n_def)
         qsort(s->def, s->n_def, sizeof(*s->def), by_def);
-    uint32_t up = 0; /* index + 1 of the innermost open one */
+    uint32_t up = 0; /* index + 1 of the innermost open definition */
     for (uint32_t i = 0; i < s->n_def && !s->cut->is_out_of_memory; i++) {
         myth_def *d = &s->def[i];
         while (up && s->def[up - 1].end <= d->off)
             up = s->def[up - 1].enclosing;
         d->enclosing = up;
         while (up && s->def[up - 1].off == d->off && s->def[up - 1].end == d->end)
-            up = s->def[up - 1].enclosing; /* two names of one place do not enclose one another */
+            up = s->def[up - 1].enclosing; /* two definitions at one place do not enclose each other */
         const myth_def *around = up ? &s->def[up - 1] : NULL;
         d->enclosing = up;
         bool has_parent = d->parent != 0, is_inside = around && (around->kind <= MYTH_SYMBOL_METHOD || around->is_test);
         if (d->kind == MYTH_SYMBOL_VARIABLE && is_inside)
-            d->name = 0; /* a local: no symbol */
+            d->name = 0; /* a local definition is not a symbol */
         if (around && !d->parent)
             d->parent = around->name;
         if (d->kind == MYTH_SYMBOL_FUNCTION && ((around && is_class(around)) || has_parent))
@@ -686,7 +686,8 @@ static void finish_defs(myth_symbols *s)
     }
 }
 
-/* Whether a use inside it is said to be within it: within a route's handler, not within the call that names both. */
+/* Whether a use inside of this definition names it as `within`. A nested route does not count: it is the call that
+ * names the route and its handler. */
 static bool is_around(const myth_def *d)
 {
     return d->kind != MYTH_SYMBOL_VARIABLE && d->kind != MYTH_SYMBOL_CONSTANT &&
@@ -728,9 +729,9 @@ static void emit(myth_symbols *s)
         while (up && s->def[up - 1].end <= u->off)
             up = s->def[up - 1].enclosing;
         if (up && s->def[up - 1].name_off == u->off)
-            continue; /* where it is defined it is not used */
+            continue; /* the definition itself is not a use */
         if (i > 0 && s->use[i - 1].off == u->off && s->use[i - 1].name == u->name)
-            continue; /* a call that another pattern saw as a type */
+            continue; /* another pattern saw this call as a type */
         myth_cut_add_ref(cut, u->name, up ? s->def[up - 1].name : 0, line, u->kind);
     }
 }
@@ -740,11 +741,11 @@ static void on_match(void *symbols, const TSQueryMatch *found)
     myth_symbols *s = symbols;
     const uint8_t *roles = s->query->role;
     match m;
-    if (found->capture_count == 1 && roles[found->captures->index] >= REF) { /* most matches */
+    if (found->capture_count == 1 && roles[found->captures->index] >= REF) { /* most matches are of this kind */
         add_use(s, found->captures->node, (myth_ref_kind)(roles[found->captures->index] - REF));
         return;
     }
-    memset(m.has, 0, sizeof(m.has)); /* of the nodes only those are read that it has */
+    memset(m.has, 0, sizeof(m.has)); /* only nodes that the match has are read */
     for (uint16_t i = 0; i < found->capture_count; i++) {
         enum role role = (enum role)roles[found->captures[i].index];
         TSNode node = found->captures[i].node;

@@ -1,12 +1,12 @@
-/* detect.c - what a file is: its language, whether it is text, written by hand, or a test. Name first, then the first
- * bytes.
+/* detect.c - what a file is, by its name and then by its first bytes: its language, whether it is text,
+ * hand-written, a test.
  *
- * Language   whole name, else the longest suffix in languages.def, else the name before a template's suffix (.in,
- *            .example), else the name before its first dot (Dockerfile.dev), else the first line (#!), an editor's mode
- *            line, a tell-tale beginning
- * Binary     a NUL in the head, as git; a mark of UTF-16 or UTF-32 says text
- * Minified   JavaScript and CSS only: lines longer than a person writes, hardly any blanks, dense with operators. A
- *            long line of data in another language is left to the cutter
+ * Language   decided by the first of these that is known: the whole name; the longest suffix in languages.def; the
+ *            name before a template's suffix (.in, .example); the name before its first dot (Dockerfile.dev); a
+ *            "#!" line; an editor's mode line; a telling beginning of the text
+ * Binary     a NUL in the first bytes, as in git; but a byte order mark of UTF-16 or UTF-32 means text
+ * Minified   only JavaScript and CSS: lines longer than a person writes, with hardly any blanks and many operators.
+ *            Long lines of data in other languages are left to the cutter
  * Generated  a mark in a comment of the first lines, or a name that only tools write
  * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT." */
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@
 
 enum { N_SLOT = 2048, LONGEST_NAME = 48 };
 
-/* A suffix (begins behind its star) or a whole name. */
+/* A suffix (stored without its star) or a whole name. */
 static struct {
     const char *text;
     uint16_t n;
@@ -56,7 +56,7 @@ static void fill_slots(void)
             size_t n = strcspn(p, " ");
             bool is_suffix = *p == '*';
             int i = find_slot(p + is_suffix, n - is_suffix, is_suffix);
-            if (!slot[i].text) { /* of two that claim it the first */
+            if (!slot[i].text) { /* the first of two rows that claim it */
                 slot[i].text = p + is_suffix;
                 slot[i].n = (uint16_t)(n - is_suffix);
                 slot[i].lang = (uint8_t)l;
@@ -103,7 +103,7 @@ static bool has_suffix(const char *s, size_t n, const char *suffix)
     return n >= m && strncasecmp(s + n - m, suffix, m) == 0;
 }
 
-/* *is_sure: by the name itself, not by what is left of it. */
+/* *is_sure: the name itself decided, and not a shortened form of it. */
 static const char *by_name(const char *name, bool *is_sure)
 {
     static const char *const template[] = {".in",     ".tmpl", ".tpl",  ".template", ".example",
@@ -126,7 +126,7 @@ static const char *by_name(const char *name, bool *is_sure)
 
 /* ---- content ---- */
 
-/* Whether a word is in a list parted by spaces, without regard to case. */
+/* Whether a word is in a list separated by spaces, ignoring case. */
 static bool lists(const char *list, const char *s, size_t n)
 {
     while (list && *list) {
@@ -138,7 +138,7 @@ static bool lists(const char *list, const char *s, size_t n)
     return false;
 }
 
-/* The language that a program runs, or that an editor means by a mode. */
+/* The language of a program in a "#!" line, or of an editor's mode. */
 static const char *by_program(const char *s, size_t n)
 {
     const myth_language *row;
@@ -176,7 +176,7 @@ static const char *by_shebang(const char *s, size_t n)
         size_t m = (size_t)(p - base);
         if (m == 0)
             return NULL;
-        /* env, its options and its assignments stand before the program */
+        /* env, its options and its assignments come before the program */
         if ((m == 3 && memcmp(base, "env", 3) == 0) || *w == '-' || memchr(w, '=', (size_t)(p - w)))
             continue;
         const char *l = by_program(base, m);
@@ -246,7 +246,7 @@ static const char *by_beginning(const char *s, size_t n)
     return NULL;
 }
 
-/* The next line of [*p, end): false at the end. */
+/* Reads the next line of [*p, end); false at the end. */
 static bool next_line(const char **p, const char *end, const char **line, size_t *n)
 {
     if (*p >= end)
@@ -264,7 +264,7 @@ static bool begins(const char *s, size_t n, const char *word)
     return n >= m && memcmp(s, word, m) == 0;
 }
 
-/* A header that only C++ can read: a line that begins as no line of C does, outside of "#ifdef __cplusplus". */
+/* Whether a header is C++: some line outside of "#ifdef __cplusplus" begins as no line of C does. */
 static bool is_cpp(const char *s, size_t n)
 {
     static const char *const word[] = {
@@ -308,7 +308,7 @@ static bool is_roff(const char *s, size_t n)
            ((s[0] == '.' && (isalpha((unsigned char)s[1]) || s[1] == '\\')) || (s[0] == '\'' && s[1] == '\\'));
 }
 
-/* Suffixes that two kinds of file share, after a look inside. */
+/* Decides suffixes that two languages share, by looking into the file. */
 static const char *doubted(const char *l, const char *s, size_t n)
 {
     if (strcmp(l, "roff") == 0)
@@ -347,7 +347,7 @@ bool myth_detect_is_language(const char *name) { return myth_language_get(name)-
 bool myth_detect_binary(const unsigned char *head, uint64_t n)
 {
     if (n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
-        return false; /* UTF-16 either way, UTF-32 little */
+        return false; /* UTF-16 of either byte order, or UTF-32 little-endian */
     if (n >= 4 && memcmp(head, "\0\0\xfe\xff", 4) == 0)
         return false;
     return n && memchr(head, 0, n) != NULL;
@@ -505,7 +505,7 @@ static const char *generated_name(const char *name)
     return NULL;
 }
 
-/* word: small letters */
+/* Whether the line has the word, which is in lower case. */
 static bool has_word(const char *s, size_t n, const char *word)
 {
     size_t m = strlen(word);
@@ -515,8 +515,8 @@ static bool has_word(const char *s, size_t n, const char *word)
     return false;
 }
 
-/* Whether a line of a comment says that a tool wrote the file: a mark, or how the sentence begins. is_within: the line
- * before ended in the middle of one ("not all values are in this / autogenerated file"). */
+/* Whether a comment line says that a tool wrote the file, by a known mark or the sentence's beginning. is_within:
+ * the line before ended inside a sentence ("not all values are in this / autogenerated file"). */
 static const char *generated_line(const char *s, size_t n, bool is_within)
 {
     static const char *const beginning[] = {
@@ -575,15 +575,15 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
     const char *p = (const char *)head, *end = p + (n_head < MOST_BYTES ? n_head : MOST_BYTES), *line;
     size_t n = (size_t)(end - p);
     if (!memmem(p, n, "enerat", 6) && !memmem(p, n, "ENERAT", 6))
-        return NULL; /* what every mark holds; most files end here */
-    int within = -1; /* the comment that is open */
+        return NULL; /* every mark contains one of these; most files end here */
+    int within = -1; /* index of the comment that is open, -1 = none */
     bool is_within = false;
     for (int line_no = 1; line_no <= MOST_LINES && next_line(&p, end, &line, &n); line_no++) {
         while (n && isspace((unsigned char)*line)) {
             line++;
             n--;
         }
-        /* Only comments speak of the file: "do not edit" in a string of a generator is what it writes. */
+        /* Only comments describe the file: "do not edit" in a string of a generator is its output. */
         bool is_comment =
             within >= 0 || (n && !isalnum((unsigned char)*line) && *line != '_' && *line != '"' && *line != '\'');
         for (int i = 0; i < N_COMMENT && within < 0; i++)
@@ -593,7 +593,7 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
                     within = i;
             }
         const char *what = is_comment ? generated_line(line, n, is_within) : NULL;
-        /* Beside the word "generated" in what was read, a warning says it as well. */
+        /* If the text so far has the word "generated", a warning is enough. */
         if (is_comment && !what && (has_word(line, n, "do not edit") || has_word(line, n, "do not modify")) &&
             has_word((const char *)head, (size_t)(p - (const char *)head), "generat"))
             what = "do not edit";
@@ -620,7 +620,7 @@ static bool is_one_of(const char *s, size_t n, const char *const *list, size_t n
     return false;
 }
 
-/* A word of a name: parted by anything but letters and digits, and where a capital follows a small letter. */
+/* Words of a name are separated by anything but letters and digits, and where a capital follows a small letter. */
 static bool next_word(const char **p, const char *end, const char **word, size_t *n)
 {
     while (*p < end && !isalnum((unsigned char)**p))
@@ -653,7 +653,7 @@ bool myth_detect_test(const char *path)
         if (last && is_one_of(last, n_last, words, 2)) /* MyApp.Tests, integration-test */
             return true;
     }
-    /* Of a file's name, without its suffix, the first or the last word: test_parse.c, parser_test.go, ParserTest.java,
+    /* The first or last word of a file's name without its suffix: test_parse.c, parser_test.go, ParserTest.java,
      * a.spec.ts. */
     const char *dot = strrchr(p, '.'), *end = dot && dot > p ? dot : p + strlen(p), *first = NULL, *last = NULL;
     size_t n_first = 0, n_last = 0;

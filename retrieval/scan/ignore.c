@@ -1,8 +1,8 @@
 /* ignore.c - see ignore.h.
  *
- * Matching walks pattern and text once and goes back to at most two places: the last "*", which may take one byte more
- * of its name, and the last "**", which may take one name more. Earlier stars need no second try: the leftmost end of
- * what they took leaves the later ones most. */
+ * Matching walks over pattern and text once, and backtracks to at most two places: the last "*", which may take one
+ * more byte of its name, and the last "**", which may take one more name. Earlier stars need no second try, because
+ * ending them as early as possible leaves the most text for the later ones. */
 #define _GNU_SOURCE
 #include "ignore.h"
 
@@ -14,7 +14,7 @@
 static unsigned char lower_of(char c) { return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
 static bool is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
 
-/* As strncasecmp of the C locale, when letters are folded. */
+/* strncmp, or strncasecmp of the C locale when letters are folded. */
 static bool is_same(const char *a, const char *b, size_t n, bool is_folded)
 {
     if (!is_folded)
@@ -56,20 +56,20 @@ static bool is_in_class(const char *name, size_t n, unsigned char c)
 
 static bool is_class_name(const char *name, size_t n)
 {
-    for (int c = 0; c < 128; c++) /* every class has a member */
+    for (int c = 0; c < 128; c++) /* every known class has a member */
         if (is_in_class(name, n, (unsigned char)c))
             return true;
     return false;
 }
 
-/* The class at p (behind its '['): its bytes with both brackets, whether c (small, when letters are folded) is in it. 0
- * when it has no end or names what is not a class. */
+/* Parses the class at p (after its '['). Returns its length with both brackets, 0 when it has no end or an unknown
+ * name. *fits: c is in it (c is in lower case when letters are folded). */
 static size_t class_at(const char *p, size_t n, unsigned char c, bool is_folded, bool *fits)
 {
     size_t i = 1;
     bool is_negated = i < n && (p[i] == '!' || p[i] == '^'), is_in = false;
     i += is_negated;
-    int before = 0; /* what a '-' would begin with; 0 = nothing */
+    int before = 0; /* where a range with '-' would begin; 0 = nowhere */
     unsigned char upper = is_folded && is_lower(c) ? c & 0xdf : c;
     for (bool is_first = true;; is_first = false) {
         if (i >= n)
@@ -112,7 +112,7 @@ static size_t class_at(const char *p, size_t n, unsigned char c, bool is_folded,
     return i + 1;
 }
 
-/* The element at p, no star: its bytes, whether it takes c. 0 when it is none. */
+/* Parses one element that is not a star. Returns its length, 0 when it is invalid; *fits: it matches c. */
 static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path, bool is_folded, bool *fits)
 {
     size_t len;
@@ -128,17 +128,18 @@ static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path,
     }
 }
 
-/* Some patterns take the square of a name's length, and a repository may have many of both: a scan counts. */
+/* Steps of matching, counted because some patterns take the square of a name's length, and a hostile repository may
+ * have many of both. */
 static _Thread_local uint64_t n_step;
 uint64_t myth_ignore_steps(void) { return n_step; }
 
 bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is_path, bool is_folded)
 {
     const size_t none = (size_t)-1;
-    size_t i = 0, j = 0;              /* next of the text, of the pattern                        */
-    size_t star_p = none, star_t = 0; /* behind the last '*'; where what it took ends            */
-    size_t deep_p = none, deep_t = 0; /* the same of the last "**"                               */
-    bool is_whole = false;            /* "**" before a slash: it takes whole names, or nothing   */
+    size_t i = 0, j = 0;              /* next byte of the text, and of the pattern */
+    size_t star_p = none, star_t = 0; /* place after the last '*', and the end of the text that it took */
+    size_t deep_p = none, deep_t = 0; /* the same for the last "**" */
+    bool is_whole = false;            /* "**" before a slash takes whole names, or nothing */
     for (;; n_step++) {
         bool fits = false;
         if (j < np && p[j] == '*') {
@@ -160,11 +161,11 @@ bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is
             continue;
         }
         if (i == nt)
-            return j == np; /* stars that took more would not help */
+            return j == np; /* taking more with a star would not help */
         if (j < np) {
             size_t len = element_at(p + j, np - j, (unsigned char)t[i], is_path, is_folded, &fits);
             if (len == 0)
-                return false; /* no text fits a class without an end */
+                return false; /* a class without an end matches no text */
             if (fits) {
                 i++;
                 j += len;
@@ -192,7 +193,7 @@ bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is
     }
 }
 
-/* Classes without an end, an escape of nothing: such a pattern matches no path at all. */
+/* A pattern with an unclosed class, or with '\' at its end, matches no path at all. */
 static bool is_malformed(const char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -218,8 +219,8 @@ static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const 
                    is_same(q->text + 1, name + n_name - (q->n_text - 1), q->n_text - 1, is_folded);
         return myth_glob_match(q->text, q->n_text, name, n_name, false, is_folded);
     }
-    /* What stands before the first special byte is compared first and does not count as "before" for a "**" behind it:
-     * git does so. */
+    /* The literal bytes before the first special one are compared first. Like git, the match of the rest does not
+     * see them, so a "**" after them begins at the start of a name. */
     if (q->n_plain > n_path || !is_same(q->text, path, q->n_plain, is_folded))
         return false;
     return myth_glob_match(q->text + q->n_plain, q->n_text - q->n_plain, path + q->n_plain, n_path - q->n_plain, true,
@@ -228,7 +229,7 @@ static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const 
 
 /* ---- a file of patterns ---- */
 
-/* Where the line ends without its unescaped trailing spaces. */
+/* The end of the line without unescaped trailing spaces. */
 static size_t without_spaces(const char *s, size_t n)
 {
     size_t end = 0;
@@ -274,7 +275,8 @@ static void set_pattern(myth_ignore_pattern *q, char *line, size_t n, uint32_t l
     q->is_never |= is_malformed(line, n);
 }
 
-/* What a line of .gitattributes says of linguist-generated; the pattern is cut off it. 0 = nothing. */
+/* What a line of .gitattributes says about linguist-generated: 1 set, -1 unset, 0 nothing. Cuts the line after its
+ * pattern. */
 static int8_t attribute_of(char *line, size_t *n)
 {
     static const char word[] = "linguist-generated";
@@ -348,7 +350,7 @@ myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char 
         set_pattern(&l->pattern[l->n_pattern], line, n, line_no);
         l->pattern[l->n_pattern++].attribute = attribute;
     }
-    if (!l->n_pattern) { /* comments alone */
+    if (!l->n_pattern) { /* the file has only comments */
         myth_free(mem, l->text);
         l->text = NULL;
     }

@@ -1,14 +1,17 @@
-/* ignore.h - patterns of ignore files as git reads them, and the ladder of files that decide about a path.
+/* ignore.h - patterns of ignore files as git reads them, and which pattern decides about a path.
  *
- * Pattern  a line: '#' a comment, '!' takes back, a slash at its end means directories only, one elsewhere ties it to
- *          the file's directory; "*" and "?" within a name, "**" over names, [classes], '\' before what is meant as
- *          written; spaces at the end are dropped unless escaped, a '\r' before the end of the line too
- * Ladder   frames, one a directory, each with the files of that directory; a higher rung decides over a lower one,
- *          within a rung the deeper directory, within a file the last matching pattern
- * Cost     a match takes at most the square of the path's length times the pattern's: no pattern makes it exponential
- * Owner    a list keeps a copy of its text; frames and names are lent by the caller
- * Threads  lists are not changed after the parse: any number may ask
- * Source   gitignore(5), gitattributes(5); git's dir.c and wildmatch.c for what the pages leave open */
+ * Pattern  one line. '#' begins a comment; '!' includes again; a slash at the end matches directories only, a slash
+ *          elsewhere ties the pattern to the file's directory. "*" and "?" match within a name, "**" across names,
+ *          [classes] one byte; '\' makes the next byte literal. Unescaped spaces at the end are dropped, and so is
+ *          a '\r'
+ * Order    each directory with pattern files has a frame, and a frame has one list for each rung (myth_rung). A
+ *          later rung decides over an earlier one; within a rung the deeper directory decides; within a file the
+ *          last matching pattern
+ * Cost     a match takes at most (path length * pattern length)^2 steps, so no pattern makes it exponential
+ * Owner    a list copies its text; the caller lends frames and names
+ * Threads  a parsed list does not change: any number of threads may ask
+ * Errors   MYTH_ELIMIT too many patterns; MYTH_ENOMEM
+ * Source   gitignore(5), gitattributes(5); git's dir.c and wildmatch.c where the pages are silent */
 #ifndef MYTH_IGNORE_H
 #define MYTH_IGNORE_H
 
@@ -19,19 +22,19 @@
 #include <stdint.h>
 
 enum {
-    MYTH_IGNORE_FILE_BYTES = 1 << 20,  /* a larger file of patterns is not read, and listed                       */
-    MYTH_IGNORE_PATTERNS = 1 << 13,    /* nor one with which more patterns would be asked about a path            */
-    MYTH_IGNORE_TREE_BYTES = 64 << 20, /* of all patterns of a scan, which are held until it ends                 */
+    MYTH_IGNORE_FILE_BYTES = 1 << 20,  /* a larger file of patterns is not read but listed */
+    MYTH_IGNORE_PATTERNS = 1 << 13,    /* nor is one with which a path would be compared with more patterns */
+    MYTH_IGNORE_TREE_BYTES = 64 << 20, /* all patterns of a scan, which are kept until it ends */
 };
-#define MYTH_IGNORE_STEPS (2ull << 30) /* of matching in a scan, see myth_ignore_steps: 20 s of one processor */
+#define MYTH_IGNORE_STEPS (2ull << 30) /* steps of matching in one scan (myth_ignore_steps): 20 s of one CPU core */
 
 typedef struct {
-    const char *line;         /* as written, without what is dropped at its end; zero-terminated */
-    const char *text;         /* to match: without '!', a slash at either end                  */
-    uint32_t n_text, n_plain; /* bytes; those before the first special one                     */
+    const char *line;         /* as written, without the dropped end; zero-terminated */
+    const char *text;         /* what is matched: without '!' and a slash at either end */
+    uint32_t n_text, n_plain; /* its bytes, and how many come before the first special one */
     uint32_t line_no;         /* from 1                                                        */
     bool is_negative, is_dir_only, is_name, is_suffix, is_never;
-    int8_t attribute; /* of .gitattributes: 1 set, -1 unset                            */
+    int8_t attribute; /* for .gitattributes: 1 = set, -1 = unset */
 } myth_ignore_pattern;
 
 typedef struct {
@@ -39,11 +42,11 @@ typedef struct {
     myth_ignore_pattern *pattern;
     uint32_t n_pattern;
     char *text;
-    size_t n_bytes; /* of its patterns and their text */
-    bool is_folded; /* letters A to Z match without regard to case: git's core.ignorecase */
+    size_t n_bytes; /* memory of its patterns and their text */
+    bool is_folded; /* A to Z match without regard to case, as with git's core.ignorecase */
 } myth_ignore_list;
 
-/* Rungs, the lowest first. */
+/* Where patterns come from; a later rung decides over an earlier one. */
 typedef enum {
     MYTH_RUNG_GLOBAL,  /* git's core.excludesFile */
     MYTH_RUNG_EXCLUDE, /* .git/info/exclude       */
@@ -55,37 +58,37 @@ typedef enum {
 } myth_rung;
 
 typedef struct myth_ignore_frame {
-    const struct myth_ignore_frame *parent;    /* of a directory above; NULL at the top                 */
-    const myth_ignore_list *list[MYTH_RUNG_N]; /* NULL = no such file                                   */
+    const struct myth_ignore_frame *parent;    /* frame of a directory above; NULL at the top */
+    const myth_ignore_list *list[MYTH_RUNG_N]; /* NULL = the directory has no such file */
     const myth_ignore_list *attributes;
-    uint32_t n_base; /* bytes of a path before the part below this directory  */
+    uint32_t n_base; /* length of the part of a path before this directory */
 } myth_ignore_frame;
 
 typedef struct {
     const myth_ignore_list *list;
-    const myth_ignore_pattern *pattern; /* NULL = no pattern says anything */
+    const myth_ignore_pattern *pattern; /* NULL = no pattern matches */
 } myth_ignore_answer;
 
-/* Reads the patterns of a text; the list is freed by myth_ignore_free. is_attributes: of a .gitattributes, the lines
- * that set or unset linguist-generated. MYTH_ELIMIT: more than MYTH_IGNORE_PATTERNS.
- * MYTH_ENOMEM. */
+/* Parses patterns; free the list by myth_ignore_free. is_attributes: the text is a .gitattributes, of which the
+ * lines that set or unset linguist-generated are kept. MYTH_ELIMIT: more than MYTH_IGNORE_PATTERNS. */
 myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char *name, const char *text, size_t n_text,
                               bool is_attributes, myth_error *err);
 void myth_ignore_free(myth_ignore_list *list, myth_mem *mem); /* takes NULL */
 
-/* The pattern that decides in one list; path relative to the list's directory. */
+/* The pattern of one list that decides; path is relative to the list's directory. */
 const myth_ignore_pattern *myth_ignore_find(const myth_ignore_list *list, const char *path, size_t n_path, bool is_dir);
-/* The pattern that decides in all: path relative to the top frame's directory. Not asked: whether a directory above is
- * out. */
+/* The pattern that decides among all frames; path is relative to the top frame's directory. It does not check
+ * whether a directory above is excluded. */
 myth_ignore_answer myth_ignore_ask(const myth_ignore_frame *frame, const char *path, size_t n_path, bool is_dir);
-/* Steps that this thread's questions have taken so far: a pattern looked at, a byte compared by a glob. */
+/* Steps that matching has taken in this thread so far: one for each pattern that was tried, and for each byte that a
+ * glob compared. */
 uint64_t myth_ignore_steps(void);
 /* 1 = linguist-generated is set, -1 = unset, 0 = nothing said. */
 int myth_ignore_generated(const myth_ignore_frame *frame, const char *path, size_t n_path);
 
-/* Whole text against one pattern without '!'. is_path: '*', '?' and classes do not match '/'. is_folded: as git's,
- * which folds letters of the text, of the pattern those that stand for themselves, and in classes ranges and [:upper:]
- * only: "\A" and "[A]" match nothing then. */
+/* Matches a whole text with one pattern without '!'. is_path: '*', '?' and classes do not match '/'. is_folded:
+ * ignores case as git does. git folds the letters of the text, and of the pattern only literal letters, ranges in
+ * classes and [:upper:], so "\A" and "[A]" then match nothing. */
 bool myth_glob_match(const char *pattern, size_t n_pattern, const char *text, size_t n_text, bool is_path,
                      bool is_folded);
 

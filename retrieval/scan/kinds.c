@@ -28,18 +28,18 @@ static const char *const vendored_dirs[] = {"vendor",      "vendors",      "vend
                                             "externals",   "extern",       "deps",     "compat",    "-compat",
                                             "bundled",     "amalgamation", NULL};
 static const char *const legacy_words[] = {"legacy",    "deprecated", "obsolete", "attic",
-                                           "graveyard", "retired",    "old",      NULL}; /* of a directory */
+                                           "graveyard", "retired",    "old",      NULL}; /* names of directories */
 static const char *const document_dirs[] = {"doc", "docs", "documentation", NULL};
 static const char *const document_names[] = {"changelog",   "changes",      "news",    "history", "readme",
                                              "authors",     "contributors", "license", "copying", "todo",
-                                             "maintainers", "releases",     NULL}; /* without a suffix */
+                                             "maintainers", "releases",     NULL}; /* file names without a suffix */
 static const char *const document_suffixes[] = {"md",  "rst",  "txt",  "adoc", "markdown", "tex", "org",
                                                 "pod", "texi", "html", "htm",  "ipynb",    NULL};
 static const char *const data_suffixes[] = {"json",  "yaml",    "yml", "toml", "ini",  "cfg",        "xml",  "csv",
                                             "tsv",   "svg",     "po",  "pot",  "lock", "properties", "conf", "sum",
                                             "jsonl", "geojson", "dat", "log",  "snap", NULL};
 
-/* legacy, legacy_api, accounts-old */
+/* Whether a word of the name is in the list: legacy, legacy_api, accounts-old. */
 static bool has_word_of(const char *s, size_t n, const char *const *list)
 {
     for (size_t i = 0; i < n;) {

@@ -1,5 +1,5 @@
-/* kinds.h - what a file is for, by the words of its path: source, test, example, copy of others' code, ... Search ranks
- * by it, the map and the answers about names order by it. A file can be of several kinds. */
+/* kinds.h - what a file is for, by the words of its path: source, test, example, vendored copy, and so on. Search
+ * ranks files by it; the map and the answers about names sort by it. A file can have several kinds. */
 #ifndef MYTH_KINDS_H
 #define MYTH_KINDS_H
 
@@ -18,7 +18,8 @@ typedef enum {
     MYTH_KIND_KIND_N
 } myth_file_kind;
 
-/* Bits of the kinds that a path tells, and the two that the scanner found. A file without any is source. */
+/* The kinds of a file as bits 1 << kind: those that its path tells, and the two that the scanner found. A file
+ * without any kind is source. */
 uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated);
 const char *myth_file_kind_name(myth_file_kind kind);
 

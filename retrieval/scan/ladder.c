@@ -16,7 +16,7 @@
 struct myth_ladder_part {
     myth_ignore_frame frame;
     myth_ladder_part *next;
-    char *name[MYTH_RUNG_N + 1]; /* of its lists, for messages; the last of the attributes */
+    char *name[MYTH_RUNG_N + 1]; /* names of its lists, for messages; the last is that of the attributes */
 };
 
 static const struct {
@@ -40,8 +40,8 @@ int myth_ladder_file(const char *name)
 
 /* ---- reading ---- */
 
-/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read, MYTH_EIO
- * a pipe or a device, MYTH_ELIMIT too large. */
+/* Reads a small regular file; free *text by myth_free. MYTH_ENOTFOUND: there is none that can be read; MYTH_EIO: a
+ * pipe or a device; MYTH_ELIMIT: too large. */
 static myth_status read_small(char **text, size_t *n, myth_mem *mem, int fd, const char *path, bool follow)
 {
     struct stat sb;
@@ -101,8 +101,8 @@ static uint32_t patterns_of(const myth_ignore_frame *f)
     return n;
 }
 
-/* MYTH_ELIMIT: with the list too many patterns would be asked about a path. MYTH_EFULL: all patterns of the scan take
- * too much. */
+/* MYTH_ELIMIT: with this list a path would be compared with too many patterns. MYTH_EFULL: all patterns of the scan
+ * take too much memory. */
 static myth_status check_list(myth_ladder *l, const myth_ladder_part *p, const myth_ignore_list *list, myth_error *err)
 {
     uint32_t n = list->n_pattern;
@@ -120,7 +120,7 @@ static myth_status check_list(myth_ladder *l, const myth_ladder_part *p, const m
              : MYTH_OK;
 }
 
-/* Puts the patterns of a file on a rung of a frame; none when it is not there. shown: its name in messages. */
+/* Reads a pattern file into a rung of a frame, if the file exists. shown: its name in messages. */
 static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown,
                             bool follow, myth_error *err)
 {
@@ -170,7 +170,7 @@ myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, con
             continue;
         if (!p && !(p = add_part(l, frame, strlen(path))))
             return myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", path);
-        /* Above the root by its whole path, below it by the path that the list of files has. */
+        /* Messages name a file above the root by its whole path, and one below by its path in the list of files. */
         size_t n_path = strlen(path);
         if (n_path >= l->n_prefix)
             snprintf(shown, sizeof(shown), "%s%s", path + l->n_prefix, files[i].name);
@@ -197,7 +197,7 @@ bool myth_ladder_is_repository(int fd)
         return false;
     if (S_ISDIR(sb.st_mode))
         return fstatat(fd, ".git/HEAD", &sb, AT_SYMLINK_NOFOLLOW) == 0;
-    if (S_ISLNK(sb.st_mode)) /* git worktrees of old made these */
+    if (S_ISLNK(sb.st_mode)) /* older versions of git made these for work trees */
         return fstatat(fd, ".git/HEAD", &sb, 0) == 0;
     int f = S_ISREG(sb.st_mode) ? openat(fd, ".git", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     bool is = f >= 0 && read(f, head, sizeof(head)) == (ssize_t)sizeof(head) && memcmp(head, "gitdir: ", 8) == 0;
@@ -206,7 +206,7 @@ bool myth_ladder_is_repository(int fd)
     return is;
 }
 
-/* Sets top and prefix: up from the root to the first repository. */
+/* Sets top and prefix by walking up from the root to the first repository. */
 static void find_top(myth_ladder *l, const char *real)
 {
     char dir[PATH_MAX];
@@ -232,7 +232,7 @@ static void find_top(myth_ladder *l, const char *real)
         l->n_prefix = (size_t)snprintf(l->prefix, sizeof(l->prefix), "%s/", real + n + 1);
 }
 
-/* dst = the path that a file holds behind `key`, relative to `base`; false when it has none. */
+/* Copies to dst the path that follows `key` in a file, made absolute with `base`; false when there is none. */
 static bool read_path(char *dst, size_t cap, myth_mem *mem, const char *file, const char *key, const char *base)
 {
     char *text = NULL;
@@ -250,7 +250,8 @@ static bool read_path(char *dst, size_t cap, myth_mem *mem, const char *file, co
     return is;
 }
 
-/* The directory with info/exclude and config: .git, or what it names; of a linked work tree the one it shares. */
+/* Finds the directory with info/exclude and config: .git, or the folder that it names; for a linked work tree the
+ * folder that all work trees share. */
 static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
 {
     char path[PATH_MAX + 16], git[PATH_MAX];
@@ -264,14 +265,14 @@ static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
         snprintf(dst, PATH_MAX, "%s", git);
 }
 
-/* Whether a file of settings may have core.excludesFile or core.ignorecase, itself or by including another. */
+/* Whether a settings file may set core.excludesFile or core.ignorecase, itself or through an include. */
 static bool has_settings(const char *path)
 {
     static const struct {
         const char *word;
         size_t n;
     } words[] = {{"include", 7}, {"ignorecase", 10}, {"excludesfile", 12}};
-    char part[4096 + 16]; /* of a read before: a word may lie across two */
+    char part[4096 + 16]; /* the end of the previous read: a word may lie across two reads */
     size_t n, kept = 0;
     bool does = false;
     struct stat sb;
@@ -292,8 +293,8 @@ static bool has_settings(const char *path)
     return does;
 }
 
-/* libgit2 reads settings as git does, but its start costs more than scanning a small tree (it opens the certificates of
- * TLS): it is asked only where one of git's files may have the answer. */
+/* libgit2 reads settings as git does, but starting it costs more than scanning a small tree, because it loads TLS
+ * certificates. So it is used only where one of git's files may set what we ask for. */
 static bool is_libgit2_asked(const char *local)
 {
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -307,8 +308,8 @@ static bool is_libgit2_asked(const char *local)
     return has_settings("/etc/gitconfig") || has_settings(path[0]) || has_settings(path[1]) || has_settings(local);
 }
 
-/* core.ignorecase, and core.excludesFile of system, user and repository, in git's order; its default when none names
- * one. False when there is none. */
+/* Reads core.ignorecase and core.excludesFile from the system's, the user's and the repository's settings, in git's
+ * order; dst gets git's default when none names a file. False when there is no such file. */
 static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *common)
 {
     int is_folded = 0;
@@ -352,7 +353,7 @@ static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *com
     return n > 0 && n < PATH_MAX;
 }
 
-/* git's own settings, then the files of every directory from the top to the one above the root. */
+/* Reads git's settings, then the pattern files of every directory from the top to the one above the root. */
 static myth_status open_repository(myth_ladder *l, myth_error *err)
 {
     char common[PATH_MAX], path[PATH_MAX + 16];
@@ -397,7 +398,8 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
 
 /* ---- options ---- */
 
-/* Globs are patterns of the caller: there "!" takes out, so the list is read with both kinds of answer turned round. */
+/* A caller's glob includes, and one with "!" excludes: the opposite of an ignore file, so the parsed patterns are
+ * negated. */
 static myth_status open_globs(myth_ladder *l, const char *const *globs, myth_error *err)
 {
     size_t n = 0, at = 0;

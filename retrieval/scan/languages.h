@@ -1,7 +1,7 @@
-/* languages.h - what the retriever knows of a language, in one row of languages.def: how its files are found, parsed,
- * read for imports and comments.
+/* languages.h - what the retriever knows about a language. Each is one row of languages.def: how its files are
+ * named and parsed, how imports and comments are written.
  *
- * Owner    constant data; a row is valid for ever
+ * Owner    constant data; a row stays valid for ever
  * Threads  any */
 #ifndef MYTH_LANGUAGES_H
 #define MYTH_LANGUAGES_H
@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Languages that are written alike. Those of the first four families call one another's definitions. */
+/* Families of languages that are written alike. Languages of one of the first four families (C, Python, JS, JVM) can
+ * call one another's definitions. */
 typedef enum {
-    MYTH_FAMILY_NONE, /* prose, data without a risk */
+    MYTH_FAMILY_NONE, /* prose, and data that configures nothing */
     MYTH_FAMILY_C,
     MYTH_FAMILY_PYTHON,
     MYTH_FAMILY_JS,
@@ -23,7 +24,7 @@ typedef enum {
     MYTH_FAMILY_RUST,
     MYTH_FAMILY_SHELL,
     MYTH_FAMILY_SQL,
-    MYTH_FAMILY_OTHER, /* code of any other family */
+    MYTH_FAMILY_OTHER, /* code of any other language */
     MYTH_FAMILY_CONFIG /* data that configures */
 } myth_language_family;
 
@@ -60,10 +61,10 @@ typedef enum { MYTH_MINIFIED_NEVER, MYTH_MINIFIED_SCRIPT, MYTH_MINIFIED_STYLE } 
 
 typedef struct {
     const char *name;     /* id of the row */
-    const char *patterns; /* of file names */
+    const char *patterns; /* patterns of file names */
     const char *grammar;  /* "" = none */
-    const char *programs; /* of a "#!" line, without version, parted by spaces; NULL = none */
-    const char *modes;    /* of editors' mode lines, likewise */
+    const char *programs; /* programs in a "#!" line, without version, separated by spaces; NULL = none */
+    const char *modes;    /* names in editors' mode lines, separated the same way */
 
     myth_language_family family;
     uint16_t marks;
@@ -72,34 +73,36 @@ typedef struct {
     /* definitions */
     myth_export_rule exports;
     bool is_data;        /* its chunks are configuration */
-    bool has_directives; /* of C's preprocessor */
+    bool has_directives; /* has C's preprocessor */
     bool has_docstrings;
     bool any_test_name;    /* test_... is a test in any file */
-    bool has_class_files;  /* a file is a class: what is said of it is said of the class */
-    bool has_bare_methods; /* methods are named without the class they belong to */
+    bool has_class_files;  /* a file is a class, so a comment about the file is about the class */
+    bool has_bare_methods; /* methods are written without the name of their class */
 
     /* imports */
     myth_spelling spelling;
-    const char *suffixes;     /* of the files an import means, in the order they are tried; "" = as written, NULL = its
-                           * names are no paths */
-    const char *index;        /* the file that an import of its folder means, without suffix; NULL = none */
-    const char *packages;     /* other files that give the names of their folder on, parted by spaces; NULL = none */
-    bool shares_folder;       /* files of a folder see one another's names without an import */
-    bool imports_folders;     /* an import means all files of a folder */
-    bool imports_end_in_name; /* the last name of a path may be one inside a file */
-    bool has_loose_imports;   /* and that file may have any name in the folder: functions of a package */
-    bool looks_beside;        /* a path without dots in front is looked for beside the file first */
-    bool has_load_path;       /* a path with dots in front need not be relative to the file */
-    bool has_headers;         /* an include means the header and the file of the same stem */
-    bool has_import_blocks;   /* a block of imports has one a line, with the alias before the path */
-    bool reexports_with_pub;  /* "pub" before an import gives the names on */
+    /* suffixes of the files that an import may mean, in order; "" = the path as written, NULL = imports are not
+     * paths */
+    const char *suffixes;
+    const char *index;    /* the file that an import of a folder means, without suffix; NULL = none */
+    const char *packages; /* other files that re-export the names of their folder, separated by spaces; NULL = none */
+    bool shares_folder;   /* files of one folder see each other's names without an import */
+    bool imports_folders; /* an import means all files of a folder */
+    bool imports_end_in_name; /* the last part of a path may be a name inside a file */
+    bool has_loose_imports;   /* that file may have any name in the folder: a package's functions */
+    bool looks_beside;        /* a path that does not begin with dots is first looked up beside the file */
+    bool has_load_path;       /* a path that begins with dots need not be relative to the file */
+    bool has_headers;         /* an include means the header and the source file of the same stem */
+    bool has_import_blocks;   /* imports may be in a block, one a line, with the alias before the path */
+    bool reexports_with_pub;  /* "pub" before an import re-exports its names */
 } myth_language;
 
 /* Row i, NULL past the last. */
 const myth_language *myth_language_at(uint32_t i);
-/* The row of a name; a row with an empty name and nothing known when there is none. */
+/* The row with this name; an empty row when there is none. */
 const myth_language *myth_language_get(const char *name);
-/* Whether definitions of one language may be used in the other: the same, or of a family that calls one another. */
+/* Whether code in one language may use definitions in the other: they are equal, or of one family that calls one
+ * another. */
 bool myth_language_is_kin(const char *a, const char *b);
 
 #endif

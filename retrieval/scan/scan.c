@@ -1,9 +1,10 @@
-/* scan.c - see scan.h. Threads take directories from a stack; each reads one, asks the ladder about its names, looks
- * into its files, and puts the directories below it on the stack. What they found hangs in a tree by name, so the list
- * does not depend on who was first.
+/* scan.c - see scan.h. Threads take directories from a stack. Each thread reads one directory, asks the ladder
+ * about its names, looks into its files, and pushes the directories below it. The results are a tree sorted by
+ * name, so the list does not depend on which thread was first.
  *
- * Looking in   a file is opened once, for its first 8 KiB; not at all when `known` says it is as it was
- * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read */
+ * Looking in   a file is opened once, for its first 8 KiB, and not at all when `known` says that it is unchanged
+ * Races        a file that changes during the scan is listed as it was seen; whoever reads it later hashes what it
+ *              read */
 #define _GNU_SOURCE
 #include "scan.h"
 #include "ladder.h"
@@ -26,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Names of directories that hold what tools made or fetched. */
+/* Names of directories whose content tools made or downloaded. */
 static const char *const skip_dirs[] = {
     ".cache",        ".dart_tool",   ".eggs",
     ".git",          ".gradle",      ".hg",
@@ -54,18 +55,18 @@ struct myth_scan_block {
 typedef struct dir dir;
 typedef struct {
     myth_scan_file f;
-    dir *sub; /* a directory that was entered */
+    dir *sub; /* the directory, when it was entered */
 } entry;
 
 struct dir {
-    dir *next; /* on the stack */
+    dir *next; /* next one on the stack */
     dir *parent;
-    entry *self;                    /* in its parent's; NULL = the root */
-    const myth_ignore_frame *frame; /* of what stands above it */
+    entry *self;                    /* its entry in the parent; NULL = the root */
+    const myth_ignore_frame *frame; /* patterns of the directories above */
     const char *path;               /* from top, with a slash at its end, or "" */
     entry *entry;
-    uint32_t n_entry, at; /* at: of the walk that makes the list */
-    bool is_named;        /* by a pattern that takes it in       */
+    uint32_t n_entry, at; /* at: next entry of the walk that makes the list */
+    bool is_named;        /* a pattern includes it by its name */
 };
 
 typedef struct {
@@ -76,15 +77,15 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     dir *stack;
-    uint32_t n_busy; /* threads with a directory in hand */
+    uint32_t n_busy; /* threads that are reading a directory */
     bool is_ended;
-    _Atomic uint64_t n_step; /* of matching patterns */
+    _Atomic uint64_t n_step; /* steps of matching patterns, of all threads */
     myth_status st;          /* the first failure */
     myth_error err;
 } scan;
 
 typedef struct {
-    size_t at; /* of the name in worker.names */
+    size_t at; /* offset of the name in worker.names */
     unsigned char type;
 } met;
 
@@ -95,8 +96,8 @@ typedef struct {
     met *met;
     size_t n_names, cap_names, n_met, cap_met;
     uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
-    uint64_t n_step;                        /* of its thread, when they were added last */
-    char path[2 * PATH_MAX + NAME_MAX + 8]; /* from top, of the name in hand */
+    uint64_t n_step;                        /* this thread's steps when they were last added to the scan's */
+    char path[2 * PATH_MAX + NAME_MAX + 8]; /* path of the current name, from the top */
     unsigned char head[MYTH_SNIFF_BYTES];
     myth_thread thread;
 } worker;
@@ -118,7 +119,7 @@ int myth_scan_open(int root_fd, const char *path, bool is_dir)
     };
     int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
-        fd = openat(root_fd, path, flags); /* an older kernel, a filter of calls */
+        fd = openat(root_fd, path, flags); /* openat2 is missing in an older kernel, or filtered */
     return fd;
 }
 
@@ -168,7 +169,7 @@ static const char *take_why(worker *w, const char *fmt, ...)
     return why;
 }
 
-/* Of what may be lost. */
+/* As take_why, for a file that may be lost. */
 static const char *take_loss(worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static const char *take_loss(worker *w, const char *fmt, ...)
 {
@@ -237,8 +238,8 @@ static int compare_names(const void *a, const void *b, void *names)
     return strcmp((char *)names + ((const met *)a)->at, (char *)names + ((const met *)b)->at);
 }
 
-/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not: E2BIG more than
- * n_max. */
+/* Reads all names of the directory and sorts them; *has: which pattern files are among them. Returns 0 or an errno;
+ * E2BIG: more than n_max names. */
 static int read_names(worker *w, DIR *d, size_t n_max, int *has, bool *has_git)
 {
     w->n_names = w->n_met = 0;
@@ -281,11 +282,11 @@ static const char *why_pattern(worker *w, const myth_ignore_answer *a)
     return take_why(w, "pattern '%s' in %s:%u", a->pattern->line, a->list->name, a->pattern->line_no);
 }
 
-/* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/"
+/* The last part of the pattern that includes a name. "!*" is not meant for hidden names or node_modules; "!.github/"
  * and "!vendor/" are. */
 typedef struct {
-    char text[NAME_MAX + 1]; /* "" = no pattern does */
-    bool is_meant;           /* of a directory: by its own name, or a glob names what is below it */
+    char text[NAME_MAX + 1]; /* "" = no pattern includes it */
+    bool is_meant;           /* for a directory: the pattern has its own name, or a glob names something below it */
 } naming;
 
 static void set_naming(naming *by, const myth_ignore_pattern *q)
@@ -294,7 +295,7 @@ static void set_naming(naming *by, const myth_ignore_pattern *q)
     snprintf(by->text, sizeof(by->text), "%.*s", (int)(q->n_text - (size_t)(s - q->text)), s);
 }
 
-/* What patterns and names say; IN = nothing speaks against it so far. */
+/* Decides by patterns and by the name alone; MYTH_SCAN_IN: nothing excludes it so far. */
 static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path,
                                   bool is_dir, naming *by, const char **why)
 {
@@ -322,7 +323,7 @@ static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, con
     return MYTH_SCAN_IN;
 }
 
-/* Whether the name is one of code: then what it holds is missed. */
+/* Whether the name is that of a code file, so that leaving it out is a loss. */
 static bool is_code(const char *name)
 {
     const myth_language *l = myth_language_get(myth_detect_language(name, NULL, 0));
@@ -352,8 +353,8 @@ static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
     return true;
 }
 
-/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not
- * "!*". */
+/* Whether the including pattern means this file although it looks minified: "!jquery.min.js" and "!*.min.js" do,
+ * "!*" does not. */
 static bool is_named(const naming *by, const char *name)
 {
     return by->text[0] && (strcmp(by->text, name) == 0 || myth_detect_minified(by->text, NULL, NULL, 0));
@@ -372,7 +373,7 @@ myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const u
     return MYTH_SCAN_IN;
 }
 
-/* What the first bytes say of a file that no rule keeps out. */
+/* Decides by the first bytes of a file that no rule excludes. */
 static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path,
                                   const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
@@ -445,7 +446,7 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
     return look_into(w, dir_fd, name, n_path, frame, by, f);
 }
 
-/* Keeps the entry when it belongs into the list; false = no memory. */
+/* Keeps the entry if it belongs in the list; false = no memory. */
 static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, size_t n_path)
 {
     size_t n_prefix = w->s->ladder.n_prefix;
@@ -463,7 +464,7 @@ static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, 
     return f->path != NULL;
 }
 
-/* A directory that is entered hangs in the tree, to be listed only when it turns out to be none of ours. */
+/* Adds a directory that will be entered. It is listed itself only if it turns out to be excluded. */
 static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named)
 {
     scan *s = w->s;
@@ -513,7 +514,7 @@ static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *wh
 
 static bool is_cancelled(const scan *s) { return s->opts->is_cancelled && *s->opts->is_cancelled; }
 
-/* One name of a directory; false = no memory. */
+/* Handles one name of a directory; false = no memory. */
 static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int not_read)
 {
     size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
@@ -521,7 +522,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     naming by;
     by.text[0] = 0;
     struct stat sb;
-    if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) { /* nobody could open it by its path */
+    if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) { /* too long to be opened by its path */
         w->path[n_dir] = 0;
         n_path = n_dir + (size_t)snprintf(w->path + n_dir, sizeof(w->path) - n_dir, "%s", name);
         f.why = take_loss(w, "%s", strerror(ENAMETOOLONG));
@@ -558,7 +559,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     return keep(w, d, &f, r, n_path);
 }
 
-/* The file with the most patterns of those that are asked in a directory. */
+/* Of the pattern files that apply in a directory, the one with the most patterns. */
 static const char *largest_of(const myth_ignore_frame *frame)
 {
     const myth_ignore_list *most = NULL;
@@ -569,7 +570,7 @@ static const char *largest_of(const myth_ignore_frame *frame)
     return most ? most->name : "patterns";
 }
 
-/* Adds what the thread's matching took; false when the scan has taken too much of it. */
+/* Adds the thread's steps of matching to the scan's; false when the scan has used up its budget. */
 static bool count_steps(worker *w, const myth_ignore_frame *frame)
 {
     scan *s = w->s;
@@ -685,7 +686,7 @@ static uint32_t n_threads(const myth_scan_opts *opts)
     return n < 1 ? 1 : n > THREAD_MAX ? THREAD_MAX : (uint32_t)n;
 }
 
-/* The tree in order. Directories nest as deep as paths are long: no recursion. */
+/* Walks the tree in order, without recursion: directories nest as deep as paths are long. */
 static void flatten(myth_scan_list *out, dir *root)
 {
     for (dir *d = root; d;) {
@@ -751,7 +752,7 @@ myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *
     for (uint32_t i = 0; i < n_worker; i++)
         w[i].s = &s;
     while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
-        n_started++; /* fewer threads find the same */
+        n_started++; /* fewer threads find the same files */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
         myth_thread_join(&w[i].thread);

@@ -76,7 +76,7 @@ static void expect_fault(const char *fault, const char *note)
 static void hangs(void **state)
 {
     (void)state;
-    expect_fault("hang", "no end after");
+    expect_fault("hang", "not finished after");
 }
 static void sleeps(void **state)
 {
@@ -84,7 +84,7 @@ static void sleeps(void **state)
     if (MYTH_HAS_ASAN && check_quick() > 1) {
         check_skip("the deadline is 45 s under AddressSanitizer");
     }
-    expect_fault("sleep", "no end after");
+    expect_fault("sleep", "not finished after");
 }
 
 static myth_chunks cut_text(const char *path, const char *text, size_t n)
@@ -141,12 +141,12 @@ static void leaves(void **state)
 static void lies(void **state)
 {
     (void)state;
-    expect_fault("garbage", "makes no sense");
+    expect_fault("garbage", "answer is invalid");
 }
 static void stops_in_its_answer(void **state)
 {
     (void)state;
-    expect_fault("short", "left with status 0");
+    expect_fault("short", "exited with status 0");
 }
 
 static void takes_all_memory(void **state)
@@ -155,7 +155,7 @@ static void takes_all_memory(void **state)
     if (MYTH_HAS_ASAN) {
         check_skip("AddressSanitizer allows no limit on the address space");
     }
-    expect_fault("memory", "left with status 4");
+    expect_fault("memory", "exited with status 4");
 }
 
 static void opens_nothing(void **state)
@@ -164,7 +164,7 @@ static void opens_nothing(void **state)
     if (MYTH_HAS_ASAN) {
         check_skip("AddressSanitizer allows no filter of system calls");
     }
-    expect_fault("open", "left with status 6");
+    expect_fault("open", "exited with status 6");
 }
 
 /* A parser has no use for what the environment of its user holds. */
@@ -172,7 +172,7 @@ static void the_environment_stays_outside(void **state)
 {
     (void)state;
     setenv("MYTHOS_TEST_PASSWORD", "hunter2", 1);
-    expect_fault("environ", "left with status 6");
+    expect_fault("environ", "exited with status 6");
     unsetenv("MYTHOS_TEST_PASSWORD");
 }
 
