@@ -1,4 +1,4 @@
-/* module.c - see module.h. A path as written becomes names parted by '/', then ends of paths are compared. */
+/* module.c - see module.h. Turns a path as written into names separated by '/', and compares ends of paths. */
 #include "module.h"
 
 #include "engine/base/text.h"
@@ -46,7 +46,7 @@ static size_t dir_bytes(const char *path)
     return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Names as push_path takes them: `mark` between them becomes '/'. */
+/* Appends names, with each `mark` between them replaced by '/'. */
 static void push_marked(myth_module *p, const char *spec, const char *mark)
 {
     for (size_t n_mark = strlen(mark); *spec;) {
@@ -75,7 +75,7 @@ static void read_colons(myth_module *p, const char *from, const char *spec)
     if (is_self || is_super) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
-        bool is_dir = myth_module_is_package(from); /* then its names are in its own directory */
+        bool is_dir = myth_module_is_package(from); /* its imports are relative to its own directory */
         if (is_self && !is_dir) {
             const char *base = strrchr(from, '/') ? strrchr(from, '/') + 1 : from;
             push(p, base, strcspn(base, "."));
@@ -100,7 +100,7 @@ static void read_files(myth_module *p, const char *from, const char *spec)
     }
     if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/') {
         p->is_own = true;
-        spec += 2; /* what bundlers call the root of the sources */
+        spec += 2; /* bundlers' name for the root of the sources */
     }
     while (!p->is_exact && (strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0))
         spec += spec[1] == '/' ? 2 : 3;
@@ -142,8 +142,8 @@ static bool ends_with(const char *path, size_t n, const char *end, size_t n_end)
            (n == n_end || path[n - n_end - 1] == '/');
 }
 
-/* The same, one being the end of the other. What is written may say more than the tree has only when the tree has two
- * names of it. */
+/* Whether one path is the end of the other. The import may have more names than the tree's path only if the path has
+ * at least two. */
 static bool is_same(const myth_module *want, size_t n_want, const char *path, size_t n)
 {
     if (want->is_exact)
@@ -199,7 +199,7 @@ static myth_module_match compare(const myth_module *want, size_t n_want, const c
     return n_dir > 0 && is_same(want, n_want, to, n_dir) ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
 }
 
-/* The path without its last name, which is then one that the file defines. */
+/* Removes the last name, which may be a name inside the file. */
 static myth_module_match in_file(const myth_module *want, const char *to)
 {
     size_t n_dir = dir_bytes(want->text);
@@ -218,13 +218,13 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
     myth_module_read(&want, language, from, spec);
     if (want.is_bad)
         return MYTH_MODULE_OTHER;
-    if (want.n == 0) /* ".", the package around the file */
+    if (want.n == 0) /* ".": the package that contains the file */
         return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
     const myth_language *f = want.form;
     myth_module_match m = compare(&want, want.n, to, f->has_headers);
     if (m == MYTH_MODULE_OTHER && f->imports_end_in_name)
         m = in_file(&want, to);
-    /* a crate's own name, or an application's, stands in front of what is in its tree */
+    /* the name of the crate or application comes before the names in its tree */
     const char *slash = strchr(want.text, '/');
     if (m == MYTH_MODULE_OTHER && slash && !want.is_exact &&
         (f->spelling == MYTH_BY_COLON || f->spelling == MYTH_BY_BACKSLASH)) {

@@ -1,9 +1,9 @@
-/* nearest.c - names of the index that are near to one it does not have.
+/* nearest.c - finds names of the index that are near to an unknown one.
  *
- * Score    the larger of: 1 - (letters changed, left out, added or swapped with the next) / (letters of the longer);
- *          0.95 times the share of the identifier's parts that both have (Dice). Case, '_' and '$' count for nothing. A
- *          definition where the qualifier says gets a little more
- * Near     MIN_SCORE and more; of one name the first definition */
+ * Score    the larger of two: 1 - (letters changed, left out, added or swapped) / (length of the longer name); and
+ *          0.95 times the share of identifier parts in common (Dice). Case, '_' and '$' are ignored. A definition
+ *          in the place that the qualifier names gets a little more
+ * Near     a score of at least MIN_SCORE. A name is listed with its first definition */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
 #include "usage_impl.h"
@@ -39,7 +39,7 @@ static void fold(folded *f, const char *name)
             }
 }
 
-/* Damerau's distance without moves over several letters; given up past `max`. */
+/* Damerau's distance, with swaps of neighbouring letters only; stops when it exceeds `max`. */
 static uint32_t distance(const folded *a, const folded *b, uint32_t max)
 {
     uint32_t row[3][LETTERS + 1];
@@ -85,7 +85,7 @@ static double score_of(const folded *a, const folded *b)
     return by_letters > by_parts ? by_letters : by_parts;
 }
 
-/* Keeps the best, the earlier of equals first. */
+/* Keeps the best names; of equal ones the earlier comes first. */
 static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *near)
 {
     for (uint32_t i = 0; i < *n; i++)
@@ -120,7 +120,7 @@ static void put_column(char *dst, size_t cap, sqlite3_stmt *q, int i)
 static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_store *store, const char *name,
                               size_t n_qualifier, myth_error *err)
 {
-    /* Names in order, so a name that was looked at is told by the one before. */
+    /* Names come sorted, so comparing with the last one finds repetitions. */
     static const char sql[] = "SELECT name, parent, name_line, (SELECT path FROM files WHERE id=file_id) FROM symbols "
                               "WHERE name=?1 ORDER BY id";
     sqlite3_stmt *names = NULL, *rows = NULL;
@@ -180,7 +180,7 @@ myth_status myth_usage_nearest(myth_near *out, uint32_t max, uint32_t *n, myth_i
     size_t n_qualifier = 0;
     *n = 0;
     max = max < MYTH_NEAR_MAX ? max : MYTH_NEAR_MAX;
-    for (size_t i = strlen(name); i > 0 && n_qualifier == 0; i--) /* up to the last mark that a name follows */
+    for (size_t i = strlen(name); i > 0 && n_qualifier == 0; i--) /* up to the last access mark before a name */
         if (strchr(".:/#>", name[i - 1]) && name[i])
             n_qualifier = i;
     while (n_qualifier > 0 && strchr(".:/#>-", name[n_qualifier - 1]))

@@ -1,5 +1,5 @@
-/* resolve.c - see resolve.h. What module.c reads is a path, without its suffix where it is of names (a stem); stems
- * with each suffix are looked up by path and by last name. */
+/* resolve.c - see resolve.h. module.c turns an import into a path, without suffix if the language imports names (a
+ * stem). Stems with each possible suffix are looked up by path and by last name. */
 #include "resolve.h"
 
 #include "module.h"
@@ -14,9 +14,9 @@ struct myth_resolver {
     myth_mem *mem;
     const myth_resolve_file *file;
     uint32_t n_file, n_slot;
-    uint32_t *by_path, *by_name; /* first of a chain: index + 1                       */
-    uint32_t *by_two;            /* of the last two names: __init__.py is everywhere  */
-    uint32_t *by_folder;         /* of Go files                                       */
+    uint32_t *by_path, *by_name; /* hash tables; first file of a chain: index + 1 */
+    uint32_t *by_two;            /* by the last two names, because __init__.py is everywhere */
+    uint32_t *by_folder;         /* folders of Go files */
     uint32_t *next_path, *next_name, *next_two, *next_folder;
 };
 
@@ -26,7 +26,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The last folder's name and the file's. */
+/* The last two names of a path: folder and file. */
 static const char *two_names(const char *path)
 {
     const char *name = name_of(path), *p = name > path ? name - 1 : path;
@@ -66,7 +66,7 @@ myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_re
             *out = NULL;
             return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", n_file);
         }
-    for (uint32_t i = n_file; i-- > 0;) { /* so that chains are in the order of the files */
+    for (uint32_t i = n_file; i-- > 0;) { /* backwards, so that chains are in the order of the files */
         const char *path = file[i].path, *name = name_of(path);
         chain(r->by_path, r->next_path, slot_of(r, path, strlen(path)), i);
         chain(r->by_name, r->next_name, slot_of(r, name, strlen(name)), i);
@@ -94,7 +94,7 @@ void myth_resolver_close(myth_resolver *r)
 typedef struct {
     const myth_resolver *r;
     uint32_t from, *found, n;
-    size_t shared; /* bytes of folders that those found share with `from` */
+    size_t shared; /* bytes of folders that the found files share with `from` */
 } search;
 
 static void find_path(search *s, const char *path)
@@ -114,7 +114,7 @@ static size_t shared_folders(const char *a, const char *b)
     return n;
 }
 
-/* A module without folders is met everywhere (os, utils): it must lie where imports of this file begin. */
+/* A module without folders (os, utils) matches everywhere, so it must be where this file's imports begin. */
 static bool is_within_reach(const char *path, size_t n_front, const char *from)
 {
     static const char *const roots[] = {"src/", "lib/", "python/", "source/"};
@@ -152,7 +152,7 @@ static void find_ending(search *s, const char *ending, bool is_single)
     }
 }
 
-/* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until something is
+/* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until files are
  * found. */
 static void find_stem(search *s, const myth_language *f, const char *stem, bool is_ending, bool is_single)
 {
@@ -175,7 +175,7 @@ static void find_stem(search *s, const myth_language *f, const char *stem, bool 
     }
 }
 
-/* A path as written, or without its suffix; "./queue.js" is written of queue.ts, too. */
+/* Tries a path as written, and without its suffix: "./queue.js" may mean queue.ts. */
 static void find_written(search *s, const myth_language *f, const char *path)
 {
     char stem[MYTH_MODULE_PATH];
@@ -203,7 +203,7 @@ static void resolve_path(search *s, const myth_module *m)
                  m->text);
         find_written(s, f, beside);
     }
-    if (s->n || !(m->is_own || f->looks_beside)) /* else a package, which is not in the tree */
+    if (s->n || !(m->is_own || f->looks_beside)) /* otherwise it is a package outside of the tree */
         return;
     find_path(s, m->text);
     if (s->n == 0)
@@ -212,14 +212,14 @@ static void resolve_path(search *s, const myth_module *m)
         find_stem(s, f, m->text, true, false);
 }
 
-/* Names of modules, the last of which may be of something in one. */
+/* Tries names of modules; the last may be a name inside a module. */
 static void resolve_name(search *s, myth_module *m)
 {
     const myth_language *f = m->form;
     const uint32_t most = m->is_exact && !f->imports_end_in_name ? 0 : DROPS_MAX;
     if ((f->spelling == MYTH_BY_COLON && !m->is_own && !m->is_exact) || (m->n == 0 && !m->is_exact))
         return;
-    find_path(s, m->text); /* a name may be written as a path, too */
+    find_path(s, m->text); /* a module's name may also be written as a path */
     for (uint32_t i = 0; i <= most && s->n == 0; i++) {
         char *slash = strrchr(m->text, '/');
         find_stem(s, f, m->text, false, false);
@@ -244,8 +244,7 @@ static void find_folder(search *s, const char *folder)
     }
 }
 
-/* The longest end of the import that is a folder from the root; its first names are those of a host and a repository.
- */
+/* The longest end of the import that is a folder below the root; its first parts are a host and a repository. */
 static void resolve_folder(search *s, const myth_module *m)
 {
     if (m->is_exact)

@@ -1,7 +1,7 @@
-/* usage.c - see usage.h. Definitions by name and qualifier; every use of the name is judged against all of them; what a
- * definition uses is judged the other way round.
+/* usage.c - see usage.h. Finds the definitions by name and qualifier, judges every use of the name against each of
+ * them, and then judges what a definition uses in the same way.
  *
- * Judged by   the file of the use, its language, what it imports, and what stands in front of the name in its line */
+ * Evidence    the file of the use, its language, its imports, and what is written before the name in its line */
 #define _GNU_SOURCE /* strcasestr */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
@@ -30,8 +30,8 @@ typedef struct {
     myth_usage *out;
     myth_index *index;
     const myth_cancel *is_cancelled;
-    const char *name; /* last part of what was asked */
-    uint32_t n_asked; /* definitions that were asked for; those behind them only share the name */
+    const char *name; /* last part of the requested name */
+    uint32_t n_asked; /* definitions that were asked for come first; those after them only share the name */
     use *use;
     uint32_t n_use, cap_use;
     bool is_out_of_memory; /* of memory                    */
@@ -60,7 +60,7 @@ static const char *blob_text(look *l, sqlite3_stmt *q, int i)
     return t ? t : "";
 }
 
-/* What the current row of definition_sql says. */
+/* Fills a definition from the current row of definition_sql. */
 static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_stmt *q, bool with_signature,
                                    myth_error *err)
 {
@@ -92,12 +92,13 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
         st = myth_store_text(l->views.store, (unsigned char *)text, f->id, off, n_text, err);
         if (st != MYTH_OK)
             return st;
-        for (size_t i = 0; i < n_text; i++) { /* on one line */
+        for (size_t i = 0; i < n_text; i++) { /* joins the lines into one */
             bool is_blank = isspace((unsigned char)text[i]);
             if (!is_blank || (at > 0 && text[at - 1] != ' '))
                 text[at++] = is_blank ? ' ' : text[i];
         }
-        while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80) /* no half character at the cut */
+        /* does not cut inside a UTF-8 character */
+        while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
             at--;
         d->signature = myth_usage_text(l->out, text, at);
         l->is_out_of_memory |= !d->signature;
@@ -105,7 +106,8 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
     return l->is_out_of_memory ? no_memory(err) : MYTH_OK;
 }
 
-/* Those where the qualifier says, or, is_rest, the others: uses are judged beside them, so that each finds its own. */
+/* Adds the definitions that the qualifier names. is_rest: adds the others, so that each use finds its own
+ * definition. */
 static myth_status find_definitions(look *l, const char *name, const char *qualifier, size_t n_qualifier, bool is_rest,
                                     myth_error *err)
 {
@@ -137,7 +139,7 @@ static myth_status find_definitions(look *l, const char *name, const char *quali
     return st;
 }
 
-/* As it stands, else its last part where the rest says. */
+/* Looks up the name as written, else its last part with the rest as its qualifier. */
 static myth_status find_name(look *l, const char *asked, myth_error *err)
 {
     size_t n = strlen(asked);
@@ -170,7 +172,7 @@ static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *na
 
 /* ---- places ---- */
 
-/* The definition around a line of a file, innermost first of what runs, then of types. */
+/* The definition around a line: the innermost that runs, else the innermost type. */
 static myth_status around(look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f,
                           uint32_t line, myth_error *err)
 {
@@ -220,7 +222,7 @@ static myth_status around(look *l, myth_usage_place *p, const char **parent, boo
 
 /* ---- what gives a name on ---- */
 
-/* The line of a header that declares a name; 0 = none. */
+/* The line where a header declares the name; 0 = none. */
 static uint32_t declared_in(const myth_view *f, const char *name)
 {
     size_t n_name = strlen(name);
@@ -276,7 +278,8 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
     return myth_usage_add_place(l->out->mem, &d->exports, &p) ? MYTH_OK : no_memory(err);
 }
 
-/* Files whose text has the name; then package files around the definition, which may give on everything. */
+/* Looks at files whose text has the name, then at package files around the definition, which may re-export
+ * everything. */
 static myth_status find_exports(look *l, myth_error *err)
 {
     myth_usage *u = l->out;
@@ -379,8 +382,7 @@ static uint32_t n_kin(const look *l, const char *language)
     return n + l->out->n_more;
 }
 
-/* Whether the text of a file names the type that a definition belongs to; looked for once per file and definition that
- * was asked for. */
+/* Whether a file's text names the type of a definition; looked up once for each pair. */
 static bool mentions_type(const look *l, myth_view *f, const myth_usage_definition *d)
 {
     size_t pos = 0;
@@ -397,7 +399,7 @@ static bool mentions_type(const look *l, myth_view *f, const myth_usage_definiti
     return is_there;
 }
 
-/* The strongest reason that any place of the name in its line gives, beside any import. */
+/* The strongest reason of all occurrences in the line, apart from imports. */
 static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_view *f, const use *u, const char *name,
                               const char *around_parent, const myth_usage_definition *d, uint32_t n_of_name,
                               myth_error *err)
@@ -408,7 +410,7 @@ static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_vi
     const char *line = myth_view_line(f, u->line, &n);
     *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos)
              ? MYTH_WHY_NAME
-             : MYTH_USAGE_CANNOT; /* on the next line of a statement */
+             : MYTH_USAGE_CANNOT; /* the name is on a later line of the statement */
     *r = (myth_usage_relation){.why = MYTH_WHY_NAME};
     bool has_type = st == MYTH_OK && mentions_type(l, f, d);
     for (pos = 0; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
@@ -435,7 +437,7 @@ static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_vi
     return st;
 }
 
-/* Gives a use to the definitions it belongs to. `name` is what it is called there. */
+/* Adds a use to the definitions that it belongs to. `name` is what the use's file calls it. */
 static myth_status place_use(look *l, const use *u, const char *name, myth_error *err)
 {
     myth_usage *out = l->out;
@@ -487,11 +489,11 @@ static bool add_alias_use(void *arg, const myth_store_ref *ref)
     return strcmp(ref->name, a->alias) != 0 || add_use(a->look, ref);
 }
 
-/* Files that import it under another name. */
+/* Finds uses in files that import the name under an alias. */
 static myth_status find_alias_uses(look *l, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t n_view = l->views.n_view; /* a file that has the name was looked into */
+    uint32_t n_view = l->views.n_view; /* files with the name itself were looked into before */
     for (uint32_t k = 0; k < n_view; k++) {
         const myth_view *f = l->views.view[k];
         for (uint32_t i = 0; f->has_imports && i < f->n_import; i++) {

@@ -1,6 +1,6 @@
-/* usage_file.c - a file that is looked into: its lines, its import statements, what stands in front of a name.
+/* usage_file.c - views of files: lines, import statements, and what is written before a name.
  *
- * Statement   of an import: from the line that begins it (import, from, use, #include, ...) to where its brackets
+ * Statement   an import runs from the line that begins it (import, from, use, #include, ...) to where its brackets
  *             close, at most SPAN lines */
 #include "retrieval/limits.h"
 #include "usage_impl.h"
@@ -212,7 +212,7 @@ static void find_statement(const myth_view *f, myth_view_import *i, uint32_t lin
     size_t n;
     int depth = 0;
     i->line0 = i->line1 = line;
-    if (myth_language_get(f->language)->has_import_blocks) /* a block of imports: each line is one */
+    if (myth_language_get(f->language)->has_import_blocks) /* a block of imports: each line is one statement */
         return;
     for (uint32_t up = line; up > 0 && line - up < SPAN; up--) {
         const char *text = myth_view_line(f, up, &n);
@@ -325,8 +325,8 @@ static void copy_word(char *dst, size_t cap, const char *text, size_t n)
     dst[n] = '\0';
 }
 
-/* The last word in front of the path and outside of braces: sess of `import * as sess from "./session"`, `const sess =
- * require(...)`. */
+/* The last word before the path and outside of braces: sess in `import * as sess from "./session"` and in `const
+ * sess = require(...)`. */
 static void name_before(char *dst, size_t cap, const char *text, size_t n, const char *spec)
 {
     static const char *const word[] = {"import", "export", "const", "let",    "var", "require",

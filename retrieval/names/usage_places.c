@@ -1,4 +1,5 @@
-/* usage_places.c - the places of a definition's users, each once with its best reason, in the order they are shown. */
+/* usage_places.c - lists of places: each user of a definition once, with its best reason, in the order they are
+ * shown. */
 #include "retrieval/scan/kinds.h"
 #include "usage_why.h"
 
@@ -24,7 +25,7 @@ bool myth_usage_add_place(myth_mem *mem, myth_usage_places *to, const myth_usage
         if (old->file_id != p->file_id || old->line0 != p->line0 || strcmp(old->name, p->name) != 0)
             continue;
         old->n_use++;
-        if (p->strength > old->strength) { /* the better reason speaks */
+        if (p->strength > old->strength) { /* the better reason is shown */
             uint32_t n = old->n_use;
             *old = *p;
             old->n_use = n;

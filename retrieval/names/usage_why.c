@@ -14,7 +14,7 @@ const char *myth_why_name(myth_why why)
 
 /* ---- the name asked for ---- */
 
-/* Whether `end` ends `path` at a whole name. */
+/* Whether `path` ends with `end`, at the border of a name. */
 static bool is_end(const char *path, size_t n, const char *end, size_t n_end)
 {
     return n_end <= n && memcmp(path + n - n_end, end, n_end) == 0 && (n_end == n || path[n - n_end - 1] == '/');
@@ -105,7 +105,7 @@ bool myth_usage_is_header_path(const char *path)
 
 bool myth_usage_is_header_language(const char *language) { return myth_language_is_kin(language, "c"); }
 
-/* Of one import. False: it does not lead to the definition. */
+/* False: the import does not lead to the definition. */
 bool myth_usage_relate(myth_usage_relation *r, const myth_view *f, const myth_view_import *i,
                        const myth_usage_definition *d)
 {
@@ -117,7 +117,7 @@ bool myth_usage_relate(myth_usage_relation *r, const myth_view *f, const myth_vi
         names = myth_view_import_names(f, i, myth_usage_last_of(d->parent), r->alias, sizeof(r->alias));
     r->names_it = names != MYTH_NAMES_NOTHING;
     for (uint32_t e = 0; m == MYTH_MODULE_OTHER && (r->names_it || r->is_header) && e < d->exports.n;
-         e++) /* through what re-exports it */
+         e++) /* follows files that re-export it */
         if (myth_module_means(f->language, f->path, i->spec, d->exports.place[e].path) == MYTH_MODULE_FILE)
             m = MYTH_MODULE_PACKAGE;
     if (m == MYTH_MODULE_OTHER)
@@ -142,7 +142,7 @@ static bool is_same_directory(const char *a, const char *b)
     return n == m && memcmp(a, b, n) == 0;
 }
 
-/* A function with a parent stands in another function or a namespace: it is called without an object. */
+/* A function with a parent is inside a function or a namespace, so it is called without an object. */
 bool myth_usage_is_of_object(const myth_usage_definition *d)
 {
     return d->parent[0] && (d->kind == MYTH_SYMBOL_METHOD || d->kind == MYTH_SYMBOL_TEST);
@@ -167,14 +167,14 @@ int myth_usage_judge(const myth_usage_place_of_use *p, const myth_usage_definiti
         bool is_in_type = strcmp(p->around_parent, d->parent) == 0;
         if (is_own || !p->has_receiver)
             return is_in_type ? MYTH_WHY_FILE : MYTH_WHY_NAME;
-        return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE; /* an object of the file's, maybe of another type */
+        return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE; /* an object of this file, maybe of another type */
     }
-    if (is_own) /* of another file's type: by inheritance at most */
+    if (is_own) /* `self` in another file's type: only inheritance could lead here */
         return r->why >= MYTH_WHY_EXPORT && p->has_type ? (int)r->why : MYTH_WHY_NAME;
     if (is_of_type)
         return MYTH_WHY_QUALIFIED;
     bool is_module = p->has_receiver && r->module[0] && strcmp(p->receiver, r->module) == 0;
-    if (is_method && is_module) /* a function of the module */
+    if (is_method && is_module) /* called on the module: some function there, not this method */
         return MYTH_WHY_NAME;
     if (r->why >= MYTH_WHY_EXPORT && p->has_type) {
         if (is_method ? p->has_receiver || myth_language_get(p->file->language)->has_bare_methods : is_module)
@@ -223,7 +223,7 @@ void myth_usage_say(char text[MYTH_USAGE_WHY], myth_why why, myth_ref_kind kind,
     }
 }
 
-/* Lower case, without the words that make a test of it and without marks. */
+/* In lower case, without marks and without the words that name a test. */
 void myth_usage_bare_stem(char *dst, size_t cap, const char *path)
 {
     static const char *const word[] = {"tests", "test", "specs", "spec", NULL};

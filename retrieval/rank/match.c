@@ -14,21 +14,21 @@ typedef struct {
     const char *text;
     size_t n_text;
     uint32_t group;
-    double weight; /* of the term, times idf once that is known */
+    double weight; /* the term's weight, times idf once that is known */
     int64_t df;
     myth_postings_word word;
-    uint32_t first_row, n_row; /* its rows among those that are kept; n_row 0: they are not */
+    uint32_t first_row, n_row; /* its cached rows; n_row 0: not cached */
     bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
 } term;
 
 /* A term in a row. */
 typedef struct {
-    uint32_t next, term; /* next: cell of the row, + 1 */
+    uint32_t next, term; /* next: the row's next cell, + 1 */
     uint16_t count[MYTH_FTS_COLUMN_N];
 } cell;
 
 typedef struct {
-    uint32_t id, first, n_cell; /* first: its last cell, + 1 */
+    uint32_t id, first, n_cell; /* first: its newest cell, + 1 */
 } found_row;
 
 typedef struct {
@@ -38,24 +38,24 @@ typedef struct {
 } seen;
 
 enum {
-    FILTER_BITS = 18, /* 32 KiB: what fits the first cache */
+    FILTER_BITS = 18, /* 32 KiB, the size of a first-level cache */
     MENDED_MAX = 8,   /* words of a query: each looks through a letter of the index */
     READ_TERMS = 48
-}; /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
+}; /* a term's rows are read together with its df; most terms of a long query are then dropped */
 
 /* ---- what a connection keeps ---- */
 
 typedef struct {
     char token[30];
     unsigned char n;       /* 0: a free slot            */
-    uint32_t first, n_row; /* in `row`                  */
+    uint32_t first, n_row; /* its rows in `row` */
 } kept_word;
 
 typedef struct {
     myth_mem *mem;
-    uint32_t *length, n; /* words of a row by its id; 0: not looked up */
-    unsigned version;    /* of the database                            */
-    myth_posting *row;   /* of words that were asked: queries share them */
+    uint32_t *length, n; /* number of words by row id; 0: not read yet */
+    unsigned version;    /* SQLite's data version: another one makes the cache invalid */
+    myth_posting *row;   /* rows of words that queries asked for */
     uint32_t n_row, cap_row, n_word;
     kept_word *word; /* open addressing           */
 } kept;
@@ -64,7 +64,7 @@ enum {
     KEPT_LENGTHS = 1 << 24,
     KEPT_WORDS = 4096,
     KEPT_ROWS = 1 << 18
-}; /* 3 MiB of rows, then all begin anew with the next query */
+}; /* at 3 MiB of rows the next query clears the cache */
 
 static void clear_kept(kept *k)
 {
@@ -81,7 +81,7 @@ static void free_kept(void *arg)
     myth_free(mem, arg);
 }
 
-/* myth_match_kept(): gives what is kept as a pointer. */
+/* SQL function myth_match_kept(): returns the connection's cache as a pointer. */
 static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
 {
     (void)n_arg;
@@ -109,7 +109,7 @@ static kept *find_kept(sqlite3 *db)
     return k;
 }
 
-/* The slot of a word that is kept or may be; NULL: no room, or too long a word. */
+/* The slot of a word, cached or free; NULL: no room, or the word is too long. */
 static kept_word *find_word(kept *k, const char *token, size_t n)
 {
     if (!k || n == 0 || n > sizeof(k->word->token))
@@ -141,12 +141,12 @@ static myth_status keep_row(void *kept_, const myth_posting *one)
 
 /* ---- a search ---- */
 
-/* Rows that the choosing terms brought, and the terms in them. */
+/* The candidate rows, and which terms each of them has. */
 typedef struct {
     found_row *row;
     cell *cell;
     uint32_t *slot;   /* open addressing: index + 1 by id  */
-    uint64_t *filter; /* a bit for what may be there       */
+    uint64_t *filter; /* one bit per hash: 0 = surely not a candidate */
     uint32_t n_row, cap_row, n_cell, cap_cell, n_slot;
 } rows;
 
@@ -155,18 +155,18 @@ typedef struct {
     sqlite3 *db;
     myth_postings *postings;
     rows found;
-    uint32_t asking; /* the term whose rows come   */
-    kept *kept;      /* with the connection; may be NULL */
-    seen *seen;      /* terms of the row at hand   */
-    term *term;      /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
+    uint32_t asking; /* the term whose rows are being read */
+    kept *kept;      /* the connection's cache; may be NULL */
+    seen *seen;      /* terms of the current row */
+    term *term;      /* terms in the order of asking: n_choosing that bring rows, then up to n_asked that add to rows */
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
-    uint32_t *place;      /* of a group among them by weight */
-    myth_match_row *heap; /* the worst on top           */
+    uint32_t *place;      /* a group's place by weight */
+    myth_match_row *heap; /* heap of the best rows, the worst of them on top */
     uint32_t n_heap, max;
     int64_t n_row, n_counted;
-    myth_status st; /* of a row that came through MATCH */
+    myth_status st; /* error in a row that came from MATCH */
     myth_error *err;
 } plan;
 
@@ -224,7 +224,7 @@ static void heap_sort(plan *p)
 
 /* ---- one row ---- */
 
-/* The score for a length norm; the parts go to row when it is given. */
+/* Computes the score for a length norm; writes its parts to row unless that is NULL. */
 static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *row)
 {
     double sum = 0;
@@ -331,7 +331,7 @@ static myth_status grow_cells(plan *p)
     return MYTH_OK;
 }
 
-/* A row with the term that is asked for. */
+/* Handles a row that has the current term. */
 static myth_status take_row(void *arg, const myth_posting *one)
 {
     myth_status st = MYTH_OK;
@@ -362,7 +362,7 @@ fail:
     return st;
 }
 
-/* myth_phrase(fts, pointer to the plan): called for every row with the phrase. */
+/* SQL function myth_phrase(fts, pointer to the plan): called for every row with the phrase. */
 static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg,
                             sqlite3_value **arg)
 {
@@ -393,7 +393,7 @@ myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
     fts5_api *api = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) { /* it has been here */
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) { /* registered before */
         sqlite3_finalize(s);
         return MYTH_OK;
     }
@@ -414,7 +414,7 @@ myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err)
     return MYTH_OK;
 }
 
-/* Runs a phrase: its rows go to take_row once it is known what is asked; before, they are counted. */
+/* Runs a phrase by MATCH. The first run counts its rows; a later one hands them to take_row. */
 static myth_status run_phrase(plan *p, const term *t, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -442,7 +442,7 @@ static myth_status run_phrase(plan *p, const term *t, myth_error *err)
     return st;
 }
 
-/* Where the terms are, and in how many rows. */
+/* Looks up every term and counts its rows. */
 static myth_status count_terms(plan *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -482,8 +482,8 @@ fail:
     return st;
 }
 
-/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i'
- * for a 'y'. */
+/* A compound name with one part replaced by the word that was meant. That word is known by its stem, which may have
+ * lost an 'e' or have an 'i' for a 'y'. */
 static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant,
                               double weight, myth_error *err)
 {
@@ -521,7 +521,7 @@ static bool has_only_letters(const char *s, size_t n)
     return true;
 }
 
-/* Whether the index has another form of a group's word. */
+/* Whether the index has another form of the group's word. */
 static bool has_form(const plan *p, uint32_t group)
 {
     for (uint32_t i = 0; i < p->n_term; i++)
@@ -530,7 +530,7 @@ static bool has_form(const plan *p, uint32_t group)
     return false;
 }
 
-/* Words of code that are nowhere are taken for the nearest that is somewhere. */
+/* Replaces words of code that no row has by the nearest word that some row has. */
 static myth_status mend_terms(plan *p, double weight, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -572,7 +572,7 @@ fail:
     return st;
 }
 
-/* is_all: those rows alone that have every term. */
+/* Scores the candidates. is_all: only rows that have every term. */
 static myth_status score_rows(plan *p, bool is_all, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -590,7 +590,7 @@ static myth_status score_rows(plan *p, bool is_all, myth_error *err)
                 s->f += p->column[c] * one->count[c];
             n_seen += s->f > 0;
         }
-        /* The length is a look-up of its own: not for a row that no length would bring in. */
+        /* Looking up the length costs a read, so skip a row that could not get in at any length. */
         if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
             continue;
         MYTH_TRY(length_of(p, k, r->id, &n_words, err));
@@ -607,13 +607,14 @@ fail:
 
 static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row - df) + 0.5) / ((double)df + 0.5)); }
 
-/* Whether group a weighs more than b; of equal ones the first. */
+/* Whether group a comes before b: it is heavier, or equal and first in the query. */
 static bool is_heavier(const plan *p, uint32_t a, uint32_t b)
 {
     return p->group_score[a] > p->group_score[b] || (p->group_score[a] == p->group_score[b] && a < b);
 }
 
-/* A long report would outweigh its title by length alone: the title's words together get their share of the whole. */
+/* A long report would outweigh its title by its length alone, so the title's words together get a fixed share of the
+ * whole. */
 static void raise_title(plan *p, double share)
 {
     double title = 0, rest = 0;
@@ -626,7 +627,7 @@ static void raise_title(plan *p, double share)
         p->term[i].weight *= p->term[i].is_title ? share / (1 - share) * rest / title : 1;
 }
 
-/* Rows of a term; forms of one word together, at most all rows. */
+/* Rows of a term. Forms of one word count together, up to all rows. */
 static int64_t forms_df(const plan *p, const term *t)
 {
     int64_t df = t->df;
@@ -641,8 +642,8 @@ static int64_t forms_df(const plan *p, const term *t)
     return df < p->n_row ? df : p->n_row;
 }
 
-/* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the
- * groups. */
+/* Drops terms that no row has and groups that weigh little, and picks the heaviest of the rest to bring candidates.
+ * `heavy`: room for the groups. */
 static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS],
                          uint32_t *n_dropped)
 {
@@ -652,7 +653,8 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
         term *t = &p->term[i];
         double own = idf(p, forms_df(p, t));
         t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
-        for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++) /* a rare abbreviation is no rarer thing */
+        /* a rare abbreviation does not make its word rarer */
+        for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)
             if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 &&
                 idf(p, forms_df(p, &p->term[k])) < own)
                 own = idf(p, forms_df(p, &p->term[k]));
@@ -662,7 +664,7 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
     for (uint32_t i = 0; i < p->n_term; i++)
         if (p->term[i].is_kept && p->term[i].weight > p->group_score[p->term[i].group])
             p->group_score[p->term[i].group] = p->term[i].weight;
-    for (uint32_t g = 0; g < p->n_group; g++) { /* by insertion: few, and in a long query the rarest come anywhere */
+    for (uint32_t g = 0; g < p->n_group; g++) { /* insertion sort: groups are few, and the rarest can be anywhere */
         uint32_t at = n_heavy++;
         for (; at > 0 && is_heavier(p, g, heavy[at - 1]); at--)
             heavy[at] = heavy[at - 1];
@@ -688,7 +690,7 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
             t->is_choosing = t->is_kept && is_choosing;
         }
     }
-    for (int pass = 0; pass < 2; pass++) { /* choosing ones first, then those that add */
+    for (int pass = 0; pass < 2; pass++) { /* first the terms that bring candidates, then those that add to them */
         for (uint32_t i = n; i < p->n_term; i++) {
             if (!p->term[i].is_kept || (pass == 0 && !p->term[i].is_choosing))
                 continue;

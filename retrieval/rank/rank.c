@@ -27,7 +27,7 @@ static double kind_factor(uint32_t kinds, const myth_query *q, const myth_weight
 
 /* ---- order ---- */
 
-/* qsort has no argument for its comparison: what it needs is behind the pointers. */
+/* qsort passes no context to its comparison, so each entry points to what it needs. */
 typedef struct {
     const myth_rank_chunk *chunk;
     const char *path;
@@ -48,7 +48,7 @@ static int by_key(const void *a, const void *b)
     return x->chunk->id < y->chunk->id ? -1 : x->chunk->id > y->chunk->id;
 }
 
-/* Steps below work on `e`, the chunks as entries; each leaves it sorted by what the next one reads. */
+/* The steps below work on `e`, an entry for each chunk. Each step leaves `e` in the order that the next one needs. */
 typedef struct {
     entry *e;
     uint32_t n;
@@ -66,8 +66,8 @@ static int by_file_then_key(const void *a, const void *b)
     return by_key(a, b);
 }
 
-/* Sum of each file's best chunks, and the factor of its kind. Returns the best product, of which bonuses are a share.
- */
+/* Computes each file's sum and kind factor. Returns the best product of the two, of which symbol bonuses are a
+ * share. */
 static double sum_files(ranking *r, uint32_t n_file)
 {
     double top = 0;
@@ -104,7 +104,7 @@ static void score_files(ranking *r, uint32_t n_file, double top)
     }
 }
 
-/* Chunks of a file by their own worth; the second and later ones decay. */
+/* Scores the chunks of each file, best first; the second and later ones decay. */
 static void score_chunks(ranking *r, double top)
 {
     double symbol = r->q->kind == MYTH_QUERY_SYMBOL ? r->w->symbol_query : r->w->symbol, best = 0, decay = 1;
@@ -130,7 +130,7 @@ static int by_content(const void *a, const void *b)
     return by_key(a, b);
 }
 
-/* Of equal chunks the best stays. */
+/* Keeps the best of chunks with equal content. */
 static void drop_equal_chunks(ranking *r)
 {
     uint32_t n = 0;
@@ -144,7 +144,7 @@ static void drop_equal_chunks(ranking *r)
     qsort(r->e, r->n, sizeof(*r->e), by_key);
 }
 
-/* Of equal files the better one stays, with all its chunks. */
+/* Keeps the best of files with equal content, with all its chunks. */
 static void drop_equal_files(ranking *r)
 {
     uint32_t n = 0;
@@ -161,7 +161,7 @@ static void drop_equal_files(ranking *r)
 
 static bool is_test(const ranking *r, const entry *e) { return r->file[e->chunk->file].kinds >> MYTH_KIND_TEST & 1; }
 
-/* The last place of a list that has no test goes to the best one outside. */
+/* Gives the last place of a list without a test to the best test outside of it. */
 static void keep_quota(ranking *r, uint32_t k)
 {
     if (r->w->test_quota <= 0 || k < r->w->test_quota || r->n <= k)
@@ -193,7 +193,7 @@ myth_status myth_rank(uint32_t *order, uint32_t *n_order, myth_rank_file *file, 
     score_chunks(&r, top);
     for (uint32_t i = 0; i < r.n; i++)
         r.e[i].key = r.e[i].chunk->score;
-    if (by_file) { /* two files that share a function are two files */
+    if (by_file) { /* files that share a function are still different files */
         uint32_t n = 0;
         for (uint32_t i = 0; i < r.n; i++)
             if (r.chunk[r.e[i].idx].decay == 1)

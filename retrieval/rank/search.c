@@ -1,6 +1,6 @@
-/* search.c - see search.h. Collects what rank.h orders: rows of the full-text index, and the definitions of the names
- * in the query; then reads what is shown of the best. Everything inside one read of the store, so that it fits
- * together. */
+/* search.c - see search.h. Collects the candidates that rank.h orders: rows of the full-text index, definitions of
+ * the query's names, chunks near to its vector. Then it reads the text of the best. All of it is one read
+ * transaction, so that the results belong to one state of the index. */
 #include "search.h"
 #include "fuse.h"
 #include "retrieval/index/index_impl.h"
@@ -13,18 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFINITION_MAX = 64 }; /* of a name: more are not looked at */
+enum { DEFINITION_MAX = 64 }; /* definitions of one name that are read */
 
 typedef struct {
     int64_t id;
     uint32_t flags;
     const char *path;
-    char *own; /* the path, when the store does not keep it */
+    char *own; /* the path, when the store's cache does not have it */
 } file_row;
 
-enum { FILTERED_MORE = 16 }; /* times as many candidates where files are filtered */
+enum { FILTERED_MORE = 16 }; /* factor on the number of candidates when files are filtered */
 
-/* What is known of the candidates. rank and row are parallel, so are chunk and place. */
+/* The candidates. The arrays `rank` and `row` are parallel, and so are `chunk` and `place`. */
 typedef struct {
     myth_mem *mem;
     myth_store *store;
@@ -32,9 +32,10 @@ typedef struct {
     myth_rank_file *file;
     file_row *row;
     myth_rank_chunk *chunk;
-    const myth_match_row **match; /* of a chunk; NULL when only its definition or its vector brought it */
-    float *cosine;                /* of a chunk with the query; NAN = no vector           */
-    double lexical;               /* share of words in a chunk that has a vector          */
+    /* a chunk's match; NULL when only its definition or its vector made it a candidate */
+    const myth_match_row **match;
+    float *cosine;  /* cosine of a chunk and the query; NAN = no vector */
+    double lexical; /* share of words in the match of a chunk that has a vector */
     bool has_vectors;
     uint32_t *order, n_file, n_chunk, cap;
     uint32_t *file_slot, *chunk_slot, n_slot; /* open addressing: index + 1 by id */
@@ -99,7 +100,7 @@ static uint64_t content_of(sqlite3_stmt *s, int column)
     return v;
 }
 
-/* SQLITE_ROW is what is expected: a candidate without its row is damage. */
+/* Turns rc into a status. Only SQLITE_ROW is right: a candidate without its row means damage. */
 static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
 {
     int rc = sqlite3_step(s);
@@ -110,7 +111,7 @@ static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
     return myth_store_fail(p->store, rc, err);
 }
 
-/* Room for an id in a list of the store's; NULL: it is read each time. */
+/* Makes room for an id in one of the store's caches; NULL: it is too large and is read each time. */
 static void *room_for(const pool *p, void **list, uint32_t *n_list, int64_t id, size_t size)
 {
     if (id < 0 || id >= MYTH_KNOWN_IDS)
@@ -186,7 +187,7 @@ fail:
     return st;
 }
 
-/* The candidate of a chunk, made when it is new. */
+/* The candidate for a chunk; creates it when it is new. */
 static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -208,7 +209,8 @@ fail:
     return st;
 }
 
-/* Definitions of one name: the chunks and files that have them get their share, when few enough files do. */
+/* Adds the definitions of one name: its chunks and files get their share of the bonus, if few enough files define
+ * it. */
 static myth_status add_definitions(pool *p, const char *name, const myth_weights_search *w, bool with_tests,
                                    myth_error *err)
 {
@@ -234,7 +236,7 @@ static myth_status add_definitions(pool *p, const char *name, const myth_weights
         n_own += is_new &&
                  !(p->file[file].kinds & (1u << MYTH_KIND_TEST | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED));
     }
-    n_other = n_own && !with_tests ? n_own : n_other; /* a copy makes a name no less its file's */
+    n_other = n_own && !with_tests ? n_own : n_other; /* copies do not reduce the share of the original */
     for (uint32_t i = 0; i < n && n_other > 0 && n_other <= w->symbol_files; i++) {
         uint32_t chunk;
         MYTH_TRY(put_file(p, file_id[i], &file, err));
@@ -274,7 +276,7 @@ fail:
 
 /* ---- vectors ---- */
 
-/* Whether a chunk is there, with this text. */
+/* Whether the index has this chunk with this text. */
 static myth_status is_there(const pool *p, const myth_vector_hit *h, bool *is, myth_error *err)
 {
     sqlite3_bind_int64(p->get_chunk, 1, h->chunk_id);
@@ -285,7 +287,7 @@ static myth_status is_there(const pool *p, const myth_vector_hit *h, bool *is, m
     return st;
 }
 
-/* The chunks nearest to the query become candidates; then words and nearness of all of them one match. */
+/* Makes the chunks nearest to the query candidates, then combines words and nearness of all candidates. */
 static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_vector_hit *near, uint32_t n_near,
                                double share, myth_hits *out, myth_error *err)
 {
@@ -313,7 +315,7 @@ fail:
 
 /* ---- phrases ---- */
 
-/* The same word, or another form of it, as the index has it. */
+/* Whether two words are equal or forms of one word, by the index's tokens. */
 static bool is_same_word(const myth_word *a, const myth_word *b)
 {
     char x[MYTH_WORD_BYTES], y[MYTH_WORD_BYTES];
@@ -340,8 +342,8 @@ static bool has_phrase(const char *text, size_t n, const char *phrase)
     return false;
 }
 
-/* The index leaves out words that hold sentences together: whether they are where the phrase has them, the text says.
- */
+/* The most common English words are not indexed, so the text itself must show that the phrase has them in the right
+ * places. */
 static myth_status keep_phrases(myth_matches *m, const pool *p, const myth_query *q, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -463,7 +465,7 @@ fail:
 
 /* ---- the search ---- */
 
-/* A phrase search of a text without quotes is for the whole of it. */
+/* In phrase mode, a query without quotes is one phrase. */
 static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t n, const myth_search_opts *o,
                          const myth_weights_search *w, myth_error *err)
 {
@@ -483,7 +485,7 @@ static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t 
     return st;
 }
 
-/* Of nearness in the matches of this search. */
+/* The share of nearness in this search's matches. */
 static double share_of(const myth_search_opts *o, const myth_query *q, const myth_weights_search *w)
 {
     const bool by_words = o->mode == MYTH_SEARCH_PHRASE || o->mode == MYTH_SEARCH_SYMBOL ||
@@ -503,7 +505,7 @@ bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
     return share > 0;
 }
 
-/* Drops the candidates of files that the caller does not want. */
+/* Drops candidates in files that the caller does not want. */
 static void keep_wanted(pool *p, const myth_search_opts *o)
 {
     uint32_t n = 0;
