@@ -37,7 +37,8 @@ test-programs:
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
 # leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
 # What takes longest under them, mostly by running the command often, waits for test-full.
-ASAN_LATER = ^inspect/(runlog|rounds|secrets|injection|command|contract|select_commands|replay_ranked|since_command)$$|^retrieval/vectors_command$$|^frontend/plan_table$$|^eval/eval$$
+ASAN_LATER_INSPECT = runlog|rounds|secrets|injection|command|contract|select_commands|replay_ranked|since_command
+ASAN_LATER = ^inspect/($(ASAN_LATER_INSPECT))$$|^retrieval/vectors_command$$|^frontend/plan_table$$|^eval/eval$$
 asan:
 	@./setup.sh test
 	@cmake --preset asan -DMYTH_TESTS=ON -DMYTH_VULKAN=OFF
@@ -60,7 +61,8 @@ aarch64:
 cuda:
 	@if command -v nvcc >/dev/null; then \
 	    cmake --preset release -B build-cuda -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_TESTS=ON -DMYTH_BENCH=OFF && \
-	    cmake --build build-cuda --target mythos test_cuda_code_bytes test_engine_run && $(CTEST) --test-dir build-cuda -R '^cuda/|^tree/drivers|^vulkan/ldd|^engine/run$$'; \
+	    cmake --build build-cuda --target mythos test_cuda_code_bytes test_engine_run && \
+	    $(CTEST) --test-dir build-cuda -R '^cuda/|^tree/drivers|^vulkan/ldd|^engine/run$$'; \
 	else \
 	    echo "cuda: no nvcc here"; \
 	fi
@@ -86,9 +88,11 @@ fuzz:
 	@./setup.sh test
 	@cmake --preset fuzz -DMYTH_TESTS=ON
 	@cmake --build --preset fuzz --target fuzzers
-	@ls tests/fuzz/fuzz_*.c | xargs -P $$(nproc) -I{} sh -c 'name=$$(basename {} .c); mkdir -p build-fuzz/found/$$name; cd build-fuzz && \
-	    tests/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 found/$$name ../tests/fuzz/corpus/$${name#fuzz_} \
-	        > found/$$name.txt 2>&1 && { echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt); } \
+	@ls tests/fuzz/fuzz_*.c | xargs -P $$(nproc) -I{} sh -c ' \
+	    name=$$(basename {} .c); mkdir -p build-fuzz/found/$$name; cd build-fuzz && \
+	    tests/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	        found/$$name ../tests/fuzz/corpus/$${name#fuzz_} > found/$$name.txt 2>&1 && \
+	    echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt) \
 	        || { tail -40 found/$$name.txt; echo "fuzz: $$name failed: build-fuzz/found/$$name.txt"; exit 255; }'
 
 # Does a test notice each of the errors in tests/mutants/mutants.txt? About an hour on one processor; a run that was
@@ -111,7 +115,8 @@ package: build
 	cd build && cpack
 	@version=$$(sed -n 's/^#define MYTH_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' engine/version.h | paste -sd.) && \
 	    git archive --prefix=mythos-engine-$$version/ -o build/package/mythos-engine-$$version.tar.gz HEAD \
-	        CMakeLists.txt CMakePresets.json LICENSE SECURITY.md cmake engine examples kernels shaders && ls -l build/package/*.deb build/package/*.tar.gz
+	        CMakeLists.txt CMakePresets.json LICENSE SECURITY.md cmake engine examples kernels shaders && \
+	    ls -l build/package/*.deb build/package/*.tar.gz
 
 install: build
 	cmake --install build --prefix $(PREFIX)

@@ -65,7 +65,9 @@ for model; do
     done
     on=$(median "$scratch/on") off=$(median "$scratch/off")
     ratio=$(awk -v a="$on" -v b="$off" 'BEGIN { printf("%.2f", a / b) }')
-    echo "$model: prefill $PROMPT: skip on $on, off $off tok/s, ratio $ratio; logits of the last token $([ $same = true ] && echo equal || echo DIFFER); load $load"
+    logits=$([ $same = true ] && echo equal || echo DIFFER)
+    echo "$model: prefill $PROMPT: skip on $on, off $off tok/s, ratio $ratio;" \
+        "logits of the last token $logits; load $load"
     [ -z "${OUT:-}" ] || echo \
         "{\"model\": \"$model\", \"test\": \"pp$PROMPT\", \"tok_s\": $on, \"tok_s_off\": $off, \"ratio\": $ratio," \
         "\"same_logits\": $same, \"runs\": $((2 * ROUNDS)), \"threads\": $THREADS, \"load\": $load}" >>"$OUT"

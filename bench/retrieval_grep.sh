@@ -22,8 +22,9 @@ rounds = int(os.environ.get("ROUNDS", "7"))
 nice = os.environ.get("NICE", "").split()
 queries = [
     ("literal", "static inline"), ("literal", "mutex"), ("literal", "zzzyyyxxx"), ("literal", "return"),
-    ("regex", r"static\s+inline\s+\w+"), ("regex", r"\w+_init\("), ("regex", r"^#define\s+[A-Z_]+\s+\d+$"), ("regex", r"[A-Z][a-z]+Error"),
-    ("regex", r"foo|bar|baz"), ("regex", r"\bmutex\b"), ("regex", r"(\w+)\s*=\s*\w+\s*;"), ("regex", r"\d{4}-\d{2}-\d{2}"), ("regex", r"^\s*(if|for|while)\s*\("),
+    ("regex", r"static\s+inline\s+\w+"), ("regex", r"\w+_init\("), ("regex", r"^#define\s+[A-Z_]+\s+\d+$"),
+    ("regex", r"[A-Z][a-z]+Error"), ("regex", r"foo|bar|baz"), ("regex", r"\bmutex\b"),
+    ("regex", r"(\w+)\s*=\s*\w+\s*;"), ("regex", r"\d{4}-\d{2}-\d{2}"), ("regex", r"^\s*(if|for|while)\s*\("),
 ]
 
 
@@ -31,7 +32,8 @@ def run(cmd):
     before, start = os.times(), time.perf_counter()
     out = subprocess.run(nice + cmd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     wall, after = time.perf_counter() - start, os.times()
-    return wall * 1e3, (after.children_user + after.children_system - before.children_user - before.children_system) * 1e3, out.count(b"\n")
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return wall * 1e3, cpu * 1e3, out.count(b"\n")
 
 
 print("mode,query,rows,rg_rows,ms,rg_ms,ratio,cpu_ms,rg_cpu_ms,cpu_ratio")
@@ -44,6 +46,7 @@ for mode, query in queries:
         for k in (0, 1) if i % 2 == 0 else (1, 0):
             took[k].append(run((a, b)[k]))
     ms, cpu = ([statistics.median(t[j] for t in took[k]) for k in (0, 1)] for j in (0, 1))
-    print(f'{mode},"{query}",{rows[0]},{rows[1]},{ms[0]:.0f},{ms[1]:.0f},{ms[0] / ms[1]:.2f},{cpu[0]:.0f},{cpu[1]:.0f},{cpu[0] / cpu[1]:.2f}'
+    print(f'{mode},"{query}",{rows[0]},{rows[1]},{ms[0]:.0f},{ms[1]:.0f},{ms[0] / ms[1]:.2f},'
+          f'{cpu[0]:.0f},{cpu[1]:.0f},{cpu[0] / cpu[1]:.2f}'
           + ("" if rows[0] == rows[1] else ",rows differ"), flush=True)
 END

@@ -29,7 +29,8 @@ top = tempfile.mkdtemp(prefix="mythos-hostile-")
 rng = random.Random(1)
 
 PLAIN = {
-    "main.c": "int main(void)\n{\n    return 0;\n}\n", "a.py": "def f(x):\n    return x\n", "a.js": "function f(x) { return x; }\n",
+    "main.c": "int main(void)\n{\n    return 0;\n}\n", "a.py": "def f(x):\n    return x\n",
+    "a.js": "function f(x) { return x; }\n",
     "a.ts": "export function f(x: number) { return x; }\n", "a.go": "package a\nfunc f() {}\n", "a.rs": "fn f() {}\n",
     "a.java": "class A { int f() { return 0; } }\n", "a.json": "{\"a\": 1}\n",
 }
@@ -81,7 +82,8 @@ def long_path(d):
 
 
 def odd_names(d):
-    for name in (b"new\nline.c", b"::stop-commands::x.c", b"x\n::error::y.c", b"esc\x1b[31m.c", b"bad\xff\xfe.c", "bidi\u202egpj.c".encode(), b"-rf.c", b"quo\"te'.c", b" .c", b"a" * 250 + b".c"):
+    for name in (b"new\nline.c", b"::stop-commands::x.c", b"x\n::error::y.c", b"esc\x1b[31m.c", b"bad\xff\xfe.c",
+                 "bidi\u202egpj.c".encode(), b"-rf.c", b"quo\"te'.c", b" .c", b"a" * 250 + b".c"):
         write(os.path.join(d.encode(), name), b"int f(void) { return 1; }\n")
 
 
@@ -118,10 +120,12 @@ def repository(d, config=""):
 
 def commits(d):
     repository(d)
-    env = dict(os.environ, GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@b")
+    env = dict(os.environ, GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a",
+               GIT_COMMITTER_EMAIL="a@b")
     write(os.path.join(d, "bomb.txt"), b"0" * (48 << 20))
     for args in (["add", "-A"], ["commit", "-qm", "first"], ["gc", "-q"]):
-        subprocess.run(["git", "-C", d, *args], check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(["git", "-C", d, *args], check=True, env=env, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
     write(os.path.join(d, "bomb.txt"), b"1\n")
     subprocess.run(["git", "-C", d, "commit", "-qam", "second"], check=True, env=env, stdout=subprocess.DEVNULL)
 
@@ -137,7 +141,8 @@ def foreign(d):
 
 def ran_marker(d):
     mark = os.path.join(d, "ran")
-    repository(d, f"[core]\n\tfsmonitor = touch {mark}\n\tpager = touch {mark}\n[filter \"x\"]\n\tclean = touch {mark}\n\tsmudge = touch {mark}\n")
+    repository(d, f"[core]\n\tfsmonitor = touch {mark}\n\tpager = touch {mark}\n"
+                  f"[filter \"x\"]\n\tclean = touch {mark}\n\tsmudge = touch {mark}\n")
     write(os.path.join(d, ".gitattributes"), "* filter=x\n")
 
 
@@ -201,7 +206,8 @@ CASES = [
     ("10.5 MB of C", text("x.c", rows(300000, "int f%(int x) { return x + 1; }\n"))),
     ("2 M numbers, a line each", text("x.c", "int a[] = {\n" + "123,\n" * 2000000 + "};\n")),
     ("1 MB of numbers, a line each", text("x.c", "int a[] = {\n" + "123,\n" * 200000 + "};\n")),
-    ("NUL bytes in text", text("x.c", b"int a;\n" * 2000 + b"char s[] = \"\0\0\";\n" + b"int f(void) { return 1; }\n" * 100)),
+    ("NUL bytes in text", text("x.c", b"int a;\n" * 2000 + b"char s[] = \"\0\0\";\n" +
+                               b"int f(void) { return 1; }\n" * 100)),
     ("NUL bytes at the beginning", text("x.c", b"\0" + b"int f(void) { return 1; }\n" * 100)),
     ("5 MB of NUL", text("x.c", b"\0" * (5 << 20))),
     ("lines that end in CRLF", text("x.c", rows(5000, "int f(void)\r\n{\r\n    /* x */\r\n    return 1;\r\n}\r\n"))),
@@ -210,7 +216,8 @@ CASES = [
     ("2 MB of random bytes", text("x.c", lambda: rng.randbytes(2 << 20))),
     ("2 MB of random bytes without NUL", text("x.c", lambda: rng.randbytes(2 << 20).replace(b"\0", b"x"))),
     ("1 MB of random bytes without NUL", text("x.c", lambda: rng.randbytes(1 << 20).replace(b"\0", b"x"))),
-    ("0.9 MB of random printable lines", text("x.c", lambda: "".join(chr(rng.randrange(32, 127)) if i % 80 else "\n" for i in range(900000)))),
+    ("0.9 MB of random printable lines",
+     text("x.c", lambda: "".join(chr(rng.randrange(32, 127)) if i % 80 else "\n" for i in range(900000)))),
     ("0 bytes", text("x.c", "")),
     ("5 GB, sparse", sparse("x.c", 5 << 30)),
     ("60 MB, sparse", sparse("x.c", 60 << 20)),
@@ -219,15 +226,17 @@ CASES = [
     ("a socket", sock),
     ("a device", lambda d: os.mknod(os.path.join(d, "x.c"), 0o600 | 0o20000, os.makedev(1, 5))),
     ("links in a ring", links_in_a_ring),
-    ("a link out of the tree", lambda d: (os.symlink("/etc/passwd", os.path.join(d, "x.c")), os.symlink("/usr", os.path.join(d, "usr")))),
+    ("a link out of the tree", lambda d: (os.symlink("/etc/passwd", os.path.join(d, "x.c")),
+                                          os.symlink("/usr", os.path.join(d, "usr")))),
     ("100,000 files in a folder", many_files(100000)),
     ("a path of 5,000 bytes", long_path),
     ("odd names", odd_names),
     ("hard patterns", patterns),
     ("90,000 patterns, 20,000 files", many_patterns),
     ("60 files of 1 MiB of patterns", pattern_files),
-    *((f"a pipe as {p}", pipe_at(p)) for p in (".git/config", ".git/index", ".git/HEAD", ".git/refs/heads/x", ".git/info/exclude", ".git/objects/info/alternates",
-                                                ".gitattributes", ".gitignore")),
+    *((f"a pipe as {p}", pipe_at(p)) for p in (
+        ".git/config", ".git/index", ".git/HEAD", ".git/refs/heads/x", ".git/info/exclude",
+        ".git/objects/info/alternates", ".gitattributes", ".gitignore")),
     ("settings that include a pipe", included_pipe),
     ("settings that include without end", endless_includes),
     (".git is a file to elsewhere", git_file("gitdir: /nowhere/at/all\n")),
@@ -237,14 +246,16 @@ CASES = [
     ("a large object in the history", commits),
     ("another user's repository", foreign),
     ("programs in the settings", ran_marker),
-    ("macros that break C", text("x.c", "#define B {\n" + "#if X\nint f(void) B\n#else\nint g(void) B\n#endif\n  x(;\n}\n" * 6000)),
+    ("macros that break C",
+     text("x.c", "#define B {\n" + "#if X\nint f(void) B\n#else\nint g(void) B\n#endif\n  x(;\n}\n" * 6000)),
     ("deep else if", text("x.c", "void f(void) {\n" + "if (a) b(); else\n" * 20000 + ";}\n")),
     ("a string without an end", text("x.js", "`" + "${a}\n" * 20000)),
     ("deep indents", text("x.py", "".join(" " * i + "if x:\n" for i in range(1400)))),
     ("a long chain of operators", text("x.py", "a = 1" + " + 1" * 4900 + "\n")),
     ("nested generics", text("x.ts", "type A = " + "B<\n" * 1900 + "C" + ">" * 1900 + ";\n")),
     ("nested arrays of YAML", text("x.yaml", "- " * 9000 + "\n")),
-    ("nested lists of Markdown", text("x.md", "> " * 9000 + "\n" + "* " * 9000 + "\n" + "[" * 1999 + "\n" + "*a " * 100000)),
+    ("nested lists of Markdown",
+     text("x.md", "> " * 9000 + "\n" + "* " * 9000 + "\n" + "[" * 1999 + "\n" + "*a " * 100000)),
     ("nested classes of Java", text("x.java", "class A { " * 1999 + "}" * 1999)),
     ("closures of Kotlin", text("x.kt", "val a = " + "{ b.map " * 1900 + "}" * 1900 + "\n")),
     ("heredocs of Ruby", text("x.rb", "<<A; " * 3000 + "\n" + "A\n" * 3000)),
@@ -271,7 +282,8 @@ def run(d):
     os.mkdir(cache)
     env = dict(os.environ, XDG_CACHE_HOME=cache, HOME=cache, XDG_CONFIG_HOME=cache)
     a, t = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    p = subprocess.run([mythos, "index", "-q", "--json", "--no-embed", d], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    p = subprocess.run([mythos, "index", "-q", "--json", "--no-embed", d], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, env=env)
     wall, b = time.monotonic() - t, resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1e3 * (b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime), 1e3 * wall, p
 
@@ -288,7 +300,8 @@ def listed(d, p):
         said += [f"{u['note']}" for u in j["unstructured"]] + [f"{n} {r}" for r, n in j["skipped"].items()]
     except ValueError:
         said.append(p.stderr.decode(errors="replace").strip()[:100])
-    s = subprocess.run([mythos, "scan", "-q", "--explain", d], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=top))
+    s = subprocess.run([mythos, "scan", "-q", "--explain", d], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                       env=dict(os.environ, HOME=top))
     for line in s.stdout.decode(errors="replace").splitlines():
         part = line.split("\t")
         if len(part) == 3 and part[0] not in ("in", "skipped_dir", "hidden") and len(said) < 6:

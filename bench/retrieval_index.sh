@@ -28,7 +28,8 @@ took = {}
 
 def run(key, cmd, cache):
     before, start = os.times(), time.perf_counter()
-    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, XDG_CACHE_HOME=cache))
+    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                       env=dict(os.environ, XDG_CACHE_HOME=cache))
     wall, after = time.perf_counter() - start, os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     took.setdefault(key, []).append((wall * 1e3, cpu * 1e3))
@@ -52,11 +53,13 @@ def measure(b, n):
         assert word.encode() in out, "the changed file is not found"
 
 
-code = sorted(os.path.join(d, n) for d, _, names in os.walk(root) if "/.git" not in d for n in names if n.endswith(".c"))
+code = sorted(os.path.join(d, n) for d, _, names in os.walk(root) if "/.git" not in d
+              for n in names if n.endswith(".c"))
 path = code[len(code) // 2]
 with open(path, "rb") as f:
     text = f.read()
-print(f"load {os.getloadavg()[0]:.1f}, changed file {os.path.relpath(path, root)} of {len(text)} bytes", file=sys.stderr, flush=True)
+print(f"load {os.getloadavg()[0]:.1f}, changed file {os.path.relpath(path, root)} of {len(text)} bytes",
+      file=sys.stderr, flush=True)
 try:
     for n in range(rounds):
         for b in range(len(builds))[:: 1 if n % 2 == 0 else -1]:
@@ -69,13 +72,15 @@ finally:
 print("build,what,ms,cpu_ms")
 for b in range(len(builds)):
     for what in ("cold", "same", "status", "search", "changed"):
-        print(f"{builds[b]},{what},{statistics.median(t[0] for t in took[b, what]):.1f},{statistics.median(t[1] for t in took[b, what]):.1f}")
+        wall, cpu = (statistics.median(t[k] for t in took[b, what]) for k in (0, 1))
+        print(f"{builds[b]},{what},{wall:.1f},{cpu:.1f}")
 source = sum(os.lstat(os.path.join(d, n)).st_size for d, _, names in os.walk(root) if "/.git" not in d for n in names)
 for b in range(len(builds)):
     cache = os.path.join(top.name, str(b))
     shutil.rmtree(cache)
     run((b, "size"), [builds[b], "index", "-q", root], cache)
-    size = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(cache) for n in names if n.startswith("index-") and n.endswith(".db"))
+    size = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(cache) for n in names
+               if n.startswith("index-") and n.endswith(".db"))
     print(f"{builds[b]},size,{size / source:.3f},")
 print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 END

@@ -24,7 +24,8 @@ note = re.compile(r"(\d+) of \d+ tokens: (\d+) of (\d+) files; ([\d.]+) ms, ([\d
 
 
 def run(*more):
-    p = subprocess.run([mythos, "map", root, "--tokens", tokens, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    p = subprocess.run([mythos, "map", root, "--tokens", tokens, *more], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, check=True)
     return p.stdout, [float(x) for x in note.search(p.stderr.decode()).groups()]
 
 

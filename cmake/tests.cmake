@@ -14,12 +14,13 @@ elseif(NOT CMOCKA_LIBRARY)
     message(FATAL_ERROR "cmocka is missing: ./setup.sh test installs what the tests need")
 endif()
 
+set(asan_options "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1")
 set(test_environment
     ${test_command}
     "MYTHOS_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
     "XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state"
-    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
+    "ASAN_OPTIONS=${asan_options}"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
 
@@ -168,7 +169,7 @@ if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
     get_property(vulkan_tests DIRECTORY PROPERTY TESTS)
     list(FILTER vulkan_tests INCLUDE REGEX "^vulkan/|_vulkan$|^inspect/devices$")
     set_property(TEST ${vulkan_tests} APPEND PROPERTY ENVIRONMENT
-        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:detect_leaks=0")
+        "ASAN_OPTIONS=${asan_options}:detect_leaks=0")
 endif()
 
 add_custom_target(full_programs)                # what only full runs run, beside all

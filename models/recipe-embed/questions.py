@@ -10,8 +10,9 @@ The language is named now and then, in front or behind, as people do in a search
 import re
 
 STOP = set(
-    "a an and any are as at be been being by can do does for from has have if in into is it its not of on or that the this "
-    "to was when where which with will using use used given so such than then these those they you your we our i".split()
+    "a an and any are as at be been being by can do does for from has have if in into is it its not of on or that "
+    "the this to was when where which with will using use used given so such than then these those they you your we "
+    "our i".split()
 )
 DROP = set("a an the".split())
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

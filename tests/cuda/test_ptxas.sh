@@ -21,7 +21,12 @@ collect()
     echo "file,kernel,arch,registers,shared,stack,spills"
     for report in "$build"/cuda/*.ptxas; do
         awk -v file="$(basename "$report" .ptxas)" '
-            /Compiling entry function/ { split($0, q, "\047"); kernel = q[2]; arch = q[4]; sub(/^sm_/, "", arch); stack = spills = 0; next }
+            /Compiling entry function/ {
+                split($0, q, "\047"); kernel = q[2]; arch = q[4]
+                sub(/^sm_/, "", arch)
+                stack = spills = 0
+                next
+            }
             /bytes stack frame/ { stack = $1; spills = $5 + $9; next }
             /Used [0-9]+ registers/ && kernel != "" {
                 shared = 0

@@ -33,7 +33,8 @@ check() # folder of a tree, table; prints every mistake, fails when there is one
                 list = line; sub(/^[^:]*:/, "", list)
                 n = split(list, part, " ")
                 for (i = 1; i <= n; i++) {
-                    if (!(part[i] in row)) mistake("rooms.txt: " part[i] " is not above " node ", which would include it")
+                    if (!(part[i] in row))
+                        mistake("rooms.txt: " part[i] " is not above " node ", which would include it")
                     may[node, part[i]] = 1
                 }
                 if (node in row) mistake("rooms.txt: " node " has two rows")

@@ -18,9 +18,11 @@ works_on_the_cpu() # what, command and its arguments' prefix
     shift
     "$@" devices --json >"$dir/devices" || fail "$what: devices"
     grep -q '"name":"cpu"' "$dir/devices" || fail "$what: no cpu among the devices: $(cat "$dir/devices")"
-    ! grep -q '"name":"\(cuda\|vulkan\):' "$dir/devices" || fail "$what: a device where there is none: $(cat "$dir/devices")"
+    ! grep -q '"name":"\(cuda\|vulkan\):' "$dir/devices" ||
+        fail "$what: a device where there is none: $(cat "$dir/devices")"
     "$@" plan -m random:gemma3-tiny:q8_0 --json | grep -q '"device":"cpu"' || fail "$what: plan"
-    "$@" generate -q -m random:gemma3-tiny:q8_0 --ids 2,7,9 -n 4 --ignore-eos --json >"$dir/answer" || fail "$what: generate"
+    "$@" generate -q -m random:gemma3-tiny:q8_0 --ids 2,7,9 -n 4 --ignore-eos --json >"$dir/answer" ||
+        fail "$what: generate"
     if [ -s "$dir/first" ]; then
         cmp -s "$dir/first" "$dir/answer" || fail "$what: another answer: $(cat "$dir/answer")"
     else
@@ -28,13 +30,16 @@ works_on_the_cpu() # what, command and its arguments' prefix
     fi
     for device in vulkan:0 cuda:0; do
         code=0
-        "$@" generate -q -m random:gemma3-tiny:q8_0 --ids 2,7,9 -n 4 --device "$device" >"$dir/out" 2>"$dir/err" || code=$?
-        [ "$code" -eq 69 ] && [ ! -s "$dir/out" ] && grep -q "$device" "$dir/err" || fail "$what: --device $device: exit $code, $(cat "$dir/err")"
+        "$@" generate -q -m random:gemma3-tiny:q8_0 --ids 2,7,9 -n 4 --device "$device" \
+            >"$dir/out" 2>"$dir/err" || code=$?
+        [ "$code" -eq 69 ] && [ ! -s "$dir/out" ] && grep -q "$device" "$dir/err" ||
+            fail "$what: --device $device: exit $code, $(cat "$dir/err")"
     done
 }
 
 # No driver: the loader finds none, the runtime finds no device.
-works_on_the_cpu "no driver" env CUDA_VISIBLE_DEVICES= VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent "$MYTHOS_BIN"
+no_driver="env CUDA_VISIBLE_DEVICES= VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent"
+works_on_the_cpu "no driver" $no_driver "$MYTHOS_BIN"
 
 # No loader either: opening any library of theirs fails. The hook tells what it was asked for, so that one which was
 # never called shows.
@@ -72,20 +77,22 @@ configure() # name, options
 {
     name=$1
     shift
-    cmake -S . -B "$dir/$name" -G Ninja -DMYTH_TESTS=OFF -DMYTH_BENCH=OFF -DMYTH_GRAMMARS_OPTIMIZE=-O0 "$@" >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
+    cmake -S . -B "$dir/$name" -G Ninja -DMYTH_TESTS=OFF -DMYTH_BENCH=OFF -DMYTH_GRAMMARS_OPTIMIZE=-O0 "$@" \
+        >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
 }
 configure neither -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF
 builds=""
 if [ "${MYTHOS_TEST_FULL:-}" = 1 ]; then
     builds=neither
-    if command -v nvcc >/dev/null; then         # else the build under test is the one without CUDA, and without Vulkan neither is left
+    # without nvcc the build under test is the one without CUDA, and without Vulkan neither is left
+    if command -v nvcc >/dev/null; then
         configure no_cuda -DMYTH_CUDA=OFF
         configure no_vulkan -DMYTH_VULKAN=OFF
         builds="neither no_cuda no_vulkan"
     fi
     for name in $builds; do
         cmake --build "$dir/$name" --target mythos >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
-        works_on_the_cpu "$name" env CUDA_VISIBLE_DEVICES= VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent "$dir/$name/mythos"
+        works_on_the_cpu "$name" $no_driver "$dir/$name/mythos"
     done
 fi
 echo "works without a driver and without a loader; built without one kind or both: ${builds:-configured only}"

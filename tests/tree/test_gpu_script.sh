@@ -16,7 +16,10 @@ unset MYTHOS_TEST_DEVICES DEVICES MODELS LLAMA || true
 
 rows() # file, device, test: that many rows with a figure
 {
-    awk -F, -v device="$2" -v test="$3" '{ sub(/"[^"]*"/, "") } $1 == device && $5 == test && ($8 > 0 || $9 > 0) { n++ } END { print n + 0 }' "$1"
+    awk -F, -v device="$2" -v test="$3" '
+        { sub(/"[^"]*"/, "") }
+        $1 == device && $5 == test && ($8 > 0 || $9 > 0) { n++ }
+        END { print n + 0 }' "$1"
 }
 
 expect() # file, device, test, number
@@ -67,11 +70,16 @@ fi
 # A stand-in that answers as llama-bench does.
 cat >"$dir/llama-bench" <<'BENCH'
 #!/bin/sh
+row() # n_prompt, n_gen, n_depth, avg_ts
+{
+    echo "{\"build_commit\": \"x\", \"n_prompt\": $1, \"n_gen\": $2, \"n_depth\": $3," \
+        "\"avg_ns\": 1, \"avg_ts\": $4, \"stddev_ts\": 1.0}"
+}
 case "$*" in
-*"-d 8"*) echo '{"build_commit": "x", "n_prompt": 0, "n_gen": 4, "n_depth": 8, "avg_ns": 1, "avg_ts": 50.5, "stddev_ts": 1.0}' ;;
+*"-d 8"*) row 0 4 8 50.5 ;;
 *)
-    echo '{"build_commit": "x", "n_prompt": 16, "n_gen": 0, "n_depth": 0, "avg_ns": 1, "avg_ts": 1000.25, "stddev_ts": 1.0}'
-    echo '{"build_commit": "x", "n_prompt": 0, "n_gen": 4, "n_depth": 0, "avg_ns": 1, "avg_ts": 100.5, "stddev_ts": 1.0}'
+    row 16 0 0 1000.25
+    row 0 4 0 100.5
     ;;
 esac
 BENCH

@@ -21,7 +21,8 @@ int main(void)
     myth_model model;
     if (myth_mem_open(&mem, 0, &err) != MYTH_OK)
         return 1;
-    if (myth_model_open(&model, mem, "/nowhere", &(myth_weights_opts){ .level = MYTH_WEIGHTS_CONFIG }, &err) != MYTH_ENOTFOUND)
+    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG };
+    if (myth_model_open(&model, mem, "/nowhere", &opts, &err) != MYTH_ENOTFOUND)
         return 2;
     printf("%s\n", err.msg);
     return myth_mem_close(mem) ? 3 : 0;

@@ -15,7 +15,8 @@ expect() # file, line
 mkdir -p "$dir/one" "$dir/two"
 cd "$dir"
 cat >one/CTestTestfile.cmake <<'END'
-add_test(room/pass "/bin/sh" "-c" "echo 'seed 7, from the commit; and so on'; echo 'SKIPPED level amx: the processor lacks it'")
+add_test(room/pass "/bin/sh" "-c"
+    "echo 'seed 7, from the commit; and so on'; echo 'SKIPPED level amx: the processor lacks it'")
 add_test(room/again "/bin/sh" "-c" "for i in 1 2; do echo 'SKIPPED level amx: the processor lacks it'; done")
 add_test(room/skip "/bin/sh" "-c" "echo 'skipped: no git'; exit 77")
 set_tests_properties(room/skip PROPERTIES SKIP_RETURN_CODE 77)

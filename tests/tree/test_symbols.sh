@@ -12,11 +12,13 @@ check() # archive; prints what is not allowed, fails when there is something
 {
     nm -A -u "$1" | awk '
         BEGIN {
-            n = split("exit _exit abort printf vprintf puts putchar fprintf vfprintf fputs fputc fwrite stdout stderr perror system popen " \
-                      "fork execve execvp dlopen malloc calloc realloc free strdup strndup asprintf vasprintf posix_memalign aligned_alloc " \
-                      "memalign valloc mmap mmap64 mremap munmap sbrk getline open_memstream", name, " ")
+            n = split("exit _exit abort printf vprintf puts putchar fprintf vfprintf fputs fputc fwrite stdout " \
+                      "stderr perror system popen fork execve execvp dlopen malloc calloc realloc free strdup " \
+                      "strndup asprintf vasprintf posix_memalign aligned_alloc memalign valloc mmap mmap64 mremap " \
+                      "munmap sbrk getline open_memstream", name, " ")
             for (i = 1; i <= n; i++) forbidden[name[i]] = 1
-            n = split("mem.c.o:calloc mem.c.o:free mem.c.o:posix_memalign mem.c.o:mmap mem.c.o:munmap map.c.o:mmap map.c.o:munmap volk.c.o:dlopen", name, " ")
+            n = split("mem.c.o:calloc mem.c.o:free mem.c.o:posix_memalign mem.c.o:mmap mem.c.o:munmap " \
+                      "map.c.o:mmap map.c.o:munmap volk.c.o:dlopen", name, " ")
             for (i = 1; i <= n; i++) allowed[name[i]] = 1
         }
         {

@@ -3,7 +3,10 @@
 # bytes.h: a line with a raw sum or product of something that is named like a size must say in a comment why it cannot
 # overflow.
 cd "${MYTHOS_SOURCE_DIR:-.}" || exit 1
-files="engine/model/meta.c engine/model/meta_json.c engine/model/weights.c engine/model/weights_gguf.c engine/model/weights_safetensors.c engine/model/config.c engine/model/config_gguf.c engine/model/config_json.c"
+files=""
+for name in meta meta_json weights weights_gguf weights_safetensors config config_gguf config_json; do
+    files="$files engine/model/$name.c"
+done
 status=0
 if grep -nE '\b(malloc|calloc|realloc|strdup|strndup|alloca|free)[[:space:]]*\(' $files; then
     echo "memory that is not on the ledger" >&2

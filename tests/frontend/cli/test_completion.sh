@@ -29,7 +29,8 @@ for c in commands:
     assert words[0] == "_arguments", words[0]
     spec = {re.match(r"\*?(-[^\[=]*)", w).group(1): w for w in words if re.match(r"\*?-[^\[]+\[", w)}
     mine = {l[l.index("-l") + 1]: l for l in fish if f"__fish_seen_subcommand_from {c}" in l or "-n" not in l}
-    for also, flag, value, text in re.findall(r"^  ((?:-\S+, )*)--([a-z0-9-]+)(?: (\S+))?(?:\s{2,}(.*))?$", run(c, "--help"), re.M):
+    row = r"^  ((?:-\S+, )*)--([a-z0-9-]+)(?: (\S+))?(?:\s{2,}(.*))?$"
+    for also, flag, value, text in re.findall(row, run(c, "--help"), re.M):
         n_flag += 1
         assert "--" + flag in spec, (c, flag)
         assert flag in mine, (c, flag)

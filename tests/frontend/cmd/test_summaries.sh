@@ -81,8 +81,9 @@ echo '/* more */' >>src/bare.c
 map 0 --summaries
 grep -q 'summaries: 1 files' "$dir/err" || fail "a change: $(cat "$dir/err")"
 map 0 --summaries --json
-python3 -c \
-    'import json,sys; f={x["path"]:x["summary"] for x in json.load(open(sys.argv[1]))["files"]}; assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
+python3 -c 'import json, sys
+f = {x["path"]: x["summary"] for x in json.load(open(sys.argv[1]))["files"]}
+assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
 # another model: all anew; one of random weights writes what is about no file, and headlines stay
 map 0 --summaries -m random:gemma3-tiny:f32
 grep -q 'summaries: 4 files were looked at, 0 have a line, 4 by asking' "$dir/err" || fail "random: $(cat "$dir/err")"
@@ -98,7 +99,8 @@ subprocess.run([sys.argv[1], "map", "-q"], stdout=subprocess.DEVNULL, check=True
 [path] = [p for p in glob.glob(sys.argv[2] + "/**/*", recursive=True) if p.endswith(".db")]
 look = pathlib.Path(path).resolve().as_uri() + "?mode=ro"
 count = lambda: sqlite3.connect(look, uri=True).execute("SELECT count(*) FROM summaries").fetchone()[0]
-p = subprocess.Popen([sys.argv[1], "map", "--summaries", "-m", "random:gemma3-tiny:f32", "--tokens", "500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+p = subprocess.Popen([sys.argv[1], "map", "--summaries", "-m", "random:gemma3-tiny:f32", "--tokens", "500"],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 while p.poll() is None and not 4 < count():
     time.sleep(0.02)
 p.send_signal(signal.SIGINT)
@@ -106,7 +108,8 @@ out, err = p.communicate(timeout=120)
 n = count()
 assert p.returncode == 3 and "left for the next run" in err and out, (p.returncode, err)
 assert 4 < n < 204, n
-p = subprocess.run([sys.argv[1], "map", "--summaries", "--summary-files", "1", "-m", "random:gemma3-tiny:f32"], capture_output=True, text=True)
+p = subprocess.run([sys.argv[1], "map", "--summaries", "--summary-files", "1", "-m", "random:gemma3-tiny:f32"],
+                   capture_output=True, text=True)
 assert p.returncode == 0, (p.returncode, p.stderr)
 assert f"1 of {204 - n} files were looked at" in p.stderr, p.stderr
 print("interrupted after", n, "of 204 files")

@@ -23,7 +23,8 @@ git config --global init.defaultBranch main
 git config --global core.autocrlf false
 
 cat >"$dir/look.py" <<'END'
-"""look.py KIND FILE [ROOT]: whether what was printed is what the contract says of KIND. ROOT: where the files of findings are."""
+"""look.py KIND FILE [ROOT]: whether what was printed is what the contract says of KIND.
+ROOT: where the files of findings are."""
 import json
 import os
 import re
@@ -56,8 +57,8 @@ def hits(rows, is_line):
 
 
 def inspection(d):
-    keys(d, "model", "prompt_tokens", "max_new_tokens", "finish_reason", "complete", "findings", "missing_context", "parts", "budget", "inspected",
-         "context_rounds")
+    keys(d, "model", "prompt_tokens", "max_new_tokens", "finish_reason", "complete", "findings", "missing_context",
+         "parts", "budget", "inspected", "context_rounds")
     # of a symbol its context is asked for, which the shipped model does not read
     def is_context(m):
         return d["inspected"].startswith("symbol ") and ("context" in m["why"] or " past the " in m["why"])

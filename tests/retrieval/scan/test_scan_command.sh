@@ -44,7 +44,8 @@ path = lambda f: f["path"].encode() if "path" in f else base64.b64decode(f["path
 files = {path(f): f for f in d["files"]}
 assert list(files) == [b"b\xffd.c", b"new\nline.c", b"src/a.c", b"src/g.go", b"tests/test_a.py"], files
 assert [files[p]["language"] for p in files] == ["c", "c", "c", "go", "python"]
-assert [p for p in files if files[p]["generated"]] == [b"src/g.go"] and [p for p in files if files[p]["test"]] == [b"tests/test_a.py"]
+assert [p for p in files if files[p]["generated"]] == [b"src/g.go"]
+assert [p for p in files if files[p]["test"]] == [b"tests/test_a.py"]
 assert files[b"src/a.c"]["bytes"] == 7
 assert d["out"] == {"ignored": 1, "hidden": 2, "skipped_dir": 1, "binary": 1}, d["out"]
 assert len(d["explain"]) == 10 and all(e["why"] for e in d["explain"])
@@ -60,14 +61,17 @@ MYTHOS_GLOB='*.go' "$MYTHOS_BIN" scan "$dir/t" -q -g '*.py' >"$dir/out"
 "$MYTHOS_BIN" scan "$dir/t" -q -u --hidden >"$dir/out"
 grep -q '^src/skip.tmp$' "$dir/out" && grep -q '^src/.dot$' "$dir/out" || fail "-u --hidden: $(cat "$dir/out")"
 (cd "$dir/t/src" && "$MYTHOS_BIN" scan -q) >"$dir/out"
-[ "$(cat "$dir/out")" = "$(printf 'a.c\ng.go\nskip.tmp')" ] || fail "here: $(cat "$dir/out")"     # no repository: the root's own patterns only
+# no repository: the root's own patterns only
+[ "$(cat "$dir/out")" = "$(printf 'a.c\ng.go\nskip.tmp')" ] || fail "here: $(cat "$dir/out")"
 
 code=0
 "$MYTHOS_BIN" scan "$dir/t/none" >"$dir/out" 2>"$dir/err" || code=$?
-[ $code -eq 66 ] && [ ! -s "$dir/out" ] && grep -q 'no files; out: none' "$dir/err" || fail "no files: $code $(cat "$dir/err")"
+[ $code -eq 66 ] && [ ! -s "$dir/out" ] && grep -q 'no files; out: none' "$dir/err" ||
+    fail "no files: $code $(cat "$dir/err")"
 code=0
 "$MYTHOS_BIN" scan "$dir/t/src/build/.." -g '*.none' --json >"$dir/out" 2>"$dir/err" || code=$?
-[ $code -eq 66 ] && grep -q '"files":\[\],"out":{"ignored":' "$dir/out" && grep -q 'ignored' "$dir/err" || fail "none named: $code $(cat "$dir/err")"
+[ $code -eq 66 ] && grep -q '"files":\[\],"out":{"ignored":' "$dir/out" && grep -q 'ignored' "$dir/err" ||
+    fail "none named: $code $(cat "$dir/err")"
 code=0
 "$MYTHOS_BIN" scan "$dir/nowhere" >"$dir/out" 2>"$dir/err" || code=$?
 [ $code -eq 66 ] && grep -q 'nowhere' "$dir/err" || fail "no directory: $code"

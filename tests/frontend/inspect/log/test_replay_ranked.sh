@@ -20,8 +20,11 @@ mkdir -p "$dir/r"
 cd "$dir/r"
 python3 - <<'END'
 for i in range(16):
-    open(f"part{i}.py", "w").write(f'"""Part {i} of the session store."""\nimport os\n\n\ndef load_session_{i}(key, rows):\n    """Reads the session of a key."""\n'
-                                   f'    value = rows[key]\n    return eval(value)\n\n\ndef save_session_{i}(key, rows, value):\n    os.system("store " + key)\n    rows[key] = value\n')
+    open(f"part{i}.py", "w").write(
+        f'"""Part {i} of the session store."""\nimport os\n\n\n'
+        f'def load_session_{i}(key, rows):\n    """Reads the session of a key."""\n'
+        f'    value = rows[key]\n    return eval(value)\n\n\n'
+        f'def save_session_{i}(key, rows, value):\n    os.system("store " + key)\n    rows[key] = value\n')
 END
 run() { code=0; "$mythos" "$@" --fail-level never --format json >"$dir/json" 2>"$dir/err" || code=$?
     [ $code -eq 0 ] || [ $code -eq 3 ] || fail "$*: exit $code: $(cat "$dir/err")"; }

@@ -17,7 +17,8 @@ out=${MYTHOS_TEST_SHOTS:-$dir}
 # Code that closes tags and turns text, so that the page shows it rather than does it.
 {
     cat tests/corpus/inspect/10_tty.c tests/corpus/demo.c
-    printf 'const char *s = "</script><script>throw 1</script><img src=x onerror=throw>\342\200\256";\nchar b[4];\nvoid f(char *p) { printf(p); strcpy(b, p); }\n'
+    printf 'const char *s = "</script><script>throw 1</script><img src=x onerror=throw>\342\200\256";\n'
+    printf 'char b[4];\nvoid f(char *p) { printf(p); strcpy(b, p); }\n'
 } >"$dir/page.c"
 code=0
 "$MYTHOS_BIN" inspect-file -q "$dir/page.c" --split --format html >"$dir/page.html" || code=$?

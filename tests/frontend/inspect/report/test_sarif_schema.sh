@@ -99,6 +99,7 @@ for name in sorted(glob.glob(sys.argv[2] + "/*.sarif")):
     n_known += sum(r.get("baselineState") == "unchanged" for r in run["results"])
     n_token += len(run["redactionTokens"])
     n_refused += not run["invocations"][0]["executionSuccessful"]
-print(f"{n_file} documents: {n_result} results, {n_suppressed} suppressed, {n_known} known, {n_token} redaction tokens, {n_refused} refused")
+print(f"{n_file} documents: {n_result} results, {n_suppressed} suppressed, {n_known} known, "
+      f"{n_token} redaction tokens, {n_refused} refused")
 sys.exit(bad or not (n_file == 10 and n_result and n_suppressed and n_known and n_token and n_refused == 1))
 END

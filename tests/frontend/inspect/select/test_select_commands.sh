@@ -91,7 +91,8 @@ shown() { "$mythos" "$@" -m random:gemma3-tiny:f32 --prompt-style full --dry-run
     fail "$*: exit $?"
     python3 -c 'import json,sys
 for p in json.load(open(sys.argv[1]))["parts"]:
-    for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" | sort -u >"$dir/shown"; }
+    for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" |
+        sort -u >"$dir/shown"; }
 has() { grep -qx "$1" "$dir/shown" || fail "$2: no block '$1' in: $(cat "$dir/shown")"; }
 lacks() { ! grep -q "$1" "$dir/shown" || fail "$2: '$1' is shown: $(cat "$dir/shown")"; }
 
@@ -109,7 +110,8 @@ def edit(path, *pairs):
         s = s.replace(a, b)
     open(path, "w").write(s)
 edit("src/store.py", ("import json", "import pickle"), ("json.loads", "pickle.loads"))
-edit("src/tty.c", ("\tif (n < cap)\n\t\tmemcpy(out, filename, n + 1);\n", "\tsystem(filename);\n\tstrcpy(out, filename);\n"))
+edit("src/tty.c", ("\tif (n < cap)\n\t\tmemcpy(out, filename, n + 1);\n",
+                   "\tsystem(filename);\n\tstrcpy(out, filename);\n"))
 END
 git rm -q src/gone.txt
 shown inspect-diff
@@ -140,7 +142,10 @@ d = json.load(open(sys.argv[1]))
 whole, side, want = sys.argv[2] == "True", sys.argv[3], sys.argv[4:]
 for f in d["findings"]:
     path, first, last = f["file"], f["lines"][0], f["lines"][1]
-    text = open(path).read() if side == "tree" else subprocess.run(["git", "show", side + path], capture_output=True, check=True, text=True).stdout
+    if side == "tree":
+        text = open(path).read()
+    else:
+        text = subprocess.run(["git", "show", side + path], capture_output=True, check=True, text=True).stdout
     lines = text.split("\n")
     assert 1 <= first <= last <= len(lines), f
     assert any(f["evidence"] in l for l in lines[first - 1:last]), (f, lines[first - 1:last])
@@ -157,7 +162,8 @@ done
 "$mythos" inspect-diff --filter-mode added --format json -q >"$dir/json" || true
 python3 -c 'import json,sys
 changed = {"src/store.py": {2, 13}, "src/tty.c": {12, 13}}
-for f in json.load(open(sys.argv[1]))["findings"]: assert changed[f["file"]] & set(range(f["lines"][0], f["lines"][1] + 1)), f' "$dir/json"
+for f in json.load(open(sys.argv[1]))["findings"]:
+    assert changed[f["file"]] & set(range(f["lines"][0], f["lines"][1] + 1)), f' "$dir/json"
 
 # ---- the sides differ: the index has the change, the working tree something else
 git add -A
@@ -208,8 +214,9 @@ head -c 200 "$dir/p.diff" >"$dir/cut.diff"
 expect 65 inspect-diff --diff "$dir/cut.diff"
 echo 'secret' >"$dir/outside.c"
 ln -s "$dir/outside.c" src/link.c
-printf -- \
-    '--- a/src/link.c\n+++ b/src/link.c\n@@ -0,0 +1 @@\n+secret\n--- a/../outside.c\n+++ b/../outside.c\n@@ -0,0 +1 @@\n+secret\n' >"$dir/link.diff"
+for path in src/link.c ../outside.c; do
+    printf -- '--- a/%s\n+++ b/%s\n@@ -0,0 +1 @@\n+secret\n' $path $path
+done >"$dir/link.diff"
 expect 3 inspect-diff --diff "$dir/link.diff" --format json
 grep -q 'src/link.c: it is a symbolic link' "$dir/err" && grep -q 'it leaves\|leaves the directory' "$dir/err" ||
     fail "links: $(cat "$dir/err")"
