@@ -1,6 +1,7 @@
 /* chat_tools.c - declarations and calls of tools in the syntax of Gemma 4's template, from JSON:
  *
- *   declaration:NAME{description:<|"|>TEXT<|"|>,parameters:{properties:{...},required:[<|"|>a<|"|>],type:<|"|>OBJECT<|"|>}}
+ *   declaration:NAME{description:<|"|>TEXT<|"|>,
+ *       parameters:{properties:{...},required:[<|"|>a<|"|>],type:<|"|>OBJECT<|"|>}}      (without the line break)
  *   call:NAME{city:<|"|>Paris<|"|>,days:3}
  *
  * Strings   between two <|"|>, which are control ids: nothing in a string ends it

@@ -15,8 +15,8 @@ enum { MYTH_SUGGESTION_TEXT = 128 };
 void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s);
 /* Writes "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048". */
 void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p);
-/* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],"suggestions":[{"change","total_bytes"}],...}
- */
+/* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],
+ * "suggestions":[{"change","total_bytes"}],...} */
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p);
 void myth_plan_print_text(FILE *f, const myth_plan *p);
 
@@ -29,7 +29,8 @@ typedef struct {
     uint64_t table_bytes; /* per-layer embeddings that stay in the file or on the host, not in the plan; 0 = none */
 } myth_plan_row;
 
-/* {"model","type","n_ctx","n_ubatch","weights_bytes","kv_global_bytes","kv_ring_bytes","scratch_bytes","total_bytes","ple_table_bytes","classes"};
+/* {"model","type","n_ctx","n_ubatch","weights_bytes","kv_global_bytes","kv_ring_bytes","scratch_bytes","total_bytes",
+ * "ple_table_bytes","classes"};
  * "scratch_bytes" is everything except weights, keys and values; the total is the sum of the four. Without a plan:
  * {"model","type","n_ctx","refused"}. */
 void myth_plan_row_print_json(myth_json_out *j, const myth_plan_row *r);

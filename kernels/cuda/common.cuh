@@ -39,9 +39,9 @@
 
 /* ---- launches ----
  *
- * The macros name a kernel as a template argument, so that each one that the program can launch is in a list before main
- * runs: opening a device loads them all. Without that the driver loads a kernel at its first launch, and where that is in
- * the middle of a recording it may refuse. */
+ * The macros name a kernel as a template argument, so that each one that the program can launch is in a list before
+ * main runs: opening a device loads them all. Without that the driver loads a kernel at its first launch, and where
+ * that is in the middle of a recording it may refuse. */
 
 template <auto KERNEL, bool IS_DEPENDENT> struct cuda_listed {
     static cuda_kernel kernel;

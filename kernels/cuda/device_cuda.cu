@@ -5,9 +5,9 @@
  *            is not booked: what the device reports as free is read after the context exists. A buffer in host memory
  *            is pinned and mapped: kernels have an address of it, and the host writes and reads it itself when the
  *            stream is done
- * Code       what the device runs may have been compiled for another architecture than its own, so open lets a kernel say
- *            what it was compiled for and chooses by that. It also loads every kernel that a launch names, so that none
- *            is loaded in the middle of a recording
+ * Code       what the device runs may have been compiled for another architecture than its own, so open lets a kernel
+ *            say what it was compiled for and chooses by that. It also loads every kernel that a launch names, so that
+ *            none is loaded in the middle of a recording
  * Failures   cudaErrorMemoryAllocation is MYTH_ENOMEM; errors that end the context are MYTH_ELOST, and the device
  *            answers nothing else from then on; the rest is MYTH_EDEVICE with the driver's text
  * Threads    one per stream; the calling thread's current device is set where it differs
@@ -447,8 +447,8 @@ cuda_kernel::cuda_kernel(const void *entry_, bool is_dependent_)
 
 enum { CODE_HAS_PDL = 1, CODE_HAS_WGMMA = 2 };
 
-/* What this code was compiled for. The device's number does not tell: it may run code of an older architecture, as it is
- * or translated by the driver, which has neither the wait of a dependent launch nor sm_90a's instructions. */
+/* What this code was compiled for. The device's number does not tell: it may run code of an older architecture, as it
+ * is or translated by the driver, which has neither the wait of a dependent launch nor sm_90a's instructions. */
 static __global__ void ask_code_k(unsigned *out)
 {
 #if !MYTH_CUDA_REAL

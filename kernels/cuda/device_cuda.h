@@ -79,7 +79,7 @@ struct cuda_device {
     struct cuda_tune tune;
     bool has_pdl;        /* the code in use waits for the kernel before it (compiled for sm_90 or later) */
     bool has_wgmma;      /* the code in use has sm_90a's products */
-    int n_record_failed; /* recordings that the driver refused: after one they do without PDL, after two there are none */
+    int n_record_failed; /* recordings the driver refused: after one they do without PDL, after two there are none */
     bool is_exact;
     bool is_lost;        /* a sticky error: nothing more is asked of the driver */
     char lost[160];      /* its text */

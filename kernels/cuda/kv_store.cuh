@@ -1,7 +1,7 @@
 /* kv_store.cuh - one row of keys or values as the cache stores it.
  *
- * Precision  f16 and bf16 to nearest even; q8_0: blocks of 32 with scale largest magnitude / 127, codes to nearest, ties
- *            away from zero; a value that is not finite has code 0 */
+ * Precision  f16 and bf16 to nearest even; q8_0: blocks of 32 with scale largest magnitude / 127, codes to nearest,
+ *            ties away from zero; a value that is not finite has code 0 */
 #ifndef MYTH_CUDA_KV_STORE_CUH
 #define MYTH_CUDA_KV_STORE_CUH
 

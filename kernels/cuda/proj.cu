@@ -1,8 +1,8 @@
 /* proj.cu   y[r,:] = W x[r,:]
  *
  * Shapes     x [n_rows, n_in], y [n_rows, n_out] f32; W [n_out, n_in] of any type in planar form
- * Precision  exact: f32 products and sums; fast: in decode int8 x for Q8_0 and Q4_0, f32 for the other types; in prefill
- *            f16 tiles (gemm.cuh)
+ * Precision  exact: f32 products and sums; fast: in decode int8 x for Q8_0 and Q4_0, f32 for the other types; in
+ *            prefill f16 tiles (gemm.cuh)
  * Traffic    W once per 8 rows in decode, once per tile of rows in prefill
  * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks
  *            (gemv.cuh), whatever the width of a row: past the shared memory of a block a row is staged in slabs, once
@@ -47,9 +47,9 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-/* The same a row at a time, staged a slab of n_slab chunks at a time: once when the slab is the whole row, else once per
- * tile. Slabs are whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order: the same bits
- * whatever the slab. */
+/* The same a row at a time, staged a slab of n_slab chunks at a time: once when the slab is the whole row, else once
+ * per tile. Slabs are whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order: the same
+ * bits whatever the slab. */
 template <int T, int MODE>
 static __global__ void GEMV_BOUNDS(1) proj_slabs_k(gemv_shape g, proj_op p, const float *x, uint32_t n_slab)
 {

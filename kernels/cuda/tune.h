@@ -2,9 +2,9 @@
  * once, when a device is planned or opened; without a variable the default holds.
  *
  *   MYTH_TUNE_PDL           0 or 1       a decode kernel may start before the kernel in front of it has ended
- *   MYTH_TUNE_PREFETCH_KB   0 .. 1024    KB of weights that each multiprocessor asks the L2 cache for while it waits for
- *                                        that kernel. All of them together should be well below the cache (50 MB on an
- *                                        H100): a line that is pushed out before it is read comes from memory twice
+ *   MYTH_TUNE_PREFETCH_KB   0 .. 1024    KB of weights that each multiprocessor asks the L2 cache for while it waits
+ *                                        for that kernel. All of them together should be well below the cache (50 MB on
+ *                                        an H100): a line that is pushed out before it is read comes from memory twice
  *   MYTH_TUNE_EVICT_FIRST   0 or 1       lines of weights leave the L2 cache before others
  *   MYTH_TUNE_CARVEOUT      -1 .. 100    percent of L1 that decode kernels want as shared memory. The same for all of
  *                                        them, since a multiprocessor drains before it changes its split; -1 leaves it

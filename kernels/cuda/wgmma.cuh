@@ -51,8 +51,8 @@ static __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #endif
 }
-/* All products of this warpgroup are done: the sums c may be read, tiles written. The empty statements name the sums, so
- * that the compiler reads none of them ahead of the wait. */
+/* All products of this warpgroup are done: the sums c may be read, tiles written. The empty statements name the sums,
+ * so that the compiler reads none of them ahead of the wait. */
 template <int N> static __device__ __forceinline__ void wgmma_wait(float (&c)[N][4])
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)

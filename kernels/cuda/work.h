@@ -24,9 +24,9 @@ static inline uint64_t cuda_larger(uint64_t a, uint64_t b) { return a > b ? a : 
 static inline uint64_t cuda_smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* attn_decode: per row, head and leaf or node the largest score, the sum and head_dim weighted values. At most
- * attn_bytes: longer or more rows join more positions before they store. Too little of it is a cliff: rows whose nodes do
- * not fit are each done by one block (attn_decode.cu). 8 rows of a 27B model at 32,768 positions want 39 MB for their
- * leaves, 4.4 MB for their nodes alone. */
+ * attn_bytes: longer or more rows join more positions before they store. Too little of it is a cliff: rows whose nodes
+ * do not fit are each done by one block (attn_decode.cu). 8 rows of a 27B model at 32,768 positions want 39 MB for
+ * their leaves, 4.4 MB for their nodes alone. */
 static inline uint64_t cuda_work_attn(const myth_work_shape *w, uint64_t attn_bytes)
 {
     uint64_t n_part = (uint64_t)w->n_ctx / CUDA_ATTN_LEAF + (uint64_t)w->n_ctx / (CUDA_ATTN_LEAF * CUDA_ATTN_NODE) + 6;

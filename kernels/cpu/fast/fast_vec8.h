@@ -11,8 +11,8 @@
  * Panels     f32: [k][32]
  * Precision  f32
  * Limit      prefill: multiply-adds of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)
- * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h, vec8_attn.h: included here alone, in this order. Quantised products:
- *            gemm_avx2.c and gemv_avx2.c, or vec8_blocks.h */
+ * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h, vec8_attn.h: included here alone, in this order. Quantised
+ *            products: gemm_avx2.c and gemv_avx2.c, or vec8_blocks.h */
 #ifndef MYTH_CPU_FAST_VEC8_H
 #define MYTH_CPU_FAST_VEC8_H
 

@@ -12,8 +12,8 @@
  * Precision  each block of 32 (or half) exact in i32, then f32 fused multiply-adds over the blocks in order
  * Limit      vector operations for 256 products of 8 outputs, and how many of them multiply: four 20 and 12, five 23
  *            and 13, six 27 and 17, byte 36 and 19. The probe's peak counts 24 multiplying ones
- * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon, operations
- *            a cycle: four 66, five 62, six 47, byte 42 (the probe's peak is 42.7)
+ * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon,
+ *            operations a cycle: four 66, five 62, six 47, byte 42 (the probe's peak is 42.7)
  * Lost       3 x 16, 5 x 16, 6 x 16: 0.93 to 1.0; signs by vpsignb, which multiplies' ports run: 0.85 (byte)
  * Source     blocks: blocks.h */
 #include "avx2.h"

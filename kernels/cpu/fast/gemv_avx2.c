@@ -3,13 +3,13 @@
  *
  * Shapes     x rows by units of 256 inputs, 384 bytes: blocks of 32 in pairs, [first 16 of one | first 16 of the other]
  *            i8, [last 16 | last 16] i8; then f32 [8] each: scales, minus the blocks' sums times these, the same of
- *            their first and of their last halves. Eight numbers of a unit always lie in the order of blocks 0 2 4 6 1 3
- *            5 7: a shuffle within 128-bit lanes then gives both blocks of a pair their number. The last unit is filled
- *            up with zeros
+ *            their first and of their last halves. Eight numbers of a unit always lie in the order of blocks 0 2 4 6 1
+ *            3 5 7: a shuffle within 128-bit lanes then gives both blocks of a pair their number. The last unit is
+ *            filled up with zeros
  * Order      a unit's 8 scales are one vector, made once. A pair of blocks is two registers of values that are not
  *            negative; their products with x are added in 16 bits, where two blocks' lanes stay apart
- * Offsets    of stored values, like minima, never touch the values: they are products of 8 numbers with 8 sums of x. Only
- *            types of whole bytes (q8_0, iq4_nl, iq4_xs) carry signs: |w| times x with w's sign
+ * Offsets    of stored values, like minima, never touch the values: they are products of 8 numbers with 8 sums of x.
+ *            Only types of whole bytes (q8_0, iq4_nl, iq4_xs) carry signs: |w| times x with w's sign
  * Precision  a lane of a pair exact in i32, then one f32 multiply-add per pair in order, 8 lanes added at the end
  * Traffic    the weights. Vector operations for a unit of q4_0: 58 for 144 bytes, q8_0 70 for 272, q5_0 94 for 176
  * Tiles      one weight row x 1..4 rows of x; further rows of x find it in L1
