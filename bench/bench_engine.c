@@ -627,7 +627,7 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
         .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32),
         .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
         .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
-        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)e->y.opts.n_logit_rows, MYTH_F32),
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)e->layout.opts.n_logit_rows, MYTH_F32),
     };
     const struct myth_head_logits_args all = {
         .y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32),

@@ -1,4 +1,4 @@
-/* engine.c - opens a model on a device: walks the layout's list, binds the weights, and is then ready for forward. */
+/* engine.c - opens an engine: takes every block that the layout lists, then binds the weights. */
 #include "engine/run/bind.h"
 #include "engine/run/devices.h"
 
@@ -6,26 +6,27 @@
 #include <math.h>
 #include <string.h>
 
-/* The engine block: struct, parts, sequences, checkpoints, cache rows, buffers of weights, all of pointer alignment. */
-static void carve(myth_engine *e)
+/* Places the arrays in the engine block, in the order that myth_engine_block_bytes counts: parts, sequences,
+ * checkpoints, cache rows, buffers of weights. All have the alignment of a pointer. */
+static void place_in_engine_block(myth_engine *e)
 {
-    const myth_layout *y = &e->y;
-    uint32_t n_seq = y->opts.n_seq, n_cp = y->opts.n_checkpoint;
+    const myth_layout *layout = &e->layout;
+    uint32_t n_seq = layout->opts.n_seq, n_cp = layout->opts.n_checkpoint;
     e->part = (myth_part *)(e + 1);
-    e->seq = (myth_seq *)(e->part + y->n_part);
+    e->seq = (myth_seq *)(e->part + layout->n_part);
     e->checkpoint = (myth_checkpoint *)(e->seq + n_seq);
     e->rows = (myth_kv_rows *)(e->checkpoint + n_cp);
     e->wrapped = (myth_buf **)(e->rows + n_seq + n_cp);
-    e->matrix = e->wrapped + y->n_wrapped;
-    e->expert = y->expert_bytes ? e->matrix + e->model->config.n_layer + 2 : NULL;
-    e->n_part = y->n_part;
+    e->matrix = e->wrapped + layout->n_wrapped;
+    e->expert = layout->expert_bytes ? e->matrix + e->model->config.n_layer + 2 : NULL;
+    e->n_part = layout->n_part;
     myth_buf **wrapped = e->wrapped;
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        e->part[i].y = &y->part[i];
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        e->part[i].layout = &layout->part[i];
         e->part[i].e = e;
-        if (!y->part[i].copies) {
+        if (!layout->part[i].copies) {
             e->part[i].wrapped = wrapped;
-            wrapped += y->n_shard;
+            wrapped += layout->n_shard;
         }
     }
 }
@@ -33,19 +34,20 @@ static void carve(myth_engine *e)
 /* An array of the step's host block; NULL when this engine has no such array. */
 static int32_t *index_array(const myth_engine *e, int array)
 {
-    const uint64_t *at = e->y.index_at;
+    const uint64_t *at = e->layout.index_at;
     return at[array] == at[array + 1] ? NULL : (int32_t *)e->host[MYTH_HOST_step] + at[array];
 }
 
-static void carve_host(myth_engine *e)
+/* Places the arrays in the host blocks. */
+static void place_in_host_blocks(myth_engine *e)
 {
-    const myth_layout *y = &e->y;
-    uint32_t n_seq = y->opts.n_seq, n_cp = y->opts.n_checkpoint;
+    const myth_layout *layout = &e->layout;
+    uint32_t n_seq = layout->opts.n_seq, n_cp = layout->opts.n_checkpoint;
     e->w = e->host[MYTH_HOST_bound];
-    myth_kv_init(&e->kv, y, e->host[MYTH_HOST_pages], e->rows, n_seq + n_cp);
+    myth_kv_init(&e->kv, layout, e->host[MYTH_HOST_pages], e->rows, n_seq + n_cp);
     int32_t *tokens = e->host[MYTH_HOST_tokens];
     for (uint32_t i = 0; i < n_seq; i++)
-        e->seq[i] = (myth_seq){.e = e, .slot = i, .token = tokens + (size_t)i * y->opts.n_ctx, .kv = &e->rows[i]};
+        e->seq[i] = (myth_seq){.e = e, .slot = i, .token = tokens + (size_t)i * layout->opts.n_ctx, .kv = &e->rows[i]};
     for (uint32_t i = 0; i < n_cp; i++)
         e->checkpoint[i] = (myth_checkpoint){.slot = UINT32_MAX, .kv = &e->rows[n_seq + i]};
 
@@ -54,10 +56,10 @@ static void carve_host(myth_engine *e)
         MYTH_INDEX_ARRAYS(INDEX)
 #undef INDEX
     };
-    if (e->y.n_capture)
+    if (e->layout.n_capture)
         e->n_captured = e->host[MYTH_HOST_captured];
 
-    uint32_t n_out = y->opts.n_logit_rows, k = y->opts.top_k;
+    uint32_t n_out = layout->opts.n_logit_rows, k = layout->opts.top_k;
     e->result_id = e->host[MYTH_HOST_result];
     e->result_logit = (float *)(e->result_id + (size_t)n_out * k);
     e->result_lse = e->result_logit + (size_t)n_out * k;
@@ -65,13 +67,14 @@ static void carve_host(myth_engine *e)
     e->result_ask = e->result_entropy + n_out;
 }
 
-/* What goes to and from a device is the last part's to place: results come from there. */
+/* Blocks that are copied to or from a device are allocated by the last part's device, since results come from it; a GPU
+ * gives memory that it can copy fast. */
 static bool is_staging(int block) { return myth_host_class[block] == MYTH_MEM_STAGING; }
 
-static myth_status take_host_blocks(myth_engine *e, myth_error *err)
+static myth_status alloc_host_blocks(myth_engine *e, myth_error *err)
 {
     for (int i = 0; i < MYTH_HOST_N; i++) {
-        uint64_t bytes = e->y.host[i];
+        uint64_t bytes = e->layout.host[i];
         if (i == MYTH_HOST_engine || bytes == 0)
             continue;
         e->host[i] = is_staging(i)
@@ -83,37 +86,37 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
-/* One attempt, with limits on the devices' ledgers beside what is live there. On failure got[ledger] is what each
- * device had given. */
+/* Opens the engine with each ledger limited to limits beyond what is in use there now. got[ledger] is set to the bytes
+ * that the device gave, on failure as well. */
 static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
                              const myth_mem_limits *limits, myth_mem_limits *got, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const myth_config *c = &model->config;
     myth_mem_limits before;
-    myth_layout y;
-    MYTH_TRY(myth_layout_make(&y, model, o, err));
+    myth_layout layout;
+    MYTH_TRY(myth_layout_make(&layout, model, o, err));
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
         before.bytes[i] = myth_mem_total(model->mem, i).live;
     myth_engine *e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine],
-                                y.host[MYTH_HOST_engine]);
+                                layout.host[MYTH_HOST_engine]);
     if (!e)
-        return myth_fail(err, MYTH_ENOMEM, "engine: %llu bytes", (unsigned long long)y.host[MYTH_HOST_engine]);
+        return myth_fail(err, MYTH_ENOMEM, "engine: %llu bytes", (unsigned long long)layout.host[MYTH_HOST_engine]);
     e->model = model;
     e->mem = model->mem;
-    e->y = y;
-    e->y.opts.device = e->y.device;
+    e->layout = layout;
+    e->layout.opts.device = e->layout.device;
     e->plan = *plan;
     e->host[MYTH_HOST_engine] = e;
-    carve(e);
+    place_in_engine_block(e);
     for (uint32_t i = 1; i < MYTH_MEM_DEVICE_MAX; i++)
         myth_mem_set_limit(e->mem, (int)i, limits->bytes[i] ? before.bytes[i] + limits->bytes[i] : 0);
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         st = myth_part_open(e, i, err);
     if (st == MYTH_OK)
-        st = take_host_blocks(e, err);
+        st = alloc_host_blocks(e, err);
     if (st == MYTH_OK)
-        carve_host(e);
+        place_in_host_blocks(e);
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         st = myth_part_open_buffers(e, i, err);
     if (st == MYTH_OK)
@@ -136,9 +139,9 @@ fail:
     return st;
 }
 
-/* The most rows of a step, by halves, with which every device but the host takes no more than its ledger has left or,
- * where the driver refused, than it gave before; half when there are none. Nothing of the first attempt is held any
- * more. */
+/* The largest n_ubatch, halving from the plan's, with which every device but the host needs no more than its ledger has
+ * left or, where the driver refused memory, than it gave in the first attempt. Half of the plan's when there is none.
+ * The first attempt has been closed by now. */
 static uint32_t fewer_rows(const myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
                            const myth_mem_limits *limits, const myth_mem_limits *got)
 {
@@ -183,7 +186,7 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
     }
     st = open_once(out, model, &o, &plan, &limits, &got, err);
     if (st == MYTH_ENOMEM && plan.n_device > 1 &&
-        plan.n_ubatch > 1) { /* somebody took what was free: once more, with fewer rows a step */
+        plan.n_ubatch > 1) { /* another process took memory that was free: try with fewer rows per step */
         o.n_ubatch = fewer_rows(model, &o, &plan, &limits, &got);
         myth_logf(o.log, MYTH_LOG_WARN, "engine", "out of memory at %u rows a step, trying %u", plan.n_ubatch,
                   o.n_ubatch);
@@ -191,7 +194,7 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
         st = open_once(out, model, &o, &plan, &limits, &got, err);
     }
 fail:
-    for (int i = 1; i < MYTH_MEM_DEVICE_MAX; i++) /* the caller's again: another model is planned with what is left */
+    for (int i = 1; i < MYTH_MEM_DEVICE_MAX; i++) /* the caller's limits again, for the next model in this ledger */
         myth_mem_set_limit(model->mem, i, was.bytes[i]);
     return st;
 }
@@ -201,7 +204,7 @@ void myth_engine_close(myth_engine *e)
     if (!e)
         return;
     myth_mem *mem = e->mem;
-    for (uint32_t i = 0; i < e->y.n_wrapped; i++)
+    for (uint32_t i = 0; i < e->layout.n_wrapped; i++)
         myth_buf_close(e->wrapped[i]);
     for (uint32_t i = 0; i < e->model->config.n_layer + 2; i++)
         myth_buf_close(e->matrix[i]);
@@ -209,7 +212,7 @@ void myth_engine_close(myth_engine *e)
         myth_buf_close(e->expert[i]);
     for (int i = MYTH_HOST_N - 1; i >= 0; i--) {
         if (i != MYTH_HOST_engine && is_staging(i))
-            myth_host_free(myth_engine_last(e)->dev, myth_host_class[i], e->host[i], e->y.host[i]);
+            myth_host_free(myth_engine_last(e)->dev, myth_host_class[i], e->host[i], e->layout.host[i]);
         else if (i != MYTH_HOST_engine)
             myth_free(mem, e->host[i]);
     }

@@ -1,20 +1,23 @@
-/* engine.h - the one public face: model, engine, sequence, forward, generate.
+/* engine.h - the public interface of the engine: plan, open, sequences, forward, capture, generate.
  *
- *   myth_model_open    model.h: a model's facts, tokenizer and (level DATA) tensors; enough for tokenize, prompt, plan
- *   myth_engine_open   the model on a device, with its cache and workspaces: every byte as the plan said, nothing later
- *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache; what is evicted leaves both
- *   myth_forward       tokens of any number of sequences at once; logits or hidden rows where asked
+ *   myth_model_open    (model.h) reads a model's files; enough to tokenize, to build prompts and to plan
+ *   myth_plan_make     says how much memory an engine would take, and which changes would make it fit
+ *   myth_engine_open   puts the model on its devices and takes all memory that the plan lists; nothing is taken later
+ *   myth_seq_*         a sequence: its tokens on the host and their keys and values in the cache
+ *   myth_forward       runs tokens of several sequences at once; returns logits or hidden rows for those that want them
  *   myth_capture_*     means of residual rows over any number of tokens, summed on the device
- *   myth_generate      the loop: forward, reduce, (grammar,) choose, until a stop token, a limit or a cancel
+ *   myth_generate      repeats forward and choose until a stop token, a limit or a cancel
+ *   myth_embed         (run/embed.h) vectors of whole texts, from models whose attention looks both ways
  *
- * Units    tokens, positions from 0, bytes
- * Owner    openers close: sequences before their engine, the engine before its model, the model before its mem
- * Errors   MYTH_ENOFIT the plan exceeds the limit (nothing was taken), MYTH_EFULL context or pool exhausted (nothing
- *          changed), MYTH_ELOST device lost: close and rebuild from myth_seq_tokens
- * Threads  one thread per engine; models are immutable after open
- *   embed.h            vectors of whole texts, by models that see both ways
- *
- * Source   Gemma 1-3 reports */
+ * Shapes   arrays are row-major; [n, m] has n rows of m values without gaps
+ * Units    lengths and counts in tokens, positions from 0, sizes in bytes
+ * Owner    whoever opens something closes it: sequences before their engine, the engine before its model, the model
+ *          before its mem. "Lent" means that the library keeps ownership, for as long as the comment says
+ * Errors   MYTH_ENOFIT: the plan exceeds a limit, and no memory was taken. MYTH_EFULL: the context or the page pool is
+ *          full, and nothing changed. MYTH_ELOST: the device is gone; close the engine, open another, and feed it
+ *          myth_seq_tokens
+ * Threads  one thread at a time per engine; several engines may share a model, which never changes after open
+ * Source   Gemma 1, 2 and 3 reports (2403.08295, 2408.00118, 2503.19786); for Gemma 3n and 4 the files in families/ */
 #ifndef MYTH_ENGINE_H
 #define MYTH_ENGINE_H
 
@@ -35,80 +38,83 @@ extern "C" {
 
 enum { MYTH_SPLIT_MAX = 8, MYTH_PLAN_DEVICE_MAX = 9 };
 
-/* What of a device's layers stays in host memory and is brought to it layer by layer, step by step. */
+/* What stays in host memory and is copied to the device before each layer of each step: nothing, the layers' weights,
+ * or their keys and values. */
 typedef enum { MYTH_OFFLOAD_NONE, MYTH_OFFLOAD_WEIGHTS, MYTH_OFFLOAD_KV } myth_offload;
 
-/* Where the table of per-layer embeddings stays; only rows of it are ever read. On the CPU the mapped file is the
- * table. */
+/* Where the table of per-layer embeddings is kept. A step reads only the rows of its own tokens. The CPU always reads
+ * the mapped file. AUTO is HOST. */
 typedef enum { MYTH_PLE_AUTO, MYTH_PLE_DISK, MYTH_PLE_HOST, MYTH_PLE_DEVICE } myth_ple_place;
 
 typedef struct { /* zero = default */
-    const char
-        *device; /* "auto", "cpu", "cuda:N", "vulkan:N", or several behind commas: their layers follow in this order */
-    bool
-        /* the last n_gpu_layers layers and the head on the devices, the rest on the CPU; false = all on them */
-        has_gpu_layers;
+    /* "auto", "cpu", "cuda:N", "vulkan:N", or several names separated by commas. The first layers go to the first
+     * device named, and so on. */
+    const char *device;
+    /* true: the last n_gpu_layers layers and the head are on the devices named, the layers before them on the CPU.
+     * false: all layers are on the devices named. */
+    bool has_gpu_layers;
     uint32_t n_gpu_layers;
-    float split[MYTH_SPLIT_MAX]; /* share of the layers that each device gets; all 0 = equal       */
-    myth_offload offload;        /* of the first n_offload layers of every device but the CPU (0 = of all) */
+    float split[MYTH_SPLIT_MAX]; /* share of the layers for each device named; all 0 = equal shares */
+    myth_offload offload;        /* for the first n_offload layers (0 = all) of each device but the CPU */
     uint32_t n_offload;
-    uint32_t
-        /* the experts of the model's first so many layers stay in host memory, and devices but the CPU, which has them
-         * there anyway, read those that are chosen over the bus. With offload too: what is offloaded is the rest */
-        n_cpu_moe;
-    myth_ple_place
-        ple;         /* auto = host: rows are gathered by the host where the device does not read the file in place */
-    bool no_kv_fold; /* layers whose values are their keys' norm store both; else values only: half the bytes */
-    bool
-        /* rows that nothing is asked of run through layers without K/V of their own too: the same results, slower */
-        no_kv_skip;
-    int n_threads;         /* 0 = all                                                        */
-    const char *cpu_level; /* NULL = environment, then best                                  */
-    bool is_exact;         /* float32 activations, f32 cache, reference order                */
-    uint32_t n_ctx;        /* tokens held per sequence; 0 = 4096, at most the model's         */
-    uint32_t n_seq;        /* sequences alive at once; 0 = 1                                  */
-    uint32_t n_checkpoint; /* checkpoints and forks whose rings may differ, beyond n_seq      */
-    uint32_t n_ubatch;     /* rows of a step; 0 = 512, at most n_ctx * n_seq                  */
-    uint32_t n_logit_rows; /* rows that may want logits in one forward; 0 = n_seq              */
-    uint32_t top_k;        /* largest k asked of the reduction; 0 = 1                          */
-    uint32_t n_ask;        /* asked ids per row                                               */
-    uint32_t n_bias;       /* sparse biases per forward                                        */
-    uint32_t n_mask;       /* masks per forward                                                */
-    bool want_full_logits; /* a full row may be asked for                                      */
-    bool want_hidden;      /* hidden or final rows may be asked for                            */
-    const uint32_t *
-        /* residuals to sum: 0 = scaled embedding, i = after layer i; each once; lent until open returns */
-        capture_layer;
+    /* The experts of the model's first n_cpu_moe layers stay in host memory, and GPUs read the chosen ones over the
+     * bus. With offload as well, offload moves the other weights of such a layer. */
+    uint32_t n_cpu_moe;
+    myth_ple_place ple;
+    /* Where Gemma 4 derives a global layer's keys and values from one projection, the cache holds the values alone,
+     * half the bytes, and attention computes the keys. true: the cache holds both. */
+    bool no_kv_fold;
+    /* In the last layers of Gemma 3n and 4, which compute no keys and values, a prefill drops the rows that want
+     * nothing. true: it keeps them; same results, slower. */
+    bool no_kv_skip;
+    int n_threads;         /* 0 = OMP_NUM_THREADS, else one per core, at most 64                */
+    const char *cpu_level; /* NULL = MYTHOS_CPU, else the best that the CPU has                 */
+    bool is_exact;         /* float32 activations and cache, sums in the reference's order      */
+    uint32_t n_ctx;        /* tokens held per sequence, at most the model's context; 0 = 4096   */
+    uint32_t n_seq;        /* sequences open at once; 0 = 1                                     */
+    uint32_t n_checkpoint; /* checkpoints of all sequences together                             */
+    uint32_t n_ubatch;     /* rows (tokens) of a micro-batch, at most n_ctx * n_seq; 0 = 512    */
+    uint32_t n_logit_rows; /* rows that may want logits in one forward; 0 = n_seq               */
+    uint32_t top_k;        /* largest top_k of a forward; 0 = 1                                 */
+    uint32_t n_ask;        /* largest number of asked ids per logits row                        */
+    uint32_t n_bias;       /* largest number of biases per forward                              */
+    uint32_t n_mask;       /* largest number of masks per forward                               */
+    bool want_full_logits; /* MYTH_WANT_FULL_LOGITS may be used                                 */
+    bool want_hidden;      /* MYTH_WANT_HIDDEN and MYTH_WANT_FINAL may be used                  */
+    /* Residuals to sum: 0 = the scaled embedding, i = after layer i, each at most once. [n_capture_layer], lent until
+     * open returns. */
+    const uint32_t *capture_layer;
     uint32_t n_capture_layer;
-    uint32_t n_capture_label;  /* sums of each; 0 = 1                                              */
-    uint32_t page_tok;         /* rows of a cache page; 0 = chosen from n_ctx, 64 or near it        */
-    myth_dtype type_k, type_v; /* cache types; both 0 (MYTH_F32) with has_cache_type false = f16, f32 when is_exact */
+    uint32_t n_capture_label; /* separate sums for each of these residuals; 0 = 1                */
+    uint32_t page_tok;        /* rows of a cache page; 0 = 64 or a number near it, from n_ctx    */
+    /* Element types of cached keys and values, used when has_cache_type is true. false: f16, or f32 with is_exact. */
+    myth_dtype type_k, type_v;
     bool has_cache_type;
     const myth_log *log; /* lent until close */
 } myth_engine_opts;
 
-/* By index of the ledger (mem.h, device.h); 0 = none. */
+/* Bytes that may be taken of each device's memory, indexed by ledger (mem.h): 0 is the host. 0 bytes = no limit. */
 typedef struct {
     uint64_t bytes[MYTH_MEM_DEVICE_MAX];
 } myth_mem_limits;
 
 typedef struct {
-    char name[32]; /* "cpu" is the host                                  */
+    char name[32]; /* "cpu" for the host */
     int ledger;
     uint64_t limit_bytes, total_bytes;
     uint64_t bytes[MYTH_MEM_CLASS_N];
 } myth_plan_device;
 
-/* Changes of the options and of the host's limit with which a plan fits: the fields whose bits are set. */
+/* A suggestion changes the options, or the host's limit, so that the plan fits. Bits of `changes` say which fields. */
 enum {
-    MYTH_CHANGE_DEVICE = 1,      /* device becomes "cpu", all layers there, nothing offloaded */
+    MYTH_CHANGE_DEVICE = 1,      /* device becomes "cpu", with all layers and without offload */
     MYTH_CHANGE_LIMIT = 2,       /* the limit of the host's ledger becomes limit_bytes        */
     MYTH_CHANGE_GPU_LAYERS = 4,  /* n_gpu_layers                                              */
     MYTH_CHANGE_CPU_MOE = 8,     /* n_cpu_moe                                                 */
-    MYTH_CHANGE_OFFLOAD = 16,    /* the weights of all layers                                 */
+    MYTH_CHANGE_OFFLOAD = 16,    /* offload the weights of all layers                         */
     MYTH_CHANGE_CACHE_TYPE = 32, /* type_k and type_v become cache_type                       */
     MYTH_CHANGE_UBATCH = 64,     /* n_ubatch                                                  */
-    MYTH_CHANGE_CTX = 128,       /* n_ctx, and page_tok is chosen anew                        */
+    MYTH_CHANGE_CTX = 128,       /* n_ctx; page_tok is chosen again from it                   */
     MYTH_CHANGE_SEQ = 256,       /* n_seq                                                     */
     MYTH_SUGGESTION_MAX = 8
 };
@@ -117,35 +123,36 @@ typedef struct {
     uint32_t n_gpu_layers, n_cpu_moe, n_ubatch, n_ctx, n_seq;
     myth_dtype cache_type;
     uint64_t limit_bytes;
-    uint64_t total_bytes; /* what the plan adds up to with them */
+    uint64_t total_bytes; /* of the plan with these changes */
 } myth_suggestion;
 
 typedef struct {
-    bool fits;                                     /* every device                                      */
-    uint64_t limit_bytes;                          /* of the host; 0 = none                             */
-    uint64_t total_bytes;                          /* peak of the limited classes, all devices together */
-    uint64_t bytes[MYTH_MEM_CLASS_N];              /* all devices together                              */
-    uint64_t expert_bytes;                         /* of the host's weights: experts that other devices read there */
+    bool fits;                                     /* on every device                                        */
+    uint64_t limit_bytes;                          /* the host's limit; 0 = none                             */
+    uint64_t total_bytes;                          /* peak of the limited classes, all devices together      */
+    uint64_t bytes[MYTH_MEM_CLASS_N];              /* all devices together                                   */
+    uint64_t expert_bytes;                         /* part of the host's weights: experts that GPUs read there */
     myth_plan_device device[MYTH_PLAN_DEVICE_MAX]; /* the host, then the others in the order of their layers */
     uint32_t n_device;
-    uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* as chosen                                        */
+    uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* the values in use, where the options left 0 */
     myth_dtype type_k, type_v;
-    myth_suggestion suggestion[MYTH_SUGGESTION_MAX]; /* changes that were planned and fit */
+    myth_suggestion suggestion[MYTH_SUGGESTION_MAX]; /* each was planned, and fits */
     uint32_t n_suggestion;
 } myth_plan;
 
-/* Bytes the caller itself will book, by class, on top of the engine's (the inspector's texts, files to write). */
+/* Bytes by class that the caller will take on the host besides the engine's: texts that it holds, files to write. */
 typedef struct {
     uint64_t bytes[MYTH_MEM_CLASS_N];
 } myth_plan_extra;
 
-/* A pure function of the model's headers, the options and the limits ("auto" once resolved). With can_shrink, options
- * left at 0 (n_ubatch, then n_ctx) are lowered until it fits; the cache type never is, since it changes answers. Always
- * answers; *out says whether it fits and what would. extra (on the host) and limits may be NULL. */
+/* Plans without opening a device. The result depends on the model's headers, the options and the limits alone (and on
+ * what device "auto" is here). With can_shrink, the options n_ubatch and then n_ctx, where they are 0, are lowered
+ * until the plan fits; the cache type is not, because it changes answers. A plan that does not fit is no error: out->
+ * fits is false and the suggestions say what would fit. extra and limits may be NULL. */
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
                            const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
                            myth_error *err);
-/* Makes the changes of s in opts and in limits (which may be NULL). */
+/* Applies the changes of s to opts and to limits (which may be NULL). */
 void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myth_mem_limits *limits);
 /* One line about the first device whose limit is exceeded: "needs 1.2 GiB, limit 1.0 GiB". */
 void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
@@ -155,16 +162,17 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 typedef struct myth_engine myth_engine;
 typedef struct myth_seq myth_seq;
 
-/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit
- * may take what it can spare, one whose ledger has a limit what that leaves beside the models that are open
- * (devices.h); the ledgers' limits are the caller's again afterwards. A device that then refuses what fits is asked
- * once more for as many rows a step as fit into what it gave (the plan says how many they are); the answers are the
- * same. The model was opened with level DATA. */
+/* Plans with the limits of model->mem and takes all memory at once. MYTH_ENOFIT: the plan does not fit, and no memory
+ * was taken. A device whose ledger has no limit may use what the driver says is free, less a margin; one with a limit
+ * may use what open models leave of it (devices.h). The ledgers' limits are as before when open returns. When a device
+ * fails to give memory that the plan allowed, open tries once more with a smaller n_ubatch (myth_engine_plan tells it);
+ * answers do not depend on it. The model must have been opened with level DATA, and is borrowed until close. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);
 myth_model *myth_engine_model(const myth_engine *e);
-const char *myth_engine_device(const myth_engine *e); /* of the last layers: "AMD EPYC, 2 threads, avx512" */
+/* A description of the device with the last layers: "AMD EPYC, 2 threads, avx512". */
+const char *myth_engine_device(const myth_engine *e);
 
 /* ---- sequences ---- */
 
@@ -172,34 +180,34 @@ myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err); /* M
 void myth_seq_close(myth_seq *s);
 uint32_t myth_seq_len(const myth_seq *s);          /* tokens held                                       */
 const int32_t *myth_seq_tokens(const myth_seq *s); /* the tokens held, until the next change            */
-uint32_t myth_seq_pos(const myth_seq *s);          /* of the next token: the length and all evicted ones */
-/* Tokens that s can take before the context is full: n_ctx less the tokens held, after an eviction up to two pages of
- * rows less. */
+uint32_t myth_seq_pos(const myth_seq *s);          /* position of the next token: tokens held plus tokens evicted */
+/* How many tokens s can still take: n_ctx less the tokens held. After an eviction it can be up to two pages less. */
 uint32_t myth_seq_room(const myth_seq *s);
-/* A second sequence with the same tokens, sharing pages and ring until one of them writes. */
+/* A second sequence with the same tokens. Both share pages and ring until one of them writes. */
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err);
-/* Remembers the end of s, so that truncate can come back to it. Takes one of n_checkpoint. */
+/* Keeps the present end of s so that truncate can return to it. MYTH_EFULL: n_checkpoint are in use. */
 myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err);
-/* Cuts to n tokens. Exact while every ring still holds what the next token's position needs; otherwise returns to the
- * newest checkpoint <= n (or to 0). Back at the gap or before it, the gap is gone and positions go on from n; with n =
- * 0 from 0. *at says where it stands: the caller feeds tokens[*at .. n) again. */
+/* Cuts s to its first n tokens, or fewer: a local layer's ring keeps only the last rows, and once the rows that a token
+ * at n would need are overwritten, s returns to its newest checkpoint of at most n tokens, else to 0. *at is the number
+ * of tokens held afterwards: feed tokens *at .. n - 1 again. Cutting to where the gap is, or before, closes the gap:
+ * the next token's position is then *at. MYTH_EARG: s holds fewer than n tokens. */
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err);
-/* Drops tokens from .. from + n - 1 of those held: from the list and from the global layers. The others keep their
- * positions, so nothing is moved or computed; the host's tables change and whole pages return to the pool, those that
- * are shared by reference count. Local layers keep what they hold: it ages out. Later tokens were computed with the
- * dropped ones in sight, so this is "drop", not "recompute"; a rolling chat that must equal a fresh one truncates and
- * feeds the rest again. A sequence has one gap: MYTH_EARG unless the first eviction, or one that touches or encloses
- * what went before. Checkpoints that hold a dropped token are gone; forks stay as they are. What is held is limited
- * (n_ctx), positions are not, up to 2^31 - 1; past those that the model was trained on is the caller's business. */
+/* Drops the held tokens from .. from + n - 1 and leaves a gap: the other tokens keep their positions, and nothing is
+ * moved or computed again. Global layers forget the dropped rows, and whole pages return to the pool (a shared page
+ * when its last user drops it). Local layers keep theirs until new tokens overwrite them. Tokens after the gap were
+ * computed while they saw the dropped ones, so the result differs from feeding the rest to a new sequence; where that
+ * matters, truncate and feed again. A sequence has at most one gap. MYTH_EARG: there is a gap, and the tokens neither
+ * touch nor enclose it. Checkpoints that hold a dropped token are dropped; forks are not affected. n_ctx limits the
+ * tokens held; positions may go on to 2^31 - 1, and whether the model was trained for them is up to the caller. */
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err);
-/* Makes s hold the tokens ids[0 .. n): goes back to the longest prefix that it shares with them, or as near before it
- * as truncate gets, and feeds what is missing in micro-batches. *n_fed (may be NULL) says how many those were. Nothing
- * is asked of any row: whoever wants the last row's logits syncs n - 1 tokens and feeds the last one. Fails as truncate
- * and myth_forward do; s then holds a prefix of ids. */
+/* Makes s hold exactly ids[0 .. n): truncates it to the longest prefix that both share, and feeds the missing tokens in
+ * micro-batches. *n_fed (may be NULL) is how many tokens were fed. No logits are computed: to get those of the last
+ * token, sync n - 1 tokens and feed the last one with myth_forward. Errors are those of truncate and myth_forward; s
+ * then holds a prefix of ids. */
 myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t *n_fed, myth_error *err);
-/* Bytes of s (tokens and its rows in the cache) into dst / back into an empty sequence of an engine with the same model
- * and cache types. MYTH_EFORMAT: of another model (myth_model_hash), another shape, or damaged; s is still empty then.
- */
+/* Save writes the tokens of s and their keys and values to dst, which has room for cap >= myth_seq_save_bytes bytes.
+ * Restore reads them into an empty sequence of an engine with the same model and cache types. MYTH_EFORMAT: saved with
+ * another model (myth_model_hash), by an engine of another shape, or damaged; s is then still empty. */
 uint64_t myth_seq_save_bytes(const myth_seq *s);
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err);
@@ -211,86 +219,87 @@ enum {
     MYTH_WANT_FULL_LOGITS = 2,
     MYTH_WANT_HIDDEN = 4,
     MYTH_WANT_FINAL = 8
-}; /* FINAL: behind the final norm */
+}; /* HIDDEN: the residual after the embedding and after each layer; FINAL: the output of the final norm */
 
 /* Consecutive tokens of one sequence. */
 typedef struct {
     myth_seq *seq;
     const int32_t *token; /* [n], n > 0 */
     uint32_t n;
-    uint8_t want;      /* of every token, bits above */
-    uint8_t want_last; /* of the last token, as well as want */
-    bool
-        /* K and V live in this step only. Such a run fits one micro-batch; several may branch off the same sequence,
-         * which is not extended in the same forward */
-        is_ephemeral;
+    uint8_t want;      /* what every token wants, bits above */
+    uint8_t want_last; /* what the last token wants besides */
+    /* The run sees the sequence but is not appended: its keys and values are gone after the step. It must fit into one
+     * micro-batch. Several such runs may follow the same sequence, which no other run of the batch may then extend. */
+    bool is_ephemeral;
 } myth_batch_run;
 
 /* Arrays per token have the tokens of all runs in order; "token i" is the i-th of them. */
 typedef struct {
     const myth_batch_run *run; /* at most one that is not ephemeral for each sequence */
     uint32_t n_run;
-    const uint8_t *want; /* per token, as well as what its run wants; NULL = nothing */
-    bool is_decode;      /* kind of step: one token per sequence, latency path                                 */
-    uint32_t top_k;      /* 0 = 1; at most opts.top_k                                                          */
-    const int32_t
-        *capture_label; /* per token, the label whose sums its residuals are added to, -1 = none; NULL = none */
-    /* per logits row (in token order), all optional */
-    const int32_t *mask_idx; /* which mask, -1 = none                                                              */
-    const uint32_t *masks;   /* [n_masks, ceil(config.n_vocab / 32)] words, bit = 1: the id may be chosen; lent    */
+    const uint8_t *want; /* what each token wants besides what its run wants; NULL = nothing */
+    bool is_decode;      /* one token per sequence: kernels made for few rows. Bits differ from a prefill's */
+    uint32_t top_k;      /* best ids to return per logits row, at most opts.top_k; 0 = 1 */
+    /* For each token the label to whose sums its residuals are added, -1 = none. NULL = none at all. */
+    const int32_t *capture_label;
+    /* Per logits row, in the order of the tokens; each may be NULL. A bias is added to the logit before the best ids
+     * are chosen. Row r has biases bias_off[r] .. bias_off[r + 1] - 1. */
+    const int32_t *mask_idx; /* which mask, -1 = none */
+    const uint32_t *masks;   /* [n_masks, ceil(config.n_vocab / 32)] words; bit 1 = the id may be chosen */
     uint32_t n_masks;
-    const int32_t *bias_off; /* [n_logit_rows + 1], from 0, never falling */
-    const int32_t *bias_id;
-    const float *bias;
-    const int32_t *ask_id;
-    uint32_t n_ask; /* [n_logit_rows, n_ask] */
-    /* rows that are handed over as they are made; float rows are lent for the call */
+    const int32_t *bias_off; /* [n_logit_rows + 1], starts at 0 and never falls */
+    const int32_t *bias_id;  /* [bias_off[n_logit_rows]] */
+    const float *bias;       /* [bias_off[n_logit_rows]] */
+    const int32_t *ask_id;   /* [n_logit_rows, n_ask] ids whose logits are wanted, chosen or not */
+    uint32_t n_ask;
+    /* Called during the forward, in step order. tok_idx counts the batch's tokens. `row` is lent for the call. */
     void (*on_full_logits)(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
-    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row,
-                      uint32_t d_model); /* layer 0 = scaled embedding, n_layer + 1 = FINAL */
+    /* layer: 0 = scaled embedding, i = after layer i, n_layer + 1 = FINAL */
+    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
     void *user;
-    const myth_cancel *cancel; /* looked at between micro-batches; may be NULL */
+    const myth_cancel *cancel; /* read between micro-batches; may be NULL */
 } myth_batch;
 
 typedef struct { /* lent until the next forward */
     uint32_t n_rows, k, n_ask;
-    const int32_t *top_id; /* [n_rows, k], -1 past the allowed ones */
-    const float *top_logit;
-    const float *lse, *entropy; /* [n_rows]                              */
-    const float *ask_logit;     /* [n_rows, n_ask]                       */
+    const int32_t *top_id;      /* [n_rows, k], best first; -1 where a mask allows fewer than k ids */
+    const float *top_logit;     /* [n_rows, k] */
+    const float *lse, *entropy; /* [n_rows] over the allowed ids, with biases: log-sum-exp, and entropy in nats */
+    const float *ask_logit;     /* [n_rows, n_ask] */
 } myth_result;
 
-/* Models that see both ways (config.is_bidirectional) take whole texts, each an ephemeral run, and have no logits:
- * MYTH_EUNSUPPORTED. Appends the tokens of all non-ephemeral runs. Everything is checked and reserved before the first
- * op: MYTH_EFULL (context, pages, or more rows, masks, biases and asked ids than the engine was opened for) and
- * MYTH_EARG (a token outside the vocabulary, a mask that is not there, rows to hand over without a function that takes
- * them) change nothing. Cancelled between micro-batches: what was computed stays, MYTH_ECANCEL. */
+/* Runs the batch and appends the tokens of all runs that are not ephemeral. out may be NULL. Everything is checked and
+ * reserved before the first op, so these errors change nothing: MYTH_EFULL (no room in the context or in the cache, or
+ * more rows, masks, biases or asked ids than the engine was opened for), MYTH_EARG (a token outside the vocabulary, a
+ * mask that does not exist, rows wanted without a function that receives them), MYTH_EUNSUPPORTED (a model with
+ * config.is_bidirectional has no logits and takes each text as one ephemeral run). MYTH_ECANCEL: the micro-batches
+ * that were done stay appended. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
-/* Reduces the last forward's logit row `row` again, with the biases that it had there and under this mask instead of
- * its own: exact best allowed tokens. */
+/* Reduces logits row `row` of the last forward again under this mask, with the biases that the row had. The result is
+ * exact, however few ids the mask allows. k is at most the forward's top_k. */
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err);
 
 /* ---- capture ---- */
 
-/* A token with a capture_label is added, after every captured layer, to that label's sums: each value rounded once to a
- * multiple of 2^-24, then whole numbers. So a mean has the same bits for every order, batch and chunk, memory does not
- * grow with the tokens, and logits are those of a forward without. After a cancel the counts are of the tokens that
- * were summed. */
+/* The residual row of a token with a capture_label is added to that label's sums after every captured layer. Each value
+ * is first rounded to a multiple of 2^-24; the sums are then integers, so a mean has the same bits for any order, batch
+ * and micro-batch. Memory does not grow with the tokens, and capturing does not change logits. After a cancel, counts
+ * and sums hold the tokens that were computed. */
 
-/* Labels for b's tokens into dst [tokens of all runs] by the usual rules: token i of every run (negative from its end,
- * -1 = the last; a run too short has none), or every token. The k-th run gets run_label[k], -1 leaves it out, NULL =
- * all 0. A run is what this forward holds of a prompt: one fed in pieces has its last token in the last of them.
- * Returns how many tokens got one. */
+/* Fills dst [tokens of all runs] with labels. `at` labels token i of every run: i < 0 counts from the end, -1 is the
+ * last token, and a run that is too short gets none. `every` labels all tokens. Run k gets run_label[k]; -1 leaves the
+ * run out; run_label NULL = 0 for all. A prompt that is fed in several forwards is a run in each of them, so its last
+ * token is in the last one. Returns how many tokens were labelled. */
 uint32_t myth_capture_at(int32_t *dst, const myth_batch *b, int32_t i, const int32_t *run_label);
 uint32_t myth_capture_every(int32_t *dst, const myth_batch *b, const int32_t *run_label);
-/* The mean of a label's rows after a layer into mean [d_model] (zeros when there were none) and how many they were;
- * waits for the device. MYTH_EARG: not a captured layer or label; MYTH_EFORMAT: since the last reset a value of the
- * layer was not finite or too large to sum; MYTH_ELOST: a forward failed on the way. Then mean and n are not written.
- */
+/* Waits for the device and writes the mean of a label's rows after a layer to mean [d_model] (zeros when there were no
+ * rows) and the number of rows to *n. On an error neither is written. MYTH_EARG: not a captured layer or label;
+ * MYTH_EFORMAT: since the last reset a value of the layer was not finite or too large to sum; MYTH_ELOST: a forward
+ * failed since then, so the sums may miss rows. */
 myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, double *mean, uint64_t *n,
                               myth_error *err);
-/* All sums and counts back to nothing, as after open. */
+/* Sets all sums and counts to 0. */
 myth_status myth_capture_reset(myth_engine *e, myth_error *err);
 
 /* ---- generate ---- */
@@ -316,20 +325,21 @@ typedef struct {
     void (*on_prefill)(void *user, uint32_t done, uint32_t total);
     bool (*on_token)(void *user, int32_t id); /* false = cancel after this token; may be NULL            */
     void *user;
-    const myth_cancel *cancel;   /* set by a signal handler; may be NULL                    */
-    uint32_t seq_number;         /* counter of the random numbers                            */
-    const myth_channel *channel; /* as it stands behind the prompt; NULL = none is followed   */
-    uint32_t
-        n_think; /* thought ids at most, then the channel is closed for the model; 0 = no limit. Not with a grammar */
+    const myth_cancel *cancel; /* set by a signal handler; may be NULL                    */
+    uint32_t seq_number;       /* with the seed and the position it decides the random numbers */
+    /* Where the model's thought begins and ends, with the state after the prompt; NULL = thoughts are not tracked. */
+    const myth_channel *channel;
+    /* Largest number of thought tokens: then the closing mark takes the place of the model's choice. 0 = no limit.
+     * Needs a channel, and no grammar. */
+    uint32_t n_think;
 } myth_generate_opts;
 
-/* Raises opts' top_k, n_ask, n_bias and n_mask to what generating with these parameters (and a grammar) asks of the
- * engine. */
+/* Raises opts' top_k, n_ask, n_bias and n_mask where generating with these parameters (and a grammar) needs more. */
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar);
 
-/* New ids (without the stop id) into ids[n_max]. The reason is always set; MYTH_OK for every reason but failures. A
- * prompt longer than the context is refused (MYTH_FINISH_REFUSED, nothing changed). The last new id is not in the
- * sequence yet: who goes on feeds it first. */
+/* Appends the prompt to s and writes the new ids, without the stop id, to ids [n_max]. *why says why generation ended;
+ * the status is MYTH_OK unless something failed. A prompt for which s has no room gives MYTH_FINISH_REFUSED and changes
+ * nothing. The last new id is not yet in the sequence: to go on, feed it first. */
 myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids,
                           myth_finish *why, myth_error *err);
 

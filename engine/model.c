@@ -30,7 +30,8 @@ void myth_model_close(myth_model *m)
     *m = (myth_model){0};
 }
 
-/* A block is finite when its f16 fields are; 2^(e - 128) * 12 of mxfp4 while e <= 252. */
+/* A quantised block is finite when its f16 fields are. mxfp4 has an exponent byte e instead: its largest value is
+ * 12 * 2^(e - 128), finite up to e = 252. */
 static bool is_finite_block(myth_dtype t, const unsigned char *p)
 {
     const myth_dtype_info *info = myth_dtype_get(t);
@@ -81,8 +82,8 @@ static uint64_t add(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Field by field: the padding of a struct has no value. Widths, heads and counts of experts are in the tensors' shapes.
- */
+/* Hashes field by field, because a struct's padding has no defined value. Widths and numbers of heads and experts need
+ * no hashing: they follow from the tensors' shapes. */
 static uint64_t add_config(uint64_t hash, const myth_config *c)
 {
     const uint32_t number[] = {(uint32_t)c->family,   c->n_layer,      c->n_head,        c->window,
@@ -105,9 +106,9 @@ static uint64_t add_config(uint64_t hash, const myth_config *c)
 
 uint64_t myth_model_hash(const myth_model *m)
 {
-    enum { SAMPLE = 64 }; /* bytes of a tensor: fine-tuned models have the shapes of the one that they began as */
+    enum { SAMPLE = 64 }; /* bytes of each tensor: a fine-tuned model has the same shapes as its base */
     uint64_t hash = add_config(0xcbf29ce484222325u, &m->config);
-    if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM) /* no bytes, but the spec says them all */
+    if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM) /* it has no bytes; its spec determines them */
         hash = add(hash, myth_weights_path(m->weights), strlen(myth_weights_path(m->weights)));
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);

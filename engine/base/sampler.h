@@ -1,11 +1,12 @@
-/* sampler.h - the next token from the k best logits: greedy by default, else temperature, top-k, top-p, min-p;
- * penalties of repeated tokens.
+/* sampler.h - chooses the next token from the k best logits of a row: greedily, or with top-k, top-p, min-p and
+ * temperature.
  *
- * Input    top-k of the device in (logit descending, id ascending) order, k <= 1,024; top_k 0 means 1,024
- * Order    penalties (of the whole row: by who makes the list of the k best), top-k, top-p, min-p, temperature:
- *          llama.cpp's order
- * Random   counter-based: f(seed, sequence, position), the same on host and device
- * Threads  no state beside the arguments */
+ * Input    the k best logits, best first (equal logits by ascending id), k <= 1,024
+ * Order    top-k, top-p, min-p, temperature, as in llama.cpp. The repeat penalty comes before these and concerns the
+ *          whole row, so it is not applied here: run/generate.c applies it while it makes the list of the k best
+ * Random   numbers are a function of (seed, sequence, position) and have the same bits on the host and on a device
+ * Errors   none; every value of the parameters is accepted
+ * Threads  no state besides the arguments */
 #ifndef MYTH_SAMPLER_H
 #define MYTH_SAMPLER_H
 
@@ -28,11 +29,11 @@ typedef struct {    /* zero = greedy, no penalty */
     uint64_t seed;
 } myth_sample_params;
 
-/* k the device must return for these parameters. */
+/* How many of the best logits these parameters need. */
 uint32_t myth_sample_k(const myth_sample_params *p);
 /* Uniform in [0, 1) with 24 bits, from Philox4x32-10 keyed by seed, counter (sequence, position). */
 float myth_random_uniform(uint64_t seed, uint32_t seq, uint32_t pos);
-/* Index into the n (>= 1) candidates. */
+/* Returns the index of the chosen one of n >= 1 candidates. */
 uint32_t myth_sample(const myth_sample_params *p, const float *logit, uint32_t n, uint32_t seq, uint32_t pos);
 
 #ifdef __cplusplus

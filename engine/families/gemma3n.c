@@ -1,17 +1,17 @@
-/* gemma3n.c - Gemma 3n text: four streams (AltUp), Laurel, per-layer embeddings, a sparse gate, layers that read the
- * keys of others.
+/* gemma3n.c - Gemma 3n text: several residual streams (AltUp), Laurel, per-layer embeddings, a sparse gate, layers that
+ * read other layers' keys and values.
  *
  *   h[0] = embedding;  h[i] = A_i h[0], brought to the magnitude of h[0]
  *   p    = h + C m(h[a]) h  m(x) = tanh(R (N_route(x) / d)); a: the active stream, 0 in what was published
  *   y    = N_attn(p[a]) + N_laurel(W_right(W_left N_attn(p[a])))
  *   u    = (p[a] + N_post_attn(Attn(N_attn(p[a]))) + y) / sqrt(2);  scores not scaled, v normed without a weight
- *   v    = u + N_post_ffn(MLP(N_ffn(u)))  the gate of the first layers: what is above mean + z deviations of its row
+ *   v    = u + N_post_ffn(MLP(N_ffn(u)))  in the first layers the gate keeps what exceeds mean + z deviations of its row
  *   h[i] = p[i] + (1 + (D m(v))[i]) (v - p[a])
  *   h[i] += N_post_ple(W_proj(gelu(W_gate(h[a] * s)) * P_l)) for i > 0
- *   at the end x = (h[0] + U_1 h[1] + ..) / n, the U_i h[i] brought to the magnitude of h[0]
+ *   at the end x = (h[0] + U_1 h[1] + ..) / n, with each U_i h[i] scaled to the magnitude of h[0]
  *
- * Streams    lie behind each other in the step's x, [n_altup][n_rows, d]; the last sum of a layer stays pending until
- *            the next op that reads the streams. Captured rows are the active stream's
+ * Streams  one after the other in the step's x, [n_altup][n_rows, d]. The last sum of a layer (N_post_ple) stays
+ *          pending until the next op that reads the streams. Captured rows are those of the active stream
  * Source   transformers modeling_gemma3n.py; google-deepmind/gemma gm/nn/gemma3n                                    */
 #include "engine/run/step.h"
 
@@ -95,7 +95,7 @@ static void project(myth_step *st, myth_view y, myth_view x, myth_view w, uint32
                      });
 }
 
-/* Other streams out of the first. */
+/* Computes the other streams from the first. */
 static void make_streams(myth_step *st, myth_view h)
 {
     const uint32_t d = st->c->d_model, n_u = st->c->n_altup - 1;
@@ -110,7 +110,7 @@ static void make_streams(myth_step *st, myth_view h)
                             });
 }
 
-/* All of them into the first. */
+/* Averages all streams into the first. */
 static void merge_streams(myth_step *st, myth_view h)
 {
     const uint32_t d = st->c->d_model, n_u = st->c->n_altup - 1;
@@ -126,7 +126,8 @@ static void merge_streams(myth_step *st, myth_view h)
                             });
 }
 
-/* The pending branch onto the streams; with the coefficients of a layer also their prediction, and xn. */
+/* Adds the pending branch to the streams. With w also replaces the streams h by their prediction p in that layer, and
+ * computes xn = N_attn(p[active]). */
 static void predict(myth_step *st, myth_view h, const myth_layer_weights *w)
 {
     const myth_config *c = st->c;
@@ -187,7 +188,7 @@ static void run_layer(myth_step *st, myth_view h, uint32_t l)
     project(st, low, st->xn, w->laurel_left, c->d_model, c->laurel_rank);
     project(st, laurel, low, w->laurel_right, c->laurel_rank, c->d_model);
     st->x = own;
-    myth_step_attention(st, l, 0.0f); /* makes the same xn again, or leaves it */
+    myth_step_attention(st, l, 0.0f); /* writes the same xn again, or leaves it as it is */
     myth_laurel_merge(st->s, &(struct myth_laurel_merge_args){
                                  .u = u,
                                  .x = own,
@@ -227,7 +228,7 @@ static void run_layer(myth_step *st, myth_view h, uint32_t l)
     myth_step_ple(st, l);
     st->x = own;
     const myth_view pend = st->pend, w_post = st->w_post;
-    if (c->altup_active == 0) /* no part of the first stream */
+    if (c->altup_active == 0) /* the per-layer branch is added to the streams after the first only */
         st->pend = st->w_post = (myth_view){0};
     myth_step_captured(st, l + 1);
     st->pend = pend;
@@ -241,8 +242,10 @@ void myth_gemma3n_layers(myth_step *st)
     if (st->layer0 == 0)
         make_streams(st, h);
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
+        /* laurel_merge and altup_correct add the branches of attention and feed-forward with their post norms. The
+         * per-layer branch stays pending: predict adds it at the start of the next layer. */
         if (l == st->c->first_shared && st->n_keep < st->n_rows)
-            predict(st, h, NULL); /* as the rows that stay would have it: the same op, the same bits */
+            predict(st, h, NULL); /* rows are about to be dropped, and narrow cannot add a branch to several streams */
         if (!myth_step_narrow(st, l))
             return;
         run_layer(st, h, l);

@@ -85,6 +85,8 @@ void myth_gemma4_layers(myth_step *st)
         const myth_layer_weights *w = &st->w->layer[l];
         if (!myth_step_narrow(st, l))
             return;
+        /* No residual add, post norm or layer scalar is an op here: the next op that reads x first adds the branch in
+         * st->pend, normed with st->w_post, and multiplies by st->x_scale (step.h). */
         myth_step_attention(st, l, 0.0f);
         st->pend = st->branch;
         st->w_post = w->post_attn_norm;

@@ -61,7 +61,8 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
 {
     const myth_weights *w = b->e->model->weights;
     bool is_random = myth_weights_get_format(w) == MYTH_FORMAT_RANDOM;
-    uint64_t row = myth_row_bytes(s->t->dtype, s->cols), piece = is_random ? b->e->y.host[MYTH_HOST_load] : PIECE_BYTES;
+    uint64_t row = myth_row_bytes(s->t->dtype, s->cols),
+             piece = is_random ? b->e->layout.host[MYTH_HOST_load] : PIECE_BYTES;
     uint32_t n_total = (uint32_t)s->rows, most = (uint32_t)(piece / row);
     most = most ? most : 1;
     for (uint32_t row0 = 0; row0 < n_total; row0 += most) {
@@ -91,7 +92,7 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot,
         b->expert_off += myth_arena_cost(s->bytes);
         return copy_matrix(b, *out, s, err);
     }
-    if (b->p->y->copies) {
+    if (b->p->layout->copies) {
         *out = myth_view_at(b->matrices, b->matrix_off, s->t->dtype);
         b->matrix_off += myth_arena_cost(s->bytes);
         if (b->held)
@@ -120,7 +121,7 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
         *(float *)at = 1.0f;
         return src.t ? read_floats(b, &src, 0, 1, at, err) : MYTH_OK;
     }
-    if (!myth_slot_is_there(c, s, layer) || (s->form == MYTH_FORM_ROWS && b->e->y.ple_by_host))
+    if (!myth_slot_is_there(c, s, layer) || (s->form == MYTH_FORM_ROWS && b->e->layout.ple_by_host))
         return MYTH_OK;
     assert(src.t);
     return myth_slot_is_f32(s) ? bind_f32(b, at, s, &src, err) : bind_matrix(b, at, s, &src, err);
@@ -142,7 +143,7 @@ fail:
 static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *err)
 {
     const myth_weights *w = e->model->weights;
-    for (uint32_t shard = 0; shard < e->y.n_shard; shard++) {
+    for (uint32_t shard = 0; shard < e->layout.n_shard; shard++) {
         const unsigned char *lo = NULL, *hi = NULL;
         for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
             const myth_tensor *t = myth_weights_at(w, i);
@@ -190,11 +191,11 @@ static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
         MYTH_TRY(bind_model(&b, MYTH_AT_LAST, err));
         MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_OUTPUT_NORM], 0, err));
     }
-    for (uint32_t l = b.p->y->layer0; l < b.p->y->layer1; l++) {
-        b.is_offloaded = e->y.offloaded[l] > 0;
-        b.matrices = b.is_offloaded ? b.p->slot[(l - b.p->y->layer0) % 2] : e->matrix[l];
+    for (uint32_t l = b.p->layout->layer0; l < b.p->layout->layer1; l++) {
+        b.is_offloaded = e->layout.offloaded[l] > 0;
+        b.matrices = b.is_offloaded ? b.p->slot[(l - b.p->layout->layer0) % 2] : e->matrix[l];
         b.held = b.is_offloaded && b.p->held[0] ? (unsigned char *)b.p->held[0] + b.held_off : NULL;
-        b.held_off += e->y.offloaded[l];
+        b.held_off += e->layout.offloaded[l];
         b.experts = e->expert ? e->expert[l] : NULL;
         b.matrix_off = b.expert_off = 0;
         for (const myth_slot *s = f->slots; s->hf; s++)
@@ -218,11 +219,11 @@ void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
 {
     const myth_family *f = myth_family_get(e->model->config.family);
     uint64_t held = 0;
-    for (uint32_t k = p->y->layer0; k < l; k++)
-        held += e->y.offloaded[k];
+    for (uint32_t k = p->layout->layer0; k < l; k++)
+        held += e->layout.offloaded[k];
     for (const myth_slot *s = f->slots; s->hf; s++) {
         if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l) ||
-            (e->y.expert[l] && myth_slot_is_expert(s)))
+            (e->layout.expert[l] && myth_slot_is_expert(s)))
             continue;
         const myth_slot_src from = myth_slot_find(e->model->weights, &e->model->config, s, l);
         const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);

@@ -10,12 +10,12 @@
 
 static uint64_t sum_bytes(const myth_engine *e)
 {
-    return 8 * (uint64_t)e->y.opts.n_capture_label * e->model->config.d_model;
+    return 8 * (uint64_t)e->layout.opts.n_capture_label * e->model->config.d_model;
 }
 
 static myth_view bad_of(const myth_engine *e, const myth_part *p, uint32_t idx)
 {
-    return myth_part_view(p, MYTH_BUF_capture, p->y->n_capture * sum_bytes(e) + 4 * (uint64_t)idx, MYTH_I32);
+    return myth_part_view(p, MYTH_BUF_capture, p->layout->n_capture * sum_bytes(e) + 4 * (uint64_t)idx, MYTH_I32);
 }
 
 uint32_t myth_capture_choose(myth_engine *e, const int32_t *label)
@@ -40,7 +40,7 @@ void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t
 void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n)
 {
     const myth_config *c = &e->model->config;
-    int32_t idx = e->y.capture_idx[layer];
+    int32_t idx = e->layout.capture_idx[layer];
     if (idx < 0)
         return;
     myth_capture_sum(p->stream, &(struct myth_capture_sum_args){
@@ -54,7 +54,7 @@ void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, 
                                     .label = p->index.capture_label,
                                     .n_gather = n,
                                     .dim = c->d_model,
-                                    .n_label = e->y.opts.n_capture_label,
+                                    .n_label = e->layout.opts.n_capture_label,
                                     .eps = c->eps,
                                 });
 }
@@ -62,15 +62,15 @@ void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, 
 myth_status myth_capture_reset(myth_engine *e, myth_error *err)
 {
     static const unsigned char zero[4096];
-    if (e->y.n_capture == 0)
+    if (e->layout.n_capture == 0)
         return MYTH_OK;
     for (uint32_t i = 0; i < e->n_part; i++)
-        for (uint64_t at = 0, n = e->part[i].y->buf[MYTH_BUF_capture], part; at < n; at += part) {
+        for (uint64_t at = 0, n = e->part[i].layout->buf[MYTH_BUF_capture], part; at < n; at += part) {
             part = n - at < sizeof zero ? n - at : sizeof zero;
             myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], MYTH_BUF_capture, at, MYTH_I32), zero,
                               part);
         }
-    memset(e->n_captured, 0, 8 * (size_t)e->y.opts.n_capture_label);
+    memset(e->n_captured, 0, 8 * (size_t)e->layout.opts.n_capture_label);
     myth_status st = myth_engine_sync(e, err);
     e->is_capture_torn = st != MYTH_OK;
     return st;
@@ -81,14 +81,14 @@ myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, do
 {
     myth_status st = MYTH_OK;
     uint32_t d = e->model->config.d_model;
-    int32_t bad = 0, idx = layer <= e->model->config.n_layer ? e->y.capture_idx[layer] : -1;
-    if (idx < 0 || label >= e->y.opts.n_capture_label)
+    int32_t bad = 0, idx = layer <= e->model->config.n_layer ? e->layout.capture_idx[layer] : -1;
+    if (idx < 0 || label >= e->layout.opts.n_capture_label)
         return myth_fail(err, MYTH_EARG, "capture: layer %u, label %u: the engine was not opened for them", layer,
                          label);
     if (e->is_capture_torn)
         return myth_fail(err, MYTH_ELOST,
                          "capture: a forward failed since the last reset: rows of it may be missing in the sums");
-    const myth_part *p = &e->part[myth_layout_part_of_residual(&e->y, layer)];
+    const myth_part *p = &e->part[myth_layout_part_of_residual(&e->layout, layer)];
     myth_stream_read(p->stream, &bad, bad_of(e, p, (uint32_t)idx), sizeof bad);
     MYTH_TRY(myth_stream_sync(p->stream, err));
     if (bad)

@@ -1,7 +1,10 @@
-/* engine_impl.h - the engine's own structs, for engine.c, seq.c, forward.c.
+/* engine_impl.h - the engine's own structs, and the functions that the files of engine/run share. Tests may include it;
+ * other rooms may not.
  *
- * Parts    every part has the same pages and rings by number, each with the rows of its own layers, and copies of the
- *          page tables and of a step's index arrays; the residual goes from part to part through the host */
+ * Parts    every part uses the same page and ring numbers, with the rows of its own layers in them. Each has copies of
+ *          the page tables and of a step's index arrays. The residual goes from part to part through host memory
+ * Owner    the engine owns everything here; close frees it
+ * Threads  as in engine.h: one thread at a time */
 #ifndef MYTH_ENGINE_IMPL_H
 #define MYTH_ENGINE_IMPL_H
 
@@ -15,21 +18,21 @@ extern "C" {
 struct myth_seq {
     myth_engine *e;
     bool is_open;
-    uint32_t slot;       /* row of the page tables on the device                     */
-    int32_t *token;      /* [n_ctx], of the rows held                                */
-    uint32_t n_new;      /* tokens that the forward under way appends                */
-    myth_kv_needs need;  /* of the same forward                                      */
-    bool has_ephemeral;  /* the forward under way branches off it                    */
-    bool is_table_stale; /* its pages or ring changed since they were written to the device: the next forward does */
+    uint32_t slot;       /* this sequence's row of the page tables on the device     */
+    int32_t *token;      /* [n_ctx], the tokens held                                 */
+    uint32_t n_new;      /* tokens that the present forward appends                  */
+    myth_kv_needs need;  /* pages and rings that the present forward takes           */
+    bool has_ephemeral;  /* the present forward has an ephemeral run after it        */
+    bool is_table_stale; /* pages or ring changed; the next forward must write its row of the table to the device */
     myth_kv_rows *kv;
 };
 
 typedef struct {
-    uint32_t slot; /* of its sequence; UINT32_MAX = free                        */
+    uint32_t slot; /* the slot of its sequence; UINT32_MAX = free */
     myth_kv_rows *kv;
 } myth_checkpoint;
 
-/* Index arrays of a micro-batch (layout.h) on the host, and how much of them the micro-batch fills. */
+/* The index arrays of a micro-batch (layout.h) on the host; only their first n_rows, n_run and n_keep items are set. */
 typedef struct {
 #define INDEX(name) int32_t *name;
     MYTH_INDEX_ARRAYS(INDEX)
@@ -46,31 +49,31 @@ typedef struct {
 
 /* Consecutive layers on one device. */
 typedef struct {
-    const myth_layout_part *y;
+    const myth_layout_part *layout;
     myth_device *dev;
     myth_stream *stream;
     myth_buf *buf[MYTH_BUF_N];
     myth_buf **wrapped; /* [n_shard]; NULL = the part has copies */
     myth_engine *e;
     myth_index_views index;
-    myth_stream *copier; /* brings offloaded weights */
-    myth_buf *slot[2];
-    uint64_t slot_mark[2]; /* in `stream`: what used the slot last is done */
-    void *held[2];
+    myth_stream *copier;   /* a second stream that copies offloaded weights to the slots */
+    myth_buf *slot[2];     /* offload.h */
+    uint64_t slot_mark[2]; /* mark in `stream`: once passed, the slot may be overwritten */
+    void *held[2];         /* host memory: offloaded weights of a random: model, or offloaded pages and rings */
     myth_step step;
-    myth_graph *graph; /* its decode step of graph_rows rows */
+    myth_graph *graph; /* the recorded decode step of graph_rows rows; NULL = none */
     uint32_t graph_rows;
     struct {
         myth_view pend, w_post;
         float x_scale;
-    } graph_end;       /* the branch that its layers left pending */
-    bool graph_is_run; /* with the choice of the next token: run.c; run_key says how it is chosen */
+    } graph_end;       /* the prologue (step.h) that the recorded layers leave for the next op */
+    bool graph_is_run; /* the graph also chooses the next token (run.c), in the way that run_key says */
 } myth_part;
 
 struct myth_engine {
     myth_model *model;
     myth_mem *mem;
-    myth_layout y;
+    myth_layout layout;
     myth_plan plan;
     myth_part *part; /* [n_part], inside the engine block, as are the next two */
     uint32_t n_part;
@@ -88,48 +91,55 @@ struct myth_engine {
         myth_sample_params sample;
         uint32_t k, n_stop, seq_number;
     } run_key;
-    float embed_scale;           /* of a float32 run in exact mode: sqrt(d) not rounded      */
-    uint32_t n_vocab_choice;     /* rows of the head that may be chosen: those with a piece */
-    uint32_t n_result, k_result; /* of the last forward */
-    bool has_result_bias;        /* its biases lie on the device */
-    myth_error first_failure;    /* of the forward under way, when it had to synchronise early */
+    float embed_scale;           /* sqrt(d_model); rounded as the config says, except in exact mode    */
+    uint32_t n_vocab_choice;     /* ids that may be chosen: the head may have more rows than the tokenizer has pieces */
+    uint32_t n_result, k_result; /* logits rows of the last forward, and its top_k */
+    bool has_result_bias;        /* the biases of the last forward are on the device */
+    myth_error first_failure;    /* first error inside the present forward; later micro-batches are then skipped */
     float *result_logit, *result_lse, *result_entropy, *result_ask;
     int32_t *result_id;
     uint64_t *n_captured; /* [n_capture_label] rows in the sums */
-    bool is_capture_torn; /* a forward failed: counted rows may be missing in the sums */
+    bool is_capture_torn; /* a forward failed, so rows that were counted may be missing in the sums */
 };
 
-/* Engine block: the struct, the parts, the sequences, the checkpoints, their cache rows, the buffers of weights. */
-uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer);
-/* Writes slot's row of the page tables to every device, before a step reads it. */
+/* Bytes of the engine block: the struct, the parts, the sequences, the checkpoints, their cache rows, the buffers of
+ * weights. */
+uint64_t myth_engine_block_bytes(const myth_layout *layout, uint32_t n_layer);
+/* Writes the row of s in the page tables to every device, before a step reads it. */
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
-/* All streams; the first failure, in the order of the parts. */
+/* Waits for the streams of all parts. Returns the first failure, in the order of the parts. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
-/* The parts of a forward that run.c shares. Of a step, e->idx and the part's step say the rows. */
-myth_status myth_forward_reserve(myth_engine *e,
-                                 myth_error *err); /* pages, rings and copies for every sequence's n_new */
-void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n,
-                          bool is_ephemeral); /* into e->idx */
-void myth_forward_write_index(const myth_engine *e, const myth_part *p);
-/* Behind all layers but the last part's the pending branch is folded in, so that x alone goes on to the next part. */
+
+/* The steps of a forward that run.c uses too. e->idx and the part's step say which rows the micro-batch has. */
+
+/* Takes pages and rings for the n_new tokens of every sequence, and copies those that are shared. MYTH_EFULL: there are
+ * not enough; nothing was taken. */
+myth_status myth_forward_reserve(myth_engine *e, myth_error *err);
+/* Adds a run of n tokens of s to e->idx. */
+void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral);
+void myth_forward_write_index(const myth_engine *e, const myth_part *p); /* e->idx to the part's device */
+/* Issues the part's layers, on the first part after the embedding. After the layers of every part but the last it adds
+ * the pending branch to x, so that only x has to go to the next part. */
 void myth_forward_run_layers(const myth_engine *e, myth_part *p);
-/* y = rows of the residual that the index names, with the step's pending branch; normed when w is given. */
+/* y [n, d_model] = the rows of x that the index array `rows` names, with the pending branch added; normed with w unless
+ * w is empty. */
 void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n);
-/* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is
- * e->first_failure. */
+/* Where the host gathers rows of the per-layer embeddings: writes those of the micro-batch's ids to the first part. A
+ * failure goes to e->first_failure. */
 void myth_ple_bring(myth_engine *e, const myth_part *p);
-/* Counts the micro-batch's rows that have a label (label[r] is row r's) and puts them into e->idx; returns how many. */
+/* Adds the rows that have a label (label[r] is that of row r) to e->idx and to the counts. Returns how many. */
 uint32_t myth_capture_choose(myth_engine *e, const int32_t *label);
-/* The n chosen rows to a part's index, then to the sums of residual `layer` when that is captured. */
+/* Writes these n rows' numbers and labels to the part's device. */
 void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t n);
+/* Adds these n rows of residual `layer` to the sums when that residual is captured. */
 void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n);
-/* Part i: its device and stream, then (once every part is open) its buffers, then the views that each step uses. Close
- * takes a part that was opened in part. */
+/* Opens part i in three steps: its device and stream; once all parts have those, its buffers; then the views that each
+ * step uses. Close accepts a part at any stage. */
 myth_status myth_part_open(myth_engine *e, uint32_t i, myth_error *err);
 myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err);
 void myth_part_prepare_step(myth_engine *e, myth_part *p);
 void myth_part_close(myth_engine *e, myth_part *p);
-/* The first n values of an index array to the device; dst is one of p->index. */
+/* Writes the first n values of an index array to the device; dst is one of p->index. */
 static inline void myth_index_write(const myth_part *p, myth_view dst, const int32_t *src, uint32_t n)
 {
     myth_stream_write(p->stream, dst, src, 4 * (uint64_t)n);

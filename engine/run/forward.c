@@ -1,8 +1,9 @@
-/* forward.c - tokens of any sequences through the model: check, reserve, micro-batches, reduce.
+/* forward.c - runs a batch of tokens of any sequences through the model, in four stages:
  *
- * Order    1 check every token and count what each sequence appends, record a decode step; 2 take pages and rings, or
- *          change nothing; 3 micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked
- *          for; 4 one reduction over all logit rows */
+ *   1 check      every token and everything that is wanted; record a decode step if its graph is missing
+ *   2 reserve    take the pages and rings that the batch needs; until here an error changes nothing
+ *   3 compute    micro-batches of at most n_ubatch rows: embedding, rope tables, layers, rows that were wanted
+ *   4 reduce     one reduction over the logits of all rows that want them */
 #include "offload.h"
 
 #include <assert.h>
@@ -11,11 +12,11 @@
 typedef struct {
     myth_engine *e;
     const myth_batch *b;
-    myth_part *part;    /* that is running */
+    myth_part *part;    /* the part whose layers run now */
     uint32_t n_logit;   /* rows gathered into head_x so far */
-    uint32_t first;     /* token index of the micro-batch's first row */
-    uint32_t first_run; /* the batch's run that the row belongs to, and its place there */
-    uint32_t first_at;
+    uint32_t first;     /* the micro-batch's first row: its token index in the batch, ... */
+    uint32_t first_run; /* ... the number of its run ... */
+    uint32_t first_at;  /* ... and its place in that run */
     uint32_t n_capture; /* rows of the micro-batch whose residuals are summed */
     bool has_hidden;
 } forward_state;
@@ -28,14 +29,14 @@ static uint32_t n_tokens(const myth_batch *b)
     return n;
 }
 
-/* What is asked of token `at` of run k, which is token i of the batch. */
+/* What token `at` of run k wants; it is token i of the batch. */
 static uint8_t want_of(const myth_batch *b, uint32_t k, uint32_t at, uint32_t i)
 {
     const myth_batch_run *run = &b->run[k];
     return (uint8_t)(run->want | (at + 1 == run->n ? run->want_last : 0) | (b->want ? b->want[i] : 0));
 }
 
-/* The same of row r of the micro-batch. */
+/* What row r of the micro-batch wants. */
 static uint8_t want_of_row(const forward_state *f, uint32_t r)
 {
     const myth_step_index *x = &f->e->idx;
@@ -57,10 +58,10 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed",
                          myth_weights_name(e->model->weights));
     if (run->is_ephemeral) {
-        if (n > e->y.opts.n_ubatch)
+        if (n > e->layout.opts.n_ubatch)
             return myth_fail_option(err, MYTH_EFULL, "n_ubatch",
                                     "an ephemeral run of %u tokens does not fit a micro-batch of %u: raise n_ubatch", n,
-                                    e->y.opts.n_ubatch);
+                                    e->layout.opts.n_ubatch);
         s->has_ephemeral = true;
     } else {
         if (s->n_new)
@@ -73,23 +74,25 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
     if (n > myth_kv_room(&e->kv, s->kv))
         return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: %u tokens and %u more, room for %u, n_ctx %u",
-                                myth_kv_len(s->kv), n, myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
+                                myth_kv_len(s->kv), n, myth_kv_room(&e->kv, s->kv), e->layout.opts.n_ctx);
     for (uint32_t j = 0; j < n; j++)
         if (run->token[j] < 0 || (uint32_t)run->token[j] >= n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", run->token[j], n_vocab);
     return MYTH_OK;
 }
 
-/* What is asked of one token. */
+/* Checks that the engine and the batch can deliver what token i wants. */
 static myth_status check_want(const myth_engine *e, const myth_batch *b, uint8_t want, uint32_t i, myth_error *err)
 {
-    const myth_engine_opts *o = &e->y.opts;
+    const myth_engine_opts *o = &e->layout.opts;
     uint8_t hidden = want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL), full = want & MYTH_WANT_FULL_LOGITS;
     int32_t label = b->capture_label ? b->capture_label[i] : -1;
     if ((full && !o->want_full_logits) || (hidden && !o->want_hidden))
-        return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
+        return myth_fail(err, MYTH_EARG, "token %u wants %s: open the engine with %s", i,
+                         full && !o->want_full_logits ? "full logits" : "hidden rows",
+                         full && !o->want_full_logits ? "want_full_logits" : "want_hidden");
     if ((full && !b->on_full_logits) || (hidden && !b->on_hidden))
-        return myth_fail(err, MYTH_EARG, "token %u wants rows handed over, and no %s is given to take them", i,
+        return myth_fail(err, MYTH_EARG, "token %u wants rows handed over, but %s is NULL", i,
                          full && !b->on_full_logits ? "on_full_logits" : "on_hidden");
     if (e->model->config.is_bidirectional && want & (MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS))
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits",
@@ -99,17 +102,17 @@ static myth_status check_want(const myth_engine *e, const myth_batch *b, uint8_t
     return MYTH_OK;
 }
 
-/* The masks, biases and asked ids of n_logit rows. */
+/* Checks the masks, biases and asked ids of n_logit rows. */
 static myth_status check_reduction(const myth_engine *e, const myth_batch *b, uint32_t n_logit, myth_error *err)
 {
-    const myth_engine_opts *o = &e->y.opts;
+    const myth_engine_opts *o = &e->layout.opts;
     if (n_logit > o->n_logit_rows)
         return myth_fail(err, MYTH_EFULL, "%u rows want logits, room for %u", n_logit, o->n_logit_rows);
     if (b->top_k > o->top_k || b->n_ask > o->n_ask || (b->mask_idx && b->n_masks > o->n_mask))
         return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: the engine was opened for %u, %u and %u",
                          b->top_k, b->n_ask, b->mask_idx ? b->n_masks : 0, o->top_k, o->n_ask, o->n_mask);
     if (b->mask_idx && (b->n_masks == 0 || !b->masks))
-        return myth_fail(err, MYTH_EARG, "mask_idx is given, and no masks are");
+        return myth_fail(err, MYTH_EARG, "mask_idx is given, but masks is NULL or n_masks is 0");
     for (uint32_t r = 0; b->mask_idx && r < n_logit; r++)
         if (b->mask_idx[r] < -1 || b->mask_idx[r] >= (int64_t)b->n_masks)
             return myth_fail(err, MYTH_EARG, "row %u wants mask %d of %u", r, b->mask_idx[r], b->n_masks);
@@ -120,7 +123,7 @@ static myth_status check_reduction(const myth_engine *e, const myth_batch *b, ui
     if (n_bias > o->n_bias)
         return myth_fail(err, MYTH_EFULL, "%u biases: the engine was opened for %u", n_bias, o->n_bias);
     if ((n_bias && (!b->bias_id || !b->bias)) || (b->n_ask && n_logit && !b->ask_id))
-        return myth_fail(err, MYTH_EARG, "%u biases and %u asked ids, and an array of them is not given", n_bias,
+        return myth_fail(err, MYTH_EARG, "%u biases and %u asked ids, but bias_id, bias or ask_id is NULL", n_bias,
                          b->n_ask);
     return MYTH_OK;
 }
@@ -141,7 +144,7 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_e
 
 static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *err)
 {
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         e->seq[i].n_new = 0;
         e->seq[i].has_ephemeral = false;
     }
@@ -153,11 +156,12 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *
 
 /* ---- 2: reserve ---- */
 
-static void copy_whole(myth_engine *e, int buf, myth_kv_copy c)
+/* Copies a page (or ring) on every part, because a sequence is about to write to one that it shares. */
+static void copy_page_or_ring(myth_engine *e, int buf, myth_kv_copy c)
 {
     for (uint32_t i = 0; i < e->n_part && c.from >= 0; i++) {
         myth_part *p = &e->part[i];
-        uint64_t bytes = buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
+        uint64_t bytes = buf == MYTH_BUF_kv_global ? p->layout->page_bytes : p->layout->ring_bytes;
         myth_offload_copy(e, p, buf == MYTH_BUF_kv_local, c.from, c.to);
         if (bytes)
             myth_copy(p->stream, &(struct myth_copy_args){
@@ -171,25 +175,25 @@ static void copy_whole(myth_engine *e, int buf, myth_kv_copy c)
 myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
 {
     uint32_t pages = 0, rings = 0;
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
         s->need = myth_kv_need(&e->kv, s->kv, s->n_new);
         myth_kv_leave(&e->kv, s->kv, &s->need);
         pages += s->need.n_page;
         rings += s->need.n_ring;
     }
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++)
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++)
         myth_kv_return(&e->kv, e->seq[i].kv, &e->seq[i].need);
     if (pages > e->kv.n_free_page || rings > e->kv.n_free_ring)
         return myth_fail(err, MYTH_EFULL, "cache full: needs %u pages and %u rings, %u and %u are free", pages, rings,
                          e->kv.n_free_page, e->kv.n_free_ring);
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
         myth_kv_copy page, ring;
         if (s->n_new) {
             myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
-            copy_whole(e, MYTH_BUF_kv_global, page);
-            copy_whole(e, MYTH_BUF_kv_local, ring);
+            copy_page_or_ring(e, MYTH_BUF_kv_global, page);
+            copy_page_or_ring(e, MYTH_BUF_kv_local, ring);
             s->is_table_stale = s->is_table_stale || s->need.n_page || s->need.n_ring;
         }
         if (s->is_table_stale && (s->n_new || s->has_ephemeral)) {
@@ -224,16 +228,16 @@ void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *toke
     x->n_run++;
 }
 
-/* Tokens of the batch from run *k, place *at on join the micro-batch, as many as there is room for; *k and *at are then
- * the place of the next one. Returns how many joined. */
+/* Adds tokens to the micro-batch, from token *at of run *k on, until it is full or the batch ends; *k and *at then name
+ * the next token. Returns how many were added. */
 static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint32_t *at)
 {
-    const uint32_t n_ubatch = e->y.opts.n_ubatch, before = e->idx.n_rows;
+    const uint32_t n_ubatch = e->layout.opts.n_ubatch, before = e->idx.n_rows;
     while (*k < b->n_run && e->idx.n_rows < n_ubatch) {
         const myth_batch_run *run = &b->run[*k];
         const uint32_t room = n_ubatch - e->idx.n_rows;
         uint32_t n = run->n - *at;
-        if (n > room && run->is_ephemeral) /* it is not cut */
+        if (n > room && run->is_ephemeral) /* an ephemeral run is never split */
             break;
         n = n < room ? n : room;
         myth_forward_put_run(e, run->seq, run->token + *at, n, run->is_ephemeral);
@@ -246,7 +250,7 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint3
     return e->idx.n_rows - before;
 }
 
-/* The micro-batch's tokens that are not ephemeral join their sequences. */
+/* Appends the micro-batch's tokens to their sequences, except ephemeral ones. */
 static void append_tokens(const forward_state *f)
 {
     const myth_step_index *x = &f->e->idx;
@@ -277,7 +281,7 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     bool is_first = p == e->part, is_last = p == myth_engine_last(e);
     st->pend = st->w_post = (myth_view){0};
     st->x_scale = 0.0f;
-    st->pos = p->index.pos; /* a step that was narrowed (step.h) left those of the kept rows */
+    st->pos = p->index.pos; /* the last step may have been narrowed to its kept rows (step.h) */
     st->row_run = p->index.row_run;
     if (is_first)
         myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
@@ -304,18 +308,18 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
                                      .pend = st->pend,
                                      .w_post = st->w_post,
                                      .x_scale = st->x_scale,
-                                     .w = e->w->layer[p->y->layer1 - 1].attn_norm,
+                                     .w = e->w->layer[p->layout->layer1 - 1].attn_norm,
                                      .n_rows = st->n_rows,
                                      .dim = c->d_model,
                                      .eps = c->eps,
                                  });
 }
 
-/* Whether a step's layers are kept as a graph and replayed: a decode step of the same shape as the last one is, since
- * nothing in its arguments changes. */
+/* Whether the layers run as a recorded graph. Only decode steps do: two of them with the same number of rows have the
+ * same arguments. A step that hands rows to the host or moves offloaded layers cannot be recorded. */
 static bool is_replayed(const forward_state *f, const myth_part *p, bool has_capture)
 {
-    return f->b->is_decode && !f->has_hidden && !(has_capture && p->y->n_capture) && !p->step.before_layer &&
+    return f->b->is_decode && !f->has_hidden && !(has_capture && p->layout->n_capture) && !p->step.before_layer &&
            myth_device_records(p->dev);
 }
 
@@ -327,8 +331,8 @@ static bool has_label(const forward_state *f, uint32_t first, uint32_t n)
     return false;
 }
 
-/* Records the decode step of tokens first .. first + n - 1 on every part that has no graph of that shape. Called before
- * the tokens are appended and anything is issued, so that a failure leaves the sequences as they are. */
+/* Records a decode step of n rows on every part whose graph has another number of rows. Called before tokens are
+ * appended and before anything is issued, so that a failure leaves the sequences as they are. */
 static myth_status record_parts(forward_state *f, uint32_t first, uint32_t n, myth_error *err)
 {
     myth_engine *e = f->e;
@@ -344,7 +348,8 @@ static myth_status record_parts(forward_state *f, uint32_t first, uint32_t n, my
         st->n_rows = st->n_run = st->n_keep = n;
         st->is_decode = true;
         st->capture = NULL;
-        while (!p->graph && myth_device_records(p->dev)) { /* again when a driver refuses and there is a simpler way */
+        /* a device that fails to record may fall back to a simpler way, and says so by still being able to record */
+        while (!p->graph && myth_device_records(p->dev)) {
             myth_stream_begin_record(p->stream);
             myth_forward_run_layers(e, p);
             myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
@@ -374,8 +379,8 @@ static void run_or_replay(const forward_state *f, myth_part *p)
     st->x_scale = p->graph_end.x_scale;
 }
 
-/* The residual of a part (all its streams), and the per-layer inputs, to the next one's device, through the host. */
-static void carry_over(myth_engine *e, const myth_part *from, const myth_part *to)
+/* Copies the residual (of 3n all of them) and the per-layer inputs to the next part's device, through host memory. */
+static void copy_to_next_part(myth_engine *e, const myth_part *from, const myth_part *to)
 {
     const myth_config *c = &e->model->config;
     const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model * (c->n_altup ? c->n_altup : 1),
@@ -391,20 +396,21 @@ static void carry_over(myth_engine *e, const myth_part *from, const myth_part *t
         myth_stream_write(to->stream, to->step.ple, host + bytes, ple);
 }
 
-/* Which token of the micro-batch row i of the step is. */
-static uint32_t token_of(const forward_state *f, uint32_t i)
+/* The token of the micro-batch that row i of the step belongs to. */
+static uint32_t token_of_row(const forward_state *f, uint32_t i)
 {
     const myth_step *st = &f->part->step;
-    return st->n_rows < f->e->idx.n_rows ? (uint32_t)f->e->idx.keep[i] : i; /* fewer rows: those that were kept */
+    return st->n_rows < f->e->idx.n_rows ? (uint32_t)f->e->idx.keep[i] : i; /* fewer rows when it was narrowed */
 }
 
-/* Rows of which something is asked, for the layers that make no K and V: the others need not go there. */
+/* Chooses the rows that go through the layers without keys and values of their own: only rows that want something need
+ * to. All rows are kept when hidden rows or sums are wanted, and where the option or offloading forbids narrowing. */
 static void choose_kept(forward_state *f)
 {
     myth_step_index *x = &f->e->idx;
     const myth_part *last = myth_engine_last(f->e);
     x->n_keep = x->n_rows;
-    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->y.opts.no_kv_skip ||
+    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->layout.opts.no_kv_skip ||
         last->step.before_layer)
         return;
     x->n_keep = 0;
@@ -426,14 +432,14 @@ static void write_kept(const myth_engine *e, const myth_part *p)
     myth_index_write(p, p->index.keep_row_run, x->keep_row_run, x->n_keep);
 }
 
-/* Indices of the rows that want `bit`, among the step's, in the running part's index buffer; returns how many. */
+/* Writes the numbers of the step's rows that want `bit` to the running part's index buffer. Returns how many. */
 static uint32_t choose_rows(forward_state *f, uint8_t bit)
 {
     myth_engine *e = f->e;
     const myth_part *p = f->part;
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->step.n_rows; i++)
-        if (want_of_row(f, token_of(f, i)) & bit)
+        if (want_of_row(f, token_of_row(f, i)) & bit)
             e->idx.rows[n++] = (int32_t)i;
     if (n)
         myth_index_write(p, p->index.rows, e->idx.rows, n);
@@ -457,7 +463,7 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
                                 });
 }
 
-/* Rows of the residual after `layer`, normed with w where given, to the host and to the caller. */
+/* Passes the wanted rows of the residual after `layer` to the caller's on_hidden, normed with w unless w is empty. */
 static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_view w)
 {
     myth_engine *e = f->e;
@@ -471,7 +477,8 @@ static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_
     if (myth_stream_sync(f->part->stream, &e->first_failure) != MYTH_OK)
         return;
     for (uint32_t i = 0; i < n; i++)
-        f->b->on_hidden(f->b->user, f->first + token_of(f, (uint32_t)e->idx.rows[i]), layer, host + (size_t)i * d, d);
+        f->b->on_hidden(f->b->user, f->first + token_of_row(f, (uint32_t)e->idx.rows[i]), layer, host + (size_t)i * d,
+                        d);
 }
 
 static void capture(void *user, uint32_t layer)
@@ -483,7 +490,8 @@ static void capture(void *user, uint32_t layer)
         hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){0});
 }
 
-/* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
+/* Computes full rows of logits one at a time and passes each to the caller. The rows' inputs are kept in xn, which is
+ * free after the layers. */
 static void hand_over_full(forward_state *f)
 {
     myth_engine *e = f->e;
@@ -509,7 +517,7 @@ static void hand_over_full(forward_state *f)
         myth_stream_read(p->stream, host, y, 4 * (uint64_t)c->n_vocab);
         if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)
             return;
-        f->b->on_full_logits(f->b->user, f->first + token_of(f, (uint32_t)e->idx.rows[i]), host, c->n_vocab);
+        f->b->on_full_logits(f->b->user, f->first + token_of_row(f, (uint32_t)e->idx.rows[i]), host, c->n_vocab);
     }
 }
 
@@ -517,7 +525,8 @@ static void micro_batch(forward_state *f)
 {
     myth_engine *e = f->e;
     const myth_config *c = &e->model->config;
-    f->n_capture = f->b->capture_label && e->y.n_capture ? myth_capture_choose(e, f->b->capture_label + f->first) : 0;
+    f->n_capture =
+        f->b->capture_label && e->layout.n_capture ? myth_capture_choose(e, f->b->capture_label + f->first) : 0;
     choose_kept(f);
     for (uint32_t i = 0; i < e->n_part && e->first_failure.code == MYTH_OK; i++) {
         myth_part *p = f->part = &e->part[i];
@@ -526,17 +535,17 @@ static void micro_batch(forward_state *f)
         st->n_run = e->idx.n_run;
         st->n_keep = e->idx.n_keep;
         st->is_decode = f->b->is_decode;
-        st->capture = f->has_hidden || (f->n_capture && p->y->n_capture) ? capture : NULL;
+        st->capture = f->has_hidden || (f->n_capture && p->layout->n_capture) ? capture : NULL;
         st->user = f;
         myth_forward_write_index(e, p);
         if (i + 1 == e->n_part)
             write_kept(e, p);
         if (i == 0)
             myth_ple_bring(e, p);
-        if (f->n_capture && p->y->n_capture)
+        if (f->n_capture && p->layout->n_capture)
             myth_capture_write_index(e, p, f->n_capture);
         if (i > 0)
-            carry_over(e, p - 1, p);
+            copy_to_next_part(e, p - 1, p);
         run_or_replay(f, p);
     }
     if (e->first_failure.code != MYTH_OK)
@@ -553,16 +562,17 @@ static void micro_batch(forward_state *f)
 
 /* ---- 4: reduce ---- */
 
-/* Rows first .. first + n of head_x; the results of row r land at index r of the device's and the host's arrays. With b
- * they are the batch's rows, under its masks and biases; without, rows of the last batch again, under `mask`. */
+/* Reduces rows first .. first + n - 1 of head_x. The results of row r go to index r of the device's and the host's
+ * arrays. With b, the rows are those of the present batch, under its masks and biases; without, they are rows of the
+ * last batch, reduced again under `mask`. */
 static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask,
                    bool is_decode)
 {
     const myth_config *c = &e->model->config;
     const myth_part *p = myth_engine_last(e);
-    uint32_t rows = e->y.opts.n_logit_rows, stride = e->k_result, n_ask = b ? b->n_ask : 0;
+    uint32_t rows = e->layout.opts.n_logit_rows, stride = e->k_result, n_ask = b ? b->n_ask : 0;
     uint32_t words = (e->n_vocab_choice + 31) / 32;
-    uint64_t mask_off = 4 * (uint64_t)e->y.opts.n_mask * e->y.mask_words;
+    uint64_t mask_off = 4 * (uint64_t)e->layout.opts.n_mask * e->layout.mask_words;
     struct myth_head_topk_args a = {
         .x = myth_part_view(p, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32),
         .w = e->w->head,
@@ -582,15 +592,15 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         static const int32_t zero = 0;
         a.masks = myth_part_view(p, MYTH_BUF_mask, 0, MYTH_I32);
         a.mask_idx = myth_part_view(p, MYTH_BUF_mask, mask_off, MYTH_I32);
-        for (uint32_t i = 0; i < (mask ? 1 : b->n_masks); i++) /* the op's masks end with the last id to choose from */
+        for (uint32_t i = 0; i < (mask ? 1 : b->n_masks); i++) /* the op's masks are shorter than the batch's */
             myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_mask, 4 * (uint64_t)words * i, MYTH_I32),
-                              mask ? mask : b->masks + (size_t)i * e->y.mask_words, 4 * (uint64_t)words);
+                              mask ? mask : b->masks + (size_t)i * e->layout.mask_words, 4 * (uint64_t)words);
         myth_stream_write(p->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
     }
     if (b)
         e->has_result_bias = b->bias_off && b->bias_off[n];
-    if (e->has_result_bias) { /* a row that is reduced again keeps its biases: they lie on the device */
-        uint64_t id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
+    if (e->has_result_bias) { /* a row that is reduced again keeps its biases, which are still on the device */
+        uint64_t id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->layout.opts.n_bias;
         a.bias_off = myth_part_view(p, MYTH_BUF_bias, 4 * (uint64_t)first, MYTH_I32);
         a.bias_id = myth_part_view(p, MYTH_BUF_bias, id_off, MYTH_I32);
         a.bias = myth_part_view(p, MYTH_BUF_bias, val_off, MYTH_F32);
@@ -602,7 +612,7 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         }
     }
     if (n_ask) {
-        uint64_t half = 4 * (uint64_t)rows * e->y.opts.n_ask;
+        uint64_t half = 4 * (uint64_t)rows * e->layout.opts.n_ask;
         a.n_ask = n_ask;
         a.ask_id = myth_part_view(p, MYTH_BUF_ask, 0, MYTH_I32);
         a.ask_logit = myth_part_view(p, MYTH_BUF_ask, half, MYTH_F32);
@@ -631,7 +641,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
 {
     myth_status st = MYTH_OK;
     forward_state f = {.e = e, .b = b};
-    uint32_t n_ubatch = e->y.opts.n_ubatch;
+    uint32_t n_ubatch = e->layout.opts.n_ubatch;
     bool is_cancelled = false, is_recorded = true;
     if (out)
         *out = (myth_result){0};
@@ -652,7 +662,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         f.first_at = at;
         i += add_rows(e, b, &k, &at);
         is_recorded = record_parts(&f, f.first, i - f.first, &e->first_failure) == MYTH_OK;
-        if (!is_recorded) /* the last rows of a decode step wider than a micro-batch: those before them stay */
+        if (!is_recorded) /* the last, smaller micro-batch of a wide decode step; those before it stay appended */
             break;
         append_tokens(&f);
         micro_batch(&f);
@@ -661,7 +671,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         is_cancelled = b->cancel && *b->cancel && i < n_tok;
     }
     if (is_cancelled || !is_recorded)
-        for (uint32_t i = 0; i < e->y.opts.n_seq; i++) /* pages that were reserved and not written */
+        for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) /* give back pages that were reserved but not written */
             myth_kv_trim(&e->kv, e->seq[i].kv);
     if (f.n_logit && !is_cancelled && e->first_failure.code == MYTH_OK) {
         e->n_result = f.n_logit;
@@ -692,9 +702,11 @@ fail:
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err)
 {
-    if (row >= e->n_result || k == 0 || k > e->k_result || e->y.opts.n_mask == 0)
-        return myth_fail(err, MYTH_EARG, "row %u of %u, k %u of %u: not there to reduce again", row, e->n_result, k,
-                         e->k_result);
+    if (row >= e->n_result || k == 0 || k > e->k_result || e->layout.opts.n_mask == 0)
+        return myth_fail(err, MYTH_EARG,
+                         "cannot reduce row %u again with k %u: the last forward had %u logits rows and top_k %u, and "
+                         "the engine was opened for %u masks",
+                         row, k, e->n_result, e->k_result, e->layout.opts.n_mask);
     e->first_failure = (myth_error){.code = MYTH_OK};
     reduce(e, row, 1, k, NULL, mask, myth_engine_last(e)->step.is_decode);
     size_t at = (size_t)row * e->k_result;

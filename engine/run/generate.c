@@ -1,21 +1,21 @@
-/* generate.c - prompt in, ids out: forward, reduce, choose, until a stop token, a limit or a cancel.
+/* generate.c - feeds the prompt, then chooses and feeds one token at a time until a stop token, a limit or a cancel.
  *
- * Grammar    greedy asks for the k best and takes the first that is allowed; when none is that the reduction vouches
- *            for, the row is reduced again under the mask: exact either way. Sampling reduces under the mask at once.
- * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from
- *            there
- * Run        without any of these, the device chooses and the host reads behind (run.h)
- * Penalties  change logits by sign (divide positive, multiply negative ones), which no bias does. So the reduction
- *            finds the k best of the other ids (a bias hides the penalised ones) and the logits of the penalised ids,
- *            and the two are merged here: exact for every penalty, window and k */
+ * Grammar    greedy: the reduction returns the k best ids, and the best one that the grammar allows is chosen. If none
+ *            of them is allowed, or an id outside them could be better, the row is reduced again under the grammar's
+ *            mask. Sampling reduces under the mask at once. Both are exact.
+ * Penalties  a repeat penalty divides positive logits and multiplies negative ones, which a bias cannot express. So the
+ *            reduction returns two things: the k best of the ids without a penalty (a large negative bias excludes the
+ *            others), and the logits of the penalised ids. They are merged here, exactly, for any penalty and window.
+ * Budget     when a thought has n_think tokens, the closing mark is fed in place of the model's choice
+ * Run        without a grammar, penalties and a budget, the device chooses the tokens by itself (run.h) */
 #include "run.h"
 
 #include <string.h>
 
 enum { PENALTY_TOK = 64, GRAMMAR_K = 8, LIST_MAX = MYTH_TOPK_MAX + 1024 };
 
-/* Added to the logits of penalised ids before the reduction: below every logit, so that other ids come first. Not
- * infinite: the devices' sums of exponentials stay finite whatever else a row holds. */
+/* The bias that excludes penalised ids from the k best: it puts them below every other logit. It is finite, so that no
+ * device computes inf - inf when it sums exponentials. */
 static const float HIDE = -1e30f;
 static bool is_hidden(float logit) { return logit < HIDE / 2; }
 
@@ -69,17 +69,17 @@ const char *myth_finish_name(myth_finish f)
     return name[f];
 }
 
-/* Which ids are penalised: the last tokens of the sequence and of what is fed to it now, each once. */
+/* Sets the asked ids to the penalised ones: the last tokens of the sequence with those that are fed now, each once. */
 static void ask_for_recent(generator *g, const int32_t *fed, uint32_t n_fed)
 {
     uint32_t len = myth_seq_len(g->s), window = penalty_window(&g->o->sample), n = 0;
     const int32_t *token = myth_seq_tokens(g->s);
     for (uint32_t i = len + n_fed > window ? len + n_fed - window : 0; i < len + n_fed; i++) {
         int32_t id = i < len ? token[i] : fed[i - len];
-        bool is_known = (uint32_t)id >= g->e->n_vocab_choice; /* never chosen */
-        for (uint32_t j = 0; j < n && !is_known; j++)
-            is_known = g->ask[j] == id;
-        if (is_known)
+        bool is_skipped = (uint32_t)id >= g->e->n_vocab_choice; /* such an id is never chosen */
+        for (uint32_t j = 0; j < n && !is_skipped; j++)
+            is_skipped = g->ask[j] == id;
+        if (is_skipped)
             continue;
         g->bias[n] = HIDE;
         g->ask[n++] = id;
@@ -91,15 +91,15 @@ static void ask_for_recent(generator *g, const int32_t *fed, uint32_t n_fed)
 
 static bool is_better(candidate a, candidate b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
 
-/* The reduction's candidate i; id -1 when there are fewer, not counting the penalised ids. */
+/* The i-th best id that has no penalty; id -1 when the reduction returned fewer. */
 static candidate candidate_at(const myth_result *r, uint32_t i)
 {
     bool is_there = i < r->k && r->top_id[i] >= 0 && !is_hidden(r->top_logit[i]);
     return is_there ? (candidate){r->top_logit[i], r->top_id[i]} : (candidate){HIDE, -1};
 }
 
-/* The reduction's candidates, and in their places among them the penalised ids that the grammar allows. Returns how
- * many. */
+/* Fills g->list, best first, with the reduction's candidates and with the penalised ids that the grammar allows.
+ * Returns their number. */
 static uint32_t list_candidates(generator *g, const myth_result *r)
 {
     uint32_t n = 0;
@@ -118,9 +118,10 @@ static uint32_t list_candidates(generator *g, const myth_result *r)
     return n;
 }
 
-/* The best id that the grammar allows, -1 = none. Ids that the reduction left out are worse than its k-th best, so the
- * first of the listed ids that is allowed is the best of all unless it is worse than that one too: a penalised id. Then
- * the row is reduced again under the mask, which finds the best id that is not penalised. */
+/* The best id that the grammar allows, -1 = none. Ids that are not listed are worse than the k-th best candidate. So
+ * the first allowed id of the list is the best of all, unless it is worse than that candidate too, which only a
+ * penalised id can be. In that case, and when no listed id is allowed, reducing again under the mask finds the best
+ * allowed id without a penalty, and the better of the two is chosen. */
 static myth_status choose_greedy(generator *g, const myth_result *r, uint32_t n, int32_t *id, myth_error *err)
 {
     myth_grammar *gr = g->o->grammar;
@@ -142,8 +143,8 @@ static myth_status choose_greedy(generator *g, const myth_result *r, uint32_t n,
     return MYTH_OK;
 }
 
-/* The next token from the last forward's one logit row; -1 when the grammar leaves none. */
-static myth_status choose(generator *g, const myth_result *r, int32_t *id, myth_error *err)
+/* Chooses the next token from the one logits row of the last forward; -1 when the grammar allows none. */
+static myth_status choose_token(generator *g, const myth_result *r, int32_t *id, myth_error *err)
 {
     const myth_sample_params *p = &g->o->sample;
     float logit[MYTH_TOPK_MAX];
@@ -161,20 +162,20 @@ static myth_status choose(generator *g, const myth_result *r, int32_t *id, myth_
     return MYTH_OK;
 }
 
-/* The choice, or the mark that ends a thought which has its length. */
-static myth_status next_id(generator *g, const myth_result *r, int32_t *id, myth_error *err)
+/* The chosen token, or the closing mark once a thought has used up its budget. */
+static myth_status next_token(generator *g, const myth_result *r, int32_t *id, myth_error *err)
 {
     myth_status st = MYTH_OK;
     if (g->has_budget && g->channel.is_open && g->channel.n_thought >= g->o->n_think)
         *id = g->channel.close;
     else
-        st = choose(g, r, id, err);
+        st = choose_token(g, r, id, err);
     if (st == MYTH_OK && g->has_budget && *id >= 0)
         myth_channel_push(&g->channel, *id);
     return st;
 }
 
-/* Appends n tokens; the last one wants logits when `want`. */
+/* Appends n tokens in pieces. The last token gets logits when `want` is true. */
 static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r,
                         myth_error *err)
 {
@@ -231,16 +232,16 @@ static bool is_stop(const myth_generate_opts *o, int32_t id)
     return false;
 }
 
-enum { AHEAD = 16 }; /* steps issued at once where the device runs on by itself; two such lots are on their way */
+enum { AHEAD = 16 }; /* steps of a lot: on an asynchronous device two lots are under way while the host reads ids */
 
 static bool can_run(const generator *g)
 {
-    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar &&
-           !g->has_budget && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+    return g->e->n_part == 1 && g->e->layout.opts.offload == MYTH_OFFLOAD_NONE && !g->e->layout.ple_by_host &&
+           !g->o->grammar && !g->has_budget && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
-/* Takes what a step chose. False: the answer ends with *why. */
-static bool take(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t *n_ids, myth_finish *why)
+/* Handles the id that a step chose: stores it and calls on_token. False when the answer ends; *why says why. */
+static bool accept_id(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t *n_ids, myth_finish *why)
 {
     if (is_stop(o, id)) {
         *why = MYTH_FINISH_STOP;
@@ -256,16 +257,16 @@ static bool take(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t
     return *n_ids < o->n_max;
 }
 
-/* From the first token on without the host between the steps. Cancelled, the sequence is cut to what was accepted,
- * where its rings allow. */
-static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
+/* Generates the tokens after the first with run.h, so that the device need not wait for the host between steps. After a
+ * cancel the sequence is truncated to the accepted tokens (or fewer, see myth_seq_truncate). */
+static myth_status generate_ahead(generator *g, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
 {
     const myth_generate_opts *o = g->o;
     bool is_async = myth_device_get_caps(g->e->part->dev)->is_async, goes_on = true;
     struct {
         uint64_t mark;
         uint32_t n;
-    } lot[2]; /* issued, the oldest first */
+    } lot[2]; /* the lots under way, oldest first */
     uint32_t oldest = 0, n_lot = 0, n_taken = 0;
     myth_run run;
     myth_status issued = MYTH_OK, st = myth_run_begin(&run, g->e,
@@ -282,14 +283,14 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
     if (st != MYTH_OK)
         return st;
     uint32_t n_left = o->n_max - *n_ids, room = myth_run_room(&run);
-    bool is_short = room < n_left;
-    n_left = is_short ? room : n_left;
+    bool is_cut_by_context = room < n_left;
+    n_left = is_cut_by_context ? room : n_left;
     while (st == MYTH_OK && (n_lot || (goes_on && n_left))) {
         while (goes_on && n_left && n_lot < (is_async ? 2u : 1u)) {
             uint32_t i = (oldest + n_lot) % 2, most = is_async ? AHEAD : 1, n = n_left < most ? n_left : most;
             issued = myth_run_issue(&run, n, &lot[i].mark, err);
             if (issued != MYTH_OK) {
-                n_left = 0; /* what is on its way still counts */
+                n_left = 0; /* issue no more; the steps under way still count */
                 break;
             }
             lot[i].n = n;
@@ -303,7 +304,7 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
             int32_t id = myth_run_next(&run)[0];
             if (goes_on) {
                 n_taken++;
-                goes_on = take(o, id, ids, n_ids, why);
+                goes_on = accept_id(o, id, ids, n_ids, why);
             }
         }
         oldest ^= 1;
@@ -316,7 +317,7 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
         uint32_t at;
         return myth_seq_truncate(g->s, run.len[0] + n_taken, &at, err);
     }
-    if (goes_on && is_short)
+    if (goes_on && is_cut_by_context)
         *why = MYTH_FINISH_CONTEXT;
     return MYTH_OK;
 }
@@ -334,8 +335,8 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
     if (g.has_budget)
         g.channel = *o->channel;
     g.k = k_for(&o->sample, o->grammar != NULL);
-    if (g.k > e->y.opts.top_k)
-        g.k = e->y.opts.top_k;
+    if (g.k > e->layout.opts.top_k)
+        g.k = e->layout.opts.top_k;
     *n_ids = 0;
     *why = MYTH_FINISH_REFUSED;
     if (o->n_prompt == 0)
@@ -357,21 +358,21 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
             return MYTH_OK;
         }
         int32_t id;
-        st = next_id(&g, &r, &id, err);
+        st = next_token(&g, &r, &id, err);
         if (st != MYTH_OK)
             return st;
         if (id < 0)
             return myth_fail(err, MYTH_EARG, "the grammar allows no token");
         if (o->grammar)
             myth_grammar_accept(o->grammar, id);
-        if (!take(o, id, ids, n_ids, why))
+        if (!accept_id(o, id, ids, n_ids, why))
             return MYTH_OK;
-        if (myth_seq_room(s) == 0) { /* before anything stores the id that was chosen */
+        if (myth_seq_room(s) == 0) { /* check before the chosen id is stored in the sequence */
             *why = MYTH_FINISH_CONTEXT;
             return MYTH_OK;
         }
         if (can_run(&g))
-            return run_on(&g, ids, n_ids, why, err);
+            return generate_ahead(&g, ids, n_ids, why, err);
         st = feed(&g, &id, 1, true, true, &r, err);
     }
 }

@@ -3,32 +3,32 @@
 
 #include <assert.h>
 
-uint64_t myth_kv_host_bytes(const myth_layout *y)
+uint64_t myth_kv_host_bytes(const myth_layout *layout)
 {
-    uint64_t holders = (uint64_t)y->opts.n_seq + y->opts.n_checkpoint;
-    return 8 * ((uint64_t)y->n_page + y->n_ring) + 4 * holders * y->n_entry;
+    uint64_t holders = (uint64_t)layout->opts.n_seq + layout->opts.n_checkpoint;
+    return 8 * ((uint64_t)layout->n_page + layout->n_ring) + 4 * holders * layout->n_entry;
 }
 
-void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_rows *rows, uint32_t n_rows)
+void myth_kv_init(myth_kvcache *kv, const myth_layout *layout, void *block, myth_kv_rows *rows, uint32_t n_rows)
 {
     int32_t *p = block;
     *kv = (myth_kvcache){
-        .n_page = y->n_page,
-        .n_ring = y->n_ring,
-        .page_tok = y->page_tok,
-        .n_entry = y->n_entry,
-        .n_ctx = y->opts.n_ctx,
-        .has_pages = y->n_page > 0,
-        .has_rings = y->n_ring > 0,
+        .n_page = layout->n_page,
+        .n_ring = layout->n_ring,
+        .page_tok = layout->page_tok,
+        .n_entry = layout->n_entry,
+        .n_ctx = layout->opts.n_ctx,
+        .has_pages = layout->n_page > 0,
+        .has_rings = layout->n_ring > 0,
     };
     kv->free_page = p;
-    kv->page_ref = (uint32_t *)(p += y->n_page);
-    kv->free_ring = p += y->n_page;
-    kv->ring_ref = (uint32_t *)(p += y->n_ring);
-    p += y->n_ring;
-    for (uint32_t i = 0; i < n_rows; i++, p += y->n_entry) {
+    kv->page_ref = (uint32_t *)(p += layout->n_page);
+    kv->free_ring = p += layout->n_page;
+    kv->ring_ref = (uint32_t *)(p += layout->n_ring);
+    p += layout->n_ring;
+    for (uint32_t i = 0; i < n_rows; i++, p += layout->n_entry) {
         rows[i] = (myth_kv_rows){.page = p, .ring = -1};
-        for (uint32_t j = 0; j < y->n_entry; j++)
+        for (uint32_t j = 0; j < layout->n_entry; j++)
             p[j] = -1;
     }
     for (uint32_t i = 0; i < kv->n_page; i++) /* low numbers are taken first */

@@ -44,10 +44,10 @@ typedef struct {
     int32_t from, to;
 } myth_kv_copy; /* whole page or ring; from -1 = nothing to copy */
 
-uint64_t myth_kv_host_bytes(const myth_layout *y);
+uint64_t myth_kv_host_bytes(const myth_layout *layout);
 /* Hands out the arrays inside `block` (myth_kv_host_bytes): the cache's own, then the page lists of n_seq +
  * n_checkpoint holders. */
-void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_rows *rows, uint32_t n_rows);
+void myth_kv_init(myth_kvcache *kv, const myth_layout *layout, void *block, myth_kv_rows *rows, uint32_t n_rows);
 
 static inline uint32_t myth_kv_len(const myth_kv_rows *r) { return r->n_pos - (r->gap1 - r->gap0); }
 /* Pages that the rows of r lie in: its entries 0 .. n - 1. */

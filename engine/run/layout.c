@@ -120,11 +120,11 @@ myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, 
     }
 }
 
-static myth_status check_sources(const myth_layout *y, const myth_config *c, myth_error *err)
+static myth_status check_sources(const myth_layout *layout, const myth_config *c, myth_error *err)
 {
-    for (uint32_t i = 0; i < y->n_part; i++)
-        for (uint32_t l = y->part[i].layer0; l < y->part[i].layer1; l++)
-            if (c->layer[l].kv_source < y->part[i].layer0)
+    for (uint32_t i = 0; i < layout->n_part; i++)
+        for (uint32_t l = layout->part[i].layer0; l < layout->part[i].layer1; l++)
+            if (c->layer[l].kv_source < layout->part[i].layer0)
                 return myth_fail(err, MYTH_EARG, "layer %u reads the cache of layer %u: both on one device expected", l,
                                  c->layer[l].kv_source);
     return MYTH_OK;
@@ -141,9 +141,9 @@ static uint32_t whole_border(const myth_config *c, uint32_t at)
 
 /* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in
  * proportion to `split`. A device left without layers takes no part. */
-static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *err)
+static myth_status make_parts(myth_layout *layout, const myth_config *c, myth_error *err)
 {
-    const myth_engine_opts *o = &y->opts;
+    const myth_engine_opts *o = &layout->opts;
     char name[MYTH_PART_MAX - 1][MYTH_DEVICE_NAME_MAX];
     uint32_t n_name;
     myth_status st = myth_layout_devices(name, MYTH_PART_MAX - 1, &n_name, o->device, err);
@@ -164,33 +164,33 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
     n_gpu = c->n_layer - at;
     size_t len = 0;
     if (at)
-        y->part[y->n_part++] = (myth_layout_part){.device = "cpu", .layer1 = at};
+        layout->part[layout->n_part++] = (myth_layout_part){.device = "cpu", .layer1 = at};
     for (uint32_t i = 0; i < n_name && n_gpu; i++) {
         uint32_t end =
             i + 1 == n_name ? c->n_layer : c->n_layer - n_gpu + (uint32_t)(n_gpu * ((before += share[i]) / all) + 0.5);
         end = whole_border(c, end);
         if (end <= at)
             continue;
-        myth_layout_part *p = &y->part[y->n_part++];
+        myth_layout_part *p = &layout->part[layout->n_part++];
         *p = (myth_layout_part){.layer0 = at, .layer1 = end};
         memcpy(p->device, name[i], sizeof p->device);
         at = end;
     }
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        y->part[i].ledger = myth_device_ledger(y->part[i].device);
-        y->part[i].is_host = y->part[i].ledger == MYTH_MEM_HOST;
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        layout->part[i].ledger = myth_device_ledger(layout->part[i].device);
+        layout->part[i].is_host = layout->part[i].ledger == MYTH_MEM_HOST;
     }
     for (uint32_t i = 0; i < n_name; i++)
-        len += (size_t)snprintf(y->device + len, sizeof y->device - len, "%s%s", i ? "," : "", name[i]);
-    y->opts.device = y->device;
-    return check_sources(y, c, err);
+        len += (size_t)snprintf(layout->device + len, sizeof layout->device - len, "%s%s", i ? "," : "", name[i]);
+    layout->opts.device = layout->device;
+    return check_sources(layout, c, err);
 }
 
-myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
+myth_device_opts myth_layout_device(const myth_layout *layout, uint32_t i)
 {
-    const myth_engine_opts *o = &y->opts;
+    const myth_engine_opts *o = &layout->opts;
     return (myth_device_opts){
-        .name = y->part[i].device,
+        .name = layout->part[i].device,
         .n_threads = o->n_threads,
         .is_exact = o->is_exact,
         .cpu_level = o->cpu_level,
@@ -201,38 +201,39 @@ myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
 /* ---- sizes ---- */
 
 /* Rotated by what global layers rotate by: local layers have keys of their own in every model. */
-bool myth_layout_folds(const myth_layout *y, const myth_config *c, uint32_t l)
+bool myth_layout_folds(const myth_layout *layout, const myth_config *c, uint32_t l)
 {
     const myth_layer_config *source = &c->layer[c->layer[l].kv_source];
-    return source->k_is_v && source->is_global && c->has_v_norm && c->has_qk_norm && !y->opts.no_kv_fold;
+    return source->k_is_v && source->is_global && c->has_v_norm && c->has_qk_norm && !layout->opts.no_kv_fold;
 }
 
-uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l)
+uint64_t myth_layout_layer_bytes(const myth_layout *layout, const myth_config *c, uint32_t l)
 {
     const myth_layer_config *lc = &c->layer[l];
-    uint64_t row = (myth_layout_folds(y, c, l) ? 0 : myth_row_bytes(y->opts.type_k, lc->head_dim)) +
-                   myth_row_bytes(y->opts.type_v, lc->head_dim);
-    return (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
+    uint64_t row = (myth_layout_folds(layout, c, l) ? 0 : myth_row_bytes(layout->opts.type_k, lc->head_dim)) +
+                   myth_row_bytes(layout->opts.type_v, lc->head_dim);
+    return (uint64_t)lc->n_head_kv * row * (lc->is_global ? layout->page_tok : layout->ring_tok);
 }
 
-myth_mem_class myth_layout_slot_class(const myth_layout *y)
+myth_mem_class myth_layout_slot_class(const myth_layout *layout)
 {
-    return y->opts.offload == MYTH_OFFLOAD_KV ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_WEIGHTS;
+    return layout->opts.offload == MYTH_OFFLOAD_KV ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_WEIGHTS;
 }
 
-myth_mem_class myth_layout_held_class(const myth_layout *y, int i)
+myth_mem_class myth_layout_held_class(const myth_layout *layout, int i)
 {
-    return y->opts.offload != MYTH_OFFLOAD_KV ? MYTH_MEM_WEIGHTS : i == 0 ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_KV_LOCAL;
+    return layout->opts.offload != MYTH_OFFLOAD_KV ? MYTH_MEM_WEIGHTS : i == 0 ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_KV_LOCAL;
 }
 
 /* Which layers are offloaded: known before their sizes. With K and V, all readers of a source go where it goes. */
-static void choose_offload(myth_layout *y, const myth_config *c)
+static void choose_offload(myth_layout *layout, const myth_config *c)
 {
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        myth_layout_part *p = &y->part[i];
-        uint32_t n = p->layer1 - p->layer0, want = y->opts.n_offload && y->opts.n_offload < n ? y->opts.n_offload : n;
-        p->offload1 = p->layer0 + (y->opts.offload == MYTH_OFFLOAD_NONE || p->is_host ? 0 : want);
-        for (uint32_t l = p->layer0; l < p->offload1 && y->opts.offload == MYTH_OFFLOAD_KV; l++)
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        myth_layout_part *p = &layout->part[i];
+        uint32_t n = p->layer1 - p->layer0,
+                 want = layout->opts.n_offload && layout->opts.n_offload < n ? layout->opts.n_offload : n;
+        p->offload1 = p->layer0 + (layout->opts.offload == MYTH_OFFLOAD_NONE || p->is_host ? 0 : want);
+        for (uint32_t l = p->layer0; l < p->offload1 && layout->opts.offload == MYTH_OFFLOAD_KV; l++)
             if (c->layer[l].kv_last >= p->offload1)
                 p->offload1 = c->layer[l].kv_last + 1u;
     }
@@ -240,51 +241,52 @@ static void choose_offload(myth_layout *y, const myth_config *c)
 
 /* The table of per-layer embeddings: in place where the first part reads the file, else brought row by row unless the
  * device is to hold it. */
-static myth_status choose_ple(myth_layout *y, const myth_model *m, myth_error *err)
+static myth_status choose_ple(myth_layout *layout, const myth_model *m, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM,
-               copies = is_random || !y->part[0].is_host;
-    if (y->opts.ple == MYTH_PLE_AUTO)
-        y->opts.ple = MYTH_PLE_HOST;
-    if (y->opts.ple == MYTH_PLE_DISK && myth_weights_is_read(m->weights))
+               copies = is_random || !layout->part[0].is_host;
+    if (layout->opts.ple == MYTH_PLE_AUTO)
+        layout->opts.ple = MYTH_PLE_HOST;
+    if (layout->opts.ple == MYTH_PLE_DISK && myth_weights_is_read(m->weights))
         return myth_fail_option(err, MYTH_EARG, "ple",
                                 "ple disk: the file was read into memory, not mapped; use ple host or device");
-    y->ple_by_host = m->config.n_ple && copies && y->opts.ple != MYTH_PLE_DEVICE;
+    layout->ple_by_host = m->config.n_ple && copies && layout->opts.ple != MYTH_PLE_DEVICE;
     return MYTH_OK;
 }
 
 /* The device's slots hold the largest of the layers that take turns in them. */
-static void size_offload(myth_layout *y, const myth_config *c, bool is_random)
+static void size_offload(myth_layout *layout, const myth_config *c, bool is_random)
 {
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        myth_layout_part *p = &y->part[i];
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        myth_layout_part *p = &layout->part[i];
         p->n_slot = min_u32(p->offload1 - p->layer0, 2);
         for (uint32_t l = p->layer0; l < p->offload1; l++) {
-            uint64_t bytes = y->offloaded[l];
-            if (y->opts.offload == MYTH_OFFLOAD_KV)
-                bytes = myth_layout_layer_bytes(y, c, l) * (c->layer[l].is_global ? y->n_page : y->n_ring);
+            uint64_t bytes = layout->offloaded[l];
+            if (layout->opts.offload == MYTH_OFFLOAD_KV)
+                bytes =
+                    myth_layout_layer_bytes(layout, c, l) * (c->layer[l].is_global ? layout->n_page : layout->n_ring);
             else if (is_random)
                 p->held[0] += bytes;
             p->slot_bytes = p->slot_bytes < bytes ? bytes : p->slot_bytes;
         }
-        if (y->opts.offload == MYTH_OFFLOAD_KV) {
-            p->held[0] = y->n_page * p->held_page_bytes;
-            p->held[1] = y->n_ring * p->held_ring_bytes;
+        if (layout->opts.offload == MYTH_OFFLOAD_KV) {
+            p->held[0] = layout->n_page * p->held_page_bytes;
+            p->held[1] = layout->n_ring * p->held_ring_bytes;
         }
-        p->own_class[myth_layout_slot_class(y)] += p->n_slot * p->slot_bytes;
+        p->own_class[myth_layout_slot_class(layout)] += p->n_slot * p->slot_bytes;
         for (int k = 0; k < 2; k++)
-            y->host_class[myth_layout_held_class(y, k)] += p->held[k];
+            layout->host_class[myth_layout_held_class(layout, k)] += p->held[k];
     }
 }
 
-static void size_cache(myth_layout *y, const myth_config *c)
+static void size_cache(myth_layout *layout, const myth_config *c)
 {
-    const myth_engine_opts *o = &y->opts;
+    const myth_engine_opts *o = &layout->opts;
     bool has_global = false, has_local = false;
-    y->page_tok = o->page_tok;
-    y->ring_tok = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        myth_layout_part *p = &y->part[i];
+    layout->page_tok = o->page_tok;
+    layout->ring_tok = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        myth_layout_part *p = &layout->part[i];
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
             const myth_layer_config *lc = &c->layer[l];
             bool is_held = o->offload == MYTH_OFFLOAD_KV && l < p->offload1;
@@ -293,27 +295,27 @@ static void size_cache(myth_layout *y, const myth_config *c)
             uint64_t *total = lc->is_global ? is_held ? &p->held_page_bytes : &p->page_bytes
                             : is_held       ? &p->held_ring_bytes
                                             : &p->ring_bytes;
-            y->layer_off[l] = *total;
-            *total += myth_layout_layer_bytes(y, c, l);
+            layout->layer_off[l] = *total;
+            *total += myth_layout_layer_bytes(layout, c, l);
             if (lc->is_global)
                 has_global = true;
             else
                 has_local = true;
         }
-        y->page_bytes += p->page_bytes + p->held_page_bytes;
-        y->ring_bytes += p->ring_bytes + p->held_ring_bytes;
+        layout->page_bytes += p->page_bytes + p->held_page_bytes;
+        layout->ring_bytes += p->ring_bytes + p->held_ring_bytes;
     }
     for (uint32_t l = 0; l < c->n_layer; l++)
-        y->layer_off[l] = y->layer_off[c->layer[l].kv_source];
-    y->n_entry = div_up(o->n_ctx, y->page_tok);
+        layout->layer_off[l] = layout->layer_off[c->layer[l].kv_source];
+    layout->n_entry = div_up(o->n_ctx, layout->page_tok);
     /* a checkpoint keeps the page it ends in, the sequence goes on in a copy: one page more each */
-    y->n_page = !has_global         ? 0
-              : c->is_bidirectional ? 1
-                                    : o->n_seq * y->n_entry + o->n_checkpoint; /* an encoder keeps nothing */
-    y->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        y->part[i].buf[MYTH_BUF_kv_global] = y->n_page * y->part[i].page_bytes;
-        y->part[i].buf[MYTH_BUF_kv_local] = y->n_ring * y->part[i].ring_bytes;
+    layout->n_page = !has_global         ? 0
+                   : c->is_bidirectional ? 1
+                                         : o->n_seq * layout->n_entry + o->n_checkpoint; /* an encoder keeps nothing */
+    layout->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        layout->part[i].buf[MYTH_BUF_kv_global] = layout->n_page * layout->part[i].page_bytes;
+        layout->part[i].buf[MYTH_BUF_kv_local] = layout->n_ring * layout->part[i].ring_bytes;
     }
 }
 
@@ -324,14 +326,14 @@ static uint64_t matrix_bytes(const myth_model *m, const myth_slot *s, uint32_t l
 }
 
 /* Matrices (or what is kept in f32) of the model itself at one place. */
-static uint64_t model_bytes(const myth_layout *y, const myth_model *m, myth_slot_place place, bool is_f32)
+static uint64_t model_bytes(const myth_layout *layout, const myth_model *m, myth_slot_place place, bool is_f32)
 {
     const myth_config *c = &m->config;
     const myth_slot *s = myth_family_get(c->family)->model_slots;
     uint64_t sum = 0;
     for (; s && s->hf; s++) {
         if (s->place != place || !myth_slot_is_there(c, s, 0) || myth_slot_is_f32(s) != is_f32 ||
-            (s->form == MYTH_FORM_ROWS && y->ple_by_host))
+            (s->form == MYTH_FORM_ROWS && layout->ple_by_host))
             continue;
         sum += is_f32 ? 4 * myth_slot_rows(c, s, 0) * myth_slot_size(c, 0, s->cols) : matrix_bytes(m, s, 0);
     }
@@ -339,11 +341,11 @@ static uint64_t model_bytes(const myth_layout *y, const myth_model *m, myth_slot
 }
 
 /* Which sum a matrix of layer l belongs to: read in host memory, brought from there, or held by the device. */
-static uint64_t *matrix_sum(myth_layout *y, const myth_layout_part *p, const myth_slot *s, uint32_t l)
+static uint64_t *matrix_sum(myth_layout *layout, const myth_layout_part *p, const myth_slot *s, uint32_t l)
 {
-    if (!p->is_host && l < y->opts.n_cpu_moe && myth_slot_is_expert(s))
-        return &y->expert[l];
-    return y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l];
+    if (!p->is_host && l < layout->opts.n_cpu_moe && myth_slot_is_expert(s))
+        return &layout->expert[l];
+    return layout->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &layout->offloaded[l] : &layout->matrix[l];
 }
 
 /* Values of the largest matrix in a block type that no device keeps as quants and scales apart. */
@@ -362,18 +364,18 @@ static uint64_t block_values(const myth_model *m)
 }
 
 /* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
-static void size_weights(myth_layout *y, const myth_model *m)
+static void size_weights(myth_layout *layout, const myth_model *m)
 {
     const myth_config *c = &m->config;
     const myth_family *f = myth_family_get(c->family);
     bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM;
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        myth_layout_part *p = &y->part[i];
-        bool is_first = i == 0, is_last = i + 1 == y->n_part, copies = p->copies = is_random || !p->is_host;
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        myth_layout_part *p = &layout->part[i];
+        bool is_first = i == 0, is_last = i + 1 == layout->n_part, copies = p->copies = is_random || !p->is_host;
         uint64_t norms = is_last ? 4 * myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0,
                  matrices = 0;
-        norms += is_first ? model_bytes(y, m, MYTH_AT_FIRST, true) : 0;
-        norms += is_last ? model_bytes(y, m, MYTH_AT_LAST, true) : 0;
+        norms += is_first ? model_bytes(layout, m, MYTH_AT_FIRST, true) : 0;
+        norms += is_last ? model_bytes(layout, m, MYTH_AT_LAST, true) : 0;
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
             for (const myth_slot *s = f->slots; s->hf; s++) {
                 if (!myth_slot_is_there(c, s, l))
@@ -381,72 +383,74 @@ static void size_weights(myth_layout *y, const myth_model *m)
                 if (myth_slot_is_f32(s))
                     norms += 4 * myth_slot_rows(c, s, l) * myth_slot_size(c, l, s->cols);
                 else if (copies && myth_slot_is_matrix(s))
-                    *matrix_sum(y, p, s, l) += matrix_bytes(m, s, l);
+                    *matrix_sum(layout, p, s, l) += matrix_bytes(m, s, l);
             }
-            matrices += y->matrix[l];
-            y->expert_bytes += y->expert[l];
+            matrices += layout->matrix[l];
+            layout->expert_bytes += layout->expert[l];
         }
         if (copies && is_first)
-            matrices += y->first_bytes =
-                matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(y, m, MYTH_AT_FIRST, false);
+            matrices += layout->first_bytes =
+                matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(layout, m, MYTH_AT_FIRST, false);
         if (copies && is_last)
-            matrices += y->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
-                                        model_bytes(y, m, MYTH_AT_LAST, false);
+            matrices += layout->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
+                                             model_bytes(layout, m, MYTH_AT_LAST, false);
         p->buf[MYTH_BUF_norms] = norms;
         p->own_class[MYTH_MEM_WEIGHTS] += matrices;
         if (is_random && !p->is_host)
-            y->host[MYTH_HOST_load] = LOAD_BYTES;
+            layout->host[MYTH_HOST_load] = LOAD_BYTES;
     }
-    y->host_class[MYTH_MEM_WEIGHTS] += y->expert_bytes;
-    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) { /* a row at least */
+    layout->host_class[MYTH_MEM_WEIGHTS] += layout->expert_bytes;
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && layout->host[MYTH_HOST_load];
+         i++) { /* a row at least */
         const myth_tensor *t = myth_weights_at(m->weights, i);
         uint64_t row = t->n_dim > 1 ? myth_row_bytes(t->dtype, t->dim[t->n_dim - 1]) : 0;
-        if (y->host[MYTH_HOST_load] < row)
-            y->host[MYTH_HOST_load] = row;
+        if (layout->host[MYTH_HOST_load] < row)
+            layout->host[MYTH_HOST_load] = row;
     }
 }
 
-uint32_t myth_layout_part_of_residual(const myth_layout *y, uint32_t l)
+uint32_t myth_layout_part_of_residual(const myth_layout *layout, uint32_t l)
 {
     uint32_t i = 0;
-    while (i + 1 < y->n_part && l > y->part[i].layer1)
+    while (i + 1 < layout->n_part && l > layout->part[i].layer1)
         i++;
     return i;
 }
 
-static myth_status size_capture(myth_layout *y, const myth_config *c, myth_error *err)
+static myth_status size_capture(myth_layout *layout, const myth_config *c, myth_error *err)
 {
-    myth_engine_opts *o = &y->opts;
+    myth_engine_opts *o = &layout->opts;
     for (uint32_t l = 0; l <= MYTH_LAYER_MAX; l++)
-        y->capture_idx[l] = -1;
+        layout->capture_idx[l] = -1;
     if (o->n_capture_label > INT32_MAX)
         return myth_fail(err, MYTH_EARG, "capture: %u labels, at most %d", o->n_capture_label, INT32_MAX);
     for (uint32_t i = 0; i < o->n_capture_layer; i++) {
         uint32_t l = o->capture_layer[i];
-        if (l > c->n_layer || y->capture_idx[l] >= 0)
+        if (l > c->n_layer || layout->capture_idx[l] >= 0)
             return myth_fail(err, MYTH_EARG, "capture: layer %u: each of 0 to %u at most once", l, c->n_layer);
-        y->capture_idx[l] = (int32_t)y->part[myth_layout_part_of_residual(y, l)].n_capture++;
+        layout->capture_idx[l] = (int32_t)layout->part[myth_layout_part_of_residual(layout, l)].n_capture++;
     }
-    y->n_capture = o->n_capture_layer;
-    o->n_capture_label = y->n_capture ? max_u32(o->n_capture_label, 1) : 0;
+    layout->n_capture = o->n_capture_layer;
+    o->n_capture_label = layout->n_capture ? max_u32(o->n_capture_label, 1) : 0;
     o->capture_layer = NULL; /* the caller's; capture_idx says it all */
-    for (uint32_t i = 0; i < y->n_part; i++)
-        y->part[i].buf[MYTH_BUF_capture] = y->part[i].n_capture * (8 * (uint64_t)o->n_capture_label * c->d_model + 4);
-    y->host[MYTH_HOST_captured] = 8 * (uint64_t)o->n_capture_label;
+    for (uint32_t i = 0; i < layout->n_part; i++)
+        layout->part[i].buf[MYTH_BUF_capture] =
+            layout->part[i].n_capture * (8 * (uint64_t)o->n_capture_label * c->d_model + 4);
+    layout->host[MYTH_HOST_captured] = 8 * (uint64_t)o->n_capture_label;
     return MYTH_OK;
 }
 
 /* The order of MYTH_INDEX_ARRAYS, each array at its longest. */
-static void place_index(myth_layout *y, const myth_config *c)
+static void place_index(myth_layout *layout, const myth_config *c)
 {
-    const uint64_t rows = y->opts.n_ubatch, captured = y->n_capture ? rows : 0,
+    const uint64_t rows = layout->opts.n_ubatch, captured = layout->n_capture ? rows : 0,
                    kept = c->first_shared < c->n_layer ? rows : 0;
     const uint64_t n[MYTH_INDEX_N] = {
         [MYTH_INDEX_id] = rows,
         [MYTH_INDEX_pos] = rows,
         [MYTH_INDEX_row_run] = rows,
         [MYTH_INDEX_rows] = rows,
-        [MYTH_INDEX_runs] = (uint64_t)y->n_run * MYTH_RUN_WIDTH,
+        [MYTH_INDEX_runs] = (uint64_t)layout->n_run * MYTH_RUN_WIDTH,
         [MYTH_INDEX_capture_rows] = captured,
         [MYTH_INDEX_capture_label] = captured,
         [MYTH_INDEX_keep] = kept,
@@ -454,12 +458,12 @@ static void place_index(myth_layout *y, const myth_config *c)
         [MYTH_INDEX_keep_row_run] = kept,
     };
     for (int i = 0; i < MYTH_INDEX_N; i++)
-        y->index_at[i + 1] = y->index_at[i] + n[i];
+        layout->index_at[i + 1] = layout->index_at[i] + n[i];
 }
 
-static void size_step(const myth_layout *y, myth_layout_part *p, const myth_config *c)
+static void size_step(const myth_layout *layout, myth_layout_part *p, const myth_config *c)
 {
-    const myth_engine_opts *o = &y->opts;
+    const myth_engine_opts *o = &layout->opts;
     uint64_t rows = o->n_ubatch, d = c->d_model, q = c->max_q, kv = c->max_kv, ple = (uint64_t)c->n_layer * c->n_ple;
     bool is_shared = c->first_shared < p->layer1;
     uint64_t *b = p->buf;
@@ -474,10 +478,10 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_k_shared] = is_shared ? 2 * b[MYTH_BUF_k_new] : 0;
     b[MYTH_BUF_v_shared] = is_shared ? 2 * b[MYTH_BUF_v_new] : 0;
     for (uint32_t l = p->layer0; l < p->layer1; l++)
-        if (myth_layout_folds(y, c, l))
+        if (myth_layout_folds(layout, c, l))
             b[MYTH_BUF_key_table] = (uint64_t)o->n_ctx * c->rope_pairs_global * 8;
     b[MYTH_BUF_ple] = rows * ple * 4;
-    b[MYTH_BUF_ple_rows] = y->ple_by_host && p->layer0 == 0 ? rows * ple * 4 : 0;
+    b[MYTH_BUF_ple_rows] = layout->ple_by_host && p->layer0 == 0 ? rows * ple * 4 : 0;
     const uint64_t n_used = rows * c->n_expert_used;
     b[MYTH_BUF_moe_logits] = rows * c->n_expert * 4;
     b[MYTH_BUF_moe_weight] = n_used * 4;
@@ -487,29 +491,29 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_moe_y] = c->n_expert ? rows * d * 4 : 0;
     b[MYTH_BUF_rope_global] = rows * c->head_dim_global * 4;
     b[MYTH_BUF_rope_local] = rows * c->head_dim_local * 4;
-    b[MYTH_BUF_index] = 4 * y->index_at[MYTH_INDEX_N];
-    b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
+    b[MYTH_BUF_index] = 4 * layout->index_at[MYTH_INDEX_N];
+    b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (layout->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
 
-static void size_logits(myth_layout *y, myth_layout_part *last, const myth_config *c)
+static void size_logits(myth_layout *layout, myth_layout_part *last, const myth_config *c)
 {
-    const myth_engine_opts *o = &y->opts;
+    const myth_engine_opts *o = &layout->opts;
     uint64_t rows = o->n_logit_rows;
     uint64_t *b = last->buf;
-    y->mask_words = div_up(c->n_vocab, 32);
+    layout->mask_words = div_up(c->n_vocab, 32);
     b[MYTH_BUF_head_x] = rows * c->d_model * 4;
     b[MYTH_BUF_top_id] = b[MYTH_BUF_top_logit] = rows * o->top_k * 4;
     b[MYTH_BUF_row_stat] = 2 * rows * 4;
     b[MYTH_BUF_run] = 4 * (16 + MYTH_RUN_STOP_MAX + (uint64_t)MYTH_RUN_STEPS * o->n_seq);
     b[MYTH_BUF_ask] = 2 * rows * o->n_ask * 4;
-    b[MYTH_BUF_mask] = o->n_mask ? ((uint64_t)o->n_mask * y->mask_words + rows) * 4 : 0;
+    b[MYTH_BUF_mask] = o->n_mask ? ((uint64_t)o->n_mask * layout->mask_words + rows) * 4 : 0;
     b[MYTH_BUF_bias] = o->n_bias ? (rows + 1 + 2 * (uint64_t)o->n_bias) * 4 : 0;
     b[MYTH_BUF_full] = o->want_full_logits ? (uint64_t)c->n_vocab * 4 : 0;
-    y->host[MYTH_HOST_run] = 4 * (uint64_t)MYTH_RUN_STEPS * o->n_seq;
-    y->host[MYTH_HOST_result] = rows * (2 * (uint64_t)o->top_k + 2 + o->n_ask) * 4;
+    layout->host[MYTH_HOST_run] = 4 * (uint64_t)MYTH_RUN_STEPS * o->n_seq;
+    layout->host[MYTH_HOST_result] = rows * (2 * (uint64_t)o->top_k + 2 + o->n_ask) * 4;
     uint64_t full = b[MYTH_BUF_full], hidden = b[MYTH_BUF_hidden];
-    y->host[MYTH_HOST_row] = full > hidden ? full : hidden;
+    layout->host[MYTH_HOST_row] = full > hidden ? full : hidden;
 }
 
 /* Files whose tensors are used where they are mapped. */
@@ -526,12 +530,12 @@ static uint32_t n_shard(const myth_model *m)
     return n;
 }
 
-uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer)
+uint64_t myth_engine_block_bytes(const myth_layout *layout, uint32_t n_layer)
 {
-    uint64_t holders = (uint64_t)y->opts.n_seq + y->opts.n_checkpoint;
-    return sizeof(myth_engine) + y->n_part * sizeof(myth_part) + y->opts.n_seq * sizeof(myth_seq) +
-           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) +
-           (y->n_wrapped + n_layer + 2ull + (y->expert_bytes ? n_layer : 0)) * sizeof(myth_buf *);
+    uint64_t holders = (uint64_t)layout->opts.n_seq + layout->opts.n_checkpoint;
+    return sizeof(myth_engine) + layout->n_part * sizeof(myth_part) + layout->opts.n_seq * sizeof(myth_seq) +
+           layout->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) +
+           (layout->n_wrapped + n_layer + 2ull + (layout->expert_bytes ? n_layer : 0)) * sizeof(myth_buf *);
 }
 
 myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err)

@@ -168,16 +168,16 @@ typedef struct {
  * such device name. *out points into itself: it is made where it stays. */
 myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err);
 /* The part that makes residual l: layer l - 1 is its own, of the embedding it is the first. */
-uint32_t myth_layout_part_of_residual(const myth_layout *y, uint32_t l);
-/* What part i's device is opened with; lent as long as y. */
-myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i);
+uint32_t myth_layout_part_of_residual(const myth_layout *layout, uint32_t l);
+/* What part i's device is opened with; lent as long as layout. */
+myth_device_opts myth_layout_device(const myth_layout *layout, uint32_t i);
 /* Classes of the slots and of held[i]. */
-myth_mem_class myth_layout_slot_class(const myth_layout *y);
-myth_mem_class myth_layout_held_class(const myth_layout *y, int i);
+myth_mem_class myth_layout_slot_class(const myth_layout *layout);
+myth_mem_class myth_layout_held_class(const myth_layout *layout, int i);
 /* Whether layer l, or the layer whose rows it reads, keeps values only (kernels/ops.h, myth_key_fold). */
-bool myth_layout_folds(const myth_layout *y, const myth_config *c, uint32_t l);
+bool myth_layout_folds(const myth_layout *layout, const myth_config *c, uint32_t l);
 /* Bytes of layer l in a page of its kind (a page or a ring). */
-uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l);
+uint64_t myth_layout_layer_bytes(const myth_layout *layout, const myth_config *c, uint32_t l);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE,
  * MYTH_EARG. */
 myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names,

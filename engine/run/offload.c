@@ -8,16 +8,17 @@
 myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    const myth_layout_part *y = p->y;
-    for (uint32_t i = 0; i < y->n_slot; i++)
-        MYTH_TRY(myth_buf_open(&p->slot[i], p->dev, myth_layout_slot_class(&e->y), "slot", y->slot_bytes, err));
+    const myth_layout_part *layout = p->layout;
+    for (uint32_t i = 0; i < layout->n_slot; i++)
+        MYTH_TRY(
+            myth_buf_open(&p->slot[i], p->dev, myth_layout_slot_class(&e->layout), "slot", layout->slot_bytes, err));
     for (int i = 0; i < 2; i++) {
-        myth_mem_class cls = myth_layout_held_class(&e->y, i);
-        if (y->held[i] && !(p->held[i] = myth_host_alloc(p->dev, cls, "held", y->held[i])))
-            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", y->device,
-                             (unsigned long long)y->held[i], myth_mem_class_name(cls));
+        myth_mem_class cls = myth_layout_held_class(&e->layout, i);
+        if (layout->held[i] && !(p->held[i] = myth_host_alloc(p->dev, cls, "held", layout->held[i])))
+            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", layout->device,
+                             (unsigned long long)layout->held[i], myth_mem_class_name(cls));
     }
-    if (y->n_slot && e->y.opts.offload == MYTH_OFFLOAD_WEIGHTS)
+    if (layout->n_slot && e->layout.opts.offload == MYTH_OFFLOAD_WEIGHTS)
         MYTH_TRY(myth_stream_open(&p->copier, p->dev, err));
 fail:
     return st;
@@ -27,12 +28,12 @@ void myth_offload_close(myth_engine *e, myth_part *p)
 {
     for (int i = 0; i < 2; i++) {
         myth_buf_close(p->slot[i]);
-        myth_host_free(p->dev, myth_layout_held_class(&e->y, i), p->held[i], p->y->held[i]);
+        myth_host_free(p->dev, myth_layout_held_class(&e->layout, i), p->held[i], p->layout->held[i]);
     }
     myth_stream_close(p->copier);
 }
 
-static uint32_t slot_of(const myth_part *p, uint32_t l) { return (l - p->y->layer0) % 2; }
+static uint32_t slot_of(const myth_part *p, uint32_t l) { return (l - p->layout->layer0) % 2; }
 
 /* ---- weights ---- */
 
@@ -40,13 +41,14 @@ void myth_offload_weights(void *owner, uint32_t l)
 {
     myth_part *p = owner;
     myth_engine *e = p->e;
-    if (l > p->y->offload1 || e->first_failure.code != MYTH_OK)
+    if (l > p->layout->offload1 || e->first_failure.code != MYTH_OK)
         return;
-    if (l == p->y->layer0) /* whatever used the slots before this step */
+    if (l == p->layout->layer0) /* whatever used the slots before this step */
         p->slot_mark[0] = p->slot_mark[1] = myth_stream_mark(p->stream);
     else
         p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream); /* the layer that was issued just now */
-    if (l == p->y->offload1 || myth_stream_wait(p->stream, p->slot_mark[slot_of(p, l)], &e->first_failure) != MYTH_OK)
+    if (l == p->layout->offload1 ||
+        myth_stream_wait(p->stream, p->slot_mark[slot_of(p, l)], &e->first_failure) != MYTH_OK)
         return;
     myth_bind_offloaded(e, p, l);
     myth_stream_wait(p->copier, myth_stream_mark(p->copier), &e->first_failure);
@@ -59,21 +61,21 @@ static bool is_ring(const myth_engine *e, uint32_t l) { return !e->model->config
 unsigned char *myth_offload_held(const myth_part *p, bool is_ring, int32_t number)
 {
     return (unsigned char *)p->held[is_ring] +
-           (uint64_t)number * (is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes);
+           (uint64_t)number * (is_ring ? p->layout->held_ring_bytes : p->layout->held_page_bytes);
 }
 
 struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p, uint32_t l)
 {
-    const myth_layout *y = &e->y;
+    const myth_layout *layout = &e->layout;
     bool ring = is_ring(e, l);
-    uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;
+    uint64_t rings = 8 * (uint64_t)layout->opts.n_seq * layout->n_entry;
     uint32_t source = e->model->config.layer[l].kv_source;
     return (struct myth_kv_place){
-        .pool = myth_view_at(p->slot[slot_of(p, l)], 0, y->opts.type_k),
+        .pool = myth_view_at(p->slot[slot_of(p, l)], 0, layout->opts.type_k),
         .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
-        .page_bytes = myth_layout_layer_bytes(y, &e->model->config, source),
-        .page_tok = ring ? y->ring_tok : y->page_tok,
-        .n_entry = ring ? 1 : y->n_entry,
+        .page_bytes = myth_layout_layer_bytes(layout, &e->model->config, source),
+        .page_tok = ring ? layout->ring_tok : layout->page_tok,
+        .n_entry = ring ? 1 : layout->n_entry,
         .is_ring = ring,
     };
 }
@@ -82,8 +84,8 @@ struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p
 static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
 {
     const myth_engine *e = p->e;
-    uint64_t bytes = myth_layout_layer_bytes(&e->y, &e->model->config, l);
-    unsigned char *host = myth_offload_held(p, is_ring(e, l), number) + e->y.layer_off[l];
+    uint64_t bytes = myth_layout_layer_bytes(&e->layout, &e->model->config, l);
+    unsigned char *host = myth_offload_held(p, is_ring(e, l), number) + e->layout.layer_off[l];
     myth_view slot = myth_view_at(p->slot[slot_of(p, l)], (uint64_t)number * bytes, MYTH_F32);
     if (is_back)
         myth_stream_read(p->stream, host, slot, bytes);
@@ -109,8 +111,8 @@ static void move_rows(const myth_part *p, uint32_t l, bool is_back)
                 move(p, l, r->ring, is_back);
             continue;
         }
-        for (uint32_t k = 0; k < e->y.n_entry && r->page[k] >= 0; k++)
-            if (!is_back || myth_kv_entry_pos(&e->kv, r, k) + e->y.page_tok > (uint32_t)run[MYTH_RUN_POS0])
+        for (uint32_t k = 0; k < e->layout.n_entry && r->page[k] >= 0; k++)
+            if (!is_back || myth_kv_entry_pos(&e->kv, r, k) + e->layout.page_tok > (uint32_t)run[MYTH_RUN_POS0])
                 move(p, l, r->page[k], is_back);
     }
 }
@@ -119,19 +121,19 @@ void myth_offload_rows(void *owner, uint32_t l)
 {
     myth_part *p = owner;
     myth_engine *e = p->e;
-    if (l > p->y->offload1 || e->first_failure.code != MYTH_OK)
+    if (l > p->layout->offload1 || e->first_failure.code != MYTH_OK)
         return;
-    if (l > p->y->layer0)
+    if (l > p->layout->layer0)
         move_rows(p, l - 1, true);
     else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK) /* the last step's rows are on the host */
         return;
-    if (l < p->y->offload1)
+    if (l < p->layout->offload1)
         move_rows(p, l, false);
 }
 
 void myth_offload_copy(myth_engine *e, myth_part *p, bool is_ring, int32_t from, int32_t to)
 {
-    uint64_t bytes = is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes;
+    uint64_t bytes = is_ring ? p->layout->held_ring_bytes : p->layout->held_page_bytes;
     if (bytes && myth_stream_sync(p->stream, &e->first_failure) == MYTH_OK)
         memcpy(myth_offload_held(p, is_ring, to), myth_offload_held(p, is_ring, from), (size_t)bytes);
 }

@@ -8,18 +8,18 @@
 /* Where the rows of a layer are kept on its part's device, or in host memory when they are offloaded. */
 static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, uint32_t layer)
 {
-    const myth_layout *y = &e->y;
+    const myth_layout *layout = &e->layout;
     bool is_ring = !e->model->config.layer[layer].is_global;
-    if (y->opts.offload == MYTH_OFFLOAD_KV && layer < p->y->offload1)
+    if (layout->opts.offload == MYTH_OFFLOAD_KV && layer < p->layout->offload1)
         return myth_offload_place(e, p, layer);
-    uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry; /* the ring table follows the page table */
+    uint64_t rings = 8 * (uint64_t)layout->opts.n_seq * layout->n_entry; /* the ring table follows the page table */
     return (struct myth_kv_place){
-        .pool = myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, y->opts.type_k),
+        .pool = myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, layout->opts.type_k),
         .table = myth_part_view(p, MYTH_BUF_table, is_ring ? rings : 0, MYTH_I32),
-        .page_bytes = is_ring ? p->y->ring_bytes : p->y->page_bytes,
-        .layer_off = y->layer_off[layer],
-        .page_tok = is_ring ? y->ring_tok : y->page_tok,
-        .n_entry = is_ring ? 1 : y->n_entry,
+        .page_bytes = is_ring ? p->layout->ring_bytes : p->layout->page_bytes,
+        .layer_off = layout->layer_off[layer],
+        .page_tok = is_ring ? layout->ring_tok : layout->page_tok,
+        .n_entry = is_ring ? 1 : layout->n_entry,
         .is_ring = is_ring,
     };
 }
@@ -49,14 +49,15 @@ static void write_key_table(const myth_engine *e, const myth_part *p)
 /* Places an array of the index buffer; a model or an engine that has no such array gives an empty view. */
 static myth_view index_view(const myth_engine *e, const myth_part *p, int array)
 {
-    const uint64_t *at = e->y.index_at;
+    const uint64_t *at = e->layout.index_at;
     return at[array] == at[array + 1] ? (myth_view){0} : myth_part_view(p, MYTH_BUF_index, 4 * at[array], MYTH_I32);
 }
 
 void myth_part_prepare_step(myth_engine *e, myth_part *p)
 {
     const myth_config *c = &e->model->config;
-    uint64_t rows = e->y.opts.n_ubatch, half_k = p->y->buf[MYTH_BUF_k_new], half_v = p->y->buf[MYTH_BUF_v_new];
+    uint64_t rows = e->layout.opts.n_ubatch, half_k = p->layout->buf[MYTH_BUF_k_new],
+             half_v = p->layout->buf[MYTH_BUF_v_new];
     const uint64_t n_used = rows * c->n_expert_used;
     p->index = (myth_index_views){
 #define INDEX(name) .name = index_view(e, p, MYTH_INDEX_##name),
@@ -67,10 +68,10 @@ void myth_part_prepare_step(myth_engine *e, myth_part *p)
         .s = p->stream,
         .c = c,
         .w = e->w,
-        .is_exact = e->y.opts.is_exact,
+        .is_exact = e->layout.opts.is_exact,
         .cap_rows = (uint32_t)rows,
-        .layer0 = p->y->layer0,
-        .layer1 = p->y->layer1,
+        .layer0 = p->layout->layer0,
+        .layer1 = p->layout->layer1,
         .x = myth_part_view(p, MYTH_BUF_x, 0, MYTH_F32),
         .branch = myth_part_view(p, MYTH_BUF_branch, 0, MYTH_F32),
         .xn = myth_part_view(p, MYTH_BUF_xn, 0, MYTH_F32),
@@ -79,12 +80,12 @@ void myth_part_prepare_step(myth_engine *e, myth_part *p)
         .o = myth_part_view(p, MYTH_BUF_o, 0, MYTH_F32),
         .up = myth_part_view(p, MYTH_BUF_up, 0, MYTH_F32),
         .h = myth_part_view(p, MYTH_BUF_h, 0, MYTH_F32),
-        .k_new = myth_part_view(p, MYTH_BUF_k_new, 0, e->y.opts.type_k),
-        .v_new = myth_part_view(p, MYTH_BUF_v_new, 0, e->y.opts.type_v),
-        .k_shared = {myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k),
-                     myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k)},
-        .v_shared = {myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v),
-                     myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v)},
+        .k_new = myth_part_view(p, MYTH_BUF_k_new, 0, e->layout.opts.type_k),
+        .v_new = myth_part_view(p, MYTH_BUF_v_new, 0, e->layout.opts.type_v),
+        .k_shared = {myth_part_view(p, MYTH_BUF_k_shared, 0, e->layout.opts.type_k),
+                     myth_part_view(p, MYTH_BUF_k_shared, half_k, e->layout.opts.type_k)},
+        .v_shared = {myth_part_view(p, MYTH_BUF_v_shared, 0, e->layout.opts.type_v),
+                     myth_part_view(p, MYTH_BUF_v_shared, half_v, e->layout.opts.type_v)},
         .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32),
         .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
         .altup = myth_part_view(p, MYTH_BUF_altup, 0, MYTH_F32),
@@ -102,20 +103,20 @@ void myth_part_prepare_step(myth_engine *e, myth_part *p)
         .keep = e->idx.keep,
         .ids = p->index.id,
         .key_table = myth_part_view(p, MYTH_BUF_key_table, 0, MYTH_F32),
-        .n_key_table = p->y->buf[MYTH_BUF_key_table] ? e->y.opts.n_ctx : 0,
+        .n_key_table = p->layout->buf[MYTH_BUF_key_table] ? e->layout.opts.n_ctx : 0,
         .rope_local = myth_part_view(p, MYTH_BUF_rope_local, 0, MYTH_F32),
         .rope_global = myth_part_view(p, MYTH_BUF_rope_global, 0, MYTH_F32),
         .pos = p->index.pos,
         .row_run = p->index.row_run,
         .runs = p->index.runs,
     };
-    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++) {
+    for (uint32_t l = p->layout->layer0; l < p->layout->layer1; l++) {
         p->step.kv[l] = place_of(e, p, l);
-        p->step.folds[l] = myth_layout_folds(&e->y, c, l);
+        p->step.folds[l] = myth_layout_folds(&e->layout, c, l);
     }
     write_key_table(e, p);
-    if (p->y->n_slot) {
-        p->step.before_layer = e->y.opts.offload == MYTH_OFFLOAD_KV ? myth_offload_rows : myth_offload_weights;
+    if (p->layout->n_slot) {
+        p->step.before_layer = e->layout.opts.offload == MYTH_OFFLOAD_KV ? myth_offload_rows : myth_offload_weights;
         p->step.owner = p;
     }
 }
@@ -124,9 +125,9 @@ myth_status myth_part_open(myth_engine *e, uint32_t i, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_part *p = &e->part[i];
-    myth_device_opts dev = myth_layout_device(&e->y, i);
+    myth_device_opts dev = myth_layout_device(&e->layout, i);
     MYTH_TRY(myth_device_open(&p->dev, e->mem, &dev, err));
-    MYTH_TRY(myth_device_reserve(p->dev, &p->y->work, err));
+    MYTH_TRY(myth_device_reserve(p->dev, &p->layout->work, err));
     MYTH_TRY(myth_stream_open(&p->stream, p->dev, err));
 fail:
     return st;
@@ -139,19 +140,19 @@ myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err)
     myth_part *p = &e->part[i];
     uint32_t n_layer = e->model->config.n_layer;
     for (int b = 0; b < MYTH_BUF_N; b++)
-        if (p->y->buf[b])
-            MYTH_TRY(myth_buf_open(&p->buf[b], p->dev, myth_buf_class[b], myth_buf_name[b], p->y->buf[b], err));
-    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++) {
-        if (e->y.matrix[l])
-            MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->y.matrix[l], err));
-        if (e->y.expert[l])
-            MYTH_TRY(myth_buf_open_host(&e->expert[l], p->dev, MYTH_MEM_WEIGHTS, "experts", e->y.expert[l], err));
+        if (p->layout->buf[b])
+            MYTH_TRY(myth_buf_open(&p->buf[b], p->dev, myth_buf_class[b], myth_buf_name[b], p->layout->buf[b], err));
+    for (uint32_t l = p->layout->layer0; l < p->layout->layer1; l++) {
+        if (e->layout.matrix[l])
+            MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->layout.matrix[l], err));
+        if (e->layout.expert[l])
+            MYTH_TRY(myth_buf_open_host(&e->expert[l], p->dev, MYTH_MEM_WEIGHTS, "experts", e->layout.expert[l], err));
     }
     MYTH_TRY(myth_offload_open(e, p, err));
-    if (e->y.first_bytes && i == 0)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->y.first_bytes, err));
-    if (e->y.last_bytes && i + 1 == e->n_part)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer + 1], p->dev, MYTH_MEM_WEIGHTS, "head", e->y.last_bytes, err));
+    if (e->layout.first_bytes && i == 0)
+        MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->layout.first_bytes, err));
+    if (e->layout.last_bytes && i + 1 == e->n_part)
+        MYTH_TRY(myth_buf_open(&e->matrix[n_layer + 1], p->dev, MYTH_MEM_WEIGHTS, "head", e->layout.last_bytes, err));
 fail:
     return st;
 }
@@ -178,8 +179,8 @@ myth_status myth_engine_sync(myth_engine *e, myth_error *err)
 
 void myth_engine_write_table(myth_engine *e, const myth_seq *s)
 {
-    uint32_t n_entry = e->y.n_entry;
-    uint64_t row = 8 * (uint64_t)s->slot * n_entry, ring = 8 * ((uint64_t)e->y.opts.n_seq * n_entry + s->slot);
+    uint32_t n_entry = e->layout.n_entry;
+    uint64_t row = 8 * (uint64_t)s->slot * n_entry, ring = 8 * ((uint64_t)e->layout.opts.n_seq * n_entry + s->slot);
     for (uint32_t k = 0; k < e->n_part; k++) {
         myth_part *p = &e->part[k];
         int32_t entry[64][2];

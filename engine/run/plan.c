@@ -42,30 +42,30 @@ static myth_plan_device *device_of(myth_plan *p, const char *name, int ledger)
 static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts,
                              const myth_plan_extra *extra, const myth_mem_limits *limits, myth_error *err)
 {
-    myth_layout y;
-    myth_status st = myth_layout_make(&y, m, opts, err);
+    myth_layout layout;
+    myth_status st = myth_layout_make(&layout, m, opts, err);
     if (st != MYTH_OK)
         return st;
     *out = (myth_plan){
         .limit_bytes = limits ? limits->bytes[MYTH_MEM_HOST] : 0,
-        .n_ctx = y.opts.n_ctx,
-        .n_seq = y.opts.n_seq,
-        .n_ubatch = y.opts.n_ubatch,
-        .page_tok = y.page_tok,
-        .n_page = y.n_page,
-        .type_k = y.opts.type_k,
-        .type_v = y.opts.type_v,
-        .expert_bytes = y.expert_bytes,
+        .n_ctx = layout.opts.n_ctx,
+        .n_seq = layout.opts.n_seq,
+        .n_ubatch = layout.opts.n_ubatch,
+        .page_tok = layout.page_tok,
+        .n_page = layout.n_page,
+        .type_k = layout.opts.type_k,
+        .type_v = layout.opts.type_v,
+        .expert_bytes = layout.expert_bytes,
         .fits = true,
     };
     myth_plan_device *host = device_of(out, "cpu", MYTH_MEM_HOST);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
-        host->bytes[i] = y.host_class[i] + (extra ? extra->bytes[i] : 0);
+        host->bytes[i] = layout.host_class[i] + (extra ? extra->bytes[i] : 0);
     add_model(host->bytes, m);
-    for (uint32_t k = 0; k < y.n_part; k++) {
-        myth_plan_device *d = device_of(out, y.part[k].device, y.part[k].ledger);
+    for (uint32_t k = 0; k < layout.n_part; k++) {
+        myth_plan_device *d = device_of(out, layout.part[k].device, layout.part[k].ledger);
         for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
-            d->bytes[i] += y.part[k].own_class[i];
+            d->bytes[i] += layout.part[k].own_class[i];
     }
     for (uint32_t k = 0; k < out->n_device; k++) {
         myth_plan_device *d = &out->device[k];

@@ -13,7 +13,7 @@ void myth_ple_bring(myth_engine *e, const myth_part *p)
     const myth_slot *s = myth_family_get(c->family)->model_slots;
     const uint64_t n = (uint64_t)c->n_layer * c->n_ple;
     float *row = e->host[MYTH_HOST_ple];
-    if (!e->y.ple_by_host || e->first_failure.code != MYTH_OK)
+    if (!e->layout.ple_by_host || e->first_failure.code != MYTH_OK)
         return;
     while (s->form != MYTH_FORM_ROWS)
         s++;
@@ -28,7 +28,7 @@ void myth_ple_bring(myth_engine *e, const myth_part *p)
         }
         const unsigned char *at = src.data + myth_row_bytes(src.t->dtype, id * n);
         myth_dequant_row(src.t->dtype, row, at, n);
-        if (e->y.opts.ple == MYTH_PLE_DISK)
+        if (e->layout.opts.ple == MYTH_PLE_DISK)
             myth_map_let_go(at, myth_row_bytes(src.t->dtype, n));
     }
     myth_stream_write(p->stream, p->step.ple_rows, e->host[MYTH_HOST_ple], 4 * n * e->idx.n_rows);

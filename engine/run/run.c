@@ -1,11 +1,13 @@
-/* run.c - one recorded step, replayed: layers, the rows' logits reduced, decode_next. */
+/* run.c - records one decode step and replays it: the layers, the reduction of the logits, the choice of the next token
+ * (decode_next), which also writes the ids and positions that the next step reads. */
 #include "run.h"
 
 #include <assert.h>
 
-static myth_view place(const myth_part *p, uint64_t i) { return myth_part_view(p, MYTH_BUF_run, 4 * i, MYTH_I32); }
-
+/* The buffer `run`, in i32: the step counter, the stop ids, then a ring of MYTH_RUN_STEPS rows of chosen ids. */
 enum { STEP_AT = 0, STOP_AT = 16, OUT_AT = STOP_AT + MYTH_RUN_STOP_MAX };
+
+static myth_view run_view(const myth_part *p, uint64_t i) { return myth_part_view(p, MYTH_BUF_run, 4 * i, MYTH_I32); }
 
 uint32_t myth_run_room(const myth_run *run)
 {
@@ -17,10 +19,10 @@ uint32_t myth_run_room(const myth_run *run)
     return room;
 }
 
-/* Whether the run's arrays, on the host and on the device, have a place for everything that o asks for. */
-static myth_status check(const myth_engine *e, const myth_run_opts *o, myth_error *err)
+/* Checks that everything in o fits the arrays that the engine has on the host and on the device. */
+static myth_status check_opts(const myth_engine *e, const myth_run_opts *o, myth_error *err)
 {
-    const myth_engine_opts *opts = &e->y.opts;
+    const myth_engine_opts *opts = &e->layout.opts;
     if (e->n_part != 1 || o->n_seq == 0 || o->n_seq > MYTH_RUN_SEQ_MAX || o->n_seq > opts->n_logit_rows ||
         o->n_seq > opts->n_ubatch || o->n_seq > opts->n_seq || o->n_stop > MYTH_RUN_STOP_MAX)
         return myth_fail(err, MYTH_EARG,
@@ -43,7 +45,7 @@ myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o
 {
     static const int32_t zero = 0;
     const myth_part *p = e->part;
-    myth_status st = check(e, o, err);
+    myth_status st = check_opts(e, o, err);
     if (st != MYTH_OK)
         return st;
     *run = (myth_run){.e = e, .o = *o};
@@ -58,21 +60,21 @@ myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o
     }
     myth_forward_write_index(e, p);
     myth_index_write(p, p->index.rows, e->idx.rows, o->n_seq);
-    myth_stream_write(p->stream, place(p, STEP_AT), &zero, 4);
+    myth_stream_write(p->stream, run_view(p, STEP_AT), &zero, 4);
     if (o->n_stop)
-        myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
+        myth_stream_write(p->stream, run_view(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
     return MYTH_OK;
 }
 
-/* The whole step. */
-static void step(myth_run *run, uint32_t k)
+/* Issues the ops of one whole step. */
+static void issue_step(myth_run *run, uint32_t k)
 {
     myth_engine *e = run->e;
     myth_part *p = e->part;
     const myth_config *c = &e->model->config;
     const myth_run_opts *o = &run->o;
     myth_step *st = &p->step;
-    uint32_t rows = e->y.opts.n_logit_rows;
+    uint32_t rows = e->layout.opts.n_logit_rows;
     st->n_rows = st->n_run = st->n_keep = o->n_seq;
     st->is_decode = true;
     st->capture = NULL;
@@ -101,9 +103,9 @@ static void step(myth_run *run, uint32_t k)
                                     .ids = p->index.id,
                                     .pos = st->pos,
                                     .runs = st->runs,
-                                    .out = place(p, OUT_AT),
-                                    .step = place(p, STEP_AT),
-                                    .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){0},
+                                    .out = run_view(p, OUT_AT),
+                                    .step = run_view(p, STEP_AT),
+                                    .stop_id = o->n_stop ? run_view(p, STOP_AT) : (myth_view){0},
                                     .n_rows = o->n_seq,
                                     .k = k,
                                     .n_out = MYTH_RUN_STEPS,
@@ -113,9 +115,9 @@ static void step(myth_run *run, uint32_t k)
                                 });
 }
 
-/* Records the step, again only when its shape or the way of choosing changed. Passes without a graph where the device
- * does not record: its steps are issued op by op. */
-static myth_status record(myth_run *run, uint32_t k, myth_error *err)
+/* Records the step unless the last recording has the same number of rows and the same sampling parameters. A device
+ * that cannot record leaves p->graph NULL: its steps are then issued op by op. */
+static myth_status record_step(myth_run *run, uint32_t k, myth_error *err)
 {
     myth_engine *e = run->e;
     myth_part *p = e->part;
@@ -129,9 +131,10 @@ static myth_status record(myth_run *run, uint32_t k, myth_error *err)
     if (p->graph)
         myth_graph_close(p->graph);
     p->graph = NULL;
-    while (!p->graph && myth_device_records(p->dev)) { /* again when a driver refuses and there is a simpler way */
+    /* a device that fails to record may fall back to a simpler way, and says so by still being able to record */
+    while (!p->graph && myth_device_records(p->dev)) {
         myth_stream_begin_record(p->stream);
-        step(run, k);
+        issue_step(run, k);
         myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
         if (result != MYTH_OK)
             return result;
@@ -153,20 +156,20 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     myth_part *p = e->part;
     uint32_t n_seq = run->o.n_seq, k = myth_sample_k(&run->o.sample);
     int32_t *host = e->host[MYTH_HOST_run];
-    k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
+    k = k > e->layout.opts.top_k ? e->layout.opts.top_k : k;
     if (n_step > MYTH_RUN_STEPS - (run->n_issued - run->n_known))
-        return myth_fail(err, MYTH_EARG, "a run of %u more steps: %u are on their way, at most %d", n_step,
+        return myth_fail(err, MYTH_EARG, "a run of %u more steps: %u are not read yet, and at most %d may be", n_step,
                          run->n_issued - run->n_known, MYTH_RUN_STEPS);
     if (n_step > myth_run_room(run))
         return myth_fail(err, MYTH_EFULL, "context full: a run of %u more steps, room for %u", n_step,
                          myth_run_room(run));
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         e->seq[i].n_new = 0;
         e->seq[i].has_ephemeral = false;
     }
     for (uint32_t r = 0; r < n_seq; r++)
         run->o.seq[r]->n_new = n_step;
-    myth_status st = record(run, k, err); /* first: a failure has taken no page yet */
+    myth_status st = record_step(run, k, err); /* before any page is taken, so that a failure changes nothing */
     if (st == MYTH_OK)
         st = myth_forward_reserve(e, err);
     if (st != MYTH_OK)
@@ -177,11 +180,11 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
         if (p->graph)
             myth_stream_replay(p->stream, p->graph);
         else
-            step(run, k);
-    for (uint32_t done = 0, n; done < n_step; done += n) { /* the places go round */
+            issue_step(run, k);
+    for (uint32_t done = 0, n; done < n_step; done += n) { /* two reads where the steps wrap around the ring */
         uint32_t at = (run->n_issued + done) % MYTH_RUN_STEPS;
         n = n_step - done < MYTH_RUN_STEPS - at ? n_step - done : MYTH_RUN_STEPS - at;
-        myth_stream_read(p->stream, host + (size_t)at * n_seq, place(p, OUT_AT + (uint64_t)at * n_seq),
+        myth_stream_read(p->stream, host + (size_t)at * n_seq, run_view(p, OUT_AT + (uint64_t)at * n_seq),
                          4 * (uint64_t)n * n_seq);
     }
     run->n_issued += n_step;
@@ -207,8 +210,8 @@ const int32_t *myth_run_next(myth_run *run)
         run->is_still[r] = id[r] < 0;
         for (uint32_t i = 0; i < run->o.n_stop; i++)
             run->is_still[r] |= id[r] == run->o.stop_id[i];
-        if (!run->is_still[r] && next < run->e->y.opts.n_ctx)
-            s->token[next] = id[r]; /* what the next step feeds, if there is one */
+        if (!run->is_still[r] && next < run->e->layout.opts.n_ctx)
+            s->token[next] = id[r]; /* the next step, if there is one, feeds it */
     }
     run->n_known++;
     return id;

@@ -1,14 +1,14 @@
-/* run.h - decode steps in a row, the next token chosen on the device: the host reads ids behind and never stops the
- * stream.
+/* run.h - decode steps in a row. The device chooses each next token itself, so the host need not answer between steps:
+ * it issues steps ahead and reads their ids later.
  *
- * Course   begin with the token that each sequence is fed first; issue steps; wait for them and take their ids in
- *          order; end. A sequence that chose a stop id stands still: however far the device ran ahead, its cache holds
- *          what was fed before the stop
- * Ids      step t of row r gives the token after the one that it fed, or the stop id, then -1
- * Limits   at most MYTH_RUN_STEPS steps issued and not yet waited for; no grammar, no penalties; an engine of one part
- *          that offloads nothing
- * Errors   MYTH_EFULL: no room or no pages for the steps, nothing was issued; device errors as the stream's. Between
- *          begin and end no other call with this engine */
+ * Use      begin with the first token of each sequence; issue steps; wait for them and read their ids in order; end.
+ *          Between begin and end no other call may use this engine
+ * Stop     a sequence that chose a stop id appends nothing more, however many steps were issued ahead
+ * Ids      step t of row r gives the token that it chose, the last time the stop id, and -1 from then on
+ * Limits   at most MYTH_RUN_STEPS steps issued and not yet read. No grammar and no penalties; an engine with one part
+ *          and without offload
+ * Owner    the caller owns myth_run; the sequences and stop ids of its options are lent until end
+ * Errors   MYTH_EFULL: no room or no pages for the steps, and nothing was issued; or an error of the device */
 #ifndef MYTH_RUN_H
 #define MYTH_RUN_H
 
@@ -22,38 +22,38 @@ enum { MYTH_RUN_SEQ_MAX = 64 };
 
 typedef struct {
     myth_seq *const *seq;
-    uint32_t n_seq;       /* one token a step for each; lent until end      */
-    const int32_t *first; /* [n_seq] fed in the first step                   */
+    uint32_t n_seq;
+    const int32_t *first; /* [n_seq] the token that each is fed in the first step */
     const int32_t *stop_id;
     uint32_t n_stop; /* at most MYTH_RUN_STOP_MAX                       */
     myth_sample_params sample;
-    uint32_t seq_number; /* of row 0                                        */
+    uint32_t seq_number; /* that of row 0; row r has seq_number + r         */
 } myth_run_opts;
 
 typedef struct {
     myth_engine *e;
     myth_run_opts o;
-    uint32_t n_issued, n_known;       /* steps                                           */
-    uint32_t len[MYTH_RUN_SEQ_MAX];   /* of each sequence, before the run                 */
-    uint32_t high[MYTH_RUN_SEQ_MAX];  /* n_high of myth_kv_rows, likewise                 */
-    uint32_t n_fed[MYTH_RUN_SEQ_MAX]; /* tokens known to be fed                           */
-    bool is_still[MYTH_RUN_SEQ_MAX];  /* it stopped                                      */
+    uint32_t n_issued, n_known;       /* steps issued; steps whose ids were read         */
+    uint32_t len[MYTH_RUN_SEQ_MAX];   /* tokens that each sequence held before the run   */
+    uint32_t high[MYTH_RUN_SEQ_MAX];  /* n_high of its myth_kv_rows before the run       */
+    uint32_t n_fed[MYTH_RUN_SEQ_MAX]; /* tokens fed to it in the steps that were read    */
+    bool is_still[MYTH_RUN_SEQ_MAX];  /* it has chosen a stop id                         */
 } myth_run;
 
-/* Rows that a run of these sequences can still take: steps at most. */
+/* How many more steps can be issued before a sequence is full. */
 uint32_t myth_run_room(const myth_run *run);
-/* Checks the request and writes what the first step reads. MYTH_EFULL: a sequence has no room for one more token;
+/* Checks the options and writes the inputs of the first step. MYTH_EFULL: a sequence has no room for one more token;
  * MYTH_EARG: more sequences or stop ids than a run can have, or a token outside the vocabulary. After an error nothing
- * has changed, and the run has no end to be called. */
+ * has changed, and end must not be called. */
 myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o, myth_error *err);
-/* At most myth_run_room steps, and at most MYTH_RUN_STEPS that were not read yet. *mark is for wait. */
+/* Issues n_step steps: at most myth_run_room, and at most MYTH_RUN_STEPS that are not read yet. Pass *mark to wait. */
 myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_error *err);
-/* Until the steps before the mark are done. */
+/* Returns when all steps issued before the mark are done. */
 myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err);
-/* The ids of the next step, [n_seq], lent until the next issue; the step was waited for. */
+/* The ids of the next step [n_seq], lent until the next issue. The step must have been waited for. */
 const int32_t *myth_run_next(myth_run *run);
-/* The sequences are what they were fed. Every step issued was waited for, or the stream failed: then what is not known
- * is given up. */
+/* Cuts each sequence to the tokens that it is known to have been fed. Every issued step was waited for, or the stream
+ * has failed; steps that were not read are dropped. */
 void myth_run_end(myth_run *run);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 
 myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err)
 {
-    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
         if (s->is_open)
             continue;
@@ -24,14 +24,14 @@ myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err)
         return MYTH_OK;
     }
     *out = NULL;
-    return myth_fail_option(err, MYTH_EFULL, "n_seq", "all %u sequences are in use: raise n_seq", e->y.opts.n_seq);
+    return myth_fail_option(err, MYTH_EFULL, "n_seq", "all %u sequences are in use: raise n_seq", e->layout.opts.n_seq);
 }
 
 /* Drops the checkpoints that hold more than n_tok tokens or end past position n_pos. */
 static void drop_checkpoints(myth_seq *s, uint32_t n_tok, uint32_t n_pos)
 {
     myth_engine *e = s->e;
-    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
         if (cp->slot == s->slot && (myth_kv_len(cp->kv) > n_tok || cp->kv->n_pos > n_pos)) {
             myth_kv_release(&e->kv, cp->kv);
@@ -45,7 +45,7 @@ void myth_seq_close(myth_seq *s)
     if (!s)
         return;
     assert(s->is_open);
-    for (uint32_t i = 0; i < s->e->y.opts.n_checkpoint; i++)
+    for (uint32_t i = 0; i < s->e->layout.opts.n_checkpoint; i++)
         if (s->e->checkpoint[i].slot == s->slot) {
             myth_kv_release(&s->e->kv, s->e->checkpoint[i].kv);
             s->e->checkpoint[i].slot = UINT32_MAX;
@@ -73,12 +73,12 @@ myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)
 myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
 {
     myth_engine *e = s->e;
-    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
         if (cp->slot == s->slot && myth_kv_len(cp->kv) == myth_kv_len(s->kv) && cp->kv->n_pos == s->kv->n_pos)
             return MYTH_OK; /* this end is remembered already */
     }
-    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+    for (uint32_t i = 0; i < e->layout.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
         if (cp->slot != UINT32_MAX)
             continue;
@@ -86,18 +86,18 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
         cp->slot = s->slot;
         return MYTH_OK;
     }
-    return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->y.opts.n_checkpoint);
+    return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->layout.opts.n_checkpoint);
 }
 
 /* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last
  * ring_tok of them, even when the sequence was cut since. */
 static bool ring_reaches_back(const myth_seq *s, uint32_t pos)
 {
-    const myth_layout *y = &s->e->y;
-    if (!s->e->kv.has_rings || s->kv->n_high <= y->ring_tok)
+    const myth_layout *layout = &s->e->layout;
+    if (!s->e->kv.has_rings || s->kv->n_high <= layout->ring_tok)
         return true;
-    uint32_t oldest_held = s->kv->n_high - y->ring_tok;
-    uint32_t oldest_needed = pos + 1 > y->ring_tok ? pos + 1 - y->ring_tok : 0;
+    uint32_t oldest_held = s->kv->n_high - layout->ring_tok;
+    uint32_t oldest_needed = pos + 1 > layout->ring_tok ? pos + 1 - layout->ring_tok : 0;
     return oldest_held <= oldest_needed;
 }
 
@@ -119,7 +119,7 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
             myth_kv_cut(&e->kv, s->kv, n);
         } else {
             myth_checkpoint *best = NULL;
-            for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+            for (uint32_t i = 0; i < e->layout.opts.n_checkpoint; i++) {
                 myth_checkpoint *cp = &e->checkpoint[i];
                 if (cp->slot == s->slot && myth_kv_len(cp->kv) <= n && cp->kv->n_pos <= pos &&
                     (!best || is_newer(cp->kv, best->kv)))
@@ -168,19 +168,19 @@ _Static_assert(sizeof(saved_header) == 10 * 4 + 3 * 8, "no padding in the saved 
 /* What an engine of this layout saves of a holder of these rows. */
 static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
 {
-    const myth_layout *y = &e->y;
+    const myth_layout *layout = &e->layout;
     return (saved_header){
         .n_tok = myth_kv_len(r),
         .n_high = r->n_high,
         .gap0 = r->gap0,
         .gap1 = r->gap1,
-        .page_tok = y->page_tok,
-        .ring_tok = y->ring_tok,
+        .page_tok = layout->page_tok,
+        .ring_tok = layout->ring_tok,
         .n_page = myth_kv_n_page(&e->kv, r),
-        .type_k = (uint32_t)y->opts.type_k,
-        .type_v = (uint32_t)y->opts.type_v,
-        .page_bytes = y->page_bytes,
-        .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0,
+        .type_k = (uint32_t)layout->opts.type_k,
+        .type_v = (uint32_t)layout->opts.type_v,
+        .page_bytes = layout->page_bytes,
+        .ring_bytes = e->kv.has_rings && r->n_pos ? layout->ring_bytes : 0,
         .model = myth_model_hash(e->model),
     };
 }
@@ -189,12 +189,12 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
  * order, however they are divided. */
 static uint64_t rows_of_part(const myth_part *p, int buf)
 {
-    return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
+    return buf == MYTH_BUF_kv_global ? p->layout->page_bytes : p->layout->ring_bytes;
 }
 
 static uint64_t held_of_part(const myth_part *p, int buf)
 {
-    return buf == MYTH_BUF_kv_global ? p->y->held_page_bytes : p->y->held_ring_bytes;
+    return buf == MYTH_BUF_kv_global ? p->layout->held_page_bytes : p->layout->held_ring_bytes;
 }
 
 static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
@@ -228,7 +228,7 @@ static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned c
 
 myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t *n_fed, myth_error *err)
 {
-    const uint32_t held = myth_kv_len(s->kv), n_ubatch = s->e->y.opts.n_ubatch;
+    const uint32_t held = myth_kv_len(s->kv), n_ubatch = s->e->layout.opts.n_ubatch;
     uint32_t same = 0, at = held;
     while (same < held && same < n && s->token[same] == ids[same])
         same++;
@@ -287,8 +287,8 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
         return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
     const myth_kv_rows rows = {.n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high};
     myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
-    if (h.n_tok > e->y.opts.n_ctx || need.n_page > e->kv.n_entry)
-        return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->y.opts.n_ctx);
+    if (h.n_tok > e->layout.opts.n_ctx || need.n_page > e->kv.n_entry)
+        return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->layout.opts.n_ctx);
     if (need.n_page > e->kv.n_free_page || need.n_ring > e->kv.n_free_ring)
         return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", need.n_page, e->kv.n_free_page);
     const saved_header want = header_of(e, &rows);

@@ -1,5 +1,5 @@
-/* step.c - attention and feed-forward as ops: five launches a layer, plus the merge of new rows into the cache; the
- * step made narrow. */
+/* step.c - issues the ops of attention, feed-forward, per-layer embeddings and experts. Attention and feed-forward take
+ * five launches per layer, plus one that merges the new rows into the cache. */
 #include "step.h"
 
 #include "engine/base/half.h"
@@ -31,8 +31,8 @@ void myth_step_rope(myth_step *st)
                                });
 }
 
-/* The new rows of layer `source` from the scratch into the cache. */
-static void merge(myth_step *st, uint32_t source)
+/* Copies the new keys and values of layer `source` from the scratch into the cache. */
+static void merge_new_rows(myth_step *st, uint32_t source)
 {
     const myth_layer_config *lc = &st->c->layer[source];
     const bool is_shared = lc->kv_last != source;
@@ -65,35 +65,36 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
                     k_new = st->folds[l] ? (myth_view){0} : k_made;
     const myth_view v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new;
 
-    myth_norm_qkv_rope_store(st->s, &(struct myth_norm_qkv_rope_store_args){
-                                        .x = st->x,
-                                        .pend = st->pend,
-                                        .w_post = st->w_post,
-                                        .x_scale = st->x_scale,
-                                        .w_in = w->attn_norm,
-                                        .w_q = w->w_q,
-                                        .w_k = w->w_k,
-                                        .w_v = w->w_v,
-                                        .n_q = w->q_norm,
-                                        .n_k = st->folds[l] ? (myth_view){0} : w->k_norm,
-                                        /* of a layer that reads another's w_k and w_v are not given */
-                                        .rope = lc->is_global ? st->rope_global : st->rope_local,
-                                        .xn = st->xn,
-                                        .qkv = st->qkv,
-                                        .q = st->q,
-                                        .k_new = owns ? k_new : (myth_view){0},
-                                        .v_new = owns ? v_new : (myth_view){0},
-                                        .n_rows = st->n_rows,
-                                        .cap_rows = st->cap_rows,
-                                        .dim = c->d_model,
-                                        .n_head = c->n_head,
-                                        .n_head_kv = lc->n_head_kv,
-                                        .head_dim = lc->head_dim,
-                                        .eps = c->eps,
-                                        .q_scale = c->attn_scale,
-                                        .has_v_norm = c->has_v_norm,
-                                        .is_decode = st->is_decode,
-                                    });
+    myth_norm_qkv_rope_store(st->s,
+                             &(struct myth_norm_qkv_rope_store_args){
+                                 .x = st->x,
+                                 .pend = st->pend,
+                                 .w_post = st->w_post,
+                                 .x_scale = st->x_scale,
+                                 .w_in = w->attn_norm,
+                                 .w_q = w->w_q,
+                                 .w_k = w->w_k,
+                                 .w_v = w->w_v,
+                                 .n_q = w->q_norm,
+                                 .n_k = st->folds[l] ? (myth_view){0} : w->k_norm,
+                                 /* w_k and w_v are empty where the layer reads another layer's keys and values */
+                                 .rope = lc->is_global ? st->rope_global : st->rope_local,
+                                 .xn = st->xn,
+                                 .qkv = st->qkv,
+                                 .q = st->q,
+                                 .k_new = owns ? k_new : (myth_view){0},
+                                 .v_new = owns ? v_new : (myth_view){0},
+                                 .n_rows = st->n_rows,
+                                 .cap_rows = st->cap_rows,
+                                 .dim = c->d_model,
+                                 .n_head = c->n_head,
+                                 .n_head_kv = lc->n_head_kv,
+                                 .head_dim = lc->head_dim,
+                                 .eps = c->eps,
+                                 .q_scale = c->attn_scale,
+                                 .has_v_norm = c->has_v_norm,
+                                 .is_decode = st->is_decode,
+                             });
     st->x_scale = 0.0f;
 
     struct myth_attn_args attn = {
@@ -110,7 +111,7 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         .n_head = c->n_head,
         .n_head_kv = lc->n_head_kv,
         .head_dim = lc->head_dim,
-        .window = lc->is_global ? 0 : st->kv[l].page_tok, /* what a ring holds: the window, or a shorter context */
+        .window = lc->is_global ? 0 : st->kv[l].page_tok, /* rows of a ring: the window, or a shorter context */
         .n_after = !c->is_bidirectional ? 0
                  : lc->is_global        ? UINT32_MAX
                                         : c->window - 1,
@@ -130,8 +131,8 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         myth_attn_decode(st->s, &attn);
     } else {
         myth_attn_prefill(st->s, &attn);
-        if (is_last) /* the last reader: a ring holds no spare rows */
-            merge(st, source);
+        if (is_last) /* not before the last reader: the new rows overwrite rows of the ring that readers need */
+            merge_new_rows(st, source);
     }
 
     myth_proj(st->s, &(struct myth_proj_args){
@@ -181,7 +182,7 @@ void myth_step_ffn(myth_step *st, uint32_t l)
                      });
 }
 
-/* 3n's constants are rounded as its embedding's scale is: the reference keeps them in the type that it computes in. */
+/* Gemma 3n's constants are rounded like its embedding scale, because the reference keeps them in bf16. */
 static float rounded(const myth_step *st, double v)
 {
     const myth_config *c = st->c;
@@ -258,7 +259,7 @@ void myth_step_experts(myth_step *st, uint32_t l)
     const myth_layer_weights *w = &st->w->layer[l];
     const uint32_t n = st->n_rows, d = c->d_model, k = c->n_expert_used, ff = c->d_ff_expert;
     const bool is_split = c->layer[l].has_split_experts;
-    /* x is the residual that the dense branch was made from: ffn's prologue has folded the attention in */
+    /* the experts and the router read x, with the attention's branch: the first op of ffn has added it */
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){
                              .y = st->xn,
                              .x = st->x,
@@ -327,8 +328,8 @@ void myth_step_experts(myth_step *st, uint32_t l)
                              .d_ff = ff,
                              .is_decode = st->is_decode,
                          });
-    /* moe_part, free again, becomes the norm of the dense branch; the prologue of the second norm adds that of the
-     * experts' */
+    /* moe_part is free again. It becomes the normed dense branch, and the prologue of the second rms_norm adds the
+     * normed branch of the experts to it; the norm itself (xn) is not used. */
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){
                              .y = st->moe_part,
                              .x = st->branch,
@@ -362,14 +363,14 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
     const uint32_t n = st->n_keep;
     if (l != c->first_shared || n == st->n_rows)
         return true;
-    if (n == 0) { /* the sources' rows still go to the cache */
+    if (n == 0) { /* no layer is left to merge the shared keys and values, so merge them here */
         for (uint32_t k = 0; k < l; k++)
             if (c->layer[k].kv_last >= l && k >= st->layer0)
-                merge(st, k);
+                merge_new_rows(st, k);
         return false;
     }
     const uint32_t n_stream = c->n_altup ? c->n_altup : 1;
-    for (uint32_t i = 0; i < n_stream; i++) { /* 3n has several, and nothing pending here */
+    for (uint32_t i = 0; i < n_stream; i++) { /* 3n has several residuals, and no branch is pending here */
         myth_view to = st->x, from = st->x;
         to.off += 4 * (uint64_t)i * n * c->d_model;
         from.off += 4 * (uint64_t)i * st->n_rows * c->d_model;
@@ -386,7 +387,7 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
                                 });
         myth_copy(st->s, &(struct myth_copy_args){.dst = to, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model});
     }
-    for (uint32_t i = 0; i < n && c->n_ple; i++) { /* a row goes where a dropped one was, or stays */
+    for (uint32_t i = 0; i < n && c->n_ple; i++) { /* rows move towards the start, so none is overwritten too early */
         const uint64_t row = 4 * (uint64_t)c->n_layer * c->n_ple;
         myth_view to = st->ple, from = st->ple;
         to.off += i * row;

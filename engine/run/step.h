@@ -1,14 +1,17 @@
-/* step.h - one micro-batch on its way through the layers: the views a family's loop writes to, and what it does between
- * layers.
+/* step.h - one micro-batch on its way through the layers of a part: the buffers that the layers read and write, and the
+ * blocks that the families' loops are made of.
  *
  * Shapes   n_rows tokens; x, branch [n_rows, d_model] f32; q, o [n_rows, n_head * head_dim] f32; h [n_rows, d_ff] f32
- * Streams  of 3n: x is [n_altup][n_rows, d_model], one behind the other; its loop says which of them an op sees
- * Sharing  the new rows of a source that other layers read stay in k_shared, v_shared of its kind until the last of
- *          them is done
- * Narrow   layers from first_shared on make no K and V: rows of which nothing is asked leave the step there. x, ple,
- *          pos, row_run then hold the rows that are kept; the scratch of K and V, and `runs`, still speak of all
- * Stream   x is the residual before `branch` is folded in: every op with a prologue adds RMS(branch) * w_post (or
- *          branch) first */
+ * Prologue a branch is not added to the residual where it is computed. It stays pending (`pend`, with its post norm
+ *          `w_post`), and the next op that reads x first computes x += rms(pend) * w_post, or x += pend where w_post is
+ *          empty, and then x *= x_scale where x_scale is not 0. So between two ops x may lack the pending branch
+ * Sharing  when later layers read a layer's keys and values, its new rows stay in k_shared and v_shared (one of each
+ *          for local and for global layers) until the last reader is done
+ * Narrow   layers from first_shared on compute no keys and values, so rows that want nothing are dropped there. x, ple,
+ *          pos and row_run then hold the kept rows; `runs` and the scratch of keys and values still hold all rows
+ * 3n       x is n_altup residuals [n_rows, d_model], one after the other; its loop passes one of them to each op
+ * Owner    the engine; views are valid while it is open
+ * Errors   ops return nothing; the stream keeps the first failure (kernels/device.h) */
 #ifndef MYTH_STEP_H
 #define MYTH_STEP_H
 
@@ -31,39 +34,45 @@ struct myth_step {
     myth_view rope_local, rope_global;
     myth_view key_table; /* rotations of positions 0 .. n_key_table - 1, of the pairs that global layers rotate */
     uint32_t n_key_table;
-    bool folds[MYTH_LAYER_MAX]; /* layers that keep values only */
-    myth_view ple, ple_rows; /* f32 [n_rows, n_layer * n_ple]; rows of the table that the host brought, or not given */
+    bool folds[MYTH_LAYER_MAX]; /* layers whose cache holds values only */
+    /* f32 [n_rows, n_layer * n_ple]: the layers' inputs; rows of the table, empty unless the host gathers them */
+    myth_view ple, ple_rows;
     myth_view moe_logits, moe_weight, moe_id, moe_order, moe_offset, moe_h, moe_part, moe_y;
     myth_view ids, runs, row_run, pos;
-    /* with n_keep < n_rows: which rows go on past first_shared (in `keep` on the host too), their positions and runs */
+    /* with n_keep < n_rows: the rows that go on past first_shared (`keep` is the same on the host), their positions and
+     * their runs */
     uint32_t n_keep;
     const int32_t *keep;
     myth_view keep_rows, keep_pos, keep_row_run;
-    struct myth_kv_place kv[MYTH_LAYER_MAX]; /* of each layer */
-    /* rows of the stream after layer l (0 = embedding): called while pend, w_post, x_scale are the branch that belongs
-     * to it; may be NULL */
+    struct myth_kv_place kv[MYTH_LAYER_MAX]; /* where each layer's cached rows are */
+    /* Called after layer l (0 = after the embedding), while the layer's last branch is still pending; may be NULL. */
     void (*capture)(void *user, uint32_t layer);
     void *user;
-    /* called before each layer's ops are issued, and with layer1 behind the last; may be NULL */
+    /* Called before the ops of each layer are issued, and with layer1 after the last one; may be NULL. */
     void (*before_layer)(void *owner, uint32_t l);
     void *owner;
-    /* set by the loop for what follows: the last branch, its post norm, and what the sum is multiplied by (0 = nothing)
-     */
+    /* The prologue of the next op, see above. The family's loop sets it. */
     myth_view pend, w_post;
     float x_scale;
 };
 
-/* The parts that the families share, so that their loops show only what differs. `pend`, `w_post`, `x_scale` of the
- * step are the prologue. */
-void myth_step_attention(myth_step *st, uint32_t l,
-                         float attn_softcap);      /* norm, q, k, v, rope, scores, merge, output projection -> branch */
-void myth_step_ffn(myth_step *st, uint32_t l);     /* norm, gelu(gate) * up, down projection -> branch                */
-void myth_step_ple_inputs(myth_step *st);          /* x is the embedding: what every layer's gate is multiplied by  */
-void myth_step_ple(myth_step *st, uint32_t l);     /* gelu(gate) * per-layer input, projection -> branch          */
-void myth_step_experts(myth_step *st, uint32_t l); /* behind ffn: the experts' part joins the dense one -> moe_part */
-void myth_step_captured(myth_step *st, uint32_t layer);
-void myth_step_rope(myth_step *st); /* the tables of the step's positions */
-/* In front of layer l: drops the rows that are not kept, once. False when none are left and the loop is done. */
+/* The blocks that the families share. The first op of each adds the pending branch to x; what a block computes is left
+ * in `branch`, and the loop makes it pending. */
+
+/* branch = Wo(attention(rope(Wq, Wk, Wv of norm(x)))); merges the new keys and values into the cache. */
+void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap);
+/* branch = Wdown(gelu(Wgate norm(x)) * Wup norm(x)) */
+void myth_step_ffn(myth_step *st, uint32_t l);
+/* ple = the inputs of all layers, from the token's row of the table and from x, which must be the embedding. */
+void myth_step_ple_inputs(myth_step *st);
+/* branch = Wproj(gelu(Wgate x) * ple of layer l), and makes it pending. */
+void myth_step_ple(myth_step *st, uint32_t l);
+/* Call after ffn: norms its branch and that of the chosen experts, adds them to moe_part, and makes that pending. */
+void myth_step_experts(myth_step *st, uint32_t l);
+void myth_step_captured(myth_step *st, uint32_t layer); /* calls `capture` */
+void myth_step_rope(myth_step *st);                     /* fills the rope tables for the step's positions */
+/* Call before layer l: at first_shared it drops the rows that are not kept. False when no rows are left: the loop ends.
+ */
 bool myth_step_narrow(myth_step *st, uint32_t l);
 
 #ifdef __cplusplus

@@ -159,7 +159,7 @@ static void open_world(world *d, const combo *c, uint32_t n_ctx, uint64_t *rng)
     dev->ops.attn_prefill = dev->plain_attn_decode = masked_attention;
     dev->ops.attn_decode = myth_compose_attn_decode;
     memset(&mask, 0, sizeof(mask));
-    mask.local = d->r[FIRST].engine->y.ring_tok;
+    mask.local = d->r[FIRST].engine->layout.ring_tok;
 }
 
 static void close_world(world *d)
@@ -281,7 +281,7 @@ static void truncate_to(world *d, uint32_t k, uint32_t n)
         assert_ok(myth_seq_truncate(d->s[i][k], n, &at, &rig_err));
     uint32_t stands = at;
     assert_ok(myth_seq_truncate(d->s[MASKED][k], to, &at, &rig_err));
-    if (mask.local < d->r[MASKED].engine->y.ring_tok &&
+    if (mask.local < d->r[MASKED].engine->layout.ring_tok &&
         at > myth_seq_pos(d->s[FIRST][k])) /* the oracle's longer ring reaches further */
         assert_ok(myth_seq_truncate(d->s[MASKED][k], myth_seq_pos(d->s[FIRST][k]), &at, &rig_err));
     for (uint32_t p = at; p < end; p++)

@@ -108,14 +108,14 @@ static uint32_t pages_of(const history *h, uint32_t page_tok, uint32_t *page)
 /* Tokens that can follow before more than n_ctx rows or n_entry pages are held. */
 static uint32_t room_of(const world *d, const history *h)
 {
-    const myth_layout *y = &d->e->y;
-    uint32_t pos[HISTORY], page[HISTORY], n = held(h, pos), n_page = pages_of(h, y->page_tok, page), room = 0;
+    const myth_layout *layout = &d->e->layout;
+    uint32_t pos[HISTORY], page[HISTORY], n = held(h, pos), n_page = pages_of(h, layout->page_tok, page), room = 0;
     uint32_t last = n_page ? page[n_page - 1] : UINT32_MAX;
-    for (uint32_t p = h->n_pos; n + room < y->opts.n_ctx; p++, room++)
-        if (p / y->page_tok != last) {
-            if (n_page == y->n_entry)
+    for (uint32_t p = h->n_pos; n + room < layout->opts.n_ctx; p++, room++)
+        if (p / layout->page_tok != last) {
+            if (n_page == layout->n_entry)
                 break;
-            last = p / y->page_tok;
+            last = p / layout->page_tok;
             n_page++;
         }
     return room;
@@ -145,25 +145,26 @@ static void check_rows(world *d, const history *h, const int32_t *entry, uint32_
                        const char *what)
 {
     const myth_config *c = &d->e->model->config;
-    const myth_layout *y = &d->e->y;
-    uint32_t page[HISTORY], n_page = pages_of(h, y->page_tok, page);
-    uint32_t oldest = h->n_high > y->ring_tok ? h->n_high - y->ring_tok : 0;
+    const myth_layout *layout = &d->e->layout;
+    uint32_t page[HISTORY], n_page = pages_of(h, layout->page_tok, page);
+    uint32_t oldest = h->n_high > layout->ring_tok ? h->n_high - layout->ring_tok : 0;
     for (uint32_t l = 0; l < c->n_layer; l++)
         for (uint32_t head = 0; head < c->layer[l].n_head_kv; head++)
             for (uint32_t is_v = 0; is_v < 2; is_v++) {
                 if (!c->layer[l].is_global) {
                     for (uint32_t p = oldest; p < h->n_pos; p++)
-                        check_row(row_at(d->e, l, ring, p % y->ring_tok, head, is_v), h, p, head, is_v, what);
+                        check_row(row_at(d->e, l, ring, p % layout->ring_tok, head, is_v), h, p, head, is_v, what);
                     continue;
                 }
                 uint32_t at = 0;
                 for (uint32_t p = 0; p < h->n_pos; p++) {
                     if (h->is_gone[p])
                         continue;
-                    while (page[at] != p / y->page_tok)
+                    while (page[at] != p / layout->page_tok)
                         at++;
                     assert_true(at < n_page);
-                    check_row(row_at(d->e, l, entry[at * stride], p % y->page_tok, head, is_v), h, p, head, is_v, what);
+                    check_row(row_at(d->e, l, entry[at * stride], p % layout->page_tok, head, is_v), h, p, head, is_v,
+                              what);
                     d->n_row++;
                 }
             }
@@ -214,13 +215,13 @@ static void check_seq(world *d, int k)
 /* What a step of s finds: after a forward the device's table is up to date, positions of first rows too. */
 static void check_table(world *d, int k)
 {
-    const myth_layout *y = &d->e->y;
+    const myth_layout *layout = &d->e->layout;
     const int32_t *table = myth_buf_host(d->e->part->buf[MYTH_BUF_table]);
-    const int32_t *entry = table + 2 * (size_t)d->s[k]->slot * y->n_entry;
-    const int32_t *ring = table + 2 * ((size_t)y->opts.n_seq * y->n_entry + d->s[k]->slot);
-    uint32_t page[HISTORY], n = pages_of(&d->h[k], y->page_tok, page);
+    const int32_t *entry = table + 2 * (size_t)d->s[k]->slot * layout->n_entry;
+    const int32_t *ring = table + 2 * ((size_t)layout->opts.n_seq * layout->n_entry + d->s[k]->slot);
+    uint32_t page[HISTORY], n = pages_of(&d->h[k], layout->page_tok, page);
     for (uint32_t i = 0; i < n; i++)
-        assert_int_equal(entry[2 * i + 1], page[i] * y->page_tok);
+        assert_int_equal(entry[2 * i + 1], page[i] * layout->page_tok);
     check_rows(d, &d->h[k], entry, 2, ring[0], "device table");
 }
 
@@ -229,7 +230,8 @@ static void check_table(world *d, int k)
 static void append(world *d, int k)
 {
     history *h = &d->h[k];
-    uint32_t room = room_of(d, h), n = 1 + check_below(d->rng, check_below(d->rng, 4) ? 4 : d->e->y.opts.n_ctx + 2);
+    uint32_t room = room_of(d, h),
+             n = 1 + check_below(d->rng, check_below(d->rng, 4) ? 4 : d->e->layout.opts.n_ctx + 2);
     int32_t ids[64];
     myth_seq *seq[64];
     myth_result out;
@@ -285,7 +287,7 @@ static void evict(world *d, int k)
 static void truncate_to(world *d, int k, uint32_t n)
 {
     history *h = &d->h[k];
-    uint32_t pos[HISTORY], len = held(h, pos), ring = d->e->y.ring_tok, gap = gap_at(h), at;
+    uint32_t pos[HISTORY], len = held(h, pos), ring = d->e->layout.ring_tok, gap = gap_at(h), at;
     if (n > len) {
         assert_int_equal(myth_seq_truncate(d->s[k], n, &at, &rig_err), MYTH_EARG);
         return;

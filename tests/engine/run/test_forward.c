@@ -34,9 +34,9 @@ static void what_was_not_opened_is_refused(void **state)
     rig_open(&r, model, &o);
     int32_t ids[4] = {3, 4, 5, 6}, ask[2 * (N_ASK + 1)] = {0}, bias_id[N_BIAS + 1] = {0, 1, 2, 3};
     const float bias[N_BIAS + 1] = {0};
-    uint32_t *masks = malloc(4 * (size_t)(N_MASK + 1) * r.engine->y.mask_words);
+    uint32_t *masks = malloc(4 * (size_t)(N_MASK + 1) * r.engine->layout.mask_words);
     assert_non_null(masks);
-    memset(masks, 0xff, 4 * (size_t)(N_MASK + 1) * r.engine->y.mask_words);
+    memset(masks, 0xff, 4 * (size_t)(N_MASK + 1) * r.engine->layout.mask_words);
     myth_seq *s = rig_seq(&r), *seq[4] = {s, s, s, s};
     const uint8_t want[4] = {MYTH_WANT_LOGITS, 0, 0, MYTH_WANT_LOGITS},
                   three[4] = {MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, 0, MYTH_WANT_LOGITS},
