@@ -1,13 +1,14 @@
-/* check.c - whether the index is whole: the database, every file's rows beside its text, and FTS5 beside the text.
+/* check.c - checks an index: the database, every file's rows against its text, and the full-text index against the
+ * text.
  *
- * Database  PRAGMA integrity_check, which reads every page and so its checksum
- * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it
- *           and are in the index of names; its uses can be read
- * Counts    those that updates keep are those of the rows
- * Map       when it is of the last update: a rank and facts of every file
+ * Database  PRAGMA integrity_check, which reads every page and so compares every checksum
+ * File      its blocks have its hash; its chunks touch, cover it, and have the right lines and hashes; its symbols
+ *           lie inside of it and are in the table names; its uses can be read
+ * Counts    the counts that updates maintain equal the number of rows
+ * Map       if its tables are current, every file has a rank and facts
  * Vectors   see vectors_check.c
- * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes,
- *           each as a sum of hashes */
+ * FTS5      the table holds the same (term, row, column, position) as the stored text gives; both are compared as a
+ *           sum of hashes */
 #include "retrieval/index/index_impl.h"
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/map/repomap.h"
@@ -26,7 +27,7 @@ typedef struct {
     uint64_t n_problem;
     const fts5_tokenizer *methods;
     Fts5Tokenizer *tokenizer;
-    uint64_t sum, n_token; /* of FTS5, as the text makes it */
+    uint64_t sum, n_token; /* sum and number of FTS5's terms, made from the text */
     int64_t row;
     int column, position;
 } checker;
@@ -39,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void problem(checker *c, const char
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    myth_fail(&line, MYTH_EFORMAT, "%s", text); /* as an error is: one line, safe to print */
+    myth_fail(&line, MYTH_EFORMAT, "%s", text); /* myth_fail makes it one line that is safe to print */
     c->n_problem++;
     if (c->report)
         c->report(c->arg, line.msg);
@@ -66,7 +67,7 @@ static myth_status check_database(checker *c, myth_error *err)
 
 typedef struct {
     int64_t id;
-    char path[160]; /* for a line of the report */
+    char path[160]; /* the path, cut for the report */
     const unsigned char *text;
     uint64_t bytes;
 } file;
@@ -120,7 +121,7 @@ static myth_status check_symbols(checker *c, const file *f, sqlite3_stmt *q, myt
         for (int i = 1; i <= 3; i += 2) {
             uint64_t off = (uint64_t)sqlite3_column_int64(q, i), n = (uint64_t)sqlite3_column_int64(q, i + 1);
             if (off > f->bytes || n > f->bytes - off)
-                problem(c, "%s: symbol %.60s ends behind the file", f->path, name ? name : "");
+                problem(c, "%s: symbol %.60s ends after the end of the file", f->path, name ? name : "");
         }
     }
     return myth_store_fail(c->x->store, rc, err);
@@ -240,7 +241,7 @@ static myth_status check_counts(checker *c, myth_error *err)
         int64_t n = rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
         st = myth_store_fail(c->x->store, rc, err);
         sqlite3_finalize(q);
-        const int64_t kept = myth_store_number(c->x->store, rows[i].key, 0); /* none before the first update */
+        const int64_t kept = myth_store_number(c->x->store, rows[i].key, 0); /* 0 before the first update */
         if (st == MYTH_OK && kept != n)
             problem(c, "count %s: %lld, its rows are %lld", rows[i].key, (long long)kept, (long long)n);
     }
@@ -249,7 +250,7 @@ static myth_status check_counts(checker *c, myth_error *err)
 
 /* ---- the map ---- */
 
-/* Tables that say they are of these files have a row of each. */
+/* If the map's tables claim to be current, they must have a row for each file. */
 static myth_status check_map(checker *c, myth_error *err)
 {
     static const char sql[] = "SELECT (SELECT count(*) FROM files) <> (SELECT count(*) FROM ranks) OR (SELECT "
@@ -357,7 +358,7 @@ myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char
     MYTH_TRY(open_tokenizer(&c, &methods, err));
     MYTH_TRY(myth_store_read_begin(x->store, err));
     MYTH_TRY(check_database(&c, err));
-    if (c.n_problem == 0) /* what a damaged tree says of its rows would mislead */
+    if (c.n_problem == 0) /* rows of a damaged database would only mislead */
         MYTH_TRY(check_files(&c, err));
     if (c.n_problem == 0)
         MYTH_TRY(check_counts(&c, err));

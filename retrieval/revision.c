@@ -16,9 +16,10 @@
 struct myth_revision {
     myth_mem *mem;
     git_repository *repo;
-    git_tree *old_tree, *new_tree; /* old NULL: no commit yet; new NULL: the working tree, or the index */
-    git_index *index;              /* of the new side; NULL: it is none                                  */
-    git_diff *whole;               /* of the two sides with renames found, once it was needed            */
+    /* old NULL: there is no commit; new NULL: the new side is the working tree or the index */
+    git_tree *old_tree, *new_tree;
+    git_index *index; /* the index, if it is the new side, else NULL */
+    git_diff *whole;  /* the difference of both sides with renames, made when first needed */
     char prefix[PATH_MAX];
     int root_fd;
 };
@@ -46,7 +47,7 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no git repository here; --diff FILE takes a patch", root);
     if (rc != 0)
         return git_failed(root, err);
-    if (!git_repository_workdir(r->repo)) /* bare: commits are all there is */
+    if (!git_repository_workdir(r->repo)) /* a bare repository has only commits */
         return MYTH_OK;
     if ((st = myth_git_check_worktree(r->mem, git_repository_workdir(r->repo), err)) != MYTH_OK)
         return st;
@@ -70,7 +71,7 @@ static myth_status tree_of(git_tree **out, git_object *from, const char *spec, m
     return MYTH_OK;
 }
 
-/* "A...B": what B did since they parted. */
+/* "A...B": the old side is the last common ancestor. */
 static myth_status parting_tree(git_tree **out, git_repository *repo, const git_revspec *s, const char *spec,
                                 myth_error *err)
 {
@@ -96,7 +97,7 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
     int rc = git_revparse(&s, r->repo, o->spec ? o->spec : "HEAD");
     bool is_range = rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE);
     if (rc != 0 && !o->spec && git_repository_head_unborn(r->repo) == 1)
-        return MYTH_OK; /* no commit yet: everything is new */
+        return MYTH_OK; /* there is no commit, so everything is new */
     if (rc != 0)
         return myth_fail(err, MYTH_EARG,
                          "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree",
@@ -167,16 +168,15 @@ bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && 
 
 /* ---- the difference ---- */
 
-/* Headers of the files that are left out of a difference. */
+/* The headers of files whose content is left out of a difference. */
 typedef struct {
     myth_revision *r;
     char *text;
     size_t n;
-    bool has_failed; /* for want of memory */
+    bool has_failed; /* out of memory */
 } left_out;
 
-/* "a/dir/x y" as git quotes it: octal for what is no plain character. Returns what it takes; writes when dst is there.
- */
+/* Quotes a path as git does, with octal for unusual bytes. Returns the length; writes unless dst is NULL. */
 static size_t quote(char *dst, const char *side, const char *path)
 {
     size_t n = strlen(side);
@@ -194,7 +194,7 @@ static size_t quote(char *dst, const char *side, const char *path)
     return n;
 }
 
-/* Whether text[0 .. n) has the line that lies behind it, up to `end`. */
+/* Whether text[0 .. n) already has the line that was written after it, which ends at `end`. */
 static bool has_line(const char *text, size_t n, const char *end)
 {
     const char *line = text + n;
@@ -221,7 +221,7 @@ static bool put_header(left_out *out, const git_diff_delta *d)
     at += quote(at, "b/", d->new_file.path);
     at += sprintf(at, "\"\n");
     out->text = to;
-    if (has_line(to, out->n, at)) /* both of the index and of the working tree beside it */
+    if (has_line(to, out->n, at)) /* the file is in the differences of both the index and the working tree */
         return true;
     at += sprintf(at, "%sBinary files differ\n", mode);
     out->n = (size_t)(at - to);
@@ -242,7 +242,7 @@ static bool is_large(const myth_revision *r, const git_diff_file *f)
     return n > MYTH_REVISION_TEXT_BYTES;
 }
 
-/* git_diff_notify_cb: 1 leaves the file out. */
+/* A git_diff_notify_cb: returns 1 to leave the file out. */
 static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char *matched, void *user)
 {
     left_out *out = user;
@@ -261,7 +261,7 @@ static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char
     return out->has_failed ? -1 : is_out;
 }
 
-/* Of the folder `dir`, "" for the whole of the repository. out NULL: nothing is left out. */
+/* Makes the difference of the folder `dir`, "" = the whole repository. out NULL: no file is left out. */
 static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_out *out)
 {
     git_diff_options o;
@@ -282,7 +282,7 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_ou
     return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
 }
 
-/* What git wrote and, behind it, what was left out, as the caller's own. */
+/* Copies git's text, followed by the headers of files that were left out, into the caller's memory. */
 static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, const left_out *out,
                              myth_error *err)
 {
@@ -352,7 +352,7 @@ myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, 
     return MYTH_OK;
 }
 
-/* The file of the old side that is this one: of the same name, or the one that it was renamed from. *e NULL: there is
+/* Finds the old side's version of a file, by its name or by the name that it was renamed from. *e NULL: there is
  * none. */
 static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *path, myth_error *err)
 {
@@ -373,7 +373,7 @@ static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *pa
     return MYTH_OK;
 }
 
-/* Bytes of the working tree as git would keep them: with its own line ends. No filter program is run. */
+/* Converts a file of the working tree as git would store it, with git's line ends. No filter program is run. */
 static int to_git(myth_revision *r, git_buf *out, const char *path, const void *bytes, size_t n)
 {
     git_filter_list *list = NULL;
@@ -481,7 +481,7 @@ static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t
         if (k < 0)
             st = myth_fail(err, MYTH_EIO, "%.200s: %s", path, strerror(errno));
         if (k <= 0)
-            break; /* cut while it was read: what is there counts */
+            break; /* the file became shorter while it was read; what was read counts */
         at += (size_t)k;
     }
     close(fd);

@@ -1,4 +1,4 @@
-/* git.c - see git.h. Without MYTH_GIT_SONAME the library was linked, as where only a static one is. */
+/* git.c - see git.h. A build without MYTH_GIT_SONAME has linked the library, as where only a static one exists. */
 #define MYTH_GIT_TABLE_ONLY
 #include "git.h"
 
@@ -60,7 +60,7 @@ static void *git_grealloc(void *p, size_t n, const char *file, int line)
 
 static void git_gfree(void *p) { free(p); }
 
-#ifdef MYTH_GIT_ALLOCATOR_IS_WIDE /* older ones ask for the derived functions too */
+#ifdef MYTH_GIT_ALLOCATOR_IS_WIDE /* older versions need the derived functions too */
 static void *git_gcalloc(size_t n, size_t each, const char *file, int line)
 {
     size_t all;
@@ -116,7 +116,7 @@ static git_allocator allocator = {
 /* ---- the library ---- */
 
 #ifdef MYTH_GIT_SONAME
-/* All functions or none. The library stays: nobody says when the last one has left it. */
+/* Loads all functions or none. The library is never unloaded, because nothing tells when its last caller has left. */
 static void load(void)
 {
     static const char *const name[] = {

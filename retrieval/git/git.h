@@ -1,9 +1,11 @@
-/* git.h - libgit2, loaded when it is first needed: it brings eight libraries of TLS and SSH with it, whose start takes
- * longer than most commands.
+/* git.h - libgit2, loaded when it is first needed, because it loads eight libraries for TLS and SSH that take
+ * longer to start than most commands run.
  *
- * Use      between myth_git_start and myth_git_stop its functions are called by their own names; before, none may be
- * Version  that of the headers: the library is asked for by the name that the build's own has (soname)
- * Threads  any; starts and stops are counted by libgit2 */
+ * Use      call its functions by their own names, between myth_git_start and myth_git_stop only
+ * Version  that of the headers: the library is loaded by the name that the build found (soname)
+ * Owner    the library stays loaded once it was
+ * Threads  any; libgit2 counts starts and stops
+ * Errors   MYTH_EUNSUPPORTED the library is missing; MYTH_ENOMEM */
 #ifndef MYTH_GIT_H
 #define MYTH_GIT_H
 
@@ -42,10 +44,10 @@ typedef struct {
 
 extern myth_git_table myth_git;
 
-/* MYTH_EUNSUPPORTED: the library is not there. MYTH_ENOMEM: it could not be started. */
+/* MYTH_EUNSUPPORTED: the library is missing or has other functions. MYTH_ENOMEM: it could not start. */
 myth_status myth_git_start(myth_error *err);
 void myth_git_stop(void);
-/* What went wrong in the last call of this thread, libgit2's until its next one. */
+/* libgit2's message about the last failed call in this thread, valid until its next call. */
 const char *myth_git_says(void);
 
 /* Whether git_repository_open_ext failed with rc because the repository belongs to another user. libgit2 1.5 says so by

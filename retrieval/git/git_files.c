@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 enum {
-    SETTINGS_BYTES = 1 << 20, /* of one file                                          */
-    SETTINGS_FILES = 200,     /* included, each as often as it is                     */
-    INCLUDE_DEPTH = 10,       /* libgit2 refuses deeper ones                          */
-    ALTERNATES = 64,          /* stores of objects, each as often as it is named      */
-    ALTERNATE_DEPTH = 5,      /* libgit2 reads no deeper ones                         */
-    LINKED_FOLDERS = 4096,    /* folders entered through links: two that name each other would go on for ever */
+    SETTINGS_BYTES = 1 << 20, /* most bytes of one settings file */
+    SETTINGS_FILES = 200,     /* included files, counted each time they are included */
+    INCLUDE_DEPTH = 10,       /* libgit2 refuses deeper includes */
+    ALTERNATES = 64,          /* object stores, counted each time they are named */
+    ALTERNATE_DEPTH = 5,      /* libgit2 reads no deeper alternates */
+    LINKED_FOLDERS = 4096,    /* folders entered through links: two links to each other would never end */
     LINK_DEPTH = 2,           /* links on the way to a folder                         */
 };
 
@@ -44,7 +44,7 @@ static myth_status check_path(const char *path, myth_error *err)
     return stat(path, &info) == 0 && myth_git_is_special(&info) ? no_file(path, err) : MYTH_OK;
 }
 
-/* dst = the path `name`, relative to the folder of n_folder bytes; false when it is too long. */
+/* Makes in dst the path of `name` relative to the folder of n_folder bytes; false when it is too long. */
 static bool join(char dst[PATH_MAX], const char *folder, size_t n_folder, const char *name)
 {
     while (n_folder > 1 && folder[n_folder - 1] == '/')
@@ -54,7 +54,7 @@ static bool join(char dst[PATH_MAX], const char *folder, size_t n_folder, const 
     return n > 0 && n < PATH_MAX;
 }
 
-/* A small file whole with a zero at its end; *text NULL when there is none that can be read. Freed by myth_free. */
+/* Reads a small file and adds a zero; *text is NULL when there is none that can be read. Free it by myth_free. */
 static myth_status read_small(char **text, myth_mem *mem, const char *path, myth_error *err)
 {
     struct stat info;
@@ -91,7 +91,7 @@ done:
 
 typedef struct {
     myth_mem *mem;
-    char *text; /* of each the number of links on the way, its path, a zero */
+    char *text; /* for each folder the number of links on the way, its path, a zero */
     size_t n, cap;
     uint32_t n_linked;
 } folders;
@@ -128,7 +128,7 @@ static bool pop(folders *f, char path[PATH_MAX], unsigned char *n_link)
     return true;
 }
 
-/* One of `names`, which end with NULL. */
+/* Whether the name is in `names`, a list that ends with NULL. */
 static bool is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++)
@@ -139,7 +139,7 @@ static bool is_one_of(const char *name, const char *const *names)
 
 /* ---- a folder of git's own ---- */
 
-/* What libgit2 never reads in .git. */
+/* Names in .git that libgit2 never reads. */
 static const char *const not_read[] = {"hooks", "lfs", "modules", "worktrees", NULL};
 
 static myth_status look_at_entry(folders *f, DIR *d, const struct dirent *e, const char *path, unsigned char n_link,
@@ -163,7 +163,7 @@ static myth_status look_at_entry(folders *f, DIR *d, const struct dirent *e, con
     return push(f, name, (unsigned char)(n_link + is_link), err);
 }
 
-/* Everything below the folder `top`; the names of `skipped` in it are left out. */
+/* Checks everything below the folder `top`, except names in `skipped`. */
 static myth_status check_tree(folders *f, const char *top, const char *const *skipped, myth_error *err)
 {
     char path[PATH_MAX];
@@ -182,7 +182,7 @@ static myth_status check_tree(folders *f, const char *top, const char *const *sk
     return st;
 }
 
-/* The stores of objects that the store in `objects` names, and those that they name. */
+/* Checks the object stores that `objects` names as alternates, and those that they name. */
 static myth_status check_alternates(folders *f, const char *objects, int depth, int *n, myth_error *err)
 {
     static const char *const none[] = {NULL};
@@ -206,11 +206,11 @@ static myth_status check_alternates(folders *f, const char *objects, int depth, 
 
 /* ---- settings ---- */
 
-/* A value as git reads it: quotes, escapes, comments, lines that go on. Returns where it ends; dst is empty when it is
- * longer than a path. */
+/* Parses a value as git does, with quotes, escapes, comments and continued lines. Returns its end; dst is empty when
+ * the value is longer than a path. */
 static const char *read_value(char dst[PATH_MAX], const char *s)
 {
-    size_t n = 0, n_kept = 0; /* without spaces at the end that no quotes hold */
+    size_t n = 0, n_kept = 0; /* n_kept: without unquoted spaces at the end */
     bool is_quoted = false, is_long = false;
     while (*s == ' ' || *s == '\t')
         s++;
@@ -252,7 +252,7 @@ static const char *read_value(char dst[PATH_MAX], const char *s)
 
 static myth_status check_settings(myth_mem *mem, const char *path, int depth, int *n_file, myth_error *err);
 
-/* What the setting `key` of `section` in the file `path` names. */
+/* Reads the value of `key` in `section` of the file `path`. */
 static myth_status check_setting(myth_mem *mem, const char *path, const char *section, const char *key,
                                  const char *value, int depth, int *n_file, myth_error *err)
 {
@@ -281,7 +281,7 @@ static myth_status check_settings(myth_mem *mem, const char *path, int depth, in
                          SETTINGS_FILES);
     myth_status st = read_small(&text, mem, path, err);
     for (const char *s = text; s && *s && st == MYTH_OK;) {
-        s += strspn(s, " \t\r\n\xef\xbb\xbf"); /* the bytes of a mark at the beginning stand nowhere else */
+        s += strspn(s, " \t\r\n\xef\xbb\xbf"); /* skips a byte order mark, which occurs only at the beginning */
         if (*s == '[') {
             const size_t n = strcspn(++s, " \t\".]\n");
             snprintf(section, sizeof(section), "%.*s", n < 31 ? (int)n : 31, s);
@@ -317,7 +317,7 @@ myth_status myth_git_check_settings(myth_mem *mem, const char *path, myth_error 
 
 /* ---- a repository ---- */
 
-/* The path in a file of one line behind `key`, relative to `base`; false when it has none. */
+/* Reads the path after `key` in a file of one line and makes it absolute with `base`; false when there is none. */
 static myth_status read_path(char dst[PATH_MAX], bool *has, myth_mem *mem, const char *file, const char *key,
                              const char *base, myth_error *err)
 {
@@ -333,7 +333,7 @@ static myth_status read_path(char dst[PATH_MAX], bool *has, myth_mem *mem, const
     return st;
 }
 
-/* The folder `git` that has HEAD, or what a linked work tree shares. */
+/* Checks the folder `git`: one that has HEAD, or the one that a linked work tree shares. */
 static myth_status check_folder(folders *f, const char *git, myth_error *err)
 {
     static const char *const settings[] = {"config", "config.worktree"};
@@ -358,7 +358,7 @@ static myth_status check_git(folders *f, const char *git, myth_error *err)
     return st == MYTH_OK && has ? check_folder(f, common, err) : st;
 }
 
-/* What is called .git in the folder `dir`: the folder itself, or a file that names it. */
+/* Checks .git in the folder `dir`: a folder, or a file that names one. */
 static myth_status check_dot_git(folders *f, const char *dir, myth_error *err)
 {
     char path[PATH_MAX], git[PATH_MAX];
@@ -374,7 +374,7 @@ static myth_status check_dot_git(folders *f, const char *dir, myth_error *err)
     return st == MYTH_OK && has ? check_git(f, git, err) : st;
 }
 
-/* A bare repository has in itself what others have in .git. */
+/* A bare repository is itself what .git is in others. */
 static bool is_bare(const char *dir)
 {
     static const char *const parts[] = {"HEAD", "objects", "refs"};
@@ -391,7 +391,7 @@ myth_status myth_git_check(myth_mem *mem, const char *root, myth_error *err)
     folders f = {.mem = mem};
     myth_status st = MYTH_OK;
     if (!realpath(root, dir))
-        return MYTH_OK; /* libgit2 says why */
+        return MYTH_OK; /* libgit2 reports why */
     for (;;) {
         MYTH_TRY(check_dot_git(&f, dir, err));
         if (is_bare(dir))

@@ -1,14 +1,14 @@
-/* git_files.h - whether all that libgit2 may open for a repository is a regular file.
+/* git_files.h - checks that every file which libgit2 may open for a repository is a regular file.
  *
- * Why      libgit2 opens what it finds by its name and reads it to the end: at a pipe it waits for ever, at a device it
- *          may read for ever. So these functions look first, and a repository with a pipe or a device is refused
- * Looked at  everything in the folder .git and in the folder that a linked work tree shares, except what libgit2 never
- *          reads there (hooks, modules, lfs, other work trees); the stores of objects that info/alternates names; files
- *          of settings and those that they include; the files of patterns, attributes and submodules of a work tree
+ * Why      libgit2 opens what it finds by name and reads it to its end: at a pipe it would wait for ever, and a
+ *          device may never end. So a repository with a pipe or a device is refused before it is opened
+ * Checked  everything in .git, and in the folder that linked work trees share, except what libgit2 never reads
+ *          (hooks, modules, lfs, other work trees); object stores named by info/alternates; settings files and
+ *          those that they include; the files of patterns, attributes and submodules in a work tree
  * Links    are followed as libgit2 follows them
- * Races    whoever can change the repository while it is read can still make a run wait; SIGTERM ends it
- * Errors   MYTH_EIO a pipe or a device, by its path; MYTH_ELIMIT more settings, alternates or links than a person
- *          keeps; MYTH_ENOMEM. What is missing or unreadable is left for libgit2 to report
+ * Races    whoever can change the repository during a run can still make it wait; SIGTERM ends it
+ * Errors   MYTH_EIO a pipe or a device, named by its path; MYTH_ELIMIT more settings, alternates or links than a
+ *          person keeps; MYTH_ENOMEM. Missing and unreadable files are left for libgit2 to report
  * Threads  any
  * Source   gitrepository-layout(5), git-config(1) */
 #ifndef MYTH_GIT_FILES_H
@@ -18,15 +18,16 @@
 
 #include <sys/stat.h>
 
-/* Every .git at or above the folder `root`, and `root` itself where it is a bare repository. Before the repository is
- * opened. */
+/* Checks every .git at or above the folder `root`, and `root` itself if it is a bare repository. Call it before
+ * opening the repository. */
 myth_status myth_git_check(myth_mem *mem, const char *root, myth_error *err);
-/* A file of settings and all that it includes; one that is not there is fine. */
+/* Checks a settings file and all files that it includes; a missing file is fine. */
 myth_status myth_git_check_settings(myth_mem *mem, const char *path, myth_error *err);
-/* .gitattributes, .gitignore and .gitmodules in all folders of a work tree. Before files of it are compared. */
+/* Checks .gitattributes, .gitignore and .gitmodules in all folders of a work tree. Call it before its files are
+ * compared. */
 myth_status myth_git_check_worktree(myth_mem *mem, const char *top, myth_error *err);
-/* A pipe or a device, except /dev/null, which settings name to turn a file off. A socket is none: it cannot be opened,
- * so nobody waits for it, and git itself keeps one in .git. */
+/* Whether it is a pipe or a device. /dev/null is allowed, because settings name it to turn a file off. So is a
+ * socket, because it cannot be opened and nobody waits for it; git itself keeps one in .git. */
 bool myth_git_is_special(const struct stat *s);
 
 #endif

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-/* Bytes of source by how often they are met, the most frequent first; what is not here is rarer. */
+/* Bytes by their frequency in source code, the most frequent first; bytes not listed are rarer. */
 static const char frequent[] =
     " etarnoisl\ncdpu_mf,.()-hg;b0=y\"*1v/x>2k:'TESRw<ACINDOPL{}#+34[]8&5FMU6|7BG9!%Vz\\?HjXWKYqJ@QZ$~`^\t";
 
@@ -42,8 +42,8 @@ static bool is_at(const myth_find *f, const unsigned char *p)
 #if defined(__SSE2__)
 static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 
-/* [*p, end) up to what is too short for a vector; *p moves there when nothing is found. Another case is another value
- * of each byte. */
+/* Searches [*p, end) by vectors, up to a rest that is shorter than one; *p moves there when nothing is found. When
+ * case is ignored, each of the two bytes may have two values. */
 static const unsigned char *find_sse2(const myth_find *f, const unsigned char **p, const unsigned char *end)
 {
     const unsigned char *s = *p;
@@ -115,7 +115,7 @@ uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end)
 #if defined(__SSE2__)
     const __m128i nl = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
     while (end - p >= 16) {
-        __m128i sum = zero; /* per byte, so at most 255 at a time */
+        __m128i sum = zero; /* counters of one byte, so at most 255 rounds at a time */
         for (int i = 0; i < 255 && end - p >= 16; i++, p += 16)
             sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_loadu_si128((const void *)p), nl));
         sum = _mm_sad_epu8(sum, zero);

@@ -1,9 +1,10 @@
-/* find.h - a literal in text, fast: two of its bytes that are rare in source are looked for together, what they find is
- * compared whole.
+/* find.h - finds a literal in text quickly: it looks for two of the literal's bytes that are rare in source code at
+ * their distance, then compares the whole.
  *
- * Case     without regard to it: ASCII letters only, as grep -i in the C locale
- * Owner    the needle is lent, and lower-case when case does not count
- * Source   memchr's packed pair, ripgrep; here SSE2, elsewhere memmem and memchr */
+ * Case     when ignored, only ASCII letters are folded, as by grep -i in the C locale
+ * Owner    the needle is lent, and must be in lower case when case is ignored
+ * Threads  any may search with one myth_find
+ * Source   memchr's packed pair search, as in ripgrep; with SSE2 here, elsewhere by memmem and memchr */
 #ifndef MYTH_FIND_H
 #define MYTH_FIND_H
 
@@ -13,14 +14,14 @@
 
 typedef struct {
     const unsigned char *needle;
-    size_t n, at1, at2; /* the two bytes, at1 the rarer */
+    size_t n, at1, at2; /* offsets of the two bytes, at1 that of the rarer */
     bool ignore_case;
 } myth_find;
 
 void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ignore_case);
-/* The first place in [p, end), or NULL. An empty needle is found at p. */
+/* The first occurrence in [p, end), or NULL. An empty needle is found at p. */
 const unsigned char *myth_find_next(const myth_find *f, const unsigned char *p, const unsigned char *end);
-/* How rare a byte is in source: 0 the most frequent. */
+/* How rare a byte is in source code: 0 = the most frequent. */
 unsigned myth_find_rank(unsigned char c);
 uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end);
 

@@ -1,9 +1,9 @@
-/* grep.c - see grep.h. Threads take files in the order of the scan and search them; rows wait in a ring of slots until
- * those of all files before have been handed over, by whichever thread completes the next one.
+/* grep.c - see grep.h. Threads take files in the order of the scan and search them. A file's rows wait in a ring of
+ * slots until those of all earlier files were handed over; the thread that completes the next file hands them over.
  *
- * Reading   in pieces of whole lines, so that a piece is still in the cache when it is searched; a line longer than a
- *           piece makes it grow
- * Links     files are opened as the scan opened them: none that has become a link or a pipe is read */
+ * Reading   in pieces of whole lines, small enough to be in the cache when they are searched; a longer line makes
+ *           its piece grow
+ * Links     a file is opened as the scan opened it, so one that has become a link or a pipe since is not read */
 #define _GNU_SOURCE
 #include "grep.h"
 #include "find.h"
@@ -23,11 +23,11 @@ enum { N_SLOT = 256, PIECE_BYTES = 256 << 10, THREAD_MAX = 32, LITERAL_MAX = 64 
 
 typedef struct {
     uint64_t off, n_text, match_off, n_match;
-    size_t text; /* place in the slot's text */
+    size_t text; /* offset in the slot's text */
     uint32_t line;
 } found_line;
 
-/* What one file gave. */
+/* The rows of one file. */
 typedef struct {
     found_line *row;
     unsigned char *text;
@@ -43,13 +43,13 @@ typedef struct {
     void *arg;
     int root_fd;
     myth_regex *regex;
-    myth_find literal[LITERAL_MAX]; /* one a line of the pattern */
+    myth_find literal[LITERAL_MAX]; /* one for each line of the pattern */
     unsigned char *folded;
     uint32_t n_literal;
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    uint32_t next, n_out; /* files taken; files whose rows were handed over */
+    uint32_t next, n_out; /* files that threads have taken; files whose rows were handed over */
     bool is_handing, is_ended;
     uint64_t n_row, n_unread;
     slot slot[N_SLOT];
@@ -62,7 +62,7 @@ typedef struct {
     myth_regex_run *run;
     unsigned char *piece;
     size_t cap;
-    const unsigned char *next[LITERAL_MAX]; /* where each literal is next in this piece; behind its end = nowhere */
+    const unsigned char *next[LITERAL_MAX]; /* next occurrence of each literal in this piece; past its end = none */
     myth_thread thread;
 } worker;
 
@@ -78,7 +78,7 @@ static void fail_grep(grep *g, myth_status st, const char *fmt, const char *path
 
 /* ---- one line after another ---- */
 
-/* Whether the bytes stand as a word: grep -w. */
+/* Whether the bytes are a whole word, as for grep -w. */
 static bool is_word_at(const unsigned char *line, const unsigned char *end, const unsigned char *p, size_t n)
 {
     return (p == line || !myth_is_word(p[-1])) && (p + n == end || !myth_is_word(p[n]));
@@ -90,7 +90,7 @@ static const unsigned char *line_end(const unsigned char *p, const unsigned char
     return nl ? nl : end;
 }
 
-/* In a line the first place where a literal stands as a word, or NULL. */
+/* The first occurrence of a literal in a line that is a whole word, or NULL. */
 static const unsigned char *find_word(const grep *g, const unsigned char *line, const unsigned char *end, size_t *n_at)
 {
     const unsigned char *best = NULL;
@@ -108,7 +108,7 @@ static const unsigned char *find_word(const grep *g, const unsigned char *line, 
     return best;
 }
 
-/* The first line at or behind *p with one of the literals; as myth_regex_next. */
+/* The first line at or after *p with one of the literals; parameters as in myth_regex_next. */
 static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line,
                          size_t *n_line, size_t *at, size_t *n_at)
 {
@@ -163,8 +163,8 @@ static bool add_row(worker *w, slot *out, const found_line *row, const unsigned 
     return true;
 }
 
-/* Whole lines [p, end) that begin at `off` of the file with line *line_no; the number behind them is left there when it
- * is wanted. */
+/* Searches the whole lines [p, end), which begin at offset `off` and line *line_no of the file. *line_no is moved
+ * past them if it is wanted. */
 static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off,
                                 uint32_t *line_no, bool wants_count)
 {
@@ -209,8 +209,8 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     grep *g = w->g;
     int fd = myth_scan_open(g->root_fd, f->path, false);
     struct stat sb;
-    size_t n = 0;     /* bytes in the piece, its first a line's first */
-    uint64_t off = 0; /* of the piece */
+    size_t n = 0;     /* bytes in the piece, which begins with a line */
+    uint64_t off = 0; /* offset of the piece in the file */
     uint32_t line_no = 1;
     bool is_unseen = f->unseen != 0;
     myth_status st = MYTH_OK;
@@ -231,16 +231,16 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
             goto done;
         }
         n += (size_t)got;
-        /* A short answer at the size that the file has is its end: no second question for most files. */
+        /* A short read at the file's size is its end, which saves a second read for most files. */
         is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
         if (n < w->cap && !is_end)
-            continue; /* room for more before it is searched */
+            continue; /* read more before searching */
         if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
             break;
         is_unseen = false;
         const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
         if (!last)
-            continue; /* a line longer than the piece */
+            continue; /* the line is longer than the piece */
         last += !is_end;
         size_t n_lines = (size_t)(last - w->piece);
         st = search_piece(w, out, w->piece, last, off, &line_no, !is_end);
@@ -260,7 +260,7 @@ done:
 
 /* ---- threads ---- */
 
-/* Hands over a file's rows; false when the caller has enough. */
+/* Hands over a file's rows; false when the caller wants no more. */
 static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
 {
     for (size_t i = 0; i < s->n_row; i++) {
@@ -281,7 +281,7 @@ static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
     return true;
 }
 
-/* Under the lock: what is complete in order, unless another thread is at it. */
+/* Hands over completed files in order, unless another thread is doing so. Called with the lock held. */
 static void hand_over_ready(grep *g)
 {
     if (g->is_handing)
@@ -343,7 +343,7 @@ static uint32_t n_threads(const myth_grep_opts *opts, uint32_t n_file)
     return n_file && (uint32_t)n > n_file ? n_file : (uint32_t)n;
 }
 
-/* The lines of the pattern are literals of their own, as for grep -F. */
+/* Each line of the pattern is a literal, as for grep -F. */
 static myth_status open_literals(grep *g, myth_error *err)
 {
     const myth_grep_opts *o = g->opts;
@@ -363,7 +363,9 @@ static myth_status open_literals(grep *g, myth_error *err)
         myth_find_open(&g->literal[g->n_literal++], p, (size_t)(nl - p), o->ignore_case);
         if (nl == end)
             return MYTH_OK;
-        p = nl + 1; /* behind the last '\n' stands an empty one */
+        /* after the last '
+         * ' follows an empty line */
+        p = nl + 1;
     }
 }
 
@@ -402,7 +404,7 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
             MYTH_TRY(myth_regex_run_open(&w[i].run, g->regex, err));
     }
     while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
-        n_started++; /* fewer threads find the same */
+        n_started++; /* fewer threads find the same rows */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
         myth_thread_join(&w[i].thread);

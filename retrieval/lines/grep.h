@@ -1,10 +1,14 @@
-/* grep.h - literal and regular-expression search by scanning the files of a scan: no index, no false negatives.
+/* grep.h - searches the files of a scan for a literal or a regular expression by reading them: no index, so no
+ * match is missed.
  *
- * Answers   one row per matching line, as LC_ALL=C grep -anF and -anP give over the same files: a line ends at '\n',
- *           NUL bytes are text
- * Order     of the scan, then by line, whatever the number of threads
- * Regex     pcre2 without UTF mode, JIT where there is one, with a match limit: MYTH_ELIMIT names the file that exceeds
- *           it
+ * Answers   one row for each matching line, the same as LC_ALL=C grep -anF or -anP would print for these files: a
+ *           line ends at '\n', and NUL bytes are text
+ * Order     that of the scan, then by line, with any number of threads
+ * Regex     pcre2 without UTF mode, compiled by its JIT where it has one, with a match limit. MYTH_ELIMIT names the
+ *           file that exceeds it
+ * Owner     a row is valid during the call of on_row
+ * Threads   starts its own; on_row is called by one at a time
+ * Errors    MYTH_EARG a wrong pattern; MYTH_ENOTFOUND no such root; MYTH_ELIMIT; MYTH_ECANCEL; MYTH_ENOMEM
  * Source    grep(1), pcre2pattern(3) */
 #ifndef MYTH_GREP_H
 #define MYTH_GREP_H
@@ -14,7 +18,7 @@
 
 typedef struct {
     const char *path;
-    uint64_t off;                        /* of the line */
+    uint64_t off;                        /* offset of the line in the file */
     uint32_t line;                       /* from 1      */
     const unsigned char *text;           /* the line, without its end; valid during the call */
     uint64_t n_text, match_off, n_match; /* the first match, within the line */
@@ -30,8 +34,8 @@ typedef struct {
     const myth_cancel *is_cancelled;
 } myth_grep_opts;
 
-/* on_row is called by one thread at a time, in order; false ends the search. n_unread: files that were gone or
- * unreadable. */
+/* Calls on_row for matching lines, in order and from one thread at a time, until it returns false. *n_unread: number
+ * of files that were gone or could not be read. */
 myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts,
                       bool (*on_row)(void *arg, const myth_grep_row *row), void *arg, uint64_t *n_unread,
                       myth_error *err);

@@ -1,15 +1,15 @@
 /* regex.c - see regex.h.
  *
- * One walk over the pattern's text makes two things, and gives up either one where it does not understand:
+ * One walk over the pattern's text makes two things. It gives up either one where it meets syntax that it does not
+ * know:
  *
- *   literal   the longest run of bytes that stand in the pattern outside of groups, alternatives and optional parts: a
- *             match holds it
- *   buffer    the pattern with every part that could take a '\n' kept from it ([^a] becomes [^a\n], \s becomes
- *             [^\S\n]). Then a '\n' in the buffer is to it what the end of the subject is in a line: nothing takes it,
- *             '^' and '$' stand beside it, it is no word character. So what it finds in the buffer is what it finds in
- *             the line.
+ *   literal   the longest run of bytes outside of groups, alternatives and optional parts. Every match must contain it
+ *   buffer    the pattern changed so that no part of it can match '\n': [^a] becomes [^a\n], \s becomes [^\S\n]. For
+ *             such a pattern a '\n' in the buffer acts like the end of the subject in a line: nothing matches it,
+ *             '^' and '$' match beside it, and it is not a word character. So it finds in the buffer what the
+ *             original finds in the lines
  *
- * The pattern as it was given is compiled first and alone decides about its errors. */
+ * The original pattern is compiled first; errors are reported from it alone. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex.h"
 #include "find.h"
@@ -21,7 +21,7 @@ enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200 };
 
 struct myth_regex {
     myth_mem *mem;
-    pcre2_code *line, *buffer; /* buffer NULL: lines one by one */
+    pcre2_code *line, *buffer; /* buffer NULL: search line by line */
     unsigned char literal[LITERAL_MAX];
     myth_find find; /* n 0 = no literal              */
 };
@@ -37,11 +37,11 @@ struct myth_regex_run {
 
 typedef struct {
     const unsigned char *p, *end;
-    unsigned char *out; /* at most six bytes for one of the pattern */
+    unsigned char *out; /* output, at most six bytes for each byte of the pattern */
     size_t n_out;
     unsigned char run[LITERAL_MAX], best[LITERAL_MAX];
     size_t n_run, n_best;
-    int depth; /* of groups */
+    int depth; /* nesting of groups */
     bool has_buffer, has_literal;
 } walk;
 
@@ -52,7 +52,8 @@ static void put(walk *w, const char *s, size_t n)
 }
 static void put_text(walk *w, const char *s) { put(w, s, strlen(s)); }
 
-/* Longer is better; of single bytes the rarer, and only such as most lines do not hold. */
+/* Keeps the better literal: the longer one. Of single bytes it keeps the rarer, and only one that most lines do not
+ * have. */
 static void end_run(walk *w)
 {
     const unsigned few = 20;
@@ -81,7 +82,7 @@ static void give_up(walk *w) { w->has_buffer = w->has_literal = false; }
 static bool is_alnum(unsigned char c) { return myth_is_word(c) && c != '_'; }
 static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
 
-/* Bytes of a quantifier at p, 0 = none; *may_be_none: it allows no time at all. */
+/* Length of a quantifier at p, 0 = none; *may_be_none: it allows zero repetitions. */
 static size_t quantifier_at(const unsigned char *p, const unsigned char *end, bool *may_be_none)
 {
     size_t n = 1;
@@ -113,7 +114,8 @@ static size_t quantifier_at(const unsigned char *p, const unsigned char *end, bo
     return n;
 }
 
-/* The class at w->p: copied without its '\n'. */
+/* Copies the class at w->p so that it cannot match '
+ * '. */
 static void walk_class(walk *w)
 {
     const unsigned char *p = w->p + 1, *from = w->p;
@@ -132,7 +134,7 @@ static void walk_class(walk *w)
             while (q + 1 < w->end && !(q[0] == p[1] && q[1] == ']') && (myth_is_word(*q) || *q == '^'))
                 q++;
             if (q + 1 < w->end && q[0] == p[1] && q[1] == ']') {
-                may_take = true; /* some named classes take it */
+                may_take = true; /* some named classes match it */
                 p = q + 2;
                 continue;
             }
@@ -242,7 +244,7 @@ static void walk_pattern(walk *w)
         size_t n = quantifier_at(p, w->end, &may_be_none);
         if (n) {
             if (may_be_none && w->n_run)
-                w->n_run--; /* the byte it stands behind */
+                w->n_run--; /* the byte that the quantifier repeats */
             end_run(w);
             put(w, (const char *)p, n);
             w->p += n;
@@ -256,7 +258,7 @@ static void walk_pattern(walk *w)
         case '(': walk_group(w); break;
         case ')':
             if (--w->depth < 0)
-                give_up(w); /* it closes what -w puts around the pattern */
+                give_up(w); /* it closes the group that -w puts around the pattern */
             end_run(w);
             put_text(w, ")");
             w->p++;
@@ -308,7 +310,7 @@ static myth_status compile(pcre2_code **out, const char *before, const unsigned 
                        (char *)why);
         goto done;
     }
-    pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without, pcre2_match interprets */
+    pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without JIT, pcre2_match interprets the pattern */
 done:
     pcre2_compile_context_free(context);
     myth_free(mem, text);
@@ -344,7 +346,7 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
         myth_find_open(&r->find, r->literal, w->n_best, ignore_case);
     } else if (w->has_buffer) {
         compile(&r->buffer, before, text, w->n_out, after, options | PCRE2_MULTILINE, mem,
-                NULL); /* else line by line */
+                NULL); /* without it the search goes line by line */
     }
     myth_free(mem, text);
     myth_free(mem, w);
@@ -413,7 +415,7 @@ static bool match(myth_regex_run *run, const pcre2_code *code, const unsigned ch
     }
     const PCRE2_SIZE *v = pcre2_get_ovector_pointer(run->data);
     *at = v[0];
-    *n_at = v[1] > v[0] ? v[1] - v[0] : 0; /* \K may turn them round */
+    *n_at = v[1] > v[0] ? v[1] - v[0] : 0; /* \K may put the start after the end */
     return true;
 }
 
@@ -448,13 +450,13 @@ bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigne
             if (!match(run, buffer, s, (size_t)(end - s), at, n_at, st)) {
                 if (*st == MYTH_OK)
                     return false;
-                buffer = NULL; /* too much at once; a line may still be in reach */
+                buffer = NULL; /* the limit was exceeded in the buffer; single lines may still be within it */
                 *st = MYTH_OK;
                 continue;
             }
             const unsigned char *found = s + *at;
             if (found == end && end[-1] == '\n')
-                return false; /* nothing, behind the last line */
+                return false; /* an empty match after the last line */
             first = line_begin(s, found);
             *at = (size_t)(found - first);
         }

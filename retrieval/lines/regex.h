@@ -1,12 +1,13 @@
-/* regex.h - a regular expression applied to lines of a buffer as grep -P applies it: each line is a subject of its own,
- * without its end.
+/* regex.h - applies a regular expression to the lines of a buffer, as grep -P does: each line, without its end, is
+ * a subject by itself.
  *
- * Ways       three give the same answer, the fastest that the pattern allows is taken: lines that hold a literal which
- *            every match must hold; the whole buffer at once, with a pattern none of whose parts can take a '\n'; line
- *            by line
- * Threads    a regex may be shared, a regex_run belongs to one thread
- * Errors     MYTH_EARG what is wrong and where in the pattern; MYTH_ELIMIT the match limit is exceeded (the caller
- *            names the file) */
+ * Ways       three ways give the same result, and the fastest that the pattern allows is taken: only lines with a
+ *            literal that every match must contain; the whole buffer at once, if no part of the pattern can match
+ *            '\n'; line by line
+ * Owner      the caller closes both objects; a run must be closed before its regex
+ * Threads    a regex may be shared; each thread needs its own run
+ * Errors     MYTH_EARG what is wrong in the pattern, and where; MYTH_ELIMIT the match limit is exceeded (the caller
+ *            names the file); MYTH_ENOMEM */
 #ifndef MYTH_REGEX_H
 #define MYTH_REGEX_H
 
@@ -21,11 +22,13 @@ void myth_regex_close(myth_regex *r); /* takes NULL */
 myth_status myth_regex_run_open(myth_regex_run **out, const myth_regex *r, myth_error *err);
 void myth_regex_run_close(myth_regex_run *run); /* takes NULL */
 
-/* The first line at or behind *p that matches. [*p, end) begins with a line and ends with one; a line is never ""
- * behind the last '\n'. Found: true, *line and *n_line the line, *at and *n_at the match in it, *p behind the line. */
+/* Finds the first line at or after *p that matches. [*p, end) must begin at the start of a line and end at the end of
+ * one; after a final '
+ * ' there is no empty line. On true, *line and *n_line are the line, *at and *n_at the match in it, and *p is after
+ * the line. */
 bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigned char *end, const unsigned char **line,
                      size_t *n_line, size_t *at, size_t *n_at, myth_status *st);
-/* "literal", "buffer" or "lines": which way is taken. */
+/* The way that is taken: "literal", "buffer" or "lines". */
 const char *myth_regex_way(const myth_regex *r);
 
 #endif

@@ -1,5 +1,5 @@
-/* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a
- * chance of 1 in 10^7. */
+/* filegraph.c - see filegraph.h. Names are compared by 64 bits of their XXH3: among a million names the chance that
+ * two are confused is 1 in 10^7. */
 #include "filegraph_impl.h"
 #include "engine/base/array.h"
 #include "engine/base/text.h"
@@ -16,7 +16,7 @@
 enum {
     NAME_MIN = 2,
     DEFINITIONS_MAX = 64
-}; /* a shorter name says nothing; of a name with more definitions none is looked at */
+}; /* shortest name that counts; a name with more definitions than this is ignored */
 static const double damping = 0.85;
 
 static myth_status no_memory(myth_error *err)
@@ -68,7 +68,7 @@ static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
             const void *text = sqlite3_column_blob(q, i);
             size_t len = (size_t)sqlite3_column_bytes(q, i);
             if (len >= n_text - at) {
-                rc = SQLITE_CORRUPT; /* more than the sum above says */
+                rc = SQLITE_CORRUPT; /* the rows changed since their sizes were added up */
                 break;
             }
             *(i == 1 ? &d->path : &d->language) = g->names + at;
@@ -100,7 +100,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nodes by their ids; freed by the caller. */
+/* Indexes of the nodes sorted by id; the caller frees them. */
 static id_row *sort_ids(const myth_filegraph *g)
 {
     id_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));
@@ -128,7 +128,7 @@ typedef struct {
     myth_mem *mem;
     definition *row; /* by name, node, exported before not, symbol */
     size_t n, cap;
-    uint32_t *slot, n_slot; /* of a name its first row + 1                */
+    uint32_t *slot, n_slot; /* hash table: first row of a name + 1 */
 } definitions;
 
 static int by_definition(const void *a, const void *b)
@@ -151,7 +151,7 @@ static uint32_t find_definition(const definitions *d, uint64_t name)
     return d->slot[at];
 }
 
-/* One row per name and file. */
+/* Keeps one row for each name and file. */
 static myth_status order_definitions(definitions *d, myth_error *err)
 {
     size_t n = 0;
@@ -222,9 +222,9 @@ typedef struct {
     const definitions *def;
     const myth_resolver *resolver;
     uint32_t node;
-    uint32_t *use; /* first rows of the names used                       */
+    uint32_t *use; /* for each name that is used its first row */
     size_t n_use, cap_use;
-    myth_link *import; /* by target                                          */
+    myth_link *import; /* sorted by target */
     uint32_t n_import, cap_import;
     bool is_out_of_memory;
 } linker;
@@ -293,14 +293,14 @@ static bool add_link(myth_filegraph *g, myth_link link)
     return true;
 }
 
-/* The links of one name: rows of it from `first`, used n times. */
+/* Adds the links for one name, whose rows begin at `first`, used n times. */
 static bool link_name(linker *l, uint32_t first, uint32_t n_use)
 {
     const definitions *d = l->def;
     uint32_t row[DEFINITIONS_MAX], n = 0, n_imported = 0;
     for (size_t i = first; i < d->n && d->row[i].name == d->row[first].name; i++) {
         if (d->row[i].node == l->node || n == DEFINITIONS_MAX)
-            return true; /* its own name, or everybody's */
+            return true; /* the file defines it itself, or too many files do */
         if (d->row[i].is_exported)
             row[n++] = (uint32_t)i;
     }
@@ -410,7 +410,7 @@ static int by_place(const void *a, const void *b)
         return d;
     if (x->node->rank != y->node->rank)
         return x->node->rank > y->node->rank ? -1 : 1;
-    return (x->idx > y->idx) - (x->idx < y->idx); /* in order of their paths */
+    return (x->idx > y->idx) - (x->idx < y->idx); /* by path */
 }
 
 myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_error *err)
@@ -477,8 +477,8 @@ static int by_flow(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* What comes through each symbol, by the file it is in: before, start is zero; after, start[i] is the end of file i's.
- */
+/* Sorts the symbols' shares by file (counting sort): before, start is zero; after it start[i] is the end of file i's
+ * part. */
 static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
 {
     for (uint32_t i = 0; i < g->n_link; i++)
@@ -495,7 +495,7 @@ static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
     }
 }
 
-/* Summed in the order of the files that use a symbol. */
+/* Adds up in the order of the files that use a symbol. */
 static void put_flows(myth_buffer *b, flow *f, size_t n, double rank)
 {
     size_t n_symbol = 0;
@@ -591,7 +591,7 @@ myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool wit
         put_flows(&b, flows + from, end[node] - from, g->node[node].rank);
         for (size_t k = first_test[node]; k && k <= tests.n && tests.row[k - 1].file == node && n < MYTH_TESTS_MAX;
              k++) {
-            bool is_new = true; /* by its name and by its links it is here twice */
+            bool is_new = true; /* a test can be found twice, by its name and by its links */
             for (uint32_t o = 0; o < n; o++)
                 is_new &= test[o] != tests.row[k - 1].test;
             if (is_new)

@@ -1,4 +1,4 @@
-/* filegraph_impl.h - inside filegraph: what a link weighs, and the pairs of a file and its test. */
+/* filegraph_impl.h - inside filegraph: the weight of a link, and pairs of a file and its test. */
 #ifndef MYTH_FILEGRAPH_IMPL_H
 #define MYTH_FILEGRAPH_IMPL_H
 
@@ -12,13 +12,13 @@ static inline double myth_filegraph_weight_of(const myth_link *l)
     return sqrt((double)l->n_use) / (double)l->n_definer;
 }
 
-/* Words of manuals and keys of data define nothing that code uses. */
+/* Headings of documents and keys of data are not definitions that code uses. */
 static inline bool myth_filegraph_defines(const myth_node *d)
 {
     return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA));
 }
 
-/* The sum of a file's links; each one's share of it is where its rank goes. */
+/* The sum of the weights of a file's links; the file's rank is divided among them by weight. */
 static inline double myth_filegraph_weight_sum(const myth_filegraph *g, uint32_t node)
 {
     double sum = 0;
@@ -29,7 +29,7 @@ static inline double myth_filegraph_weight_sum(const myth_filegraph *g, uint32_t
 
 typedef struct {
     uint32_t file, test;
-    double share; /* of the test's links; 2 more when its name is the file's */
+    double share; /* share of the test's links that lead to the file, plus 2 when the test is named after it */
 } myth_tested;
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
     size_t n, cap;
 } myth_tested_list;
 
-/* Every pair of a file and a test of it, by file, the best first; the caller frees t->row. */
+/* Finds every pair of a file and a test of it, sorted by file, the best test first; the caller frees t->row. */
 myth_status myth_filegraph_find_tests(myth_tested_list *t, const myth_filegraph *g, myth_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* filegraph_tests.c - which files test which: by the links of a test, and by its name. */
+/* filegraph_tests.c - which files test which: by the links of a test file, and by its name. */
 #include "filegraph_impl.h"
 
 #include "engine/base/array.h"
@@ -8,7 +8,8 @@
 #include <strings.h>
 #include <xxhash.h>
 
-/* The name of a test file without its suffix and without the word that makes it one; its length, 0 = the word alone. */
+/* The name of a test file without its suffix and without the word for test; returns its length, 0 = it has only that
+ * word. */
 static size_t stem_of(const char *path, const char **stem)
 {
     static const char *const front[] = {"test_", "test-", "tests_", "t_", "Test"}, *const back[] = {
@@ -46,7 +47,7 @@ static uint64_t stem_hash(const char *stem, size_t n)
 }
 
 typedef struct {
-    uint64_t stem; /* of a file without its suffix, in small letters */
+    uint64_t stem; /* hash of a file's name without suffix, in lower case */
     uint32_t node;
 } stem_row;
 
@@ -76,8 +77,8 @@ static bool add_tested(myth_tested_list *t, myth_mem *mem, uint32_t file, uint32
     return ok;
 }
 
-/* Code that a test may be of: where the files of that name are few, the name alone says so; index.js and __init__.py
- * are met in every folder. */
+/* Whether a test's name alone may tell what it tests: only when few code files have that name. index.js and
+ * __init__.py are in every folder. */
 static bool add_named(myth_tested_list *t, const myth_filegraph *g, const stem_row *row, uint32_t n_row, uint32_t test)
 {
     enum { NAMED_MAX = 3 };
@@ -99,7 +100,7 @@ static bool add_named(myth_tested_list *t, const myth_filegraph *g, const stem_r
     return true;
 }
 
-/* Every pair of a file and a test of it, by file, the best first. */
+/* Every pair of a file and a test of it, sorted by file, the best test first. */
 myth_status myth_filegraph_find_tests(myth_tested_list *t, const myth_filegraph *g, myth_error *err)
 {
     stem_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));

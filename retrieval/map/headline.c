@@ -1,4 +1,5 @@
-/* headline.c - see headline.h. No parser: comments at the head of a file begin alike in all languages of a kind. */
+/* headline.c - see headline.h. It needs no parser: comments at the head of a file look alike in all related
+ * languages. */
 #define _GNU_SOURCE /* strcasestr */
 #include "headline.h"
 #include "retrieval/scan/languages.h"
@@ -25,7 +26,7 @@ static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + n;
-    size_t at = 0, cut = 0; /* cut: where "..." still has room */
+    size_t at = 0, cut = 0; /* cut: last place where "..." still fits */
     bool has_gap = false;
     while (p < end) {
         uint32_t cp = 0;
@@ -55,7 +56,8 @@ size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 
 typedef enum { LINES, BLOCK } shape;
 
-/* How a comment begins and ends, for languages with the mark; a docstring has quotes, in those of one family more. */
+/* How comments begin and end in languages with a mark. Docstrings begin with quotes, in Python with more kinds of
+ * them. */
 static const struct {
     uint16_t mark;
     bool is_docstring, is_python;
@@ -106,7 +108,7 @@ static bool starts(const head *h, const char *s)
     return (size_t)(h->end - h->p) >= n && memcmp(h->p, s, n) == 0;
 }
 
-/* What may stand before the first comment and says nothing. */
+/* Lines that may come before the first comment and say nothing. */
 static bool skip_preamble(head *h)
 {
     static const char *const lines[] = {
@@ -124,7 +126,7 @@ static bool skip_preamble(head *h)
     return false;
 }
 
-/* A line of one sign: ~~~~~~~~. */
+/* Whether a line repeats one character: ~~~~~~~~. */
 static bool is_rule(const char *s, size_t n)
 {
     while (n > 0 && is_blank(s[n - 1]))
@@ -135,7 +137,7 @@ static bool is_rule(const char *s, size_t n)
     return n > 2 && strchr("~=-*_^+.\"'`", s[0]);
 }
 
-/* The lines of the next comment without what marks them, into block; false when no comment stands here. */
+/* Copies the lines of the next comment, without comment marks, into block; false when no comment follows. */
 static bool take_comment(head *h, char block[BLOCK_CAP])
 {
     size_t n = 0;
@@ -179,8 +181,8 @@ static bool take_comment(head *h, char block[BLOCK_CAP])
     return false;
 }
 
-/* Whether the comment just taken stands right above code that it is about; above an import, a package or a class of a
- * file of its own it is about the file. */
+/* Whether the last comment is right above the code that it describes. Above an import, a package, or the only class
+ * of a file, it describes the file. */
 static bool is_of_definition(const head *h)
 {
     static const char *const neutral[] = {
@@ -288,7 +290,7 @@ static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, 
     return has_space ? myth_one_line(dst, MYTH_HEADLINE_CAP, s, (size_t)(end - s)) : 0;
 }
 
-/* The first paragraph that says something; a licence before it ends the block. */
+/* Finds the first paragraph that says something; a licence before it ends the search in this comment. */
 static size_t take_block(char dst[MYTH_HEADLINE_CAP], const char *block, const char *path)
 {
     const char *p = block;
@@ -310,7 +312,7 @@ static size_t take_block(char dst[MYTH_HEADLINE_CAP], const char *block, const c
     return 0;
 }
 
-/* Prose: the first heading, or the first line of words. */
+/* For prose: the first heading, or else the first line with words. */
 static size_t take_prose(char dst[MYTH_HEADLINE_CAP], head *h)
 {
     for (; h->p < h->end; next_line(h)) {

@@ -1,6 +1,6 @@
-/* repomap.c - see repomap.h. What is shown is a list of lines in the order of their value, taken from files as they
- * come by rank: no more files are read than are shown. The longest beginning of the list that fits is looked for from
- * where the counts of its lines say it is. */
+/* repomap.c - see repomap.h. What may be shown is a list of lines in the order of their value. It is made from
+ * files as they come by rank, so no more files are read than are shown. The search for the longest prefix of the
+ * list that fits begins where the token counts of the single lines put it. */
 #include "repomap_impl.h"
 #include "headline.h"
 #include "engine/base/array.h"
@@ -13,8 +13,8 @@ enum { FILE_LINE = INT32_MAX, IMPORT_LINE = INT32_MAX - 1, NAME_CAP = 160, LIST_
 
 typedef struct {
     double value;
-    uint32_t entry, row; /* row: FILE_LINE, IMPORT_LINE or of a symbol */
-    uint32_t tier;       /* behind those of files comes what is not exported */
+    uint32_t entry, row; /* row: FILE_LINE, IMPORT_LINE, or a symbol's row */
+    uint32_t tier;       /* symbols that are not exported come after all files */
 } item;
 
 struct myth_repomap {
@@ -26,13 +26,13 @@ struct myth_repomap {
     char *under;
     uint32_t n_file;
     bool has_own, is_at_end, has_next;
-    myth_repomap_entry next; /* the file that is not yet in the heap */
+    myth_repomap_entry next; /* the next file, not yet in the heap */
     myth_repomap_entry *entry;
     uint32_t n_entry, cap_entry;
-    item *heap, *list; /* list: taken from the heap, best first */
+    item *heap, *list; /* list: items taken from the heap, best first */
     size_t n_heap, cap_heap, n_list, cap_list;
-    const char **line; /* of the list's items; NULL = not yet made */
-    bool *is_shown;    /* entries of the last text */
+    const char **line; /* text of each item of the list; NULL = not yet made */
+    bool *is_shown;    /* files shown in the last text */
 };
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for a map"); }
@@ -117,7 +117,7 @@ uint32_t myth_repomap_n_file(const myth_repomap *m) { return m->n_file; }
 
 /* ---- lines by their value ---- */
 
-/* Of one file: its line, its imports, its symbols. */
+/* Adds the lines of one file: its own, its imports, its symbols. */
 static uint32_t order_of(uint32_t row) { return row == FILE_LINE ? 0 : row == IMPORT_LINE ? 1 : row + 2; }
 
 static int compare(const myth_repomap *m, const item *a, const item *b)
@@ -159,7 +159,7 @@ static item pop(myth_repomap *m)
     return first;
 }
 
-/* The next file's lines into the heap. */
+/* Adds the next file's lines to the heap. */
 static myth_status push_next(myth_repomap *m, myth_error *err)
 {
     enum { PRIVATE = 3 };
@@ -180,7 +180,7 @@ static myth_status push_next(myth_repomap *m, myth_error *err)
     return ok ? MYTH_OK : no_memory(err);
 }
 
-/* The list gets one more item when there is one: the best of the heap, unless the next file may have a better one. */
+/* Moves the best item of the heap to the list, after adding the next file if that may have a better one. */
 static myth_status take_item(myth_repomap *m, bool *has, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -217,7 +217,7 @@ fail:
 
 /* ---- lines as text ---- */
 
-/* A name of a file or folder: as it is, or in quotes when it has blanks or signs that a name seldom has. */
+/* Writes the name of a file or folder, in quotes if it has blanks or unusual characters. */
 static void put_name(myth_buffer *b, const char *name, size_t n)
 {
     char line[NAME_CAP];
@@ -228,7 +228,7 @@ static void put_name(myth_buffer *b, const char *name, size_t n)
             (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("._-+@/~#$,", c) || c >= 0x80;
     }
     size_t len = myth_one_line(line, sizeof(line), name, n);
-    is_bare = is_bare && len == n; /* nothing was hidden in it */
+    is_bare = is_bare && len == n; /* the filter changed nothing */
     if (!is_bare)
         myth_buffer_put(b, "\"", 1);
     for (size_t i = 0; i < len; i++) {
@@ -309,7 +309,7 @@ fail:
     return st;
 }
 
-/* Of the k-th item; of a file without the language that the file above it may have, of a symbol without its depth. */
+/* Text of the k-th item; a file's without its language, a symbol's without indentation. */
 static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
 {
     const item *it = &m->list[k];
@@ -332,7 +332,7 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
 
 typedef struct {
     const myth_repomap_entry *e;
-    size_t first, n; /* of `rows`: list indexes of its symbols and imports */
+    size_t first, n; /* range in `rows`: list indexes of its symbols and imports */
 } section;
 
 static int by_folder(const void *a, const void *b)
@@ -340,7 +340,7 @@ static int by_folder(const void *a, const void *b)
     const char *x = ((const section *)a)->e->path, *y = ((const section *)b)->e->path;
     size_t n = folder_bytes(x), k = folder_bytes(y), least = n < k ? n : k;
     int d = 0;
-    for (size_t i = 0; i < least && d == 0; i++) { /* '/' first, as a scan has it */
+    for (size_t i = 0; i < least && d == 0; i++) { /* '/' sorts first, as in a scan */
         unsigned char p = (unsigned char)x[i], q = (unsigned char)y[i];
         d = p == q ? 0 : p == '/' ? -1 : q == '/' ? 1 : p < q ? -1 : 1;
     }
@@ -362,7 +362,7 @@ static int by_shown(const void *a, const void *b)
     return (i > k) - (i < k);
 }
 
-/* Symbols in order of their lines, each two deeper than the one around it that is shown. */
+/* Writes symbols in order of their lines, each indented by two more than the symbol around it that is shown. */
 static void put_symbols(myth_buffer *b, const myth_repomap *m, const section *s, const shown *row)
 {
     const myth_repomap_entry *e = s->e;
@@ -404,7 +404,7 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
     }
     if (k)
         qsort(row, k, sizeof(*row), by_shown);
-    for (size_t i = 0; i < k; i++) { /* a file's line comes before all else of it */
+    for (size_t i = 0; i < k; i++) { /* a file's own line comes before its other lines */
         if (row[i].row == FILE_LINE)
             s[n++] = (section){&m->entry[row[i].entry], i + 1, 0};
         else if (n)
@@ -441,12 +441,13 @@ enum { FOLDER_BITS = 4096, STEPS_MAX = 8 };
 typedef struct {
     myth_repomap *m;
     const myth_repomap_budget *budget;
-    myth_buffer text, best; /* of the last try; of the last that fits               */
-    uint64_t n_token;       /* of the last try                                      */
-    uint64_t *sum;          /* sum[k]: the tokens of the first k lines, each alone  */
+    myth_buffer text, best; /* the last text that was tried; the longest that fits */
+    uint64_t n_token;       /* tokens of the last try */
+    uint64_t *sum;          /* sum[k]: tokens of the first k lines, counted line by line */
     size_t n_sum, cap_sum;
-    uint64_t folder[FOLDER_BITS / 64]; /* seen: two that share a bit make the sum a few tokens less */
-    myth_repomap_page page;            /* of the last that fits                                */
+    /* folders seen, one bit each by hash: when two share a bit the sum is a few tokens too small */
+    uint64_t folder[FOLDER_BITS / 64];
+    myth_repomap_page page; /* result for the longest text that fits */
 } fitter;
 
 static myth_status count(fitter *f, uint64_t *n, myth_error *err)
@@ -460,7 +461,7 @@ static myth_status count(fitter *f, uint64_t *n, myth_error *err)
     return st;
 }
 
-/* The tokens of the k-th line, and of its folder's when it is the first in it. */
+/* Tokens of the k-th line, and of its folder's line if it is the first in the folder. */
 static myth_status count_line(fitter *f, size_t k, uint64_t *n, myth_error *err)
 {
     myth_repomap *m = f->m;
@@ -483,7 +484,7 @@ static myth_status count_line(fitter *f, size_t k, uint64_t *n, myth_error *err)
     return count(f, n, err);
 }
 
-/* sum[k] is there; *has false when there are fewer lines. */
+/* Makes sure that sum[k] is known; *has is false when there are fewer lines. */
 static myth_status sum_to(fitter *f, size_t k, bool *has, myth_error *err)
 {
     myth_repomap *m = f->m;
@@ -504,7 +505,7 @@ fail:
     return st;
 }
 
-/* Whether the text of the first k lines, counted whole, is in the budget; then it is kept. */
+/* Whether the text of the first k lines, counted as a whole, fits the budget; if so it is kept. */
 static myth_status fits(fitter *f, size_t k, bool *does, myth_error *err)
 {
     uint32_t n_shown = 0;
@@ -528,15 +529,15 @@ static myth_status fits(fitter *f, size_t k, bool *does, myth_error *err)
     return MYTH_OK;
 }
 
-/* The most lines that fit: *out do, one more does not. Where to try is what the sums say, corrected by what the last
- * try was more or less than its sum; when that has not come to an end soon, the middle. */
+/* Finds the largest number of lines that fits: *out lines do, one more does not. The next try comes from the sums,
+ * corrected by how far the last try was from its sum. If that does not converge soon, it halves the interval. */
 static myth_status find_most(fitter *f, size_t *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
     size_t lo = 0, hi = SIZE_MAX;
     int64_t more = 0;
     bool does, has;
-    MYTH_TRY(fits(f, 0, &does, err)); /* no line has no tokens */
+    MYTH_TRY(fits(f, 0, &does, err)); /* without any line there are no tokens */
     for (int step = 0; hi - lo > 1; step++) {
         size_t k = lo;
         if (step >= STEPS_MAX && hi != SIZE_MAX)

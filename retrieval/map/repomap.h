@@ -1,33 +1,34 @@
-/* repomap.h - a directory on a page: folders, files, signatures, the most important first, never more tokens than asked
- * for.
+/* repomap.h - a directory on one page: folders, files and signatures, the most important first, in at most a given
+ * number of tokens.
  *
- * Text     src/                                                a folder, in order of their names; "./" is the root
- *            queue.c (c) [filesystem:31 sql:12] Items in order, one writer.  language where it is not that of the file
- *            above; risks with
- *                                                                                    their lines; what the file says of
- *                                                                                    itself
- *              imports queue.h, worker.h; tests tests/test_queue.c
- *              int queue_push(queue *q, item *it)              signatures in order of their lines, inner ones deeper
- *          (12 of 340 files)                                   at the end, unless all are there
- * Order    what is shown is decided line by line: a file's line by its rank (filegraph.h); its exported symbols, those
- *          first through which most of the rank comes, the k-th by the rank over k + 1, a class with its best member;
- *          imports and tests when the symbols are there. First sources, then tests and the like, then documents and
- *          data, then what is not exported
- * Budget   exact: the text is counted whole, and one line more would not fit. The counts of lines alone only say where
- *          to begin to look
- * Values   of constants and variables are not part of a signature
- * Names    are data: one line each, without controls, names of files with blanks or signs in quotes, what is too long
- *          cut
- * Same     bytes for the same tree, whatever was indexed before, by any number of threads
- * Stored   facts(file_id, data)        what only a file's text says: headline, risks; kept until the file changes
- *          links, ranks                filegraph.h; made anew by the first map after a change
- *          summaries(hash, text)       of a file's content, by whoever writes better ones than headlines; they stay
- *                                      when the file moves
- * Read-only indexes, and those that another process is writing, are mapped all the same: what is made stays in memory
- * Owner    a map reads one state of the index until it is closed; one map of an index at a time, no search or update
- *          while it is open
- * Errors   MYTH_ENOTFOUND no files, or none below `under`; MYTH_EARG a query without a word; MYTH_ECANCEL; those of the
- *          store */
+ * Text     for example, with notes to the right of each line:
+ *            src/                                       a folder; folders are in order of their names, "./" is the root
+ *              queue.c (c) [sql:12] Items in order.     language, unless the file above has the same; risks with their
+ *                                                       lines; the file's headline
+ *                imports queue.h; tests test_queue.c
+ *                int queue_push(queue *q, item *it)     signatures in order of their lines, inner ones deeper
+ *            (12 of 340 files)                          at the end, unless all files are shown
+ * Order    lines are chosen one by one: a file's line by its rank (filegraph.h); its k-th symbol by rank / (k + 1),
+ *          symbols through which more rank comes first, a class with its best member; imports and tests after the
+ *          symbols. Sources come before tests and the like, those before documents and data, and symbols that are
+ *          not exported come last
+ * Budget   is exact: the whole text is counted, and one more line would exceed the budget. Counts of single lines
+ *          are used only to choose where the search begins
+ * Values   of constants and variables are not shown
+ * Names    are data: shown on one line without control characters, cut when too long; file names with blanks or
+ *          unusual characters are quoted
+ * Same     trees give the same bytes, whatever was indexed before and with any number of threads
+ * Stored   facts(file_id, data)     what only a file's text tells (headline, risks); kept until the file changes
+ *          links, ranks             see filegraph.h; made anew by the first map after a change
+ *          summaries(hash, text)    better descriptions than headlines, by a hash of the content, so that they stay
+ *                                   when a file moves
+ * An index that is read-only, or that another process is writing, can be mapped too: the tables are then kept in
+ * memory
+ * Owner    an open map reads one state of the index. One map of an index may be open at a time, without searches or
+ *          updates
+ * Threads  one at a time per map
+ * Errors   MYTH_ENOTFOUND no files, or none below `under`; MYTH_EARG a query without a word; MYTH_ECANCEL; those of
+ *          the store */
 #ifndef MYTH_REPOMAP_H
 #define MYTH_REPOMAP_H
 
@@ -38,30 +39,30 @@
 typedef struct myth_repomap myth_repomap;
 
 typedef struct {
-    const char *query; /* files that answer it, and what they lead to, come first; NULL = the same for all questions */
+    const char *query; /* files that answer this query, and files that they lead to, come first; NULL = no query */
     const char *under; /* only files below this folder, relative to the root; NULL = all                            */
-    /* What others may see of a text, at most cap - 1 bytes and a zero; returns how many. Of headlines, signatures,
-     * lines of evidence. NULL = all. */
+    /* Filters texts that are shown (headlines, signatures, lines of evidence), such as a redactor: writes at most
+     * cap - 1 bytes and a zero, returns the bytes. NULL = show all. */
     size_t (*show)(void *arg, char *dst, size_t cap, const char *text, size_t n);
     void *show_arg;
-    bool with_summaries; /* those of the table before headlines                                                       */
+    bool with_summaries; /* prefer stored summaries to headlines */
     const myth_cancel *is_cancelled;
     void (*progress)(void *arg, uint64_t done,
-                     uint64_t all); /* files looked at; only when there is something to make */
+                     uint64_t all); /* files that were read; called only when tables are made */
     void *progress_arg;
 } myth_repomap_opts;
 
-/* Of an index that is up to date. */
+/* Opens a map. The index must be up to date. */
 myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, const myth_repomap_opts *opts,
                               myth_error *err);
 void myth_repomap_close(myth_repomap *m); /* takes NULL */
-/* Files in it: all, or those below `under`. */
+/* Number of files in the map: all, or those below `under`. */
 uint32_t myth_repomap_n_file(const myth_repomap *m);
 
 /* ---- as text ---- */
 
 typedef struct {
-    /* How many tokens n bytes are. */
+    /* Counts the tokens of n bytes. */
     myth_status (*count)(void *arg, const char *text, size_t n, uint64_t *n_token, myth_error *err);
     void *arg;
     uint64_t max_token;
@@ -71,7 +72,7 @@ typedef struct {
     char *text; /* zero-terminated; "" when nothing fits */
     size_t n;
     uint64_t n_token;
-    uint32_t n_shown, n_file; /* files */
+    uint32_t n_shown, n_file; /* numbers of files */
     uint32_t n_counted;       /* calls of `count` for the whole text */
 } myth_repomap_page;
 
@@ -86,36 +87,36 @@ typedef struct {
     uint32_t line;
     myth_symbol_kind kind;
     bool is_exported;
-    double share; /* of the file's rank that comes through it */
+    double share; /* share of the file's rank that comes through it */
 } myth_repomap_symbol;
 
 typedef struct {
     myth_risk tag;
     uint32_t line;
-    const char *text; /* of the line, as it is written, bounded */
+    const char *text; /* text of the line, cut when too long */
 } myth_repomap_risk;
 
 typedef struct {
-    const char *path, *language, *summary; /* summary may be ""; paths as they are */
+    const char *path, *language, *summary; /* summary may be ""; paths are not quoted */
     double rank;
-    uint32_t flags;                          /* of the store */
-    const myth_repomap_symbol *symbol;       /* in order of their places */
+    uint32_t flags;                          /* flags as in the store */
+    const myth_repomap_symbol *symbol;       /* in order of their place in the file */
     const char *const *import, *const *test; /* modules as written, paths */
     const myth_repomap_risk *risk;
     uint32_t n_symbol, n_import, n_test, n_risk;
-    bool is_shown; /* in the text made last     */
+    bool is_shown; /* shown in the last text */
 } myth_repomap_file;
 
-/* Every file, most important first; on_file returns false to end. What it gets is valid during the call. */
+/* Calls on_file for every file, the most important first, until it returns false. Data is valid during the call. */
 myth_status myth_repomap_each(myth_repomap *m, bool (*on_file)(void *arg, const myth_repomap_file *f), void *arg,
                               myth_error *err);
 
-/* Whether the tables are those of the files as they are indexed: then a map costs what it shows. */
+/* Whether the stored tables are valid for the files as indexed; if so, a map costs only what it shows. */
 bool myth_repomap_is_fresh(myth_store *s);
 
 /* ---- summaries, for those who write them ---- */
 
-/* Of a file's content; "" takes it away. MYTH_ENOTFOUND: no such file. */
+/* Stores a summary for a file's content; "" deletes it. MYTH_ENOTFOUND: no such file. */
 myth_status myth_repomap_put_summary(myth_index *x, const char *path, const char *text, myth_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* repomap_file.c - one file of a map, read from the tables; strings stand in a pool. */
+/* repomap_file.c - reads one file of a map from the tables; a pool holds its strings. */
 #define _GNU_SOURCE /* memmem */
 #include "repomap_impl.h"
 #include "filegraph.h"
@@ -105,7 +105,7 @@ static myth_status damaged(const char *what, myth_error *err)
     return myth_fail(err, MYTH_EFORMAT, "the index is damaged (%s of a file); " MYTH_STORE_REMEDY, what);
 }
 
-/* One line of a file, as it may be shown. */
+/* Reads one line of a file and filters it for showing. */
 static const char *shown(const myth_repomap_reader *r, myth_pool *pool, const char *line)
 {
     char text[SHOWN_CAP];
@@ -147,7 +147,7 @@ static myth_status read_facts(myth_repomap_reader *r, myth_pool *pool, myth_repo
     return st;
 }
 
-/* Words of somebody else's for this content. */
+/* The stored summary of this content, if there is one. */
 static myth_status read_summary(myth_repomap_reader *r, myth_pool *pool, myth_repomap_entry *e, int hash,
                                 myth_error *err)
 {
@@ -162,7 +162,8 @@ static myth_status read_summary(myth_repomap_reader *r, myth_pool *pool, myth_re
     return st;
 }
 
-/* A line of the text: what a file offers, not what is in its types, its guard against including it twice, its tests. */
+/* Whether a symbol may be a line of the text: what a file offers to others, but no members of types, include guards
+ * or tests. */
 static bool is_listed(const myth_repomap_row *row)
 {
     bool is_inner = row->parent[0] != '\0';
@@ -170,8 +171,9 @@ static bool is_listed(const myth_repomap_row *row)
     case MYTH_SYMBOL_TEST: return false;
     case MYTH_SYMBOL_CONSTANT:
     case MYTH_SYMBOL_VARIABLE: return !is_inner;
-    case MYTH_SYMBOL_MACRO: return row->signature_bytes > strlen(row->name) + 9; /* more than #define and the name */
-    case MYTH_SYMBOL_TYPE: return strcmp(row->parent, row->name) != 0;           /* the struct of a typedef */
+    /* longer than "#define " and the name */
+    case MYTH_SYMBOL_MACRO: return row->signature_bytes > strlen(row->name) + 9;
+    case MYTH_SYMBOL_TYPE: return strcmp(row->parent, row->name) != 0; /* the struct of a typedef */
     default: return true;
     }
 }
@@ -194,8 +196,8 @@ static int by_name(const void *a, const void *b)
     return d ? d : (x > y) - (x < y);
 }
 
-/* Of several of one name the first: typedef struct queue { ... } queue, a macro under two conditions, a getter and its
- * setter. */
+/* Lists only the first of several symbols with one name: typedef struct queue { ... } queue, a macro in two branches
+ * of an #if, a getter and its setter. */
 static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
 {
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
@@ -213,7 +215,7 @@ static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
     return true;
 }
 
-/* The listed symbol of several lines around each. */
+/* Finds for each symbol the listed symbol of several lines that encloses it. */
 static void find_outer(myth_repomap_entry *e)
 {
     uint32_t up = 0;
@@ -274,7 +276,7 @@ static int by_idx(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The shares of the rank that come through symbols, and the tests. */
+/* Reads the symbols' shares of the rank, and the tests. */
 static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsigned char *p, size_t n, myth_error *err)
 {
     myth_bytes b = {p, p + n, false};
@@ -312,7 +314,7 @@ static int by_use(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is shown before what: the k-th symbol of a file is worth its rank over k + 1. */
+/* Sets the order of showing: the k-th symbol of a file has the value rank / (k + 1). */
 static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
 {
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
@@ -324,7 +326,7 @@ static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
         if (e->symbol[i].is_listed)
             row[n++] = &e->symbol[i];
     }
-    for (uint32_t i = e->n_symbol; i-- > 0;) { /* outer ones before inner ones */
+    for (uint32_t i = e->n_symbol; i-- > 0;) { /* from the end, so that inner symbols are done before outer ones */
         const myth_repomap_row *y = &e->symbol[i];
         myth_repomap_row *up = y->up ? &e->symbol[y->up - 1] : NULL;
         if (up && y->is_listed && up->is_exported == y->is_exported && up->value < y->value)
@@ -382,7 +384,7 @@ fail:
 
 /* ---- what is read when it is shown ---- */
 
-/* Comments inside a signature; strings stay. */
+/* Removes comments inside a signature, but not in strings. */
 static size_t drop_comments(char *s, size_t n, const char *language)
 {
     const uint16_t marks = myth_language_get(language)->marks;
@@ -411,7 +413,7 @@ static size_t drop_comments(char *s, size_t n, const char *language)
     return at;
 }
 
-/* Without the blanks that a line break leaves behind a bracket: f( a, b, ) is f(a, b). */
+/* Removes blanks that a line break leaves inside of brackets: f( a, b, ) becomes f(a, b). */
 static size_t tidy(char *s, size_t n)
 {
     size_t at = 0;
@@ -427,16 +429,16 @@ static size_t tidy(char *s, size_t n)
     return at;
 }
 
-/* The end of a signature without its value and what opens a body. */
+/* The end of a signature, before its value or the opening of a body. */
 static size_t trim(const char *s, size_t n, myth_symbol_kind kind, const char *name)
 {
     if (kind == MYTH_SYMBOL_CONSTANT || kind == MYTH_SYMBOL_VARIABLE)
         for (size_t i = 0; i < n; i++)
             if (s[i] == '=' && i > 0) {
-                n = i - (s[i - 1] == ':'); /* of Go: x := 1 */
+                n = i - (s[i - 1] == ':'); /* Go: x := 1 */
                 break;
             }
-    if (kind == MYTH_SYMBOL_MACRO) { /* the name and its parameters */
+    if (kind == MYTH_SYMBOL_MACRO) { /* keep the name and its parameters */
         const char *at = memmem(s, n, name, strlen(name));
         size_t end = at ? (size_t)(at - s) + strlen(name) : n;
         const char *close = end < n && s[end] == '(' ? memchr(s + end, ')', n - end) : NULL;

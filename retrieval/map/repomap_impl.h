@@ -1,5 +1,4 @@
-/* repomap_impl.h - inside the map: strings that live as long as it, files as they are read, and the tables it is made
- * from. */
+/* repomap_impl.h - inside the map: memory for its strings, its files as they are read, and making its tables. */
 #ifndef MYTH_REPOMAP_IMPL_H
 #define MYTH_REPOMAP_IMPL_H
 
@@ -22,12 +21,12 @@ void myth_pool_close(myth_pool *p);
 
 typedef struct {
     const char *name, *parent;
-    uint32_t idx; /* its place in the file */
+    uint32_t idx; /* place in the file */
     uint32_t line0, line1, name_line;
-    uint32_t up; /* the row around it + 1 */
+    uint32_t up; /* index of the enclosing row + 1 */
     uint64_t off, signature_off, signature_bytes;
     myth_symbol_kind kind;
-    bool is_exported, is_listed; /* listed: a line of the text */
+    bool is_exported, is_listed; /* is_listed: it may be a line of the text */
     double share, value;
 } myth_repomap_row;
 
@@ -36,9 +35,9 @@ typedef struct {
     const char *path, *language, *summary;
     uint32_t place, flags, tier;
     double rank;
-    myth_repomap_row *symbol; /* by line, the outer first */
+    myth_repomap_row *symbol; /* sorted by line, outer ones first */
     myth_repomap_risk *risk;
-    int64_t *test; /* ids */
+    int64_t *test; /* ids of the test files */
     uint32_t n_symbol, n_risk, n_test;
 } myth_repomap_entry;
 
@@ -52,14 +51,15 @@ typedef struct {
 myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s,
                                      const myth_repomap_opts *opts, myth_error *err);
 void myth_repomap_reader_close(myth_repomap_reader *r);
-/* The file on the next place below `under` ("" = all); *has false at the end. restart: from the first place. */
+/* Reads the file on the next place below `under` ("" = all); *has is false at the end. restart begins again at the
+ * first place. */
 myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e,
                                      bool *has, myth_error *err);
 void myth_repomap_reader_restart(myth_repomap_reader *r);
-/* One line, bounded. */
+/* Makes the signature of a symbol as one line, cut when too long. */
 myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
                                    const myth_repomap_row *row, const char **out, myth_error *err);
-/* Modules as written, each once. */
+/* Lists the imported modules as written, each once. */
 myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
                                  const char ***out, uint32_t *n, myth_error *err);
 /* The path of a file of the index; *out "" when there is none. */

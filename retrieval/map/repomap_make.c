@@ -1,10 +1,10 @@
-/* repomap_make.c - what a map is made from, made when files have changed: facts of new files, then links and ranks of
+/* repomap_make.c - makes the tables of a map when files have changed: facts of new files, then links and ranks of
  * all.
  *
- * Fresh    meta's `map` is the number of the rules that facts and links are made by; an update that changes a file sets
- *          it to 0 in its transaction. `map rules` is the number of those that the facts were made by
- * Written  in one transaction under the lock of the index. When that cannot be, and for a query, tables of the same
- *          names are made in the connection's memory: unqualified names mean them first */
+ * Fresh    meta's `map` is the version of the rules that links were made by; an update that changes a file sets it
+ *          to 0 in the same transaction. `map rules` is the version that facts were made by
+ * Written  in one transaction under the index's lock. If that is not possible, and for a query, tables of the same
+ *          names are made in the connection's memory: SQLite resolves unqualified names to temporary tables first */
 #include "repomap_impl.h"
 #include "filegraph.h"
 #include "headline.h"
@@ -19,7 +19,8 @@ enum { LINE_CAP = 200, QUERY_FILES = 10, LOCK_WAIT_MS = 200, PUT_WAIT_MS = 10000
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for a map"); }
 
-/* Of risk.def, and of the rest by hand: raised when the same files give other headlines or links. */
+/* Version of the rules: a hash of risk.def, and a number that is raised by hand when equal files give other
+ * headlines or links. */
 static int64_t rules_number(void)
 {
     enum { RULES = 1 };
@@ -116,7 +117,7 @@ fail:
     return st;
 }
 
-/* Of every file that has none. */
+/* Makes the facts of every file that has none. */
 static myth_status make_facts(myth_mem *mem, myth_store *store, const myth_repomap_opts *opts, myth_error *err)
 {
     static const char *const sql[] = {
@@ -176,7 +177,7 @@ fail:
 bool myth_repomap_is_fresh(myth_store *store) { return myth_store_number(store, "map", 0) == rules_number(); }
 static bool has_facts(myth_store *store) { return myth_store_number(store, "map rules", 0) == rules_number(); }
 
-/* MYTH_ELOST: somebody else writes. */
+/* MYTH_ELOST: another process is writing. */
 static myth_status make_stored(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
@@ -222,7 +223,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks of a walk that begins at the files of a search, as often as their scores say. */
+/* Ranks files by a random walk that begins at the files of a search, in proportion to their scores. */
 static myth_status rank_for(myth_mem *mem, myth_store *store, myth_hits *hits, bool has_table, myth_error *err)
 {
     myth_filegraph g = {0};

@@ -1,5 +1,5 @@
-/* risk.c - see risk.h. One pass over the text: comments are skipped, strings are known, names are looked up with what
- * stands before and behind them. */
+/* risk.c - see risk.h. One pass over the text: it skips comments, recognises strings, and looks up names together
+ * with what comes before and after them. */
 #include "risk.h"
 
 #include "retrieval/scan/languages.h"
@@ -9,7 +9,7 @@
 
 /* ---- languages ---- */
 
-/* Families as bits, so that a rule can be for several: risk.def. */
+/* Language families as bits: a rule of risk.def may apply to several. */
 enum {
     C = 1 << MYTH_FAMILY_C,
     PY = 1 << MYTH_FAMILY_PYTHON,
@@ -55,28 +55,28 @@ enum { N_RULE = sizeof(rules) / sizeof(rules[0]) };
 typedef enum { USE, NAME, DEFINITION, STRING, IMPORT, KIND } pattern_kind;
 
 typedef struct {
-    const char *part[PARTS_MAX]; /* of a use its names, of words the words; each with its length */
+    const char *part[PARTS_MAX]; /* the names of a use, or the words of a pattern; each begins with its length */
     uint8_t n_part, len[PARTS_MAX];
     uint8_t tag, kind;
     uint16_t family;
     bool is_strong, is_call, is_method;
-    uint32_t next; /* with the same key: index + 1 */
+    uint32_t next; /* next rule with the same key: index + 1 */
 } pattern;
 
 typedef struct {
-    uint8_t rank; /* of the reason: 0 none, else the lower the better  */
+    uint8_t rank; /* rank of the reason: 0 none, else lower is better */
     uint32_t line;
-    uint32_t weak_line, weak; /* the first weak one, and which, as index + 1       */
+    uint32_t weak_line, weak; /* line of the first weak reason, and its rule as index + 1 */
 } reason;
 
 struct myth_risks {
     myth_mem *mem;
     pattern *pattern;
     uint32_t n_pattern, n_slot;
-    uint32_t *use, *word; /* by last name; by first word, in small letters     */
-    uint32_t *import;     /* indexes of those that are imports                 */
+    uint32_t *use, *word; /* hash tables of rules: by last name; by first word in lower case */
+    uint32_t *import;     /* indexes of the rules for imports */
     uint32_t n_import;
-    uint64_t lengths[26]; /* of the words to look for, by first letter, as bits */
+    uint64_t lengths[26]; /* lengths of the words to look for, as bits, by first letter */
     uint16_t family, marks;
     reason reason[MYTH_RISK_N];
 };
@@ -159,7 +159,7 @@ static void put_pattern(myth_risks *r, uint32_t i)
 
 uint64_t myth_risks_version(void)
 {
-    enum { READER = 1 }; /* raised when the same rules find something else */
+    enum { READER = 1 }; /* raised by hand when the same rules find other things */
     uint64_t h = READER;
     for (int i = 0; i < N_RULE; i++) {
         h = XXH3_64bits_withSeed(rules[i].patterns, strlen(rules[i].patterns), h);
@@ -242,7 +242,8 @@ static void put_reason(myth_risks *r, uint32_t i, uint8_t rank, uint32_t line)
 
 enum { WORDS_MAX = 12, WORD_BYTES = 24 };
 
-/* HTTPServer_v2 is http, server, v, 2; a word that is too long is cut, a name with too many ends early. */
+/* Splits a name into words: HTTPServer_v2 gives http, server, v, 2. A long word is cut; a name with too many words
+ * ends early. */
 static int split_words(char word[WORDS_MAX][WORD_BYTES], uint8_t len[WORDS_MAX], const char *s, size_t n)
 {
     int n_word = 0;
@@ -330,15 +331,15 @@ typedef struct {
     myth_risks *r;
     const char *text, *end, *p;
     uint32_t line;
-    bool is_script;              /* of a page: inside one                                  */
-    const char *name[PARTS_MAX]; /* the names that lead to this one, which is the last     */
+    bool is_script;              /* inside a script of a page */
+    const char *name[PARTS_MAX]; /* the qualified name so far; the current name is last */
     size_t len[PARTS_MAX];
     int n_name;
     place place;
     bool has_receiver, is_declared;
-    char quote;                     /* 0 = in no string                                       */
-    bool is_long, is_like_name;     /* the string: ends with three quotes; looks like a name  */
-    uint32_t first_word, word_line; /* of a string pattern that waits for its second: i + 1   */
+    char quote;                     /* quote of the current string; 0 = outside of strings */
+    bool is_long, is_like_name;     /* is_long: the string ends with three quotes; is_like_name: it looks like a name */
+    uint32_t first_word, word_line; /* rule + 1 of a two-word pattern whose first word was found, and that line */
     const char *word_at;
 } lexer;
 
@@ -363,7 +364,7 @@ static void skip_to(lexer *x, const char *close)
     x->p += x->p < x->end ? strlen(close) : 0;
 }
 
-/* In a page only scripts are code. */
+/* In a page only scripts are code, so skips to the next one. */
 static void skip_to_script(lexer *x)
 {
     for (; x->p < x->end && !x->is_script; x->p++) {
@@ -380,7 +381,7 @@ static bool skip_comment(lexer *x)
     bool is_word_start = x->p == x->text || x->p[-1] == ' ' || x->p[-1] == '\t' || x->p[-1] == '\n';
     if (c == '#' && x->r->family == C && is_word_start &&
         (starts(x, "#include") || starts(x, "# include") || starts(x, "#  include")))
-        skip_line(x); /* the parser has said it */
+        skip_line(x); /* the parser has reported it already */
     else if (is_page && !x->is_script)
         skip_to_script(x);
     else if (is_page && (starts(x, "</script") || starts(x, "%>") || starts(x, "?>"))) {
@@ -399,7 +400,7 @@ static bool skip_comment(lexer *x)
     return true;
 }
 
-/* A quote begins a string when the string ends: on its line, unless it is of a kind that goes on. */
+/* A quote begins a string only if the string ends on its line, or may span lines. */
 static bool open_string(lexer *x)
 {
     char c = *x->p;
@@ -424,8 +425,8 @@ static bool open_string(lexer *x)
     return true;
 }
 
-/* Words that a call, of a shell a command, may follow though they are names: what follows another name is declared, or
- * an argument. */
+/* Words after which a name can be a call (in a shell, a command). After any other name it is a declaration or an
+ * argument. */
 static bool is_before_call(const char *s, size_t n, bool is_shell)
 {
     static const char *const calls[] = {"return", "else",     "await", "new",    "yield", "throw",  "in",     "and",
@@ -441,7 +442,7 @@ static bool is_before_call(const char *s, size_t n, bool is_shell)
     return false;
 }
 
-/* In a shell a name is a command where a command begins: not an argument, not a part of a path or of a flag. */
+/* In a shell a name is a command only where a command begins, not as an argument or part of a path or flag. */
 static bool is_shell_command(const lexer *x)
 {
     const char *at = x->name[x->n_name - 1];
@@ -494,7 +495,7 @@ static void take_name(lexer *x)
     find_words(x->r, at, n, NAME, BY_USE, x->line);
 }
 
-/* A word in a string: the first or the second of a pattern of two. */
+/* Handles a word in a string, which may be the first or second of a two-word pattern. */
 static void take_string_word(lexer *x)
 {
     enum { APART = 400 };
@@ -565,13 +566,13 @@ static void step(lexer *x)
     }
     x->line += c == '\n';
     if (c == '\n' && x->place == AFTER_NAME && x->r->family != C)
-        x->place = NOTHING; /* lines end statements */
+        x->place = NOTHING; /* the end of a line ends a statement */
     else if (c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != '?')
         x->place = NOTHING;
     x->p++;
 }
 
-/* Where the lines of the reasons are. */
+/* Finds the offsets of the reasons' lines. */
 static uint32_t find_lines(myth_risk_found found[MYTH_RISK_N], const reason *w, const char *text, uint64_t n)
 {
     uint32_t n_found = 0;
