@@ -1,10 +1,11 @@
-/* cmd_bench.c - tokens a second beside what this machine could do at most.
+/* cmd_bench.c - measures tokens per second and compares them with the limit of this machine.
  *
- * Tests      pp512: a prompt of 512 tokens; tg64: 64 tokens, one at a time; @d2048: behind 2048 others. Of a model that
- *            makes embeddings pp512 alone: a text of 512 tokens, with a final row for each
- * Method     one warm-up, then --repetitions runs of each; the median is printed
- * Limit      bytes and flops are those of one token: weights read once a step (once a micro-batch for prompts), keys
- *            and values of the positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both
+ * Tests      pp512: a prompt of 512 tokens; tg64: 64 generated tokens, one at a time; @d2048: after 2048 other tokens.
+ *            A model that makes embeddings has only pp512: a text of 512 tokens with an output row for each token
+ * Method     one warm-up, then --repetitions runs of each test; the median is printed
+ * Limit      bytes and flops are those of one token. The weights are read once per step (once per micro-batch for
+ *            prompts), and so are the keys and values of the earlier positions. limit_tok_s is the smaller of
+ *            bandwidth / bytes and peak / flops, both
  *            measured just before (limits.h) */
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/machine_limits.h"
@@ -26,11 +27,11 @@ typedef struct {
 
 static const myth_option options[] = {
     {"n-prompt", "-p", MYTH_OPT_U32, "N", offsetof(bench_opts, n_prompt), "512", 0, 1u << 20,
-     "tokens of the prompt test; 0 = none"},
+     "tokens in the prompt test; 0 = no such test"},
     {"n-gen", "-n", MYTH_OPT_U32, "N", offsetof(bench_opts, n_gen), "64", 0, 1u << 20,
-     "tokens of the generation test; 0 = none"},
+     "tokens in the generation test; 0 = no such test"},
     {"n-depth", "-d", MYTH_OPT_U32, "N", offsetof(bench_opts, n_depth), "0", 0, 1u << 20,
-     "tokens already in the cache"},
+     "tokens that are already in the cache when a test begins"},
     {"repetitions", "-r", MYTH_OPT_U32, "N", offsetof(bench_opts, n_repeat), "3", 1, REPEAT_MAX, "runs of each test"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(bench_opts, json), NULL, 0, 0,
      "print [{\"test\",\"tok_s\",\"bytes\",\"flops\",\"limit_tok_s\",\"ratio\"}]"},
@@ -78,7 +79,7 @@ static void drop_row(void *user, uint32_t tok, uint32_t layer, const float *row,
     (void)user, (void)tok, (void)layer, (void)row, (void)n;
 }
 
-/* Sum over layers of the keys that a token at position pos reads. */
+/* The keys (or, with wants_bytes, the bytes of keys and values) that a token at position pos reads in all layers. */
 static double keys_read(const myth_config *c, double pos, bool wants_bytes, double row_bytes)
 {
     double sum = 0;
@@ -91,7 +92,7 @@ static double keys_read(const myth_config *c, double pos, bool wants_bytes, doub
     return sum;
 }
 
-/* One token's share: all matrices for a generated token, all but the head for one of a prompt. */
+/* Computes the bytes and flops of one token: of all matrices for a generated token, of all but the head in a prompt. */
 static void price(result *r, const run_state *s, bool is_prompt)
 {
     const myth_config *c = &s->model.config;
@@ -99,9 +100,10 @@ static void price(result *r, const run_state *s, bool is_prompt)
     for (uint32_t i = 0; i < myth_weights_n_tensor(s->model.weights); i++) {
         const myth_tensor *t = myth_weights_at(s->model.weights, i);
         const bool is_rows =
-            c->n_ple && t->dim[1] == (uint64_t)c->n_layer * c->n_ple; /* a table: a row a token, next to nothing */
-        const double part =
-            t->n_dim == 3 && c->n_expert ? (double)c->n_expert_used / c->n_expert : 1.0; /* a token's experts */
+            c->n_ple &&
+            t->dim[1] == (uint64_t)c->n_layer * c->n_ple; /* an embedding table: one row per token, almost nothing */
+        const double part = t->n_dim == 3 && c->n_expert ? (double)c->n_expert_used / c->n_expert
+                                                         : 1.0; /* only the chosen experts are read */
         if (is_rows)
             continue;
         bytes += (double)t->bytes * part;
@@ -220,7 +222,7 @@ void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_p
     eo->top_k = 1;
 }
 
-/* The type that most bytes of the model have. */
+/* The element type of most of the model's bytes. */
 static myth_dtype common_type(const myth_model *m)
 {
     uint64_t bytes[MYTH_DTYPE_N] = {0};
@@ -243,7 +245,7 @@ static myth_status prepare(run_state *s, myth_error *err)
     myth_result res;
     MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, MYTH_WEIGHTS_DATA, err));
     if (is_encoder(s) && (o->n_depth || !o->n_prompt || o->n_prompt > s->model.config.n_ctx_train))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: a text of -p 1 to %u tokens, with no -d",
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings; give -p from 1 to %u tokens, and no -d",
                          myth_weights_name(s->model.weights), s->model.config.n_ctx_train);
     MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads,
                                  s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), getenv("MYTHOS_CPU"),
@@ -252,7 +254,7 @@ static myth_status prepare(run_state *s, myth_error *err)
     myth_cli_bench_opts(&s->eo, &s->model, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
     if (!s->ids) {
-        st = myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", n);
+        st = myth_fail(err, MYTH_ENOMEM, "out of memory for %u tokens", n);
         goto fail;
     }
     uint32_t n_vocab = s->model.config.n_vocab;
@@ -297,7 +299,7 @@ fail:
 const myth_command myth_cmd_bench = {
     .name = "bench",
     .args = "",
-    .help = "tokens a second beside what this machine could do at most",
+    .help = "measure tokens per second and compare them with this machine's limit",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(bench_opts),

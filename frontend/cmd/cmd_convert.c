@@ -1,4 +1,4 @@
-/* cmd_convert.c - any model that can be opened, written as GGUF. */
+/* cmd_convert.c - writes any model that can be opened as GGUF. */
 #include "engine/make/convert.h"
 #include "frontend/cli/cli.h"
 
@@ -15,19 +15,20 @@ typedef struct {
 } convert_opts;
 
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf to write"},
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf file to write"},
     {"type", NULL, MYTH_OPT_TEXT, "TYPE", offsetof(convert_opts, type), "q8_0", 0, 0,
-     "of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, q4_0, "
+     "type of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, "
+     "q4_0, "
      "mxfp4, ..."},
     {"imatrix", NULL, MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, imatrix), NULL, 0, 0,
-     "which columns matter, from mythos imatrix or llama-imatrix: they are kept closer"},
+     "an importance matrix from mythos imatrix or llama-imatrix; columns that it calls important lose less precision"},
     {"kv", NULL, MYTH_OPT_TEXT, "LIST", offsetof(convert_opts, kv), NULL, 0, 0,
-     "facts to add: mythos.prompt=compact,mythos.trained_tokens=2048"},
+     "metadata to add: mythos.prompt=compact,mythos.trained_tokens=2048"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("convert", convert_opts, options),
                                            MYTH_GROUP_MODEL(convert_opts, model)};
 
-/* Cuts "key=value,key=value" in place. Whole numbers are numbers, the rest is text. */
+/* Parses "key=value,key=value" in place. A whole number becomes a number, any other value a text. */
 static myth_status parse_facts(myth_convert_kv *kv, uint32_t *n, char *text, myth_error *err)
 {
     for (char *save = NULL, *item = strtok_r(text, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
@@ -84,7 +85,7 @@ static int run(myth_cli *cli, const void *opts)
     if (o->kv) {
         facts = myth_alloc(cli->mem, MYTH_MEM_STAGING, "facts", strlen(o->kv) + 1);
         if (!facts)
-            return myth_cli_failf(cli, MYTH_ENOMEM, "no room for --kv");
+            return myth_cli_failf(cli, MYTH_ENOMEM, "out of memory for --kv");
         strcpy(facts, o->kv);
         MYTH_TRY(parse_facts(kv, &co.n_kv, facts, &err));
     }

@@ -1,4 +1,4 @@
-/* cmd_docs.c - the commands that print what the tables say: man, completion, version. */
+/* cmd_docs.c - the commands man, completion and version. */
 #include "engine/run/devices.h"
 #include "frontend/cli/help.h"
 #include "frontend/cli/json_out.h"
@@ -23,7 +23,7 @@ static int run_man(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_man = {
     .name = "man",
     .args = "[COMMAND]",
-    .help = "print the manual page (roff)",
+    .help = "print the manual page of mythos or of a command (roff)",
     .max_arg = 1,
     .run = run_man,
 };
@@ -47,7 +47,7 @@ static int run_completion(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_completion = {
     .name = "completion",
     .args = "bash|zsh|fish",
-    .help = "print the shell completion",
+    .help = "print the completion script of a shell",
     .min_arg = 1,
     .max_arg = 1,
     .run = run_completion,

@@ -1,12 +1,12 @@
-/* cmd_embed.c - texts to vectors: one text, a line each, or a file each; any number of them, in the order they came.
+/* cmd_embed.c - turns texts into vectors: one text, one for each line, or one for each file. Any number of texts; the
+ * vectors have the order of the texts.
  *
- * Text    the prompt of the use, then the text by the content entry: control tokens are inert; <bos> in front, <eos>
- *         behind. What is longer than the model (or -c) takes is cut before <eos>, said on stderr, and marked
+ * Text    <bos>, the prompt of the use, the text, <eos>. A text that spells a control token stays text. A text that is
+ *         longer than the model's context (or -c) is cut before <eos>; a note on stderr says so, and its row has
  *         "truncated"
- * Groups  as many texts as fill a micro-batch are run at once; a vector does not depend on its neighbours
- * Memory  the plan's, however many texts there are: one text, and GROUP texts as ids with their vectors
- * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]; a file that is not complete is
- *         not left behind */
+ * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
+ * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
+ * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. An incomplete file is removed */
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/npy.h"
 #include "texts.h"
@@ -31,26 +31,27 @@ typedef struct {
 
 static const myth_option options[] = {
     {"dim", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, dim), "(all)", 0, 65536,
-     "keep the first N values and norm again: 512, 256, 128"},
+     "keep only the first N values (512, 256 or 128) and normalise again"},
     {"prompt", NULL, MYTH_OPT_TEXT, "USE", offsetof(embed_opts, prompt), "none", 0, 0,
-     "what the text is for: none, query, document, code, question, fact, classification, clustering, similarity, "
+     "the use that the text is embedded for: none, query, document, code, question, fact, classification, clustering, "
+     "similarity, "
      "summary"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0, "print {\"embedding\":[...]}"},
     {"jsonl", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, jsonl), NULL, 0, 0,
-     "a text a line, as a JSON string or {\"text\"[,\"id\"]}; a vector a line"},
+     "read a text from each line, a JSON string or {\"text\"[,\"id\"]}, and print a vector on each line"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0,
-     "a path a line; each file is a text, its path the id"},
+     "read a path from each line; each file is a text, and its path the id"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0,
-     "where the vectors go"},
+     "write the vectors to FILE"},
     {"format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0,
-     "of -o: JSON lines, or float32 [texts, dim]"},
+     "format of -o: JSON lines, or a NumPy array float32 [texts, dim]"},
     {"line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
-     "longest line of a stream that cannot be measured first: standard input from a pipe"},
+     "longest line when the input is a pipe, which cannot be measured first"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("embed", embed_opts, options),
                                            MYTH_GROUP_MODEL(embed_opts, model), MYTH_GROUP_ENGINE(embed_opts, engine)};
 
-/* A text of the group under way. */
+/* One text of the current group. */
 typedef struct {
     char id[ID_BYTES]; /* JSON, or a path */
     size_t n_id;       /* 0 = none */
@@ -79,7 +80,7 @@ static bool is_many(const run_state *r) { return r->o->jsonl || r->o->files; }
 
 /* ---- input ---- */
 
-/* <bos> text <eos> into dst, at most n_most ids. */
+/* Encodes <bos> text <eos> into dst, at most n_most ids. */
 static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_item *it, myth_error *err)
 {
     const myth_special_ids *special = myth_tokenizer_special(r->model.tokenizer);
@@ -109,7 +110,7 @@ static myth_status keep_id(const run_state *r, slot *s, const myth_texts_item *i
     return MYTH_OK;
 }
 
-/* Most tokens of a text: of one text what it has, of many what the model takes. */
+/* The most tokens that a text can have: for a single text its own tokens, for several the model's context. */
 static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
 {
     myth_texts_item it;
@@ -154,7 +155,7 @@ static myth_status print_vector(run_state *r, const float *v, const slot *s, uin
     } else if (is_json) {
         fputc('{', r->out);
     }
-    if (s->n_id && !s->is_path) /* as it stands in the line: a writer of values has no such thing */
+    if (s->n_id && !s->is_path) /* the id is JSON already and is copied unchanged, which the JSON writer cannot do */
         fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
     if (is_json)
         fputs("\"embedding\":[", r->out);
@@ -165,7 +166,7 @@ static myth_status print_vector(run_state *r, const float *v, const slot *s, uin
     fputc('\n', r->out);
     if (r->file.path && ferror(r->out))
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
-    return MYTH_OK; /* main looks at standard output */
+    return MYTH_OK; /* main checks standard output */
 }
 
 static myth_status finish_output(run_state *r, myth_error *err)
@@ -190,7 +191,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(myth_texts_bound(&r->texts)) + 1,
                           sizeof(*r->ids));
     if (!r->ids)
-        return myth_fail(err, MYTH_ENOMEM, "no room for a text of %zu bytes", myth_texts_bound(&r->texts));
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a text of %zu bytes", myth_texts_bound(&r->texts));
     MYTH_TRY(measure(r, &n_tok, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     myth_embedder_opts(&eo, &r->model, n_tok);
@@ -198,7 +199,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo.n_ubatch, sizeof(*r->group_ids));
     r->vector = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "vectors", (size_t)GROUP * DIM_MAX, sizeof(*r->vector));
     if (!r->slots || !r->group_ids || !r->vector)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %d texts", GROUP);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %d texts", GROUP);
     MYTH_TRY(myth_texts_see(&r->texts, err));
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
@@ -208,14 +209,15 @@ static myth_status open_engine(run_state *r, myth_error *err)
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
     r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);
     if (r->dim > myth_embedder_dim(r->embedder) || r->dim > DIM_MAX)
-        return myth_fail(err, MYTH_EARG, "--dim %u: the model has %u", r->dim, myth_embedder_dim(r->embedder));
+        return myth_fail(err, MYTH_EARG, "--dim %u: the model's vectors have %u values", r->dim,
+                         myth_embedder_dim(r->embedder));
     if (r->n_most < 3)
-        return myth_fail(err, MYTH_EARG, "-c %u: a text is at least three tokens", r->n_most);
+        return myth_fail(err, MYTH_EARG, "-c %u: a text has at least three tokens", r->n_most);
 fail:
     return st;
 }
 
-/* The next texts, at most GROUP; *has_more is false when there are none behind them. */
+/* Reads the next texts, at most GROUP; *has_more is false when these are the last. */
 static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_text, bool *has_more, myth_error *err)
 {
     myth_texts_item it;
@@ -257,7 +259,7 @@ static myth_status embed_all(run_state *r, myth_error *err)
         r->n_done += n_text;
         show_progress(r);
         if (*r->cli->cancel && has_more)
-            return myth_fail(err, MYTH_ECANCEL, "stopped after %llu texts", (unsigned long long)r->n_done);
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu texts", (unsigned long long)r->n_done);
     }
     return MYTH_OK;
 }
@@ -270,10 +272,12 @@ static myth_status compute(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; give an EmbeddingGemma model with -m",
                          myth_weights_name(r->model.weights));
     if (!r->model.tokenizer)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(r->model.weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                         myth_weights_path(r->model.weights));
     MYTH_TRY(open_engine(r, err));
     if (!myth_embedder_has_dense(r->embedder))
-        myth_term_note(r->cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model",
+        myth_term_note(r->cli->term,
+                       "%s lacks the dense layers of the full model: vectors of the two cannot be compared",
                        myth_weights_name(r->model.weights));
     MYTH_TRY(open_output(r, err));
     st = embed_all(r, err);
@@ -311,7 +315,7 @@ static int run(myth_cli *cli, const void *opts)
     if (r.o->json + r.o->jsonl + r.o->files > 1)
         return myth_cli_failf(
             cli, MYTH_EARG,
-            "embed: --json is one text, --jsonl a text a line, --files a path a line; give one of them");
+            "embed: --json reads one text, --jsonl a text on each line, --files a path on each line; give one of them");
     if (r.o->format == 1 && !r.o->output)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
     myth_status st = compute(&r, &err);
@@ -323,12 +327,14 @@ static int run(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_embed = {
     .name = "embed",
     .args = "[FILE|-]",
-    .help = "a text, a text a line, or files of a list, to vectors of length 1",
-    .detail = "Needs an EmbeddingGemma model. A text is prompt and content between <bos> and <eos>; one that is longer "
-              "than the model or -c\n"
-              "takes is cut, and marked. Vectors of a model with dense layers do not mix with those of one without. "
-              "Any number of lines or\n"
-              "files is read in the memory that the plan says, and the vectors come in their order.",
+    .help = "turn a text, the lines of a file, or a list of files into vectors of length 1",
+    .detail =
+        "Needs an EmbeddingGemma model. Prompt and text are embedded between <bos> and <eos>; a text that is longer "
+        "than the model or -c\n"
+        "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
+        "without. "
+        "Any number of lines or\n"
+        "files is read in the memory of the plan, and the vectors have the order of the texts.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(embed_opts),

@@ -1,7 +1,7 @@
 /* cmd_generate.c - continues a text, a conversation or a list of ids.
  *
- * Thoughts  of a chat go to stderr, the answer to stdout; with --json they stand apart under "reasoning_content". The
- *           marks between them and the name of the channel are in neither; "ids" has every new id */
+ * Thoughts  a chat's thoughts go to stderr and its answer to stdout; with --json the thoughts are in
+ *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id */
 #include "conversation.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
@@ -23,26 +23,27 @@ typedef struct {
 
 static const myth_option options[] = {
     {"prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, prompt), NULL, 0, 0,
-     "text to continue, put behind the beginning-of-sequence id"},
+     "text to continue, after a beginning-of-sequence token"},
     {"file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, file), NULL, 0, 0,
-     "the text of a file (- = standard input)"},
+     "continue the text of this file (- = standard input)"},
     {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(generate_opts, ids), NULL, 0, 0,
-     "token ids to continue, as they are: 2,106"},
-    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0, "as the first turn of a chat"},
+     "token ids to continue, unchanged: 2,106"},
+    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0,
+     "use the text as the user's first turn of a chat"},
     {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, system), NULL, 0, 0,
-     "system text of the chat"},
+     "system prompt of the chat"},
     {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, messages), NULL, 0, 0,
      "a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
     {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(generate_opts, budget), "0", 0, 0,
-     "tokens a chat's answer may think first: 0 = none, -1 = any number"},
+     "tokens that a chat may think before it answers: 0 = none, -1 = any number"},
     {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0,
-     "match control tokens in the text"},
+     "read the names of control tokens in the text as control tokens"},
     {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20,
-     "new tokens at most"},
+     "most new tokens"},
     {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0,
-     "go on past stop tokens"},
+     "do not end at a stop token"},
     {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0,
-     "print the prompt too, control tokens by name: on stderr, or in the JSON"},
+     "also print the prompt, with control tokens by name, on stderr or in the JSON"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0,
      "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text"},
 };
@@ -60,7 +61,7 @@ typedef struct {
     int32_t *prompt, *ids;
     size_t n_prompt;
     uint32_t n_ids;
-    char *piece; /* what one token adds to the text */
+    char *piece; /* text of one token */
     char *shown; /* the prompt as the model sees it; NULL = not asked for */
     size_t n_shown;
     myth_detok detok;
@@ -70,8 +71,8 @@ typedef struct {
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
-    myth_channel channel; /* behind what was printed */
-    bool in_thought;      /* the line on stderr is not ended */
+    myth_channel channel; /* state after the printed ids */
+    bool in_thought;      /* the last line on stderr has no newline yet */
 } run_state;
 
 static void release(run_state *r)
@@ -88,7 +89,7 @@ static void release(run_state *r)
     myth_model_close(&r->model);
 }
 
-/* --reasoning-budget: whether the answer may think, and how long. */
+/* Reads --reasoning-budget: whether the answer may think, and for how many tokens. */
 static myth_status read_budget(run_state *r, myth_error *err)
 {
     const generate_opts *o = r->o;
@@ -99,19 +100,19 @@ static myth_status read_budget(run_state *r, myth_error *err)
                          "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
                          o->budget);
     if (n && !o->chat && !o->messages)
-        return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat thinks first: give --chat or --messages");
+        return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat can think first; give --chat or --messages");
     r->thinks = n != 0;
     r->n_think = n > 0 ? (uint32_t)n : 0;
     return MYTH_OK;
 }
 
-static myth_status take_prompt(run_state *r, size_t cap, myth_error *err)
+static myth_status alloc_prompt(run_state *r, size_t cap, myth_error *err)
 {
     if (cap > PROMPT_IDS_MAX)
-        return myth_fail(err, MYTH_ELIMIT, "%s: up to %zu ids, at most %d are made room for; leave some of it out",
+        return myth_fail(err, MYTH_ELIMIT, "%s: may have %zu token ids, more than the limit of %d; shorten it",
                          r->o->messages ? r->o->messages : "the prompt", cap, PROMPT_IDS_MAX);
     r->prompt = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "prompt", cap, sizeof(*r->prompt));
-    return r->prompt ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no room for %zu prompt ids", cap);
+    return r->prompt ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "out of memory for %zu prompt ids", cap);
 }
 
 static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_msg, myth_chat_opts opts,
@@ -122,9 +123,9 @@ static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_m
     myth_status st;
     opts.thinks = r->thinks;
     if (opts.thinks && !myth_chat_has_thoughts(form))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s does not think first; leave it out",
+        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
                          myth_family_name(r->model.config.family));
-    MYTH_TRY(take_prompt(r, cap, err));
+    MYTH_TRY(alloc_prompt(r, cap, err));
     MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap,
                                    &r->n_prompt, err));
 fail:
@@ -140,7 +141,7 @@ static myth_status encode_text(run_state *r, const char *text, size_t len, myth_
     if (o->chat)
         return encode_chat(r, o->system ? msg : msg + 1, o->system ? 2 : 1, (myth_chat_opts){.more = NULL}, err);
     size_t cap = myth_tokenizer_bound(len) + 1, first = 0;
-    myth_status no_room = take_prompt(r, cap, err);
+    myth_status no_room = alloc_prompt(r, cap, err);
     if (no_room != MYTH_OK)
         return no_room;
     if ((r->prompt[0] = myth_tokenizer_special(t)->bos) >= 0)
@@ -157,7 +158,8 @@ static myth_status read_prompt(run_state *r, myth_error *err)
     if (o->ids)
         return myth_cli_ids(&r->prompt, &r->n_prompt, r->cli->mem, o->ids, err);
     if (!r->model.tokenizer)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer; give --ids", myth_weights_path(r->model.weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give --ids",
+                         myth_weights_path(r->model.weights));
     if (o->messages) {
         myth_status open = myth_conversation_open(&r->talk, r->cli->mem, o->messages, err);
         return open != MYTH_OK ? open
@@ -183,11 +185,11 @@ static myth_status show_prompt(run_state *r, myth_error *err)
         return MYTH_OK;
     for (size_t i = 0; i < r->n_prompt; i++)
         if (r->prompt[i] < 0 || (uint32_t)r->prompt[i] >= myth_tokenizer_n_vocab(t))
-            return MYTH_OK; /* --ids beyond the vocabulary have no text */
+            return MYTH_OK; /* ids past the vocabulary have no text */
     r->n_shown = myth_prompt_text(NULL, 0, t, r->prompt, r->n_prompt);
     r->shown = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "prompt text", r->n_shown);
     if (!r->shown)
-        return myth_fail(err, MYTH_ENOMEM, "no room for a prompt of %zu bytes", r->n_shown);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a prompt of %zu bytes", r->n_shown);
     myth_prompt_text(r->shown, r->n_shown, t, r->prompt, r->n_prompt);
     if (!r->o->json) {
         myth_term_data(r->cli->term, stderr, r->shown, r->n_shown);
@@ -202,7 +204,7 @@ static void on_prefill(void *user, uint32_t done, uint32_t total)
     myth_term_progress(r->cli->term, "prompt", done, total);
 }
 
-/* Ends what a thought or an answer left of a character, where the other begins. */
+/* Writes the rest of a character that the thought or the answer ended in the middle of. */
 static void end_part(run_state *r, FILE *f)
 {
     myth_term_data(r->cli->term, f, r->piece, myth_detok_finish(&r->detok, r->piece));
@@ -229,7 +231,7 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
-/* The text of one part of the new ids. */
+/* Prints the text of the thoughts, or of the answer, as one JSON string. */
 static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
 {
     myth_channel c = r->channel;
@@ -325,7 +327,7 @@ static myth_status generate(run_state *r, myth_error *err)
         r->piece =
             myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));
     if (!r->ids || (r->model.tokenizer && !r->piece)) {
-        st = myth_fail(err, MYTH_ENOMEM, "no room for %u new ids", o->n_predict);
+        st = myth_fail(err, MYTH_ENOMEM, "out of memory for %u new ids", o->n_predict);
         goto fail;
     }
     if (r->model.tokenizer)
@@ -351,7 +353,7 @@ static int run(myth_cli *cli, const void *opts)
     if (given != 1)
         return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST");
     if (r.o->system && !r.o->chat)
-        return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to --chat");
+        return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt needs --chat");
     myth_status st = generate(&r, &err);
     int code = st == MYTH_OK ? exit_of_finish(&r) : myth_cli_fail(cli, &err);
     if (st == MYTH_ENOFIT)

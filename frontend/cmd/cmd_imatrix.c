@@ -1,4 +1,4 @@
-/* cmd_imatrix.c - which input columns of each matrix a text makes use of, for convert --imatrix. */
+/* cmd_imatrix.c - measures how much each input column of each matrix matters for a text, for convert --imatrix. */
 #include "engine/make/imatrix_tap.h"
 #include "windows.h"
 
@@ -14,7 +14,8 @@ typedef struct {
 static const myth_option options[] = {
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0,
      "the importance matrix to write"},
-    {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0, "windows of the text at most"},
+    {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0,
+     "most windows of the text to run"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("imatrix", imatrix_opts, options),
                                            MYTH_GROUP_MODEL(imatrix_opts, model),
@@ -35,12 +36,12 @@ static void ignore_row(void *user, uint32_t tok, uint32_t layer, const float *ro
     (void)user, (void)tok, (void)layer, (void)row, (void)d;
 }
 
-/* What writing will take counts as staging that was seen, so that the plan has it. */
+/* Books and unbooks the bytes that writing the file will need, so that the plan has them. */
 static myth_status measure_writer(run_state *r, myth_error *err)
 {
     const uint64_t bytes = myth_imatrix_tap_write_bytes(&r->model);
     if (!myth_mem_book(r->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "imatrix", bytes))
-        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of a file", (unsigned long long)bytes);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a file of %llu bytes", (unsigned long long)bytes);
     myth_mem_unbook(r->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, bytes);
     return MYTH_OK;
 }
@@ -54,7 +55,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     if (strcmp(cli->global->device, "auto") == 0)
-        eo.device = "cpu"; /* the only one whose products can be looked at */
+        eo.device = "cpu"; /* only the CPU device lets us see the inputs of its matrix products */
     const uint32_t most = r->model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,
                    n = wish < most ? wish : most;
     const bool is_encoder = r->model.config.is_bidirectional;
@@ -96,13 +97,13 @@ static myth_status gather(run_state *r, myth_error *err)
     }
     myth_term_progress_end(cli->term);
     if (!i)
-        return myth_fail(err, MYTH_ECANCEL, "stopped before the first window");
+        return myth_fail(err, MYTH_ECANCEL, "interrupted before the first window");
     MYTH_TRY(
         myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
     myth_term_note(cli->term, "%s: %u windows of %u tokens", r->o->output, i, n);
     if (i < r->text.n_window)
-        return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows; %s holds these", i, r->text.n_window,
-                         r->o->output);
+        return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u windows; %s has the sums of these", i,
+                         r->text.n_window, r->o->output);
 fail:
     return st;
 }
@@ -127,9 +128,9 @@ static int run(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_imatrix = {
     .name = "imatrix",
     .args = "FILE...",
-    .help = "how much each column of each matrix matters for a text, for convert --imatrix",
-    .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of what goes into every "
-              "matrix. The file is that of\n"
+    .help = "measure how much each column of each matrix matters for a text, for convert --imatrix",
+    .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of the inputs of every "
+              "matrix. The file has the form of\n"
               "llama-imatrix; llama-quantize reads it too.",
     .group = groups,
     .n_group = 3,

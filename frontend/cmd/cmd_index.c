@@ -1,8 +1,8 @@
-/* cmd_index.c - makes or updates the index of a directory, or checks it.
+/* cmd_index.c - creates, updates or checks the index of a directory.
  *
- * Vectors   are made when they are asked for (--embed, --embed-model); an index that has them is kept in step by every
- *           run, unless --no-embed. Words come first: they are written and can be searched while the model is at work
- */
+ * Vectors   are made only when --embed or --embed-model asks for them, because a model is slow. Once an index has
+ *           vectors, every run without --no-embed updates them. Words are written first, so that they can be searched
+ *           while the model still works */
 #include "embedding.h"
 #include "frontend/cli/json_out.h"
 
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LISTED_MAX = 20 }; /* lines of one kind on a terminal; --json has all */
+enum { LISTED_MAX = 20 }; /* most lines of one kind that are printed; --json has all */
 
 typedef struct {
     const char *embed_model;
@@ -23,28 +23,28 @@ static const myth_option index_options[] = {
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, json), NULL, 0, 0,
      "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},\"lost\",\"unread\":[..],...}"},
     {"check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
-     "compare everything that the index holds, instead of an update; where there is none it is made first"},
+     "check that all parts of the index agree, instead of updating it; without an index, create it first"},
     {"rebuild", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, rebuild), NULL, 0, 0,
-     "remove the index that is there and make it anew; embeddings of texts are kept"},
+     "delete the index and create it again; the vectors of texts are kept"},
     {"embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
-     "make vectors too, with the shipped embedder; later runs keep them in step"},
+     "also make vectors, with the shipped embedder; later runs update them"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0,
-     "make vectors with this EmbeddingGemma model"},
+     "also make vectors, with this EmbeddingGemma model"},
     {"no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0,
-     "words, symbols and history alone: vectors that are there stay as they are"},
+     "update words, symbols and history only; existing vectors stay as they are"},
 };
 static const myth_option_group index_groups[] = {MYTH_GROUP("index", index_opts, index_options)};
 
-/* Texts that come while the index is at work, for JSON behind the numbers: problems of a check, files that could not be
- * read. */
+/* A list of texts that callbacks collect for the JSON output: the problems of a check, or files that could not be read.
+ */
 typedef struct {
     myth_cli *cli;
-    char *text; /* one behind the other, zero-terminated */
+    char *text; /* zero-terminated texts, one after the other */
     size_t n, cap;
-    uint64_t n_line, n_vectors; /* n_vectors: lines about vectors, which are made anew from what is kept */
+    uint64_t n_line, n_vectors; /* n_vectors: problems of vectors, which any update repairs */
 } lines;
 
-/* Memory for a list is no reason to fail: what has no room is on the terminal alone. */
+/* Makes room for n more bytes; false when there is none. The run goes on then, and the text is missing in the JSON. */
 static bool reserve(lines *l, size_t n)
 {
     if (l->cap - l->n >= n)
@@ -74,7 +74,7 @@ static void on_problem(void *arg, const char *line)
         put_line(l, line);
 }
 
-/* Three texts each: path, reason, why. */
+/* Adds three texts: path, reason, why. */
 static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
 {
     lines *l = arg;
@@ -98,7 +98,8 @@ static void on_progress(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
     myth_term_progress(arg, "index, KiB", done >> 10, all >> 10);
 }
 
-/* Files that have a note: cut by their text though there is a grammar, or with words left out. */
+/* Lists the files that have a note: no parser could handle them although their language has a grammar, or some of their
+ * words are not in the index. */
 static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
 {
     uint64_t n = 0;
@@ -124,7 +125,7 @@ static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
     }
     sqlite3_finalize(q);
     if (!j && n > LISTED_MAX)
-        myth_term_note(cli->term, "and %llu more files cut by their text; --json lists them",
+        myth_term_note(cli->term, "%llu more files were cut by their text or lack words; --json lists them",
                        (unsigned long long)(n - LISTED_MAX));
 }
 
@@ -143,8 +144,8 @@ static void on_embedded(void *arg, uint64_t done, uint64_t all, double seconds)
     myth_term_progress(arg, what, done, all);
 }
 
-/* What is there, without making any. */
-static void look_at_vectors(myth_index *x, semantic *s)
+/* Counts the vectors that the index has, without making any. */
+static void count_vectors(myth_index *x, semantic *s)
 {
     myth_vectors *v = NULL;
     myth_error why = {0};
@@ -158,12 +159,12 @@ static void look_at_vectors(myth_index *x, semantic *s)
     s->stats.kind = about->kind;
     snprintf(s->model, sizeof(s->model), "%s", about->name);
     if (about->is_behind)
-        snprintf(s->off, sizeof(s->off), "the index was updated since; mythos index brings them in step");
+        snprintf(s->off, sizeof(s->off), "the index changed after its vectors were made; mythos index updates them");
     myth_vectors_close(v);
 }
 
-/* The model for what waits: what was asked for, else the one whose vectors the index has. *out NULL, with why, when it
- * is not needed or not there. */
+/* Opens the model for texts without a vector: the one that a flag names, else the one that made the index's vectors.
+ * *out NULL: it is not needed, or not found, and `why` has the reason. */
 static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index *x, const index_opts *o, char why[256],
                                 myth_error *err)
 {
@@ -180,7 +181,7 @@ static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index 
     st = myth_semantic_model(out, cli, model, name, NULL, &no);
     if (st == MYTH_OK || st == MYTH_ECANCEL || st == MYTH_ENOMEM)
         return st == MYTH_OK ? st : myth_fail(err, st, "%s", no.msg);
-    snprintf(why, 256, "%s", no.msg); /* what is kept can still be put in step */
+    snprintf(why, 256, "%s", no.msg); /* vectors that are kept for known texts can still be used */
     return MYTH_OK;
 fail:
     return st;
@@ -203,7 +204,7 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     if (work.n_missing)
         MYTH_TRY(myth_embedding_start(model, work.peak_bytes, err));
     if (work.n_missing && !myth_embedding_has_dense(model))
-        myth_term_note(cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model",
+        myth_term_note(cli->term, "%s lacks the dense layers of the full model: vectors of the two cannot be compared",
                        myth_embedding_face(model)->name);
     uo.embedder = model ? myth_embedding_face(model) : NULL;
     st = myth_vectors_update(x, &uo, &s->stats, err);
@@ -212,15 +213,16 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
     const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
     if (n_cut)
-        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings",
+        myth_term_note(cli->term,
+                       "%llu chunks are longer than the model can read; their vectors are made from their beginnings",
                        (unsigned long long)n_cut);
 fail:
     myth_embedding_close(model);
     return st;
 }
 
-/* Fails for what was asked for and for what ends the run; else a model or a memory limit that does not fit leaves
- * vectors waiting. */
+/* Makes or updates the vectors. When no flag asked for them, a missing model or a memory limit is not an error: the
+ * vectors are then made by a later run. */
 static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o, semantic *s, myth_error *err)
 {
     const bool is_asked = o->embed || o->embed_model;
@@ -230,7 +232,7 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
         st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
     } else if (!o->no_embed && !o->check) {
         if (!is_asked && myth_vectors_is_in_step(x))
-            look_at_vectors(x, s);
+            count_vectors(x, s);
         if (s->has)
             return MYTH_OK;
         *s = (semantic){0};
@@ -242,9 +244,9 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
     char waiting[256];
     snprintf(waiting, sizeof(waiting), "%s", st == MYTH_OK ? s->off : why.msg);
     if (s->model[0])
-        return MYTH_OK; /* made or found to be in step: nothing is to be looked at */
+        return MYTH_OK; /* the vectors are up to date and already counted */
     if (myth_vectors_is_built())
-        look_at_vectors(x, s);
+        count_vectors(x, s);
     else
         snprintf(s->off, sizeof(s->off), "%s", why.msg);
     s->stats.n_embedded = made.n_embedded;
@@ -351,7 +353,7 @@ static void print_text(myth_cli *cli, const myth_index_stats *s, const lines *pr
         myth_term_note(cli->term, "%llu added, %llu changed, %llu removed in %.2f s", (unsigned long long)s->n_added,
                        (unsigned long long)s->n_changed, (unsigned long long)s->n_removed, s->seconds);
     if (s->rebuilt[0])
-        myth_term_note(cli->term, "the index was made anew: %s", s->rebuilt);
+        myth_term_note(cli->term, "the index was rebuilt: %s", s->rebuilt);
     if (s->history_note[0])
         myth_term_note(cli->term, "%s", s->history_note);
 }
@@ -374,7 +376,8 @@ static int run_index(myth_cli *cli, const void *opts)
                               o->embed ? "--embed" : "--embed-model");
     if (o->rebuild && o->check)
         return myth_cli_failf(cli, MYTH_EARG, "index: --rebuild and --check exclude each other");
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write, as a full disk is */
+    signal(SIGXFSZ,
+           SIG_IGN); /* let a limit on file sizes fail the write, as a full disk does, instead of ending the process */
     myth_index_opts io = {
         .root = myth_cli_dir(cli, 0),
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
@@ -385,8 +388,8 @@ static int run_index(myth_cli *cli, const void *opts)
     st = myth_index_open(&x, cli->mem, &io, &err);
     if (st == MYTH_OK && o->check)
         st = myth_index_last(x, &stats, &err);
-    if (o->check &&
-        (st == MYTH_ENOTFOUND || (st == MYTH_OK && stats.n_file == 0))) { /* none, or a first run that was ended */
+    if (o->check && (st == MYTH_ENOTFOUND ||
+                     (st == MYTH_OK && stats.n_file == 0))) { /* there is no index, or its first run was interrupted */
         myth_index_close(x);
         x = NULL;
         io.is_read_only = false;
@@ -419,16 +422,15 @@ fail:
     } else {
         if (n_problem)
             code = myth_exit_worse(
-                code,
-                myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s", myth_index_path(x),
-                               (unsigned long long)n_problem, myth_s(n_problem),
-                               problems.n_vectors == n_problem ? "its vectors are made anew by" : "it is made anew by",
-                               problems.n_vectors == n_problem ? "" : " --rebuild"));
+                code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s", myth_index_path(x),
+                                     (unsigned long long)n_problem, myth_s(n_problem),
+                                     problems.n_vectors == n_problem ? "repair its vectors with" : "rebuild it with",
+                                     problems.n_vectors == n_problem ? "" : " --rebuild"));
         else if (stats.n_lost)
             code = MYTH_EXIT_INCOMPLETE;
         list_unstructured(cli, x, NULL);
         if (unread.n_line > LISTED_MAX)
-            myth_term_note(cli->term, "and %llu more that could not be read; --json lists them",
+            myth_term_note(cli->term, "%llu more could not be read; --json lists them",
                            (unsigned long long)(unread.n_line - LISTED_MAX));
         if (o->json)
             print_json(cli, x, &stats, &problems, &unread, &vectors, is_check);
@@ -445,24 +447,24 @@ fail:
 const myth_command myth_cmd_index = {
     .name = "index",
     .args = "[DIR]",
-    .help = "make or update the index of a directory: words, symbols, uses, history, vectors",
-    .detail = "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory. Only "
-              "what changed is read again. "
-              "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model "
-              "takes its time; an index that has "
-              "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; "
-              "an interrupted run keeps what is "
-              "done and the next goes on. "
-              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a directory of "
-              "more than 65,536 names, "
-              "a source file that is binary or no regular file, code whose parser had no time or whose shape no parser "
-              "can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
-              "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, "
-              "other repositories) and data that is cut by "
-              "its text are no loss; mythos scan --explain lists them. An index that is found to be damaged is made "
-              "anew, and the run says so; --rebuild makes any anew. Exits with 65 when --check finds damage, 66 when "
-              "there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
-              "process updates it.",
+    .help = "create or update the index of a directory: words, symbols, uses, history, vectors",
+    .detail =
+        "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory itself. Only "
+        "files that changed are read again. "
+        "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, because a model "
+        "is slow; once an index has vectors, every run without --no-embed updates them. "
+        "A text is embedded only once, even if several files have it; an interrupted run keeps what is "
+        "done, and the next run continues.\n"
+        "Exits with 3 when the index is incomplete: a file could not be read or is over 64 MiB, a directory has "
+        "more than 65,536 names, "
+        "a source file is binary or not a regular file, the parser ran out of time or cannot handle the "
+        "code (its definitions are not known), or a line of more than 64 KiB has words that were left out. These "
+        "files are listed (\"unread\", \"unstructured\"). Files that a rule leaves out (ignored, links, media, "
+        "minified, other repositories), and data files without a parser, do not make it incomplete; mythos scan "
+        "--explain lists them. A damaged index is rebuilt, with a note; --rebuild rebuilds it in any case. "
+        "Exits with 65 when --check finds damage, 66 when "
+        "there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
+        "process updates it.",
     .group = index_groups,
     .n_group = 1,
     .opts_bytes = sizeof(index_opts),

@@ -1,4 +1,5 @@
-/* cmd_info.c - what is known of a model and of this machine. */
+/* cmd_info.c - the commands info, which describes a model, and devices, which lists what this machine can compute
+ * on. */
 #include "engine/run/devices.h"
 #include "frontend/cli/plan_out.h"
 
@@ -39,7 +40,7 @@ static uint32_t count_global(const myth_config *c)
     return n;
 }
 
-/* Bytes of tensors per element type. */
+/* Adds up the bytes of the tensors of each element type. */
 static void sum_types(uint64_t bytes[MYTH_DTYPE_N], const myth_weights *w)
 {
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++)
@@ -120,7 +121,7 @@ static int run_info(myth_cli *cli, const void *opts)
     myth_engine_opts eo;
     uint64_t bytes[MYTH_DTYPE_N] = {0};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* it answers, whatever the limit */
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* info must answer, so it reads the headers without a limit */
     MYTH_TRY(myth_cli_model_open(cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, &err));
     MYTH_TRY(myth_cli_limits(cli, &limits, &eo, &err));
@@ -138,7 +139,7 @@ fail:
 const myth_command myth_cmd_info = {
     .name = "info",
     .args = "",
-    .help = "what a model is, where it was found, and what it would take",
+    .help = "describe a model: where it was found, its shape, and the memory it needs",
     .group = info_groups,
     .n_group = 3,
     .opts_bytes = sizeof(info_opts),
@@ -211,7 +212,7 @@ static int run_devices(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_devices = {
     .name = "devices",
     .args = "",
-    .help = "what this machine can compute on",
+    .help = "list the devices that this machine can compute on",
     .group = devices_groups,
     .n_group = 1,
     .opts_bytes = sizeof(devices_opts),

@@ -1,5 +1,5 @@
-/* cmd_inspect_diff.c - inspects what changed: the definitions around changed lines, with their surroundings, callers
- * and tests. */
+/* cmd_inspect_diff.c - inspects a change: the definitions that contain changed lines, with the code around them, their
+ * callers and their tests. */
 #include "select_run.h"
 
 #include <stdio.h>
@@ -15,11 +15,12 @@ typedef struct {
 
 static const myth_option options[] = {
     {"staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0,
-     "what git's index has, beside HEAD (or REV)"},
+     "inspect what is staged in git's index, compared with HEAD (or REV)"},
     {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
-     "a unified diff whose new side is in the directory; - reads standard input"},
+     "inspect this unified diff, whose new side must be in the directory; - reads standard input"},
     {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
-     "findings that count: in changed lines, in changed definitions and lines that the diff shows, in changed files, "
+     "which findings to keep: in changed lines, in changed definitions and lines that the diff shows, in changed "
+     "files, "
      "anywhere"},
 };
 static const myth_option_group groups[] = {
@@ -64,7 +65,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     const char *spec = cli->n_arg ? cli->arg[0] : NULL;
     myth_status st;
     if (j->o->patch && (spec || j->o->staged))
-        return myth_fail(err, MYTH_EARG, "--diff takes the changes from a file; leave out %s",
+        return myth_fail(err, MYTH_EARG, "--diff reads the changes from a file; leave out %s",
                          spec ? "the revision" : "--staged");
     if (spec && !*spec)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
@@ -84,7 +85,7 @@ fail:
     return st;
 }
 
-/* As many ranges as the task's tokens allow. */
+/* Writes the task with as many changed ranges as its tokens allow. */
 static myth_status make_task(diff_job *j, const myth_model *model, const myth_inspect_opts *io, myth_error *err)
 {
     uint32_t most = io->task_tokens ? io->task_tokens : MYTH_INSPECT_TASK_TOKENS, n_tok = UINT32_MAX;
@@ -96,11 +97,11 @@ static myth_status make_task(diff_job *j, const myth_model *model, const myth_in
                 return st;
         }
         if (n_tok <= most || ranges == 0)
-            return MYTH_OK; /* else the pipeline refuses, with the numbers */
+            return MYTH_OK; /* if even the shortest task is too long, the pipeline refuses it with the numbers */
     }
 }
 
-static void say(const diff_job *j, const myth_cli *cli)
+static void print_changes(const diff_job *j, const myth_cli *cli)
 {
     const myth_changes *c = &j->changes;
     uint32_t n_said = 0;
@@ -132,9 +133,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if (st != MYTH_OK)
         return st;
     myth_select_run_end(&j->run, io, &counts);
-    say(j, cli);
+    print_changes(j, cli);
     if (io->style == MYTH_PROMPT_FULL &&
-        counts.n_subject) { /* a compact model knows one task, the one it was trained for */
+        counts.n_subject) { /* a compact model knows only the task it was trained for */
         st = make_task(j, model, io, err);
         io->task = j->task;
         if (st == MYTH_OK)
@@ -178,13 +179,13 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_inspect_diff = {
     .name = "inspect-diff",
     .args = "[REV|A..B]",
-    .help = "inspect what changed: of the working tree, the index, between commits, or a patch",
-    .detail = "Without an argument the working tree beside HEAD; REV: beside that commit; A..B: commit B beside A; "
-              "A...B: B beside where they parted.\n"
-              "Changed definitions are inspected, their callers and tests are context; lines are those of the new "
-              "side. Nothing of a repository is run.\n"
-              "A changed file that cannot be shown (too large, zero bytes in code, another version than the diff's) is "
-              "listed in every form: exit 3. A diff without anything to show is exit 0.",
+    .help = "inspect a change: the working tree, the index, two commits, or a patch",
+    .detail = "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
+              "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
+              "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
+              "the new side. No code of the repository is executed.\n"
+              "A changed file that cannot be shown (too large, zero bytes in code, or not the version of the diff) is "
+              "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(diff_opts),

@@ -1,5 +1,4 @@
-/* cmd_inspect_file.c - inspects one file: the whole of it is the subject; context that an answer asks for comes from
- * the files around it. */
+/* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
 #include "frontend/inspect/prompt/nearby.h"
 #include "inspect_run.h"
 
@@ -13,7 +12,7 @@ typedef struct {
 
 static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(file_opts, inspect)};
 
-/* The file as it was read, until the material has it. */
+/* The bytes of the file, until the material takes them over. */
 typedef struct {
     unsigned char *bytes;
     size_t len;
@@ -59,10 +58,11 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
     file f = {0};
     struct stat is;
     if (stat(cli->arg[0], &is) == 0 && S_ISDIR(is.st_mode))
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "inspect-file: %s is a directory; give one of its files, or ask about all of it with "
-                              "mythos inspect-topic \"QUESTION\" -C %s",
-                              cli->arg[0], cli->arg[0]);
+        return myth_cli_failf(
+            cli, MYTH_EARG,
+            "inspect-file: %s is a directory; give one of its files, or ask about the whole directory with "
+            "mythos inspect-topic \"QUESTION\" -C %s",
+            cli->arg[0], cli->arg[0]);
     const myth_inspect_job job = {.begin = begin, .fill = fill, .on_context = on_context, .user = &f};
     int code = myth_inspect_command(cli, &o->inspect, &job);
     myth_nearby_close(f.nearby);
@@ -74,12 +74,12 @@ const myth_command myth_cmd_inspect_file = {
     .name = "inspect-file",
     .args = "PATH",
     .help = "inspect a source file and print findings",
-    .detail = "The exact prompt is counted before anything is generated: more than --max-prompt-tokens is refused "
-              "(exit 3) with the\n"
-              "count, the limit and what to do. The answer is generated under a grammar in which files, lines and "
-              "evidence cannot be\n"
-              "wrong, and checked again against the bytes of the file. An interrupt (SIGINT) ends with the findings so "
-              "far (exit 3), a second one at once.",
+    .detail = "The tokens of the prompt are counted before anything is generated; more than --max-prompt-tokens are "
+              "refused (exit 3) with the\n"
+              "count, the limit and what to do. The answer is generated under a grammar that allows only existing "
+              "files, lines and\n"
+              "quotes, and is checked again against the bytes of the file. An interrupt (SIGINT) ends the run with the "
+              "findings so far (exit 3); a second one ends it at once.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(file_opts),

@@ -34,7 +34,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         return st;
     snprintf(j->title, sizeof(j->title), "symbol %.140s", cli->arg[0]);
     io->title = j->title;
-    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows one task, the one it was trained for */
+    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows only the task it was trained for */
         snprintf(j->task, sizeof(j->task),
                  "Inspect the definition of %.140s. Its callers, what it calls, and its tests are context: report what "
                  "is wrong in the definition, and "
@@ -70,11 +70,10 @@ const myth_command myth_cmd_inspect_symbol = {
     .args = "NAME",
     .help = "inspect a definition together with its callers, callees and tests",
     .detail =
-        "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. What is shown beside the "
-        "definition is what `mythos symbols`\n"
-        "lists, the strongest reasons first, as far as the prompt has room; what it has no room for is listed, and the "
-        "run is incomplete (exit 3). An unknown name is answered with the "
-        "nearest (exit 66).",
+        "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. The context is what "
+        "`mythos symbols`\n"
+        "lists, the most certain first, as far as it fits into the prompt; what does not fit is listed, and the "
+        "run is incomplete (exit 3). For an unknown name the most similar names are printed (exit 66).",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(symbol_opts),

@@ -1,4 +1,4 @@
-/* cmd_inspect_topic.c - inspects the chunks that a question is about. */
+/* cmd_inspect_topic.c - inspects the chunks of code that answer a question. */
 #include "embedding.h"
 #include "select_run.h"
 
@@ -15,11 +15,11 @@ typedef struct {
 
 static const myth_option options[] = {
     {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "12", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX,
-     "most chunks to inspect; what is found only by the way is left out, and fewer come"},
+     "most chunks to inspect; chunks with much weaker evidence than the best are left out, so there can be fewer"},
     {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0,
-     "search by words alone, without embeddings"},
+     "search by words only, without vectors"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
-     "where the model of the index's vectors is"},
+     "the model that made the index's vectors"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUPS_INSPECT(topic_opts, inspect),
@@ -46,7 +46,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     myth_status st = myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){.is_patch = true}, err);
     if (st != MYTH_OK)
         return st;
-    /* before the model that inspects is opened: its plan is made anew behind this one */
+    /* the embedding model is closed before the inspecting model is opened and planned */
     j->search.query = cli->arg[0];
     if (j->o->lexical)
         snprintf(j->semantic.off, sizeof(j->semantic.off), "--lexical was given");
@@ -66,12 +66,12 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &j->search, &counts, err);
     snprintf(off, sizeof(off), "%s", j->semantic.off);
-    myth_semantic_close(&j->semantic, cli); /* nothing of it is booked when the run is planned */
+    myth_semantic_close(&j->semantic, cli); /* frees its memory before the run is planned */
     if (st != MYTH_OK)
         return st;
     snprintf(j->title, sizeof(j->title), "topic %.140s", cli->arg[0]);
     io->title = j->title;
-    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows one task, the one it was trained for */
+    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows only the task it was trained for */
         snprintf(j->task, sizeof(j->task),
                  "Inspect the code below with regard to this question, and report the findings that answer it: %s",
                  cli->arg[0]);
@@ -106,10 +106,9 @@ const myth_command myth_cmd_inspect_topic = {
     .name = "inspect-topic",
     .args = "QUESTION",
     .help = "inspect the places that a question is about",
-    .detail = "The chunks of the files that the question is about, found as `mythos search QUESTION` finds them and "
-              "cut where the evidence falls off; of a "
-              "definition that was cut the rest of it. A question that one small file answers shows few. Nothing found "
-              "is exit 66.",
+    .detail = "Inspects the chunks that `mythos search QUESTION` finds, up to the place where the evidence becomes "
+              "clearly weaker. When a chunk is one part of a definition, the rest of the definition is added. A "
+              "question that one small file answers shows few chunks. When nothing is found, the exit code is 66.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(topic_opts),

@@ -1,5 +1,4 @@
-/* cmd_log.c - the run log from outside: which runs there are, what one did, why it went as it did, and the same run
- * again. */
+/* cmd_log.c - reads the run log: lists the runs, shows one, explains it (why), and repeats it (replay). */
 #include "frontend/inspect/log/runlog_doc.h"
 #include "frontend/inspect/log/runlog_file.h"
 #include "frontend/inspect/log/runlog_replay.h"
@@ -22,15 +21,15 @@ typedef struct {
 static const myth_option options[] = {
     {"log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(log_opts, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0,
      "the run log to read"},
-    {"limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "runs that list shows"},
+    {"limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "number of runs that list shows"},
     {"prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, prompts), NULL, 0, 0,
-     "show prompts and answers too; --json has them"},
+     "also show prompts and answers; --json always has them"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, json), NULL, 0, 0,
      "print the record, the list or the answers as JSON"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("log", log_opts, options)};
 
-/* ---- out: what the log holds was redacted when it was written, so it is shown as it is ---- */
+/* ---- output; secrets were replaced when the log was written, so it is printed as it is ---- */
 
 static void put_json(myth_json_out *j, const json_t *v)
 {
@@ -61,7 +60,7 @@ static void put_json(myth_json_out *j, const json_t *v)
     }
 }
 
-/* Whether no container of v is nested deeper than `most`. */
+/* Whether v has at most `most` levels of nested containers. */
 static bool is_within(const json_t *v, int most)
 {
     const char *key;
@@ -85,7 +84,7 @@ static void print_json(const json_t *v)
 
 static void print_safe(const char *text) { myth_term_safe(stdout, text, strlen(text)); }
 
-/* "name      " and a value. */
+/* Prints "name      ", to be followed by a value. */
 static void print_key(const char *name) { printf("%-11s", name); }
 static void print_field(const char *name, const char *value)
 {
@@ -161,8 +160,7 @@ static int run_list(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
 
 /* ---- show ---- */
 
-/* Texts beside the record take their place in it: "prompt" and "answer" of each exchange, the report as it was printed.
- */
+/* Replaces the name of a stored text by the text: "prompt" and "answer" of each exchange, and the printed report. */
 static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, const char *key, const char *name,
                                myth_mem *mem, myth_error *err)
 {
@@ -173,7 +171,7 @@ static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, cons
     myth_status st = myth_runlog_file_text(f, run, name, &text, &n, err);
     if (st == MYTH_OK) {
         json_t *s = json_stringn(text, n);
-        for (size_t i = 0; !s && i < n; i++) /* an answer that was cut in a character */
+        for (size_t i = 0; !s && i < n; i++) /* the answer was cut inside a character: not UTF-8 */
             if ((unsigned char)text[i] >= 0x80)
                 text[i] = '?';
         json_object_set_new(o, key, s ? s : json_stringn(text, n));
@@ -385,7 +383,7 @@ static void show_report(const json_t *doc)
         printf("%-11s%lld, after %.3f s\n", "exit code", (long long)json_integer_value(code),
                json_number_value(json_object_get(doc, "seconds")));
     else
-        printf("%-11snone: the run was ended, or goes on\n", "exit code");
+        printf("%-11snone: the run was killed, or is still running\n", "exit code");
 }
 
 static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, json_t *doc)
@@ -421,8 +419,9 @@ static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_
     size_t i, k;
     if (what && !myth_runlog_why_target(&target, path, sizeof(path), doc, what))
         return myth_cli_failf(
-            cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu: mythos log show %lld", (long long)run,
-            what, json_array_size(json_object_get(json_object_get(doc, "report"), "findings")), (long long)run);
+            cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu, which mythos log show %lld lists",
+            (long long)run, what, json_array_size(json_object_get(json_object_get(doc, "report"), "findings")),
+            (long long)run);
     if (json_object_get(doc, "index")) {
         myth_status st = myth_runlog_file_text(f, run, "index_files", &list, &n, &err);
         if (st != MYTH_OK && st != MYTH_ENOTFOUND)
@@ -431,7 +430,7 @@ static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_
     json_t *answers = myth_runlog_why(doc, &target, list ? &(myth_why_index){list, n} : NULL);
     myth_free(cli->mem, list);
     if (!answers)
-        return myth_cli_failf(cli, MYTH_ENOMEM, "log why: no memory");
+        return myth_cli_failf(cli, MYTH_ENOMEM, "log why: out of memory");
     if (o->json) {
         print_json(answers);
     } else {
@@ -519,7 +518,7 @@ static int verb_of(const char *word)
     return -1;
 }
 
-/* A number, or "last". */
+/* Whether word is the number of a run, or "last". */
 static bool is_run(int64_t *run, const char *word)
 {
     char *end;
@@ -543,28 +542,28 @@ static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int v
     myth_status st;
     if (cli->n_arg > 1 && !is_run(&run, cli->arg[1])) {
         if (verb != VERB_WHY || cli->n_arg > 2)
-            return myth_cli_failf(cli, MYTH_EARG,
-                                  "log %s: got '%.80s', expected the number of a run or last; mythos log list",
-                                  verbs[verb], cli->arg[1]);
+            return myth_cli_failf(
+                cli, MYTH_EARG,
+                "log %s: got '%.80s', expected the number of a run, or last; mythos log list shows the numbers",
+                verbs[verb], cli->arg[1]);
         what = cli->arg[1];
     }
     if (cli->n_arg > 2)
         what = cli->arg[2];
     if (what && verb != VERB_WHY)
-        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s' behind the run, expected nothing", verbs[verb],
-                              what);
+        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s' after the run, expected nothing", verbs[verb], what);
     if (!run)
         MYTH_TRY(myth_runlog_file_newest(f, &run, &err));
     MYTH_TRY(myth_runlog_file_record(f, run, &record, &n, &err));
     json_t *doc = json_loadb(record, n, 0, NULL);
     myth_free(cli->mem, record);
     if (!doc)
-        return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is no JSON", myth_runlog_file_path(f),
-                              (long long)run);
+        return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is not JSON; the log is damaged",
+                              myth_runlog_file_path(f), (long long)run);
     if (!is_within(doc, MYTH_JOUT_DEPTH)) {
         json_decref(doc);
         return myth_cli_failf(cli, MYTH_EFORMAT,
-                              "%.160s: the record of run %lld is nested deeper than %d levels: no run has written it",
+                              "%.160s: the record of run %lld is nested deeper than %d levels; mythos did not write it",
                               myth_runlog_file_path(f), (long long)run, MYTH_JOUT_DEPTH);
     }
     int code = verb == VERB_SHOW ? run_show(cli, o, f, run, doc)
@@ -589,7 +588,7 @@ static int run_log(myth_cli *cli, const void *opts)
                               near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (verb == VERB_LIST && cli->n_arg > 1)
-        return myth_cli_failf(cli, MYTH_EARG, "log list: got '%.80s', expected nothing behind it", cli->arg[1]);
+        return myth_cli_failf(cli, MYTH_EARG, "log list: got '%.80s', expected no argument", cli->arg[1]);
     if (myth_runlog_file_place(path, sizeof(path), o->path, &err) != MYTH_OK ||
         myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){.is_read_only = true}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
@@ -601,18 +600,17 @@ static int run_log(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_log = {
     .name = "log",
     .args = "list|show|why|replay [RUN] [WHAT]",
-    .help = "what earlier runs did, why, and the same run again",
+    .help = "list earlier runs, show or explain one, or run it again",
     .detail =
-        "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven "
+        "RUN is a number that list prints, or last (the default). show prints the record of a run. why answers seven "
         "questions about it: was evidence missed,\n"
-        "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden "
-        "behind copies and tests; WHAT is a\n"
-        "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the "
-        "bytes: exit 0 equal, 1 different\n"
-        "with the first difference, 3 when it cannot be made again, with every reason. The log keeps texts as "
-        "reports show them, with\n"
-        "the secrets that are known as such named, and files as hashes. It does not know every secret: keep it as "
-        "you keep the code.",
+        "was a file absent, was something truncated, was most of it noise, was a finding invented, was a "
+        "definition split, or was it hidden among copies and tests; WHAT is a\n"
+        "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
+        "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
+        "it cannot be repeated.\n"
+        "The log keeps texts as reports show them, with known secrets replaced by placeholders, and files as "
+        "hashes. It does not recognise every secret: protect the log as you protect the code.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(log_opts),

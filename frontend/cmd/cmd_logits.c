@@ -1,11 +1,11 @@
-/* cmd_logits.c - logits and hidden rows of given ids, as .npy files; the best k as JSON.
+/* cmd_logits.c - writes the logits and hidden states of given ids as .npy files, or prints the k best logits as JSON.
  *
- * Rows     every line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all are computed as one
- *          ragged batch
- * Files    -o out.npy float32 [n_tok, vocab] after the final cap; --hidden hid.npy float32 [n_layer + 1, n_tok,
- *          d_model]; for --ids-file the row number goes in front of the suffix: out-000.npy. With --last N n_tok is N
- *          at most: the others are a prompt of which nothing is asked
- * Defaults float32 activations, float32 cache, reference order; --fast computes as generate does */
+ * Rows     each line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all sequences are computed in
+ *          one batch
+ * Files    -o out.npy float32 [n_tok, vocab], logits after the final soft cap; --hidden hid.npy float32 [n_layer + 1,
+ *          n_tok, d_model]. With --ids-file the row number is put before the suffix: out-000.npy. With --last N, n_tok
+ *          is at most N: the earlier tokens are only a prompt
+ * Defaults float32 activations and cache in the reference order; --fast computes as generate does */
 #include "engine/base/json.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -26,18 +26,19 @@ typedef struct {
 static const myth_option options[] = {
     {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(logits_opts, ids), NULL, 0, 0, "token ids: 2,106"},
     {"ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0,
-     "ids per line, [2,106] or {\"ids\":[2,106]}, in one ragged batch"},
+     "a file with ids on each line, [2,106] or {\"ids\":[2,106]}; all lines are computed in one batch"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0,
-     "logits as .npy, float32 [n_tok, vocab]"},
+     "write the logits as .npy, float32 [n_tok, vocab]"},
     {"hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0,
-     "residual stream as .npy, float32 [n_layer+1, n_tok, d]"},
+     "write the residual stream as .npy, float32 [n_layer+1, n_tok, d]"},
     {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024,
-     "the K best of every token as JSON"},
+     "print the K best logits of every token as JSON"},
     {"last", NULL, MYTH_OPT_U32, "N", offsetof(logits_opts, last), "(all)", 0, 0,
-     "of the last N tokens of each row only"},
+     "only for the last N tokens of each row"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, json), NULL, 0, 0,
-     "with --top-k: [[{\"id\",\"logit\"}...]...]; a level more for --ids-file"},
-    {"fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0, "the arithmetic that generate uses"},
+     "with --top-k: print [[{\"id\",\"logit\"}...]...], for --ids-file a list of these"},
+    {"fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0,
+     "compute as generate does, not in the reference order"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("logits", logits_opts, options),
@@ -47,8 +48,8 @@ static const myth_option_group groups[] = {
 
 typedef struct {
     uint32_t first, n_tok; /* its tokens in the batch */
-    uint32_t n_out;        /* the last so many are asked for */
-    char *path;            /* names of its two files, one behind the other */
+    uint32_t n_out;        /* how many of its last tokens have output */
+    char *path;            /* names of its two files, one after the other */
     myth_npy logits, hidden;
     myth_seq *seq;
 } row;
@@ -102,7 +103,7 @@ static myth_status add_row(run_state *r, size_t n, myth_error *err)
     return MYTH_OK;
 }
 
-/* The array in a line that is an object with ids, as tokenize and generate print it; any other line as it is. */
+/* The array "ids" of a line that is an object, as tokenize and generate print it; any other line unchanged. */
 static char *array_of(char *line)
 {
     myth_json j;
@@ -126,7 +127,7 @@ static char *array_of(char *line)
     return line;
 }
 
-/* Cuts the text into lines; the ids of all lines end up in one array. */
+/* Reads the ids of every line into one array. */
 static myth_status read_lines(run_state *r, char *text, size_t len, myth_error *err)
 {
     size_t line_no = 1;
@@ -167,7 +168,7 @@ static myth_status read_file(run_state *r, myth_error *err)
         memcpy(text, data, len);
         st = read_lines(r, text, len, err);
     } else {
-        st = myth_fail(err, MYTH_ENOMEM, "%s: no room for its rows", r->o->ids_file);
+        st = myth_fail(err, MYTH_ENOMEM, "%s: out of memory for its rows", r->o->ids_file);
     }
     myth_free(mem, text);
     myth_free(mem, data);
@@ -179,7 +180,7 @@ static myth_status read_input(run_state *r, myth_error *err)
     size_t n;
     r->rows = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "rows", r->o->ids ? 1 : ROW_MAX, sizeof(*r->rows));
     if (!r->rows)
-        return myth_fail(err, MYTH_ENOMEM, "no room for the rows");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for the rows");
     if (!r->o->ids)
         return read_file(r, err);
     myth_status st = myth_cli_ids(&r->ids, &n, r->cli->mem, r->o->ids, err);
@@ -207,7 +208,7 @@ static myth_status create_files(run_state *r, uint32_t idx, myth_error *err)
     size_t n_out = o->out ? strlen(o->out) + 16 : 0, n_hid = o->hidden ? strlen(o->hidden) + 16 : 0;
     w->path = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "paths", n_out + n_hid + 1);
     if (!w->path)
-        return myth_fail(err, MYTH_ENOMEM, "no room for output names");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for the names of the output files");
     if (o->out) {
         name_of(w->path, n_out, o->out, numbered, idx);
         MYTH_TRY(myth_npy_create(&w->logits, w->path, (uint64_t[]){w->n_out, c->n_vocab}, 2, err));
@@ -221,7 +222,7 @@ fail:
     return st;
 }
 
-/* Which of its rows token tok of the batch is. */
+/* The output row of token `tok` of the batch, counted from the first token of this row that has output. */
 static uint32_t out_of(const row *w, uint32_t tok) { return tok - w->first - (w->n_tok - w->n_out); }
 
 static void on_full_logits(void *user, uint32_t tok, const float *data, uint32_t n_vocab)
@@ -268,7 +269,7 @@ static void print_top_k(const run_state *r, const myth_result *res)
 
 /* ---- the run ---- */
 
-static myth_status take_arrays(run_state *r, myth_error *err)
+static myth_status alloc_arrays(run_state *r, myth_error *err)
 {
     const logits_opts *o = r->o;
     myth_mem *mem = r->cli->mem;
@@ -276,7 +277,7 @@ static myth_status take_arrays(run_state *r, myth_error *err)
     r->want = myth_alloc(mem, MYTH_MEM_STAGING, "wants", r->n_tok);
     r->run = myth_alloc_n(mem, MYTH_MEM_STAGING, "runs", r->n_row, sizeof(*r->run));
     if (!r->row_of || !r->want || !r->run)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", r->n_tok);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %u tokens", r->n_tok);
     for (uint32_t i = 0; i < r->n_row; i++)
         for (uint32_t t = r->rows[i].first; t < r->rows[i].first + r->rows[i].n_tok; t++)
             r->row_of[t] = i;
@@ -310,7 +311,7 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_result res;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_input(r, err));
-    MYTH_TRY(take_arrays(r, err));
+    MYTH_TRY(alloc_arrays(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_logits_opts(&eo, r->n_row, r->n_out, r->longest, o->fast, o->out != NULL, o->hidden != NULL, o->top_k);
     for (uint32_t i = 0; i < r->n_row; i++)
@@ -360,7 +361,8 @@ static int run(myth_cli *cli, const void *opts)
     if ((r.o->ids != NULL) == (r.o->ids_file != NULL))
         return myth_cli_failf(cli, MYTH_EARG, "logits: give --ids LIST or --ids-file FILE");
     if (!r.o->out && !r.o->hidden && !r.o->top_k)
-        return myth_cli_failf(cli, MYTH_EARG, "logits: nothing to make; give -o FILE, --hidden FILE or --top-k K");
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "logits: no output is asked for; give -o FILE, --hidden FILE or --top-k K");
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     release(&r);
@@ -370,7 +372,7 @@ static int run(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_logits = {
     .name = "logits",
     .args = "",
-    .help = "logits and hidden rows of given ids as .npy, or their k best as JSON",
+    .help = "write logits and hidden states of token ids as .npy, or print the best logits as JSON",
     .detail = "Computed in float32 with a float32 cache in the reference order, as "
               "with --exact; --fast computes as generate does.",
     .group = groups,

@@ -1,5 +1,5 @@
-/* cmd_map.c - a directory on a page: what a person or a prompt gets, or everything that is known of its files as JSON.
- */
+/* cmd_map.c - prints an overview of a directory that fits into a number of tokens, for people and prompts; with --json
+ * all that the index knows about its files. */
 #include "retrieval/retrieval.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "frontend/cli/json_out.h"
@@ -19,16 +19,15 @@ typedef struct {
 
 static const myth_option map_options[] = {
     {"tokens", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, tokens), "2000", 1, 10000000,
-     "of the text at most, counted by the model's tokenizer"},
+     "most tokens of the overview, counted with the model's tokenizer"},
     {"for", NULL, MYTH_OPT_TEXT, "QUERY", offsetof(map_opts, query), NULL, 0, 0,
-     "files that answer it, and what they lead to, first"},
+     "show files that answer QUERY, and files that these use, first"},
     {"under", NULL, MYTH_OPT_TEXT, "PATH", offsetof(map_opts, under), NULL, 0, 0,
-     "only files below this folder of DIR"},
+     "show only files below this folder of DIR"},
     {"summaries", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, summaries), NULL, 0, 0,
-     "with one line of each file by the model where it has one; those that are missing are made first, and kept in the "
-     "index"},
+     "also show a line that the model wrote about each file; missing lines are made first and kept in the index"},
     {"summary-files", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, summary_files), "200", 0, 10000000,
-     "of --summaries: files that the model is shown in this run at most, the most important first"},
+     "most files that the model summarises in this run, the most important first"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, json), NULL, 0, 0,
      "print "
      "{\"tokens\",\"budget\",\"n_files\",\"n_shown\",\"text\",\"files\":[{\"path\",\"language\",\"summary\","
@@ -56,7 +55,7 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
         c->cap = 0;
         c->ids = myth_alloc_n(c->cli->mem, MYTH_MEM_STAGING, "ids", need, sizeof(*c->ids));
         if (!c->ids)
-            return myth_fail(err, MYTH_ENOMEM, "no room for %zu ids", need);
+            return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu ids", need);
         c->cap = need;
     }
     myth_status st =
@@ -182,8 +181,8 @@ static double ms_of(clockid_t clock)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Lines for files that have none, by a map that knows which are important; x is in a ledger of its own, so that it is
- * no part of the model's plan. */
+/* Makes the missing lines of --summaries, with a map that orders files by importance. x is in a ledger of its own, so
+ * that it is not part of the model's plan. */
 static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *x, myth_mem *mem, myth_error *err)
 {
     myth_repomap *m = NULL;
@@ -196,13 +195,12 @@ static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *
     if (st != MYTH_OK)
         return st;
     if (n.n_done < n.n_missing)
-        myth_term_note(
-            cli->term,
-            "summaries: %u of %u files were looked at, %u have a line; %u are left for the next run (--summary-files)",
-            n.n_done, n.n_missing, n.n_kept, n.n_missing - n.n_done);
+        myth_term_note(cli->term,
+                       "summaries: read %u of %u files, %u have a line; %u are left for the next run (--summary-files)",
+                       n.n_done, n.n_missing, n.n_kept, n.n_missing - n.n_done);
     else if (n.n_missing)
-        myth_term_note(cli->term, "summaries: %u files were looked at, %u have a line, %u by asking the model",
-                       n.n_done, n.n_kept, n.n_asked);
+        myth_term_note(cli->term, "summaries: read %u files, %u have a line, %u were written by the model", n.n_done,
+                       n.n_kept, n.n_asked);
     return MYTH_OK;
 }
 
@@ -217,7 +215,7 @@ static int run_map(myth_cli *cli, const void *opts)
     counter c = {.cli = cli};
     myth_mem *own = NULL, *mem = cli->mem;
     if (o->query && !o->query[0])
-        return myth_cli_failf(cli, MYTH_EARG, "map: --for: an empty query");
+        return myth_cli_failf(cli, MYTH_EARG, "map: --for: the query is empty");
     if (o->summaries) {
         MYTH_TRY(myth_mem_open(&own, 0, &err));
         mem = own;
@@ -225,7 +223,7 @@ static int run_map(myth_cli *cli, const void *opts)
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
     MYTH_TRY(myth_cli_index(&x, cli, mem, myth_cli_dir(cli, 0), &err));
-    if (o->summaries) { /* a model's run and its plan end before anything else of the model is opened */
+    if (o->summaries) { /* the summaries' run and its plan must end before the tokenizer is opened for counting */
         MYTH_TRY(make_summaries(cli, o, x, mem, &err));
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
@@ -267,15 +265,15 @@ fail:
 const myth_command myth_cmd_map = {
     .name = "map",
     .args = "[DIR]",
-    .help = "a directory on a page: folders, files, signatures, risks, the most important first",
-    .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The "
+    .help = "print an overview of a directory: folders, files, signatures, risks, the most important first",
+    .detail = "Files that much of the code uses are shown first, and never more than --tokens. The "
               "index is brought up to date first. "
-              "A file's line names its risks with the line that says so, then what the file says of itself. Values "
-              "are not shown, nor what is known as a secret. Exits "
+              "The line of a file names its risks with their line numbers, then the comment at its head. Values of "
+              "constants and known secrets are not shown. Exits "
               "with 3 when not even one line fits or something could not be read, 66 when there is no file.\n"
-              "With --summaries the model says in one line what a file is for, where its own words say less; lines are "
-              "kept by the file's content and made "
-              "anew by another model. An interrupt (SIGINT) keeps those that are there (exit 3), the next run goes on.",
+              "With --summaries the model writes one line about a file whose own comments say too little. Lines are "
+              "kept with the file's content and written again when another model is used. An interrupt (SIGINT) keeps "
+              "the finished lines (exit 3), and the next run continues.",
     .group = map_groups,
     .n_group = 3,
     .opts_bytes = sizeof(map_opts),

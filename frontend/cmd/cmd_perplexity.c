@@ -1,10 +1,11 @@
-/* cmd_perplexity.c - how well a model foresees a text; with --kl how far its choices are from another model's.
+/* cmd_perplexity.c - measures how well a model predicts a text, and with --kl how far its predictions are from another
+ * model's.
  *
- * Windows  of -c tokens (512), each begun anew with <bos>; the tokens of the second half are scored, so that each has
- *          half a window before it
- * Error    of the mean of the scored tokens' surprise, as a part of the perplexity
- * KL       sum over the vocabulary of p log(p / q), p the other model's (the reference), in nats; a step of KL_ROWS
- *          tokens at a time, since a whole row of the vocabulary is kept for each */
+ * Windows  the text is cut into windows of -c tokens (512), each starting with <bos>. Only the second half of a window
+ *          is scored, so that every scored token has at least half a window of context
+ * Error    standard error of the mean of -log p, multiplied by the perplexity
+ * KL       sum over the vocabulary of p log(p / q) in nats, where p is the reference model. KL_ROWS tokens are compared
+ *          at a time, because each needs a whole row of logits */
 #include "frontend/cli/json_out.h"
 #include "windows.h"
 
@@ -23,9 +24,9 @@ typedef struct {
 
 static const myth_option options[] = {
     {"kl", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(perplexity_opts, kl), NULL, 0, 0,
-     "also the mean divergence from this model, which is the reference"},
+     "also print the mean KL divergence from this reference model"},
     {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(perplexity_opts, n_most), "(all)", 0, 0,
-     "windows of the text at most"},
+     "most windows of the text to run"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(perplexity_opts, json), NULL, 0, 0,
      "print {\"perplexity\",\"error\",\"nll\",\"tokens\",\"windows\",\"window\"[,\"kl\",\"kl_error\",\"same_top\"]}"},
 };
@@ -67,7 +68,7 @@ static void count(mean *m, double v)
 
 static double mean_of(const mean *m) { return m->sum / (double)m->n; }
 
-/* Of the mean: 0 for a single value. */
+/* Standard error of the mean; 0 for a single value. */
 static double error_of(const mean *m)
 {
     const double v = mean_of(m), spread = m->squares / (double)m->n - v * v;
@@ -78,9 +79,11 @@ static double error_of(const mean *m)
 
 static myth_status refuse_encoder(const myth_model *m, myth_error *err)
 {
-    return m->config.is_bidirectional ? myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it foresees no text",
-                                                  myth_weights_name(m->weights))
-                                      : MYTH_OK;
+    return m->config.is_bidirectional
+             ? myth_fail(err, MYTH_EUNSUPPORTED,
+                         "%s makes embeddings and cannot predict text; give a model that generates",
+                         myth_weights_name(m->weights))
+             : MYTH_OK;
 }
 
 static void fill_opts(myth_engine_opts *eo, const run_state *r)
@@ -101,13 +104,16 @@ static myth_status open_other(run_state *r, myth_engine_opts *eo, myth_plan_extr
     MYTH_TRY(myth_cli_model_open(r->cli, &r->other.model, &flags, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(refuse_encoder(&r->other.model, err));
     if (r->other.model.config.n_vocab != r->own.model.config.n_vocab)
-        return myth_fail(err, MYTH_EARG, "--kl: %s has a vocabulary of %u, %s one of %u",
+        return myth_fail(err, MYTH_EARG,
+                         "--kl: %s has a vocabulary of %u tokens, but %s has %u; the models must share one",
                          myth_weights_name(r->other.model.weights), r->other.model.config.n_vocab,
                          myth_weights_name(r->own.model.weights), r->own.model.config.n_vocab);
     MYTH_TRY(myth_plan_make(&plan, &r->other.model, eo, NULL, NULL, false, err));
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         extra->bytes[c] +=
-            c == MYTH_MEM_STAGING ? 0 : plan.device[0].bytes[c]; /* its staging is live when the other's is planned */
+            c == MYTH_MEM_STAGING
+                ? 0
+                : plan.device[0].bytes[c]; /* its staging is already counted when the other model is planned */
 fail:
     return st;
 }
@@ -130,7 +136,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     const uint32_t most = r->own.model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,
                    n = wish < most ? wish : most;
     if (n < 4)
-        return myth_fail(err, MYTH_EARG, "-c %u: a window of four tokens at least", n);
+        return myth_fail(err, MYTH_EARG, "-c %u: a window has at least four tokens", n);
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->own.model, n, r->o->n_most, err));
     fill_opts(&eo, r);
     r->n_vocab = r->own.model.config.n_vocab;
@@ -140,7 +146,7 @@ static myth_status open_all(run_state *r, myth_error *err)
                 ? myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "logits", (size_t)KL_ROWS * r->n_vocab, sizeof(*r->rows))
                 : NULL;
     if (!r->want || !r->next || (r->o->kl && !r->rows))
-        return myth_fail(err, MYTH_ENOMEM, "no room for a window of %u tokens", n);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a window of %u tokens", n);
     if (r->o->kl) {
         myth_engine_opts other = eo;
         MYTH_TRY(open_other(r, &other, &extra, err));
@@ -179,7 +185,7 @@ static myth_status score(run_state *r, const int32_t *ids, myth_error *err)
     for (uint32_t i = 0; i < res.n_rows; i++) {
         const double v = (double)res.lse[i] - (double)res.ask_logit[i];
         if (!isfinite(v))
-            return myth_fail(err, MYTH_EFORMAT, "%s: logits that are not finite: mythos verify names the cause",
+            return myth_fail(err, MYTH_EFORMAT, "%s: logits are infinite or NaN; mythos verify finds the cause",
                              myth_weights_path(r->own.model.weights));
         count(&r->nll, v);
     }
@@ -221,7 +227,7 @@ static void compare_row(void *user, uint32_t tok, const float *q, uint32_t n_voc
     double kl = 0.0;
     for (uint32_t i = 0; i < n_vocab; i++) {
         const double a = (double)p[i] - lp;
-        if (a > -60.0) /* below that nothing reaches a double's sum */
+        if (a > -60.0) /* smaller terms do not change a sum of doubles */
             kl += exp(a) * (a - ((double)q[i] - lq));
     }
     count(&r->kl, kl);
@@ -259,7 +265,7 @@ static myth_status compare(run_state *r, const int32_t *ids, myth_error *err)
             MYTH_TRY(step(r, both[s], ids + i, k, true, err));
     }
     if (!isfinite(r->kl.sum) || !isfinite(r->nll.sum))
-        st = myth_fail(err, MYTH_EFORMAT, "logits that are not finite: mythos verify names the cause");
+        st = myth_fail(err, MYTH_EFORMAT, "logits are infinite or NaN; mythos verify finds the cause");
 fail:
     return st;
 }
@@ -310,8 +316,9 @@ static myth_status measure(run_state *r, myth_error *err)
         return st;
     if (r->nll.n)
         print(r, i);
-    return i < r->text.n_window ? myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows", i, r->text.n_window)
-                                : MYTH_OK;
+    return i < r->text.n_window
+             ? myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u windows", i, r->text.n_window)
+             : MYTH_OK;
 }
 
 static void close_side(side *s)
@@ -342,9 +349,10 @@ static int run(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_perplexity = {
     .name = "perplexity",
     .args = "FILE...",
-    .help = "how well a model foresees a text; with --kl, how far it is from another model",
-    .detail =
-        "Windows of -c tokens (512), each begun with <bos>, the second half of each scored, as llama-perplexity does.",
+    .help = "measure how well a model predicts a text, and with --kl how far it is from another model",
+    .detail = "Cuts the text into windows of -c tokens (512), each starting with <bos>, and scores the second half of "
+              "each, as "
+              "llama-perplexity does.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(perplexity_opts),

@@ -1,4 +1,4 @@
-/* cmd_plan.c - the bytes of a command before it is run, from the model's headers alone. */
+/* cmd_plan.c - prints the bytes that a command would need, from the model's headers only. */
 #include "frontend/inspect/inspect.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
@@ -20,12 +20,14 @@ enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
 static const myth_option options[] = {
     {"for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench|embed", offsetof(plan_opts, what), "generate", 0,
      0, "the command to plan"},
-    {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once"},
+    {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096,
+     "number of sequences at the same time"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
      "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}, of a table "
      "{\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
     {"table", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, is_table), NULL, 0, 0,
-     "every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; no model is read"},
+     "print a table of every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; reads no "
+     "model"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("plan", plan_opts, options),
@@ -33,14 +35,14 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
 
-/* That context may be asked for is part of a plan; nothing asks here. */
+/* The plan of an inspection has memory for context rounds if this callback is set; it is never called here. */
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
 {
     (void)user, (void)request, (void)m, (void)of, (void)near, (void)near_cap;
     return 0;
 }
 
-/* Of the file, or without one of the longest prompt that the default limit allows. */
+/* Plans inspect-file for the file, or without a file for the longest prompt that the default limit allows. */
 static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo,
                                    myth_plan_extra *extra, myth_error *err)
 {
@@ -61,7 +63,8 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     };
     myth_status st = MYTH_OK;
     if (!m->tokenizer)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                         myth_weights_path(m->weights));
     if (cli->n_arg)
         MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err));
     MYTH_TRY(myth_prompt_style_of(&io.style, myth_weights_meta(m->weights), err));
@@ -84,7 +87,7 @@ fail:
     return st;
 }
 
-/* What the command would ask, with its own defaults; with `is_limited` made to fit. */
+/* Plans the command with its own defaults; with is_limited, shrunk to fit the memory limit. */
 static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited,
                                 myth_error *err)
 {
@@ -119,7 +122,8 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
 
 /* ---- the table of published sizes ---- */
 
-/* One size and type, at every context that it was trained for; the last is its own where that is less. */
+/* Prints one size and type at every context up to the one it was trained with; a shorter trained context is the last
+ * row. */
 static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size, myth_dtype type, myth_json_out *j,
                             myth_error *err)
 {
@@ -137,10 +141,11 @@ static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size,
         const uint32_t want = o->engine.ctx_size ? o->engine.ctx_size : contexts[i];
         myth_plan plan = {0};
         if (*cli->cancel)
-            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "plan --table: stopped"));
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "plan --table: interrupted"));
         last = cell.engine.ctx_size = want < most ? want : most;
         st = plan_command(&plan, cli, &cell, &m, false, err);
-        const bool is_refused = st == MYTH_EUNSUPPORTED; /* what a device lacks is said of its row */
+        const bool is_refused =
+            st == MYTH_EUNSUPPORTED; /* a shape that the device does not support gets a row with the reason */
         if (!is_refused)
             MYTH_TRY(st);
         st = MYTH_OK;
@@ -193,9 +198,10 @@ static int run(myth_cli *cli, const void *opts)
     myth_model model;
     myth_plan plan = {0};
     myth_json_out j;
-    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* it answers, whatever the limit */
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* plan must answer, so it reads the headers without a limit */
     if (o->is_table && (o->what == FOR_INSPECT_FILE || cli->n_arg))
-        return myth_cli_failf(cli, MYTH_EARG, "--table: sizes without a file; not with --for inspect-file or a PATH");
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "--table plans sizes without a file; leave out --for inspect-file and PATH");
     if (o->is_table)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
@@ -215,14 +221,14 @@ const myth_command myth_cmd_plan = {
     .name = "plan",
     .args = "[PATH]",
     .max_arg = 1,
-    .help = "bytes of every class before a command runs, and what would fit",
-    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also "
+    .help = "print the memory that a command would need, and which flags would make it fit",
+    .detail = "Reads the model's headers only. The exit code is 0 whenever it has an answer, also "
               "when the answer is that it does not fit.\n"
-              "PATH is the file of --for inspect-file. --table is of the shapes alone, "
+              "PATH is the file of --for inspect-file. --table uses the published shapes, "
               "without limits: weights in the type, but vectors and routers in f32;\n"
-              "keys and values of global layers; rings of local ones; what a step, the "
-              "tokenizer and the bookkeeping take. A table of per-layer\n"
-              "embeddings, of which only rows are read, stands apart and is not in the "
+              "keys and values of global layers; rings of local layers; and scratch for a step, "
+              "the tokenizer and bookkeeping. The table of per-layer\n"
+              "embeddings, of which only rows are read, has a column of its own and is not in the "
               "total. CodeGemma has the shapes of gemma-2b and gemma-7b;\n"
               "EmbeddingGemma is counted without its two dense layers.",
     .group = groups,

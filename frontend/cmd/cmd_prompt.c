@@ -1,14 +1,14 @@
-/* cmd_prompt.c - prints the prompt that inspect-file would build. Needs a tokenizer and a configuration only.
+/* cmd_prompt.c - prints the prompt that inspect-file would build. Needs only a tokenizer and a configuration.
  *
- * Batch    one JSON object a line in, one a line out, for those who train a model on exactly these tokens:
+ * Batch    reads a JSON object from each line and prints one for each, to train a model on exactly these tokens:
  *            in   {"path":"a.c", "code":"...", "findings":[{"lines":[3,4], "rule":"off-by-one", "evidence":"...",
  *                 ...}]}
  *            out  {"path","ids","answer","answer_ids"}   or   {"path","error"}
- *          "within":[a,b]: only these lines are in the prompt, as for a part of a split file.
- *          code left out: the file at path is read. findings left out: no answer in the output. Of a finding, lines and
- *          rule are needed; evidence defaults to the first cited line that is not blank, severity to the rule's, status
- *          to likely, the texts to "". answer_ids end in the end-of-turn id. An answer that the grammar of the prompt
- *          would not generate is an error. */
+ *          With "within":[a,b] the prompt has only these lines, as for a part of a split file. Without "code" the file
+ *          at path is read. Without "findings" the output has no answer. A finding needs lines and rule; evidence
+ *          defaults to the first cited line that is not blank, severity to the rule's, status to likely, and the texts
+ *          to "". answer_ids ends with the end-of-turn id. An answer that the prompt's grammar does not allow is an
+ *          error. */
 #include "frontend/inspect/answer/findings.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -25,12 +25,13 @@ typedef struct {
 
 static const myth_option options[] = {
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, json), NULL, 0, 0,
-     "ids, text and layout hash as JSON, one line a file"},
+     "print ids, text and layout hash as JSON, one line for each file"},
     {"batch", NULL, MYTH_OPT_TEXT, "FILE", offsetof(prompt_opts, batch), NULL, 0, 0,
-     "JSON lines with path, code, findings (- = stdin); see the man page"},
-    {"text", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, text), NULL, 0, 0, "with --batch: the prompt's text too"},
+     "read JSON lines with path, code and findings (- = standard input); see the man page"},
+    {"text", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, text), NULL, 0, 0,
+     "with --batch: also print the prompt's text"},
     {"prompt-style", "--style", MYTH_OPT_TEXT, "STYLE", offsetof(prompt_opts, style), NULL, 0, 0,
-     "compact or full, instead of what the model says"},
+     "compact or full; the default is what the model was trained for"},
 };
 
 static const myth_option_group groups[] = {MYTH_GROUP("prompt", prompt_opts, options),
@@ -44,7 +45,7 @@ typedef struct {
     myth_json_out out;
 } run;
 
-/* Everything taken for one file. */
+/* Everything that is allocated for one file. */
 typedef struct {
     unsigned char *bytes;
     myth_source src;
@@ -88,7 +89,7 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
         json_int_t first = json_integer_value(json_array_get(within, 0)),
                    last = json_integer_value(json_array_get(within, 1));
         if (first < 1 || last < first || last > it->src.n_line)
-            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first,
+            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has lines 1 to %u", (long long)first,
                              (long long)last, it->src.n_line);
         it->block.first = (uint32_t)first;
         it->block.last = (uint32_t)last;
@@ -96,7 +97,7 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
     bound = myth_prompt_bound(&p);
     it->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "prompt ids", bound, sizeof(int32_t));
     if (!it->ids)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %zu ids", path, bound);
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu ids", path, bound);
     st = myth_prompt_encode(r->model.tokenizer, mem, myth_chat_form_of(&r->model.config), &p, it->ids, bound,
                             &it->n_ids, err);
 fail:
@@ -109,7 +110,7 @@ static myth_status write_text(run *r, item *it, myth_error *err)
     size_t len = myth_prompt_text(NULL, 0, t, it->ids, it->n_ids);
     it->text = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "prompt text", len);
     if (!it->text)
-        return myth_fail(err, MYTH_ENOMEM, "prompt: %zu bytes", len);
+        return myth_fail(err, MYTH_ENOMEM, "prompt: out of memory for %zu bytes", len);
     myth_prompt_text(it->text, len, t, it->ids, it->n_ids);
     if (r->o->json || r->o->batch) {
         myth_jout_key(&r->out, "text");
@@ -155,7 +156,7 @@ static myth_str json_str(const json_t *v, const char *key)
     return json_is_string(s) ? (myth_str){json_string_value(s), json_string_length(s)} : (myth_str){"", 0};
 }
 
-/* The first cited line that is not blank, cut to whole characters that the grammar has room for. */
+/* Copies the first cited line that is not blank, cut after a whole character to the grammar's limit. */
 static size_t default_evidence(char *dst, size_t cap, const myth_block *b, const myth_finding *f, size_t limit)
 {
     uint32_t idx = b->src->line[f->first - 1].next, off, len;
@@ -181,13 +182,13 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
     json_int_t first = json_integer_value(json_array_get(lines, 0)),
                last = json_integer_value(json_array_get(lines, 1));
     if (first < it->block.first || last < first || last > it->block.last)
-        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first,
+        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has lines %u to %u", (long long)first,
                          (long long)last, it->block.first, it->block.last);
     f->first = (uint32_t)first;
     f->last = (uint32_t)last;
     f->rule = myth_rule_find(rule.text, rule.len);
     if (f->rule < 0)
-        return myth_fail(err, MYTH_EARG, "rule: no \"%.*s\" in the list", (int)(rule.len < 40 ? rule.len : 40),
+        return myth_fail(err, MYTH_EARG, "rule: unknown rule \"%.*s\"", (int)(rule.len < 40 ? rule.len : 40),
                          rule.text);
     f->severity = myth_rules[f->rule].severity;
     for (int i = 0; i < MYTH_SEVERITY_N; i++)
@@ -209,7 +210,7 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
     return MYTH_OK;
 }
 
-/* The grammar of the prompt generates exactly this answer. */
+/* Checks that the grammar of the prompt allows exactly this answer. */
 static myth_status check_answer(const run *r, const item *it, myth_error *err)
 {
     uint64_t state[MYTH_AUTOMATON_STATE_MAX / 8];
@@ -220,7 +221,7 @@ static myth_status check_answer(const run *r, const item *it, myth_error *err)
     for (size_t i = 0; i < it->answer_len; i++)
         if (!a.step(a.self, state, (uint8_t)it->answer[i])) {
             size_t from = i > 40 ? i - 40 : 0;
-            return myth_fail(err, MYTH_EARG, "answer: not in the grammar from byte %zu on, after %.*s", i,
+            return myth_fail(err, MYTH_EARG, "answer: the grammar does not allow byte %zu, after %.*s", i,
                              (int)(i - from), it->answer + from);
         }
     return MYTH_OK;
@@ -235,7 +236,7 @@ static myth_status build_answer(run *r, item *it, const json_t *list, const json
     myth_status st = MYTH_OK;
     size_t n = json_array_size(list), n_names = json_array_size(context), bound;
     if (n > MYTH_FINDING_MAX || n_names > MYTH_CONTEXT_MAX)
-        return myth_fail(err, MYTH_EARG, "%zu findings, at most %d", n, (int)MYTH_FINDING_MAX);
+        return myth_fail(err, MYTH_EARG, "%zu findings, the limit is %d", n, (int)MYTH_FINDING_MAX);
     for (size_t i = 0; i < n; i++)
         MYTH_TRY(read_finding(r, it, &f[i], json_array_get(list, i), evidence[i], err));
     for (size_t i = 0; i < n_names; i++)
@@ -246,7 +247,7 @@ static myth_status build_answer(run *r, item *it, const json_t *list, const json
     bound = myth_tokenizer_bound(it->answer_len) + 1;
     it->answer_ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "answer ids", bound, sizeof(int32_t));
     if (!it->answer || !it->answer_ids)
-        return myth_fail(err, MYTH_ENOMEM, "answer: %zu bytes", it->answer_len);
+        return myth_fail(err, MYTH_ENOMEM, "answer: out of memory for %zu bytes", it->answer_len);
     myth_answer_write(it->answer, it->answer_len, &it->block, f, (uint32_t)n, names, (uint32_t)n_names);
     MYTH_TRY(check_answer(r, it, err));
     MYTH_TRY(myth_tokenizer_encode(r->model.tokenizer, mem, MYTH_TOK_CONTENT, it->answer, it->answer_len,
@@ -326,10 +327,12 @@ static int run_prompt(myth_cli *cli, const void *opts)
     myth_status st;
     int code = MYTH_EXIT_CLEAN;
     if (!r.o->batch == !cli->n_arg)
-        return myth_cli_failf(cli, MYTH_EARG, "prompt: give files or --batch, not %s", cli->n_arg ? "both" : "neither");
+        return myth_cli_failf(cli, MYTH_EARG, "prompt: give either files or --batch, not %s",
+                              cli->n_arg ? "both" : "neither");
     MYTH_TRY(myth_cli_model_open(cli, &r.model, &r.o->model, MYTH_WEIGHTS_CONFIG, &err));
     if (!r.model.tokenizer) {
-        st = myth_fail(&err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(r.model.weights));
+        st = myth_fail(&err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                       myth_weights_path(r.model.weights));
         goto fail;
     }
     MYTH_TRY(myth_prompt_style_of(&r.style, myth_weights_meta(r.model.weights), &err));
@@ -352,9 +355,9 @@ const myth_command myth_cmd_prompt = {
     .help = "print the prompt that inspect-file builds",
     .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), "
               "within (first and\n"
-              "last line of the part to show), findings (the answer to learn: lines and rule, optionally evidence, "
+              "last line of the part to show), findings (the answer to train on: lines and rule, optionally evidence, "
               "severity, status,\n"
-              "issue, why, fix, missing) and missing_context. Each line of the output holds path, ids, and with "
+              "issue, why, fix, missing) and missing_context. Each line of the output has path, ids, and with "
               "findings answer and\n"
               "answer_ids (ending in the end of turn), or path and error.",
     .group = groups,

@@ -1,5 +1,5 @@
-/* cmd_scan.c - which files of a directory are in, and why the others are not; reads the first bytes of files, nothing
- * else. */
+/* cmd_scan.c - lists the files of a directory that search and inspection use, and why the others are left out. It reads
+ * only the first bytes of files. */
 #include "engine/base/utf8.h"
 #include "retrieval/retrieval.h"
 #include "frontend/cli/json_out.h"
@@ -16,13 +16,13 @@ static const myth_option scan_options[] = {
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, json), NULL, 0, 0,
      "print {\"root\",\"files\",\"out\",\"explain\"}"},
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0,
-     "say of every file why it is in or out"},
+     "say for every file why it is used or left out"},
     {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0,
-     "only files that G names; '!G' leaves them out; may be given again"},
+     "use only files that match G; '!G' leaves them out; may be given several times"},
     {"no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0,
-     "read no .gitignore, .ignore, .mythosignore"},
+     "ignore .gitignore, .ignore and .mythosignore files"},
     {"hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0,
-     "names with a dot in front too, except .git"},
+     "also use files and folders whose name begins with a dot, except .git"},
 };
 static const myth_option_group scan_groups[] = {MYTH_GROUP("scan", scan_opts, scan_options)};
 
@@ -39,7 +39,7 @@ static bool is_utf8(const char *s)
     return true;
 }
 
-/* "path": text, or "path_bytes": base64 when it is none. */
+/* Writes "path" as text, or "path_bytes" as base64 when the path is not UTF-8. */
 static void json_path(myth_json_out *j, const char *path)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -116,7 +116,7 @@ static void print_text(const myth_scan_list *l, bool explain)
     }
 }
 
-/* "12 ignored, 3 binary", or "none". */
+/* Writes how many files each reason left out: "12 ignored, 3 binary", or "none". */
 static void count_out(char *dst, size_t cap, const myth_scan_list *l)
 {
     size_t at = 0;
@@ -155,12 +155,12 @@ static int run_scan(myth_cli *cli, const void *opts)
         print_text(&list, o->explain);
     count_out(out, sizeof(out), &list);
     if (list.n_out[MYTH_SCAN_IN] == 0)
-        code = myth_cli_failf(cli, MYTH_ENOTFOUND, "%.80s: no files; out: %s%s", root, out,
+        code = myth_cli_failf(cli, MYTH_ENOTFOUND, "%.80s: no file is used; left out: %s%s", root, out,
                               o->explain ? "" : "; --explain says why");
     else if (list.n_out[MYTH_SCAN_UNREADABLE])
         code = MYTH_EXIT_INCOMPLETE;
     if (code != MYTH_EXIT_NOINPUT)
-        myth_term_note(cli->term, "%llu file%s, %s; out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN],
+        myth_term_note(cli->term, "%llu file%s, %s; left out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN],
                        myth_s(list.n_out[MYTH_SCAN_IN]), myth_size_text(size, list.in_bytes), out);
     myth_scan_close(&list, cli->mem);
     return code;
@@ -169,12 +169,12 @@ static int run_scan(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_scan = {
     .name = "scan",
     .args = "[DIR]",
-    .help = "which files of a directory are in, and why the others are not",
+    .help = "list the files of a directory that are used, and why others are left out",
     .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and "
               "core.excludesFile, then .ignore, then .mythosignore, then --glob: "
-              "a later one decides over an earlier one. With --explain a line is: reason, path, why, "
-              "parted by tabs. Exit 3 when something could not be read, "
-              "66 when no file is in.",
+              "a later one overrides an earlier one. With --explain each line has reason, path and why, "
+              "separated by tabs. Exit 3 when something could not be read, "
+              "66 when no file is used.",
     .group = scan_groups,
     .n_group = 1,
     .opts_bytes = sizeof(scan_opts),

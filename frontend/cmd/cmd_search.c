@@ -1,5 +1,5 @@
-/* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a
- * corpus for evaluations. */
+/* cmd_search.c - finds lines by a text or a regular expression, chunks by the words of a question, and for evaluations
+ * rows of a corpus. */
 #include "frontend/eval/corpus.h"
 #include "embedding.h"
 #include "open_index.h"
@@ -22,47 +22,48 @@ typedef struct {
 
 static const myth_option search_options[] = {
     {"top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, 10000,
-     "hits to show; of lines all are shown unless it is given"},
+     "most hits to show; without it 10 chunks, or all matching lines"},
     {"mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0,
      0,
-     "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the "
-     "name, or best first"},
+     "literal, regex: lines that match, found without an index; phrase: chunks with the phrase; symbol: definitions of "
+     "the name; ranked: the best chunks first; auto: chosen by the form of QUERY"},
     {"regexp", "-e", MYTH_OPT_LIST, "PATTERN", offsetof(search_opts, regexp), NULL, 0, 0,
-     "lines that match the expression, instead of QUERY; given again, lines that match any of them"},
+     "find lines that match the expression, instead of QUERY; if given several times, lines that match any of them"},
     {"fixed-strings", "-F", MYTH_OPT_FLAG, NULL, offsetof(search_opts, fixed), NULL, 0, 0,
-     "lines that hold QUERY as it is written"},
+     "find lines that contain QUERY exactly as it is written"},
     {"ignore-case", "-i", MYTH_OPT_FLAG, NULL, offsetof(search_opts, ignore_case), NULL, 0, 0,
-     "of lines: without regard to the case of letters"},
+     "find lines in upper or lower case"},
     {"word-regexp", "-w", MYTH_OPT_FLAG, NULL, offsetof(search_opts, is_word), NULL, 0, 0,
-     "of lines: whole words only"},
+     "find lines that match as whole words"},
     {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(search_opts, glob), NULL, 0, 0,
-     "only files that G names; '!G' leaves them out; may be given again"},
+     "search only files that match G; '!G' leaves them out; may be given several times"},
     {"type", "-t", MYTH_OPT_LIST, "LANG", offsetof(search_opts, type), NULL, 0, 0,
-     "only files of the language (c, cpp, python, ...); may be given again"},
-    {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only"},
+     "search only files of the language (c, cpp, python, ...); may be given several times"},
+    {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0,
+     "show only the best hit of each file"},
     {"files-with-matches", "-l", MYTH_OPT_FLAG, NULL, offsetof(search_opts, paths), NULL, 0, 0,
-     "only the paths of the files that have a hit"},
+     "print only the paths of files that have a hit"},
     {"count", "-c", MYTH_OPT_FLAG, NULL, offsetof(search_opts, count), NULL, 0, 0,
-     "of lines: how many match in each file"},
+     "print how many lines match in each file"},
     {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0,
-     "by words alone, without vectors"},
+     "search by words only, without vectors"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model),
      "(that of the index's vectors, or the shipped one)", 0, 0,
-     "the EmbeddingGemma model that the query (of a corpus its rows too) is embedded with"},
+     "the EmbeddingGemma model that embeds the query, and with --corpus its rows"},
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0,
      "print every part of every score"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
      "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]"},
 };
 
-/* What evaluations ask of search; not shown in the help (frontend/eval/README.md). */
+/* Flags for evaluations only; the help does not show them (frontend/eval/README.md has them). */
 static const myth_option eval_options[] = {
     {"corpus", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, corpus), NULL, 0, 0,
      "search rows {\"id\",\"text\"[,\"path\",\"names\"]} of a JSONL file instead of a directory"},
     {"queries", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, queries), NULL, 0, 0,
-     "with --corpus: rows {\"id\",\"text\"}, each is asked"},
+     "with --corpus: search for each of the rows {\"id\",\"text\"}"},
     {"weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(search_opts, weights), NULL, 0, 0,
-     "name=value,... over the defaults, for ablations"},
+     "replace default weights, name=value,..., for ablations"},
 };
 static const myth_option_group search_groups[] = {
     MYTH_GROUP("search", search_opts, search_options),
@@ -89,8 +90,8 @@ static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *er
     return myth_corpus_add(b->corpus, row, err);
 }
 
-/* The embedder of a corpus, ready, unless words are all that is wanted; why there is none is said. A model that was
- * named must work. */
+/* Opens and starts the embedder of a corpus. With --lexical, or when no model was named and none is found, *out is NULL
+ * and a note has the reason. A model that was named must work. */
 static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const search_opts *o, uint64_t corpus_bytes,
                                  myth_error *err)
 {
@@ -182,7 +183,7 @@ static int run_corpus(myth_cli *cli, const search_opts *o)
     myth_free(cli->mem, text);
     text = NULL;
     if (!(b.hit = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "hits", o->k, sizeof(*b.hit)))) {
-        st = myth_fail(&err, MYTH_ENOMEM, "search: no memory for %u hits", o->k);
+        st = myth_fail(&err, MYTH_ENOMEM, "search: out of memory for %u hits", o->k);
         goto fail;
     }
     MYTH_TRY(myth_cli_read(&text, &n, cli->mem, o->queries, INPUT_MAX, &err));
@@ -205,13 +206,13 @@ typedef struct {
     bool json, only_files, counts;
     myth_json_out j;
     uint64_t n_row;
-    char *last; /* path of the row before, of only_files and counts */
+    char *last; /* path of the previous row, for --files and --count */
     size_t cap_last;
-    uint64_t n_in_file; /* of counts: matching lines of `last` */
-    bool is_full;       /* no memory for it                      */
+    uint64_t n_in_file; /* for --count: matching lines of `last` */
+    bool is_full;       /* out of memory for `last`              */
 } lines;
 
-/* Of a list of files the first matching line of each. */
+/* Whether this line is in the same file as the previous one, when each file is listed once. */
 static bool is_same_file(lines *l, const char *path)
 {
     if (l->last && strcmp(l->last, path) == 0)
@@ -228,7 +229,7 @@ static bool is_same_file(lines *l, const char *path)
     return false;
 }
 
-/* With --count: the file that just ended and how many of its lines match. */
+/* Prints, with --count, the file that just ended and how many of its lines match. */
 static void put_count(lines *l)
 {
     if (!l->n_in_file)
@@ -284,7 +285,7 @@ static bool put_line(void *arg, const myth_grep_row *row)
     return true;
 }
 
-/* The files that --glob and --type leave, by their names alone. */
+/* Lists the files that --glob and --type allow, without opening them. */
 static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_opts *o, const char *dir,
                               myth_error *err)
 {
@@ -293,7 +294,8 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
         glob[i] = o->glob.item[i];
     for (int i = 0; i < o->type.n; i++)
         if (!myth_detect_is_language(o->type.item[i]))
-            return myth_fail(err, MYTH_EARG, "--type: '%.60s' is no language; c, cpp, python, javascript, go and so on",
+            return myth_fail(err, MYTH_EARG,
+                             "--type: unknown language '%.60s'; known are c, cpp, python, javascript, go and others",
                              o->type.item[i]);
     myth_scan_opts so = {
         .root = dir,
@@ -318,7 +320,7 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
     return MYTH_OK;
 }
 
-/* Scans the files: no index, no false negatives. */
+/* Searches the files themselves, not the index, so that no matching line is missed. */
 static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex,
                                 lines *l, myth_error *err)
 {
@@ -340,8 +342,8 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const char 
     MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
     put_count(l);
     if (l->is_full)
-        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
-    n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* directories; files are not opened by the scan */
+        st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for a path");
+    n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
     if (n_unread && !cli->n_unread)
         myth_term_note(cli->term, "%llu files and directories could not be read; mythos index --json lists them",
                        (unsigned long long)n_unread);
@@ -373,7 +375,7 @@ static void put_hit_json(myth_json_out *j, const myth_hit *h)
     myth_jout_end(j);
 }
 
-/* A line that says where, and the first lines of what is there. */
+/* Prints the place of a hit and the first lines of its text. */
 static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
 {
     enum { SHOWN = 3 };
@@ -403,7 +405,7 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
     }
 }
 
-/* The files that --glob and --type leave, in the order of their bytes, so that a path is found. */
+/* The paths that --glob and --type allow, sorted by their bytes for a binary search. */
 typedef struct {
     const char **path;
     uint32_t n;
@@ -425,7 +427,7 @@ static myth_search_mode mode_of(int mode)
                                : MYTH_SEARCH_AUTO;
 }
 
-/* Brings the index up to date and asks it. */
+/* Brings the index up to date and searches it. */
 static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir,
                                 myth_hits *hits, char off[256], bool *is_news, myth_error *err)
 {
@@ -446,7 +448,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
     if (o->glob.n || o->type.n) {
         MYTH_TRY(list_files(&list, cli, o, dir, err));
         if (!(wanted.path = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", list.n_file + 1, sizeof(*wanted.path)))) {
-            st = myth_fail(err, MYTH_ENOMEM, "search: no memory for the names of %u files", list.n_file);
+            st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for the names of %u files", list.n_file);
             goto fail;
         }
         for (; wanted.n < list.n_file; wanted.n++)
@@ -493,8 +495,8 @@ static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
         }
     if (o->explain)
         myth_term_note(cli->term,
-                       "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u "
-                       "candidates have none",
+                       "query kind %s: %u terms used, %u dropped, %llu chunks scored; vectors added %u chunks, %u "
+                       "chunks have no vector",
                        hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near,
                        hits->n_without);
 }
@@ -522,13 +524,12 @@ static int run_search(myth_cli *cli, const void *opts)
             return myth_cli_failf(cli, MYTH_EARG, "search: the expressions of --regexp are longer than %zu bytes",
                                   sizeof(pattern) - 1);
         if (cli->n_arg > 1)
-            return myth_cli_failf(cli, MYTH_EARG,
-                                  "search: --regexp is in the place of QUERY; one argument, DIR, is left");
+            return myth_cli_failf(cli, MYTH_EARG, "search: --regexp replaces QUERY; give at most one argument, DIR");
         mode = o->fixed ? MODE_LITERAL : MODE_REGEX;
         dir = myth_cli_dir(cli, 0);
     } else {
         if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
-            return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
+            return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; the command is mythos search QUERY [DIR]");
         query = cli->arg[0];
         dir = myth_cli_dir(cli, 1);
         if (mode == MODE_AUTO && (o->fixed || o->ignore_case || o->is_word || o->count))
@@ -537,16 +538,16 @@ static int run_search(myth_cli *cli, const void *opts)
     const bool is_of_lines = mode == MODE_LITERAL || mode == MODE_REGEX;
     if (!is_of_lines && (o->fixed || o->ignore_case || o->is_word || o->count))
         return myth_cli_failf(cli, MYTH_EARG,
-                              "search: --fixed-strings, --ignore-case, --word-regexp and --count are "
-                              "about lines; they do not go with this --mode");
+                              "search: --fixed-strings, --ignore-case, --word-regexp and --count "
+                              "find lines; they cannot be used with this --mode");
     if (o->count && (o->files || o->paths))
-        return myth_cli_failf(cli, MYTH_EARG, "search: --count does not go with --files or --files-with-matches");
+        return myth_cli_failf(cli, MYTH_EARG, "search: --count cannot be used with --files or --files-with-matches");
     if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     bool by_lines = is_of_lines;
     if (!by_lines) {
         st = search_index(cli, o, query, dir, &hits, off, &is_news, &err);
-        /* A query of signs, or of words in no chunk: the text itself may be there. */
+        /* The query has no words, or no chunk has them: search the lines of the files for the text itself. */
         by_lines = mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
     }
     bool found = hits.n_hit > 0;
@@ -563,7 +564,7 @@ static int run_search(myth_cli *cli, const void *opts)
     } else if (st == MYTH_OK) {
         put_hits(cli, o, &hits);
     }
-    /* Why vectors are not used is said once an index, with --explain, and where nothing is found: then it may be why.
+    /* The reason why vectors are not used is printed once for each index, with --explain, and when nothing was found.
      */
     if (off[0] && st == MYTH_OK && (o->explain || is_news || (!found && !o->lexical)))
         myth_term_note(cli->term, "semantic: off, because %s", off);
@@ -575,13 +576,11 @@ static int run_search(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_search = {
     .name = "search",
     .args = "QUERY [DIR]",
-    .help = "find code: lines by text or expression, chunks by the words of a question",
-    .detail = "Exit code 1 when nothing is found, as grep, 3 when a file or a directory could not be read. A directory "
-              "without an index is indexed first; the index is "
-              "brought up to date before each "
-              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its "
-              "meaning; without them it finds by "
-              "words and says so on standard error. A name or a phrase is found by its words alone.",
+    .help = "find lines by text or expression, or chunks of code by the words of a question",
+    .detail = "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
+              "read. The index is created or brought up to date before the search. When it has vectors "
+              "(mythos index --embed), a question is searched by its words and by its meaning; without them by its "
+              "words, with a note on standard error. A name or a phrase is always searched by its words.",
     .group = search_groups,
     .n_group = 2,
     .opts_bytes = sizeof(search_opts),

@@ -1,5 +1,5 @@
-/* cmd_symbols.c - all that the index knows of a name: definitions, callers with the reason, tests, callees, where it is
- * given on. */
+/* cmd_symbols.c - prints what the index knows about a name: its definitions, their callers and why each was matched,
+ * tests, callees, and re-exports. */
 #include "frontend/cli/json_out.h"
 #include "open_index.h"
 
@@ -12,7 +12,7 @@ typedef struct {
 
 static const myth_option symbols_options[] = {
     {"top", "-k", MYTH_OPT_U32, "N", offsetof(symbols_opts, top), "20", 1, 256,
-     "callers and other places to show of a definition; JSON has all"},
+     "most callers and other places to show for a definition; JSON has all"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(symbols_opts, json), NULL, 0, 0,
      "print [{\"path\",\"line\",\"kind\",\"name\",\"signature\",\"callers\",\"tests\",...}]"},
 };
@@ -116,12 +116,12 @@ static void put_text(const myth_cli *cli, const myth_usage *u, uint32_t top)
         put_places("re-exported or declared in", &d->exports, top);
     }
     if (u->n_more)
-        myth_term_note(cli->term, "and %u more definitions; say which with PATH::NAME or TYPE.NAME", u->n_more);
+        myth_term_note(cli->term, "and %u more definitions; choose one with PATH::NAME or TYPE.NAME", u->n_more);
     if (u->n_unseen)
-        myth_term_note(cli->term, "%llu more uses of the name were not looked at", (unsigned long long)u->n_unseen);
+        myth_term_note(cli->term, "%llu more uses of the name were not checked", (unsigned long long)u->n_unseen);
 }
 
-static myth_status say_nearest(myth_cli *cli, myth_index *x, const char *name, myth_error *err)
+static myth_status print_nearest(myth_cli *cli, myth_index *x, const char *name, myth_error *err)
 {
     enum { SHOWN = 5 };
     myth_near near[SHOWN];
@@ -129,8 +129,8 @@ static myth_status say_nearest(myth_cli *cli, myth_index *x, const char *name, m
     myth_status st = myth_usage_nearest(near, SHOWN, &n, x, name, err);
     if (st != MYTH_OK)
         return st;
-    myth_error line; /* for its way with control bytes */
-    myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition%s", name, n ? "; near are:" : "");
+    myth_error line; /* myth_fail makes the text safe to print */
+    myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition%s", name, n ? "; similar names are:" : "");
     myth_term_note(cli->term, "%s", line.msg);
     for (uint32_t i = 0; i < n; i++) {
         myth_fail(&line, MYTH_ENOTFOUND, "  %.100s  %.120s:%u", near[i].name, near[i].path, near[i].line);
@@ -148,11 +148,11 @@ static int run_symbols(myth_cli *cli, const void *opts)
     myth_usage u = {0};
     const char *name = cli->arg[0], *dir = myth_cli_dir(cli, 1);
     if (!*name)
-        return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; mythos symbols NAME [DIR]");
+        return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; the command is mythos symbols NAME [DIR]");
     MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, &err));
     MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
     if (u.n_definition == 0)
-        MYTH_TRY(say_nearest(cli, x, name, &err));
+        MYTH_TRY(print_nearest(cli, x, name, &err));
     if (o->json)
         put_json(&u);
     else
@@ -168,13 +168,12 @@ fail:;
 const myth_command myth_cmd_symbols = {
     .name = "symbols",
     .args = "NAME [DIR]",
-    .help = "where a name is defined, who uses it and why that is believed, what tests it",
+    .help = "show where a name is defined, what uses and tests it, and why each use was matched",
     .detail =
-        "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it "
-        "was matched, the strongest reason\n"
-        "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest "
-        "names are said. A directory without\n"
-        "an index is indexed first; the index is brought up to date before. Exit code 3 when a file or a directory "
+        "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller has the "
+        "reason why it was matched, the most certain\n"
+        "first; \"same name only\" is the weakest. The index is created or brought up to date first. The exit code "
+        "is 1 when the name is not defined, and similar names are printed; it is 3 when a file or a directory "
         "could not be read.",
     .group = symbols_groups,
     .n_group = 1,

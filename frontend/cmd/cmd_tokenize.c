@@ -1,4 +1,4 @@
-/* cmd_tokenize.c - text to ids and ids to text; needs a tokenizer only, no config and no tensors. */
+/* cmd_tokenize.c - the commands tokenize and detokenize. They need only a tokenizer, no config and no tensors. */
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
 
@@ -16,9 +16,9 @@ typedef struct {
 static const myth_option tokenize_options[] = {
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, json), NULL, 0, 0, "print {\"ids\":[...]}"},
     {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, special), NULL, 0, 0,
-     "match control tokens in the text"},
+     "read the names of control tokens in the text as control tokens"},
     {"add-bos", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, add_bos), NULL, 0, 0,
-     "put the beginning-of-sequence id in front"},
+     "put the beginning-of-sequence id first"},
 };
 static const myth_option_group tokenize_groups[] = {MYTH_GROUP("tokenize", tokenize_opts, tokenize_options),
                                                     MYTH_GROUP_MODEL(tokenize_opts, model)};
@@ -53,7 +53,7 @@ static int run_tokenize(myth_cli *cli, const void *opts)
     size_t cap = myth_tokenizer_bound(len), first = 0;
     ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", cap + 1, sizeof(*ids));
     if (!ids) {
-        st = myth_fail(&err, MYTH_ENOMEM, "no room for %zu ids", cap + 1);
+        st = myth_fail(&err, MYTH_ENOMEM, "out of memory for %zu ids", cap + 1);
         goto fail;
     }
     if (o->add_bos && (ids[0] = myth_tokenizer_special(l.t)->bos) >= 0)
@@ -71,7 +71,7 @@ fail:
 const myth_command myth_cmd_tokenize = {
     .name = "tokenize",
     .args = "[FILE|-]",
-    .help = "text to token ids; control tokens are inert unless --special",
+    .help = "turn text into token ids; names of control tokens are plain text unless --special is given",
     .group = tokenize_groups,
     .n_group = 2,
     .opts_bytes = sizeof(tokenize_opts),
@@ -90,25 +90,25 @@ typedef struct {
 static const myth_option detokenize_options[] = {
     {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(detokenize_opts, ids), NULL, 0, 0, "token ids: 2,106"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(detokenize_opts, json), NULL, 0, 0,
-     "print {\"text\"}; invalid bytes as U+FFFD"},
+     "print {\"text\"}, with U+FFFD for invalid bytes"},
 };
 static const myth_option_group detokenize_groups[] = {MYTH_GROUP("detokenize", detokenize_opts, detokenize_options),
                                                       MYTH_GROUP_MODEL(detokenize_opts, model)};
 
-/* All the text of the ids, booked as STAGING. */
+/* Decodes all ids to text, booked as STAGING. */
 static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli_tokenizer *l, const int32_t *ids,
                           size_t n, myth_error *err)
 {
     uint64_t cap = 0;
     for (size_t i = 0; i < n; i++) {
         if ((uint32_t)ids[i] >= myth_tokenizer_n_vocab(l->t))
-            return myth_fail(err, MYTH_EARG, "ids: got %d, expected less than %u", ids[i],
+            return myth_fail(err, MYTH_EARG, "ids: got %d, expected an id less than %u", ids[i],
                              myth_tokenizer_n_vocab(l->t));
         cap += myth_tokenizer_bytes_of(l->t, ids[i], NULL, 0);
     }
     char *text = myth_alloc(cli->mem, MYTH_MEM_STAGING, "text", cap + 1);
     if (!text)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of text", (unsigned long long)cap);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %llu bytes of text", (unsigned long long)cap);
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
         at += myth_tokenizer_bytes_of(l->t, ids[i], text + at, cap - at);
@@ -151,7 +151,7 @@ fail:
 const myth_command myth_cmd_detokenize = {
     .name = "detokenize",
     .args = "",
-    .help = "token ids to text, byte for byte",
+    .help = "turn token ids into text, byte for byte",
     .group = detokenize_groups,
     .n_group = 2,
     .opts_bytes = sizeof(detokenize_opts),

@@ -1,9 +1,9 @@
-/* cmd_verify.c - is a model whole? Its files are read to the end, every tensor is looked at, one forward is run.
+/* cmd_verify.c - checks that a model is complete: reads its files to the end, checks every tensor, and runs one forward
+ * pass.
  *
- * Checks   what opening checks (directory, shapes against the config); every value finite; then the logits (or the
- *          vectors' rows) of a short text finite. The first tensor that fails is named, exit 65
- * Sums     SHA-256 of each tensor's bytes as they are in the file, so that two downloads, or a file and its copy, can
- *          be compared */
+ * Checks   the checks of opening (tensor directory, shapes against the config); every value is finite; the logits of a
+ *          short text (an encoder's output rows) are finite. The first tensor that fails is named, exit 65
+ * Sums     SHA-256 of each tensor's bytes as they are in the file, to compare two downloads, or a file and its copy */
 #include "frontend/inspect/secrets/sha256.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -36,7 +36,7 @@ typedef struct {
     myth_json_out j;
     uint64_t done;
     uint32_t n_rows;
-    int32_t bad_tok; /* first whose row is not finite; -1 = none */
+    int32_t bad_tok; /* first token whose output is not finite; -1 = none */
 } run_state;
 
 /* ---- tensors ---- */
@@ -92,14 +92,15 @@ static myth_status check_tensors(run_state *r, myth_error *err)
         const myth_tensor *t = myth_weights_at(w, i);
         char hex[65];
         if (*r->cli->cancel)
-            return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u tensors", i, myth_weights_n_tensor(w));
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tensors", i, myth_weights_n_tensor(w));
         if (t->data && !myth_tensor_is_finite(t))
             return myth_fail(err, MYTH_EFORMAT,
-                             "%s: tensor %.*s holds a value that is not finite: fetch or convert the file again",
+                             "%s: tensor %.*s has a value that is infinite or NaN; download or convert the file again",
                              myth_weights_path(w), (int)t->name.len, t->name.text);
         if (t->data)
             sum_of(hex, r, t);
-        print_tensor(r, t, t->data ? hex : NULL); /* made from a seed: no bytes */
+        print_tensor(
+            r, t, t->data ? hex : NULL); /* a random model's tensors are made from a seed and have no bytes to hash */
     }
     return myth_weights_check(w, err);
 }
@@ -165,8 +166,8 @@ static myth_status check_forward(run_state *r, myth_error *err)
     if (r->bad_tok >= 0 || !r->n_rows)
         MYTH_TRY(myth_fail(
             err, MYTH_EFORMAT,
-            "%s: every tensor is finite, but the forward of %zu tokens is not, from token %d on: MYTHOS_TRACE=ops "
-            "names the op",
+            "%s: every tensor is finite, but a forward pass of %zu tokens is not, from token %d on; MYTHOS_TRACE=ops "
+            "shows which operation fails",
             myth_weights_path(r->model.weights), n, r->bad_tok));
 fail:
     return st;
@@ -219,8 +220,9 @@ static int run(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_verify = {
     .name = "verify",
     .args = "",
-    .help = "is a model whole? every tensor finite, its shape and SHA-256, one forward",
-    .detail = "Reads the files to the end. Exit code 65 names the first tensor that is not as it must be.",
+    .help = "check that a model is complete: every tensor is finite, its shape and SHA-256, one forward pass",
+    .detail = "Reads the files to the end. When a check fails, the exit code is 65 and the message names the first "
+              "such tensor.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(verify_opts),

@@ -52,7 +52,7 @@ static myth_status add_part(myth_conversation *c, const myth_json_node *part, si
                          "sounds are not read",
                          i);
     if (!c->parts && !(c->parts = myth_alloc(c->mem, MYTH_MEM_STAGING, "conversation", c->n_text)))
-        return myth_fail(err, MYTH_ENOMEM, "no room for the parts of message %zu", i);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for the parts of message %zu", i);
     const myth_str s = is_trimmed ? myth_chat_trim(text->text) : text->text;
     if (s.len)
         memcpy(c->parts + c->n_parts, s.text, s.len);
@@ -128,7 +128,7 @@ myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const 
     out->msg = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->msg));
     out->more = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->more));
     if (!out->msg || !out->more)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "no room for %zu messages", out->n));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", out->n));
     for (const myth_json_node *n = myth_json_tree_first(&out->tree, list); n;
          n = myth_json_tree_next(&out->tree, n), i++)
         MYTH_TRY(read_message(out, i, n, err));

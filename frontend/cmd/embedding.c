@@ -1,4 +1,4 @@
-/* embedding.c - see embedding.h. */
+/* embedding.c - runs an embedding model for the retriever, in groups of texts. */
 #include "embedding.h"
 #include "engine/run/dense.h"
 #include "engine/run/embed.h"
@@ -11,8 +11,8 @@
 enum {
     DIM_MOST = 256,
     GROUP = 64,
-    TOKENS_MOST = 1024,   /* a chunk is 400 to 600 tokens; what is longer is cut there */
-    TEXT_BYTES = 16 << 10 /* of a text that are looked at: more than TOKENS_MOST of code */
+    TOKENS_MOST = 1024,   /* most tokens of a text; a chunk has 400 to 600, longer texts are cut */
+    TEXT_BYTES = 16 << 10 /* most bytes of a text that are encoded: TOKENS_MOST tokens of code are fewer */
 };
 
 struct myth_embedding {
@@ -53,14 +53,14 @@ static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_e
     XXH128_canonical_t sum;
     XXH3_state_t *s = XXH3_createState();
     if (!s)
-        return myth_fail(err, MYTH_ENOMEM, "no room for a hash");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for hashing the model");
     XXH3_128bits_reset(s);
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++)
         hash_tensor(s, myth_weights_at(w, i));
     for (int i = 0; i < MYTH_DENSE_N; i++)
         if (dense->layer[i])
             hash_tensor(s, dense->layer[i]);
-    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM) /* its bytes are made from its name */
+    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM) /* a random model's bytes are made from its name */
         XXH3_128bits_update(s, x->name, strlen(x->name));
     XXH3_128bits_update(s, dims, sizeof(dims));
     for (int i = 0; i < 2; i++)
@@ -71,7 +71,7 @@ static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_e
     return MYTH_OK;
 }
 
-/* "query,document" of the facts; what is not a use is the default. */
+/* Reads the prompts' names, "query,document", from the model's metadata; an unknown name means the default. */
 static void choose_prompts(myth_embedding *x)
 {
     myth_str s = {0};
@@ -95,7 +95,7 @@ static void choose_prompts(myth_embedding *x)
 static myth_status embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query,
                          myth_error *err);
 
-/* A path is kept as a whole one: the next run may stand elsewhere. */
+/* Keeps an absolute path, because the next run may have another current directory. */
 static void set_name(myth_embedding *x, const char *spec)
 {
     char whole[PATH_MAX];
@@ -109,7 +109,7 @@ myth_status myth_embedding_open(myth_embedding **out, myth_cli *cli, const char 
     *out = NULL;
     myth_embedding *x = myth_alloc(cli->mem, MYTH_MEM_STAGING, "embedding", sizeof(*x));
     if (!x)
-        return myth_fail(err, MYTH_ENOMEM, "no room for a model");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for an embedding model");
     *x = (myth_embedding){
         .cli = cli,
         .before_mapped = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED).live,
@@ -158,7 +158,7 @@ void myth_embedding_close(myth_embedding *x)
 
 /* ---- the engine ---- */
 
-/* <bos> prompt text <eos> into dst, at most n_most ids. */
+/* Encodes <bos> prompt text <eos> into dst, at most n_most ids. */
 static myth_status encode(myth_embedding *x, int32_t *dst, uint32_t *n_ids, const char *prompt, const char *text,
                           size_t n_text, myth_error *err)
 {
@@ -189,7 +189,7 @@ static myth_status embed(void *arg, float *out, const myth_embedder_text *text, 
     const char *prompt = x->prompt[is_query ? 0 : 1];
     myth_embed_text group[GROUP];
     if (!x->embedder)
-        return myth_fail(err, MYTH_EARG, "the model is not started");
+        return myth_fail(err, MYTH_EARG, "internal error: myth_embedding_start was not called");
     for (uint32_t first = 0; first < n_text; first += GROUP) {
         const uint32_t n = n_text - first < GROUP ? n_text - first : GROUP;
         myth_status st = MYTH_OK;
@@ -206,9 +206,9 @@ static myth_status embed(void *arg, float *out, const myth_embedder_text *text, 
     return MYTH_OK;
 }
 
-/* Takes what texts need, and encodes one of the greatest length, so that the ledger has seen what that takes before the
- * plan is made. */
-static myth_status take_rooms(myth_embedding *x, uint32_t n_most, myth_error *err)
+/* Allocates the buffers of a group, and encodes one text of the greatest length, so that the ledger has the peak
+ * of encoding before the plan is made. */
+static myth_status alloc_group(myth_embedding *x, uint32_t n_most, myth_error *err)
 {
     myth_mem *mem = x->cli->mem;
     size_t n_prompt = strlen(x->prompt[0]), n;
@@ -218,13 +218,13 @@ static myth_status take_rooms(myth_embedding *x, uint32_t n_most, myth_error *er
     x->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", x->n_bound, sizeof(*x->ids));
     x->group_ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * n_most, sizeof(*x->group_ids));
     if (!x->plain || !x->ids || !x->group_ids)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %d texts", GROUP);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %d texts", GROUP);
     memset(x->plain, 'a', n_prompt + TEXT_BYTES);
     return myth_tokenizer_encode(x->model.tokenizer, mem, MYTH_TOK_CONTENT, x->plain, n_prompt + TEXT_BYTES, x->ids,
                                  x->n_bound, &n, err);
 }
 
-/* The most that the command has had, or will have with what it has now. */
+/* The command's own peak of class OTHER: the peak so far, or the bytes now plus other_bytes. */
 static uint64_t own_bytes(const myth_embedding *x, uint64_t other_bytes)
 {
     const myth_mem_count other = myth_mem_get(x->cli->mem, MYTH_MEM_HOST, MYTH_MEM_OTHER);
@@ -232,7 +232,7 @@ static uint64_t own_bytes(const myth_embedding *x, uint64_t other_bytes)
     return other.peak > live + other_bytes ? other.peak : live + other_bytes;
 }
 
-/* What the command may still take was planned: the ledger says so whether it comes to that or not. */
+/* Raises the ledger's peak of a class to its plan, because the command may allocate that much later. */
 static void reach_plan(myth_cli *cli, myth_mem_class cls)
 {
     const uint64_t live = myth_mem_get(cli->mem, MYTH_MEM_HOST, cls).live, planned = cli->plan.device[0].bytes[cls];
@@ -249,7 +249,7 @@ myth_status myth_embedding_start(myth_embedding *x, uint64_t other_bytes, myth_e
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &(myth_engine_flags){0}, err));
     myth_embedder_opts(&eo, &x->model, n_train < TOKENS_MOST ? n_train : TOKENS_MOST);
-    MYTH_TRY(take_rooms(x, eo.n_ubatch, err));
+    MYTH_TRY(alloc_group(x, eo.n_ubatch, err));
     MYTH_TRY(myth_embedder_needs(&extra, &x->model, err));
     extra.bytes[MYTH_MEM_OTHER] += own_bytes(x, other_bytes);
     extra.bytes[MYTH_MEM_STAGING] += myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).peak;
@@ -260,7 +260,10 @@ myth_status myth_embedding_start(myth_embedding *x, uint64_t other_bytes, myth_e
     x->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     x->n_most = x->n_most < n_train ? x->n_most : n_train;
     if (x->n_most < 3)
-        return myth_fail(err, MYTH_ENOFIT, "room for %u tokens, a text is at least three", x->n_most);
+        return myth_fail(
+            err, MYTH_ENOFIT,
+            "the memory limit leaves %u tokens for a text, but a text has at least three; raise --mem-limit",
+            x->n_most);
     reach_plan(cli, MYTH_MEM_OTHER);
     reach_plan(cli, MYTH_MEM_STAGING);
 fail:
@@ -285,7 +288,8 @@ myth_status myth_semantic_model(myth_embedding **out, myth_cli *cli, const unsig
             return MYTH_OK;
         if (st == MYTH_OK) {
             myth_embedding_close(*out);
-            st = myth_fail(i == 0 ? err : &unused, MYTH_ENOTFOUND, "its vectors are of another model, %.120s", name);
+            st = myth_fail(i == 0 ? err : &unused, MYTH_ENOTFOUND, "its vectors were made with another model, %.120s",
+                           name);
         }
         *out = NULL;
     }
@@ -295,14 +299,14 @@ myth_status myth_semantic_model(myth_embedding **out, myth_cli *cli, const unsig
 static myth_status embed_query(myth_semantic *s, myth_cli *cli, myth_embedding *model, const myth_search_opts *so,
                                myth_error *err)
 {
-    enum { SEARCH_BYTES = 8 << 20 }; /* of class OTHER: candidates, rows, texts of hits */
+    enum { SEARCH_BYTES = 8 << 20 }; /* class OTHER of a search: candidates, rows, texts of hits */
     const myth_text_embedder *face = myth_embedding_face(model);
     const myth_embedder_text text = {so->query, so->n_query ? so->n_query : strlen(so->query)};
     myth_status st = myth_embedding_start(model, SEARCH_BYTES, err);
     if (st != MYTH_OK)
         return st;
     if (!(s->query = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "query", face->dim, sizeof(*s->query))))
-        return myth_fail(err, MYTH_ENOMEM, "no room for a query's vector");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for the query's vector");
     return face->embed(face->arg, s->query, &text, 1, true, err);
 }
 
@@ -322,8 +326,9 @@ myth_status myth_semantic_open(myth_semantic *s, myth_cli *cli, myth_index *x, c
     MYTH_TRY(myth_semantic_model(&model, cli, about->model, about->name, embed_model, &why));
     MYTH_TRY(embed_query(s, cli, model, so, &why));
     if (about->is_behind)
-        myth_term_note(cli->term, "semantic: chunks changed since their vectors were made are found by words alone; "
-                                  "mythos index brings both in step");
+        myth_term_note(cli->term,
+                       "semantic: chunks that changed after their vectors were made are found by their words only; "
+                       "mythos index updates the vectors");
     so->vectors = s->vectors;
     so->query_vector = s->query;
 fail:

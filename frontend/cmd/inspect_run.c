@@ -1,4 +1,5 @@
-/* inspect_run.c - flags to pipeline, report to standard output and files, exit code: for every inspect command. */
+/* inspect_run.c - the steps of every inspect command: flags to options, pipeline, report to standard output and files,
+ * exit code. */
 #include "inspect_run.h"
 
 #include "frontend/cli/plan_out.h"
@@ -13,52 +14,55 @@ enum { FAIL_NEVER = MYTH_SEVERITY_N };
 
 #define AT(field) offsetof(myth_inspect_flags, field)
 const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
-    {"format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings"},
+    {"format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "output format of the findings"},
     {"output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
-     "write the findings to a file as well, in that form; may be given several times"},
+     "also write the findings to a file, in that format; may be given several times"},
     {"patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
-     "write the fixes that apply and parse as one diff for git apply; empty when there are none"},
+     "write the fixes that apply cleanly and parse into one diff for git apply; empty when there are none"},
     {"baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
-     "an earlier report (json, jsonl, sarif): its findings are known and do not count"},
+     "an earlier report (json, jsonl, sarif); findings that it has are known and do not count"},
     {"update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
-     "write --baseline anew with what was found; findings do not fail this run"},
+     "overwrite the --baseline file with this run's findings, which then do not fail the run"},
     {"since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
-     "only findings about lines that changed since that git revision; nothing is asked when none did"},
+     "report only findings about lines that changed since that git revision; when none changed, the model is not run"},
     {"inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
-     "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not"},
+     "hide findings that a comment mythos:ignore[rule] REASON excuses; --no-inline-ignores shows them"},
     {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
      "exit 1 when a finding is at least this severe"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
-     "refuse a prompt that is longer (of a part, with --split)"},
-    {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "tokens of an answer at most"},
+     "refuse a longer prompt (with --split: a longer part)"},
+    {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
     {"map-tokens", NULL, MYTH_OPT_U32, "N", AT(map_tokens), "2000", 1, 1 << 20,
-     "of a prompt for the repository map at most; what it does not use the code gets"},
+     "most tokens of the prompt for the repository map; the code gets what is left over"},
     {"task-tokens", NULL, MYTH_OPT_U32, "N", AT(task_tokens), "500", 1, 1 << 20,
-     "of a prompt for the task at most; what it does not use the code gets"},
+     "most tokens of the prompt for the task; the code gets what is left over"},
     {"code-tokens", NULL, MYTH_OPT_U32, "N", AT(code_tokens), "(what map and task leave)", 0, 1 << 24,
-     "of a prompt for code at most"},
+     "most tokens of the prompt for code"},
     {"context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
-     "turns in which context is brought that an answer names as missing"},
-    {"split", NULL, MYTH_OPT_FLAG, NULL, AT(split), NULL, 0, 0, "cut what is too long into parts and inspect each"},
-    {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0, "find first, explain in a second pass"},
-    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0, "only count, plan and predict memory"},
+     "how often the model may ask for missing context and answer again"},
+    {"split", NULL, MYTH_OPT_FLAG, NULL, AT(split), NULL, 0, 0,
+     "cut code that is too long into parts and inspect each part"},
+    {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0,
+     "find problems in a first pass and explain them in a second"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0,
+     "count tokens and plan memory, but do not run the model"},
     {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
-     "compact or full, instead of what the model says"},
+     "compact or full; the default is what the model was trained for"},
 };
 
-/* A run of the job, for the callbacks of the pipeline. */
+/* The state of one run, passed to the pipeline's callbacks. */
 typedef struct {
     myth_cli *cli;
     const myth_inspect_flags *o;
     const myth_inspect_job *job;
     myth_model model;
     bool has_data;
-    myth_error data_err; /* why the model cannot be run, when it cannot */
+    myth_error data_err; /* why the model can only be counted with and not run, when has_data is false */
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
     myth_since *since;     /* NULL = not asked */
-    myth_patches *patches; /* of the report, once it is there; NULL = none */
+    myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
     char worker[PATH_MAX];
 } run;
@@ -94,7 +98,7 @@ static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchan
 
 /* ---- outputs ---- */
 
-/* To standard output and to every file. */
+/* Writes the report to standard output and to every file of --output and --patch. */
 static myth_status render(const run *w, const myth_report *report, myth_error *err)
 {
     myth_report r = *report;
@@ -110,7 +114,7 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
 }
 
-/* Fixes that are code, as patches; says what became of the others. */
+/* Turns the fixes that are code into patches, and prints how many fixes could not become one and why. */
 static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
 {
     char line[256];
@@ -136,14 +140,14 @@ static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
 {
     int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
-    if (o->update_baseline) /* what was found is known from now on */
+    if (o->update_baseline) /* the new baseline has these findings, so they do not count */
         return code;
     if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
         code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
     return code;
 }
 
-/* Tokens by their shares, cap, parts and memory before anything is generated. */
+/* Prints tokens, parts and planned memory before anything is generated. */
 static void print_counts(const run *w)
 {
     char size[24], left[64] = "";
@@ -198,7 +202,7 @@ static void part_object(const run *w, myth_json_out *j, uint32_t i)
     uint32_t n_block, n_tok;
     const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
     myth_jout_object(j);
-    myth_jout_key(j, "lines"); /* of the first block, as of a file that is inspected alone */
+    myth_jout_key(j, "lines"); /* lines of the first block, as when only one file is inspected */
     myth_jout_array(j);
     myth_jout_u64(j, block->first);
     myth_jout_u64(j, block->last);
@@ -252,7 +256,8 @@ static void dry_run_json(const run *w)
 
 /* ---- stages ---- */
 
-/* Tensor data is used when the file has it; without it the header is enough to count, and so to refuse. */
+/* Opens the model with its tensors, or without them when the file has none: the header is enough to count tokens, and
+ * so to refuse a prompt that is too long. */
 static myth_status open_model(run *w, myth_error *err)
 {
     myth_model *m = &w->model;
@@ -264,7 +269,8 @@ static myth_status open_model(run *w, myth_error *err)
     else if (st != MYTH_OK)
         *err = w->data_err;
     if (st == MYTH_OK && !m->tokenizer)
-        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                       myth_weights_path(m->weights));
     char spec[PATH_MAX];
     if (st == MYTH_OK && myth_cli_model_spec(&w->o->model, spec, sizeof(spec), NULL) == MYTH_OK)
         myth_runlog_model(w->log, m, spec);
@@ -290,7 +296,7 @@ static myth_status choose_style(const run *w, myth_prompt_style *style, myth_err
     return MYTH_OK;
 }
 
-/* The plan's refusal as the report's. */
+/* Copies the plan's refusal into the report. */
 static void refuse_memory(const run *w, const char *reason)
 {
     const myth_plan *plan = &w->cli->plan;
@@ -322,7 +328,7 @@ static int generate(run *w, const myth_engine_opts *eo)
     return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
 }
 
-/* Everything after the material was counted. */
+/* Every step after the prompt was counted: plan, then a dry run, a refusal or the generation. */
 static int plan_and_run(run *w)
 {
     myth_error err = {0};
@@ -360,7 +366,7 @@ static bool has_subject(const myth_material *m)
     return false;
 }
 
-/* Some of what findings are wanted about is not as it was. */
+/* Whether any inspected line changed since the revision of --since; true without --since. */
 static bool has_changed(const run *w)
 {
     for (uint32_t i = 0; w->since && i < myth_material_n_piece(w->material); i++) {
@@ -381,7 +387,7 @@ static myth_status open_since(run *w, myth_error *err)
     return st;
 }
 
-/* A report that there was nothing to look at. */
+/* Writes a report without findings, for a run that has no code to inspect. */
 static myth_status render_nothing(const run *w, const char *title, const myth_inspect_opts *io, int *code,
                                   myth_error *err)
 {
@@ -395,7 +401,9 @@ static myth_status render_nothing(const run *w, const char *title, const myth_in
         .complete = io->n_missed == 0,
     };
     *code = w->o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(w->o, &r);
-    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect",
+    myth_term_note(w->cli->term,
+                   w->since ? "%s: no inspected line changed since %s, so the model was not run"
+                            : "%s: nothing to inspect",
                    r.path, w->o->since);
     return render(w, &r, err);
 }
@@ -407,7 +415,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     myth_status st;
     MYTH_TRY(myth_outputs_check(&o->output, err));
     if (o->update_baseline && !o->baseline)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: say which file with --baseline FILE"));
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);
     if (o->baseline)
         MYTH_TRY(myth_baseline_open(&w->base, w->cli->mem, o->baseline, o->update_baseline, err));

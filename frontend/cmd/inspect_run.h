@@ -1,11 +1,14 @@
-/* inspect_run.h - what all inspect commands share: their flags, and everything from the model to the exit code.
+/* inspect_run.h - what all inspect commands share: their flags, and every step from opening the model to the exit code.
  *
- *   begin   before the model is opened: what needs none, so that a file that is not there is said first
- *   fill    with model and tokenizer: pieces for the material, task, map and title within the budget that io holds
+ *   begin   is called before the model is opened and does what needs no model, so that a missing file is an error at
+ *           once
+ *   fill    is called with model and tokenizer; it adds pieces to the material and sets task, map and title within the
+ *           budget of io
  *
- * Then     counts, plan, refusal, generation, outputs, baseline; a material without a subject is a report without
- *          findings, exit 0
- * Owner    texts that fill hands over (io->task, map, title) stay the job's until the command returns */
+ * Then     myth_inspect_command counts, plans, refuses or generates, writes the outputs and updates the baseline. A
+ *          material without a subject gives a report without findings, exit 0
+ * Owner    the job owns the texts that fill sets (io->task, map, title) and keeps them until the command returns
+ * Threads  one */
 #ifndef MYTH_INSPECT_RUN_H
 #define MYTH_INSPECT_RUN_H
 
@@ -34,17 +37,18 @@ typedef struct {
 
 extern const myth_option myth_options_inspect[];
 enum { MYTH_N_OPTIONS_INSPECT = 18 };
-/* The rows of a command's groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts, options) }. Five
- * of them. */
+/* Five rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
+ * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \
     {"inspection", myth_options_inspect, MYTH_N_OPTIONS_INSPECT, offsetof(type, field)}, \
         MYTH_GROUP_MODEL(type, field.model), MYTH_GROUP_ENGINE(type, field.engine),      \
         MYTH_GROUP_SAMPLE(type, field.sample), MYTH_GROUP_RUNLOG(type, field.log)
 
 typedef struct {
-    const char *root;               /* of the material's paths; NULL = as given. Read after begin */
-    bool always_split;              /* parts are made without --split */
-    const myth_revision_opts *side; /* of the material's files, for --since; NULL = they are the argument's, by path */
+    const char *root;  /* directory that the material's paths are relative to; NULL = none. Read after begin */
+    bool always_split; /* split a long prompt into parts without --split too */
+    const myth_revision_opts
+        *side; /* version of the files, for --since; NULL = the file on disk that the argument names */
     /* Each may be NULL. */
     myth_status (*begin)(void *user, myth_cli *cli, myth_error *err);
     myth_status (*fill)(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
@@ -54,7 +58,7 @@ typedef struct {
     void *user; /* of the callbacks above */
 } myth_inspect_job;
 
-/* Runs it; returns the exit code. */
+/* Runs the job and returns the exit code. */
 int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job);
 
 #ifdef __cplusplus

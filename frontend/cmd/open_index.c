@@ -1,4 +1,4 @@
-/* open_index.c - see open_index.h. */
+/* open_index.c - opens and updates an index, and prints its notes. */
 #include "open_index.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum { LISTED_MAX = 5 };
 static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
 {
     myth_cli *cli = arg;
-    myth_error line; /* the path may hold anything: as an error it is safe to print */
+    myth_error line; /* myth_fail makes the path safe to print, whatever bytes it has */
     if (reason != MYTH_SCAN_UNREADABLE)
         return;
     if (cli->n_unread++ >= LISTED_MAX)
@@ -54,10 +54,10 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         st = myth_index_update(*out, &uo, &stats, err);
     myth_term_progress_end(cli->term);
     if (cli->n_unread > LISTED_MAX)
-        myth_term_note(cli->term, "and %llu more could not be read; mythos index --json lists them",
+        myth_term_note(cli->term, "%llu more could not be read; mythos index --json lists them",
                        (unsigned long long)(cli->n_unread - LISTED_MAX));
     if (st == MYTH_OK && stats.rebuilt[0])
-        myth_term_note(cli->term, "the index was made anew: %s", stats.rebuilt);
+        myth_term_note(cli->term, "the index was rebuilt: %s", stats.rebuilt);
     if (st != MYTH_OK) {
         myth_index_close(*out);
         *out = NULL;

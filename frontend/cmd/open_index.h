@@ -1,5 +1,8 @@
-/* open_index.h - the index of a directory as commands want it: made when there is none, brought up to date, progress on
- * a terminal. */
+/* open_index.h - opens the index of a directory for a command: creates it if there is none, brings it up to date, and
+ * shows progress on a terminal.
+ *
+ * Owner    the caller closes the index with myth_index_close
+ * Threads  one */
 #ifndef MYTH_OPEN_INDEX_H
 #define MYTH_OPEN_INDEX_H
 
@@ -10,16 +13,16 @@
 extern "C" {
 #endif
 
-/* Made anew when it is damaged. That, and what could not be read, is said on standard error. Booked in mem; closed by
- * myth_index_close. MYTH_ENOTFOUND: no directory, or no file in it. */
+/* Opens and updates the index; a damaged one is rebuilt. Notes on standard error name a rebuild and every file that
+ * could not be read. The index is booked in mem. MYTH_ENOTFOUND: dir is not a directory, or has no file to index. */
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err);
 
-/* Whether nothing of this name was said about the index before; it now counts as said. An empty file beside the
- * database remembers it; where that cannot be made the answer is true each time. */
+/* Whether this is the first call with this name for the index, in any run: for notes that are printed once for each
+ * index. An empty file beside the database remembers it; if it cannot be created, the answer is always true. */
 bool myth_cli_says_first(const myth_index *x, const char *name);
 
-/* The exit code of a command that answers from what it could read, and whose MYTH_EXIT_FINDINGS says that nothing was
- * found: MYTH_EXIT_INCOMPLETE instead of both when something could not be read (cli->n_unread). */
+/* The exit code of a search: `code` (MYTH_EXIT_CLEAN, or MYTH_EXIT_FINDINGS when nothing was found), but
+ * MYTH_EXIT_INCOMPLETE instead of both when a file or directory could not be read (cli->n_unread). */
 int myth_cli_answered(const myth_cli *cli, int code);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* select_run.c - see select_run.h. */
+/* select_run.c - opens index and selector for the inspect commands that select code. */
 #include "select_run.h"
 
 #include "frontend/inspect/select/setwise.h"
@@ -7,10 +7,10 @@
 
 const myth_option myth_options_select[MYTH_N_OPTIONS_SELECT] = {
     {"directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
-     "the directory that is searched; its index is brought up to date first"},
+     "the directory to search; its index is brought up to date first"},
     {"rerank", NULL, MYTH_OPT_CHOICE, "off|on|setwise", offsetof(myth_select_flags, rerank), "off", 0, 0,
-     "let the model itself put in order what is found, where more is found than is shown; setwise: then compare the "
-     "best side by side"},
+     "when more is found than fits, let the model order it; setwise: then also compare the best pieces side by "
+     "side"},
 };
 
 static void on_progress(void *user, uint32_t done, uint32_t total) { myth_term_progress(user, "rerank", done, total); }
@@ -26,14 +26,14 @@ static myth_status rank(void *user, const char *question, const myth_candidate *
     myth_status st = MYTH_OK;
     float *score = myth_alloc_n(r->mem, MYTH_MEM_OTHER, "rerank", n, sizeof(*score));
     if (!score)
-        return myth_fail(err, MYTH_ENOMEM, "rerank: no memory for %u scores", n);
+        return myth_fail(err, MYTH_ENOMEM, "rerank: out of memory for %u scores", n);
     MYTH_TRY(myth_rerank_open(&re, r->model, question, c, n, &ro, err));
     MYTH_TRY(myth_cli_engine_opts(r->cli, &eo, &r->flags->engine, err));
     myth_rerank_needs(re, &eo);
     if (r->is_setwise)
         myth_setwise_needs(r->model, &eo);
     MYTH_TRY(myth_engine_open(&e, (myth_model *)(uintptr_t)r->model, &eo,
-                              err)); /* the command's own, which it lends for looking */
+                              err)); /* the selector borrows the command's ledger */
     MYTH_TRY(myth_rerank_run(re, e, score, order, err));
     if (r->is_setwise)
         MYTH_TRY(myth_setwise_run(r->model, e, question, c, order, n, &ro, NULL, err));
@@ -51,8 +51,8 @@ void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const 
 {
     if (!o->rerank)
         return;
-    if (flags->dry_run) { /* only headers are read then */
-        myth_term_note(r->cli->term, "rerank: off, a dry run does not run the model");
+    if (flags->dry_run) { /* a dry run opens only the headers */
+        myth_term_note(r->cli->term, "rerank: off, because a dry run does not run the model");
         return;
     }
     r->flags = flags;
@@ -113,7 +113,7 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
     const myth_repomap_opts mo = {.is_cancelled = r->cli->cancel};
     const myth_repomap_budget budget = {count_tokens, (void *)(uintptr_t)model,
                                         io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS};
-    if (io->style != MYTH_PROMPT_FULL) /* a compact model was trained without */
+    if (io->style != MYTH_PROMPT_FULL) /* compact models were trained without a map */
         return MYTH_OK;
     myth_status st = myth_repomap_open(&m, r->mem, r->index, &mo, err);
     if (st == MYTH_OK)
@@ -134,11 +134,11 @@ void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const 
 {
     const myth_missed_list *missed = myth_select_missed(r->select);
     const char *title = io->title;
-    myth_error line = {0}; /* for its way with control bytes */
+    myth_error line = {0}; /* myth_fail makes the text safe to print */
     io->missed = missed->row;
     io->n_missed = missed->n;
     if (counts->n_more)
-        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context, %u more of both left out", title,
+        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context; %u more were left out", title,
                   counts->n_subject, counts->n_context, counts->n_more);
     else
         myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context", title, counts->n_subject,

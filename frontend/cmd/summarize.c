@@ -1,4 +1,4 @@
-/* summarize.c - a question per file, an answer of one line. Rules: summarize.h. */
+/* summarize.c - asks the model one question about each file and keeps the answer's line. summarize.h has the rules. */
 #include "summarize.h"
 
 #include "frontend/inspect/prompt/prompt.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* SHOWN: bytes of a file. LINE: bytes of a free line, LEAST of which it has. NEW: tokens of any, were each a byte. CTX:
- * the question, the file and the answer. */
+/* SHOWN: most bytes of a file that the model sees. LINE and LEAST: most and fewest bytes of a line that the model
+ * writes. NEW: most tokens of an answer, if each were a byte. CTX: tokens for question, file and answer. */
 enum {
     SHOWN = 2400,
     SHOWN_LEAST = 100,
@@ -25,15 +25,15 @@ static const char ask_full[] =
     "\nSay in one line of at most 100 characters what this file is for. No path, no quotes, no list.";
 static const char ask_choice[] = "\nRepeat the sentence of this file that says best what it is for.";
 
-/* What a line may be: one of the offers, or free. */
+/* What the grammar allows: one of the offered sentences, or with n_offer 0 any line. */
 typedef struct {
     char (*offer)[MYTH_HEADLINE_CAP];
     uint32_t n_offer; /* 0 = free */
 } line_form;
 
-/* Bytes are compared: no padding. */
+/* The grammar's state. States are compared as bytes, so it must have no padding. */
 typedef struct {
-    uint32_t len, pick; /* bytes so far; the first offer that begins so */
+    uint32_t len, pick; /* bytes written so far; the first offer that begins with them */
 } line_state;
 
 typedef struct {
@@ -99,7 +99,7 @@ static size_t put(char *dst, size_t at, size_t cap, const char *text)
     return at + n;
 }
 
-/* The question about the first n bytes of the file, as ids. */
+/* Encodes the question about the first n bytes of the file. */
 static myth_status encode(desk *d, const myth_summary_file *f, const unsigned char *bytes, size_t n, size_t *n_ids,
                           myth_error *err)
 {
@@ -118,7 +118,7 @@ static myth_status encode(desk *d, const myth_summary_file *f, const unsigned ch
                                    n_ids, err);
 }
 
-/* As much of the file as leaves room for an answer. */
+/* The same with as much of the file as leaves room in the context for an answer. */
 static myth_status encode_fit(desk *d, const myth_summary_file *f, const unsigned char *bytes, size_t n, size_t *n_ids,
                               myth_error *err)
 {
@@ -133,12 +133,12 @@ static myth_status encode_fit(desk *d, const myth_summary_file *f, const unsigne
         }
     }
     return st == MYTH_OK && *n_ids + N_NEW > d->n_ctx
-             ? myth_fail(err, MYTH_EFULL, "%.160s: a question of %zu tokens, the context has %u", f->path, *n_ids,
-                         d->n_ctx)
+             ? myth_fail(err, MYTH_EFULL, "%.160s: the question has %zu tokens and the context %u; raise -c", f->path,
+                         *n_ids, d->n_ctx)
              : st;
 }
 
-/* The model's line; "" when it did not come to an end. *why as myth_generate. */
+/* Generates the model's line; "" when it was not finished. *why: the finish reason of myth_generate. */
 static myth_status answer(desk *d, char line[MYTH_HEADLINE_CAP], const line_form *form, size_t n_ids, myth_finish *why,
                           myth_error *err)
 {
@@ -176,7 +176,8 @@ static myth_status answer(desk *d, char line[MYTH_HEADLINE_CAP], const line_form
     return MYTH_OK;
 }
 
-/* A line for the file; "" = there is none. *is_ended: it was interrupted. */
+/* Finds or generates the line of a file ("" = none). *was_asked: the model was asked. *is_ended: an interrupt came
+ * first. */
 static myth_status summarize_one(desk *d, const myth_summary_file *f, char line[MYTH_HEADLINE_CAP], bool *was_asked,
                                  bool *is_ended, myth_error *err)
 {
@@ -200,7 +201,7 @@ static myth_status summarize_one(desk *d, const myth_summary_file *f, char line[
     }
     MYTH_TRY(myth_summary_text(d->x, f, bytes, &n, err));
     st = encode_fit(d, f, bytes, n, &n_ids, err);
-    if (st == MYTH_EFULL) /* a file of one long line, or of signs alone */
+    if (st == MYTH_EFULL) /* even the smallest part of the file does not fit: one long line, or only punctuation */
         return MYTH_OK;
     if (st != MYTH_OK)
         return st;
@@ -215,7 +216,7 @@ fail:
 
 /* ---- all ---- */
 
-/* Told by name and size: which one it is, not whether it is whole. */
+/* A hash of the model's name and size, which tells models apart without reading their tensors. */
 static uint64_t identity_of(const myth_model *m)
 {
     const char *name = myth_weights_name(m->weights);
@@ -234,7 +235,8 @@ static myth_status open_desk(desk *d, const myth_engine_flags *engine, myth_erro
     int32_t stop[8];
     myth_status st;
     if (!m->tokenizer)
-        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights)));
+        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                           myth_weights_path(m->weights)));
     MYTH_TRY(myth_prompt_style_of(&d->style, myth_weights_meta(m->weights), err));
     MYTH_TRY(myth_cli_engine_opts(d->cli, &eo, engine, err));
     eo.n_ctx = eo.n_ctx ? eo.n_ctx : CTX < m->config.n_ctx_train ? CTX : m->config.n_ctx_train;
@@ -244,7 +246,7 @@ static myth_status open_desk(desk *d, const myth_engine_flags *engine, myth_erro
     d->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "summaries", d->cap_ids, sizeof(*d->ids));
     d->new_ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "summaries", N_NEW, sizeof(*d->new_ids));
     if (!d->text || !d->ids || !d->new_ids)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "summaries: no room for a question"));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "summaries: out of memory for a question"));
     myth_generate_needs(&eo, &greedy, true);
     extra.bytes[MYTH_MEM_OTHER] = myth_grammar_plan(m->tokenizer, m->config.n_vocab, N_MASK);
     MYTH_TRY(myth_cli_plan(d->cli, m, &eo, &extra, err));
@@ -292,7 +294,7 @@ myth_status myth_summarize(myth_summarize_counts *out, myth_cli *cli, const myth
         if (is_ended)
             break;
         st = myth_repomap_put_summary(x, list.file[i].path, line[0] ? line : " ", err);
-        if (st == MYTH_ENOTFOUND) /* a path that is no UTF-8 */
+        if (st == MYTH_ENOTFOUND) /* a path that is not UTF-8 is skipped */
             st = MYTH_OK;
         if (st != MYTH_OK)
             goto fail;

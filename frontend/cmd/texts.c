@@ -1,4 +1,4 @@
-/* texts.c - see texts.h. */
+/* texts.c - reads texts to embed from files and streams; texts.h has the forms. */
 #include "texts.h"
 
 #include "engine/base/json.h"
@@ -28,7 +28,7 @@ static myth_status bad_line(const myth_texts *t, myth_status code, const char *w
 
 /* ---- lines of a stream ---- */
 
-/* The next line into [from, to) of the buffer, without its end; *n = SIZE_MAX: there is none. */
+/* Reads the next line into the buffer, without its newline; *n = SIZE_MAX after the last. */
 static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_error *err)
 {
     for (size_t seen = 0;;) {
@@ -63,7 +63,7 @@ static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_e
         if (k < 0 && errno == EINTR && !*t->cli->cancel)
             continue;
         if (k < 0 && errno == EINTR)
-            return myth_fail(err, MYTH_ECANCEL, "%s: stopped while a line was waited for", t->path);
+            return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", t->path);
         if (k < 0)
             return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
         t->is_end = k == 0;
@@ -71,7 +71,7 @@ static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_e
     }
 }
 
-/* Longest line of a file that can be read twice. */
+/* Finds the longest line of a file that can be read twice. */
 static myth_status measure_lines(myth_texts *t, myth_error *err)
 {
     unsigned char piece[READ_BYTES];
@@ -103,7 +103,7 @@ static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
     if (t->fd < 0)
         return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%s: %s", t->path, strerror(errno));
     if (fstat(t->fd, &info) == 0 && S_ISDIR(info.st_mode))
-        return myth_fail(err, MYTH_EIO, "%s: a folder, expected lines", t->path);
+        return myth_fail(err, MYTH_EIO, "%s: is a folder, expected a file of lines", t->path);
     if (S_ISREG(info.st_mode)) {
         myth_status st = measure_lines(t, err);
         if (st != MYTH_OK)
@@ -114,11 +114,11 @@ static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
     t->cap = t->longest + READ_BYTES;
     t->buffer = myth_alloc(t->cli->mem, MYTH_MEM_STAGING, "lines", t->cap);
     return t->buffer ? MYTH_OK
-                     : myth_fail(err, MYTH_ENOMEM, "%s: no room for lines of %zu bytes: lower --line-bytes", t->path,
-                                 t->longest);
+                     : myth_fail(err, MYTH_ENOMEM, "%s: out of memory for lines of %zu bytes; lower --line-bytes",
+                                 t->path, t->longest);
 }
 
-/* A line's text into `plain` behind the prompt. */
+/* Parses a line and copies its text into `plain`, after the prompt. */
 static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n, myth_error *err)
 {
     myth_json j;
@@ -165,7 +165,7 @@ static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *li
 
 /* ---- files of a list ---- */
 
-/* The next path; false behind the last. */
+/* Copies the next path of the list; false after the last. */
 static bool next_path(myth_texts *t, char path[PATH_MAX], size_t *at, size_t *n)
 {
     while (t->from < t->to) {
@@ -240,7 +240,7 @@ myth_status myth_texts_see(const myth_texts *t, myth_error *err)
 {
     const uint64_t bytes = myth_tokenizer_scratch(myth_texts_bound(t)) + (t->kind == MYTH_TEXTS_FILES ? t->longest : 0);
     if (!myth_mem_book(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "texts", bytes))
-        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes to read a text", t->path,
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %llu bytes to read a text", t->path,
                          (unsigned long long)bytes);
     myth_mem_unbook(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, bytes);
     return MYTH_OK;
@@ -261,7 +261,7 @@ myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind
     }
     out->plain = myth_alloc(cli->mem, MYTH_MEM_STAGING, "text", myth_texts_bound(out) + 1);
     if (!out->plain)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for a text of %zu bytes", path, myth_texts_bound(out)));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: out of memory for a text of %zu bytes", path, myth_texts_bound(out)));
     memcpy(out->plain, prompt, out->n_prompt);
     return MYTH_OK;
 fail:

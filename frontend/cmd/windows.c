@@ -1,4 +1,4 @@
-/* windows.c - see windows.h. */
+/* windows.c - encodes files and cuts their tokens into windows. */
 #include "windows.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static myth_status add_file(myth_windows *w, myth_cli *cli, const myth_model *m,
     const size_t bound = myth_tokenizer_bound(len);
     ids = myth_realloc(cli->mem, MYTH_MEM_STAGING, "ids", w->ids, (w->n_ids + bound) * sizeof(*ids));
     if (!ids)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu tokens", path, bound));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu tokens", path, bound));
     w->ids = ids;
     MYTH_TRY(myth_tokenizer_encode(m->tokenizer, cli->mem, MYTH_TOK_CONTENT, (const char *)data, len, ids + w->n_ids,
                                    bound, &n, err));
@@ -37,10 +37,11 @@ myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model
     myth_status st = MYTH_OK;
     *out = (myth_windows){.n_tok = n_tok};
     if (!m->tokenizer)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
+                         myth_weights_path(m->weights));
     out->ids = myth_alloc(cli->mem, MYTH_MEM_STAGING, "ids", sizeof(*out->ids));
     if (!out->ids)
-        return myth_fail(err, MYTH_ENOMEM, "no room for ids");
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for token ids");
     const int32_t bos = myth_tokenizer_special(m->tokenizer)->bos;
     out->ids[out->n_ids++] = bos;
     for (int i = 0; i < cli->n_arg; i++)
@@ -48,7 +49,8 @@ myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model
     const uint64_t n = out->n_ids / n_tok;
     out->n_window = (uint32_t)(n_most && n > n_most ? n_most : n < UINT32_MAX ? n : UINT32_MAX);
     if (!out->n_window)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "the text has %llu tokens, a window %u: give more text, or -c %llu",
+        MYTH_TRY(myth_fail(err, MYTH_EARG,
+                           "the text has %llu tokens, fewer than a window of %u; give more text, or -c %llu",
                            (unsigned long long)out->n_ids, n_tok, (unsigned long long)out->n_ids));
     for (uint32_t i = 0; i < out->n_window; i++)
         out->ids[(uint64_t)i * n_tok] = bos;

@@ -63,7 +63,7 @@ static void exit_codes(void **state)
         {"tokenize " TINY "/nowhere", 66, "no such file"},
         {"tokenize " TINY "/dev", 74, "a directory where a file is expected"},
         {"detokenize " TINY, 2, "--ids"},
-        {"detokenize " TINY "--ids 512", 2, "expected less than 512"},
+        {"detokenize " TINY "--ids 512", 2, "expected an id less than 512"},
         {"logits " TINY "--ids 2", 2, "-o FILE"},
         {"logits " TINY "--ids 2 -o /nowhere/x.npy", 73, "/nowhere/x.npy"},
         {"logits " TINY "--ids 2 -o x.npy --ids-file y", 2, "--ids-file"},

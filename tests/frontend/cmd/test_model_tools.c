@@ -89,7 +89,7 @@ static void a_text_that_is_too_short_is_refused(void **state)
     (void)state;
     cli_shell(&r, "printf 'short' >\"$D/short\"; \"$M\" perplexity " TINY "\"$D/short\"");
     assert_int_equal(r.code, 2);
-    assert_non_null(strstr(r.err, "a window 512"));
+    assert_non_null(strstr(r.err, "a window of 512"));
     cli_expect(&r, "perplexity " TINY "/no/such/text", 66);
     cli_expect(&r, "perplexity -m random:embeddinggemma-tiny:f32 README.md", 65);
 }

@@ -54,12 +54,12 @@ map 0
 cp "$dir/out" "$dir/without"
 # two files of four, the others later
 map 0 --summaries --summary-files 1
-grep -q 'summaries: 1 of 4 files were looked at, .* 3 are left for the next run' "$dir/err" ||
+grep -q 'summaries: read 1 of 4 files, .* 3 are left for the next run' "$dir/err" ||
     fail "bounded: $(cat "$dir/err")"
 map 0 --summaries --summary-files 2
-grep -q 'summaries: 2 of 3 files' "$dir/err" || fail "taken up: $(cat "$dir/err")"
+grep -q 'summaries: read 2 of 3 files' "$dir/err" || fail "taken up: $(cat "$dir/err")"
 map 0 --summaries
-grep -q 'summaries: 1 files were looked at' "$dir/err" || fail "the last: $(cat "$dir/err")"
+grep -q 'summaries: read 1 files' "$dir/err" || fail "the last: $(cat "$dir/err")"
 map 0 --summaries
 ! grep -q 'summaries:' "$dir/err" || fail "nothing is missing: $(cat "$dir/err")"
 cp "$dir/out" "$dir/with"
@@ -86,7 +86,7 @@ f = {x["path"]: x["summary"] for x in json.load(open(sys.argv[1]))["files"]}
 assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
 # another model: all anew; one of random weights writes what is about no file, and headlines stay
 map 0 --summaries -m random:gemma3-tiny:f32
-grep -q 'summaries: 4 files were looked at, 0 have a line, 4 by asking' "$dir/err" || fail "random: $(cat "$dir/err")"
+grep -q 'summaries: read 4 files, 0 have a line, 4 were written by' "$dir/err" || fail "random: $(cat "$dir/err")"
 map 0 --summaries --json
 grep -q 'summaries: 4 files' "$dir/err" || fail "back again: $(cat "$dir/err")"
 # an interrupt leaves what is there, and says that it is not whole
@@ -111,7 +111,7 @@ assert 4 < n < 204, n
 p = subprocess.run([sys.argv[1], "map", "--summaries", "--summary-files", "1", "-m", "random:gemma3-tiny:f32"],
                    capture_output=True, text=True)
 assert p.returncode == 0, (p.returncode, p.stderr)
-assert f"1 of {204 - n} files were looked at" in p.stderr, p.stderr
+assert f"read 1 of {204 - n} files" in p.stderr, p.stderr
 print("interrupted after", n, "of 204 files")
 END
 echo ok

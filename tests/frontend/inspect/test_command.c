@@ -111,7 +111,7 @@ static void test_batch(void **state)
              "x;\\n\",\"findings\":[{\"lines\":[1,1],\"rule\":\"other\",\"evidence\":\"int y;\"}]}\n",
              0);
     j = json_of("$M prompt --batch $D/in.jsonl " TINY, 65);
-    assert_non_null(strstr(text_of(j, "error"), "not in the grammar"));
+    assert_non_null(strstr(text_of(j, "error"), "the grammar does not allow"));
     json_decref(j);
 }
 

@@ -88,7 +88,7 @@ static void check(void **state)
     assert_non_null(strstr(r.err, "mythos index --rebuild"));
     cli_shell(&r, "$M index $D/t; $M index $D/t --check");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.err, "the index was made anew"));
+    assert_non_null(strstr(r.err, "the index was rebuilt"));
     json_decref(j);
 }
 
@@ -127,7 +127,7 @@ static void rebuild_helps(void **state)
     assert_non_null(strstr(r.err, "mythos index --rebuild"));
     cli_shell(&r, "$M index $D/t --rebuild && $M search okapi $D/t --lexical");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.err, "the index was made anew: as was asked"));
+    assert_non_null(strstr(r.err, "the index was rebuilt: as was asked"));
     cli_shell(&r, "$M index $D/t --rebuild --check");
     assert_int_equal(r.code, 2);
     json_decref(j);

@@ -25,7 +25,7 @@ echo 'int n;' >"$dir/t/$(printf 'new\nline.c')"
 "$MYTHOS_BIN" scan "$dir/t" >"$dir/out" 2>"$dir/err" || fail "exit $?"
 printf 'b\\xffd.c\nnew\\nline.c\nsrc/a.c\nsrc/g.go\ntests/test_a.py\n' >"$dir/want"
 cmp -s "$dir/out" "$dir/want" || fail "paths: $(cat "$dir/out")"
-grep -q '^5 files, .*; out: 1 ignored, 2 hidden, 1 skipped_dir, 1 binary$' "$dir/err" ||
+grep -q '^5 files, .*; left out: 1 ignored, 2 hidden, 1 skipped_dir, 1 binary$' "$dir/err" ||
     fail "summary: $(cat "$dir/err")"
 
 "$MYTHOS_BIN" scan "$dir/t" --explain -q >"$dir/out"
@@ -66,7 +66,7 @@ grep -q '^src/skip.tmp$' "$dir/out" && grep -q '^src/.dot$' "$dir/out" || fail "
 
 code=0
 "$MYTHOS_BIN" scan "$dir/t/none" >"$dir/out" 2>"$dir/err" || code=$?
-[ $code -eq 66 ] && [ ! -s "$dir/out" ] && grep -q 'no files; out: none' "$dir/err" ||
+[ $code -eq 66 ] && [ ! -s "$dir/out" ] && grep -q 'no file is used; left out: none' "$dir/err" ||
     fail "no files: $code $(cat "$dir/err")"
 code=0
 "$MYTHOS_BIN" scan "$dir/t/src/build/.." -g '*.none' --json >"$dir/out" 2>"$dir/err" || code=$?

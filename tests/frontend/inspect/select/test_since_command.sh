@@ -76,7 +76,7 @@ for what in "inspect-file src/tty.c" "inspect-symbol tty_title" "inspect-topic t
     [ $code -eq 0 ] && [ -z "$(found)" ] || fail "$what: findings about what did not change: $(cat "$dir/json")"
 done
 "$mythos" inspect-file src/tty.c --since HEAD >"$dir/out" 2>"$dir/err"
-grep -q 'nothing to inspect that changed since HEAD' "$dir/err" || fail "not said: $(cat "$dir/err")"
+grep -q 'no inspected line changed since HEAD' "$dir/err" || fail "not said: $(cat "$dir/err")"
 
 # another function changed
 sed -i 's/^\treturn;/\tstrcpy(out, filename);\n\tsystem(filename);/' src/tty.c
