@@ -79,7 +79,7 @@ map 0 --summaries
 grep -qE 'wheel.c .*the ring' "$dir/out" || fail "it lost its line: $(cat "$dir/out")"
 echo '/* more */' >>src/bare.c
 map 0 --summaries
-grep -q 'summaries: 1 files' "$dir/err" || fail "a change: $(cat "$dir/err")"
+grep -q 'summaries: read 1 files' "$dir/err" || fail "a change: $(cat "$dir/err")"
 map 0 --summaries --json
 python3 -c 'import json, sys
 f = {x["path"]: x["summary"] for x in json.load(open(sys.argv[1]))["files"]}
