@@ -88,7 +88,7 @@ assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
 map 0 --summaries -m random:gemma3-tiny:f32
 grep -q 'summaries: read 4 files, 0 have a line, 4 were written by' "$dir/err" || fail "random: $(cat "$dir/err")"
 map 0 --summaries --json
-grep -q 'summaries: 4 files' "$dir/err" || fail "back again: $(cat "$dir/err")"
+grep -q 'summaries: read 4 files' "$dir/err" || fail "back again: $(cat "$dir/err")"
 # an interrupt leaves what is there, and says that it is not whole
 python3 - "$mythos" "$dir/cache" <<'END' || fail "interrupt"
 import glob, os, pathlib, signal, sqlite3, subprocess, sys, time
