@@ -3,7 +3,11 @@
 differences between weights. Data: shared/reference/../eval (its README). Python's standard library only.
 
     retrieval_eval.py cosqa DIR [--weights A=1,B=2]...      6,267 functions, 500 questions, batch mode of the command
+    retrieval_eval.py descriptions DIR                      the same functions without their docstrings, found by the
+                                                            first sentences of 1,500 that answer no question
     retrieval_eval.py score GOLD.jsonl RESULTS.json [...]   {"query","gold":[id,...]} against the JSON of the batch mode
+    retrieval_eval.py questions FILE.jsonl --repos DIR      questions to files, or lines of them, in repositories;
+                                                            --topic adds what inspect-topic would show
 
 The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches
 every signal off in turn. --embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with
@@ -17,9 +21,12 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+
+import retrieval_repos
 
 # A signal and the weights that are without it. Those of files are measured on repositories: retrieval_repos.py
 # --weights.
@@ -31,7 +38,7 @@ SIGNALS = [
     ("what programmers write", "term_alt=0"),
     ("languages set back", "term_language=1"),
     ("rows of the rarest terms", "rows=1000000"),
-    ("and with two words as one", "term_joined=0.5"),
+    ("misspelt words mended", "mended=0"),
     ("and with other forms of a word", "term_form=1"),
     ("and with the question's own words set back", "term_frame=0.2"),
 ]
@@ -97,8 +104,7 @@ def configurations(args):
     if args.embed_model:
         out.append(("words and vectors", args.base, True))
         for share in filter(None, args.shares.split(",")):
-            w = ",".join("%s=%s" % (kind, share) for kind in ("semantic", "semantic_issue", "semantic_symbol"))
-            out.append(("share of nearness " + share, ",".join(x for x in (args.base, w) if x), True))
+            out.append(("share of nearness " + share, ",".join(x for x in (args.base, "semantic=" + share) if x), True))
     return out
 
 
@@ -118,19 +124,131 @@ def cosqa(args):
     code = json.load(open(os.path.join(args.data, "code_idx_map.txt"), encoding="utf-8"))
     queries = json.load(open(os.path.join(args.data, "cosqa-retrieval-dev-500.json"), encoding="utf-8"))
     gold = {str(i): [q["retrieval_idx"]] for i, q in enumerate(queries)}
+    batch(args, [(i, text) for text, i in code.items()], [(str(i), q["doc"]) for i, q in enumerate(queries)], gold)
+
+
+DOCSTRING = re.compile(r'(:\s*\n?\s*)[rRuU]*("{3}|\'{3})(.*?)\2', re.S)
+FIRST_SENTENCE = re.compile(r"\n\s*\n|\.\s|\.$|:param|@param|\n\s*[:@]")
+
+
+def descriptions(args):
+    code = json.load(open(os.path.join(args.data, "code_idx_map.txt"), encoding="utf-8"))
+    queries = json.load(open(os.path.join(args.data, "cosqa-retrieval-dev-500.json"), encoding="utf-8"))
+    answers, rows, asked = {q["retrieval_idx"] for q in queries}, [], []
+    for text, i in code.items():
+        m = DOCSTRING.search(text)
+        rows.append((i, text[:m.start()] + m.group(1) + "pass" + text[m.end():] if m else text))
+        said = FIRST_SENTENCE.split(m.group(3).strip())[0].split() if m else []
+        if 4 <= len(said) <= 15 and i not in answers:
+            asked.append((str(i), " ".join(said)))
+    random.Random(7).shuffle(asked)
+    batch(args, rows, asked[:1500], {i: [int(i)] for i, _ in asked[:1500]})
+
+
+def batch(args, rows, asked, gold):
+    """rows, asked: [(id, text)]; gold: id of a query -> [id]."""
     with tempfile.TemporaryDirectory() as d:
-        corpus, asked = os.path.join(d, "corpus.jsonl"), os.path.join(d, "queries.jsonl")
-        with open(corpus, "w", encoding="utf-8") as f:
-            for text, i in code.items():
-                print(json.dumps({"id": i, "text": text}), file=f)
-        with open(asked, "w", encoding="utf-8") as f:
-            for i, q in enumerate(queries):
-                print(json.dumps({"id": str(i), "text": q["doc"]}), file=f)
-        runs = []
+        names, runs = [os.path.join(d, "corpus.jsonl"), os.path.join(d, "queries.jsonl")], []
+        for name, texts in zip(names, (rows, asked)):
+            with open(name, "w", encoding="utf-8") as f:
+                f.writelines(json.dumps({"id": i, "text": text}) + "\n" for i, text in texts)
         for name, weights, has_vectors in configurations(args):
-            answers = run(command(args, weights, has_vectors, ["-k", "100", "--corpus", corpus, "--queries", asked]))
+            files = ["-k", "100", "--corpus", names[0], "--queries", names[1]]
+            answers = run(command(args, weights, has_vectors, files))
             runs.append((name, [metrics(ranks(a["ids"], gold[a["query"]]), 1) for a in answers]))
     report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"], args.csv)
+
+
+# ---- questions to places ----
+
+def extract(git, commit, root, to):
+    """The tree of a commit, or its folder `root`; a file that the clone lacks (a large one) is left out."""
+    def run_git(*line, **how):
+        return subprocess.run(["git", "--git-dir", git, *line], stdout=subprocess.PIPE, check=True, **how).stdout
+
+    listed = run_git("ls-tree", "-r", "-z", commit, *([root] if root else []))
+    rows = [(row.split(b"\t", 1)[0].split(), row.split(b"\t", 1)[1]) for row in listed.split(b"\0")[:-1]]
+    rows = [(blob, path) for (mode, kind, blob), path in rows if kind == b"blob" and mode != b"120000"]
+    got = run_git("cat-file", "--batch", input=b"".join(blob + b"\n" for blob, _ in rows))
+    at = 0
+    for _, path in rows:
+        end = got.index(b"\n", at)
+        head, at = got[at:end].split(), end + 1
+        if len(head) == 3:
+            name = os.path.join(os.fsencode(to), path)
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "wb") as f:
+                f.write(got[at:at + int(head[2])])
+            at += int(head[2]) + 1
+
+
+def is_place(target, path, first, last):
+    a, b = target["path"], path
+    return (a == b or a.endswith("/" + b) or b.endswith("/" + a)) and (
+        target["start"] is None or (first <= target["end"] and last >= target["start"]))
+
+
+def blocks(answer):
+    """(path, first, last) of what inspect-topic would show; the parts of one that was cut are one."""
+    out = []
+    for part in answer["parts"] if isinstance(answer["parts"], list) else []:  # a number: nothing was left to show
+        for b in part["blocks"]:
+            if out and out[-1][0] == b["file"] and out[-1][2] + 1 == b["first"]:
+                out[-1] = (b["file"], out[-1][1], b["last"])
+            else:
+                out.append((b["file"], b["first"], b["last"]))
+    return out
+
+
+def of_question(targets, found):
+    """found: [(path, first, last)], best first. A place that two targets share counts once."""
+    places = {next((i + 1 for i, f in enumerate(found[:10]) if is_place(t, *f)), 0) for t in targets} - {0}
+    out = metrics(sorted(places), len(targets))
+    files = {t["path"] for t in targets}
+    hit = [any(is_place({"path": p, "start": None}, *f) for p in files) for f in found]
+    out["files found"] = sum(any(is_place({"path": p, "start": None}, *f) for f in found) for p in files) / len(files)
+    out["precision"] = sum(hit) / len(hit) if hit else 0.0
+    return out
+
+
+def ask(line, env, at):
+    p = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=at, check=False)
+    if p.returncode not in (0, 1) and b"nothing in the index" not in p.stderr:
+        sys.exit("%s: exit code %d: %s" % (" ".join(line), p.returncode, p.stderr.decode(errors="replace")))
+    return json.loads(p.stdout or b"[]")
+
+
+def questions(args):
+    args.mythos = os.path.abspath(args.mythos)
+    asked = [json.loads(line) for line in open(args.data, encoding="utf-8")][::args.every]
+    asked.sort(key=lambda q: q["repo"])
+    configs = configurations(args)
+    runs = {name: [] for name, _, _ in configs} | ({"topic": []} if args.topic else {})
+    with tempfile.TemporaryDirectory() as d:
+        env, at = dict(os.environ, XDG_CACHE_HOME=os.path.join(d, "cache")), None
+        for q in asked:
+            if at != (q["repo"], q["commit"], q["root"]):
+                at = (q["repo"], q["commit"], q["root"])
+                top = os.path.join(d, q["repo"].replace("/", "+"))
+                root = os.path.join(top, q["root"])
+                extract(retrieval_repos.git_dir(args.repos, q["repo"]), q["commit"], q["root"], top)
+                line = [args.mythos, "index", root, "--no-embed", "-q"]
+                code = subprocess.run(line, env=env, stdout=subprocess.DEVNULL, check=False).returncode
+                if code not in (0, 3):          # 3: some file was cut by its text
+                    sys.exit("mythos index: exit code %d" % code)
+            targets = [t for t in q["targets"] + q["secondary"] if os.path.exists(os.path.join(top, t["path"]))]
+            targets = targets or q["targets"]
+            for name, weights, _ in configs:
+                rows = ask(command(args, weights, False, ["-k", "10", "--", q["query"]]), env, root)
+                runs[name].append(of_question(targets, [(r["path"], r["start_line"], r["end_line"]) for r in rows]))
+            if args.topic:
+                line = [args.mythos, "inspect-topic", "-q", "--dry-run", "--format", "json", "--", q["query"]]
+                answer = ask(line, env, root)
+                runs["topic"].append(of_question(targets, blocks(answer) if answer else []))
+    if args.out:
+        with open(args.out, "w", encoding="utf-8") as f:
+            json.dump(runs, f)
+    report(list(runs.items()), ["NDCG@10", "MRR", "acc@1", "R@10", "files found", "precision"], args.csv)
 
 
 def score(args):
@@ -147,7 +265,7 @@ def score(args):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("what", choices=["cosqa", "score"])
+    p.add_argument("what", choices=["cosqa", "descriptions", "score", "questions"])
     p.add_argument("data")
     p.add_argument("results", nargs="*")
     p.add_argument("--mythos", default="build/mythos")
@@ -156,9 +274,13 @@ def main():
     p.add_argument("--ablate", action="store_true")
     p.add_argument("--embed-model", help="a model that makes vectors: words and vectors together beside words alone")
     p.add_argument("--csv", help="the table is written here")
-    p.add_argument("--shares", default="", help="with --embed-model: shares of nearness, behind commas")
+    p.add_argument("--shares", default="", help="with --embed-model: shares of nearness, separated by commas")
+    p.add_argument("--repos", help="questions: clones of the repositories, as retrieval_repos.py has them")
+    p.add_argument("--topic", action="store_true", help="questions: the blocks of inspect-topic too")
+    p.add_argument("--every", type=int, default=1, help="questions: one of so many, evenly")
+    p.add_argument("--out", help="questions: the measures of every question, as JSON")
     args = p.parse_args()
-    {"cosqa": cosqa, "score": score}[args.what](args)
+    {"cosqa": cosqa, "descriptions": descriptions, "score": score, "questions": questions}[args.what](args)
 
 
 main()

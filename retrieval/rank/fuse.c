@@ -5,10 +5,9 @@
 
 double myth_fuse_share(const myth_query *q, const myth_weights_search *w)
 {
-    const double share = q->kind == MYTH_QUERY_SYMBOL ? w->semantic_symbol
-                       : q->kind == MYTH_QUERY_ISSUE  ? w->semantic_issue
-                                                      : w->semantic;
-    return share < 1 ? share : 1;
+    if (q->kind == MYTH_QUERY_SYMBOL || q->kind == MYTH_QUERY_ISSUE)
+        return 0;
+    return w->semantic < 1 ? w->semantic : 1;
 }
 
 void myth_fuse(myth_rank_chunk *chunk, uint32_t n, const float *cosine, double share)

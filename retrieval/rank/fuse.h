@@ -10,7 +10,8 @@
 
 #include "rank.h"
 
-/* The share w for a query of this kind, 0 to 1. */
+/* The share w for a query of this kind, 0 to 1. A name takes none: it is there or it is not. Nor does a report: it has
+ * words enough. */
 double myth_fuse_share(const myth_query *q, const myth_weights_search *w);
 /* cosine [n]: NAN where there is no vector. Sets `match`, and `semantic`, which is what of it nearness gave. */
 void myth_fuse(myth_rank_chunk *chunk, uint32_t n, const float *cosine, double share);

@@ -4,7 +4,12 @@
  *          there
  * Slip     one letter lost, doubled or wrong, or two neighbours swapped; the first letter is right
  * Several  the one in most rows counts, of equal ones the longest. Words of MYTH_MEND_BYTES letters and more: a shorter
- *          one is near to too many */
+ *          one is near to too many
+ * Why      a person who misses a key finds what was meant; for a single misspelt name the answer would be none at all
+ * Measured CoSQA's 500 questions, which people typed: NDCG@10 0.4454, and 0.4398 without, a difference of 0.0056
+ *          [0.0011, 0.0116]; 1,500 docstrings: 0.0028 [0.0005, 0.0055]. Issues, commits and questions to repositories:
+ *          no difference within their intervals. What bench/retrieval_repos.py --perturb misspelt says is no evidence,
+ *          because it makes these slips */
 #ifndef MYTH_MEND_H
 #define MYTH_MEND_H
 

@@ -2,7 +2,6 @@
 #include "query.h"
 #include "engine/base/text.h"
 #include "retrieval/store/fts_tokenizer.h"
-#include "report.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,9 +13,7 @@ typedef struct {
     const myth_weights_search *w;
     const char *text;
     size_t n;
-    bool keep_all;              /* stop words and small numbers too: there is nothing else  */
-    char last[MYTH_WORD_BYTES]; /* the plain word before, for joining; n_last 0 = none       */
-    size_t n_last, last_end;
+    bool keep_all; /* stop words and small numbers too: there is nothing else  */
     double here;   /* what a word at this place of the text weighs              */
     bool is_title; /* it stands in a report's first line                        */
     bool is_code;  /* it is written as code                                     */
@@ -194,20 +191,6 @@ static bool is_name(const parser *p, const myth_word *word)
                                 (follows_join(p, word->off) && is_last));
 }
 
-/* Neighbours by one space or hyphen are written as one word as often as not. */
-static myth_status join_words(parser *p, const myth_word *word, myth_error *err)
-{
-    char both[2 * MYTH_WORD_BYTES];
-    bool is_near =
-        p->n_last && word->off == p->last_end + 1 && (p->text[p->last_end] == ' ' || p->text[p->last_end] == '-');
-    if (!is_near || word->is_number || p->n_last + word->n_whole > MYTH_WORD_BYTES || p->n_last < 2 ||
-        word->n_whole < 2)
-        return MYTH_OK;
-    memcpy(both, p->last, p->n_last);
-    memcpy(both + p->n_last, word->whole, word->n_whole);
-    return add_term(p, both, p->n_last + word->n_whole, p->q->n_group, p->w->term_joined, MYTH_TERM_JOINED, err);
-}
-
 static bool ends_with(const char *s, size_t n, const char *what)
 {
     size_t m = strlen(what);
@@ -317,10 +300,8 @@ static myth_status add_word(parser *p, const myth_word *word, myth_error *err)
     p->is_code = as_name;
     if (as_name)
         MYTH_TRY(add_string(p->q, p->q->name, &p->q->n_name, MYTH_QUERY_NAMES, p->text + word->off, word->bytes, err));
-    if (is_left_out(p, word, as_name)) {
-        p->n_last = 0;
+    if (is_left_out(p, word, as_name))
         return MYTH_OK;
-    }
     if (myth_word_is_compound(word)) {
         MYTH_TRY(add_term(p, word->whole, word->n_whole, p->q->n_group, p->w->term_whole, MYTH_TERM_WHOLE, err));
         for (unsigned i = 0; i < word->n_part && !word->is_number; i++) {
@@ -329,18 +310,10 @@ static myth_status add_word(parser *p, const myth_word *word, myth_error *err)
             if (n >= 2 && (p->keep_all || !IS_ONE_OF(stop_words, part, n)))
                 MYTH_TRY(add_plain(p, part, n, p->w->term_part, MYTH_TERM_PART, err));
         }
-        p->n_last = 0;
         return MYTH_OK;
     }
     bool is_language = !as_name && !p->keep_all && IS_ONE_OF(languages, word->whole, word->n_whole);
-    MYTH_TRY(join_words(p, word, err));
     MYTH_TRY(add_plain(p, word->whole, word->n_whole, is_language ? p->w->term_language : 1, MYTH_TERM_WORD, err));
-    p->n_last = 0;
-    if (!word->is_number && !is_language && !as_name) {
-        memcpy(p->last, word->whole, word->n_whole);
-        p->n_last = word->n_whole;
-        p->last_end = word->off + word->bytes;
-    }
 fail:
     return st;
 }
@@ -379,22 +352,18 @@ static myth_status add_words(parser *p, myth_error *err)
     myth_status st = MYTH_OK;
     myth_word word, before = {0};
     bool is_question = false;
-    myth_report line = {0};
-    bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
+    const bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
+    const char *newline = memchr(p->text, '\n', p->n);
+    const size_t title_end = newline ? (size_t)(newline - p->text) : p->n;
     double n_word = 1;
-    p->n_last = 0;
     p->here = 1;
     for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);
          n_word++) {
-        while (is_report && (!line.has_line || line.end < word.off) && myth_report_next(&line, p->text, p->n))
-            ;
-        if (is_report && !p->keep_all && p->w->report > 0 && (line.is_heading || line.is_settings))
-            continue;
         is_question |= is_asking(&word);
         p->here = is_report                                     ? pow(n_word, -p->w->early)
                 : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame
                                                                 : 1;
-        p->is_title = is_report && line.begin == 0;
+        p->is_title = is_report && word.off < title_end;
         st = add_word(p, &word, err);
         before = word;
     }

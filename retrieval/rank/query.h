@@ -2,14 +2,13 @@
  *
  * Kinds     one word or qualified name: symbol; all of it in quotes: phrase; long, of several lines, or a subject that
  *           names its scope ("net,tcp: fix a leak"): issue; else prose
- * Terms     a plain word by its stem; a compound name (parse_json, parseJson) whole and by its parts; two neighbours as
- *           one word (file name, filename); what programmers write for a word (dictionary, dict). A term of the same
- *           group is an alternative: the best counts
+ * Terms     a plain word by its stem; a compound name (parse_json, parseJson) whole and by its parts; what programmers
+ *           write for a word (dictionary, dict). A term of the same group is an alternative: the best counts
  * Forms     (prose) the same word in another derivation or spelling, which no stem joins: creation, create; authorise,
  *           authorize. A group's word and its forms are one word, as rare as all of them together
  * Frame     (prose) words that a question says of itself ("which code handles", "how does it work") weigh little
- * Reports   (issues) a word weighs less the later it first comes; headings and settings are left out (report.h), and so
- *           are alternatives
+ * Reports   (issues) a word weighs less the later it first comes. All lines are read; there are words enough, so no
+ *           alternatives are added
  * Left out  stop words and numbers of one or two digits, unless nothing else is there; a term is there once
  * Names     what is written as code (compound, called, qualified, in backquotes) may be defined somewhere: asked of the
  *           symbol table
@@ -32,14 +31,7 @@ enum {
 
 typedef enum { MYTH_QUERY_SYMBOL, MYTH_QUERY_PHRASE, MYTH_QUERY_PROSE, MYTH_QUERY_ISSUE } myth_query_kind;
 
-typedef enum {
-    MYTH_TERM_WORD,
-    MYTH_TERM_WHOLE,
-    MYTH_TERM_PART,
-    MYTH_TERM_JOINED,
-    MYTH_TERM_ALTERNATIVE,
-    MYTH_TERM_FORM
-} myth_term_kind;
+typedef enum { MYTH_TERM_WORD, MYTH_TERM_WHOLE, MYTH_TERM_PART, MYTH_TERM_ALTERNATIVE, MYTH_TERM_FORM } myth_term_kind;
 
 typedef struct {
     char *text; /* lower case, zero-terminated, as written: the index finds its other forms */

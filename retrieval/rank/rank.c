@@ -13,7 +13,7 @@ static double kind_factor(uint32_t kinds, const myth_query *q, const myth_weight
         q->wants_tests ? 1 : w->test,
         q->wants_examples || q->wants_tests ? 1 : w->example,
         q->wants_vendored ? 1 : w->vendored,
-        w->generated,
+        1, /* generated: to set it back gains nothing on issues and hides the right file of some commits */
         q->wants_docs ? 1 : w->document,
         w->data,
         q->wants_legacy ? 1 : w->legacy,

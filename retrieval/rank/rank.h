@@ -4,7 +4,7 @@
  *           symbol  the file defines a name of the query: weight * best sum of all files / number of files that
  *           define the
  *                   name. None for tests, and none when more than eight files that are not tests define it
- *           kind    factor for tests, examples, vendored, generated, documents, data, legacy; the smallest that
+ *           kind    factor for tests, examples, vendored, documents, data, legacy; the smallest that
  *                   applies, or 1 when the query asks for that kind
  *           score   (sum + symbol) * kind
  * Chunk     share   its match, with its own symbol bonus, divided by that of the file's best chunk

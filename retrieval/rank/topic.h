@@ -10,10 +10,8 @@
  *           together in one of its chunks, of that of the best file (reports: 1, they have too many words for it to say
  *           anything)
  * Files     the best; those with 0.55 of its evidence, less where the best three cover little of a question: nothing is
- *           sure, look wider; six at most. One that these import, with a word of the question in its name, with 0.2:
- *           what does the work is often asked for elsewhere. Siblings (x.c of x.h, x of test_x: one name, at most three
- *           files of it, copies and manuals aside) with 0.35. One file of tests with 0.75 or a sibling, unless tests
- *           are asked for: then they are files as others
+ *           sure, look wider; six at most. One file of tests with 0.75, unless tests are asked for: then they are files
+ *           as others
  * Chunks    the best of each file, then others by their share of their file's best match times the square of the file's
  *           evidence, down to half of the top. Heads (a few lines without a definition, imports) speak for their file
  *           and come last, to fill
@@ -38,9 +36,5 @@ enum {
  * score is that of this order. opts: k, by_file, with_text are set here; weights given stand over those above. */
 myth_status myth_topic(myth_hits *out, uint32_t *n_taken, myth_index *x, const myth_search_opts *opts, uint32_t most,
                        myth_error *err);
-
-/* Bytes of the name that a file shares with its siblings ("src/x.c", "tests/test_x.py", "XTest.java": x), written to
- * dst in lower case. For tests. */
-size_t myth_topic_family(char *dst, size_t cap, const char *path);
 
 #endif

@@ -41,13 +41,14 @@ static void where_nothing_tells_them_apart(void **state)
 static void the_share_is_the_query_kinds(void **state)
 {
     (void)state;
-    const myth_weights_search w = {.semantic = 0.3, .semantic_symbol = 0.1, .semantic_issue = 7};
+    const myth_weights_search w = {.semantic = 0.3}, too_much = {.semantic = 7};
     static const struct {
         myth_query_kind kind;
         double share;
-    } row[] = {{MYTH_QUERY_PROSE, 0.3}, {MYTH_QUERY_SYMBOL, 0.1}, {MYTH_QUERY_ISSUE, 1}};
+    } row[] = {{MYTH_QUERY_PROSE, 0.3}, {MYTH_QUERY_PHRASE, 0.3}, {MYTH_QUERY_SYMBOL, 0}, {MYTH_QUERY_ISSUE, 0}};
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         assert_true(myth_fuse_share(&(myth_query){.kind = row[i].kind}, &w) == row[i].share);
+    assert_true(myth_fuse_share(&(myth_query){.kind = MYTH_QUERY_PROSE}, &too_much) == 1);
 }
 
 int main(void)

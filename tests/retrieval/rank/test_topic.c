@@ -180,23 +180,20 @@ static void cut_where_evidence_falls_off(void **state)
     assert_true(n_of("db/bytes.py") > 0 && n_of("db/report.py") > 0);
 }
 
-/* The header has the words of the question, the source what they are about. */
+/* The header has the words of the question, the source enough of them. */
 static void a_header_and_its_source(void **state)
 {
     (void)state;
-    expect("When is the barrier of a car park lifted?", "src/barrier.h", 3);
+    expect("When is the barrier of a car park lifted?", "src/barrier.h", 2);
     assert_true(n_of("src/barrier.c") > 0);
 }
 
-/* What a chosen file imports comes along when its name says so, with less than half of its evidence. */
-static void what_does_the_work(void **state)
+/* A file comes for what is in it: what a chosen file imports has a few words of the question, one of them in its name,
+ * and stays out. */
+static void what_is_imported_stays_out(void **state)
 {
     (void)state;
-    if (!getenv("MYTHOS_BIN")) {
-        check_skip("MYTHOS_BIN names no command, so nothing parses");
-    }
-    expect("How are fines of drivers waived, and who has waivers?", "app/fines.py", 2);
-    assert_true(n_of("app/waivers.py") > 0 && n_of("app/printer.py") == 0);
+    expect("How are fines of drivers waived, and who has waivers?", "app/fines.py", 1);
 }
 
 /* A word in other forms, and the question's own words, which are nowhere else. */
@@ -245,40 +242,6 @@ static void the_same_twice(void **state)
     }
 }
 
-static void families(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *path, *name;
-    } row[] = {
-        {"src/queue.c", "queue"},
-        {"include/queue.h", "queue"},
-        {"tests/test_queue.c", "queue"},
-        {"test/test-queue.c", "queue"},
-        {"queue_test.go", "queue"},
-        {"web/cart.test.ts", "cart"},
-        {"web/cart.spec.tsx", "cart"},
-        {"RefundServiceTest.java", "refundservice"},
-        {"RefundService.java", "refundservice"},
-        {"spec/cart_spec.rb", "cart"},
-        {"src/session-store.js", "session_store"},
-        {"latest.c", "latest"},
-        {"test.c", "test"},
-        {"Test.java", "test"},
-        {".profile", ".profile"},
-        {"Makefile", "makefile"},
-        {"tests_x.py", "x"},
-    };
-    char name[64], small[4];
-    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-        size_t n = myth_topic_family(name, sizeof(name), row[i].path);
-        if (strcmp(name, row[i].name) != 0 || n != strlen(name))
-            fail_msg("%s: %s", row[i].path, name);
-    }
-    assert_int_equal(myth_topic_family(small, sizeof(small), "abcdefgh.c"), 3);
-    assert_string_equal(small, "abc");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,11 +249,10 @@ int main(void)
         cmocka_unit_test_teardown(a_source_and_its_tests, over),
         cmocka_unit_test_teardown(cut_where_evidence_falls_off, over),
         cmocka_unit_test_teardown(a_header_and_its_source, over),
-        cmocka_unit_test_teardown(what_does_the_work, over),
+        cmocka_unit_test_teardown(what_is_imported_stays_out, over),
         cmocka_unit_test_teardown(words_of_a_question, over),
         cmocka_unit_test_teardown(no_more_than_is_wanted, over),
         cmocka_unit_test_teardown(the_same_twice, over),
-        cmocka_unit_test(families),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

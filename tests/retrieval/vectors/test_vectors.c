@@ -567,8 +567,6 @@ static void meaning_brings_what_words_miss(void **unused)
     assert_false(myth_search_wants_vectors(&so, mem));
     so.query = "The red car is lost\n\nafter the second door is opened"; /* a report has words enough */
     assert_false(myth_search_wants_vectors(&so, mem));
-    so.weights = "semantic_issue=0.1";
-    assert_true(myth_search_wants_vectors(&so, mem));
     myth_hits_free(&words_only);
     myth_vectors_close(v);
     myth_index_close(x);
@@ -592,7 +590,7 @@ static void a_chunk_without_a_vector_keeps_its_match(void **unused)
     myth_search_opts so = {
         .query = "the apple of",
         .k = 10,
-        .weights = "semantic=0.5,semantic_symbol=0.5",
+        .weights = "semantic=0.5",
         .vectors = v,
         .query_vector = q,
     };
