@@ -1,34 +1,38 @@
-/* inspect.h - the pipeline: count, pack, generate under the grammar, verify, (bring what the model asks for,) report.
+/* inspect.h - the pipeline of an inspection: count tokens, pack code into prompts, generate under the grammar, add the
+ * context that the model asks for, verify, and fill the report.
  *
- *   myth_inspect_open    parts, prompts and their exact token counts; says whether the material is refused. Needs no
- *                        tensor data
- *   myth_inspect_needs   what the engine must offer and what else will be booked
- *   myth_inspect_run     generates part by part; the prefix that all parts share (rules, map, task) is computed once
+ *   myth_inspect_open    makes parts and prompts and counts their tokens exactly; refuses material that is too long.
+ *                        Needs no tensor data
+ *   myth_inspect_needs   says which engine options the run needs and how many bytes it will book
+ *   myth_inspect_run     generates an answer for each part; the prefix that all parts share (rules, map, task) is
+ *                        computed only once
  *
- * Parts    pieces in the material's order, as many as fit: every line of a subject in exactly one part; context behind
- *          the subject it belongs to, while packing in at most half of the room for code, then in what is left over;
- *          lines of a subject are not repeated as context. A subject that is too long alone is cut where a definition
- *          ends (chunk.h), else as split.h cuts. What no part has room for is counted
- * Limits   whole prompt <= max_prompt_tokens unless split; prompt + output <= context. Material that the limit allows
- *          but the model cannot read at once (its context, or the prompt length it was trained for) is split without
- *          being asked
- * Room     rules, map, task and code share max_prompt_tokens: the map gets at most map_tokens (cut at a line's end),
- *          the task at most task_tokens (else refused), the code what the others leave: what they do not use of theirs
- *          is lent to it. code_tokens caps that
- * Rounds   when an answer names missing context, on_context adds pieces (in a ledger of fixed size that the plan has),
- *          they are fed as a further turn of the same sequence (keys and values kept), and the answer is generated
- *          again over old and new blocks. It stands in place of the first, unless it is cut off: then what it found is
- *          added. Ends when nothing new comes, or after context_rounds
- * Order    findings in the order of the parts, within a part as generated: greedy, so the same bytes give the same
- *          report
- * Two passes   brief: file, lines, evidence, rule, severity; then the same sequence goes on with the texts of these
- *              findings
+ * Subject  code that findings are wanted about; context is other code that helps to judge a subject
+ * Parts    a part is the code of one prompt. Pieces are packed in the material's order, as many as fit. Every line of a
+ *          subject is in exactly one part and is not repeated as context. Context comes after its subject, in at most
+ *          half of the room for code; at the end, leftover room is filled with context that did not fit. A subject that
+ *          is too long for one part is cut where a definition ends (chunk.h), else as split.h cuts. Pieces without room
+ *          are counted
+ * Limits   whole prompt <= max_prompt_tokens unless split is set; prompt + output <= context. Material within the limit
+ *          that is too long for the model (its context, or the prompt length of its training) is split in any case
+ * Room     rules, map, task and code share max_prompt_tokens. The map gets at most map_tokens (it is cut at the end of
+ *          a line) and the task at most task_tokens (a longer one is refused). The code gets all that the others do not
+ *          use, at most code_tokens
+ * Rounds   when an answer names missing context, on_context adds pieces to the material. They are fed as a further turn
+ *          of the same sequence, whose keys and values are kept, and the model answers again about old and new blocks.
+ *          The new answer replaces the first; if it was cut off, its findings are added instead. Rounds end when no new
+ *          piece comes, or after context_rounds. They book from a ledger of fixed size that is part of the plan
+ * Order    findings are in the order of the parts, and within a part as generated. With greedy sampling the
+ *          same bytes give the same report
+ * Two passes   the first answer has file, lines, evidence, rule and severity; the same sequence then continues with the
+ *              texts of these findings
  * Units    tokens
- * Owner    opts, model and the material are lent until close; the report until close
- * Missed   what was asked for and not inspected is listed in the report with its reason, and the report is not
- *          complete: what the caller has left out already (opts.missed), subjects of a part without a whole answer,
- *          with is_context_asked also context that no part has room for (README.md, "Complete")
- * Errors   MYTH_EARG a material without a subject; MYTH_ENOMEM; and what the engine returns */
+ * Owner    the caller keeps opts, model and material until close; the report is valid until close
+ * Missed   the report lists what was asked for and not inspected, with its reason, and is then not complete: code that
+ *          the caller already left out (opts.missed), subjects of a part without a whole answer, and with
+ *          is_context_asked also context that no part had room for (README.md, "Complete")
+ * Errors   MYTH_EARG: the material has no subject; MYTH_ENOMEM; and what the engine returns
+ * Threads  one; another may set opts.cancel */
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
 
@@ -46,8 +50,8 @@ enum {
     MYTH_INSPECT_BRIEF_TOKENS = 512,
     MYTH_INSPECT_PARTS_MAX = 1024
 };
-/* Y-39: the map and the task have ranges of their own, the code has the rest. A round brings one screenful of
- * definitions, not a second prompt. */
+/* Default shares of a prompt: map and task have limits of their own, the code has the rest. A round adds about one
+ * screenful of definitions, not a second prompt. */
 enum {
     MYTH_INSPECT_MAP_TOKENS = 2000,
     MYTH_INSPECT_TASK_TOKENS = 500,
@@ -59,15 +63,15 @@ enum {
 typedef enum { MYTH_EXCHANGE_FIRST, MYTH_EXCHANGE_EXPAND, MYTH_EXCHANGE_CONTEXT } myth_exchange_kind;
 const char *myth_exchange_name(myth_exchange_kind kind); /* "first", "expand", "context" */
 
-/* One answer, as it was generated. Everything is lent for the call. */
+/* One answer, as it was generated. The pointers are valid during the callback. */
 typedef struct {
     uint32_t part;
     uint32_t round; /* 0, then 1, 2, ... for each turn with new context */
     myth_exchange_kind kind;
-    const int32_t *ids; /* all the answer was generated from: of a later exchange of a part the first ids are those */
+    const int32_t *ids; /* all ids before the answer; in a later exchange of a part they begin with the earlier one's */
     uint32_t n_ids,
-        n_kept;       /* of the one before, with its answer; n_kept of them were in the sequence already          */
-    const char *text; /* the answer's text as generated, closed where it was cut off */
+        n_kept;       /* ids and its answer; n_kept of the ids were in the sequence already                       */
+    const char *text; /* the answer as generated; if it was cut off, its brackets are closed */
     size_t n;
     uint32_t n_new; /* tokens of the answer */
     myth_finish finish;
@@ -76,39 +80,39 @@ typedef struct {
 
 typedef struct {
     myth_prompt_style style;
-    const char *task, *map; /* of the prompt; NULL = the style's own task, no map */
-    const char *title;      /* what is inspected, for the report: "symbol parse"; NULL = the first subject's path */
+    const char *task, *map; /* texts of the prompt; NULL = the style's own task, no map */
+    const char *title;      /* name of the inspection in the report, "symbol parse"; NULL = the first subject's path */
     uint32_t max_prompt_tokens, max_new_tokens;
     uint32_t map_tokens, code_tokens,
-        task_tokens;           /* 0 = MYTH_INSPECT_MAP_TOKENS, what the others leave, MYTH_INSPECT_TASK_TOKENS */
-    uint32_t n_ctx;            /* 0 = as much as is needed and the model has */
-    const myth_missed *missed; /* [n_missed] what was asked for and is not in the material; lent until close */
+        task_tokens;           /* 0 = MYTH_INSPECT_MAP_TOKENS, all that is left, MYTH_INSPECT_TASK_TOKENS */
+    uint32_t n_ctx;            /* 0 = as much as the run needs, at most the model's context */
+    const myth_missed *missed; /* [n_missed] code that was asked for and is not in the material; kept until close */
     uint32_t n_missed;
-    bool is_context_asked; /* the context was asked for too: what of it is not shown is missed */
+    bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */
     bool split, two_pass;
-    bool is_isolated;              /* every part from an empty sequence: slower, the same answer */
-    bool no_inline_ignores;        /* mythos:ignore comments answer nothing */
-    const myth_baseline *baseline; /* lent; NULL = none */
-    const char *worker_path;       /* as myth_chunker_open: to cut at definitions; NULL = by the text alone */
+    bool is_isolated;              /* start every part with an empty sequence: slower, with the same answers */
+    bool no_inline_ignores;        /* mythos:ignore comments have no effect */
+    const myth_baseline *baseline; /* kept until close; NULL = none */
+    const char *worker_path;       /* as in myth_chunker_open, to cut at definitions; NULL = cut by the text only */
     myth_sample_params sample;
     uint32_t context_rounds; /* 0 = none; at most MYTH_INSPECT_ROUNDS_MAX */
     const myth_cancel *cancel;
-    /* Each may be NULL; user is theirs. */
+    /* Callbacks; each may be NULL. `user` is passed to all of them. */
     void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);
     void (*on_exchange)(void *user, const myth_exchange *x);
-    /* Answers one request of the model, "path::symbol", "config::KEY" or a path: adds pieces to m (not as subject; .of
-     * = of), or writes the nearest names, NUL-terminated, to near. Returns how many pieces it added. What it books
-     * beside m is its own affair, before open. */
+    /* Answers one request of the model, "path::symbol", "config::KEY" or a path. Adds context pieces to m (with .of =
+     * of) and returns how many, or returns 0 and writes the most similar names, NUL-terminated, to near. Memory other
+     * than m's must have been booked before open. */
     uint32_t (*on_context)(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
-    /* Whether a finding counts; one that does not is dropped and counted. */
+    /* Whether to keep a finding; the others are dropped and counted as unwanted. */
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
     void *user;
 } myth_inspect_opts;
 
 typedef struct myth_inspection myth_inspection;
 
-/* A refusal is no error: myth_inspect_report()->refusal says so. Rounds add to the material: it is for one inspection.
- */
+/* A refusal is not an error: it is in myth_inspect_report()->refusal. Rounds add pieces to the material, so that it can
+ * be used for one inspection only. */
 myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, myth_material *material,
                               const myth_inspect_opts *opts, myth_error *err);
 void myth_inspect_close(myth_inspection *in);
@@ -116,18 +120,19 @@ void myth_inspect_close(myth_inspection *in);
 uint32_t myth_inspect_n_part(const myth_inspection *in);
 /* Blocks and prompt tokens of a part. */
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok);
-/* The material's piece that a block of the report shows. */
+/* Index of the material's piece that a block of the report shows. */
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block);
-/* Sets what the run needs of the engine in *opts; *extra = what open has booked and run will book. */
+/* Sets the engine options that the run needs in *opts, and in *extra the bytes that open has booked and run will book.
+ */
 myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts, myth_plan_extra *extra,
                                myth_error *err);
-/* Once. Cancelled or cut off is no error: the report says so. */
+/* Call once. An interrupt or a cut-off answer is not an error: the report is then incomplete. */
 myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *err);
 const myth_report *myth_inspect_report(const myth_inspection *in);
-/* Says why nothing is run, in place of a report of findings (a plan that does not fit). */
+/* Puts a refusal into the report, for a run whose plan does not fit. */
 void myth_inspect_refuse(myth_inspection *in, const myth_refusal *why);
 
-/* Tokens of a text as content: for budgets of maps and tasks. Books STAGING for the call. */
+/* Counts the tokens of a text as content, for the budgets of maps and tasks. Books STAGING during the call. */
 myth_status myth_inspect_count(uint32_t *n_tok, const myth_model *model, const char *text, size_t len, myth_error *err);
 
 #ifdef __cplusplus

@@ -1,26 +1,28 @@
-/* runlog.h - the record of a run: what was asked, what was shown and why, what was answered, what it came to. Written
- * as the run goes.
+/* runlog.h - writes the record of a run while it goes on: the command, the code that was shown and why, the prompts and
+ * answers, and the report.
  *
  * Record   one JSON document per run (format 1), keys in the order in which things happen: run, began, command, args,
  *          options, cwd, root, binary, weights, model, device, threads; texts by name ("query", "task"); counts by
  *          section; index; candidates (with every part of every score); reranks (pieces with the model's own scores);
  *          files (bytes, SHA-256 of what was read); pieces (lines, symbol, why, score, parts they stand in); prompt
  *          (style, hash, tokens per part); exchanges (one per answer: tokens, hashes, seconds); dropped; stages
- *          (seconds); report; exit_code. The long texts of an exchange - prompt, ids, answer - and the report as it was
- *          printed stand beside it (runlog_file.h)
- * Replay   needs no content of files: the run is made again from the command line and the files, and its record
- *          compared with this one
- * Secrets  every string of the record but paths, the prompts and the answers pass the report's redactor on their way
- *          into the file: what the detectors take for a secret (secrets.h says what that is, and what it is not) is not
- *          in it, and `log` cannot print what it does not have. A secret that they do not know is in it as it is. Ids
- *          of a prompt are kept when naming secrets changed nothing in its text, else only their hash: a replay makes
- *          them again from the files. A command line with a secret in it is kept redacted and cannot be replayed
- * Private  0600. Prompts hold source code: --no-log-prompts keeps prompts and answers as hashes and counts
- * Errors   none: a log that cannot be written says so once on standard error, and the run goes on without it. Every
- *          function takes NULL
- * Memory   a ledger of its own (MYTH_RUNLOG_MEM_BYTES), so that the plan of the run is the run's; jansson and SQLite
- *          take theirs
- * Time     some milliseconds per run and per answer; the model and the binary are hashed once and remembered */
+ *          (seconds); report; exit_code. The long texts of an exchange (prompt, ids, answer) and the printed report are
+ *          stored separately (runlog_file.h)
+ * Replay   runs the command line again on the same files and compares the two records, so that the log needs no copy of
+ *          the files
+ * Secrets  every string of the record except paths, and every prompt and answer, passes the report's redactor before it
+ *          is written. What the detectors recognise as a secret (secrets.h says what they find and what they miss) is
+ *          not in the file, so that `log` cannot print it. A secret that they miss is in the file unchanged. The ids of
+ *          a prompt are kept only if its text has no placeholder, else their hash; a replay makes them again from the
+ *          files. A command line with a secret is kept redacted and cannot be replayed
+ * Private  mode 0600. Prompts contain source code; with --no-log-prompts only hashes and counts of prompts and answers
+ *          are kept
+ * Errors   none: when the log cannot be written, one note on standard error says so and the run goes on. Every function
+ *          accepts NULL
+ * Memory   a ledger of its own (MYTH_RUNLOG_MEM_BYTES), which is not part of the run's plan; jansson and SQLite
+ *          allocate outside it
+ * Time     some milliseconds per run and per answer; model and program are hashed once, and the hash is remembered
+ * Threads  one */
 #ifndef MYTH_INSPECT_RUNLOG_H
 #define MYTH_INSPECT_RUNLOG_H
 
@@ -37,8 +39,8 @@ extern "C" {
 enum {
     MYTH_RUNLOG_FORMAT = 1,
     MYTH_RUNLOG_MEM_BYTES = 32 << 20,
-    MYTH_RUNLOG_CANDIDATES = 1000, /* hits of a search: it looks at 300 chunks                         */
-    MYTH_RUNLOG_EXCHANGES = 2048   /* answers with their texts; further ones are counted                */
+    MYTH_RUNLOG_CANDIDATES = 1000, /* most hits of a search; a search ranks 300 chunks                 */
+    MYTH_RUNLOG_EXCHANGES = 2048   /* most answers kept with their texts; further ones are only counted */
 };
 
 /* Flags of every command that is logged. */
@@ -56,27 +58,28 @@ enum { MYTH_N_OPTIONS_RUNLOG = 3 };
 
 typedef struct myth_runlog myth_runlog;
 
-/* The command line, as parsed, and what runs it. NULL: no log is wanted or none can be written. cli is lent until end.
- */
+/* Begins a record with the parsed command line and the program's identity. NULL: no log is wanted, or none can be
+ * written. The caller keeps cli until end. */
 myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli);
-/* Ends the run's record; the log is no more. */
+/* Ends the record and frees the log. */
 void myth_runlog_end(myth_runlog *log, int exit_code);
 
-/* A text that steered the run: "query", "task", "map". NULL says nothing. */
+/* Records a text that influenced the run: "query", "task", "map". text NULL: records nothing. */
 void myth_runlog_say(myth_runlog *log, const char *name, const char *text);
 void myth_runlog_count(myth_runlog *log, const char *section, const char *name, double value);
-/* What was done since the stage before, or since begin: "index", "retrieve", "pack", "generate". */
+/* Records the time since the previous stage, or since begin, under the name of what was done: "index", "retrieve",
+ * "pack", "generate". */
 void myth_runlog_stage(myth_runlog *log, const char *name);
-/* A file that steers the report beside the inspected ones: "baseline". */
+/* Records a file other than the inspected ones that influences the report: "baseline". */
 void myth_runlog_input(myth_runlog *log, const char *role, const char *path);
-/* A text that was made or read for this run alone and steers it: "diff". Its hash is kept. */
+/* Records the hash of data that was made or read for this run and influences it: "diff". */
 void myth_runlog_input_bytes(myth_runlog *log, const char *role, const void *data, size_t n);
-/* spec as the model was opened by. */
+/* Records the model; spec is the name it was opened with. */
 void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec);
-/* The index as it was asked: a hash of its files' paths and hashes, the list of paths, and the model of its vectors. */
+/* Records the index: a hash over its files' paths and hashes, the list of paths, and the model of its vectors. */
 void myth_runlog_index(myth_runlog *log, myth_index *x);
 
-/* What a search found, best first; `fate` says what became of it: "subject", "context", "below the cut", ... */
+/* A hit of a search, recorded best first; `fate` is what it was used for: "subject", "context", "below the cut", ... */
 typedef struct {
     const char *path, *symbol, *kind, *fate; /* symbol, kind and fate may be NULL */
     uint32_t first, last;
@@ -85,23 +88,23 @@ typedef struct {
     uint32_t n_part;
 } myth_runlog_candidate;
 void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c);
-/* What a ranked search was asked and found: the first n_taken of the hits in `order` (NULL = their own) became pieces,
- * the others stood below the cut; more of those are found by asking once more for MYTH_RUNLOG_BELOW. */
+/* Records a ranked search: the first n_taken hits in `order` (NULL = their own order) became pieces, the others were
+ * below the cut. Searches once more, to record MYTH_RUNLOG_BELOW hits in all. */
 enum { MYTH_RUNLOG_BELOW = 50 };
 void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits,
                         const uint32_t *order, uint32_t n_taken);
 
-/* What the model itself made of a list: every piece with its score, the best first. */
+/* Records how the model ordered a list: every piece with its score, the best first. */
 void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score,
                         const uint32_t *order, uint32_t n);
 
-/* After myth_inspect_open: what is shown, in which parts. root: of the material's paths, NULL = as given. in, m, io and
- * model are lent until end, which comes before they are closed. */
+/* Records the pieces and the parts that show them; call after myth_inspect_open. root: the directory of the material's
+ * paths, NULL = none. The caller closes in, m, io and model after end. */
 void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const myth_material *m,
                             const myth_inspect_opts *io, const myth_model *model, const char *root);
-/* opts.on_exchange. */
+/* Records an answer; for myth_inspect_opts.on_exchange. */
 void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x);
-/* The report, as it goes to standard output in that form. */
+/* Records the report, and its text as printed to standard output in that form. */
 void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* runlog_doc.h - reading the record of a run: what is not there, or is of another kind than expected, reads as nothing.
- */
+/* runlog_doc.h - reads fields of a record: a field that is missing or has another type reads as "", 0 or false, because
+ * the file may be damaged. */
 #ifndef MYTH_INSPECT_RUNLOG_DOC_H
 #define MYTH_INSPECT_RUNLOG_DOC_H
 
@@ -26,8 +26,8 @@ static inline uint32_t myth_doc_line(const json_t *o, int which)
     return (uint32_t)json_integer_value(json_array_get(json_object_get(o, "lines"), (size_t)which));
 }
 
-/* A string that is given back byte for byte, which is {"hex"} when it is not UTF-8. False: it is longer than cap, or is
- * none. */
+/* Reads a string byte for byte; one that is not UTF-8 is stored as {"hex":...}. False: it has cap bytes or more, or v
+ * is no such string. */
 static inline bool myth_doc_exact(char *dst, size_t cap, const json_t *v)
 {
     const char *s = json_string_value(v), *hex = json_string_value(json_object_get(v, "hex"));

@@ -1,18 +1,18 @@
-/* parts.h - pieces of a material to the parts of an inspection, by what each costs.
+/* parts.h - packs the pieces of a material into parts, each the code of one prompt, by their cost in tokens.
  *
- * Subjects in the material's order, every line in exactly one block. One that does not fit what is left of a part
- * begins the next; one that
- *          does not fit a part is cut (split.h), its last block shares a part with what follows
- * Context  lines that no subject holds and the part does not show yet. While subjects may still come it gets at most
- *          half of a part; what is left over at the end is filled with what had no room. A piece is shown whole or not
- *          at all
- * Blocks   of a part: subjects in order, behind each its context; at most MYTH_BLOCK_MAX
- * Alone    with is_alone a part has one subject, or what it was cut into, and nothing else
- * Cost     of blocks adds up. A block may reach `soft`, one of a single line `hard`
- * Units    tokens, or whatever cost counts
- * Owner    books STAGING; the packing keeps what it took until close
- * Errors   MYTH_ELIMIT a line that does not fit, more than MYTH_INSPECT_PARTS_MAX parts; MYTH_ENOMEM; what cost returns
- */
+ * Subjects are packed in the material's order, every line in exactly one block. A subject that does not fit into the
+ *          rest of a part begins the next part. One that is larger than a part is cut (split.h), and its last block
+ *          shares a part with the following pieces
+ * Context  only lines that no subject has and that the part does not show yet. While subjects may still follow, context
+ *          gets at most half of a part; at the end, leftover room is filled with context that did not fit. A piece of
+ *          context is shown whole or not at all
+ * Blocks   a part's subjects in order, each followed by its context; at most MYTH_BLOCK_MAX
+ * Alone    with is_alone a part has one subject, or one piece of a cut subject, and nothing else
+ * Cost     the cost of a part is the sum of its blocks' costs. A part may cost `soft`, one with a single line `hard`
+ * Units    tokens, or whatever the cost callback counts
+ * Owner    books STAGING until close
+ * Errors   MYTH_ELIMIT: a single line does not fit, or more than max_part parts; MYTH_ENOMEM; what cost returns
+ * Threads  one */
 #ifndef MYTH_INSPECT_PARTS_H
 #define MYTH_INSPECT_PARTS_H
 
@@ -31,27 +31,27 @@ typedef struct {
 } myth_parts_row;
 
 typedef struct {
-    uint32_t soft, hard; /* room of a part for blocks */
+    uint32_t soft, hard; /* most cost of a part's blocks; hard: when a single line is longer than soft */
     uint32_t max_part;
     bool is_alone;           /* a part has one subject, or a piece of one, and no context */
-    const char *worker_path; /* as myth_split_borders */
+    const char *worker_path; /* as in myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);
     void *user;
 } myth_parts_opts;
 
 typedef struct {
     myth_mem *mem;
-    myth_parts_row *row; /* by part, within a part in the order of the prompt */
+    myth_parts_row *row; /* ordered by part, and within a part as in the prompt */
     uint32_t n_row, cap_row, n_part;
-    uint32_t n_context, n_left_out; /* context pieces that have lines to show; those that no part shows */
+    uint32_t n_context, n_left_out; /* context pieces with lines to show; those of them that no part shows */
 } myth_parts;
 
 myth_status myth_parts_make(myth_parts *out, myth_mem *mem, const myth_material *m, const myth_parts_opts *o,
                             myth_error *err);
 void myth_parts_close(myth_parts *p); /* takes a zeroed one */
 
-/* Lines of piece i that no block of shown[0 .. n_shown) and, with beside_subjects, no subject of m holds, as blocks;
- * pieces of white space alone are left out. Writes at most cap, returns how many there are. */
+/* The lines of piece i that no block of shown[0 .. n_shown) has, and with beside_subjects no subject of m, as blocks;
+ * blocks with only white space are left out. Writes at most cap blocks and returns how many there are. */
 uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, uint32_t i, bool beside_subjects,
                          const myth_block *shown, uint32_t n_shown);
 

@@ -1,24 +1,27 @@
-/* prompt.h - the text that asks for an inspection, and its token ids: the one builder for use, for `mythos prompt` and
- * for training.
+/* prompt.h - builds the text and the token ids of a prompt, for inspections, for `mythos prompt` and for training.
  *
- * Order    rules (system text, folded as the family does it), repository map, task, code, instructions; the stable part
- *          first
- * Styles   full      eight rules, the rule ids with their titles, the form of the answer in words
+ * Order    rules (as system text, or in the user's turn if the family has no system turn), repository map, task, code,
+ *          instructions. Texts that change least come first, so that prompts share a long prefix
+ * Styles   full      eight rules, the rule ids with their titles, and the form of the answer in words
  *          compact   at most 80 tokens of rules, for small models that were trained on exactly this layout
- *          A model says which in its metadata (mythos.prompt = compact | full; none = full), together with
- *          mythos.prompt_hash and mythos.trained_tokens, the longest prompt that training used (longer files are split)
- * Hash     of the version, every literal of the layout, the rule ids, the fixed pieces and limits of the answer; 16 hex
- *          digits; independent of file, family and tokenizer
+ *          A model's metadata names its style (mythos.prompt = compact | full; none = full), the hash of the layout it
+ *          was trained on (mythos.prompt_hash), and the longest prompt of its training (mythos.trained_tokens; longer
+ *          files are split)
+ * Hash     covers the version, every literal of the layout, the rule ids, the fixed pieces and the limits of the
+ *          answer; 16 hex digits; independent of file, family and tokenizer
  * Block    <file path="a.c" lines="1-3" symbol="">  path and symbol in JSON spelling (source.h), as the answer has to
  *          spell them
- *          1|first line  every line with its number; bytes that are not UTF-8 shown as U+FFFD 2|
+ *          1|first line  every line has its number; a byte that is not UTF-8 is shown as U+FFFD
+ *          2|
  *          3|third line
  *          </file>  in code, path and symbol "</file" (any case) is shown as "<\/file"
- * Ids      all of this is content, in which no control token can arise; only the chat template makes them. After
- *          assembly the number of control ids must equal the template's.
+ * Ids      all texts are encoded as content, which cannot produce a control token; only the chat template adds them.
+ *          The number of control ids in the finished prompt must equal the template's
  * Units    bytes and tokens
- * Errors   MYTH_EFORMAT control ids that the template did not make (a broken vocabulary), MYTH_EARG, MYTH_EFULL,
- *          MYTH_ENOMEM */
+ * Owner    the caller owns texts, blocks and ids
+ * Errors   MYTH_EFORMAT: there are control ids that the template did not make (a broken vocabulary); MYTH_EARG,
+ *          MYTH_EFULL, MYTH_ENOMEM
+ * Threads  any */
 #ifndef MYTH_INSPECT_PROMPT_H
 #define MYTH_INSPECT_PROMPT_H
 
@@ -49,28 +52,27 @@ typedef struct {
 
 const char *myth_prompt_style_name(myth_prompt_style style); /* "compact" */
 bool myth_prompt_style_from_name(myth_prompt_style *out, const char *name);
-/* What the model's metadata asks for; full when it says nothing. MYTH_EFORMAT for an unknown word. */
+/* The style that the model's metadata names; full when it names none. MYTH_EFORMAT: it is an unknown word. */
 myth_status myth_prompt_style_of(myth_prompt_style *out, const myth_meta *meta, myth_error *err);
 /* NUL-terminated hash of the style's layout. */
 void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style style);
 
-/* Rules of the style. */
+/* The rules of the style, which are the system text. */
 const char *myth_prompt_system(myth_prompt_style style);
-/* Map, task, code, instructions. Writes at most cap bytes, returns what the whole takes. */
+/* Writes map, task, code and instructions: at most cap bytes. Returns the bytes that all of it needs. */
 size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p);
 
-/* Ids that encode can need at most. */
+/* The most ids that encode can write. */
 size_t myth_prompt_bound(const myth_prompt *p);
-/* Books the text and what the chat template needs as STAGING for the call. */
+/* Encodes the prompt. Books its text and the chat template's memory as STAGING during the call. */
 myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_prompt *p,
                                int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
-/* One block in the full layout. Same rule for cap as user. */
+/* Writes one block of code; cap and result as in myth_prompt_user. */
 size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block);
-/* Any system and user text as a prompt of the family, with the count of control ids as above. */
+/* Encodes any system and user text as a prompt of the family, and checks the number of control ids. */
 myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system,
                                     myth_str user, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
-/* Text of ids as the model sees it: pieces of control ids by name, the others as their bytes. Same rule for cap as
- * user. */
+/* Writes the text of ids as the model sees them, with control ids by name; cap and result as in myth_prompt_user. */
 size_t myth_prompt_text(char *dst, size_t cap, const myth_tokenizer *t, const int32_t *ids, size_t n_ids);
 
 #ifdef __cplusplus

@@ -1,14 +1,15 @@
-/* source.h - a file as it was read, cut into lines, with the spelling that evidence from it has in an answer.
+/* source.h - the bytes of a file, cut into lines, and the JSON spelling that evidence from it has in an answer.
  *
  * Lines    end at "\n" or "\r\n" (the terminator is not part of the line); a last line without one counts; numbers
  *          start at 1
- * Trimmed  without space, tab, CR, VT, FF at both ends; a line that trims to nothing is blank
- * Spelling each byte that is not part of valid UTF-8 becomes U+FFFD; then JSON, one spelling per character: \" \\ \n \t
- * \r, \u00xx
- *          (lower case) for the other bytes below 0x20, all else raw. Only trimmed lines are kept in this form (text).
+ * Trimmed  without space, tab, CR, VT, FF at both ends; a line that is empty then is blank
+ * Spelling each byte that is not part of valid UTF-8 becomes U+FFFD; then JSON with one spelling for each character:
+ *          \" \\ \n \t \r, \u00xx (lower case) for the other bytes below 0x20, everything else raw. Only trimmed lines
+ *          are kept in this form (text)
  * Units    offsets and lengths in bytes; line indices from 0
  * Owner    the caller keeps path and bytes alive until close
- * Errors   MYTH_ELIMIT more than MYTH_SOURCE_MAX bytes; MYTH_ENOMEM */
+ * Errors   MYTH_ELIMIT: more than MYTH_SOURCE_MAX bytes; MYTH_ENOMEM
+ * Threads  read-only after open: any */
 #ifndef MYTH_INSPECT_SOURCE_H
 #define MYTH_INSPECT_SOURCE_H
 
@@ -18,7 +19,7 @@
 extern "C" {
 #endif
 
-/* MYTH_SOURCE_MAX: parsing limit of one file. MYTH_EVIDENCE_MIN: shorter pieces than this identify nothing. */
+/* MYTH_SOURCE_MAX: largest file that is inspected. MYTH_EVIDENCE_MIN: shorter evidence does not identify a place. */
 enum { MYTH_SOURCE_MAX = 4 << 20, MYTH_EVIDENCE_MIN = 8 };
 
 typedef struct {
@@ -41,18 +42,18 @@ typedef struct {
     myth_mem *mem;
 } myth_source;
 
-/* What open takes of the ledger (class STAGING): a pure function of its arguments. */
+/* The bytes that open books (class STAGING); depends only on the arguments. */
 uint64_t myth_source_plan(const char *path, const unsigned char *bytes, size_t len);
 myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len,
                              myth_error *err);
 void myth_source_close(myth_source *s); /* takes a zeroed source */
 
-/* Spells src as described above. Writes at most cap bytes, returns how many the whole takes. */
+/* Writes src in the spelling above: at most cap bytes. Returns the bytes that all of it needs. */
 size_t myth_spell(char *dst, size_t cap, const void *src, size_t len);
-/* src with U+FFFD for each byte that is not part of valid UTF-8, nothing else changed. Same rule for cap and the
- * result. */
+/* Writes src with U+FFFD for each byte that is not part of valid UTF-8, and nothing else changed; cap and result as
+ * above. */
 size_t myth_spell_lossy(char *dst, size_t cap, const void *src, size_t len);
-/* Bounds of the trimmed line in s->bytes. */
+/* Offset and length of the trimmed line in s->bytes. */
 void myth_line_trim(const myth_source *s, uint32_t idx, uint32_t *off, uint32_t *len);
 
 #ifdef __cplusplus

@@ -1,16 +1,17 @@
-/* baseline.h - findings that were there before: an earlier report, read for its fingerprints.
+/* baseline.h - the baseline: fingerprints of known findings, which do not fail a run.
  *
- * Reads    a report in json, jsonl or sarif, or what --update-baseline wrote: every "fingerprint" and every "mythos/v1"
+ * Reads    a report in json, jsonl or sarif, or a file of --update-baseline: every "fingerprint" and every "mythos/v1"
  *          in it
  * Writes   one JSON document, {"version":1,"findings":[{"rule","file","fingerprint"} ...]}, in the order of file, rule
  *          and fingerprint, a finding a line, so that it can be kept under version control
- * Update   entries of files that the run did not look at, or not at every line, stay; those of files it looked at
- *          become what it found, without what a comment in the code answers. A run that did not come to its end, or
- *          left out findings about other lines, takes no entry away
+ * Update   entries of files that the run did not inspect from the first to the last line are kept; entries of files
+ *          that it did inspect are replaced by this run's findings, except those that an ignore comment excuses. An
+ *          incomplete run, or one with --since or a filter, removes no entry
  * Units    at most MYTH_BASELINE_MAX bytes
- * Owner    books STAGING at open, nothing after
- * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ELIMIT; MYTH_EFORMAT not JSON, or findings without fingerprints; MYTH_ENOMEM;
- *          of write: MYTH_ECREATE, MYTH_EIO */
+ * Owner    books STAGING at open, nothing after that
+ * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ELIMIT; MYTH_EFORMAT: not JSON, or findings without fingerprints;
+ *          MYTH_ENOMEM. write: MYTH_ECREATE, MYTH_EIO
+ * Threads  one */
 #ifndef MYTH_INSPECT_BASELINE_H
 #define MYTH_INSPECT_BASELINE_H
 
@@ -24,14 +25,15 @@ enum { MYTH_BASELINE_MAX = 64 << 20 };
 
 typedef struct myth_baseline myth_baseline;
 
-/* may_be_missing: a file that is not there is an empty baseline. */
+/* may_be_missing: a file that does not exist is read as an empty baseline. */
 myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing,
                                myth_error *err);
 void myth_baseline_close(myth_baseline *b); /* takes NULL */
 bool myth_baseline_has(const myth_baseline *b, const char *fingerprint);
 uint32_t myth_baseline_count(const myth_baseline *b);
 
-/* Writes path anew from b and a report with marks: the file appears whole or not at all. */
+/* Overwrites path with the updated baseline, from b and a report with marks. The file is replaced whole or not at all.
+ */
 myth_status myth_baseline_write(const myth_baseline *b, const char *path, const myth_report *r, myth_error *err);
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
-/* missed.h - what was asked for and not inspected, each with its reason: the list behind a report's `complete`.
+/* missed.h - the list of code that was asked for and not inspected, with reasons. A report is complete only if it is
+ * empty.
  *
  * Rule     frontend/inspect/README.md, "Complete"
- * Lines    from 1; first = last = 0: all of the file, or a name that no file is known for
- * Owner    a list copies its strings and frees them; a row of a report is lent
- * Errors   MYTH_ENOMEM: the list is as it was */
+ * Lines    from 1; first = last = 0: the whole file, or a name without a known file
+ * Owner    a list owns copies of its strings; rows in a report point into a list
+ * Errors   MYTH_ENOMEM: the list is unchanged
+ * Threads  one */
 #ifndef MYTH_INSPECT_MISSED_H
 #define MYTH_INSPECT_MISSED_H
 
@@ -25,10 +27,10 @@ typedef struct {
     uint32_t n, cap;
 } myth_missed_list;
 
-/* l is zeroed but for its ledger, or a list already. Books OTHER. */
+/* Adds a row; a new list has its ledger set and everything else zero. Books OTHER. */
 myth_status myth_missed_add(myth_missed_list *l, const char *path, uint32_t first, uint32_t last, const char *why,
                             myth_error *err);
-void myth_missed_free(myth_missed_list *l); /* takes a zeroed one; it is empty then and can be used again */
+void myth_missed_free(myth_missed_list *l); /* accepts a zeroed one; the list can be used again */
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,10 @@
-/* outputs.h - where a report goes: one form to standard output, others to files, each whole or not at all.
+/* outputs.h - writes a report in one form to standard output and in others to files, each file whole or not at all.
  *
  *   --format text        --output sarif=report.sarif --output html=report.html
  *
- * Files    written beside their names, synced, renamed (outfile.h); a device or a pipe in place
- * Errors   MYTH_EARG no form=path, an unknown form, a path that is named twice; MYTH_ECREATE, MYTH_EIO */
+ * Files    written under a temporary name, synced and renamed (outfile.h); a device or a pipe is written directly
+ * Errors   MYTH_EARG: not FORM=PATH, an unknown form, or a path that is given twice; MYTH_ECREATE, MYTH_EIO
+ * Threads  one */
 #ifndef MYTH_INSPECT_OUTPUTS_H
 #define MYTH_INSPECT_OUTPUTS_H
 
@@ -14,8 +15,8 @@
 extern "C" {
 #endif
 
-/* The forms, one row each: its enumerator and its name, which is what --format takes, what the run log keeps, and what
- * its function is called: myth_render_<name> in render_<name>.c. A form is added by its row and that file. */
+/* One row for each form: its enumerator, and its name for --format and the run log. The function myth_render_<name> is
+ * in render_<name>.c. A new form is a row here and that file. */
 #define MYTH_FORM_ROWS(FIRST, FORM) \
     FIRST(TEXT, text)               \
     FORM(JSON, json)                \
@@ -32,16 +33,16 @@ typedef enum {
 #define MYTH_FORM_NEXT_NAME(ID, name)  "|" #name
 #define MYTH_FORMS                     MYTH_FORM_ROWS(MYTH_FORM_FIRST_NAME, MYTH_FORM_NEXT_NAME) /* "text|json|..." */
 
-/* Prints a report; t says how wide and in which colours text is shown. */
+/* Prints a report; t has the colours that text is shown in. */
 #define FORM(ID, name) void myth_render_##name(FILE *f, const myth_report *r, const myth_term *t);
 MYTH_FORM_ROWS(FORM, FORM)
 #undef FORM
 
 const char *myth_form_name(myth_form form);
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
-/* Checks every form=path of a list, before anything is inspected. */
+/* Checks every FORM=PATH of a list, before anything is inspected. */
 myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err);
-/* Writes them all; ends at the first that fails. */
+/* Writes the report to every FORM=PATH of the list; stops at the first failure. */
 myth_status myth_outputs_write(const myth_opt_list *list, const myth_report *r, myth_error *err);
 
 #ifdef __cplusplus

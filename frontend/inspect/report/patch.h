@@ -1,19 +1,23 @@
-/* patch.h - fixes that are code, as patches: taken out of what a model wrote, tried, and only then handed on.
+/* patch.h - turns the fixes of a report that are code into patches: finds the code in the model's text and tests it.
  *
- * Code     a fence, pieces between backticks, or the whole text: what stands nearest to the cited code, that is, shares
- *          half of its names and more of its bytes than another reading. It takes the place of the evidence, of its
- *          line, of the cited lines, or of the lines that it begins and ends with; it is moved to their indentation
- * Tried    1. plain: no controls, no marks that turn text around; no secret in it or in the lines around
- *          2. it applies: merged three-way over the bytes that were inspected into the file as it is on disk now,
- *          behind the patches before it 3. it parses: not one error or missing node more, as many definitions as
- *          before, where the file's language has a grammar;
- *             others get no patch
- * Which    of active findings, in their order; one that is at odds with one before it is none. So all of a report apply
- *          together
- * Paths    of a diff: those of the git repository that the file is in, else below the current folder
- * Files    under root, read again; one that is not there any more is as it was inspected. Standard input gets none
- * Memory   of its own ledger
- * Errors   MYTH_ENOMEM; of write MYTH_ECREATE, MYTH_EIO. A fix that fails a trial is no error: it stays a text */
+ * Code     is read from a fence, from pieces between backticks, or from the whole text. The reading that is most
+ *          similar to the cited code is used: it must share half of the names, and more bytes than any other reading.
+ *          It replaces the evidence, its line, the cited lines, or the lines that it begins and ends with, and gets
+ *          their indentation
+ * Tested   1. plain: no control characters and no marks that change the direction of text; no secret in it or in the
+ *             lines around
+ *          2. it applies: a three-way merge, with the inspected bytes as base, into the file as it is on disk now with
+ *             the earlier patches
+ *          3. it parses: no more syntax errors or missing nodes, and no fewer definitions than before. A file whose
+ *             language has no grammar gets no patch
+ * Which    active findings, in their order. A patch that conflicts with an earlier one is left out, so that all patches
+ *          of a report apply together
+ * Paths    in a diff are relative to the git repository of the file, else to the current folder
+ * Files    are read again below root; for a file that is gone the inspected bytes are used. Standard input gets no
+ *          patch
+ * Memory   a ledger of its own
+ * Errors   MYTH_ENOMEM; write: MYTH_ECREATE, MYTH_EIO. A fix that fails a test is not an error and stays text
+ * Threads  one */
 #ifndef MYTH_INSPECT_PATCH_H
 #define MYTH_INSPECT_PATCH_H
 
@@ -37,16 +41,16 @@ const char *myth_patch_result_text(myth_patch_result r); /* "it does not parse",
 
 typedef struct myth_patches myth_patches;
 
-/* root as the material's, worker_path as myth_chunker_open. r is lent until close. */
+/* root: as in myth_material_open; worker_path: as in myth_chunker_open. The caller keeps r until close. */
 myth_status myth_patches_open(myth_patches **out, const myth_report *r, const char *root, const char *worker_path,
                               myth_error *err);
 void myth_patches_close(myth_patches *p); /* takes NULL */
-/* [n_finding] of the report, for myth_report.patch. */
+/* One patch for each finding of the report, for myth_report.patch. */
 const myth_patch *myth_patches_list(const myth_patches *p);
-/* Active findings whose fix has words, by what became of it. */
+/* Number of active findings with a fix that had this result. */
 uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r);
-/* All of them as one diff of the files as they are on disk, for git apply; an empty file when there are none. p NULL:
- * none. */
+/* Writes all patches as one diff against the files on disk, for git apply; an empty file when there are none or p is
+ * NULL. */
 myth_status myth_patches_write(const myth_patches *p, const char *path, myth_error *err);
 
 #ifdef __cplusplus

@@ -1,5 +1,7 @@
-/* form.h - the form that prompt and answer agree on: the two styles of prompt, the fixed pieces of an answer, and how
- * long its fields may be. All of it is part of the prompt's hash. */
+/* form.h - what the prompt and the answer's parser must agree on: the two styles of prompt, the fixed JSON pieces of an
+ * answer, and the limits of its fields. All of it is part of the prompt's hash.
+ *
+ * Owner    constant data */
 #ifndef MYTH_INSPECT_FORM_H
 #define MYTH_INSPECT_FORM_H
 
@@ -15,16 +17,16 @@ typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT } myth_prompt_style;
 
 typedef struct {
     int n_finding;                          /* <= MYTH_FINDING_MAX                         */
-    int span;                               /* lines of one finding                        */
-    int evidence, issue, why, fix, missing; /* bytes of JSON; 0 = always ""                */
-    int n_context, context;                 /* entries of missing_context; bytes of each   */
+    int span;                               /* most lines of one finding                        */
+    int evidence, issue, why, fix, missing; /* most bytes of JSON; 0 = always ""                */
+    int n_context, context;                 /* most entries of missing_context; bytes of each   */
 } myth_findings_limits;
 
 /* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
  * texts. */
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
 
-/* The fixed pieces of an answer in the order they are written: each introduces what its name says. */
+/* The fixed pieces of an answer in the order they are written; each comes before the value that it is named after. */
 typedef enum {
     MYTH_PIECE_LIST,
     MYTH_PIECE_PATH,

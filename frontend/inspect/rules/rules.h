@@ -1,7 +1,7 @@
-/* rules.h - what a finding can say of itself: its rule, its severity, its status. Prompt, answer, reports and logs all
- * read them here.
+/* rules.h - the rules, severities and statuses that a finding can have, and their names in prompts, answers, reports
+ * and logs.
  *
- * Adding   a rule is a row of rules.def; the prompt's hash changes with it
+ * Adding   a new rule is a row in rules.def; it changes the prompt's hash
  * Owner    constant data */
 #ifndef MYTH_INSPECT_RULES_H
 #define MYTH_INSPECT_RULES_H

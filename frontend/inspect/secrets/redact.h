@@ -1,13 +1,14 @@
-/* redact.h - what outputs show of texts that may hold secrets: each that the detectors know (secrets.h) as
- * "[REDACTED:kind:sha8]", everything else as it is.
+/* redact.h - replaces the secrets in a text that the detectors find (secrets.h) by "[REDACTED:kind:sha8]", for reports,
+ * the run log and the map.
  *
- * Files    the secrets of a file are found once, in the whole of it; a piece of the file (a line, evidence) hides what
- *          it shares with one, also where the piece alone would not look like a secret
- * Texts    of a model: what the detectors find, and runs of at least MYTH_REDACT_RUN bytes that stand in a secret of
- *          the files; a shorter secret (6 bytes and more) as a whole
- * Prompt   is not changed: it does not leave the process
- * Owner    books STAGING at add, nothing after; sources are lent
- * Errors   MYTH_ENOMEM */
+ * Files    the secrets of a whole file are found once. In a piece of that file (a line, evidence) every byte of such a
+ *          secret is hidden, even if the piece alone would not look like a secret
+ * Texts    in a model's text, what the detectors find is hidden, and every run of at least MYTH_REDACT_RUN bytes that
+ *          is also in a secret of the files; a shorter secret (from 6 bytes) only if it is there as a whole
+ * Prompt   is not redacted, because it does not leave the process
+ * Owner    books STAGING at add, nothing later; the caller keeps the sources
+ * Errors   MYTH_ENOMEM
+ * Threads  read-only after the last add: any */
 #ifndef MYTH_INSPECT_REDACT_H
 #define MYTH_INSPECT_REDACT_H
 
@@ -32,24 +33,25 @@ typedef struct {
     myth_redactor_file *file;
     uint32_t n_file, cap_file;
     uint32_t seen[MYTH_REDACT_FILTER_BITS /
-                  32]; /* pieces of the secrets: a Bloom filter; it may say yes too often, never no */
+                  32]; /* Bloom filter of the secrets' pieces: a no is always right, a yes is checked */
     bool has_seen;
 } myth_redactor;
 
-/* Pieces of a text as it may be shown; is_placeholder marks the names of secrets. */
+/* Gets the pieces of a text as it may be shown; is_placeholder: the piece replaces a secret. */
 typedef void (*myth_put)(void *user, const char *text, size_t len, bool is_placeholder);
 
 void myth_redactor_start(myth_redactor *r, myth_mem *mem);
 myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_error *err);
-/* Room for n more files; then one of them with its secrets booked in mem, which outlives r. MYTH_EFULL past the n. */
+/* reserve makes room for n more files; add_reserved adds one of them, with its secrets booked in mem, which must
+ * outlive r. MYTH_EFULL: all n are used. */
 myth_status myth_redactor_reserve(myth_redactor *r, uint32_t n, myth_error *err);
 myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const myth_source *src, myth_error *err);
 void myth_redactor_close(myth_redactor *r);           /* takes a zeroed one */
 uint32_t myth_redactor_count(const myth_redactor *r); /* secrets in the files */
 
-/* r NULL: no files are known. */
+/* Passes text to put with its secrets replaced. r NULL: no file is known, only the detectors are used. */
 void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user);
-/* Bytes off .. off + len of a source. A secret is named where its first byte in the piece would stand. */
+/* The same for bytes off .. off + len of a source. The placeholder is at the first byte of the secret in the piece. */
 void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put,
                        void *user);
 

@@ -1,14 +1,15 @@
-/* secrets.h - finds secrets in text: keys and tokens by their marks, passwords by where they stand.
+/* secrets.h - finds secrets in text: keys and tokens by their prefix, passwords by the name before them.
  *
- * Span     the secret alone, not its name and quotes: of password = "x" the x, of a URL the password
- * Kinds    secrets.def; of two that fit at a place the one with a mark of its own stands
- * Holds    for what has a mark of an issuer (secrets.def); for values in quotes behind a telling name, words in a row
- *          among them; for bare values behind one that have a digit or a sign in them; for the password flags of the
- *          commands in secrets_command.c. A bare word of letters alone, a value behind a name that tells nothing, and
- *          what is spelled in pieces stay: no detector finds every secret
- * Leans    to hiding: what reads like a secret and is none costs a reader a word, the other mistake a key. Names of
- *          fields, places to fill in (${X}, <token>, ****) and calls stay
- * Bounds   linear in len: each detector looks a fixed number of bytes ahead */
+ * Span     only the secret, without its name and quotes: of password = "x" the x, of a URL the password
+ * Kinds    secrets.def; where two kinds match, the one with an issuer's prefix wins
+ * Finds    tokens with an issuer's prefix (secrets.def); quoted values after a name such as password, also passphrases
+ *          of several words; unquoted values after such a name that contain a digit or a sign; the values of the
+ *          password flags in secrets_command.c. It does not find an unquoted word of letters, a value after a neutral
+ *          name, or a secret put together from pieces: no detector finds every secret
+ * Doubt    is resolved by hiding: a false alarm costs the reader a word, a miss a key. Names of fields, placeholders
+ *          (${X}, <token>, ****) and calls are not secrets
+ * Bounds   time linear in len: each detector reads a fixed number of bytes ahead
+ * Threads  any */
 #ifndef MYTH_INSPECT_SECRETS_H
 #define MYTH_INSPECT_SECRETS_H
 
@@ -32,12 +33,12 @@ typedef struct {
 } myth_secret;
 
 const char *myth_secret_kind_name(myth_secret_kind kind); /* "aws-key" */
-/* The first secret that ends behind `from`; false when there is none. len fits 32 bits. */
+/* The first secret that ends after byte `from`; false when there is none. len must fit 32 bits. */
 bool myth_secret_next(myth_secret *out, const char *text, size_t len, size_t from);
 
-/* "[REDACTED:aws-key:1a2b3c4d]", the digits being the first of the secret's SHA-256: the same secret has the same name
- * everywhere. A secret of fewer than MYTH_SECRET_SHORT bytes is "[REDACTED:password:short]": whoever guesses it would
- * have the digits to compare with. */
+/* Writes "[REDACTED:aws-key:1a2b3c4d]" and returns its length. The digits are the first of the secret's SHA-256, so
+ * that the same secret has the same placeholder everywhere. A secret of fewer than MYTH_SECRET_SHORT bytes becomes
+ * "[REDACTED:password:short]", because its digits could be used to check guesses. */
 enum { MYTH_PLACEHOLDER_CAP = 64, MYTH_SECRET_SHORT = 16 };
 size_t myth_secret_placeholder(char dst[MYTH_PLACEHOLDER_CAP], myth_secret_kind kind, const void *secret, size_t len);
 

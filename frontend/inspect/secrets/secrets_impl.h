@@ -1,4 +1,5 @@
-/* secrets_impl.h - what the detectors of secrets.c and secrets_command.c share: a text, its bytes, what is no value. */
+/* secrets_impl.h - what the detectors of secrets.c and secrets_command.c share: classes of bytes, borders of words, and
+ * values that are placeholders. */
 #ifndef MYTH_INSPECT_SECRETS_IMPL_H
 #define MYTH_INSPECT_SECRETS_IMPL_H
 
@@ -42,7 +43,7 @@ static inline bool has_digit(const char *p, size_t n)
     return n > 0;
 }
 
-/* A word can begin at i. The letter of an escape (\n) belongs to what stands before. */
+/* Whether a word can begin at i. The letter of an escape (\n) is not part of the word after it. */
 static inline bool is_border(text t, size_t i)
 {
     return i == 0 || !is_alnum(t.p[i - 1]) || (i > 1 && t.p[i - 2] == '\\');
@@ -54,7 +55,7 @@ static inline bool found(myth_secret *out, myth_secret_kind kind, size_t off, si
     return true;
 }
 
-/* One byte over and over, a place to fill in, or a word that stands for a value. */
+/* Whether a value is not a secret: one byte repeated, a placeholder, or a word such as "none". */
 static inline bool is_blank_value(const char *p, size_t n)
 {
     static const char *const word[] = {"password", "passwd",    "secret",  "token",    "true",     "false",    "null",
@@ -73,7 +74,7 @@ static inline bool is_blank_value(const char *p, size_t n)
     return false;
 }
 
-/* secrets_command.c: does the value of a flag begin at text[i], which a command takes for a password? */
+/* In secrets_command.c: whether the value of a command's password flag begins at text[i]. */
 bool myth_secret_find_flag(myth_secret *out, const char *bytes, size_t len, size_t i);
 
 #endif

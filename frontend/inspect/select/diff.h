@@ -1,20 +1,21 @@
-/* diff.h - a unified diff, as git and diff -u write it: per file which lines of the new side are changed and where
- * lines were removed.
+/* diff.h - parses a unified diff, as git and diff -u write it: for each file the changed lines of the new side, and the
+ * places where lines were removed.
  *
- * Taken     "diff --git" with rename, copy, new, deleted, mode, binary; "---" and "+++" alone; quoted paths
- *           (core.quotepath); "\ No newline at end of file"; header lines that end in CR LF; context lines whose blank
- *           was lost; text before and between (mail, logs)
+ * Accepted  "diff --git" with rename, copy, new, deleted, mode, binary; "---" and "+++" without it; quoted paths
+ *           (core.quotepath); "\ No newline at end of file"; header lines that end with CR LF; context lines that lost
+ *           their leading blank; other text before and between files (mail, logs)
  * Refused   MYTH_EFORMAT with the line: combined diffs of merges ("@@@"), a hunk that ends early, counts that do not
- *           fit, numbers that are none, hunks that overlap or go back, text that is no diff at all. Half a diff is not
- *           taken for a whole one
- * Skipped   files whose new path cannot be below a root: absolute, "..", ".git", empty, a NUL or newline: `skipped`
- *           says why
- * Binary    "Binary files differ" says is_binary and nothing of the lines: whether the file is text, its bytes decide
- * Lines     of the new side, from 1. `added`: changed or new lines, ranges in order that do not touch. `removed`: how
- *           many lines went away in front of `before` (one past the last line at the end); part of a change too, then
+ *           match, bad numbers, hunks that overlap or go backwards, text without any diff. A diff that was cut off is
+ *           not accepted as a whole one
+ * Skipped   files whose new path cannot be below a root (absolute, "..", ".git", empty, with a NUL or newline);
+ *           `skipped` has the reason
+ * Binary    "Binary files differ" sets is_binary and gives no lines; the file's own bytes decide whether it is text
+ * Lines     of the new side, from 1. `added`: ranges of changed or new lines, in order, not touching. `removed`: how
+ *           many lines were removed before line `before` (one past the last line at the end). When they were replaced,
  *           `before` is the first changed line
- * Prefix    a/ and b/ (i/ w/ c/ o/ 1/ 2/ of diff.mnemonicPrefix) are left out when both sides have them
- * Owner     the diff owns its strings and lists; myth_diff_free frees them. Nothing points into the text */
+ * Prefix    a/ and b/ (or i/ w/ c/ o/ 1/ 2/ of diff.mnemonicPrefix) are removed when both sides have one
+ * Owner     the diff owns its strings and lists until myth_diff_free; nothing points into the text
+ * Threads   one */
 #ifndef MYTH_INSPECT_DIFF_H
 #define MYTH_INSPECT_DIFF_H
 
@@ -41,22 +42,22 @@ typedef struct {
     uint32_t before, n;
 } myth_diff_removed;
 
-/* What a hunk shows: lines of the new side with its context; last = first - 1 when there is none. */
+/* The lines of the new side that a hunk shows, with their context; last = first - 1 when it shows none. */
 typedef struct {
     uint32_t first, last;
 } myth_diff_hunk;
 
 typedef struct {
-    const char *path, *old_path; /* of the new and of the old side; the other's where there is none */
+    const char *path, *old_path; /* on the new and on the old side; if one side has none, the other's */
     myth_diff_kind kind;
     bool is_binary, is_mode_changed;
     bool is_link, is_module; /* mode 120000, 160000                   */
-    const char *skipped;     /* why nothing of it is shown; NULL = it can be */
+    const char *skipped;     /* why the file cannot be shown; NULL = it can be */
     myth_diff_lines *added;
     myth_diff_removed *removed;
     myth_diff_hunk *hunk;
-    uint32_t n_added, n_removed, n_hunk; /* of the lists                           */
-    uint32_t lines_added, lines_removed; /* as git's --numstat                     */
+    uint32_t n_added, n_removed, n_hunk; /* lengths of the lists                   */
+    uint32_t lines_added, lines_removed; /* the same as git's --numstat            */
 } myth_diff_file;
 
 typedef struct {
@@ -65,13 +66,14 @@ typedef struct {
     myth_mem *mem;
 } myth_diff;
 
-/* *out is freed by myth_diff_free, also after a failure (then empty). An empty text is a diff without files. */
+/* Parses text; free *out with myth_diff_free, after a failure too (it is then empty). An empty text is a diff without
+ * files. */
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err);
 void myth_diff_free(myth_diff *d);
 
-/* Whether lines first..last have a changed line, or stand where lines were removed. */
+/* Whether one of lines first..last was changed, or lines were removed there. */
 bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last);
-/* Whether a hunk shows one of them. */
+/* Whether a hunk shows one of lines first..last. */
 bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last);
 /* Why a path cannot be below a root; NULL when it can. */
 const char *myth_diff_path_refused(const char *path);

@@ -1,19 +1,21 @@
-/* rerank.h - pieces of code put in order by the model itself: for each one prefill and one number, nothing is
- * generated.
+/* rerank.h - lets the model order pieces of code by their relevance to a question. Each piece takes one prefill and
+ * gives one score; no text is generated.
  *
- *   myth_rerank_open    prompts and what they have in common; needs no tensor data. Everything the run needs is taken
- *                       here
- *   myth_rerank_needs   what the engine must offer
- *   myth_rerank_run     the common part once, then the pieces as runs that branch off it, as many at a time as fill a
+ *   myth_rerank_open    builds the prompts and finds their common prefix; needs no tensor data. Allocates everything
+ *                       that the run needs
+ *   myth_rerank_needs   says which engine options the run needs
+ *   myth_rerank_run     computes the common prefix once, then the pieces as branches of it, as many at a time as fill a
  *                       micro-batch
  *
- * Prompt   instruction and question first, then one piece as a <file> block, then the form of the answer. A piece
- *          longer than n_tok tokens is cut at a line
+ * Prompt   instruction and question, then one piece as a <file> block, then the form of the answer. A piece longer than
+ *          n_tok tokens is cut after a line
  * Score    yes or no: logit("Yes") - logit("No") of the answer's first token
- *          scale: expected value of the digits 0 to 9 over their own softmax
- * Order    by score; ties as they were given. A score does not depend on what else is in the call
- * Owner    question and candidates are lent until open returns
- * Errors   MYTH_EUNSUPPORTED a vocabulary in which the answers begin alike; MYTH_ENOMEM, and what the engine returns
+ *          scale: expected value of the digits 0 to 9 under the softmax of their logits
+ * Order    by score; equal scores keep their order. A score does not depend on the other pieces of the call
+ * Owner    question and candidates are needed only until open returns
+ * Errors   MYTH_EUNSUPPORTED: the vocabulary begins both answers with the same token; MYTH_ENOMEM, and what the engine
+ *          returns
+ * Threads  one
  * Source   pointwise logits: the model cards of Qwen3-Reranker and bge-reranker-v2-gemma; the scale: arXiv 2505.19334
  */
 #ifndef MYTH_INSPECT_RERANK_H
@@ -39,7 +41,7 @@ typedef struct {
 
 typedef struct {
     myth_rerank_form form;
-    uint32_t n_tok;            /* of a piece at most; 0 = MYTH_RERANK_TOKENS */
+    uint32_t n_tok;            /* most tokens of a piece; 0 = MYTH_RERANK_TOKENS */
     const myth_cancel *cancel; /* may be NULL, as on_progress    */
     void (*on_progress)(void *user, uint32_t done, uint32_t total);
     void *user;
@@ -47,14 +49,14 @@ typedef struct {
 
 typedef struct myth_rerank myth_rerank;
 
-/* At most MYTH_RERANK_MAX candidates: MYTH_ELIMIT. */
+/* MYTH_ELIMIT: more than MYTH_RERANK_MAX candidates. */
 myth_status myth_rerank_open(myth_rerank **out, const myth_model *model, const char *question, const myth_candidate *c,
                              uint32_t n, const myth_rerank_opts *opts, myth_error *err);
 void myth_rerank_close(myth_rerank *r); /* takes NULL */
-/* Tokens of all prompts; the common part counts once. */
+/* Tokens of all prompts, with the common prefix counted once. */
 uint32_t myth_rerank_tokens(const myth_rerank *r);
 void myth_rerank_needs(const myth_rerank *r, myth_engine_opts *opts);
-/* score [n] by candidate, order [n]: indexes, the best first. Cancelled: MYTH_ECANCEL, both untouched. */
+/* score [n]: one for each candidate; order [n]: their indexes, the best first. MYTH_ECANCEL: both are unchanged. */
 myth_status myth_rerank_run(myth_rerank *r, myth_engine *e, float *score, uint32_t *order, myth_error *err);
 
 #ifdef __cplusplus

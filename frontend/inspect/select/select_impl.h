@@ -1,4 +1,4 @@
-/* select_impl.h - inside the selector: a place in a file made a piece. */
+/* select_impl.h - the selector's struct, and functions that turn a place in a file into a piece. */
 #ifndef MYTH_INSPECT_SELECT_IMPL_H
 #define MYTH_INSPECT_SELECT_IMPL_H
 
@@ -18,35 +18,36 @@ struct myth_select {
     myth_missed_list missed;
 };
 
-/* A file of the side, in the material; MYTH_ENOTFOUND and MYTH_EUNSUPPORTED as myth_revision_read. */
+/* Adds a file of the side to the material; MYTH_ENOTFOUND and MYTH_EUNSUPPORTED as in myth_revision_read. */
 myth_status myth_select_source(myth_select *s, uint32_t *source, myth_material *m, const char *path, myth_error *err);
 
-/* A definition of the index, or a place at the top of a file (name ""), wanted as a piece. */
+/* A definition of the index, or a place outside of definitions (name ""), that is to become a piece. */
 typedef struct {
     const char *path, *name, *parent, *why;
-    uint32_t line, line0, line1; /* the place that matters, the whole definition */
+    uint32_t line, line0, line1; /* the relevant line; first and last line of the whole definition */
     double score;
     bool is_subject;
-    bool is_asked; /* it is context that was asked for: missed when it cannot be shown, as a subject is */
+    bool is_asked; /* context that was asked for: like a subject it is listed as missed when it cannot be shown */
     uint32_t of;
 } myth_wanted;
 
-/* *index = the piece; *is_new false: it is not on this side, cannot be read, or all of it was there. Of a subject, and
- * of context that was asked for, the first two are missed. index may be NULL. */
+/* Adds w to the material; *index = its piece. *is_new false: it does not exist on this side, cannot be read, or the
+ * material had all of it. The first two are listed as missed, for a subject and for context that was asked for. index
+ * may be NULL. */
 myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_material *m, const myth_wanted *w,
                             myth_error *err);
 
-/* Context of subject piece `of` from what the index knows of its definition. */
+/* How many of each kind myth_select_usage may add. */
 typedef struct {
     uint32_t callers, callees, tests, exports;
-    bool is_asked; /* those past the bounds are missed */
+    bool is_asked; /* list those past the bounds as missed */
 } myth_select_most;
-/* In words, for a list of what is missed: why a file could not be read. NULL: st is no such reason. */
+/* Why a file could not be read, in words for the list of missed code. NULL: st is another error. */
 const char *myth_select_unread(myth_status st);
 myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of,
                               const myth_select_most *most, myth_select_counts *counts, myth_error *err);
 
-/* "a (p.c), b (q.c)", the nearest names to one that is not there; "" when none is near. */
+/* Writes the names most similar to an unknown one, "a (p.c), b (q.c)"; "" when none is similar. */
 myth_status myth_select_nearest(myth_select *s, char *dst, size_t cap, const char *name, myth_error *err);
 
 #endif

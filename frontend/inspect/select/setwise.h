@@ -1,12 +1,14 @@
-/* setwise.h - a second look at the best of a ranked list: a few pieces side by side, and which of them the model names.
+/* setwise.h - improves the order of the best pieces of a ranked list: the model sees a few pieces together and names
+ * the best of them.
  *
- * Passes   over the first MYTH_SETWISE_LOOK pieces a window of MYTH_SETWISE_SET slides from their end to the front, the
- *          winner of one stands at the end of the next: a pass brings the best to the front, MYTH_SETWISE_PLACES of
- *          them are made. The others keep their order
- * Answer   the letter with the greatest logit; of equals the first, which is the one that stood in front
- * Pieces   the first MYTH_SETWISE_BYTES of each, to a whole line; less when the context is small
- * Owner    question, candidates and order are lent to run
- * Errors   as rerank.h; cancelled: MYTH_ECANCEL, order untouched
+ * Passes   a window of MYTH_SETWISE_SET pieces slides over the first MYTH_SETWISE_LOOK pieces, from their end to the
+ *          front; the winner of a window is the last piece of the next one. So each pass brings the best piece to the
+ *          front. There are MYTH_SETWISE_PLACES passes; the other pieces keep their order
+ * Answer   the letter with the greatest logit; if equal, the piece that was ahead
+ * Pieces   the first MYTH_SETWISE_BYTES of each, up to the end of a line; fewer when the context is small
+ * Owner    question, candidates and order are the caller's
+ * Errors   as in rerank.h; MYTH_ECANCEL: order is unchanged
+ * Threads  one
  * Source   setwise prompting for zero-shot rankers: Zhuang et al., arXiv 2310.09497 */
 #ifndef MYTH_INSPECT_SETWISE_H
 #define MYTH_INSPECT_SETWISE_H
@@ -25,10 +27,10 @@ enum {
     MYTH_SETWISE_TOKENS = 2048
 };
 
-/* What the engine must offer. */
+/* Sets the engine options that the run needs. */
 void myth_setwise_needs(const myth_model *model, myth_engine_opts *opts);
-/* order [n] of indexes into c, the best first, is put in the new order; n may be less than two. *n_asked: comparisons;
- * may be NULL. */
+/* Changes order [n], which has indexes into c with the best first; n may be less than two. *n_asked: the number of
+ * windows that the model compared; may be NULL. */
 myth_status myth_setwise_run(const myth_model *model, myth_engine *e, const char *question, const myth_candidate *c,
                              uint32_t *order, uint32_t n, const myth_rerank_opts *opts, uint32_t *n_asked,
                              myth_error *err);
