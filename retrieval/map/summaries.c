@@ -9,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* DOCS, DOC: comments looked at, bytes of each; HEAD: of the file. WORD: letters that say something. */
+/* DOCS, DOC: most comments that are read, bytes of each. HEAD: bytes of the file's head. WORD: letters of a word
+ * that counts. */
 enum { WAIT_MS = 5000, DOCS = 32, DOC = 2 << 10, HEAD = 8 << 10, WORD = 4 };
 
 static char *copy(myth_mem *mem, const char *s)
@@ -21,7 +22,7 @@ static char *copy(myth_mem *mem, const char *s)
 
 /* ---- which ---- */
 
-/* Those of another model go. */
+/* Deletes the summaries of another model. */
 static myth_status own_by(myth_index *x, uint64_t maker, myth_error *err)
 {
     myth_store *s = myth_index_store(x);

@@ -1,5 +1,5 @@
-/* embeddings.c - see embeddings.h. In memory there are the keys alone, in a table of open addressing; vectors are read
- * when they are asked for. */
+/* embeddings.c - see embeddings.h. Only the keys are in memory, in a hash table; vectors are read when they are
+ * asked for. */
 #include "embeddings.h"
 #include "engine/base/half.h"
 #include "engine/base/outfile.h"
@@ -22,12 +22,12 @@ enum {
     AT_NAME = 48,
     DIM_MAX = 4096,
     BLOCK = 256, /* records read or written at once */
-    FEW = 4096   /* of which nobody needs to be rid */
+    FEW = 4096   /* dead records that are not worth a compaction */
 };
 
 typedef struct {
     uint64_t key;
-    uint32_t record; /* its number plus 1; 0 = free; WANTED */
+    uint32_t record; /* the record's number plus 1; 0 = free; WANTED */
 } slot;
 #define WANTED UINT32_MAX
 
@@ -63,7 +63,7 @@ static myth_status failed(const myth_embeddings *e, const char *what, myth_error
     return myth_fail(err, MYTH_EIO, "%.150s: %s: %s", e->path, what, errno ? strerror(errno) : "it became shorter");
 }
 
-/* All n bytes at off; false with errno, 0 when the file ends before. */
+/* Reads n bytes at off. False: errno says why, 0 = the file ends before. */
 static bool read_at(int fd, void *dst, size_t n, uint64_t off)
 {
     for (size_t at = 0; at < n;) {
@@ -124,7 +124,7 @@ static bool is_whole(const unsigned char *record, uint32_t bytes)
 
 /* ---- open ---- */
 
-/* Enters the keys of the records that are whole; of two with one key the first. */
+/* Enters the keys of all undamaged records; the first of two with the same key. */
 static myth_status read_keys(myth_embeddings *e, uint64_t n_record, myth_error *err)
 {
     for (uint64_t first = 0; first < n_record; first += BLOCK) {
@@ -162,7 +162,7 @@ myth_status myth_embeddings_whose(myth_embeddings_model *out, const char *path, 
                     : myth_fail(err, MYTH_ENOTFOUND, "the index has no embeddings; mythos index --embed makes them");
 }
 
-/* The same model may have moved: its name is written anew. */
+/* The model may have moved since, so its name is written again. */
 static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *model, uint64_t *n_record,
                              myth_error *err)
 {
@@ -187,7 +187,7 @@ static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *mo
         return myth_fail(err, MYTH_ELIMIT, "%.150s: more than %u records", e->path, WANTED - 1);
     if (e->is_read_only)
         return MYTH_OK;
-    /* A tail that was cut is cut off, so that what follows stands on a border. */
+    /* Cuts off an incomplete record at the end, so that the next one begins at a border. */
     if (ftruncate(e->fd, is_ours ? (off_t)(HEADER + *n_record * e->record_bytes) : 0) != 0 ||
         ((!is_ours || memcmp(want, got, HEADER) != 0) && !myth_out_write_at(e->fd, want, HEADER, 0)))
         return failed(e, "cannot be written", err);

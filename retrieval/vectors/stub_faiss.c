@@ -1,5 +1,4 @@
-/* stub_faiss.c - in place of FAISS where the build did not find it: there are no vectors, and nobody asks for more than
- * whether there are. */
+/* stub_faiss.c - for a build without FAISS: there are no vectors, and callers may only ask whether there are. */
 #include "vectors_faiss.h"
 
 bool myth_faiss_is_built(void) { return false; }

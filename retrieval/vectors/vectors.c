@@ -1,5 +1,5 @@
-/* vectors.c - see vectors.h. The file of an index opened, proved and asked; it is mapped, so what is not looked at
- * takes no memory. */
+/* vectors.c - see vectors.h. Opens, checks and searches the file of vectors. It is mapped, so parts that are not
+ * used take no memory. */
 #include "vectors_impl.h"
 #include "retrieval/limits.h"
 #include "vectors_faiss.h"
@@ -12,13 +12,13 @@
 enum {
     TRIES = 5,
     PROBED = 16
-}; /* of opening a file that its maker may just replace; one list of so many is looked through */
+}; /* attempts to open a file that may be replaced meanwhile; a single list is searched up to this size */
 
 struct myth_vectors {
     myth_mem *mem;
     myth_map map;
     myth_vectors_layout l;
-    uint32_t *place; /* ivf: of a row; else rows are places */
+    uint32_t *place; /* ivf: the place of each row; otherwise rows are in place */
 };
 
 bool myth_vectors_is_built(void) { return myth_faiss_is_built(); }
@@ -128,7 +128,7 @@ static bool has_its_sum(const myth_vectors *v)
     return memcmp(sum.digest, v->map.base + MYTH_VECTORS_SUM_AT, 16) == 0;
 }
 
-/* That no number leads outside: a right sum says who wrote it, not that it was written right. */
+/* Checks that no number leads outside of the file: a correct checksum does not prove that the writer was correct. */
 static const char *what_is_wrong(const myth_vectors *v)
 {
     const uint64_t n = v->l.info.n_row;
@@ -144,8 +144,8 @@ static const char *what_is_wrong(const myth_vectors *v)
             return "its lists are out of order";
     for (uint64_t i = 0; i < n; i++)
         if (row[i] >= n)
-            return "a list has a row that is not there";
-    return end[v->l.n_list - 1] == n ? NULL : "its lists have not all rows";
+            return "a list has a row that does not exist";
+    return end[v->l.n_list - 1] == n ? NULL : "its lists do not have all rows";
 }
 
 static myth_status read_file(myth_vectors *v, myth_error *err)
@@ -196,7 +196,8 @@ myth_status myth_vectors_open(myth_vectors **out, myth_index *x, myth_error *err
 {
     myth_status st = MYTH_ENOTFOUND;
     *out = NULL;
-    for (int i = 0; i < TRIES && st == MYTH_ENOTFOUND; i++) { /* a maker commits, then removes what was before */
+    /* an update commits first, and removes the old file afterwards */
+    for (int i = 0; i < TRIES && st == MYTH_ENOTFOUND; i++) {
         const uint64_t generation = (uint64_t)myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0);
         if (!generation)
             return myth_fail(err, MYTH_ENOTFOUND, "the index has no vectors; mythos index --embed makes them");
@@ -235,7 +236,7 @@ void myth_vectors_row(const myth_vectors *v, uint64_t row, int64_t *id, uint64_t
     if (v->l.info.kind == MYTH_VECTORS_FLAT)
         memcpy(vector, code, v->l.code_bytes);
     else
-        for (uint32_t i = 0; i < v->l.info.dim; i++) /* as FAISS's QT_8bit: the middle of a step */
+        for (uint32_t i = 0; i < v->l.info.dim; i++) /* the middle of a step, as in FAISS's QT_8bit */
             vector[i] = least[i] + ((float)code[i] + 0.5f) / 255.0f * range[i];
 }
 
@@ -292,13 +293,13 @@ static void put_hits(const myth_vectors *v, myth_vector_hit *hit, uint32_t *n_hi
         const uint64_t r = row ? row[place[i]] : (uint64_t)place[i];
         const myth_vector_hit h = {ids(v)[r], contents(v)[r], score[i]};
         uint32_t to = (*n_hit)++;
-        for (; to > 0 && is_before(&h, &hit[to - 1]); to--) /* in order but for ties */
+        for (; to > 0 && is_before(&h, &hit[to - 1]); to--) /* only ties are out of order */
             hit[to] = hit[to - 1];
         hit[to] = h;
     }
 }
 
-/* The lists whose centres are nearest. */
+/* Chooses the lists whose centres are nearest. */
 static bool find_lists(const myth_vectors *v, const float *query, uint64_t *first, uint64_t *end, int64_t *list,
                        float *score, uint32_t n_probe)
 {

@@ -1,6 +1,6 @@
-/* vectors_check.c - whether the vectors are those of the index: each row is of a chunk that is there, with its text's
- * hash, and has the values that the model gave for that text; no chunk is without one that the database does not know
- * to be. */
+/* vectors_check.c - checks that the vectors belong to the index: each row is that of an existing chunk, has the
+ * hash of the chunk's text, and has the values that the model gave for this text; and the number of chunks without
+ * a row is the one that the database records. */
 #include "vectors_impl.h"
 #include "embeddings.h"
 
@@ -15,7 +15,7 @@ typedef struct {
     void *arg;
     uint64_t n_problem;
     const myth_vectors *v;
-    myth_embeddings *kept; /* NULL: gone, so there is nothing to compare with */
+    myth_embeddings *kept; /* NULL: the embeddings are gone, so values cannot be compared */
     float *stored, *said;  /* [dim] */
 } checker;
 
@@ -43,12 +43,12 @@ static void check_values(checker *c, uint64_t row)
         return;
     for (uint32_t i = 0; i < myth_vectors_about(c->v)->dim; i++)
         if (!(fabsf(c->stored[i] - c->said[i]) <= myth_vectors_step(c->v, i))) {
-            problem(c, "that of chunk %lld is not what the model gave for its text", (long long)id);
+            problem(c, "the vector of chunk %lld is not what the model gave for its text", (long long)id);
             return;
         }
 }
 
-/* Chunks and rows side by side, both by id. */
+/* Walks over chunks and rows together, both sorted by id. */
 static myth_status check_rows(checker *c, myth_error *err)
 {
     const myth_vectors_info *about = myth_vectors_about(c->v);
@@ -64,20 +64,21 @@ static myth_status check_rows(checker *c, myth_error *err)
             memcpy(&wanted, sqlite3_column_blob(q, 1), sizeof(wanted));
         for (; row < about->n_row && (myth_vectors_row(c->v, row, &id, &content, c->stored), id < chunk); row++)
             if (!about->is_behind)
-                problem(c, "one of chunk %lld, which is not there", (long long)id);
+                problem(c, "there is a vector for chunk %lld, which does not exist", (long long)id);
         const bool has_row = row < about->n_row && id == chunk;
         n_without += !has_row;
         if (has_row && content != wanted && !about->is_behind)
-            problem(c, "that of chunk %lld is of another text", (long long)id);
+            problem(c, "the vector of chunk %lld belongs to another text", (long long)id);
         if (has_row)
             check_values(c, row++);
         rc = SQLITE_OK;
     }
     for (; row < about->n_row && !about->is_behind; row++)
-        problem(c, "one behind the last chunk");
+        problem(c, "there is a vector after that of the last chunk");
     const int64_t missing = myth_store_number(s, MYTH_VECTORS_MISSING, 0);
     if (!about->is_behind && (int64_t)n_without != missing)
-        problem(c, "%llu chunks have none, the database says %lld", (unsigned long long)n_without, (long long)missing);
+        problem(c, "%llu chunks have no vector, the database says %lld", (unsigned long long)n_without,
+                (long long)missing);
     myth_status st = myth_store_fail(s, rc, err);
     sqlite3_finalize(q);
     return st;
@@ -99,7 +100,7 @@ static myth_status open_kept(checker *c, myth_error *err)
     return st == MYTH_ENOMEM ? st : MYTH_OK;
 }
 
-/* Inside a read. */
+/* Runs inside a read transaction. */
 static myth_status check_open(checker *c, myth_error *err)
 {
     myth_status st = open_kept(c, err);
@@ -120,7 +121,7 @@ myth_status myth_vectors_check(myth_index *x, void (*report)(void *arg, const ch
     myth_error why = {0};
     myth_status st = MYTH_ELOST;
     *n_problem = 0;
-    for (int i = 0; i < TRIES && st == MYTH_ELOST; i++) { /* a maker may just replace the file of this snapshot */
+    for (int i = 0; i < TRIES && st == MYTH_ELOST; i++) { /* an update may be replacing the file */
         myth_store_read_end(x->store);
         st = myth_store_read_begin(x->store, err);
         if (st != MYTH_OK)

@@ -21,26 +21,26 @@ enum { MYTH_VECTORS_VERSION = 1, MYTH_VECTORS_HEADER = 512, MYTH_VECTORS_SUM_AT 
 typedef struct {
     myth_vectors_info info;
     uint32_t n_list;
-    uint64_t bytes; /* of the file */
+    uint64_t bytes; /* size of the file */
     uint64_t at_id, at_content, at_trained, at_centroid, at_end, at_row, at_code;
     uint32_t code_bytes;
 } myth_vectors_layout;
 
-/* Fills the places from info and n_list, which are in range. */
+/* Computes the offsets from info and n_list, which the caller has checked. */
 void myth_vectors_lay_out(myth_vectors_layout *l);
 void myth_vectors_put_header(unsigned char h[MYTH_VECTORS_HEADER], const myth_vectors_layout *l);
 
 /* Numbers of meta. */
-#define MYTH_VECTORS_GENERATION "vectors"         /* of the file that is the database's; 0 = none        */
-#define MYTH_VECTORS_STATE      "vectors_of"      /* what "updates" was when its chunks were read        */
-#define MYTH_VECTORS_MISSING    "vectors_missing" /* chunks of that state without a row                  */
+#define MYTH_VECTORS_GENERATION "vectors"         /* generation of the current file; 0 = none */
+#define MYTH_VECTORS_STATE      "vectors_of"      /* the number "updates" when its chunks were read */
+#define MYTH_VECTORS_MISSING    "vectors_missing" /* number of chunks without a row in that state */
 
 /* Names of the files beside a database. */
 void myth_vectors_path(char path[PATH_MAX], const myth_index *x, uint64_t generation);
 void myth_embeddings_path(char path[PATH_MAX], const myth_index *x);
 
-/* A row as it is stored; vector [dim]. And how far a value of dimension i may be from what was put: 0 for floats, half
- * a step on either side. */
+/* row reads a stored row; vector [dim]. step says how far a stored value of dimension i may be from the original: 0
+ * for floats, else half a quantisation step. */
 void myth_vectors_row(const myth_vectors *v, uint64_t row, int64_t *id, uint64_t *content, float *vector);
 float myth_vectors_step(const myth_vectors *v, uint32_t i);
 

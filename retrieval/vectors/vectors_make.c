@@ -1,11 +1,12 @@
-/* vectors_make.c - an update of the vectors: texts that have none to the embedder, then a file of all.
+/* vectors_make.c - an update of the vectors: embed the texts without an embedding, then write a file of all
+ * vectors.
  *
- * Order     embeddings are appended and synced after each batch; the file is written beside and renamed under the name
- *           of its generation; one transaction makes it the database's; then files of other generations are removed.
- *           Ended anywhere, the database has the file it had
- * Snapshot  chunks are read twice, before and behind the embedding: in between the index may have been updated. A text
- *           is hashed as it is read, so that what is kept is of that text and no other
- * Lock      its own, not the index's: embedding takes minutes, and searches update the index */
+ * Order     embeddings are appended and synced after each batch. The file is written and renamed to the name of its
+ *           generation, one transaction records it, and then files of other generations are removed. Killed at any
+ *           moment, the database still has its old file
+ * Snapshot  chunks are read before and after embedding, because the index may be updated in between. A text is
+ *           hashed as it is read, so an embedding is always kept under the hash of the text that the model got
+ * Lock      a lock of its own, because embedding takes minutes and searches update the index meanwhile */
 #include "vectors_impl.h"
 #include "embeddings.h"
 #include "retrieval/limits.h"
@@ -29,8 +30,8 @@ enum {
     WAIT_MS = 10000,
     BATCH = 64,
     TEXTS_BYTES = 1 << 20,
-    ROWS = 1024, /* texts of a batch, their bytes, rows written at once */
-    POINTS = 64  /* per centre that clustering learns from               */
+    ROWS = 1024, /* most texts of a batch, bytes of them, rows written at once */
+    POINTS = 64  /* rows per centre that clustering learns from */
 };
 
 typedef struct {
@@ -44,10 +45,10 @@ typedef struct {
     myth_vectors_stats *stats;
     myth_embeddings_model model;
     myth_embeddings *kept;
-    chunk_row *row; /* chunks by id */
+    chunk_row *row; /* chunks, sorted by id */
     uint64_t n_row;
-    int64_t state;            /* "updates" when they were read */
-    uint32_t *todo;           /* of row: the first with a text that has no embedding */
+    int64_t state;            /* the number "updates" when the chunks were read */
+    uint32_t *todo;           /* indexes of rows: the first chunk of each text without an embedding */
     uint64_t n_todo, longest; /* longest: bytes of a chunk */
 } maker;
 
@@ -68,7 +69,7 @@ static uint64_t content_of(sqlite3_stmt *q, int column)
     return v;
 }
 
-/* The two numbers of a row. */
+/* The id and the hash of a row. */
 static myth_status count_chunks(myth_store *s, const char *sql, uint64_t *a, uint64_t *b, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -82,7 +83,7 @@ static myth_status count_chunks(myth_store *s, const char *sql, uint64_t *a, uin
     return st;
 }
 
-/* Inside a read. */
+/* Runs inside a read transaction. */
 static myth_status read_rows(maker *m, myth_error *err)
 {
     myth_store *s = m->x->store;
@@ -127,7 +128,7 @@ static void set_model(myth_embeddings_model *out, const myth_text_embedder *e)
     snprintf(out->prompt, sizeof(out->prompt), "%s", e->prompt ? e->prompt : "");
 }
 
-/* Which rows are first of a text that is not kept. */
+/* Finds the first row of each text that has no embedding. */
 static myth_status find_todo(maker *m, myth_error *err)
 {
     m->n_todo = 0;
@@ -161,13 +162,13 @@ static void release(maker *m)
 /* ---- texts to the embedder ---- */
 
 typedef struct {
-    unsigned char *texts, *raw; /* of a batch, as UTF-8; one chunk as it is stored */
+    unsigned char *texts, *raw; /* texts of a batch in UTF-8; one chunk as it is stored */
     float *vector;
     uint64_t cap_texts, cap_raw;
     sqlite3_stmt *get;
 } batch;
 
-/* A chunk of UTF-16 becomes up to three halves as long. */
+/* A chunk of UTF-16 becomes up to 3/2 as long in UTF-8. */
 static uint64_t text_bytes(uint64_t longest) { return longest + longest / 2 + 4; }
 static uint64_t texts_bytes(uint64_t longest)
 {
@@ -203,7 +204,7 @@ static void close_batch(batch *b, myth_mem *mem)
     myth_free(mem, b->texts);
 }
 
-/* A chunk's text to dst, as far as an embedder looks. *n 0: it is not there any more, or another. */
+/* Copies a chunk's text to dst, up to MYTH_EMBED_TEXT_BYTES. *n 0: the chunk is gone or has another text now. */
 static myth_status read_text(const maker *m, batch *b, const chunk_row *row, unsigned char *dst, size_t *n,
                              myth_error *err)
 {
@@ -234,7 +235,8 @@ static myth_status read_text(const maker *m, batch *b, const chunk_row *row, uns
     return MYTH_OK;
 }
 
-/* Texts of todo from *at on, as many as fit; inside a read of its own, so that none is open while the model works. */
+/* Collects texts of todo from *at on, as many as fit into a batch, in a short read transaction: none is open while
+ * the model works. */
 static myth_status fill(const maker *m, batch *b, uint64_t *at, myth_embedder_text *text, uint64_t *key,
                         uint32_t *n_text, myth_error *err)
 {
@@ -264,7 +266,7 @@ static bool is_finite(const float *v, uint64_t n)
     return true;
 }
 
-/* MYTH_ECANCEL between batches and inside one. */
+/* Embeds all batches; MYTH_ECANCEL can come between and inside of batches. */
 static myth_status embed_all(maker *m, batch *b, myth_error *err)
 {
     const myth_text_embedder *e = m->opts->embedder;
@@ -299,13 +301,13 @@ typedef struct {
     maker *m;
     myth_vectors_layout l;
     myth_out out;
-    uint64_t at; /* written and summed */
+    uint64_t at; /* bytes written and added to the checksum */
     XXH3_state_t *sum;
     float *x;                           /* [ROWS][dim] */
     unsigned char *code;                /* [ROWS][dim] */
     float *trained, *centroid, *sample; /* sq8; ivf */
     int64_t *list;                      /* [ROWS] */
-    uint32_t *place;                    /* ivf: row of each place */
+    uint32_t *place;                    /* ivf: the row at each place */
 } writer;
 
 static uint32_t lists_for(uint64_t n)
@@ -353,7 +355,7 @@ static myth_status pad_to(writer *w, uint64_t off, myth_error *err)
     return off > w->at ? put(w, zero, off - w->at, err) : MYTH_OK;
 }
 
-/* The vector of row i. */
+/* Reads the vector of row i. */
 static myth_status get(const writer *w, uint64_t i, float *x, myth_error *err)
 {
     return myth_embeddings_get(w->m->kept, myth_embeddings_find(w->m->kept, w->m->row[i].content), x, err);
@@ -367,7 +369,7 @@ static myth_status get_block(const writer *w, uint64_t first, uint64_t n, float 
     return st;
 }
 
-/* Least value and range of each dimension over all rows. */
+/* Finds the least value and the range of each dimension over all rows. */
 static myth_status train(writer *w, myth_error *err)
 {
     const uint32_t dim = w->l.info.dim;
@@ -386,7 +388,7 @@ static myth_status train(writer *w, myth_error *err)
     return MYTH_OK;
 }
 
-/* Centres, learnt from rows all over the index, and the rows in the order of their lists. */
+/* Makes the centres, from rows all over the index, and orders the rows by lists. */
 static myth_status make_lists(writer *w, uint64_t *end, myth_error *err)
 {
     const uint64_t n = w->l.info.n_row, n_sample = sample_rows(n, w->l.n_list);
@@ -398,7 +400,7 @@ static myth_status make_lists(writer *w, uint64_t *end, myth_error *err)
         return st;
     if (!myth_faiss_cluster(w->centroid, w->l.n_list, w->sample, n_sample, dim))
         return no_memory(n_sample * dim * 4, err);
-    uint32_t *list_of = w->place; /* first the list of each row, then the rows of the lists */
+    uint32_t *list_of = w->place; /* holds first the list of each row, then the rows in the order of lists */
     for (uint64_t first = 0; first < n; first += ROWS) {
         const uint64_t now = n - first < ROWS ? n - first : ROWS;
         if ((st = get_block(w, first, now, w->x, err)) != MYTH_OK)
@@ -417,7 +419,8 @@ static myth_status make_lists(writer *w, uint64_t *end, myth_error *err)
     for (uint32_t c = 1; c < w->l.n_list; c++)
         end[c] += end[c - 1];
     for (uint64_t i = n; i-- > 0;)
-        row[--end[list_of[i]]] = (uint32_t)i; /* backwards: rows of a list rise, and end becomes first */
+        /* backwards, so that the rows of a list rise and end becomes its first place */
+        row[--end[list_of[i]]] = (uint32_t)i;
     for (uint32_t c = 0; c + 1 < w->l.n_list; c++)
         end[c] = end[c + 1];
     end[w->l.n_list - 1] = n;
@@ -499,7 +502,7 @@ fail:
     return st;
 }
 
-/* Leaves the rows that have an embedding. */
+/* Keeps only the rows that have an embedding. */
 static void keep_rows(maker *m)
 {
     uint64_t n = 0;
@@ -576,7 +579,7 @@ static myth_status write_file(maker *m, uint64_t generation, myth_error *err)
 
 /* ---- the database ---- */
 
-/* Files of other generations, and what was begun and not ended. */
+/* Removes files of other generations and unfinished ones. */
 static void remove_others(const maker *m, uint64_t generation)
 {
     char path[PATH_MAX], keep[PATH_MAX], dir[PATH_MAX];
@@ -601,7 +604,7 @@ static void remove_others(const maker *m, uint64_t generation)
         closedir(d);
 }
 
-/* What the database says of its vectors. Under the index's lock: nobody else writes. */
+/* Records the new file in the database. The index's lock is held, so nobody else writes. */
 static myth_status record(const maker *m, uint64_t generation, myth_error *err)
 {
     const struct {
@@ -638,7 +641,7 @@ static uint64_t new_generation(void)
         clock_gettime(CLOCK_REALTIME, &t);
         g = (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 20 ^ (uint64_t)getpid();
     }
-    g &= INT64_MAX; /* a number of meta is signed */
+    g &= INT64_MAX; /* numbers in meta are signed */
     return g ? g : 1;
 }
 
@@ -653,8 +656,8 @@ bool myth_vectors_is_in_step(const myth_index *x)
     return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0);
 }
 
-/* Whether the file is whole, and of this model and of the index as it is now. What the database and the embeddings say
- * is asked first: the file is not mapped when there is work for a model. */
+/* Whether the file is undamaged and belongs to this model and the current index. Database and embeddings are asked
+ * first, so that the file is not mapped when the model has work to do anyway. */
 static bool is_current(maker *m, const myth_vectors_update_opts *opts)
 {
     char path[PATH_MAX];
@@ -683,7 +686,7 @@ static void compact(maker *m)
     const uint64_t n = myth_embeddings_n(m->kept);
     unsigned char *is_live = myth_alloc(m->x->mem, MYTH_MEM_OTHER, "vectors", n + 1);
     if (!is_live)
-        return; /* it is larger than it must be: no harm */
+        return; /* a file that is larger than needed does no harm */
     for (uint64_t i = 0; i < m->n_row; i++)
         is_live[myth_embeddings_find(m->kept, m->row[i].content)] = 1;
     myth_embeddings_compact(m->kept, is_live, NULL);

@@ -1,8 +1,8 @@
-/* vectors_module.c - see vectors_faiss.h: finds the module by where the program is, and calls it.
+/* vectors_module.c - see vectors_faiss.h. Finds the module relative to the program, and calls it.
  *
- * Place    MYTH_MODULE_PLACE, from the program's directory: where it is installed. In a build the module lies beside
- *          the program, tests are one directory below. No variable and no path of the system says where: what is loaded
- *          runs */
+ * Place    MYTH_MODULE_PLACE, relative to the program's directory, when installed. In a build the module lies
+ *          beside the program, and tests are one directory below it. No variable and no search path decides,
+ *          because what is loaded is executed */
 #include "vectors_faiss.h"
 
 #include <dlfcn.h>
@@ -15,10 +15,10 @@
 #define MODULE "mythos_faiss.so"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const myth_faiss_face *face; /* NULL: it cannot be loaded */
+static const myth_faiss_face *face; /* NULL = it cannot be loaded */
 static char why[160];
 
-/* The library stays: threads of OpenMP are in it. */
+/* The library is never unloaded, because threads of OpenMP run in it. */
 static void load(void)
 {
     static const char *const place[] = {MYTH_MODULE_PLACE, ".", ".."};

@@ -1,5 +1,5 @@
-/* fuzz_patterns.c - any bytes as a file of patterns and as the head of a file: read, asked and looked at, nothing
- * outside the buffer touched. */
+/* fuzz_patterns.c - any bytes as a pattern file and as the head of a file: they are parsed, matched and classified
+ * without touching memory outside of the buffer. */
 #include "retrieval/scan/ignore.h"
 #include "retrieval/scan/scan.h"
 

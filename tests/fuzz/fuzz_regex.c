@@ -1,5 +1,5 @@
-/* fuzz_regex.c - a pattern (the first line) over any text: whichever way is taken, the lines are those that the pattern
- * matches one by one. */
+/* fuzz_regex.c - a pattern (the first line) over any text: each way of searching must find the lines that match one
+ * by one. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "retrieval/lines/regex.h"
 

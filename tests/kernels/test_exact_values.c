@@ -1,5 +1,5 @@
-/* test_exact_values.c - what the tolerance of test_ops is too wide to see: how far the exponential of every level is
- * off, to which side a q8_0 cache rounds halves, and what a norm does with next to nothing. */
+/* test_exact_values.c - errors too small for the tolerance of test_ops: how far each level's exponential is off, to
+ * which side a q8_0 cache rounds halves, and what a norm does with values near zero. */
 #include "op_case.h"
 
 #include "tests/support/check.h"

@@ -1,7 +1,7 @@
-/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: what is lost is the
- * rounding of the activations alone (int8 blocks of 32, or bf16, or nothing), not a term, a scale or a tail. Panels
- * that end early, rows that fill no tile, widths past one panel, both paths; each also bit-equal over 1, 2 and 5
- * threads. */
+/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: the only loss may
+ * be the rounding of the activations (int8 blocks of 32, bf16, or none), not a term, a scale or a tail. Panels that
+ * end early, rows that fill no tile, widths past one panel, both paths; each must also have the same bits with 1, 2
+ * and 5 threads. */
 #include "engine/base/blocks.h"
 #include "kernels/ops.h"
 #include "tests/support/check.h"

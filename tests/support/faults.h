@@ -1,8 +1,9 @@
-/* faults.h - what the tests share that fail every call of a driver once: the session whose calls they are, and which of
- * them to take.
+/* faults.h - shared by tests that let every call of a driver fail once: the session that makes the calls, and which
+ * calls to choose.
  *
- * Session  load a random tiny model, prefill, decode by recorded steps, generate; its answer is in `session_output`
- * Errors   session passes on the first status that is not MYTH_OK, everything closed */
+ * Session  loads a random tiny model, prefills, decodes by recorded steps, generates; its answer is in
+ *          `session_output`
+ * Errors   the session returns the first status that is not MYTH_OK, with everything closed */
 #ifndef MYTH_TESTS_FAULTS_H
 #define MYTH_TESTS_FAULTS_H
 

@@ -1,13 +1,12 @@
-/* touched.h - which pages of given memory are read: they lose their rights, and a fault notes the page and gives the
- * rights back.
+/* touched.h - finds which pages of memory are read: it takes their access rights away, and a fault notes the page
+ * and restores the rights.
  *
- * Memory   whatever this machine's processor reads itself: a mapped file, the heap, what an emulated device or a
- *          software driver calls its own. What a real device reads over its bus makes no fault
- * Pages    of a range those that lie in it whole; its ends are left alone
- * Threads  those that read do not block the signal, as the CPU device's own do: one thread there. All of touched_* on
- *          one
- * Limits   no system call may be given watched memory: it answers EFAULT
- */
+ * Memory   any memory that the CPU reads itself: a mapped file, the heap, memory of an emulated device or a
+ *          software driver. A real device reads over its bus, which causes no fault
+ * Pages    only pages that lie whole in a range; its ends are left alone
+ * Threads  call touched_* from one thread. Threads that read must not block the signal, as those of the CPU device
+ *          do not
+ * Limits   no system call may get watched memory: it would fail with EFAULT */
 #ifndef MYTH_TESTS_TOUCHED_H
 #define MYTH_TESTS_TOUCHED_H
 

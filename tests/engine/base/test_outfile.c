@@ -1,5 +1,5 @@
-/* test_outfile.c - output files: nothing under the name until it is complete, nothing left behind, devices stay what
- * they are. */
+/* test_outfile.c - output files: no file has the name until it is complete, no temporary file is left, and devices
+ * are written in place. */
 #include "engine/base/map.h"
 #include "engine/base/outfile.h"
 #include "engine/make/gguf_write.h"

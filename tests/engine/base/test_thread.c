@@ -1,4 +1,5 @@
-/* test_thread.c - threads of base/thread.h: all run, on the maker's processors and no fewer, where there is one too. */
+/* test_thread.c - threads of base/thread.h: all of them run, on the same CPUs as the thread that made them, also
+ * when there is only one. */
 #define _GNU_SOURCE
 #include "engine/base/thread.h"
 #include "tests/support/check.h"

@@ -1,8 +1,9 @@
-/* The searched quantisers: how far rows are from what they become, against llama.cpp's quantisers on the same rows;
- * what importance buys; blocks that have nothing to search; bits that depend on the block alone.
+/* test_quant_fit.c - the searched quantisers: the distance of rows to their quantised form, against llama.cpp's
+ * quantisers on the same rows; what importance improves; blocks with nothing to search; bits that depend on the
+ * block alone.
  *
- * Figures of llama.cpp are in the table below. With PEER=DIR (a build of it, DIR/build-cpu/bin/libggml-base.so) they
- * are taken again from it. */
+ * The table below has llama.cpp's figures. With PEER=DIR (a build of it, DIR/build-cpu/bin/libggml-base.so) they
+ * are measured again. */
 #include "tests/support/check.h"
 
 #include "engine/make/quant.h"

@@ -1,6 +1,7 @@
-/* test_gemma4.c - what Gemma 4 adds to the engine: layers that read another's keys, rows that leave a prefill there,
- * tables of which rows are brought, experts, keys made from values; the same bits whichever way. Gemma 3n shares the
- * first two. Files whose facts contradict their tensors are refused by the tensor's name. */
+/* test_gemma4.c - what Gemma 4 adds to the engine: layers that read another layer's keys, rows that leave a prefill
+ * at those layers, tables of which only some rows are loaded, experts, keys computed from values; equal bits on
+ * every path. Gemma 3n shares the first two. A file whose metadata contradicts its tensors is refused by the
+ * tensor's name. */
 #include "engine/make/convert.h"
 #include "engine/run/engine_impl.h"
 #include "engine/make/gguf_write.h"

@@ -1,5 +1,5 @@
-/* weights.c: what a spec means, what each level holds and books, the cache of hub ids, random models, failing
- * allocations. */
+/* test_weights.c - what a model's spec means, what each level of opening loads and books, the cache of hub ids,
+ * random models, failing allocations. */
 #include "tests/support/files.h"
 
 #include "engine/model/config.h"

@@ -1,5 +1,6 @@
-/* test_capture.c - means of residual rows: the same bits for every batch, order and chunk, equal to those of the hidden
- * rows, in memory that does not depend on the number of prompts; logits as without; what cannot be summed is said. */
+/* test_capture.c - means of residual rows: the same bits for every batch, order and chunk, equal to those of the
+ * hidden rows; memory that does not grow with the number of prompts; unchanged logits; an error for a sum that
+ * cannot be made. */
 #include "engine/make/convert.h"
 #include "engine/run/engine_impl.h"
 #include "kernels/device_impl.h"

@@ -1,11 +1,11 @@
-/* test_evict.c - rows that were evicted are gone from the global layers and from nothing else.
+/* test_evict.c - evicted rows are missing from the global layers, and nothing else changes.
  *
- * Oracle   an engine with room for every token that never evicts, whose attention is the one below: plain loops that
- *          look at every position and leave out those that a table of flags names, on global layers only. Pages, lists,
- *          positions and kernels with a gap are the other engines' alone. In exact mode and on level ref every logit
- *          has the same bits. The fast levels' attention sums in another order: a small distance with a cache of f32;
- *          caches that round turn a last bit into a step of their type, layer by layer, so there only the two engines
- *          are compared, bit by bit */
+ * Oracle   an engine with room for every token, which never evicts, with the attention below: plain loops over
+ *          every position that skip those marked in a table of flags, on global layers only. So pages, lists,
+ *          positions and kernels with a gap are used only by the engines under test. In exact mode and on level ref
+ *          every logit must have the same bits. The fast levels sum in another order: with a cache of f32 the
+ *          difference is small; caches that round turn a last bit into a step of their type, layer by layer, so
+ *          there only the two engines are compared with each other, bit by bit */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"

@@ -1,5 +1,5 @@
-/* test_generate.c - the loop: every reason to finish, the same ids whatever the engine's sizes, sampling and penalties
- * by the whole row. */
+/* test_generate.c - the generation loop: every reason to finish, the same ids for all sizes of the engine, and
+ * sampling and penalties computed over the whole row. */
 #include "tests/support/rig.h"
 
 #include <math.h>

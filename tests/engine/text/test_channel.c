@@ -1,5 +1,5 @@
-/* test_channel.c - thoughts: which ids they are, a budget that closes them, an answer that goes on as if the model had
- * closed them itself. */
+/* test_channel.c - thoughts in an answer: which ids belong to them, a budget that closes them, and that the answer
+ * then continues as if the model had closed them itself. */
 #include "tests/support/rig.h"
 
 enum { N_MAX = 40, CTX = 128, N_TALK = 64 };

@@ -1,5 +1,5 @@
-/* Masks against the plain question "do this token's bytes step?", for automata with and without hints, on vocabularies
- * with merges. */
+/* test_grammar.c - masks against the plain question "can the automaton step over this token's bytes?", for automata
+ * with and without hints, on vocabularies with merges. */
 #include "engine/text/grammar.h"
 #include "tests/support/check.h"
 

@@ -1,5 +1,5 @@
-/* test_git_memory.c - libgit2 without memory from its nth request on, for all n: the process ends in its own words.
- * With a null pointer as the answer libgit2 1.5 crashes at some of them. */
+/* test_git_memory.c - for every n, libgit2 gets no memory from its nth request on: the process must end with its
+ * own message. If it got a null pointer instead, libgit2 1.5 would crash at some of them. */
 #include "retrieval/retrieval.h"
 #include "tests/support/files.h"
 

@@ -1,5 +1,5 @@
-/* index_tree.h - what tests of the index share: a tree that changes at random, an index of it, and everything an index
- * says as one text. */
+/* index_tree.h - shared by tests of the index: a tree that changes at random, an index of it, and a dump of all
+ * that an index holds as one text. */
 #ifndef MYTH_TESTS_INDEX_TREE_H
 #define MYTH_TESTS_INDEX_TREE_H
 

@@ -1,10 +1,11 @@
-/* kill_at.h - a process that ends, as by kill -9, at a chosen one of the calls with which it changes files.
+/* kill_at.h - ends the process, as kill -9 would, at a chosen one of its calls that change files.
  *
- * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename, unlink: those of this program and of the libraries it is
- *         linked with (SQLite) are the ones below, which count. A write that is the last one is done in part, or not at
- *         all
- * Log     of an uninterrupted run: which call changed which file, so that moments can be chosen among those of one file
- * Not     what goes through a mapping (the index of a write-ahead log, which SQLite makes anew); power loss */
+ * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename and unlink of this program and of the libraries linked
+ *         with it (SQLite) are replaced by those below, which count. If the chosen call is a write, it writes a
+ *         part or nothing
+ * Log     of an uninterrupted run: which call changed which file, so that a test can choose calls of one file
+ * Limits  it does not see writes through a mapping (the index of a write-ahead log, which SQLite makes anew), nor
+ *         power loss */
 #ifndef MYTH_TESTS_KILL_AT_H
 #define MYTH_TESTS_KILL_AT_H
 

@@ -1,5 +1,5 @@
-/* test_index.c - an updated index equals one made anew; what it says is what the files say; readers, writers, versions,
- * other databases. */
+/* test_index.c - an updated index equals a new one; what it stores is what the files contain; readers, writers,
+ * versions, databases of other programs. */
 #include "retrieval/git/git.h"
 #include "index_tree.h"
 #include "retrieval/store/fts_tokenizer.h"

@@ -1,5 +1,5 @@
-/* test_index_again.c - what an update sees of a file that looks the same, what it takes away with one that has changed,
- * and what it tries again: a file without a worker, a database that another process holds. */
+/* test_index_again.c - what an update does with a file that looks unchanged, what it deletes with a changed one,
+ * and what it tries again: a file that had no worker, a database that another process holds. */
 #include "index_tree.h"
 #include "retrieval/store/page_vfs.h"
 

@@ -1,4 +1,4 @@
-/* test_index_command.c - mythos index from outside: its JSON, its exit codes, its check. */
+/* test_index_command.c - the command mythos index: its JSON, its exit codes, its check. */
 #include "tests/frontend/cli/cli_run.h"
 #include "retrieval/store/page_vfs.h"
 

@@ -1,10 +1,10 @@
-/* test_index_faults.c - the index when things go wrong: kill -9 at any moment, flipped bytes, a full disk, a directory
- * that may not be written.
+/* test_index_faults.c - the index when things go wrong: kill -9 at any moment, flipped bytes, a full disk, a
+ * directory without write permission.
  *
- * Kill    a child updates and is killed at one of the calls that change a file, or at a random moment; then the index
- *         opens, is whole, and holds what was before or what is now
- * Flip    a byte of the database changes: every read is as before or an error, and what is as before everywhere else is
- *         found by the check or lies where nothing is read */
+ * Kill    a child process updates and is killed at one of the calls that change a file, or at a random moment. Then
+ *         the index must open undamaged and hold the state before or after the update
+ * Flip    a byte of the database is changed: every read must be as before or an error. If all reads are as before,
+ *         the check must find the byte, or it must lie where nothing is read */
 #include "index_tree.h"
 #include "kill_at.h"
 

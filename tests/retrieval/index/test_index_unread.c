@@ -1,5 +1,5 @@
-/* test_index_unread.c - files and directories that may not be read: they are named, the commands end with 3, and what
- * was known of them stays in the index until they are known to be gone. All of it in a child that is not root. */
+/* test_index_unread.c - files and directories that may not be read: they are named, the commands exit with 3, and
+ * their rows stay in the index until the files are known to be gone. Runs in a child process that is not root. */
 #include "index_tree.h"
 #include "retrieval/rank/search.h"
 

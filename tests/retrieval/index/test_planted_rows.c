@@ -1,10 +1,10 @@
-/* test_planted_rows.c - an index whose pages have right checksums and whose rows are somebody else's: every column of
- * every table gets values that no update writes, then everything that reads an index runs. A reader answers, finds
- * nothing, or says that the index is damaged; the next update ends well, with a database made anew where it must be.
+/* test_planted_rows.c - an index with correct checksums and hostile rows: every column of every table gets values
+ * that no update writes, then everything that reads an index runs. A reader must answer, find nothing, or report
+ * damage; the next update must succeed, with a new database if needed.
  *
- * Values   NULL, other types, the numbers at the borders of 31, 43, 62 and 63 bits, ids of no file
- * Blobs    packed rows (symbols, uses, links, facts, ranks) of random numbers, as frames that unpack
- * Hangs    a case that takes a minute ends the program and says which it was */
+ * Values   NULL, other types, numbers at the borders of 31, 43, 62 and 63 bits, ids of files that do not exist
+ * Blobs    compressed rows (symbols, uses, links, facts, ranks) of random numbers, in valid frames
+ * Hangs    a case that takes a minute ends the program, which names it */
 #include "index_tree.h"
 #include "retrieval/map/repomap.h"
 #include "retrieval/map/summaries.h"

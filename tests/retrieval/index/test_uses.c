@@ -1,4 +1,4 @@
-/* test_uses.c - what an index says of the uses of names: all of them, on their lines. */
+/* test_uses.c - the uses of names in an index: all of them, with their lines. */
 #include "index_tree.h"
 
 static myth_mem *mem;

@@ -1,5 +1,5 @@
-/* test_repomap.c - the map of a fixture to the letter; never over its budget; the same bytes whatever was indexed
- * before; names that mean harm. */
+/* test_repomap.c - the map of a fixture, compared byte by byte; never over its budget; the same bytes whatever was
+ * indexed before; hostile names. */
 #include "tests/retrieval/index/index_tree.h"
 #include "engine/engine.h"
 #include "retrieval/map/filegraph.h"

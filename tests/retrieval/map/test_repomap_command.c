@@ -1,5 +1,5 @@
-/* test_repomap_command.c - mythos map from outside: what it prints, its fields, its exit codes, its budget by mythos
- * tokenize, the same bytes twice. */
+/* test_repomap_command.c - the command mythos map: its text, its JSON fields, its exit codes, its budget as counted
+ * by mythos tokenize, and the same bytes in a second run. */
 #include "tests/frontend/cli/cli_run.h"
 
 static int begin(void **state)

@@ -1,5 +1,5 @@
-/* test_risk.c - the ten tags on pieces of code of several languages: each found with its line, none where nothing is,
- * precision and recall of all. */
+/* test_risk.c - the ten tags on pieces of code in several languages: each is found with its line, none in harmless
+ * code, and precision and recall over all pieces. */
 #include "tests/support/check.h"
 #include "frontend/eval/definition.h"
 #include "retrieval/map/risk.h"

@@ -1,4 +1,4 @@
-/* test_module.c - what imports mean, as the languages write them. */
+/* test_module.c - which file an import means, for imports as each language writes them. */
 #include "tests/support/check.h"
 #include "retrieval/names/module.h"
 

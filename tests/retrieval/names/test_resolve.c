@@ -1,4 +1,4 @@
-/* test_resolve.c - which files an import means, for every form of import there is, and which it does not. */
+/* test_resolve.c - which files of a tree an import means and which it does not, for every form of import. */
 #include "tests/support/check.h"
 #include "retrieval/names/resolve.h"
 

@@ -1,5 +1,6 @@
-/* test_usage.c - who uses a name: a fixture with look-alikes in six languages whose every use is known; qualified
- * names, overloads, methods, re-exports, aliases, headers; nearest names; what a changed file does to the answers. */
+/* test_usage.c - who uses a name. A fixture in six languages has look-alikes, and every use in it is known;
+ * qualified names, overloads, methods, re-exports, aliases, headers; nearest names; what changes when a file
+ * changes. */
 #include "tests/retrieval/index/index_tree.h"
 #include "retrieval/retrieval.h"
 

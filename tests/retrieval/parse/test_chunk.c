@@ -1,5 +1,5 @@
-/* test_chunk.c - cuts: what fixtures must give, every byte in exactly one chunk whatever the bytes are, and no death of
- * the one who asks. */
+/* test_chunk.c - cutting: the chunks of fixtures are as expected, every byte of any input is in exactly one chunk,
+ * and the caller survives. */
 #define _GNU_SOURCE /* nftw */
 #include "tests/support/chunks.h"
 #include "retrieval/limits.h"

@@ -1,5 +1,5 @@
-/* test_chunk_worker.c - a worker that hangs, sleeps, dies, lies or runs out of memory costs one file its tree, and
- * nothing else. */
+/* test_chunk_worker.c - a worker that hangs, sleeps, dies, gives wrong answers or runs out of memory: only one file
+ * loses its syntax tree. */
 #include "tests/support/chunks.h"
 #include "engine/base/asan.h"
 #include "retrieval/parse/chunk_wire.h"

@@ -1,5 +1,5 @@
-/* test_patterns.c - patterns of every language beside tree-sitter's own cursor, on fixtures and what is made of them;
- * patterns that are refused. */
+/* test_patterns.c - the queries of every language against tree-sitter's own cursor, on fixtures and mutations of
+ * them; and patterns that are refused. */
 #include "retrieval/parse/grammars.h"
 #include "retrieval/parse/patterns.h"
 #include "tests/support/check.h"

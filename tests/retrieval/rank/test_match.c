@@ -1,4 +1,4 @@
-/* test_match.c - scores of a few rows against the formula written out, and which rows a query brings. */
+/* test_match.c - scores of a few rows against the formula written out, and which rows a query finds. */
 #include "tests/support/check.h"
 
 #include "retrieval/rank/match.h"

@@ -1,5 +1,5 @@
-/* test_rank.c - every rule of rank.h by itself: a made-up list whose order the rule turns around, and the order without
- * the rule. */
+/* test_rank.c - every rule of rank.h by itself: a made-up list is ordered with the rule, which must change the
+ * order, and without it. */
 #include "tests/support/check.h"
 #include "retrieval/rank/rank.h"
 #include "retrieval/scan/scan.h"

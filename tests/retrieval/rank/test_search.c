@@ -1,5 +1,5 @@
-/* test_search.c - from a directory to hits: a small project with look-alikes is indexed and asked; what a hit says is
- * compared with the file. */
+/* test_search.c - from a directory to hits: indexes a small project with look-alikes, searches it, and compares
+ * each hit with the file. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 #include "retrieval/retrieval.h"

@@ -1,5 +1,5 @@
-/* test_search_command.c - mythos search from outside: what it prints, its exit codes, lines against grep, and the batch
- * mode. */
+/* test_search_command.c - the command mythos search: its output, its exit codes, its lines against grep's, and
+ * batch mode. */
 #include "tests/frontend/cli/cli_run.h"
 
 static int begin(void **state)

@@ -1,5 +1,5 @@
-/* test_ignore.c - patterns of ignore files: the traps of git's documentation and source, lists, the ladder, hostile
- * patterns. What random patterns do is compared with git itself in test_scan_git.c. */
+/* test_ignore.c - patterns of ignore files: the traps in git's documentation and source, lists, which file of
+ * patterns decides, hostile patterns. test_scan_git.c compares random patterns with git itself. */
 #include "tests/support/check.h"
 #include "retrieval/scan/ignore.h"
 

@@ -1,4 +1,5 @@
-/* test_scan.c - fixture trees: what is out and why, borders, names that are no text, order, threads, what files are. */
+/* test_scan.c - fixture trees: which files are out and why, borders, names that are not UTF-8, order, threads, and
+ * what each file is. */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "retrieval/limits.h"

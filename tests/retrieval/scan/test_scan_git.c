@@ -1,10 +1,12 @@
-/* test_scan_git.c - random trees with random ignore files: what scan lists is what git lists, and for the same reason.
+/* test_scan_git.c - random trees with random ignore files: scan must list the same files as git, for the same
+ * reasons.
  *
- * Tree    a repository by hand (HEAD, objects, refs); directories, files and patterns over the same few letters, so
- *         that most patterns match something; .gitignore at any depth, .git/info/exclude, core.excludesFile of user,
- *         repository, or by default; core.ignorecase of user or repository, then with capitals
- * Oracle  one git a tree, by turns: ls-files --others (which files), the same from a directory inside, check-ignore -v
- *         (which pattern, of which file, in which line) */
+ * Tree    a repository made without git (HEAD, objects, refs). Directories, files and patterns use the same few
+ *         letters, so that most patterns match something; .gitignore at any depth, .git/info/exclude,
+ *         core.excludesFile from the user's settings, the repository's, or by default; core.ignorecase in either,
+ *         and then names with capitals
+ * Oracle  one git command per tree, in turn: ls-files --others (which files), the same inside of a directory,
+ *         check-ignore -v (which pattern, of which file, in which line) */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "retrieval/scan/scan.h"

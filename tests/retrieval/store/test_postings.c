@@ -1,6 +1,6 @@
-/* test_postings.c - rows read from the pages of the full-text index against what FTS5 itself says, over made-up tables
- * of many segments, deletions and positions that go on over pages; and pages with flipped bytes, which end in an answer
- * or an error. */
+/* test_postings.c - rows read from the pages of the full-text index against FTS5's own answers, over generated
+ * tables with many segments, deletions, and positions that continue on the next page. Pages with flipped bytes must
+ * give an answer or an error. */
 #include "tests/support/check.h"
 #include "retrieval/store/postings.h"
 

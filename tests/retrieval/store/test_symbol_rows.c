@@ -1,5 +1,5 @@
-/* test_symbol_rows.c - the table `symbols` beside the symbols that were put: every column, by name, by file, by a range
- * of ids, in loops inside loops. */
+/* test_symbol_rows.c - the table `symbols` against the symbols that were stored: every column; searches by name, by
+ * file and by a range of ids; nested loops. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 #include "retrieval/parse/chunk.h"

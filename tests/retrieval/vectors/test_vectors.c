@@ -1,5 +1,6 @@
-/* test_vectors.c - vectors of an index beside those that the test makes itself: every search against all of them one by
- * one, updates, what is given to the model and what is not, stops, two makers, and searches by words and meaning. */
+/* test_vectors.c - vectors of an index against those that the test computes itself: each search against a
+ * comparison with all vectors; updates; which texts the model gets; stops; two processes at once; searches by words
+ * and meaning together. */
 #include "tests/retrieval/index/index_tree.h"
 #include "words_embedder.h"
 #include "frontend/eval/corpus.h"

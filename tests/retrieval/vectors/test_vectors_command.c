@@ -1,5 +1,5 @@
-/* test_vectors_command.c - index and search with a model, from outside: what is embedded when, what is said when there
- * are no vectors, the plan. */
+/* test_vectors_command.c - the commands index and search with an embedding model: which texts are embedded when,
+ * what is printed when there are no vectors, and the memory plan. */
 #include "tests/frontend/cli/cli_run.h"
 #include "retrieval/vectors/vectors.h"
 

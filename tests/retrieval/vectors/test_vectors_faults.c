@@ -1,11 +1,12 @@
 /* test_vectors_faults.c - vectors when things go wrong: kill -9 at any moment of an update with embedding, flipped
  * bytes in every file, no memory.
  *
- * Kill    a child updates index and vectors and is killed: at any call that changes a file, at those that write, sync
- *         and rename the vectors, at those behind them, or by the clock; then the index opens and is whole, whatever
- *         vectors it has are of the text they say, and the next run equals a fresh one
- * Flip    a byte of the vectors, the embeddings or the database changes: answers are as before or an error, the check
- *         finds what an answer would trip over, and the next run makes it whole */
+ * Kill    a child process updates index and vectors and is killed: at any call that changes a file; at those that
+ *         write, sync and rename the vectors; at those after them; or at a random time. Then the index must open
+ *         undamaged, every vector must belong to the text it is stored for, and the next run must give the same as
+ *         a fresh one
+ * Flip    a byte of the vectors, the embeddings or the database is changed: an answer must be as before or an
+ *         error, the check must find whatever an answer would fail at, and the next run must repair it */
 #include "tests/retrieval/index/index_tree.h"
 #include "tests/retrieval/index/kill_at.h"
 #include "words_embedder.h"

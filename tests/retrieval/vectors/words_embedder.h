@@ -1,5 +1,5 @@
-/* words_embedder.h - an embedder whose vectors a test can make again: the sum of a random direction per word, normed.
- * Words that mean the same to it (a table of two) have one direction. It counts what it is given, can be slow, and can
+/* words_embedder.h - an embedder whose vectors a test can compute: the normalised sum of a random direction for
+ * each word. A table of two makes pairs of words that share a direction. It counts its texts, can be slow, and can
  * ask for a stop. */
 #ifndef MYTH_TESTS_WORDS_EMBEDDER_H
 #define MYTH_TESTS_WORDS_EMBEDDER_H
