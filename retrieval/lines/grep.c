@@ -194,7 +194,7 @@ static myth_status search_piece(worker *w, slot *out, const unsigned char *p, co
 
 /* ---- one file ---- */
 
-static bool grow(worker *w)
+static bool grow_piece(worker *w)
 {
     unsigned char *p = myth_realloc(w->g->mem, MYTH_MEM_OTHER, "grep", w->piece, 2 * w->cap);
     if (!p)
@@ -219,7 +219,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         goto done;
     }
     for (bool is_end = false; !is_end && st == MYTH_OK;) {
-        if (n == w->cap && !grow(w)) {
+        if (n == w->cap && !grow_piece(w)) {
             st = MYTH_ENOMEM;
             break;
         }

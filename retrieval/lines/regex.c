@@ -45,12 +45,12 @@ typedef struct {
     bool has_buffer, has_literal;
 } walk;
 
-static void put(walk *w, const char *s, size_t n)
+static void append_bytes(walk *w, const char *s, size_t n)
 {
     memcpy(w->out + w->n_out, s, n);
     w->n_out += n;
 }
-static void put_text(walk *w, const char *s) { put(w, s, strlen(s)); }
+static void put_text(walk *w, const char *s) { append_bytes(w, s, strlen(s)); }
 
 /* Keeps the better literal: the longer one. Of single bytes it keeps the rarer, and only one that most lines do not
  * have. */
@@ -155,14 +155,14 @@ static void walk_class(walk *w)
     }
     size_t n = (size_t)(p - from);
     if (is_negated) {
-        put(w, (const char *)from, n);
+        append_bytes(w, (const char *)from, n);
         put_text(w, "\\n]");
     } else if (may_take) {
         put_text(w, "(?:(?!\\n)");
-        put(w, (const char *)from, n);
+        append_bytes(w, (const char *)from, n);
         put_text(w, "])");
     } else {
-        put(w, (const char *)from, n + 1);
+        append_bytes(w, (const char *)from, n + 1);
     }
     end_run(w);
     w->p = p + 1;
@@ -179,7 +179,7 @@ static void walk_escape(walk *w)
     unsigned char c = p[1];
     w->p += 2;
     if (!is_alnum(c)) {
-        put(w, (const char *)p, 2);
+        append_bytes(w, (const char *)p, 2);
         add_literal(w, c);
         return;
     }
@@ -199,10 +199,10 @@ static void walk_escape(walk *w)
     case 'r':
     case 'f':
     case 'e':
-    case 'a': put(w, (const char *)p, 2); break;
+    case 'a': append_bytes(w, (const char *)p, 2); break;
     default:
         if (c >= '1' && c <= '9' && (w->p == w->end || !is_digit(*w->p)))
-            put(w, (const char *)p, 2);
+            append_bytes(w, (const char *)p, 2);
         else
             give_up(w); /* \n, \z, \Q, \x0a, \012, \K, \R ... */
     }
@@ -231,7 +231,7 @@ static void walk_group(walk *w)
         }
     }
     end_run(w);
-    put(w, (const char *)p, n);
+    append_bytes(w, (const char *)p, n);
     w->depth++;
     w->p += n;
 }
@@ -246,7 +246,7 @@ static void walk_pattern(walk *w)
             if (may_be_none && w->n_run)
                 w->n_run--; /* the byte that the quantifier repeats */
             end_run(w);
-            put(w, (const char *)p, n);
+            append_bytes(w, (const char *)p, n);
             w->p += n;
             if (quantifier_at(w->p, w->end, &ignored))
                 give_up(w);
@@ -271,11 +271,11 @@ static void walk_pattern(walk *w)
         case '$':
         case '.':
             end_run(w);
-            put(w, (const char *)p, 1);
+            append_bytes(w, (const char *)p, 1);
             w->p++;
             break;
         default:
-            put(w, (const char *)p, 1);
+            append_bytes(w, (const char *)p, 1);
             add_literal(w, *p);
             w->p++;
         }

@@ -15,8 +15,9 @@ typedef struct {
     bool is_out_of_memory;
 } myth_pool;
 
-void *myth_pool_take(myth_pool *p, size_t n);                      /* zeroed; NULL when memory is short */
-const char *myth_pool_text(myth_pool *p, const void *s, size_t n); /* with a zero behind it; "" when memory is short */
+void *myth_pool_take(myth_pool *p, size_t n); /* zeroed memory; NULL when there is none */
+/* a zero-terminated copy; "" when there is no memory */
+const char *myth_pool_text(myth_pool *p, const void *s, size_t n);
 void myth_pool_close(myth_pool *p);
 
 typedef struct {

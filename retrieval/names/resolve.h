@@ -1,7 +1,7 @@
 /* resolve.h - which files of a tree an import means.
  *
  * Forms    depend on the language (module.c): what separates the parts of a module's name, which suffixes its file
- *          can have, which file stands for a folder
+ *          can have, which file represents a folder
  * Places   a name with "./" or "../" (Python: leading dots) is looked up beside the importing file. Any other is
  *          looked up from the root; else it means any file whose path ends with it, of several those that share
  *          most folders with the importing file. A Go package means all its files

@@ -162,8 +162,8 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
     return st;
 }
 
-static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
-                       const myth_usage_relation *r, bool is_same_file)
+static const char *reason_text(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
+                               const myth_usage_relation *r, bool is_same_file)
 {
     char text[MYTH_USAGE_WHY];
     myth_usage_say(text, why, kind, name, parent, r, is_same_file);
@@ -469,7 +469,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
             continue;
         p.strength = (myth_why)why[i];
         p.kind = u->kind;
-        p.why = say(l, p.strength, u->kind, d->name, d->parent, &r[i], f->id == d->file_id);
+        p.why = reason_text(l, p.strength, u->kind, d->name, d->parent, &r[i], f->id == d->file_id);
         if (l->is_out_of_memory ||
             !myth_usage_add_place(l->out->mem, is_test && !d->is_test ? &d->tests : &d->callers, &p))
             return no_memory(err);

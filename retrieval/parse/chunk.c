@@ -199,7 +199,7 @@ static bool wait_for(myth_chunker *c, short events)
 }
 
 /* Both move n bytes. False: the worker is gone or was killed, and c->note says how. */
-static bool put(myth_chunker *c, const void *src, uint64_t n)
+static bool send_bytes(myth_chunker *c, const void *src, uint64_t n)
 {
     for (const unsigned char *p = src; n > 0;) {
         ssize_t sent = send(c->fd, p, n, MSG_NOSIGNAL);
@@ -289,7 +289,8 @@ static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, cons
 {
     myth_chunk_request q = {.magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = n};
     q.n_path = (uint32_t)strnlen(path, MYTH_WIRE_PATH);
-    if (!put(c, &q, sizeof(q)) || !put(c, path, q.n_path) || !put(c, text, n) || !get(c, a, sizeof(*a)))
+    if (!send_bytes(c, &q, sizeof(q)) || !send_bytes(c, path, q.n_path) || !send_bytes(c, text, n) ||
+        !get(c, a, sizeof(*a)))
         return false;
     a->note[sizeof(a->note) - 1] = '\0';
     if (a->is_failed || a->is_text) {

@@ -63,7 +63,7 @@ static bool is_function(myth_chunk_kind kind)
            kind == MYTH_CHUNK_ROUTE;
 }
 
-/* The definition that a whole node stands for: the largest one that fills most of it. */
+/* The definition that an uncut node represents: the largest one that fills most of it. */
 static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
 {
     myth_def *best = NULL;
@@ -165,7 +165,7 @@ static bool is_mixed(const tree_cut *t, const atom *a)
            myth_cut_solid(t->cut, t->done, a->end) <= MYTH_CHUNK_BYTES / 4;
 }
 
-static void put(tree_cut *t, const atom *a)
+static void append_atom(tree_cut *t, const atom *a)
 {
     atom *now = &t->now;
     bool has_now = now->end != 0;
@@ -191,14 +191,14 @@ static void flush_lead(tree_cut *t)
         return;
     atom lead = t->lead;
     t->lead.end = 0;
-    put(t, &lead);
+    append_atom(t, &lead);
 }
 
-static void take(tree_cut *t, const atom *a)
+static void add_atom(tree_cut *t, const atom *a)
 {
     if (a->is_lead) {
         if (t->lead.end == 0 && t->now.end != 0 && !myth_cut_begins_line(t->cut, a->off)) {
-            put(t, a);
+            append_atom(t, a);
             return;
         }
         if (t->lead.end != 0 && !myth_cut_fits(t->cut, t->lead.off, a->end))
@@ -218,7 +218,7 @@ static void take(tree_cut *t, const atom *a)
         } else
             flush_lead(t);
     }
-    put(t, &whole);
+    append_atom(t, &whole);
 }
 
 /* ---- atoms from the tree ---- */
@@ -250,14 +250,14 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
         a.is_tail =
             !a.is_lead && ((!ts_node_is_named(node) && at->kind == MYTH_CHUNK_MODULE) || has_no_word(t->cut, &a));
     }
-    take(t, &a);
+    add_atom(t, &a);
 }
 
 static void take_leaf(tree_cut *t, uint64_t off, uint64_t end, const place *at)
 {
     while (off < end && !t->cut->is_out_of_memory) {
         uint64_t to = myth_cut_text_end(t->cut, off, end);
-        take(t, &(atom){.off = off, .end = to, .kind = at->kind, .owner = at->owner});
+        add_atom(t, &(atom){.off = off, .end = to, .kind = at->kind, .owner = at->owner});
         off = to;
     }
 }

@@ -354,7 +354,7 @@ typedef struct {
 } walk;
 
 /* Makes room in *list for one more item. */
-static bool grow(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
+static bool reserve_list(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
     if (!myth_array_room32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, cap, bytes)) {
         w->is_out_of_memory = true;
@@ -365,7 +365,7 @@ static bool grow(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 
 static bool push_level(walk *w, const Subtree *tree, Length at, TSFieldId field)
 {
-    if (!grow(w, &w->level, &w->cap_level, w->n_level, sizeof(*w->level)))
+    if (!reserve_list(w, &w->level, &w->cap_level, w->n_level, sizeof(*w->level)))
         return false;
     level *l = &w->level[w->n_level++];
     const uint32_t production = tree->ptr->production_id;
@@ -416,7 +416,7 @@ static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
             if (is_sparse && is_leaf && !w->p->first[symbol])
                 continue;
         }
-        if (!grow(w, &w->kid, &w->cap_kid, w->n_kid, sizeof(*w->kid)))
+        if (!reserve_list(w, &w->kid, &w->cap_kid, w->n_kid, sizeof(*w->kid)))
             return false;
         w->kid[w->n_kid++] = (kid){
             .tree = child,
@@ -545,7 +545,7 @@ static void go(walk *w)
             ask(w, s, i, end, first, is_in_error);
         if (w->n_kid == first)
             continue;
-        if (!grow(w, &w->frame, &w->cap_frame, w->n_frame, sizeof(*w->frame)))
+        if (!reserve_list(w, &w->frame, &w->cap_frame, w->n_frame, sizeof(*w->frame)))
             return;
         w->frame[w->n_frame++] = (frame){first, first, w->n_kid, k.symbol == ts_builtin_sym_error};
     }
@@ -554,7 +554,8 @@ static void go(walk *w)
 bool myth_patterns_find(const myth_patterns *p, TSNode root, const myth_pattern_asker *asker)
 {
     walk w = {.p = p, .asker = asker, .tree = root.tree};
-    if (grow(&w, &w.kid, &w.cap_kid, 0, sizeof(*w.kid)) && grow(&w, &w.frame, &w.cap_frame, 0, sizeof(*w.frame))) {
+    if (reserve_list(&w, &w.kid, &w.cap_kid, 0, sizeof(*w.kid)) &&
+        reserve_list(&w, &w.frame, &w.cap_frame, 0, sizeof(*w.frame))) {
         w.kid[w.n_kid++] = (kid){
             .tree = root.id,
             .at = {root.context[0], {root.context[1], root.context[2]}},

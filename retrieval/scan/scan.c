@@ -125,7 +125,7 @@ int myth_scan_open(int root_fd, const char *path, bool is_dir)
 
 /* ---- memory of one thread ---- */
 
-static void *take(worker *w, size_t n)
+static void *alloc_kept(worker *w, size_t n)
 {
     n = (n + 15) & ~(size_t)15;
     if (!w->block || w->block->cap - w->block->used < n) {
@@ -144,7 +144,7 @@ static void *take(worker *w, size_t n)
 
 static const char *take_text(worker *w, const char *s, size_t n)
 {
-    char *p = take(w, n + 1);
+    char *p = alloc_kept(w, n + 1);
     if (p)
         memcpy(p, s, n);
     return p;
@@ -468,8 +468,8 @@ static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, 
 static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named)
 {
     scan *s = w->s;
-    dir *sub = take(w, sizeof(*sub));
-    char *path = take(w, n_path + 2);
+    dir *sub = alloc_kept(w, sizeof(*sub));
+    char *path = alloc_kept(w, n_path + 2);
     if (!sub || !path)
         return false;
     memcpy(path, w->path, n_path);
@@ -515,7 +515,8 @@ static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *wh
 static bool is_cancelled(const scan *s) { return s->opts->is_cancelled && *s->opts->is_cancelled; }
 
 /* Handles one name of a directory; false = no memory. */
-static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int not_read)
+static bool handle_name(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type,
+                        int not_read)
 {
     size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
     myth_scan_file f = {0};
@@ -621,12 +622,12 @@ static void visit(worker *w, dir *d)
     myth_status st = myth_ladder_enter(&frame, &s->ladder, d->frame, fd, d->path, has, &not_read, &err);
     if (st != MYTH_OK) {
         fail_scan(s, st, &err);
-    } else if (!(d->entry = take(w, (w->n_met + 1) * sizeof(entry)))) {
+    } else if (!(d->entry = alloc_kept(w, (w->n_met + 1) * sizeof(entry)))) {
         fail_memory(w);
     } else {
         memcpy(w->path, d->path, strlen(d->path) + 1);
         for (size_t i = 0; i < w->n_met && !(i % 16 == 0 && (is_cancelled(s) || !count_steps(w, frame))); i++)
-            if (!judge(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, not_read)) {
+            if (!handle_name(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, not_read)) {
                 fail_memory(w);
                 break;
             }

@@ -227,7 +227,7 @@ static void disconnect(myth_store *s)
 
 /* Creates the tables, or compares existing ones with those of this build. *is_other: the index has another version
  * and must be made anew. */
-static myth_status take(myth_store *s, bool *is_other, myth_error *err)
+static myth_status prepare_schema(myth_store *s, bool *is_other, myth_error *err)
 {
     myth_status st = MYTH_OK;
     char sql[160];
@@ -278,7 +278,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     }
     myth_status st = connect(s, s->path, SQLITE_OPEN_READONLY, err);
     if (st == MYTH_OK)
-        st = take(s, &is_other, err);
+        st = prepare_schema(s, &is_other, err);
     if (st != MYTH_ECREATE || bytes_of(s->path, "-wal") > 0 || bytes_of(s->path, "-journal") > 0)
         return st;
     disconnect(s);
@@ -287,7 +287,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", s->path);
     st = connect(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
     myth_free(s->mem, uri);
-    return st == MYTH_OK ? take(s, &is_other, err) : st;
+    return st == MYTH_OK ? prepare_schema(s, &is_other, err) : st;
 }
 
 static myth_status open_for_writing(myth_store *s, myth_error *err)
@@ -304,7 +304,7 @@ static myth_status open_for_writing(myth_store *s, myth_error *err)
             close(fd);
         st = connect(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
         if (st == MYTH_OK)
-            st = take(s, &is_other, err);
+            st = prepare_schema(s, &is_other, err);
     }
     return st;
 }

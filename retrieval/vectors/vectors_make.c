@@ -338,7 +338,7 @@ static uint64_t writer_bytes(uint64_t n, uint32_t dim, myth_vectors_kind kind)
     return bytes;
 }
 
-static myth_status put(writer *w, const void *data, uint64_t n, myth_error *err)
+static myth_status write_bytes(writer *w, const void *data, uint64_t n, myth_error *err)
 {
     errno = 0;
     if (!myth_out_write(w->out.fd, data, (size_t)n))
@@ -352,7 +352,7 @@ static myth_status put(writer *w, const void *data, uint64_t n, myth_error *err)
 static myth_status pad_to(writer *w, uint64_t off, myth_error *err)
 {
     static const unsigned char zero[64];
-    return off > w->at ? put(w, zero, off - w->at, err) : MYTH_OK;
+    return off > w->at ? write_bytes(w, zero, off - w->at, err) : MYTH_OK;
 }
 
 /* Reads the vector of row i. */
@@ -441,13 +441,13 @@ static myth_status put_codes(writer *w, myth_error *err)
         if (st != MYTH_OK)
             return st;
         if (w->l.info.kind == MYTH_VECTORS_FLAT) {
-            st = put(w, w->x, now * dim * sizeof(float), err);
+            st = write_bytes(w, w->x, now * dim * sizeof(float), err);
             continue;
         }
         memset(w->code, 0, now * dim);
         if (!myth_faiss_sq8_encode(w->code, w->trained, w->x, now, dim))
             return no_memory(now * dim, err);
-        st = put(w, w->code, now * dim, err);
+        st = write_bytes(w, w->code, now * dim, err);
     }
     return st;
 }
@@ -460,7 +460,7 @@ static myth_status put_column(writer *w, bool is_content, myth_error *err)
         const uint64_t now = w->l.info.n_row - first < ROWS ? w->l.info.n_row - first : ROWS;
         for (uint64_t i = 0; i < now; i++)
             value[i] = is_content ? w->m->row[first + i].content : (uint64_t)w->m->row[first + i].id;
-        st = put(w, value, now * sizeof(*value), err);
+        st = write_bytes(w, value, now * sizeof(*value), err);
     }
     return st;
 }
@@ -477,20 +477,20 @@ static myth_status put_all(writer *w, uint64_t *end, myth_error *err)
         MYTH_TRY(make_lists(w, end, err));
     myth_vectors_put_header(header, &w->l);
     XXH3_128bits_reset(w->sum);
-    MYTH_TRY(put(w, header, sizeof(header), err));
+    MYTH_TRY(write_bytes(w, header, sizeof(header), err));
     MYTH_TRY(put_column(w, false, err));
     MYTH_TRY(pad_to(w, w->l.at_content, err));
     MYTH_TRY(put_column(w, true, err));
     MYTH_TRY(pad_to(w, w->l.at_trained, err));
     if (w->l.info.kind != MYTH_VECTORS_FLAT)
-        MYTH_TRY(put(w, w->trained, 2 * (uint64_t)dim * sizeof(float), err));
+        MYTH_TRY(write_bytes(w, w->trained, 2 * (uint64_t)dim * sizeof(float), err));
     if (w->l.n_list) {
         MYTH_TRY(pad_to(w, w->l.at_centroid, err));
-        MYTH_TRY(put(w, w->centroid, (uint64_t)w->l.n_list * dim * sizeof(float), err));
+        MYTH_TRY(write_bytes(w, w->centroid, (uint64_t)w->l.n_list * dim * sizeof(float), err));
         MYTH_TRY(pad_to(w, w->l.at_end, err));
-        MYTH_TRY(put(w, end, (uint64_t)w->l.n_list * sizeof(*end), err));
+        MYTH_TRY(write_bytes(w, end, (uint64_t)w->l.n_list * sizeof(*end), err));
         MYTH_TRY(pad_to(w, w->l.at_row, err));
-        MYTH_TRY(put(w, w->place, w->l.info.n_row * sizeof(*w->place), err));
+        MYTH_TRY(write_bytes(w, w->place, w->l.info.n_row * sizeof(*w->place), err));
     }
     MYTH_TRY(pad_to(w, w->l.at_code, err));
     MYTH_TRY(put_codes(w, err));
