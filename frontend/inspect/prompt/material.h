@@ -66,8 +66,8 @@ uint32_t myth_material_n_piece(const myth_material *m);
 const myth_piece *myth_material_piece(const myth_material *m, uint32_t i); /* valid until the next add */
 
 /* From now on additions are booked in mem. unseal removes everything that was added since the first seal; it may be
- * called without a seal. A second seal with the same mem only stops later pieces from being merged with present ones.
- * */
+ * called without a seal. A second seal with the same mem only stops later pieces from being merged with present
+ * ones. */
 myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err);
 void myth_material_unseal(myth_material *m);
 
