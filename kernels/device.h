@@ -1,5 +1,5 @@
-/* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of
- * ops.
+/* device.h - the interface of every compute device: buffers that are booked in the ledger, streams that can be recorded
+ * and replayed, a table of ops.
  *
  * Buffers  one allocation or one mapped range each, in the device's memory or, for what is read in parts, in the
  *          host's; a view is (buffer, byte offset, element type). A buffer books exactly its bytes; its handle (at most
@@ -12,7 +12,8 @@
  * Owner    the opener closes; buffers and streams before their device
  * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds,
  *          fingerprint of its output
- * Errors   MYTH_ENOMEM buffers; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST sticky
+ * Errors   MYTH_ENOMEM no memory for a buffer; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST the device is
+ *          gone, and every later call says so
  * Threads  one thread per stream */
 #ifndef MYTH_DEVICE_H
 #define MYTH_DEVICE_H
@@ -55,16 +56,14 @@ typedef struct {
     int n_threads;
     uint64_t total_bytes, free_bytes; /* what the system says; 0 = unknown                 */
     uint64_t
-        budget_bytes; /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
-    bool is_gpu;      /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
-    bool is_async;    /* streams run on while the host does other things               */
-    bool
-        /* myth_buf_host works of every buffer, and myth_buf_wrap; otherwise weights are copied in with
-         * myth_weight_write */
-        is_host_visible;
+        budget_bytes; /* what the driver allows this process; 0 = unknown. May exceed free_bytes: use the smaller */
+    bool is_gpu;      /* hardware of its own: neither the CPU nor a driver that runs on it. "auto" may choose it  */
+    bool is_async;    /* streams go on computing while the host does other things */
+    /* myth_buf_host and myth_buf_wrap work for every buffer; otherwise weights are copied with myth_weight_write */
+    bool is_host_visible;
 } myth_device_caps;
 
-/* What a step may ask at most; from it the device derives its workspaces, so that ops never allocate. */
+/* The largest step that will be issued. The device derives its workspaces from it, so that ops never allocate. */
 typedef struct {
     uint32_t n_rows;                      /* rows of a step (the micro-batch)               */
     uint32_t n_logit_rows;                /* rows that may want logits at once               */
@@ -85,13 +84,13 @@ typedef struct {
 
 enum { MYTH_DEVICE_NAME_MAX = 32 };
 
-/* The name that stands for `wanted`: "auto" or NULL is the first cuda device, else the first vulkan device that is a
- * GPU, else cpu; "cuda" is "cuda:0". MYTH_EDEVICE: no such name. Whether the device is there, myth_device_open says. */
+/* Resolves a name: "auto" or NULL to the first cuda device, else the first vulkan device that is a GPU, else cpu;
+ * "cuda" to "cuda:0". MYTH_EDEVICE: no such name. Only myth_device_open checks that the device exists. */
 myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err);
 /* Index of the ledger of a resolved name; -1 when it is none. */
 int myth_device_ledger(const char *name);
-/* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns
- * how many. */
+/* Writes what the devices of this machine report without being opened, at most cap of them, in the order that "auto"
+ * tries them. Returns how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */
 const char *myth_device_kind_at(uint32_t i);
@@ -102,11 +101,11 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
 
-/* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for
- * the small ones that a fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch
- * such as xn holds what the op left there. */
+/* Called after every op that a caller issued, once it has run (op: MYTH_OP_* of ops.h, args: its struct), but not for
+ * the small ops that a fused op is made of. It may read the op's views with myth_buf_host, scratch such as xn too, and
+ * must not write. */
 typedef void (*myth_op_observer)(void *user, int op, const void *args);
-/* NULL = nobody, as at open. MYTH_EDEVICE: the device's memory cannot be looked at. */
+/* Sets the observer; NULL = none, as after open. MYTH_EDEVICE: the host cannot read the device's memory. */
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err);
 
 /* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and
@@ -144,19 +143,18 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
-/* A place in the stream, and waiting for it: what was issued before is done, reads among it; what was issued after goes
- * on. */
+/* Mark names the present end of the stream. Wait returns when everything issued before the mark is done, reads
+ * included; what was issued later goes on. */
 uint64_t myth_stream_mark(myth_stream *s);
 myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err);
 
 typedef struct {
     uint64_t n_launch; /* kernels or dispatches sent, replayed ones among them; 0 where nothing is launched */
     uint64_t n_sync;   /* times the host waited until the stream was empty                                  */
-    uint64_t n_wait;   /* times it waited for a place                                                       */
-    uint64_t
-        /* of expert weights that moe_geglu and moe_down read; CPU only: elsewhere the host does not know who was chosen
-         */
-        expert_bytes;
+    uint64_t n_wait;   /* times it waited for a mark                                                        */
+    /* Bytes of expert weights that moe_geglu and moe_down read. CPU only: elsewhere the host does not know which
+     * experts were chosen. */
+    uint64_t expert_bytes;
 } myth_device_counts;
 myth_device_counts myth_device_get_counts(const myth_device *dev);
 

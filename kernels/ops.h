@@ -2,10 +2,9 @@
  *
  * Shapes   row-major, [rows, width]; "rows" of a step is the number of tokens in it
  * Types    activations f32; weights any type of dtype.h, [n_out, n_in], blocks along n_in; index arrays i32
- * Prologue ops that read the residual stream take (x, pend, w_post, x_scale): first x[r,:] += RMS(pend[r,:]) * w_post,
- * or x += pend when
- *          w_post is not given, or nothing when pend is not given; then, with a pend, x[r,:] *= x_scale unless that is
- *          0. x is updated in place, so each pending branch is folded once.
+ * Prologue ops that read the residual take (x, pend, w_post, x_scale) and first add the pending branch to x:
+ *          x[r,:] += RMS(pend[r,:]) * w_post, or x[r,:] += pend[r,:] when w_post is not given; then x[r,:] *= x_scale
+ *          unless that is 0. Without a pend x stays as it is. x is updated in place, so each branch is added once
  * Norms    w is the effective weight, f32 (Gemma's 1 + w is formed at load); statistics in f32 or wider
  * Cache    types f32 f16 bf16 q8_0 (blocks along head_dim); K has the type of k_new, V that of v_new, in the scratch
  *          and in the cache

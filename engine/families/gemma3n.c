@@ -5,7 +5,7 @@
  *   p    = h + C m(h[a]) h  m(x) = tanh(R (N_route(x) / d)); a: the active stream, 0 in what was published
  *   y    = N_attn(p[a]) + N_laurel(W_right(W_left N_attn(p[a])))
  *   u    = (p[a] + N_post_attn(Attn(N_attn(p[a]))) + y) / sqrt(2);  scores not scaled, v normed without a weight
- *   v    = u + N_post_ffn(MLP(N_ffn(u)))  in the first layers the gate keeps what exceeds mean + z deviations of its row
+ *   v    = u + N_post_ffn(MLP(N_ffn(u)))  first layers: a gate keeps what exceeds mean + z deviations of its row
  *   h[i] = p[i] + (1 + (D m(v))[i]) (v - p[a])
  *   h[i] += N_post_ple(W_proj(gelu(W_gate(h[a] * s)) * P_l)) for i > 0
  *   at the end x = (h[0] + U_1 h[1] + ..) / n, with each U_i h[i] scaled to the magnitude of h[0]

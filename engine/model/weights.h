@@ -1,11 +1,12 @@
-/* weights.h - a model on disk: its tensors, its facts, where its tokenizer is. Readers of untrusted bytes.
+/* weights.h - opens a model's files: its tensors, its metadata, where its tokenizer is. The bytes are not trusted.
  *
  * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors
  *          file, `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local
  *          Hugging Face cache (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or ~/.cache /huggingface/hub; refs/main names
  *          the snapshot)
- * Checks   reliability.md A.3: bounded reads, checked products, no count trusted before it is compared with the bytes
- *          left, names unique, spans inside the file, no overlap; safetensors spans cover the buffer exactly
+ * Checks   reads stay inside the file, products are checked for overflow, and a count is compared with the bytes left
+ *          before it is used. Names are unique; tensors lie inside the file and do not overlap; those of safetensors
+ *          cover the data exactly
  * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h). The towers of
  *          multimodal checkpoints and lm_head (a copy of the embedding) are checked and then left out
  * Links    a file of a directory may be a symbolic link only if it stays inside, or leads to blobs/ of the same cache
@@ -62,7 +63,7 @@ void myth_weights_close(myth_weights *w);
 
 myth_weights_format myth_weights_get_format(const myth_weights *w);
 const char *myth_weights_path(const myth_weights *w); /* of the file or directory that the spec resolved to */
-/* True when the spec ORG/NAME was taken as a path and the cache has a model of that name too: whoever opens says so. */
+/* True when the spec ORG/NAME was opened as a path although the cache has a model of that name too; tell the user. */
 bool myth_weights_has_namesake(const myth_weights *w);
 /* Where tokenizer.json or tokenizer.model would be; NULL when the tokenizer is in the facts (GGUF) or made (random:).
  */
@@ -76,15 +77,14 @@ const myth_tensor *myth_weights_find(const myth_weights *w, const char *name);
  * ("blk.3.attn_q.weight"), whichever the format uses; NULL = not there. */
 const myth_tensor *myth_weights_slot(const myth_weights *w, const char *hf_name, const char *gguf_name);
 uint64_t myth_weights_bytes(const myth_weights *w); /* sum over tensors */
-/* The files behind the tensors were not changed since open (MYTH_EIO names the one that was). */
+/* Checks that no file of the tensors was changed since open; MYTH_EIO names the one that was. */
 myth_status myth_weights_check(const myth_weights *w, myth_error *err);
-/* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as
- * dtype. */
+/* Fills dst with elements first .. first + n - 1 of a tensor of a random: model, in the tensor's element type. The
+ * values depend on the seed, the tensor's name and the element's number (weights_random.c). */
 myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst,
                                      myth_error *err);
 
-/* The i-th of the published sizes that random: makes ("gemma3-4b"), families in the order of their age; NULL behind the
- * last. */
+/* The i-th published size that random: can make ("gemma3-4b"), oldest family first; NULL after the last. */
 const char *myth_weights_random_size(uint32_t i);
 /* Row `row` of a matrix of a random: model, as floats of its type. */
 myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst,

@@ -1,14 +1,13 @@
-/* kvcache.h - pages and rings of the cache: who holds which, copied on write. Host bookkeeping only; the bytes are
- * device buffers.
+/* kvcache.h - which sequence or checkpoint (a "holder") holds which pages and rings of the cache. Host bookkeeping
+ * only: the bytes are in device buffers.
  *
  * Layout   a page holds page_tok rows of every global layer, a ring min(n_ctx, window) rows of every local layer, both
  *          as [layer][K|V][kv_head][token][head_dim]; position p of a sequence is row p % page_tok of its page p /
  *          page_tok, and row p % ring_tok of its ring
- * Gap      evicted rows leave one gap: the pages hold positions 0..gap0-1 and gap1..n_pos-1, at the places that they
- *          always had. A page wholly in the gap is given back and its entry closed up. Rings know no gap: they hold the
- *          last positions. So a holder's rows are bounded by its pages, its positions by their type only
- * Sharing  forks and checkpoints hold the same pages and ring; the first to write takes a copy of the page it writes
- *          into
+ * Gap      evicted rows leave one gap: the pages hold positions 0..gap0-1 and gap1..n_pos-1, in the rows that they had
+ *          before. A page wholly in the gap is given back, and later entries of the table move up. Rings have no gap:
+ *          they hold the last positions. So the pages limit a holder's rows, and only their type limits its positions
+ * Sharing  forks and checkpoints hold the same pages and ring; whoever writes first copies the page that it writes to
  * Owner    the engine; a holder returns what it holds with myth_kv_release
  * Units    n_pos, gap0, gap1, n_high in positions; "rows" are those held, n_pos - (gap1 - gap0)
  * Errors   MYTH_EFULL: the pool cannot serve the request; nothing changed */
@@ -63,19 +62,21 @@ typedef struct {
     bool copies_page, copies_ring; /* the first of them replaces a shared one */
 } myth_kv_needs;
 
-/* What appending n_new tokens (at most myth_kv_room) takes. */
+/* The pages and rings that appending n_new tokens (at most myth_kv_room) takes. */
 myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_new);
-/* Between the two calls r counts as having left what it will copy, so that the last of several writers is priced
- * without a copy. */
+/* Several holders may append in the same step. Leave gives up r's reference to the page and ring that it will copy, so
+ * that myth_kv_need counts no copy for the last holder; return takes the reference back. */
 void myth_kv_leave(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need);
 void myth_kv_return(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need);
-/* Takes them; the caller checked that they are free. *page, *ring say what the device must copy before it writes. */
+/* Takes these pages and rings; the caller has checked that they are free. *page and *ring say what the device must copy
+ * before it writes. */
 void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_copy *page, myth_kv_copy *ring);
 /* n more rows were written. */
 void myth_kv_wrote(myth_kv_rows *r, uint32_t n);
 /* dst (which holds nothing) shares everything of src. */
 void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src);
-/* What an empty holder takes to hold what `want` does; then takes it. want->page and want->ring are not read. */
+/* Need_all: the pages and rings that an empty holder must take to hold as many rows as `want`. Take_all takes them.
+ * want->page and want->ring are not read. */
 myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want);
 void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want);
 /* Rows from .. from + n - 1 of those held join the gap, and pages wholly in it are given back. Nothing is moved. False,

@@ -130,7 +130,8 @@ static myth_status check_sources(const myth_layout *layout, const myth_config *c
     return MYTH_OK;
 }
 
-/* Where parts may meet at or before `at`: readers and sources of shared keys are on one device. */
+/* The last layer at or before `at` where a part may begin: a layer that reads another's keys and values must be on the
+ * same device as that layer. */
 static uint32_t whole_border(const myth_config *c, uint32_t at)
 {
     uint32_t first = c->n_layer;
@@ -139,8 +140,8 @@ static uint32_t whole_border(const myth_config *c, uint32_t at)
     return at > first && at < c->n_layer ? first : at;
 }
 
-/* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in
- * proportion to `split`. A device left without layers takes no part. */
+/* Divides the layers: with n_gpu_layers the CPU gets all layers before the last n_gpu_layers; the devices named get the
+ * others in proportion to `split`. A device that gets no layer is left out. */
 static myth_status make_parts(myth_layout *layout, const myth_config *c, myth_error *err)
 {
     const myth_engine_opts *o = &layout->opts;
@@ -200,7 +201,7 @@ myth_device_opts myth_layout_device(const myth_layout *layout, uint32_t i)
 
 /* ---- sizes ---- */
 
-/* Rotated by what global layers rotate by: local layers have keys of their own in every model. */
+/* Only global layers fold, since folded keys use the global RoPE table; local layers always have keys of their own. */
 bool myth_layout_folds(const myth_layout *layout, const myth_config *c, uint32_t l)
 {
     const myth_layer_config *source = &c->layer[c->layer[l].kv_source];
@@ -225,7 +226,7 @@ myth_mem_class myth_layout_held_class(const myth_layout *layout, int i)
     return layout->opts.offload != MYTH_OFFLOAD_KV ? MYTH_MEM_WEIGHTS : i == 0 ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_KV_LOCAL;
 }
 
-/* Which layers are offloaded: known before their sizes. With K and V, all readers of a source go where it goes. */
+/* Decides which layers are offloaded. When keys and values are, all layers that read the same ones must be. */
 static void choose_offload(myth_layout *layout, const myth_config *c)
 {
     for (uint32_t i = 0; i < layout->n_part; i++) {
@@ -239,8 +240,8 @@ static void choose_offload(myth_layout *layout, const myth_config *c)
     }
 }
 
-/* The table of per-layer embeddings: in place where the first part reads the file, else brought row by row unless the
- * device is to hold it. */
+/* Decides where the table of per-layer embeddings is: read in place when the first part is the CPU; else copied to the
+ * device when the option says so; else the host gathers its rows. */
 static myth_status choose_ple(myth_layout *layout, const myth_model *m, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM,
@@ -308,7 +309,7 @@ static void size_cache(myth_layout *layout, const myth_config *c)
     for (uint32_t l = 0; l < c->n_layer; l++)
         layout->layer_off[l] = layout->layer_off[c->layer[l].kv_source];
     layout->n_entry = div_up(o->n_ctx, layout->page_tok);
-    /* a checkpoint keeps the page it ends in, the sequence goes on in a copy: one page more each */
+    /* a checkpoint keeps the page that it ends in, and the sequence goes on in a copy: one more page per checkpoint */
     layout->n_page = !has_global         ? 0
                    : c->is_bidirectional ? 1
                                          : o->n_seq * layout->n_entry + o->n_checkpoint; /* an encoder keeps nothing */
@@ -340,7 +341,7 @@ static uint64_t model_bytes(const myth_layout *layout, const myth_model *m, myth
     return sum;
 }
 
-/* Which sum a matrix of layer l belongs to: read in host memory, brought from there, or held by the device. */
+/* The sum that a matrix of layer l counts in: experts read in host memory, offloaded weights, or the device's own. */
 static uint64_t *matrix_sum(myth_layout *layout, const myth_layout_part *p, const myth_slot *s, uint32_t l)
 {
     if (!p->is_host && l < layout->opts.n_cpu_moe && myth_slot_is_expert(s))
@@ -348,7 +349,8 @@ static uint64_t *matrix_sum(myth_layout *layout, const myth_layout_part *p, cons
     return layout->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &layout->offloaded[l] : &layout->matrix[l];
 }
 
-/* Values of the largest matrix in a block type that no device keeps as quants and scales apart. */
+/* Values of the largest quantised matrix, other than Q8_0 and Q4_0, which devices store as separate quants and scales.
+ */
 static uint64_t block_values(const myth_model *m)
 {
     uint64_t most = 0;
@@ -516,7 +518,7 @@ static void size_logits(myth_layout *layout, myth_layout_part *last, const myth_
     layout->host[MYTH_HOST_row] = full > hidden ? full : hidden;
 }
 
-/* Files whose tensors are used where they are mapped. */
+/* Number of files whose tensors may be used where they are mapped. */
 static uint32_t n_shard(const myth_model *m)
 {
     uint32_t n = 0;

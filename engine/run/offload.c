@@ -43,7 +43,7 @@ void myth_offload_weights(void *owner, uint32_t l)
     myth_engine *e = p->e;
     if (l > p->layout->offload1 || e->first_failure.code != MYTH_OK)
         return;
-    if (l == p->layout->layer0) /* whatever used the slots before this step */
+    if (l == p->layout->layer0) /* the last step's layers used both slots */
         p->slot_mark[0] = p->slot_mark[1] = myth_stream_mark(p->stream);
     else
         p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream); /* the layer that was issued just now */
@@ -80,8 +80,8 @@ struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p
     };
 }
 
-/* One page or ring that layer l reads, its own or another layer's, to l's slot or back. */
-static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
+/* Copies one page or ring that layer l reads, its own or another layer's, to l's slot or back. */
+static void copy_page(const myth_part *p, uint32_t l, int32_t number, bool is_back)
 {
     const myth_engine *e = p->e;
     uint64_t bytes = myth_layout_layer_bytes(&e->layout, &e->model->config, l);
@@ -93,8 +93,8 @@ static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
         myth_stream_write(p->stream, slot, host, bytes);
 }
 
-/* Every page with rows of the step's sequences, or after the layer those that the step wrote into: the last reader of a
- * source does. */
+/* Before layer l (is_back false): copies in every page, or the ring, of the step's sequences. After it: copies back the
+ * pages and rings that the step wrote, once the last layer that reads these keys and values is done. */
 static void move_rows(const myth_part *p, uint32_t l, bool is_back)
 {
     const myth_engine *e = p->e;
@@ -108,12 +108,12 @@ static void move_rows(const myth_part *p, uint32_t l, bool is_back)
             continue;
         if (is_ring(e, l)) {
             if (r->ring >= 0)
-                move(p, l, r->ring, is_back);
+                copy_page(p, l, r->ring, is_back);
             continue;
         }
         for (uint32_t k = 0; k < e->layout.n_entry && r->page[k] >= 0; k++)
             if (!is_back || myth_kv_entry_pos(&e->kv, r, k) + e->layout.page_tok > (uint32_t)run[MYTH_RUN_POS0])
-                move(p, l, r->page[k], is_back);
+                copy_page(p, l, r->page[k], is_back);
     }
 }
 
@@ -125,7 +125,7 @@ void myth_offload_rows(void *owner, uint32_t l)
         return;
     if (l > p->layout->layer0)
         move_rows(p, l - 1, true);
-    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK) /* the last step's rows are on the host */
+    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK) /* so that the last step's rows have arrived */
         return;
     if (l < p->layout->offload1)
         move_rows(p, l, false);

@@ -1,4 +1,5 @@
-/* plan.c - bytes of a command before any is taken: the layout's totals, the model's own, and what would fit instead. */
+/* plan.c - counts the memory of an engine before any is taken (the layout's blocks and the model's own), and finds
+ * changes with which a plan that is too large fits. */
 #include "layout.h"
 
 #include <stdio.h>
@@ -160,8 +161,7 @@ static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint3
     return 0;
 }
 
-/* Fewer layers on the devices, their experts or their weights on the host, then none; for these the host's limit is
- * asked too. */
+/* Tries other places: fewer layers on the devices, experts or all weights in host memory, everything on the CPU. */
 static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 {
     myth_engine_opts t = *o;
@@ -196,8 +196,8 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     suggest(s, &t, MYTH_CHANGE_DEVICE | MYTH_CHANGE_UBATCH);
 }
 
-/* Single changes first, then pairs, then everything at its smallest, and last the host's limit itself: at least three
- * in every case. A device's limit is what it has: to raise it is not proposed. */
+/* Tries single changes, then pairs, then everything at its smallest, and last a higher limit for the host. There are at
+ * least three suggestions in every case. A device's limit is never raised, since the device has no more memory. */
 static void suggest_all(suggester *s, const myth_engine_opts *given)
 {
     myth_engine_opts o = given ? *given : (myth_engine_opts){0}, t;
@@ -333,7 +333,7 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap)
 {
     char need[32], limit[32];
     const myth_plan_device *d = plan->device;
-    for (uint32_t i = 0; i < plan->n_device; i++) /* the first that is short */
+    for (uint32_t i = 0; i < plan->n_device; i++) /* the first device that needs more than its limit */
         if (plan->device[i].limit_bytes && plan->device[i].total_bytes > plan->device[i].limit_bytes) {
             d = &plan->device[i];
             break;
