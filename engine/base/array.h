@@ -6,7 +6,7 @@
  *
  * Growth   twice as many and 16 more: n elements take at most 3 n + 16, and are copied twice on average
  * Owner    the caller: myth_free; an array of capacity 0 is NULL
- * Errors   false when memory is short or the capacity would not fit its type; array, count and capacity are unchanged
+ * Errors   false when memory runs out or the capacity would overflow its type; array, count and capacity are unchanged
  */
 #ifndef MYTH_ARRAY_H
 #define MYTH_ARRAY_H

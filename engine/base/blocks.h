@@ -1,5 +1,4 @@
-/* blocks.h - a block of any quantised type as whole numbers, scales and minima: the one reading of the layouts in
- * dtype.h.
+/* blocks.h - reads a block of any quantised type as integers, scales and minima; dtype.h describes the layouts.
  *
  * Value    i of a block is scale[i / 16] * q[i] - min[i / 16], in f32, each step rounded: bit-equal to gguf-py's
  *          dequantisers

@@ -1,4 +1,4 @@
-/* hash.h - hashes for tables in memory, and FNV-1a for what is kept or compared between runs.
+/* hash.h - hashes for tables in memory, and FNV-1a for values that are stored or compared between runs.
  *
  * Source   Fowler, Noll, Vo, FNV-1a, 64 bits; Knuth, multiplicative hashing */
 #ifndef MYTH_HASH_H

@@ -1,4 +1,4 @@
-/* map.h - a whole file, mapped read-only, for as long as the object lives.
+/* map.h - maps a whole file read-only, or reads it into memory, until the object is closed.
  *
  * Safety   opened with O_CLOEXEC, must be a regular file, MAP_PRIVATE. A file that shrinks under a mapping would raise
  *          SIGBUS: myth_map_check compares size and mtime with those at open; MYTH_MAP_READ copies the file instead

@@ -5,12 +5,11 @@
  * Rule     one-dimensional tensors are f32. Of matrices the mix's own type, but for
  *            embedding (which is the head)   q6_k, in a q8_0 or mxfp4 file q8_0
  *            experts of mxfp4_moe            mxfp4, and the rest of it is q8_0
- *            gate and projection of the  q8_0, or the type of the source where that is one of blocks: llama.cpp has the
- *            mix's own, at which
- *            per-layer embeddings            they suffer most (turboderp-org/exllamav3#253)
- *            values, output of the ffn  more bits, in the _m mixes in the first and last eighth of the layers and every
- *            third between
- *            small matrices that steer       (routers, altup, laurel, projections of per-layer inputs) as in the source
+ *            gate and projection of the      q8_0, or the source's type when that is quantised. llama.cpp uses the
+ *            per-layer embeddings            mix's own type, which hurts these two most (turboderp-org/exllamav3#253)
+ *            values, output of the ffn       more bits; in the _m mixes only in the first and last eighth of the
+ *                                            layers, and in every third layer between
+ *            small matrices that steer       as in the source: routers, altup, laurel, projections of per-layer inputs
  *          and where a row is no multiple of 256, the nearest type of blocks of 32 (q4_k: q5_0, q5_k: q5_1, q6_k: q8_0,
  *          q2_k and q3_k: q4_0, iq4_xs: iq4_nl); where it is none of 32 either, f16
  * Source   llama.cpp llama-quant.cpp, llama_tensor_get_type */

@@ -1,5 +1,6 @@
-/* quant.h - rows of floats to the element types that we write; back from every type: base/blocks.h. Types with a closed
- * form are bit-equal to ggml's reference quantisers, the others are searched (quant_fit.h).
+/* quant.h - converts rows of floats to the element types that can be written (base/blocks.h converts back). Types with
+ * a closed formula are bit-equal to ggml's reference quantisers; for the others a search finds the values
+ * (quant_fit.h).
  *
  * Units    n elements, a multiple of the type's block; dst and src do not overlap
  * Types    row: F32 F16 BF16 Q8_0 Q4_0 MXFP4 by their form, Q4_1 Q5_0 Q5_1 Q2_K..Q6_K IQ4_NL IQ4_XS by search; another

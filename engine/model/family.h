@@ -1,9 +1,10 @@
-/* family.h - what a family of models is: the slots its tensors go to, and its layer loop.
+/* family.h - describes a family of models: the slots of its tensors, its defaults and its layer loop.
  *
- * Adding one   a file with the loop, a row in families.c
- * Slots        one table row per tensor of a layer: its name in safetensors and in GGUF, its shape as a function of the
- *              config, which layers have it, in which form it is kept
- * Loop         issues the ops of a step on the stream; reads like the paper */
+ * To add one   write a file with slots and loop in families/, and a row in families.c
+ * Slots        one table row per tensor: its names in safetensors and in GGUF, its shape as a function of the config,
+ *              which layers have it, in which form it is kept
+ * Loop         issues the ops of a step on the stream; should read like the paper
+ * Owner        tables are constant; views in myth_bound_weights are valid while the engine is open */
 #ifndef MYTH_FAMILY_H
 #define MYTH_FAMILY_H
 
@@ -62,9 +63,9 @@ typedef enum {
 /* Which layers (or models) have a slot. */
 typedef enum {
     MYTH_WHEN_ALWAYS,
-    /* layers with K/V of their own; in others the tensor may stand and is not used */
+    /* layers with keys and values of their own; in other layers the file may hold the tensor, and it is not used */
     MYTH_WHEN_KV,
-    /* of these, those with a value projection; where k is v there must be none */
+    /* of these, layers with a value projection; where values are made from keys the file must have none */
     MYTH_WHEN_V,
     MYTH_WHEN_PLE,
     MYTH_WHEN_EXPERTS,
@@ -80,13 +81,13 @@ typedef enum {
     /* a matrix as stored, on the device in its own form; a vector (cols MYTH_DIM_ONE) in f32, as the effective norm
      * weight */
     MYTH_FORM_AUTO,
-    /* small matrices that decide much: f32, in file order */
+    /* small matrices with a large effect: f32, in file order */
     MYTH_FORM_F32,
-    /* and cut to +-altup_clip */
+    /* the same, with values clipped to +-altup_clip */
     MYTH_FORM_CLIPPED,
-    /* [1]: `off` is that of a float; 1 when it is missing */
+    /* one number: `off` is the offset of a float, which is 1 when the tensor is missing */
     MYTH_FORM_SCALAR,
-    /* a table of which only rows are ever read: bound where --ple puts it */
+    /* a table from which only single rows are read: kept where the option `ple` says */
     MYTH_FORM_ROWS
 } myth_slot_form;
 
@@ -101,10 +102,9 @@ typedef struct {
     const char *hf, *gguf;    /* behind "layers.N." and "blk.N."; tensors of the model itself have full names */
     size_t off;               /* of the myth_view in myth_layer_weights or myth_bound_weights                         */
     myth_slot_dim rows, cols; /* cols MYTH_DIM_ONE: a vector                                                          */
-    myth_slot_dim
-        /* so many matrices in one tensor of three dimensions, bound as one of stack * rows rows; MYTH_DIM_ONE = not
-         * stacked */
-        stack;
+    /* The number of matrices in a tensor of three dimensions; it is bound as one matrix of stack * rows rows.
+     * MYTH_DIM_ONE: two dimensions. */
+    myth_slot_dim stack;
     myth_slot_when when;
     myth_slot_form form;
     myth_slot_place place;

@@ -1,9 +1,9 @@
-/* bind.h - tensors of the file to views on the device: matrices in place, norms as effective f32 weights.
+/* bind.h - binds a file's tensors to views on the devices: matrices in place or copied, norms as effective f32 weights.
  *
- * Resident  CPU: matrices of files are the mapping itself, wrapped; those of random: models are filled from the seed.
- *           Other devices: copies in the device's own form, in pieces, the mapping's pages let go behind them; of
- *           experts, where the options say so, in host memory
- *           Norms: f32, 1 + w formed here where the file stores w
+ * Resident  CPU: matrices are used in the mapped file; those of random: models are computed from the seed.
+ *           Other devices: copies in the device's own form, written piece by piece; the pages of the mapping are let go
+ *           after each piece. Experts are copied to host memory where the options say so.
+ *           Norms: f32; where the file stores w and the model means 1 + w, the sum is made here
  * Requires  a config read from the same weights at level HEADER or above: every slot's tensor is there and of its shape
  * Errors    MYTH_ENOMEM, MYTH_ELOST, what the device says                                                            */
 #ifndef MYTH_BIND_H

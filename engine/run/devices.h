@@ -1,9 +1,10 @@
-/* devices.h - what this machine can compute on, and how much of each device's memory may be taken.
+/* devices.h - lists the devices of this machine, and says how much of each one's memory an engine may take.
  *
+ * Units    bytes
  * Owner    plain data; nothing stays open
- * Margin   of a device other than the CPU 2 % of its memory, at least 16 MiB, is left to the driver; what it says is
- *          free is believed, its budget only below that
- * Errors   MYTH_ENOMEM; a device that is absent is left out */
+ * Margin   on every device but the CPU, 2 % of its memory and at least 16 MiB is left to the driver. The rest of what
+ *          the driver reports as free may be used, or of its budget for this process when that is smaller
+ * Errors   MYTH_ENOMEM; a device that is absent is left out of the list */
 #ifndef MYTH_DEVICES_H
 #define MYTH_DEVICES_H
 
@@ -31,11 +32,11 @@ myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth
                               myth_error *err);
 /* Kinds of devices that this build has: "vulkan", "cpu"; NULL behind the last. */
 const char *myth_devices_kind(uint32_t i);
-/* The name "auto" (or NULL) stands for; other names are copied as they are. */
+/* Resolves "auto" (or NULL) to a device's name; copies any other name. */
 myth_status myth_devices_choose(char out[32], const char *name, myth_error *err);
-/* What a model may take: of the host mem's limit; of each device of `device` (as in myth_engine_opts) what the limit of
- * its ledger leaves beside the models that are there, or what the device can spare when its ledger has no limit.
- * MYTH_EDEVICE: absent. */
+/* The bytes that a model may take. On the host: mem's limit. On each device that `device` names (as in
+ * myth_engine_opts): what open models leave of its ledger's limit, or when it has no limit, what the device has free
+ * less the margin. MYTH_EDEVICE: a device is absent. */
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err);
 /* "2GiB" for every device, or "cuda:0=8GiB,host=2GiB" for single ones. parse_size reads one size. */
 myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text,

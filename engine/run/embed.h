@@ -1,10 +1,10 @@
-/* embed.h - vectors of whole texts by a model that sees both ways: forward, mean over the rows, two dense layers, norm.
+/* embed.h - turns whole texts into vectors, with a model whose attention looks both ways: forward, mean over the rows,
+ * two dense layers, scaling to length 1.
  *
  * Model    config.is_bidirectional; the engine was opened with want_hidden, n_ctx and n_ubatch at least the longest
  *          text
- * Dense    two matrices behind the pooling, in the folders 2_Dense and 3_Dense of a checkpoint or in its GGUF. A model
- *          without them lives in a space of its own: myth_embedder_has_dense says so, and vectors of the two must not
- *          be mixed
+ * Dense    two matrices after the mean, in the folders 2_Dense and 3_Dense of a checkpoint or in its GGUF. Without them
+ *          the vectors are other vectors: myth_embedder_has_dense tells, and the two kinds must not be compared
  * Limit    texts of config.n_ctx_train tokens, or of a micro-batch when that is less
  * Units    tokens: the whole text with its prompt, <bos> in front, <eos> behind; vectors f32 of length 1
  * Bits     a text's vector does not depend on what else is in the call

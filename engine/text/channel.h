@@ -1,11 +1,11 @@
-/* channel.h - which of an answer's ids are thought, by the marks of Gemma 4's channel:
+/* channel.h - tells which ids of an answer belong to the model's thought, by the marks of Gemma 4's channel:
  *
  *   <|channel> "thought\n" thought <channel|> answer
  *
- * Header   ids behind the opening mark that spell "thought\n" belong to the mark; a channel of another name is thought
- *          from its first id
- * Count    of thought ids over the whole answer, so a channel that is opened again takes what is left of a budget
- * Without  the marks in the vocabulary everything is answer
+ * Header   ids after the opening mark that spell "thought\n" count as part of the mark. In a channel with another name
+ *          every id is thought
+ * Count    n_thought counts thought ids over the whole answer, so a second channel has only the rest of a budget
+ * Without  these marks in the vocabulary, everything is answer
  * Source   chat_template of Gemma 4; its generation with thinking on */
 #ifndef MYTH_CHANNEL_H
 #define MYTH_CHANNEL_H

@@ -1,15 +1,14 @@
-/* chat.h - chat templates, literal, as parts: scaffold (may hold control tokens) and content (cannot).
+/* chat.h - writes chat prompts as the published templates do. A prompt is made of scaffold, which may hold control
+ * tokens, and of content, which cannot.
  *
- * Forms    FOLDED  Gemma 1 to 3n: message texts trimmed (the system text is not); roles alternate user, assistant; the
- *          system text is folded
- *                  into the first user turn: system + "\n\n" + user
- *          TURNS   Gemma 4 with per-layer embeddings (E2B, E4B): every text trimmed, any order of roles; a system turn
- *                  of its own, first in it the switch for thinking and behind the text the tools' declarations;
- *                  assistants that follow each other share a turn; results of tools (role TOOL) stand behind the calls
- *                  that they answer; thoughts inside an assistant's text are dropped
- *          SHUT    the other sizes of Gemma 4: as TURNS, and with thinking off the answer begins behind an empty
- *                  thought
- * Rules    exactly one <bos> at the front; control ids are those of the scaffold, whatever a text says
+ * Forms    FOLDED  Gemma 1 to 3n: message texts are trimmed, except the system text; roles alternate user, assistant;
+ *                  the system text is put before the first user text: system + "\n\n" + user
+ *          TURNS   Gemma 4 with per-layer embeddings (E2B, E4B): every text is trimmed; roles in any order; a system
+ *                  turn, which holds the switch for thinking, the text and the tool declarations; assistant messages
+ *                  in a row share a turn; tool results (role TOOL) follow the calls that they answer; thoughts inside
+ *                  an assistant's text are dropped
+ *          SHUT    the other sizes of Gemma 4: as TURNS, but with thinking off the answer begins after an empty thought
+ * Rules    exactly one <bos>, at the front; control ids come from the scaffold only, whatever a text says
  * Errors   MYTH_EARG roles out of order, something the form has not, tools that are not what JSON schemas are;
  *          MYTH_EUNSUPPORTED the vocabulary lacks a marker; MYTH_EFULL
  * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2, 3, and 4 of July 2026 */
@@ -55,9 +54,8 @@ myth_str myth_chat_trim(myth_str s); /* white space of Python's str.strip, which
 /* Upper bound of the ids for these messages, in every form. */
 size_t myth_chat_bound(const myth_message *msg, size_t n_msg);
 size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_chat_opts *opts);
-/* Whole prompt, ending in the header of the assistant's turn. Texts are encoded by the content entry, scaffold by the
- * template's. What stands between two control tokens is encoded in one piece, so that merges run across it as they do
- * in the rendered template. */
+/* Writes the whole prompt, which ends in the header of the assistant's turn. Everything between two control tokens is
+ * encoded in one piece, so that tokens merge across it as they do in the rendered template. */
 myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
                              size_t n_msg, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
 myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,

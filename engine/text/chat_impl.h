@@ -1,8 +1,8 @@
 /* chat_impl.h - what the templates share: a writer that takes text and control ids in turn.
  *
- * Text     gathers until the next control id and is then encoded in one piece by the content entry, so no control id
- *          can come out of it
- * Errors   the first failure stays in the writer and turns the rest into nothing */
+ * Text     is collected until the next control id and then encoded in one piece by the content entry of the tokenizer,
+ *          so it never yields a control id
+ * Errors   the writer keeps the first failure; later writes do nothing */
 #ifndef MYTH_CHAT_IMPL_H
 #define MYTH_CHAT_IMPL_H
 

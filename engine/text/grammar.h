@@ -1,11 +1,11 @@
-/* grammar.h - constrained generation: a byte automaton, walked with the bytes of tokens.
+/* grammar.h - constrained generation: only tokens whose bytes an automaton accepts may be chosen.
  *
  * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A
  *            token is allowed when every one of its bytes steps; it may end inside an escape or a code point. Control
  *            tokens are never allowed; the stop ids are allowed where the text may end.
  *            Tokens of no bytes or of more than MYTH_GRAMMAR_PIECE_MAX are never allowed.
- * Masks      bits over the vocabulary for a state, found by walking the tokens in the order of their bytes, each from
- *            where it parts from the one before; cached by the state's key
+ * Masks      one bit per id of the vocabulary. A state's mask is found by trying the tokens in the order of their
+ *            bytes, each from the byte where it differs from the one before. Masks are cached by the state's key
  * Memory     tokens and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
  * Threads    one user at a time */
 #ifndef MYTH_GRAMMAR_H

@@ -1,8 +1,8 @@
-/* json_tree.h - a small JSON text as a tree, for what is written in an order of its own: declarations of tools,
- * conversations.
+/* json_tree.h - parses a small JSON text into a tree, for texts whose members are written in another order than they
+ * came in: tool declarations, conversations.
  *
- * Order    members of an object stand by their keys, ASCII letters of either case alike, equals as they came (dictsort
- *          of the published chat templates); items of an array as they came
+ * Order    members of an object are sorted by key without regard to ASCII case, equal keys in the order of the text, as
+ *          dictsort does in the published chat templates. Items of an array keep their order
  * Limits   MYTH_JSON_TREE_MAX nodes; nesting as json.h
  * Owner    one block of `mem` for nodes and unescaped text; the JSON text is lent until close (literals of numbers lie
  *          in it)
