@@ -29,6 +29,7 @@
 #include "engine/make/convert.h"
 #include "engine/run/devices.h"
 #include "engine/run/run.h"
+#include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "limits.h"
 
@@ -74,6 +75,7 @@ typedef struct {
     double read_bytes, copy_bytes, upload_bytes, peak[MYTH_DTYPE_N]; /* a second; 0 = not known */
     double fill_bytes;                                               /* a second, of the models opened so far */
     bool has_failed;
+    myth_device_opts dev; /* the device by name, and what the environment says of it */
 } bench;
 
 /* One model on the device. */
@@ -197,7 +199,7 @@ static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
     myth_buf *buf[2] = {NULL, NULL};
     unsigned char piece[4096];
     double best = 0.0;
-    myth_status st = myth_device_open(&dev, b->mem, &(myth_device_opts){.name = b->name}, err);
+    myth_status st = myth_device_open(&dev, b->mem, &b->dev, err);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_device_reserve(dev, &shape, err));
@@ -239,7 +241,7 @@ static myth_status measure_limits(bench *b, myth_error *err)
 #if BENCH_HAS_CUDA
     if (strncmp(b->name, "cuda:", 5) == 0) {
         struct cuda_limits l;
-        myth_status st = bench_cuda_limits(&l, b->mem, b->name, b->is_quick, err);
+        myth_status st = bench_cuda_limits(&l, b->mem, &b->dev, b->is_quick, err);
         if (st != MYTH_OK)
             return st;
         double peak = l.bf16_wgmma > l.bf16_mma ? l.bf16_wgmma : l.bf16_mma;
@@ -269,7 +271,7 @@ static myth_status measure_limits(bench *b, myth_error *err)
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         myth_machine_limits l;
         char test[64];
-        myth_status st = myth_limits_measure(&l, b->mem, 0, types[i], getenv("MYTHOS_CPU"), err);
+        myth_status st = myth_limits_measure(&l, b->mem, 0, types[i], b->dev.cpu_level, err);
         if (st != MYTH_OK)
             return st;
         b->peak[types[i]] = l.flops;
@@ -315,7 +317,7 @@ static void name_subject(subject *s, const char *spec)
 static uint64_t free_bytes(const bench *b)
 {
     myth_device_caps caps;
-    return b->ledger != MYTH_MEM_HOST && myth_device_find(&caps, b->name) ? caps.free_bytes : 0;
+    return b->ledger != MYTH_MEM_HOST && myth_device_find(&caps, b->name, &b->dev) ? caps.free_bytes : 0;
 }
 
 static void look_at_memory(subject *s)
@@ -332,6 +334,9 @@ static myth_engine_opts engine_opts(const bench *b, uint32_t n_seq, uint32_t n_c
         k = b->k.v[i] > k ? b->k.v[i] : k;
     return (myth_engine_opts){
         .device = b->name,
+        .n_threads = b->dev.n_threads,
+        .cpu_level = b->dev.cpu_level,
+        .settings = b->dev.settings,
         .n_ctx = n_ctx,
         .n_seq = n_seq,
         .n_logit_rows = n_seq,
@@ -358,7 +363,8 @@ static myth_status open_engine(subject *s, const char *spec, myth_error *err)
     myth_result out;
     myth_batch batch = {.top_k = 1};
     const myth_engine_opts opts = engine_opts(s->b, s->n_seq, s->n_ctx);
-    MYTH_TRY(myth_model_open(&s->model, s->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
+    MYTH_TRY(myth_model_open(&s->model, s->mem, spec,
+                             &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA, .hub_dir = myth_env_hub_dir()}, err));
     MYTH_TRY(myth_engine_open(&s->e, &s->model, &opts, err));
     const uint32_t n = s->n_ctx;
     s->ids = myth_alloc_n(s->b->mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
@@ -897,7 +903,8 @@ static myth_status run_model(bench *b, const char *spec)
     subject s = {.b = b}; /* for planning: headers only */
     myth_status st = myth_mem_open(&s.mem, 0, &err);
     if (st == MYTH_OK)
-        st = myth_model_open(&s.model, s.mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &err);
+        st = myth_model_open(&s.model, s.mem, spec,
+                             &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()}, &err);
     if (st != MYTH_OK) {
         snprintf(s.model_name, sizeof(s.model_name), "%.90s", spec);
         put_row(b, &s, &(row){.test = "open"}, "%s", err.msg);
@@ -942,7 +949,7 @@ static myth_status run_cold(bench *b, const char *spec, myth_error *err)
     if (st == MYTH_OK) {
         myth_device_caps caps;
         name_subject(&s, spec);
-        if (myth_device_find(&caps, b->name))
+        if (myth_device_find(&caps, b->name, &b->dev))
             memcpy(b->description, caps.description, sizeof(b->description));
         if (b->has_limits)
             st = measure_limits(b, err);
@@ -957,7 +964,8 @@ static myth_status write_model(bench *b, const char *spec, myth_error *err)
 {
     subject s = {.b = b};
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_model_open(&s.model, b->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
+    MYTH_TRY(myth_model_open(&s.model, b->mem, spec,
+                             &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA, .hub_dir = myth_env_hub_dir()}, err));
     name_subject(&s, spec);
     st = myth_convert(&s.model, &(myth_convert_opts){.path = b->write_path, .type = s.type}, err);
 fail:
@@ -1079,9 +1087,11 @@ int main(int argc, char **argv)
         goto done;
     }
     myth_device_caps caps;
-    if ((st = myth_devices_choose(b.name, b.device, &err)) != MYTH_OK)
+    b.dev.name = b.name;
+    if ((st = myth_devices_choose(b.name, b.device, &err)) != MYTH_OK ||
+        (st = myth_env_device(&b.dev.cpu_level, &b.dev.n_threads, &b.dev.settings, &err)) != MYTH_OK)
         goto done;
-    if (!b.is_cold && !myth_device_find(&caps, b.name)) {
+    if (!b.is_cold && !myth_device_find(&caps, b.name, &b.dev)) {
         st = myth_fail(&err, MYTH_EDEVICE, "%s: this build or this machine has no such device", b.name);
         goto done;
     }

@@ -6,6 +6,7 @@
  *           and the same of the first round, whose pages and caches are cold; then the slowest queries
  * Times     of the wall, and of the thread alone: the latter is hardly longer when others use the machine. The load is
  *           printed */
+#include "frontend/cli/environment.h"
 #include "retrieval/retrieval.h"
 
 #include <stdio.h>
@@ -103,9 +104,9 @@ int main(int n_arg, char **arg)
         cpu[i] = calloc(n_query * rounds, sizeof(*cpu[i]));
         has_room &= ms[i] && cpu[i];
     }
+    const myth_index_opts opts = {.root = arg[1], .cache_dir = myth_env_cache_dir(), .is_read_only = true};
     double start = now_ms(CLOCK_MONOTONIC);
-    if (!has_room || myth_mem_open(&mem, 0, &err) != MYTH_OK ||
-        myth_index_open(&x, mem, &(myth_index_opts){.root = arg[1], .is_read_only = true}, &err) != MYTH_OK) {
+    if (!has_room || myth_mem_open(&mem, 0, &err) != MYTH_OK || myth_index_open(&x, mem, &opts, &err) != MYTH_OK) {
         fprintf(stderr, "%s: %s\n", arg[1], err.msg);
         return 1;
     }

@@ -340,20 +340,19 @@ static void fill(const struct run *r)
     }
 }
 
-myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char *name, bool is_quick, myth_error *err)
+myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const myth_device_opts *opts, bool is_quick,
+                              myth_error *err)
 {
     myth_work_shape shape = {};
     const uint64_t bytes = is_quick ? 1u << 20 : 1u << 30, pinned_bytes = is_quick ? 1u << 16 : 256u << 20;
-    myth_device_opts opts = {};
     myth_device *dev = NULL;
     struct run r = {};
     myth_status st;
     shape.n_rows = shape.n_logit_rows = shape.n_head = shape.n_head_kv = shape.top_k = shape.n_graph = 1;
     shape.d_model = shape.d_ff = shape.head_dim = shape.n_vocab = shape.n_ctx = 32;
     shape.n_record_ops = NODES;
-    opts.name = name;
     *out = {};
-    if ((st = myth_device_open(&dev, mem, &opts, err)) != MYTH_OK)
+    if ((st = myth_device_open(&dev, mem, opts, err)) != MYTH_OK)
         return st;
     r.is_quick = is_quick;
     r.bytes = bytes;
@@ -368,7 +367,7 @@ myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char
     r.pinned_bytes = pinned_bytes;
     r.pinned = myth_host_alloc(dev, MYTH_MEM_STAGING, "limits", pinned_bytes);
     if (!r.pinned) {
-        st = myth_fail(err, MYTH_ENOMEM, "%s: no pinned memory", name);
+        st = myth_fail(err, MYTH_ENOMEM, "%s: no pinned memory", opts->name);
         goto fail;
     }
     fill(&r);

@@ -23,7 +23,8 @@ struct cuda_limits {
 };
 
 /* A device of its own, opened and closed. is_quick: the smallest sizes, once each, for runs without a GPU. */
-myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char *name, bool is_quick, myth_error *err);
+myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const myth_device_opts *opts, bool is_quick,
+                              myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,9 @@ endfunction()
 
 # What several tests share: tests/support/*.c and headers beside the tests.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+if(MYTH_ENGINE_ONLY)                            # else it is in mythos_frontend
+    list(APPEND support_sources ${CMAKE_SOURCE_DIR}/frontend/cli/environment.c)
+endif()
 add_library(mythos_test_support STATIC ${support_sources} ${CMAKE_SOURCE_DIR}/cmake/empty.c)
 target_include_directories(mythos_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(mythos_test_support PUBLIC ${test_library} PRIVATE myth_flags)

@@ -28,6 +28,7 @@
 #include "engine/text/channel.h"
 #include "engine/text/chat.h"
 #include "engine/text/grammar.h"
+#include "kernels/settings.h"
 #include "model.h"
 
 #ifdef __cplusplus
@@ -67,8 +68,8 @@ typedef struct { /* zero = default */
     /* In the last layers of Gemma 3n and 4, which compute no keys and values, a prefill drops the rows that want
      * nothing. true: it keeps them; same results, slower. */
     bool no_kv_skip;
-    int n_threads;         /* 0 = OMP_NUM_THREADS, else one per core, at most 64                */
-    const char *cpu_level; /* NULL = MYTHOS_CPU, else the best that the CPU has                 */
+    int n_threads;         /* 0 = one per core, at most 64                                     */
+    const char *cpu_level; /* NULL = the best that the CPU has                                  */
     bool is_exact;         /* float32 activations and cache, sums in the reference's order      */
     uint32_t n_ctx;        /* tokens held per sequence, at most the model's context; 0 = 4096   */
     uint32_t n_seq;        /* sequences open at once; 0 = 1                                     */
@@ -91,6 +92,7 @@ typedef struct { /* zero = default */
     myth_dtype type_k, type_v;
     bool has_cache_type;
     const myth_log *log; /* lent until close */
+    myth_device_settings settings;
 } myth_engine_opts;
 
 /* Bytes that may be taken of each device's memory, indexed by ledger (mem.h): 0 is the host. 0 bytes = no limit. */

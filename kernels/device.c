@@ -5,7 +5,6 @@
 #include "device_impl.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,7 +71,7 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
     }
     for (int i = 0; i < KIND_N - 1 && may_have_gpu(); i++) {
         myth_device_caps caps[LIST_MAX];
-        uint32_t n = kinds[i]->list ? kinds[i]->list(caps, LIST_MAX) : 0;
+        uint32_t n = kinds[i]->list ? kinds[i]->list(caps, LIST_MAX, &(myth_device_opts){0}) : 0;
         for (uint32_t k = 0; k < n; k++)
             if (caps[k].is_gpu) {
                 snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", caps[k].name);
@@ -89,12 +88,12 @@ int myth_device_ledger(const char *name)
     return kind ? kind->ledger + myth_device_number(name, kind->prefix, kind->n_max) : -1;
 }
 
-uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
+uint32_t myth_device_list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts)
 {
     uint32_t n = 0;
     for (int i = 0; i < KIND_N; i++) {
         uint32_t first = n;
-        n += kinds[i]->list ? kinds[i]->list(out + n, cap - n) : 0;
+        n += kinds[i]->list ? kinds[i]->list(out + n, cap - n, opts) : 0;
         for (; kinds[i]->measure && first < n; first++)
             kinds[i]->measure(&out[first]);
     }
@@ -109,11 +108,11 @@ const char *myth_device_kind_at(uint32_t i)
     return NULL;
 }
 
-bool myth_device_find(myth_device_caps *out, const char *name)
+bool myth_device_find(myth_device_caps *out, const char *name, const myth_device_opts *opts)
 {
     const myth_device_kind *kind = find_kind(name);
     myth_device_caps caps[LIST_MAX];
-    uint32_t n = kind && kind->list ? kind->list(caps, LIST_MAX) : 0;
+    uint32_t n = kind && kind->list ? kind->list(caps, LIST_MAX, opts) : 0;
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(caps[i].name, name) == 0) {
             *out = caps[i];
@@ -151,8 +150,7 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
     if (st != MYTH_OK)
         return st;
     myth_device *dev = *out;
-    const char *trace = getenv("MYTHOS_TRACE");
-    dev->is_watched = dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
+    dev->is_watched = dev->has_trace = opts->settings.trace_ops && opts->log && opts->log->write;
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
     fill_composed(dev);

@@ -10,8 +10,8 @@
  *          positions, lengths, page tables) lives in device buffers.
  * Ops      one argument struct each (ops.h), checked once in op_check.c for all devices, listed in ops.def
  * Owner    the opener closes; buffers and streams before their device
- * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds,
- *          fingerprint of its output
+ * Trace    settings.trace_ops logs every op, whatever the log's level: name, shape, microseconds, fingerprint of its
+ *          output
  * Errors   MYTH_ENOMEM no memory for a buffer; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST the device is
  *          gone, and every later call says so
  * Threads  one thread per stream */
@@ -22,6 +22,7 @@
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
 #include "engine/base/status.h"
+#include "kernels/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,10 +42,11 @@ typedef struct {
 
 typedef struct {
     const char *name;      /* "cpu", "cuda:0", "vulkan:1"; NULL and "auto" are for myth_device_resolve          */
-    int n_threads;         /* CPU; 0 = OMP_NUM_THREADS, else one per core available to the process (at most 64)    */
+    int n_threads;         /* CPU; 0 = one per core available to the process; at most 64                        */
     bool is_exact;         /* float32 activations, reference order: the common ground between devices            */
-    const char *cpu_level; /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
+    const char *cpu_level; /* NULL, "" and "auto" = the best present, else ref avx2 avx512 amx neon          */
     const myth_log *log;   /* lent until close; may be NULL                                                       */
+    myth_device_settings settings;
 } myth_device_opts;
 
 typedef struct {
@@ -90,12 +92,12 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
 /* Index of the ledger of a resolved name; -1 when it is none. */
 int myth_device_ledger(const char *name);
 /* Writes what the devices of this machine report without being opened, at most cap of them, in the order that "auto"
- * tries them. Returns how many. */
-uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
+ * tries them. Returns how many. Of the options only n_threads, cpu_level and settings are read. */
+uint32_t myth_device_list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */
 const char *myth_device_kind_at(uint32_t i);
-/* Facts of one device by its resolved name; false when it is not there. */
-bool myth_device_find(myth_device_caps *out, const char *name);
+/* The same of one device by its resolved name; false when it is not there. */
+bool myth_device_find(myth_device_caps *out, const char *name, const myth_device_opts *opts);
 
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
 void myth_device_close(myth_device *dev);
@@ -108,7 +110,7 @@ typedef void (*myth_op_observer)(void *user, int op, const void *args);
 /* Sets the observer; NULL = none, as after open. MYTH_EDEVICE: the host cannot read the device's memory. */
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err);
 
-/* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and
+/* Bytes the device itself books: a pure function of the options, what the device says of itself and
  * the shape (NULL = what open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger,
  * `own` on the device's; the CPU's all is host. */
 void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,

@@ -27,7 +27,7 @@ typedef struct {
                  const myth_work_shape *shape);
     /* Writes what each device present says of itself, at most cap, devices in order; returns how many. Books nothing,
      * keeps nothing open. NULL: a stub, not part of this build. */
-    uint32_t (*list)(myth_device_caps *out, uint32_t cap);
+    uint32_t (*list)(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts);
     /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list
      * knows them. */
     void (*measure)(myth_device_caps *caps);

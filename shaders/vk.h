@@ -213,10 +213,10 @@ const char *vk_result_name(VkResult r);
 
 myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, myth_error *err);
 void vk_context_close(struct vk_device *d); /* takes a half-built one */
-uint32_t vk_context_list(myth_device_caps *out, uint32_t cap);
+uint32_t vk_context_list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts);
 /* Free bytes of the device's heap as far as the driver says, never past the heap; and the driver's budget or 0. */
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget);
-/* Messages of the validation layer (MYTHOS_VK_VALIDATE=1), warnings and errors, of all devices. */
+/* Messages of the validation layer (settings.vk_validate), warnings and errors, of all devices. */
 extern atomic_uint_fast32_t vk_n_message;
 
 /* ---- memory (vk_memory.c) ---- */

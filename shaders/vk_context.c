@@ -4,13 +4,12 @@
  * Numbers    vulkan:N is the N-th physical device in the loader's order
  * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 8 and 64 bit integers, timeline
  *            semaphores, subgroup arithmetic and shuffle. A device without one of them is refused with its name
- * Validation MYTHOS_VK_VALIDATE=1 turns on the Khronos layer with synchronisation checks; each warning or error is
+ * Validation settings.vk_validate turns on the Khronos layer with synchronisation checks; each warning or error is
  * logged and counted */
 #define _GNU_SOURCE
 #include "vk.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct vk_fault *vk_fault;
@@ -84,20 +83,14 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-static bool wants_validation(void)
-{
-    const char *env = getenv("MYTHOS_VK_VALIDATE");
-    return env && strcmp(env, "1") == 0;
-}
-
 /* ---- instance ---- */
 
-/* An instance of Vulkan 1.3 with its functions loaded; d NULL = only to look around. */
-static VkResult open_instance(VkInstance *out, struct vk_device *d)
+/* An instance of Vulkan 1.3 with its functions loaded; d is NULL when the devices are only listed. is_checked: under
+ * the validation layer, whose messages go to d's log. */
+static VkResult open_instance(VkInstance *out, struct vk_device *d, bool is_checked)
 {
     static const char *const layer = "VK_LAYER_KHRONOS_validation", *const debug = "VK_EXT_debug_utils";
     static const VkValidationFeatureEnableEXT enable[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    bool is_checked = d && wants_validation();
     VkValidationFeaturesEXT features = {
         .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
         .enabledValidationFeatureCount = 1,
@@ -313,7 +306,8 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     return true;
 }
 
-static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDevice physical, uint32_t family)
+static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDevice physical, uint32_t family,
+                        bool no_texels)
 {
     const VkPhysicalDeviceVulkan13Properties *p = &f->props13;
     VkQueueFamilyProperties queue[FAMILY_MAX];
@@ -329,9 +323,8 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
             t->subgroup = wanted[i];
     t->has_subgroup_control = is_chosen;
     t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
-    const char *texels = getenv("MYTHOS_VK_TEXELS"); /* 0: a processor takes the programs of GPUs, for tests */
     t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU &&
-                    has_extension(physical, "VK_KHR_push_descriptor") && !(texels && strcmp(texels, "0") == 0);
+                    has_extension(physical, "VK_KHR_push_descriptor") && !no_texels;
     t->texel_max = f->props.properties.limits.maxTexelBufferElements;
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
     t->alloc_max =
@@ -381,12 +374,12 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
 
 /* ---- list ---- */
 
-uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
+uint32_t vk_context_list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts)
 {
     VkInstance instance;
     VkPhysicalDevice physical[VK_DEVICE_MAX];
     uint32_t n_out = 0;
-    if (open_instance(&instance, NULL) != VK_SUCCESS)
+    if (open_instance(&instance, NULL, false) != VK_SUCCESS)
         return 0;
     uint32_t n = list_physical(physical, instance);
     for (uint32_t i = 0; i < n && n_out < cap; i++) {
@@ -396,7 +389,7 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
         d.family = find_family(physical[i]);
         if (missing(&f) || d.family == UINT32_MAX || !choose_memory(&d.traits, physical[i]))
             continue;
-        fill_traits(&d.traits, &f, physical[i], d.family);
+        fill_traits(&d.traits, &f, physical[i], d.family, opts->settings.vk_no_texels);
         fill_caps(&d, &f);
         out[n_out++] = d.base.caps;
     }
@@ -463,12 +456,12 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
 {
     VkPhysicalDevice physical[VK_DEVICE_MAX];
     struct facts f;
-    VkResult r = open_instance(&d->instance, d);
+    VkResult r = open_instance(&d->instance, d, opts->settings.vk_validate);
     if (r == VK_ERROR_INITIALIZATION_FAILED && !vkCreateInstance)
         return myth_fail(err, MYTH_EDEVICE, "%s: no Vulkan loader (libvulkan.so.1)", opts->name);
     if (r == VK_ERROR_LAYER_NOT_PRESENT)
-        return myth_fail(err, MYTH_EDEVICE, "%s: MYTHOS_VK_VALIDATE=1, but the validation layer is not installed",
-                         opts->name);
+        return myth_fail_option(err, MYTH_EDEVICE, "vk_validate",
+                                "%s: vk_validate is set, but the validation layer is not installed", opts->name);
     if (r != VK_SUCCESS)
         return vk_fail(d, err, r, "instance");
     uint32_t n = list_physical(physical, d->instance);
@@ -483,7 +476,7 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
                          lack                      ? lack
                          : d->family == UINT32_MAX ? "a compute queue"
                                                    : "memory that the host can write");
-    fill_traits(&d->traits, &f, d->physical, d->family);
+    fill_traits(&d->traits, &f, d->physical, d->family, opts->settings.vk_no_texels);
     if ((r = create_device(d)) != VK_SUCCESS)
         return vk_fail(d, err, r, "device");
     volkLoadDeviceTable(&d->fn, d->device);

@@ -25,7 +25,7 @@ uint64_t vk_probe_n_call(void);          /* since vk_probe_fault                
 const char *vk_probe_call(uint64_t nth); /* name of the n-th of them, of the first 1,024; else NULL */
 const char *vk_probe_failed(void);       /* name of the call that failed; NULL = none did */
 
-/* Messages (warnings and errors) of the validation layer over all devices so far; MYTHOS_VK_VALIDATE=1 turns it on. */
+/* Messages (warnings and errors) of the validation layer over all devices so far; settings.vk_validate turns it on. */
 uint32_t vk_probe_n_message(void);
 /* Issues a copy onto itself, which the validation layer must complain about. */
 void vk_probe_plant(myth_stream *s, myth_view v);

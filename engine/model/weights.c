@@ -302,26 +302,6 @@ static bool is_hub_id(const char *s)
     return slashes == 1 && s[strlen(s) - 1] != '/' && strlen(s) < 200;
 }
 
-static bool hub_folder(char dst[PATH_MAX])
-{
-    static const struct {
-        const char *variable, *tail;
-    } place[] = {
-        {"HF_HUB_CACHE", ""},
-        {"HF_HOME", "/hub"},
-        {"XDG_CACHE_HOME", "/huggingface/hub"},
-        {"HOME", "/.cache/huggingface/hub"},
-    };
-    for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
-        const char *v = getenv(place[i].variable);
-        if (v && *v) {
-            int n = snprintf(dst, PATH_MAX, "%s%s", v, place[i].tail);
-            return n > 0 && n < PATH_MAX;
-        }
-    }
-    return false;
-}
-
 /* The snapshot that refs/main names, 1..64 letters and digits. */
 static bool read_ref(char dst[65], const char *path)
 {
@@ -334,14 +314,14 @@ static bool read_ref(char dst[65], const char *path)
     return dst[0] && dst[strspn(dst, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
 }
 
-/* The folder of a model in the cache; false when it has none. */
-static bool cache_folder(char dst[PATH_MAX], const char *id)
+/* The folder of a model in the cache `hub`; false when it has none. */
+static bool cache_folder(char dst[PATH_MAX], const char *hub, const char *id)
 {
-    char hub[PATH_MAX], path[PATH_MAX], rev[65];
+    char path[PATH_MAX], rev[65];
     const char *slash = strchr(id, '/');
     struct stat st;
     const int org = (int)(slash - id);
-    if (!hub_folder(hub))
+    if (!hub)
         return false;
     int n = snprintf(path, sizeof(path), "%s/models--%.*s--%s/refs/main", hub, org, id, slash + 1);
     if (n <= 0 || n >= PATH_MAX || !read_ref(rev, path))
@@ -350,12 +330,12 @@ static bool cache_folder(char dst[PATH_MAX], const char *id)
     return n > 0 && n < PATH_MAX && stat(dst, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static myth_status find_in_cache(myth_weights *w, const char *id, myth_error *err)
+static myth_status find_in_cache(myth_weights *w, const char *hub, const char *id, myth_error *err)
 {
-    char hub[PATH_MAX];
-    if (!hub_folder(hub))
-        return myth_fail(err, MYTH_ENOTFOUND, "%s: no such path, and no cache folder: set HF_HUB_CACHE or HOME", id);
-    if (cache_folder(w->path, id)) {
+    if (!hub)
+        return myth_fail_option(err, MYTH_ENOTFOUND, "hub_dir", "%s: no such path, and no cache folder: set hub_dir",
+                                id);
+    if (cache_folder(w->path, hub, id)) {
         snprintf(w->name, sizeof(w->name), "%s", id);
         return open_folder(w, err);
     }
@@ -376,6 +356,7 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
                               myth_error *err)
 {
     struct stat info;
+    const char *hub = opts ? opts->hub_dir : NULL;
     myth_status st = MYTH_OK;
     if (strlen(spec) >= PATH_MAX)
         return myth_fail(err, MYTH_EARG, "model path longer than %d bytes", PATH_MAX - 1);
@@ -392,13 +373,13 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
         MYTH_TRY(myth_weights_open_random(w, spec + 7, err));
     } else if (stat(spec, &info) == 0) {
         char cached[PATH_MAX];
-        w->has_namesake = is_hub_id(spec) && cache_folder(cached, spec);
+        w->has_namesake = is_hub_id(spec) && cache_folder(cached, hub, spec);
         name_after_path(w);
         MYTH_TRY(S_ISDIR(info.st_mode) ? open_folder(w, err) : open_file(w, err));
     } else if (errno != ENOENT && errno != ENOTDIR) {
         MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: %s", spec, strerror(errno)));
     } else if (is_hub_id(spec)) {
-        MYTH_TRY(find_in_cache(w, spec, err));
+        MYTH_TRY(find_in_cache(w, hub, spec, err));
     } else {
         MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%s: no such file or folder", spec));
     }

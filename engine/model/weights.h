@@ -2,8 +2,8 @@
  *
  * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors
  *          file, `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local
- *          Hugging Face cache (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or ~/.cache /huggingface/hub; refs/main names
- *          the snapshot)
+ *          Hugging Face cache, the folder opts.hub_dir (refs/main names the snapshot). The library neither guesses
+ *          where that folder is nor reads the environment: without hub_dir, ORG/NAME can only be a path
  * Checks   reads stay inside the file, products are checked for overflow, and a count is compared with the bytes left
  *          before it is used. Names are unique; tensors lie inside the file and do not overlap; those of safetensors
  *          cover the data exactly
@@ -51,8 +51,9 @@ typedef enum {
 
 typedef struct {
     myth_weights_level level;
-    bool pread;    /* --load-mode pread: copy into memory instead of mapping */
-    bool is_piece; /* a file of some tensors, not a model: it needs no embedding */
+    bool pread;          /* --load-mode pread: copy into memory instead of mapping */
+    bool is_piece;       /* a file of some tensors, not a model: it needs no embedding */
+    const char *hub_dir; /* holds models--ORG--NAME; read during open only; NULL = ORG/NAME is not looked up there */
 } myth_weights_opts;
 
 typedef struct myth_weights myth_weights;

@@ -6,32 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add_levels(myth_device_info *info, myth_mem *mem, int n_threads)
+static void add_levels(myth_device_info *info, myth_mem *mem, const myth_device_opts *opts)
 {
     static const char *const level[] = {"ref", "avx2", "avx512", "amx", "neon"};
     for (size_t i = 0; i < sizeof(level) / sizeof(level[0]) && info->n_present < MYTH_LEVELS_MAX; i++) {
+        myth_device_opts at_level = *opts;
         myth_device *dev;
-        if (myth_device_open(&dev, mem,
-                             &(myth_device_opts){.name = info->name, .n_threads = n_threads, .cpu_level = level[i]},
-                             NULL) != MYTH_OK)
+        at_level.cpu_level = level[i];
+        if (myth_device_open(&dev, mem, &at_level, NULL) != MYTH_OK)
             continue;
         myth_device_close(dev);
         snprintf(info->present[info->n_present++], sizeof(info->present[0]), "%s", level[i]);
     }
 }
 
-myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads,
+myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, const myth_engine_opts *opts,
                               myth_error *err)
 {
     myth_device_caps caps[MYTH_DEVICES_MAX];
-    uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX);
+    myth_device_opts dev_opts = {
+        .n_threads = opts->n_threads,
+        .cpu_level = opts->cpu_level,
+        .settings = opts->settings,
+    };
+    uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX, &dev_opts);
     *n = 0;
     for (uint32_t i = 0; i < n_caps; i++) {
         myth_device_caps *c = &caps[i];
         if (c->ledger == MYTH_MEM_HOST) { /* threads and level are known to an open device only */
             myth_device *dev;
-            myth_status st =
-                myth_device_open(&dev, mem, &(myth_device_opts){.name = c->name, .n_threads = n_threads}, err);
+            dev_opts.name = "cpu";
+            myth_status st = myth_device_open(&dev, mem, &dev_opts, err);
             if (st != MYTH_OK)
                 return st;
             *c = *myth_device_get_caps(dev);
@@ -50,7 +55,7 @@ myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth
         memcpy(info->level, c->level, sizeof(info->level));
         memcpy(info->variants, c->variants, sizeof(info->variants));
         if (c->ledger == MYTH_MEM_HOST)
-            add_levels(info, mem, n_threads);
+            add_levels(info, mem, &dev_opts);
     }
     return MYTH_OK;
 }
@@ -92,7 +97,7 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
             out->bytes[ledger] = out->bytes[ledger] > live ? out->bytes[ledger] - live : 1; /* 0 would be no limit */
             continue;
         }
-        if (!myth_device_find(&caps, name[i]))
+        if (!myth_device_find(&caps, name[i], &(myth_device_opts){0}))
             return myth_fail(err, MYTH_EDEVICE, "%s: this build or this machine has no such device", name[i]);
         out->bytes[ledger] = can_spare(&caps);
     }

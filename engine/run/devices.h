@@ -27,8 +27,9 @@ typedef struct {
     uint64_t total_bytes, free_bytes, budget_bytes; /* 0 = unknown */
 } myth_device_info;
 
-/* Writes at most cap records in the order "auto" tries the devices; *n says how many. n_threads 0 = all. */
-myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads,
+/* Writes at most cap records in the order "auto" tries the devices; *n says how many. Of the options only
+ * n_threads, cpu_level and settings are read. */
+myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, const myth_engine_opts *opts,
                               myth_error *err);
 /* Kinds of devices that this build has: "vulkan", "cpu"; NULL behind the last. */
 const char *myth_devices_kind(uint32_t i);

@@ -196,6 +196,7 @@ myth_device_opts myth_layout_device(const myth_layout *layout, uint32_t i)
         .is_exact = o->is_exact,
         .cpu_level = o->cpu_level,
         .log = o->log,
+        .settings = o->settings,
     };
 }
 

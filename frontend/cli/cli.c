@@ -1,5 +1,6 @@
 /* cli.c - what commands share: finding the model, engine options, planning, reading ids and files. */
 #include "cli.h"
+#include "environment.h"
 #include "plan_out.h"
 #include "engine/base/map.h"
 #include "engine/base/text.h"
@@ -69,12 +70,19 @@ const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
     {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "seed of the random numbers"},
 };
 
-/* The flag that sets each option of the engine. */
+/* The flag or variable that sets each option of the libraries. */
 static const struct {
     const char *option, *flag;
 } option_flag[] = {
-    {"n_ctx", "-c"},        {"n_ubatch", "-ub"},         {"n_seq", "--parallel"},
-    {"device", "--device"}, {"split", "--tensor-split"}, {"ple", "--ple"},
+    {"n_ctx", "-c"},
+    {"n_ubatch", "-ub"},
+    {"n_seq", "--parallel"},
+    {"device", "--device"},
+    {"split", "--tensor-split"},
+    {"ple", "--ple"},
+    {"hub_dir", "HF_HUB_CACHE or HOME"},
+    {"cache_dir", "XDG_CACHE_HOME"},
+    {"vk_validate", "MYTHOS_VK_VALIDATE"},
 };
 
 void myth_cli_spell(char *dst, size_t cap, const myth_error *err)
@@ -207,9 +215,13 @@ static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, my
     myth_plan plan;
     myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()};
+    myth_status st = myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, err);
+    if (st != MYTH_OK)
+        return st;
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return MYTH_ENOMEM;
-    myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, NULL);
+    st = myth_model_open(&m, mem, spec, &header, NULL);
     if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
         char line[240];
         myth_plan_refusal_print(line, sizeof(line), &plan);
@@ -227,7 +239,11 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
 {
     char spec[PATH_MAX];
     *out = (myth_model){0};
-    myth_weights_opts opts = {.level = f->check_tensors ? MYTH_WEIGHTS_DATA : level, .pread = f->load_mode == 1};
+    myth_weights_opts opts = {
+        .level = f->check_tensors ? MYTH_WEIGHTS_DATA : level,
+        .pread = f->load_mode == 1,
+        .hub_dir = myth_env_hub_dir(),
+    };
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
@@ -285,7 +301,11 @@ myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, cons
         return st;
     if (is_bare(spec))
         return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
-    myth_weights_opts opts = {.level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1};
+    myth_weights_opts opts = {
+        .level = MYTH_WEIGHTS_CONFIG,
+        .pread = f->load_mode == 1,
+        .hub_dir = myth_env_hub_dir(),
+    };
     st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
     return st == MYTH_OK ? myth_tokenizer_open(&out->t, cli->mem, out->w, err) : st;
 }
@@ -335,6 +355,7 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
         .n_ubatch = f->ubatch_size,
         .log = &cli->log,
     };
+    MYTH_TRY(myth_env_device(&out->cpu_level, &out->n_threads, &out->settings, err));
     if (f->batch_size && (!out->n_ubatch || out->n_ubatch > f->batch_size))
         out->n_ubatch = f->batch_size < 512 || out->n_ubatch ? f->batch_size : 512;
     const char *k = f->cache_type_k ? f->cache_type_k : f->cache_type_v,

@@ -1,5 +1,6 @@
 /* help.c - prints the option tables as --help and as man pages. */
 #include "help.h"
+#include "environment.h"
 #include "version.h"
 
 #include <ctype.h>
@@ -188,6 +189,22 @@ static void man_exits(FILE *f)
     }
 }
 
+static void man_environment(FILE *f)
+{
+    fputs(".SH ENVIRONMENT\nEvery flag has a variable, which the page of its command names. Besides these:\n", f);
+    size_t n;
+    const myth_env_row *row = myth_env_table(&n);
+    for (size_t i = 0; i < n; i++) {
+        fputs(".TP\n.B ", f);
+        roff(f, row[i].name);
+        fputc('=', f);
+        roff(f, row[i].value);
+        fputc('\n', f);
+        roff(f, row[i].help);
+        fputs(".\n", f);
+    }
+}
+
 /* mythos-COMMAND(1) */
 static void man_command(FILE *f, const myth_command *c)
 {
@@ -253,5 +270,6 @@ void myth_help_man(FILE *f, const myth_command *c)
           "Environment variables and flags override the file. MYTHOS_CONFIG names another file; if it is empty, none "
           "is read.\n",
           f);
+    man_environment(f);
     man_exits(f);
 }

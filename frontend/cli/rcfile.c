@@ -1,6 +1,7 @@
 /* rcfile.c - finds and reads the configuration file; rcfile.h has its form. */
 #include "rcfile.h"
 
+#include "environment.h"
 #include "help.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@ static char text[MYTH_RCFILE_BYTES + 1];
 /* Writes the path of the configuration file; false: none is to be read. *is_wanted: it must exist. */
 static bool find_file(char path[PATH_MAX], bool *is_wanted)
 {
-    const char *given = getenv("MYTHOS_CONFIG"), *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *given = myth_env_get("MYTHOS_CONFIG"), *config = myth_env_get("XDG_CONFIG_HOME"),
+               *home = myth_env_get("HOME");
     int n = 0;
     *is_wanted = given != NULL;
     if (given)

@@ -1,5 +1,6 @@
 /* term.c - see term.h. */
 #include "term.h"
+#include "environment.h"
 #include "json_out.h"
 #include "engine/base/escape.h"
 
@@ -11,13 +12,13 @@
 
 static bool env_is_set(const char *name)
 {
-    const char *v = getenv(name);
+    const char *v = myth_env_get(name);
     return v && *v;
 }
 
 static bool wants_color(int fd)
 {
-    const char *force = getenv("CLICOLOR_FORCE"), *kind = getenv("TERM");
+    const char *force = myth_env_get("CLICOLOR_FORCE"), *kind = myth_env_get("TERM");
     if (env_is_set("NO_COLOR") || (kind && strcmp(kind, "dumb") == 0))
         return false;
     return (force && *force && strcmp(force, "0") != 0) || isatty(fd);
@@ -25,7 +26,7 @@ static bool wants_color(int fd)
 
 void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log)
 {
-    const char *kind = getenv("TERM");
+    const char *kind = myth_env_get("TERM");
     *t = (myth_term){.is_quiet = is_quiet, .is_verbose = is_verbose, .is_json_log = is_json_log};
     t->is_terminal_out = isatty(STDOUT_FILENO);
     t->is_terminal_err = isatty(STDERR_FILENO);

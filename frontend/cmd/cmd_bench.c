@@ -247,10 +247,9 @@ static myth_status prepare(run_state *s, myth_error *err)
     if (is_encoder(s) && (o->n_depth || !o->n_prompt || o->n_prompt > s->model.config.n_ctx_train))
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings; give -p from 1 to %u tokens, and no -d",
                          myth_weights_name(s->model.weights), s->model.config.n_ctx_train);
-    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads,
-                                 s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), getenv("MYTHOS_CPU"),
-                                 err));
     MYTH_TRY(myth_cli_engine_opts(s->cli, &s->eo, &o->engine, err));
+    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads,
+                                 s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), s->eo.cpu_level, err));
     myth_cli_bench_opts(&s->eo, &s->model, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
     if (!s->ids) {

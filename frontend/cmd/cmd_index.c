@@ -4,6 +4,7 @@
  *           vectors, every run without --no-embed updates them. Words are written first, so that they can be searched
  *           while the model still works */
 #include "embedding.h"
+#include "frontend/cli/environment.h"
 #include "frontend/cli/json_out.h"
 
 #include <limits.h>
@@ -380,6 +381,7 @@ static int run_index(myth_cli *cli, const void *opts)
            SIG_IGN); /* let a limit on file sizes fail the write, as a full disk does, instead of ending the process */
     myth_index_opts io = {
         .root = myth_cli_dir(cli, 0),
+        .cache_dir = myth_env_cache_dir(),
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
         .is_read_only = o->check,

@@ -1,6 +1,7 @@
 /* cmd_info.c - the commands info, which describes a model, and devices, which lists what this machine can compute
  * on. */
 #include "engine/run/devices.h"
+#include "frontend/cli/environment.h"
 #include "frontend/cli/plan_out.h"
 
 /* ---- info ---- */
@@ -185,7 +186,9 @@ static int run_devices(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_device_info d[MYTH_DEVICES_MAX];
     size_t n;
-    if (myth_devices_list(d, MYTH_DEVICES_MAX, &n, cli->mem, (int)cli->global->n_threads, &err) != MYTH_OK)
+    myth_engine_opts eo = {.n_threads = (int)cli->global->n_threads};
+    if (myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, &err) != MYTH_OK ||
+        myth_devices_list(d, MYTH_DEVICES_MAX, &n, cli->mem, &eo, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (o->json) {
         myth_json_out j;

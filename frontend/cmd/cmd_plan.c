@@ -1,5 +1,6 @@
 /* cmd_plan.c - prints the bytes that a command would need, from the model's headers only. */
 #include "frontend/inspect/inspect.h"
+#include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
 
@@ -132,7 +133,8 @@ static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size,
     myth_model m = {0};
     myth_status st = MYTH_OK;
     snprintf(spec, sizeof(spec), "random:%s:%s", size, myth_dtype_get(type)->name);
-    MYTH_TRY(myth_model_open(&m, cli->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, err));
+    MYTH_TRY(myth_model_open(&m, cli->mem, spec,
+                             &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()}, err));
     const uint32_t most = m.config.n_ctx_train, n = o->engine.ctx_size ? 1 : sizeof(contexts) / sizeof(contexts[0]);
     const myth_tensor *rows = myth_weights_find(m.weights, "per_layer_token_embd.weight");
     plan_opts cell = *o;

@@ -1,6 +1,8 @@
 /* open_index.c - opens and updates an index, and prints its notes. */
 #include "open_index.h"
 
+#include "frontend/cli/environment.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,6 +40,7 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
     myth_index_stats stats;
     myth_index_opts io = {
         .root = dir,
+        .cache_dir = myth_env_cache_dir(),
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
     };

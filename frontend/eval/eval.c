@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "eval.h"
 
+#include "frontend/cli/environment.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -207,7 +209,7 @@ myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *er
 
 static myth_status make_folder(myth_eval *ev, myth_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
+    const char *tmp = myth_env_get("TMPDIR");
     if ((size_t)snprintf(ev->dir, sizeof(ev->dir), "%s/mythos-eval-XXXXXX",
                          tmp && tmp[0] == '/' && strlen(tmp) < 32 ? tmp : "/tmp") >= sizeof(ev->dir) ||
         !mkdtemp(ev->dir)) {

@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ static const char *const known_levels[] = {"ref", "avx2", "avx512", "amx", "neon
 
 static const char *wanted_level(const myth_device_opts *opts)
 {
-    const char *name = opts->cpu_level ? opts->cpu_level : getenv("MYTHOS_CPU");
+    const char *name = opts->cpu_level;
     return name && *name && strcmp(name, "auto") != 0 ? name : NULL;
 }
 
@@ -118,13 +117,6 @@ static cpu_work_bytes work_bytes(const myth_work_shape *shape, int level, int n_
 static int count_threads(const myth_device_opts *opts)
 {
     long n = opts->n_threads;
-    const char *env = getenv("OMP_NUM_THREADS");
-    if (n <= 0 && env) {
-        char *end;
-        n = strtol(env, &end, 10);
-        if (end == env)
-            n = 0;
-    }
     if (n <= 0) {
 #if defined(__linux__)
         cpu_set_t set;
@@ -374,15 +366,14 @@ static void describe(myth_device_caps *c, uint32_t features, int level, int n_th
 #endif
 }
 
-static uint32_t list(myth_device_caps *out, uint32_t cap)
+static uint32_t list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts)
 {
-    myth_device_opts any = {.name = "cpu"};
     uint32_t features = cpu_features();
-    int level = choose_level(&any, features, NULL);
+    int level = choose_level(opts, features, NULL);
     if (!cap)
         return 0;
     memset(out, 0, sizeof(*out));
-    describe(out, features, level < 0 ? 0 : level, count_threads(&any));
+    describe(out, features, level < 0 ? 0 : level, count_threads(opts));
     return 1;
 }
 

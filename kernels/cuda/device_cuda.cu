@@ -143,8 +143,7 @@ static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_devic
 {
     struct cuda_tune tune;
     const char *bad = NULL;
-    (void)opts;
-    (void)cuda_tune_read(&tune, &bad); /* open says what is wrong with it */
+    (void)cuda_tune_fill(&tune, &opts->settings.cuda, &bad); /* open says what is wrong with it */
     host->bytes[MYTH_MEM_FIXED] = table_bytes();
     host->bytes[MYTH_MEM_STAGING] = ring_bytes();
     own->bytes[MYTH_MEM_FIXED] = CUDA_COUNTER_N * sizeof(unsigned);
@@ -404,8 +403,9 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
 
 static bool is_supported(const cudaDeviceProp *p) { return p->major >= 8; }
 
-static uint32_t list(myth_device_caps *out, uint32_t cap)
+static uint32_t list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts)
 {
+    (void)opts;
     int n = 0;
     uint32_t n_out = 0;
     if (cudaGetDeviceCount(&n) != cudaSuccess) {
@@ -523,8 +523,8 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     static struct myth_device_vtable vtable;
     struct cuda_tune tune;
     const char *bad = NULL;
-    if (!cuda_tune_read(&tune, &bad))
-        return myth_fail(err, MYTH_EARG, "%s: \"%s\" is no number of its range; unset it", bad, getenv(bad));
+    if (!cuda_tune_fill(&tune, &opts->settings.cuda, &bad))
+        return myth_fail(err, MYTH_EARG, "settings.cuda.%s: outside its range (kernels/settings.h)", bad);
     int n = 0, ordinal = myth_device_number(opts->name, "cuda", CUDA_DEVICE_MAX);
     cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceCount(&n);

@@ -1,9 +1,9 @@
 /* index.h - the index of a directory: create it, update it, check it, open it for queries.
  *
  * File      one SQLite file (WAL) with the tables meta, files, chunks (text compressed by zstd), symbols, refs,
- *           history, and FTS5 over path, names and body. The default place is $XDG_CACHE_HOME/mythos/<hash of the
- *           root's real path>/index-<version>.db, never inside the work tree. Each version of the format has a file
- *           of its own
+ *           history, and FTS5 over path, names and body. The default place is <cache_dir>/mythos/<hash of the root's
+ *           real path>/index-<version>.db, never inside the work tree. Each version of the format has a file of its
+ *           own. The library does not guess cache_dir and reads no environment
  * Update    scan the directory; compare every file's mtime, size and inode with the index, and its content hash
  *           (XXH3-128) where those differ; cut what changed; write one transaction. An update that is interrupted
  *           leaves the previous state. The stored hash is that of the very bytes that were cut. An mtime less than
@@ -29,6 +29,7 @@ typedef struct myth_index myth_index;
 typedef struct {
     const char *root;        /* the directory; NULL = the current one                    */
     const char *path;        /* of the database; NULL = the default place                */
+    const char *cache_dir;   /* absolute; read only where path is NULL, and then MYTH_ENOTFOUND without it */
     const char *worker_path; /* the parsers' program, as in myth_chunker_open */
     uint32_t n_threads;      /* threads that read and cut files; 0 = one for each core */
     bool is_read_only;       /* fail with MYTH_ENOTFOUND when there is no index */

@@ -24,25 +24,22 @@ enum { LOCK_STEP_MS = 20 };
 
 /* ---- places ---- */
 
-static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
+static myth_status default_path(char path[PATH_MAX], const char *cache_dir, const char *root, myth_error *err)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     XXH128_canonical_t c;
     char name[33];
-    int n;
+    if (!cache_dir || cache_dir[0] != '/')
+        return myth_fail_option(err, MYTH_ENOTFOUND, "cache_dir",
+                                "no place for the index: set cache_dir to an absolute path");
     XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
     for (int i = 0; i < 16; i++)
         snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
-    if (cache && cache[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/mythos/%s/index-%d.db", cache, name, MYTH_STORE_VERSION);
-    else if (home && home[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index-%d.db", home, name, MYTH_STORE_VERSION);
-    else
-        return myth_fail(err, MYTH_ENOTFOUND,
-                         "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
+    const int n = snprintf(path, PATH_MAX, "%s/mythos/%s/index-%d.db", cache_dir, name, MYTH_STORE_VERSION);
     return n < PATH_MAX - 16
              ? MYTH_OK
-             : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
+             : myth_fail_option(err, MYTH_EARG, "cache_dir",
+                                "cache_dir makes a path of %d bytes for the index, expected less than %d", n,
+                                PATH_MAX - 16);
 }
 
 /* Creates the folders above a path, readable by their owner alone. */
@@ -53,8 +50,8 @@ static myth_status make_folders(const char *path, myth_error *err)
     for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
         *p = '\0';
         if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
-                             "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
+            return myth_fail_option(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "cache_dir",
+                                    "%.150s: %s; cache_dir names another place for indexes", dir, strerror(errno));
     }
     return MYTH_OK;
 }
@@ -77,8 +74,8 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
     snprintf(path, sizeof(path), "%s.lock", of);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
-        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
-                         "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
+        return myth_fail_option(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "cache_dir",
+                                "%.150s: %s; cache_dir names another place for indexes", path, strerror(errno));
     for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
         int e = errno;
         if (e == EWOULDBLOCK && waited < wait_ms) {
@@ -91,9 +88,9 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
         pid[n > 0 ? n : 0] = '\0';
         close(fd);
         if (e != EWOULDBLOCK)
-            return myth_fail(err, MYTH_EIO,
-                             "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path,
-                             strerror(e));
+            return myth_fail_option(err, MYTH_EIO, "cache_dir",
+                                    "%.150s: %s; this file system has no locks, cache_dir names another place", path,
+                                    strerror(e));
         return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of,
                          strtol(pid, NULL, 10), what);
     }
@@ -170,7 +167,7 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
                          PATH_MAX - 16);
     if (opts->path)
         strcpy(path, opts->path);
-    else if ((st = default_path(path, root, err)) != MYTH_OK)
+    else if ((st = default_path(path, opts->cache_dir, root, err)) != MYTH_OK)
         return st;
     if (opts->rebuild && opts->is_read_only)
         return myth_fail(err, MYTH_EARG, "an index that is read only cannot be made anew");

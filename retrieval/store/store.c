@@ -73,8 +73,8 @@ myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
     case SQLITE_PERM:
     case SQLITE_AUTH: {
         int code = sqlite3_system_errno(s->db);
-        return myth_fail(err, MYTH_ECREATE, "%.140s: %s; XDG_CACHE_HOME names another place for indexes", s->path,
-                         code ? strerror(code) : sqlite3_errmsg(s->db));
+        return myth_fail_option(err, MYTH_ECREATE, "cache_dir", "%.140s: %s; cache_dir names another place for indexes",
+                                s->path, code ? strerror(code) : sqlite3_errmsg(s->db));
     }
     case SQLITE_NOTADB: return myth_store_damaged(s, "it is no database", err);
     default: return myth_store_damaged(s, sqlite3_errmsg(s->db), err);

@@ -85,7 +85,6 @@ static void old_code_on_a_new_device(void **state)
 static void knobs_are_read_at_open(void **state)
 {
     (void)state;
-    static const myth_device_opts opts = {.name = "cuda:0"};
     const session_output want = run_session(0);
     assert_int_equal(emu_probe_n_without_carveout(), 0);
     setenv("MYTH_TUNE_CARVEOUT", "-1", 1);
@@ -98,16 +97,15 @@ static void knobs_are_read_at_open(void **state)
     assert_memory_equal(&got, &want, sizeof(got));
     unsetenv("MYTH_TUNE_PDL");
 
-    static const char *const bad[][2] = {
-        {"MYTH_TUNE_PDL", "2"}, {"MYTH_TUNE_PREFETCH_KB", "many"}, {"MYTH_TUNE_ATTN_MB", "0"}};
+    static const myth_cuda_tune bad[] = {{.pdl = {true, 2}}, {.prefetch_kb = {true, -1}}, {.attn_mb = {true, 0}}};
+    static const char *const name[] = {".pdl", ".prefetch_kb", ".attn_mb"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const myth_device_opts opts = {.name = "cuda:0", .settings.cuda = bad[i]};
         myth_mem *mem;
         myth_device *dev = NULL;
-        setenv(bad[i][0], bad[i][1], 1);
         assert_ok(myth_mem_open(&mem, 0, &rig_err));
         assert_int_equal(myth_device_open(&dev, mem, &opts, &rig_err), MYTH_EARG);
-        assert_non_null(strstr(rig_err.msg, bad[i][0]));
-        unsetenv(bad[i][0]);
+        assert_non_null(strstr(rig_err.msg, name[i]));
         assert_int_equal(myth_mem_close(mem), 0);
     }
 }

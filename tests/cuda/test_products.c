@@ -155,9 +155,10 @@ static void long_rows_keep_their_nodes(void **state)
                                .head_dim = 128,
                                .n_vocab = 262144,
                                .n_ctx = 32768};
+    static const myth_cuda_tune defaults;
     struct cuda_tune tune;
     const char *bad = NULL;
-    assert_true(cuda_tune_read(&tune, &bad));
+    assert_true(cuda_tune_fill(&tune, &defaults, &bad));
     const uint64_t part = 2 * (128 + 2) * sizeof(float), pairs = 8 * 16,
                    nodes = 32768 / (CUDA_ATTN_LEAF * CUDA_ATTN_NODE) + 1;
     assert_true(cuda_work_attn(&w, tune.attn_bytes) / part / pairs >= nodes);
@@ -168,8 +169,7 @@ static void long_rows_keep_their_nodes(void **state)
 static void plan_is_ledger_under_knobs(void **state)
 {
     (void)state;
-    static const myth_device_opts opts = {.name = "cuda:0"};
-    static const char *const mb[] = {"1", "12", "32"};
+    static const int mb[] = {1, 12, 32};
     myth_work_shape w = case_shape(CASE_TEST);
     w.n_ctx = 8192;
     w.n_head = 16;
@@ -179,7 +179,7 @@ static void plan_is_ledger_under_knobs(void **state)
         myth_mem *mem;
         myth_device *dev;
         myth_class_bytes host, own;
-        setenv("MYTH_TUNE_ATTN_MB", mb[i], 1);
+        const myth_device_opts opts = {.name = "cuda:0", .settings.cuda.attn_mb = {true, mb[i]}};
         assert_ok(myth_mem_open(&mem, 0, &rig_err));
         myth_device_plan(&host, &own, &opts, &w);
         assert_ok(myth_device_open(&dev, mem, &opts, &rig_err));
@@ -192,7 +192,6 @@ static void plan_is_ledger_under_knobs(void **state)
         before = own.bytes[MYTH_MEM_ATTN_SCRATCH];
         myth_device_close(dev);
         assert_int_equal(myth_mem_close(mem), 0);
-        unsetenv("MYTH_TUNE_ATTN_MB");
     }
 }
 

@@ -12,6 +12,7 @@
 #define MYTH_TESTS_OP_CASE_H
 
 #include "engine/base/half.h"
+#include "frontend/cli/environment.h"
 #include "kernels/device_impl.h"
 #include "tests/support/left_out.h"
 
@@ -166,6 +167,7 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
     };
     myth_work_shape shape = case_shape(use);
     myth_error absent;
+    rig_must(myth_env_device(&opts.cpu_level, &opts.n_threads, &opts.settings, NULL) == MYTH_OK, "environment");
     rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
     if (myth_device_open(&r->dev, r->mem, &opts, &absent) != MYTH_OK) {
         if (use == CASE_TEST)

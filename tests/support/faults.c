@@ -16,7 +16,9 @@ myth_status session_run(myth_mem *mem, const session_shape *shape, session_outpu
     memset(out, 0, sizeof(*out));
     MYTH_TRY(
         myth_model_open(&m, mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
-    MYTH_TRY(myth_engine_open(&e, &m, &shape->engine, err));
+    myth_engine_opts opts = shape->engine;
+    rig_environment(&opts);
+    MYTH_TRY(myth_engine_open(&e, &m, &opts, err));
     MYTH_TRY(myth_seq_open(&s, e, err));
     for (uint32_t i = 0; i < n_prompt; i++) {
         ids[i] = 3 + (int32_t)i * 4;

@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include "engine/model/config.h"
+#include "frontend/cli/environment.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -130,7 +131,8 @@ myth_status files_try(const char *what, const char *spec, myth_weights_level lev
     *err = (myth_error){0};
     assert_int_equal(myth_mem_open(&mem, 64u << 20, err), MYTH_OK);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    myth_status st = myth_weights_open(&w, mem, spec, &(myth_weights_opts){.level = level}, err);
+    myth_status st =
+        myth_weights_open(&w, mem, spec, &(myth_weights_opts){.level = level, .hub_dir = myth_env_hub_dir()}, err);
     if (st == MYTH_OK)
         st = myth_config_read(&config, w, err);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);

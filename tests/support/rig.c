@@ -1,6 +1,7 @@
 /* rig.c - see rig.h. */
 #include "rig.h"
 
+#include "frontend/cli/environment.h"
 #include "kernels/device.h"
 
 #include <dirent.h>
@@ -85,12 +86,19 @@ void golden_free(golden *g)
 
 /* ---- an engine ---- */
 
+void rig_environment(myth_engine_opts *o)
+{
+    assert_ok(myth_env_device(&o->cpu_level, &o->n_threads, &o->settings, &rig_err));
+}
+
 void rig_open(rig *r, const char *spec, const myth_engine_opts *opts)
 {
+    myth_engine_opts o = *opts;
+    rig_environment(&o);
     *r = (rig){0};
     assert_ok(myth_mem_open(&r->mem, 0, &rig_err));
     assert_ok(myth_model_open(&r->model, r->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
-    assert_ok(myth_engine_open(&r->engine, &r->model, opts, &rig_err));
+    assert_ok(myth_engine_open(&r->engine, &r->model, &o, &rig_err));
 }
 
 void rig_close(rig *r)
@@ -150,7 +158,7 @@ static bool is_wanted(const char *name)
 uint32_t rig_devices(char name[RIG_TARGET_MAX][32])
 {
     myth_device_caps caps[16];
-    uint32_t n_caps = myth_device_list(caps, 16), n = 0;
+    uint32_t n_caps = myth_device_list(caps, 16, &(myth_device_opts){0}), n = 0;
     for (uint32_t i = n_caps; i-- > 0;) /* the CPU first */
         if (is_wanted(caps[i].name))
             snprintf(name[n++], 32, "%s", caps[i].name);
@@ -202,6 +210,7 @@ void rig_at(myth_engine_opts *o, const char *target)
     o->device = device[i];
     o->is_exact = rig_is_exact(target);
     o->cpu_level = strchr(target, ':') || o->is_exact ? NULL : target;
+    rig_environment(o);
 }
 
 /* ---- rows ---- */

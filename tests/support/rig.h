@@ -51,6 +51,9 @@ bool rig_is_exact(const char *target);
 const char *rig_target(void); /* the first: exact */
 /* Names of the devices alone: "cpu", "vulkan:0". */
 uint32_t rig_devices(char name[RIG_TARGET_MAX][32]);
+/* Fills what is unset from the environment, as the command does (frontend/cli/environment.h): MYTHOS_CPU, MYTHOS_TRACE
+ * and the like. rig_at and rig_open do it too. */
+void rig_environment(myth_engine_opts *o);
 /* Sets device, cpu_level and is_exact. */
 void rig_at(myth_engine_opts *o, const char *target);
 

@@ -27,7 +27,6 @@ static const myth_work_shape shape = {
     .n_record_ops = 8,
     .n_graph = 2,
 };
-static const myth_device_opts opts = {.name = "vulkan:0", .log = &vulkan_log};
 
 typedef struct {
     myth_mem *mem;
@@ -39,7 +38,7 @@ typedef struct {
 static void bench_open(bench *b)
 {
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_device_open(&b->dev, b->mem, &opts, &b->err), MYTH_OK);
+    assert_int_equal(myth_device_open(&b->dev, b->mem, &vulkan_opts, &b->err), MYTH_OK);
     assert_int_equal(myth_device_reserve(b->dev, &shape, &b->err), MYTH_OK);
     assert_int_equal(myth_stream_open(&b->s, b->dev, &b->err), MYTH_OK);
 }
@@ -92,11 +91,11 @@ static void test_plan_is_ledger(void **state)
     myth_class_bytes host, own;
     myth_buf *buf[40];
     assert_int_equal(myth_mem_open(&b.mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_device_open(&b.dev, b.mem, &opts, &b.err), MYTH_OK);
-    myth_device_plan(&host, &own, &opts, NULL);
+    assert_int_equal(myth_device_open(&b.dev, b.mem, &vulkan_opts, &b.err), MYTH_OK);
+    myth_device_plan(&host, &own, &vulkan_opts, NULL);
     assert_booked(&b, &host, &own);
     assert_int_equal(myth_device_reserve(b.dev, &shape, &b.err), MYTH_OK);
-    myth_device_plan(&host, &own, &opts, &shape);
+    myth_device_plan(&host, &own, &vulkan_opts, &shape);
     assert_booked(&b, &host, &own);
     assert_int_equal(myth_stream_open(&b.s, b.dev, &b.err), MYTH_OK);
     assert_booked(&b, &host, &own);
@@ -488,7 +487,6 @@ static void test_code_size(void **state)
 static int plant(void)
 {
     bench b;
-    setenv("MYTHOS_VK_VALIDATE", "1", 1);
     bench_open(&b);
     myth_buf *buf = take(&b, 64);
     vk_probe_plant(b.s, myth_view_at(buf, 0, MYTH_F32));

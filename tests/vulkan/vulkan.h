@@ -19,6 +19,7 @@ static inline void vulkan_print(void *user, myth_log_level level, const char *co
 }
 
 static const myth_log vulkan_log = {vulkan_print, NULL, MYTH_LOG_WARN};
+static const myth_device_opts vulkan_opts = {.name = "vulkan:0", .log = &vulkan_log, .settings.vk_validate = true};
 
 /* NULL when vulkan:0 can be opened with validation, else why not. */
 static inline const char *vulkan_missing(void)
@@ -26,10 +27,10 @@ static inline const char *vulkan_missing(void)
     static myth_error err;
     myth_mem *mem;
     myth_device *dev;
-    setenv("MYTHOS_VK_VALIDATE", "1", 1);
+    setenv("MYTHOS_VK_VALIDATE", "1", 1); /* for rig_open, which reads it */
     if (myth_mem_open(&mem, 0, &err) != MYTH_OK)
         return err.msg;
-    if (myth_device_open(&dev, mem, &(myth_device_opts){.name = "vulkan:0", .log = &vulkan_log}, &err) != MYTH_OK)
+    if (myth_device_open(&dev, mem, &vulkan_opts, &err) != MYTH_OK)
         return err.msg;
     myth_device_close(dev);
     myth_mem_close(mem);

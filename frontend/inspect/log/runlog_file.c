@@ -2,6 +2,7 @@
 #include "runlog_file.h"
 
 #include "engine/base/mtime.h"
+#include "frontend/cli/environment.h"
 #include "frontend/inspect/secrets/sha256.h"
 
 #include <errno.h>
@@ -119,7 +120,7 @@ static myth_status get_number(myth_runlog_file *f, int64_t *out, const char *sql
 
 myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myth_error *err)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *state = myth_env_get("XDG_STATE_HOME"), *home = myth_env_get("HOME");
     int n;
     if (given)
         n = snprintf(dst, cap, "%s", given);

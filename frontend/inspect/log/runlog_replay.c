@@ -2,6 +2,7 @@
 #include "runlog_replay.h"
 
 #include "runlog_doc.h"
+#include "frontend/cli/environment.h"
 #include "frontend/inspect/prompt/source.h"
 
 #include <ctype.h>
@@ -447,7 +448,7 @@ myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myt
     json_t *diff = NULL;
     myth_status st = MYTH_OK;
     char dir[PATH_MAX];
-    const char *tmp = getenv("TMPDIR");
+    const char *tmp = myth_env_get("TMPDIR");
     *said = NULL;
     *out = MYTH_REPLAY_CANNOT;
     check_record(&r);

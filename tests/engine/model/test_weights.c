@@ -5,6 +5,7 @@
 #include "engine/model/config.h"
 #include "engine/make/gguf_write.h"
 #include "engine/make/quant.h"
+#include "frontend/cli/environment.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -23,7 +24,9 @@ static myth_weights *open_ok(myth_mem *mem, const char *spec, myth_weights_level
 {
     myth_weights *w = NULL;
     myth_error err = {0};
-    if (myth_weights_open(&w, mem, spec, &(myth_weights_opts){.level = level, .pread = pread}, &err) != MYTH_OK)
+    if (myth_weights_open(&w, mem, spec,
+                          &(myth_weights_opts){.level = level, .pread = pread, .hub_dir = myth_env_hub_dir()},
+                          &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     return w;
 }
@@ -190,7 +193,12 @@ static void test_hub(void **state)
     files_expect("in XDG_CACHE_HOME", "org/my-model_1.5", MYTH_WEIGHTS_DATA, MYTH_OK);
 
     myth_mem *mem = new_mem();
-    myth_weights *w = open_ok(mem, "org/my-model_1.5", MYTH_WEIGHTS_CONFIG, false);
+    myth_weights *w = NULL; /* without hub_dir an id is a path, whatever the environment says */
+    assert_int_equal(
+        myth_weights_open(&w, mem, "org/my-model_1.5", &(myth_weights_opts){.level = MYTH_WEIGHTS_CONFIG}, &err),
+        MYTH_ENOTFOUND);
+    assert_string_equal(err.option, "hub_dir");
+    w = open_ok(mem, "org/my-model_1.5", MYTH_WEIGHTS_CONFIG, false);
     assert_string_equal(myth_weights_name(w), "org/my-model_1.5");
     assert_non_null(myth_weights_dir(w));
     myth_weights_close(w);

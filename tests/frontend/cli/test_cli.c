@@ -1,6 +1,8 @@
 /* The commands from outside: every exit code that can be provoked, every document parses and has its keys. */
 #include "cli_run.h"
 
+#include "frontend/cli/environment.h"
+
 #include <signal.h>
 
 static cli_result r;
@@ -317,6 +319,14 @@ static void documents_from_the_tables(void **state)
     assert_non_null(strstr(r.out, ".SH EXIT STATUS"));
     assert_non_null(strstr(r.out, "inspect\\-symbol"));
     assert_non_null(strstr(r.out, "MYTHOS_MEM_LIMIT"));
+    size_t n;
+    const myth_env_row *row = myth_env_table(&n);
+    const char *at = strstr(r.out, ".SH ENVIRONMENT");
+    assert_non_null(at);
+    for (size_t i = 0; i < n; i++) {
+        assert_non_null(at = strstr(at, row[i].name)); /* each in the order of the table */
+        assert_null(strchr(row[i].name, '-'));
+    }
     cli_expect(&r, "man plan", 0);
     assert_int_equal(strncmp(r.out, ".TH MYTHOS-PLAN 1", 17), 0);
     assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));

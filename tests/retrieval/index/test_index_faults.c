@@ -348,7 +348,7 @@ static myth_status write_as_nobody(void)
         return MYTH_STATUS_N;
     myth_status st = myth_index_open(&x, mem, &opts, &err);
     myth_index_close(x);
-    return st == MYTH_ECREATE && strstr(err.msg, "XDG_CACHE_HOME") ? st : MYTH_STATUS_N;
+    return st == MYTH_ECREATE && strstr(err.msg, "cache_dir") ? st : MYTH_STATUS_N;
 }
 
 static void read_only_folder(void **state)
