@@ -1,5 +1,5 @@
-# Every bench/*.c is a program of the engine alone, with the CPU's limits and the environment beside it;
-# bench_retrieval is one of the retriever, where that is built. bench_engine measures those of a CUDA device where this build has one;
+# Every bench/*.c is a program of the engine alone, with the CPU's limits and the environment beside it; bench_retrieval
+# is one of the retriever, where that is built. bench_engine measures those of a CUDA device where this build has one;
 # bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
 if(NOT MYTH_BENCH OR NOT EXISTS ${CMAKE_SOURCE_DIR}/bench/limits.cu)
     return()
