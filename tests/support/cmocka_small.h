@@ -57,27 +57,27 @@ void small_range(uintmax_t v, uintmax_t lo, uintmax_t hi, const char *file, int 
 void small_string(const char *a, const char *b, int wants_equal, const char *file, int line);
 void small_memory(const void *a, const void *b, size_t n, int wants_equal, const char *file, int line);
 
-#define SMALL_HERE __FILE__, __LINE__ /* file and line of who uses one of these */
+#define SMALL_AT __FILE__, __LINE__ /* file and line of who uses one of these */
 
 #define _fail(file, line)                small_fail(file, line)
-#define fail()                           small_fail(SMALL_HERE)
-#define fail_msg(...)                    (small_print_error(__VA_ARGS__), small_print_error("\n"), small_fail(SMALL_HERE))
+#define fail()                           small_fail(SMALL_AT)
+#define fail_msg(...)                    (small_print_error(__VA_ARGS__), small_print_error("\n"), small_fail(SMALL_AT))
 #define skip()                           small_skip()
 #define print_error                      small_print_error
 #define print_message                    small_print_message
-#define assert_true(c)                   small_true((c) ? 1 : 0, #c, SMALL_HERE)
-#define assert_false(c)                  small_true((c) ? 0 : 1, "!(" #c ")", SMALL_HERE)
-#define assert_non_null(p)               small_true((p) ? 1 : 0, #p " is not NULL", SMALL_HERE)
-#define assert_null(p)                   small_true((p) ? 0 : 1, #p " is NULL", SMALL_HERE)
-#define assert_int_equal(a, b)           small_equal((uintmax_t)(a), (uintmax_t)(b), 1, SMALL_HERE)
-#define assert_int_not_equal(a, b)       small_equal((uintmax_t)(a), (uintmax_t)(b), 0, SMALL_HERE)
-#define assert_ptr_equal(a, b)           small_equal((uintptr_t)(a), (uintptr_t)(b), 1, SMALL_HERE)
-#define assert_ptr_not_equal(a, b)       small_equal((uintptr_t)(a), (uintptr_t)(b), 0, SMALL_HERE)
-#define assert_in_range(v, lo, hi)       small_range((uintmax_t)(v), (uintmax_t)(lo), (uintmax_t)(hi), SMALL_HERE)
-#define assert_string_equal(a, b)        small_string(a, b, 1, SMALL_HERE)
-#define assert_string_not_equal(a, b)    small_string(a, b, 0, SMALL_HERE)
-#define assert_memory_equal(a, b, n)     small_memory(a, b, n, 1, SMALL_HERE)
-#define assert_memory_not_equal(a, b, n) small_memory(a, b, n, 0, SMALL_HERE)
+#define assert_true(c)                   small_true((c) ? 1 : 0, #c, SMALL_AT)
+#define assert_false(c)                  small_true((c) ? 0 : 1, "!(" #c ")", SMALL_AT)
+#define assert_non_null(p)               small_true((p) ? 1 : 0, #p " is not NULL", SMALL_AT)
+#define assert_null(p)                   small_true((p) ? 0 : 1, #p " is NULL", SMALL_AT)
+#define assert_int_equal(a, b)           small_equal((uintmax_t)(a), (uintmax_t)(b), 1, SMALL_AT)
+#define assert_int_not_equal(a, b)       small_equal((uintmax_t)(a), (uintmax_t)(b), 0, SMALL_AT)
+#define assert_ptr_equal(a, b)           small_equal((uintptr_t)(a), (uintptr_t)(b), 1, SMALL_AT)
+#define assert_ptr_not_equal(a, b)       small_equal((uintptr_t)(a), (uintptr_t)(b), 0, SMALL_AT)
+#define assert_in_range(v, lo, hi)       small_range((uintmax_t)(v), (uintmax_t)(lo), (uintmax_t)(hi), SMALL_AT)
+#define assert_string_equal(a, b)        small_string(a, b, 1, SMALL_AT)
+#define assert_string_not_equal(a, b)    small_string(a, b, 0, SMALL_AT)
+#define assert_memory_equal(a, b, n)     small_memory(a, b, n, 1, SMALL_AT)
+#define assert_memory_not_equal(a, b, n) small_memory(a, b, n, 0, SMALL_AT)
 
 #ifdef __cplusplus
 }
