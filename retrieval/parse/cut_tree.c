@@ -226,7 +226,7 @@ static void add_atom(tree_cut *t, const atom *a)
 static bool is_lead(const myth_symbols *s, TSNode node)
 {
     const char *type = ts_node_type(node);
-    return myth_marks_find(&s->lead, node) || strstr(type, "comment") || strcmp(type, "attribute_item") == 0 ||
+    return myth_node_marks_find(&s->lead, node) || strstr(type, "comment") || strcmp(type, "attribute_item") == 0 ||
            strcmp(type, "decorator") == 0 || strcmp(type, "php_tag") == 0;
 }
 
@@ -238,7 +238,7 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
         return;
     if (is_lead(t->s, node))
         a.is_lead = true;
-    else if (!at->owner && myth_marks_find(&t->s->import, node))
+    else if (!at->owner && myth_node_marks_find(&t->s->import, node))
         a.kind = MYTH_CHUNK_IMPORTS;
     else {
         myth_def *d = most_of(t->s, off, end);
@@ -279,7 +279,7 @@ static void walk(tree_cut *t, TSTreeCursor *cursor, const place *at, uint32_t de
 {
     TSNode node = ts_tree_cursor_current_node(cursor);
     uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    bool is_open = myth_marks_find(&t->s->open, node) || depth == 0;
+    bool is_open = myth_node_marks_find(&t->s->open, node) || depth == 0;
     if (t->cut->is_out_of_memory)
         return;
     if (!is_open && myth_cut_fits(t->cut, off, end)) {

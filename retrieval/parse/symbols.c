@@ -219,41 +219,6 @@ static uint32_t body_of(const myth_symbols *s, TSNode node)
     return 0;
 }
 
-/* ---- marks ---- */
-
-static void add_mark(myth_symbols *s, myth_marks *m, TSNode node)
-{
-    if (myth_cut_grow(s->cut, &m->mark, &m->cap, m->n, sizeof(*m->mark)))
-        m->mark[m->n++] = (myth_mark){ts_node_start_byte(node), ts_node_end_byte(node), node.id};
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const myth_mark *x = a, *y = b;
-    return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (x->end < y->end) - (x->end > y->end);
-}
-
-static void sort_marks(myth_marks *m)
-{
-    if (m->n)
-        qsort(m->mark, m->n, sizeof(*m->mark), by_place);
-}
-
-/* The first mark at or after off. */
-static uint32_t marks_from(const myth_marks *m, uint32_t off)
-{
-    return m->n ? myth_first_from(&m->mark->off, sizeof(*m->mark), m->n, off) : 0;
-}
-
-const myth_mark *myth_marks_find(const myth_marks *m, TSNode node)
-{
-    uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    for (uint32_t i = marks_from(m, off); i < m->n && m->mark[i].off == off; i++)
-        if (m->mark[i].id == node.id && m->mark[i].end == end)
-            return &m->mark[i];
-    return NULL;
-}
-
 /* ---- routes and tests ---- */
 
 static const char *const methods[] = {"get", "post", "put", "delete", "patch", "head", "options", NULL};
@@ -425,7 +390,7 @@ static void take_macro(myth_symbols *s, const match *m)
     d->body = ts_node_start_byte(body);
     d->end = ts_node_end_byte(body);
     d->id = NULL;
-    add_mark(s, &s->lead, m->node[DEF_CALL]);
+    myth_node_marks_add(s->cut, &s->lead, m->node[DEF_CALL]);
 }
 
 /* A call that defines something: it("...", ...), app.get("/x", ...). */
@@ -434,7 +399,7 @@ static void take_call(myth_symbols *s, const match *m)
     if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
         return;
     if (is_import_call(s, m->node[CALL_NAME])) {
-        add_mark(s, &s->import, m->node[DEF_CALL]);
+        myth_node_marks_add(s->cut, &s->import, m->node[DEF_CALL]);
         add_use(s, m->node[CALL_TEXT], MYTH_REF_IMPORT);
         return;
     }
@@ -470,7 +435,7 @@ static void take_match(myth_symbols *s, const match *m)
     /* a call is an import only by its name: require("x") */
     bool is_import = !m->has[CALL_NAME] || is_import_call(s, m->node[CALL_NAME]);
     if (m->has[IMPORT] && is_import)
-        add_mark(s, &s->import, m->node[IMPORT]);
+        myth_node_marks_add(s->cut, &s->import, m->node[IMPORT]);
     for (int k = 0; k < MYTH_REF_KIND_N; k++) {
         if (!m->has[REF + k] || (k == MYTH_REF_IMPORT && !is_import))
             continue;
@@ -597,7 +562,8 @@ static bool is_blank_range(const myth_symbols *s, uint32_t off, uint32_t end, in
 /* The documentation: comments that end on the line before the definition, else a string at the start of its body. */
 static void find_doc(const myth_symbols *s, myth_def *d)
 {
-    uint32_t off = (uint32_t)myth_cut_line_start(s->cut, d->off), i = marks_from(&s->comment, off), first = off;
+    uint32_t off = (uint32_t)myth_cut_line_start(s->cut, d->off), i = myth_node_marks_from(&s->comment, off),
+             first = off;
     uint32_t end = 0;
     if (!is_blank_range(s, off, d->off, 0))
         off = first = d->off;
@@ -750,7 +716,7 @@ static void on_match(void *symbols, const TSQueryMatch *found)
         enum role role = (enum role)roles[found->captures[i].index];
         TSNode node = found->captures[i].node;
         if (role == OPEN || role == COMMENT)
-            add_mark(s, role == OPEN ? &s->open : &s->comment, node);
+            myth_node_marks_add(s->cut, role == OPEN ? &s->open : &s->comment, node);
         else if (!m.has[role]) {
             m.node[role] = node;
             m.has[role] = true;
@@ -764,10 +730,10 @@ bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), vo
     const myth_pattern_asker asker = {.on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg};
     if (!myth_patterns_find(&s->query->patterns, root, &asker))
         s->cut->is_out_of_memory = true;
-    sort_marks(&s->open);
-    sort_marks(&s->import);
-    sort_marks(&s->lead);
-    sort_marks(&s->comment);
+    myth_node_marks_sort(&s->open);
+    myth_node_marks_sort(&s->import);
+    myth_node_marks_sort(&s->lead);
+    myth_node_marks_sort(&s->comment);
     drop_doubles(s);
     finish_defs(s);
     emit(s);

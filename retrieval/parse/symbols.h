@@ -20,6 +20,7 @@
 
 #include "cut.h"
 #include "grammars.h"
+#include "node_marks.h"
 #include "patterns.h"
 
 enum { MYTH_DEF_SCOPE = MYTH_SYMBOL_KIND_N };
@@ -35,19 +36,9 @@ typedef struct {
 } myth_def;
 
 typedef struct {
-    uint32_t off, end;
-    const void *id;
-} myth_mark;
-
-typedef struct {
     uint32_t off, name;
     myth_ref_kind kind;
 } myth_use;
-
-typedef struct {
-    myth_mark *mark;
-    uint32_t n, cap;
-} myth_marks;
 
 /* A grammar's query, the meaning of its captures, and the fields that symbols.c asks for; the worker keeps it. */
 enum { MYTH_SYMBOL_FIELDS = 14 };
@@ -68,7 +59,7 @@ typedef struct {
     const char *path;
     myth_def *def; /* sorted by off, the larger first */
     myth_use *use;
-    myth_marks open, import, lead, comment; /* each sorted by off; lead: joins what follows */
+    myth_node_marks open, import, lead, comment; /* each sorted by off; lead: joins what follows */
     uint32_t n_def, cap_def, n_use, cap_use;
 } myth_symbols;
 
@@ -76,8 +67,6 @@ typedef struct {
 bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg);
 void myth_symbols_close(myth_symbols *s);
 
-/* The mark of this node; NULL when it has none. */
-const myth_mark *myth_marks_find(const myth_marks *m, TSNode node);
 /* The definition that this node is; NULL when it is not one. */
 myth_def *myth_symbols_at(const myth_symbols *s, TSNode node);
 /* The first definition whose off is not before `off`: an index, n_def when there is none. */
