@@ -35,6 +35,13 @@ void myth_vectors_put_header(unsigned char h[MYTH_VECTORS_HEADER], const myth_ve
 #define MYTH_VECTORS_STATE      "vectors_of"      /* the number "updates" when its chunks were read */
 #define MYTH_VECTORS_MISSING    "vectors_missing" /* number of chunks without a row in that state */
 
+/* A number for a new file, made at random; never 0. */
+uint64_t myth_vectors_new_generation(void);
+/* Whether the database has a file of vectors, and the index's chunks have not changed since that file was made. */
+bool myth_vectors_is_of_this_state(const myth_index *x);
+/* Removes the files of other generations beside the database, and what an interrupted update left there. */
+void myth_vectors_remove_others(const myth_index *x, uint64_t generation);
+
 /* Names of the files beside a database. */
 void myth_vectors_path(char path[PATH_MAX], const myth_index *x, uint64_t generation);
 void myth_embeddings_path(char path[PATH_MAX], const myth_index *x);

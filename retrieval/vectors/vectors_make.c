@@ -13,14 +13,12 @@
 #include "vectors_faiss.h"
 #include "engine/base/outfile.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -579,31 +577,6 @@ static myth_status write_file(maker *m, uint64_t generation, myth_error *err)
 
 /* ---- the database ---- */
 
-/* Removes files of other generations and unfinished ones. */
-static void remove_others(const maker *m, uint64_t generation)
-{
-    char path[PATH_MAX], keep[PATH_MAX], dir[PATH_MAX];
-    myth_vectors_path(keep, m->x, generation);
-    snprintf(dir, sizeof(dir), "%s", m->x->path);
-    char *slash = strrchr(dir, '/');
-    const char *base = slash ? slash + 1 : dir;
-    char prefix[NAME_MAX + 16];
-    snprintf(prefix, sizeof(prefix), "%.*s.vectors-", NAME_MAX, base);
-    if (slash)
-        *slash = '\0';
-    DIR *d = opendir(slash ? (dir[0] ? dir : "/") : ".");
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        if (strncmp(e->d_name, prefix, strlen(prefix)) != 0)
-            continue;
-        const int n = snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - NAME_MAX - 2, slash ? dir : ".", e->d_name);
-        if (n > 0 && n < PATH_MAX &&
-            strcmp(strrchr(path, '/') + 1, strrchr(keep, '/') ? strrchr(keep, '/') + 1 : keep) != 0)
-            unlink(path);
-    }
-    if (d)
-        closedir(d);
-}
-
 /* Records the new file in the database. The index's lock is held, so nobody else writes. */
 static myth_status record(const maker *m, uint64_t generation, myth_error *err)
 {
@@ -633,29 +606,6 @@ fail:
     return st;
 }
 
-static uint64_t new_generation(void)
-{
-    uint64_t g = 0;
-    if (getrandom(&g, sizeof(g), GRND_NONBLOCK) != sizeof(g)) {
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        g = (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 20 ^ (uint64_t)getpid();
-    }
-    g &= INT64_MAX; /* numbers in meta are signed */
-    return g ? g : 1;
-}
-
-static bool is_of_this_state(const myth_index *x)
-{
-    return myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0) &&
-           myth_store_number(x->store, MYTH_VECTORS_STATE, -1) == myth_store_number(x->store, "updates", 0);
-}
-
-bool myth_vectors_is_in_step(const myth_index *x)
-{
-    return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0);
-}
-
 /* Whether the file is undamaged and belongs to this model and the current index. Database and embeddings are asked
  * first, so that the file is not mapped when the model has work to do anyway. */
 static bool is_current(maker *m, const myth_vectors_update_opts *opts)
@@ -666,7 +616,7 @@ static bool is_current(maker *m, const myth_vectors_update_opts *opts)
     myth_store *s = m->x->store;
     myth_embeddings_path(path, m->x);
     m->stats->n_missing = (uint64_t)myth_store_number(s, MYTH_VECTORS_MISSING, 0);
-    if (!is_of_this_state(m->x) || (m->stats->n_missing && opts->embedder) ||
+    if (!myth_vectors_is_of_this_state(m->x) || (m->stats->n_missing && opts->embedder) ||
         myth_embeddings_whose(&whose, path, NULL) != MYTH_OK || whose.dim != m->model.dim ||
         memcmp(whose.model, m->model.model, sizeof(whose.model)) != 0 || myth_vectors_open(&v, m->x, NULL) != MYTH_OK)
         return false;
@@ -713,11 +663,11 @@ static myth_status make(maker *m, myth_error *err)
     b = (batch){0};
     MYTH_TRY(read_chunks(m, err));
     keep_rows(m);
-    const uint64_t generation = new_generation();
+    const uint64_t generation = myth_vectors_new_generation();
     MYTH_TRY(write_file(m, generation, err));
     MYTH_TRY(record(m, generation, err));
     m->stats->is_written = true;
-    remove_others(m, generation);
+    myth_vectors_remove_others(m->x, generation);
     if (stopped == MYTH_OK)
         compact(m);
     st = stopped == MYTH_OK ? MYTH_OK : myth_fail(err, stopped, "%s", why.msg);
