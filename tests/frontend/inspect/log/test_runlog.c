@@ -1,90 +1,12 @@
 /* The run log from outside: a run leaves a record of what it showed and said; the record makes the run again to the
- * byte; it answers why; it holds no secret; and no trouble with the log is trouble for the run. */
-#define _GNU_SOURCE /* memmem */
+ * byte; it answers why; and no trouble with the log is trouble for the run. */
+#include "runlog_case.h"
 #include "tests/frontend/inspect/secrets/fake_secrets.h"
-#include "frontend/inspect/log/runlog_file.h"
-#include "tests/frontend/cli/cli_run.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-
-static cli_result r;
-
-#define LOG     "--log $D/runs.db "
-#define SHIPPED "-m models/mythos-inspect.gguf "
-
-static void put_bytes(const char *name, const void *bytes, size_t n)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
-static void put_file(const char *name, const char *text) { put_bytes(name, text, strlen(text)); }
-
-/* A file of the folder whole, NUL behind it; free it. */
-static char *get_file(const char *name, size_t *n)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *n = (size_t)ftell(f);
-    rewind(f);
-    char *p = calloc(1, *n + 1);
-    assert_int_equal(fread(p, 1, *n, f), *n);
-    fclose(f);
-    return p;
-}
-
-static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(char *s)\n{\n\tchar "
-                             "b[4];\n\tstrcpy(b, s);\n\treturn b[0];\n}\n";
-
-/* The line, which has to end with that code; its standard output as one JSON document. */
-static json_t *json_of(const char *line, int code)
-{
-    json_error_t e;
-    size_t n;
-    cli_shell(&r, line);
-    if (r.code != code)
-        print_error("%s\n  exit %d, expected %d\n  %.600s\n  %.300s\n", line, r.code, code, r.err, r.out);
-    assert_int_equal(r.code, code);
-    char *out = get_file("out", &n);
-    json_t *j = json_loadb(out, n, 0, &e);
-    if (!j)
-        print_error("%s\n  %s: %.300s\n", line, e.text, out);
-    assert_non_null(j);
-    free(out);
-    return j;
-}
-
-static const char *text_of(const json_t *j, const char *key)
-{
-    const char *s = json_string_value(json_object_get(j, key));
-    if (!s)
-        print_error("no text %s\n", key);
-    assert_non_null(s);
-    return s;
-}
-
-static void expect_text(const json_t *j, const char *key, const char *value)
-{
-    assert_string_equal(text_of(j, key), value);
-}
-
-static int run_quietly(const char *line)
-{
-    cli_shell(&r, line);
-    return r.code;
-}
-
-static void new_log(void) { assert_int_equal(run_quietly("rm -f $D/runs.db*"), 0); }
 
 /* ---- what is recorded ---- */
 
@@ -664,164 +586,6 @@ static void test_why(void **state)
     expect_answer("long.c:5", "missed", "no");
 }
 
-/* ---- secrets ---- */
-
-/* Neither what the log prints nor a byte of what it holds has one of the secrets. */
-static void check_absent(const char *name, char secret[][FAKE_MAX], const size_t *len)
-{
-    size_t n;
-    char *text = get_file(name, &n);
-    for (size_t i = 0; i < FAKE_KINDS; i++)
-        if (memmem(text, n, secret[i], len[i]))
-            fail_msg("%s has the %s %s", name, fake_kinds[i].kind, secret[i]);
-    free(text);
-}
-
-static void test_secrets(void **state)
-{
-    (void)state;
-    static char secret[FAKE_KINDS][FAKE_MAX], code[FAKE_KINDS * 2 * FAKE_MAX];
-    static const char *const command[] = {"show last",   "show last --json", "show last --prompts",
-                                          "why",         "why --json",       "list",
-                                          "list --json", "replay",           "replay --json"};
-    size_t len[FAKE_KINDS], n = 0, n_placeholder = 0;
-    uint64_t rng = check_seed();
-    char line[512];
-    new_log();
-    for (size_t i = 0; i < FAKE_KINDS; i++) {
-        len[i] = fake_make(secret[i], &fake_kinds[i], &rng);
-        n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"\n",
-                              fake_kinds[i].name ? fake_kinds[i].name : "x", secret[i]);
-    }
-    put_bytes("s.py", code, n);
-    static const char *const run[] = {TINY "-n 100 --format json --max-prompt-tokens 200000 --fail-level never",
-                                      SHIPPED "--format json --fail-level never"};
-    for (size_t k = 0; k < 2; k++) {
-        snprintf(line, sizeof(line), "$M inspect-file $D/s.py " LOG "%s", run[k]);
-        int got = run_quietly(line);
-        assert_true(got == 0 || got == 3);
-        for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
-            if (strncmp(command[i], "replay", 6) == 0 && !check_is_case((uint32_t)(i + k), 4))
-                continue; /* the whole inspection once more */
-            snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
-            got = run_quietly(line);
-            if (got != 0) {
-                size_t n_why;
-                fail_msg("%s: exit %d: %.800s", command[i], got, get_file("said", &n_why));
-            }
-            check_absent("said", secret, len);
-            size_t n_said;
-            char *said = get_file("said", &n_said);
-            n_placeholder += strstr(said, "[REDACTED:") != NULL;
-            free(said);
-        }
-    }
-    assert_true(n_placeholder >= 4); /* prompts and evidence were there, named */
-    assert_int_equal(run_quietly("cat $D/runs.db* >$D/whole"), 0);
-    check_absent("whole", secret, len);
-
-    /* And what is compressed in it. */
-    json_t *j = json_of("$M log show last " LOG "--json", 0);
-    const json_t *x;
-    size_t i;
-    json_array_foreach(json_object_get(j, "exchanges"), i, x)
-    {
-        const char *prompt = text_of(x, "prompt");
-        assert_non_null(strstr(prompt, "[REDACTED:"));
-        for (size_t k = 0; k < FAKE_KINDS; k++)
-            assert_null(strstr(prompt, secret[k]));
-    }
-    json_decref(j);
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    char path[256];
-    snprintf(path, sizeof(path), "%s/runs.db", cli_dir);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM texts WHERE name LIKE 'ids/%'", -1, &q, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(q, 0), 0); /* ids would be the secrets once more */
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-}
-
-/* A file whose constant holds its own name: the path is a path in every form and in the record, and the constant is
- * hidden all the same. */
-static void test_path_in_a_constant(void **state)
-{
-    static const char *const form[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
-    static const char value[] = "vault-store99.py-x7Kq2Lm9Tz4";
-    char line[512];
-    size_t n;
-    (void)state;
-    new_log();
-    snprintf(line, sizeof(line), "def f(s):\n    api_token = \"%s\"\n    return eval(s)\n", value);
-    put_file("vault-store99.py", line);
-    n = (size_t)snprintf(line, sizeof(line),
-                         "cd $D; $M inspect-file vault-store99.py " TINY LOG "--fail-level never -n 60");
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++)
-        n += (size_t)snprintf(line + n, sizeof(line) - n, " --output %s=o.%s", form[i], form[i]);
-    run_quietly(line);
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-        char name[16], *text;
-        snprintf(name, sizeof(name), "o.%s", form[i]);
-        text = get_file(name, &n);
-        if (!strstr(text, "vault-store99.py") || strstr(text, value))
-            fail_msg("%s: %.600s", form[i], text);
-        free(text);
-    }
-    json_t *j = json_of("$M log show " LOG "--json", 0);
-    const json_t *report = json_object_get(j, "report");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(j, "args"), 0)), "vault-store99.py");
-    expect_text(json_array_get(json_object_get(j, "files"), 0), "path", "vault-store99.py");
-    expect_text(report, "file", "vault-store99.py");
-    expect_text(report, "inspected", "vault-store99.py");
-    expect_text(json_array_get(json_object_get(report, "not_inspected"), 0), "path", "vault-store99.py");
-    const json_t *x = json_array_get(json_object_get(j, "exchanges"), 0);
-    assert_non_null(strstr(text_of(x, "prompt"), "<file path=\"vault-store99.py\""));
-    assert_null(strstr(text_of(x, "prompt"), value));
-    assert_int_equal(json_array_size(json_object_get(j, "no_replay")), 0);
-    json_decref(j);
-    assert_int_equal(run_quietly("cd $D; $M log replay " LOG), 0);
-}
-
-/* A record that is nested as no run nests it, in a log whose hashes are right: refused, and nothing is written past a
- * bound. */
-static void test_deep_record(void **state)
-{
-    enum { DEPTH = 1000 };
-    static char record[16 * DEPTH];
-    char path[256];
-    myth_mem *mem;
-    myth_runlog_file *f;
-    myth_error err = {0};
-    int64_t run;
-    const int code = 0;
-    size_t n = (size_t)sprintf(record, "{\"run\":1,\"report\":");
-    (void)state;
-    for (int i = 0; i < DEPTH; i++)
-        n += (size_t)sprintf(record + n, "{\"k\":[");
-    n += (size_t)sprintf(record + n, "1");
-    for (int i = 0; i < DEPTH; i++)
-        n += (size_t)sprintf(record + n, "]}");
-    n += (size_t)sprintf(record + n, "}");
-    snprintf(path, sizeof(path), "%s/deep.db", cli_dir);
-    assert_int_equal(myth_mem_open(&mem, 64 << 20, &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_open(&f, mem, path, &(myth_runlog_file_opts){0}, &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_save(f, run, "a.c", record, n, &code, &err), MYTH_OK);
-    myth_runlog_file_close(f);
-    assert_int_equal(myth_mem_close(mem), 0);
-    static const char *const verb[] = {"show", "show --json", "show --prompts", "why", "replay"};
-    for (size_t i = 0; i < sizeof(verb) / sizeof(verb[0]); i++) {
-        char line[128];
-        snprintf(line, sizeof(line), "$M log %s --log $D/deep.db", verb[i]);
-        cli_shell(&r, line);
-        assert_int_equal(r.code, 65);
-        assert_non_null(strstr(r.err, "nested deeper than 32 levels"));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -837,9 +601,6 @@ int main(void)
         cmocka_unit_test(test_runs_at_once),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_why),
-        cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_path_in_a_constant),
-        cmocka_unit_test(test_deep_record),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
