@@ -1,10 +1,8 @@
-/* test_scan.c - fixture trees: which files are out and why, borders, names that are not UTF-8, order, threads, and
- * what each file is. */
+/* test_scan.c - fixture trees: which files are out and why, borders, names that are not UTF-8, order, threads. */
 #define _GNU_SOURCE
-#include "tests/support/files.h"
+#include "scan_case.h"
 #include "retrieval/limits.h"
 #include "retrieval/scan/ignore.h"
-#include "retrieval/scan/scan.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,61 +10,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static myth_mem *mem;
-
-static int open_mem(void **state)
-{
-    (void)state;
-    return myth_mem_open(&mem, 0, NULL) == MYTH_OK ? 0 : -1;
-}
-
-static int close_mem(void **state)
-{
-    (void)state;
-    return myth_mem_close(mem) == 0 ? 0 : -1;
-}
-
-static void text(const char *path, const char *s) { files_put_deep(path, s, strlen(s)); }
-
-static void scan(myth_scan_list *l, const char *root, const myth_scan_opts *opts)
-{
-    myth_scan_opts o = opts ? *opts : (myth_scan_opts){0};
-    myth_error err = {0};
-    o.root = files_path(root);
-    if (myth_scan(l, mem, &o, &err) != MYTH_OK)
-        fail_msg("%s", err.msg);
-}
-
-static const myth_scan_file *row(const myth_scan_list *l, const char *path)
-{
-    for (uint32_t i = 0; i < l->n_file; i++)
-        if (strcmp(l->file[i].path, path) == 0)
-            return &l->file[i];
-    return NULL;
-}
-
-/* The paths that are in, parted by spaces. */
-static void expect_in(const char *root, const myth_scan_opts *opts, const char *want)
-{
-    char got[2000] = "";
-    size_t n = 0;
-    myth_scan_list l;
-    scan(&l, root, opts);
-    for (uint32_t i = 0; i < l.n_file; i++)
-        if (l.file[i].reason == MYTH_SCAN_IN)
-            n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s", n ? " " : "", l.file[i].path);
-    assert_string_equal(got, want);
-    myth_scan_close(&l, mem);
-}
-
-static void expect_out(const myth_scan_list *l, const char *path, myth_scan_reason want, const char *why)
-{
-    const myth_scan_file *f = row(l, path);
-    if (!f || f->reason != want || !f->why || !strstr(f->why, why))
-        fail_msg("%s: %s, %s; expected %s, %s", path, f ? myth_scan_reason_name(f->reason) : "not listed",
-                 f && f->why ? f->why : "-", myth_scan_reason_name(want), why);
-}
 
 /* Y-17: by path component, not by substring; a pattern takes one in again. */
 static void skipped_directories(void **state)
@@ -221,142 +164,6 @@ static void generated(void **state)
             assert_non_null(strstr(f->why, "generated: "));
     }
     myth_scan_close(&l, mem);
-}
-
-/* Y-19 by name; what has no known name by its first line. */
-static void languages(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *path, *head, *want;
-    } table[] = {
-        {"a.py", "", "python"},
-        {"a.js", "", "javascript"},
-        {"a.ts", "", "typescript"},
-        {"a.tsx", "", "tsx"},
-        {"a.jsx", "", "jsx"},
-        {"a.go", "", "go"},
-        {"a.rs", "", "rust"},
-        {"a.java", "", "java"},
-        {"a.kt", "", "kotlin"},
-        {"a.cs", "", "csharp"},
-        {"a.cpp", "", "cpp"},
-        {"a.cc", "", "cpp"},
-        {"a.cxx", "", "cpp"},
-        {"a.hpp", "", "cpp"},
-        {"a.c", "", "c"},
-        {"a.h", "", "c"},
-        {"a.rb", "", "ruby"},
-        {"a.php", "", "php"},
-        {"a.swift", "", "swift"},
-        {"a.scala", "", "scala"},
-        {"a.sql", "", "sql"},
-        {"a.yaml", "", "yaml"},
-        {"a.yml", "", "yaml"},
-        {"a.toml", "", "toml"},
-        {"a.json", "", "json"},
-        {"a.sh", "", "bash"},
-        {"a.lua", "", "lua"},
-        {"a.md", "", "markdown"},
-        {"a.html", "", "html"},
-        {"a.css", "", "css"},
-        {"a.cu", "", "cuda"},
-        {"a.proto", "", "protobuf"},
-        {"a.zig", "", "zig"},
-        {"a.ex", "", "elixir"},
-        {"a.hs", "", "haskell"},
-        {"a.comp", "", "glsl"},
-        {"a/Dockerfile", "", "dockerfile"},
-        {"Dockerfile.dev", "", "dockerfile"},
-        {"Makefile", "", "make"},
-        {"a.mk", "", "make"},
-        {"CMakeLists.txt", "", "cmake"},
-        {"a.txt", "", "text"},
-        {"A.PY", "", "python"},
-        {"a.b.py", "", "python"},
-        {"config.h.in", "", "c"},
-        {"setup.py.in", "", "python"},
-        {"b.yaml.example", "", "yaml"},
-        {".bashrc", "", "bash"},
-        {"noname", "", "text"},
-        {"py", "", "text"},
-        {".py", "", "python"},
-        {"a.unknown", "", "text"},
-        {"run", "#!/bin/sh\n", "bash"},
-        {"run", "#!/usr/bin/env python3.11\n", "python"},
-        {"run", "#! /usr/bin/env -S node --x\n", "javascript"},
-        {"run", "#!/usr/bin/perl -w\n", "perl"},
-        {"run", "#!/usr/bin/env A=1 ruby\n", "ruby"},
-        {"run", "#!/opt/mystery\n", "text"},
-        {"run", "#!", "text"},
-        {"run", "#!/usr/bin/env", "text"},
-        {"run.py", "#!/bin/sh\n", "python"},
-        {"Dockerfile.py3", "#!/bin/sh\n", "bash"},
-        {"x", "/* -*- mode: c++ -*- */\n", "cpp"},
-        {"x", "# -*- python -*-\n", "python"},
-        {"x", "# vim: set ft=sh :\n", "bash"},
-        {"x", "<?php echo 1;", "php"},
-        {"x.inc", "<?php\n", "php"},
-        {"x", "<?xml version='1.0'?>", "xml"},
-        {"x", "\xef\xbb\xbf<!DOCTYPE html>", "html"},
-        {"a.h", "namespace a {\n", "cpp"},
-        {"a.h", "#pragma once\n#include <string>\n", "cpp"},
-        {"a.h", "class X;\n", "cpp"},
-        {"a.h", "#ifdef __cplusplus\nextern \"C\" {\nnamespace x {\n#endif\nint a;\n", "c"},
-        {"a.h", "#include <stdio.h>\n/* a class of things */\n", "c"},
-        {"a.m", "% matlab\n", "matlab"},
-        {"a.m", "#import <A.h>\n", "objc"},
-        {"tool.1", ".TH TOOL 1\n", "roff"},
-        {"log.1", "started\n", "text"},
-        {"app_de.ts", "<?xml version='1.0'?>\n", "xml"},
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        const char *got =
-            myth_detect_language(table[i].path, (const unsigned char *)table[i].head, strlen(table[i].head));
-        if (strcmp(got, table[i].want) != 0)
-            fail_msg("%s, '%s': %s, expected %s", table[i].path, table[i].head, got, table[i].want);
-    }
-}
-
-static void tests_by_path(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *path;
-        bool want;
-    } table[] = {
-        {"test/a.c", true},
-        {"a/tests/b/c.py", true},
-        {"src/test/java/A.java", true},
-        {"test_parse.py", true},
-        {"parse_test.go", true},
-        {"ParserTest.java", true},
-        {"ParserTests.cs", true},
-        {"a.test.ts", true},
-        {"a.spec.js", true},
-        {"__tests__/a.js", true},
-        {"user_spec.rb", true},
-        {"spec/a.rb", true},
-        {"conftest.py", true},
-        {"My.App.Tests/A.cs", true},
-        {"integration-test/a.py", true},
-        {"TestParser.java", true},
-        {"tests.py", true},
-        {"test-utils.js", true},
-        {"src/a.c", false},
-        {"latest.c", false},
-        {"contest/a.c", false},
-        {"testing.c", false},
-        {"attest.go", false},
-        {"src/protest/a.py", false},
-        {"a/test_data.d/x.c", false},
-        {"inspect.c", false},
-        {"src/special.js", false},
-        {"greatest_common.py", false},
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (myth_detect_test(table[i].path) != table[i].want)
-            fail_msg("%s: expected %d", table[i].path, table[i].want);
 }
 
 /* Y-20: the ladder's rungs, each over the one before, and above the root. */
@@ -842,8 +649,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(skipped_directories, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(binary_and_minified, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(generated, open_mem, close_mem),
-        cmocka_unit_test(languages),
-        cmocka_unit_test(tests_by_path),
         cmocka_unit_test_setup_teardown(rungs, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(borders, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(large_directories, open_mem, close_mem),
