@@ -3,6 +3,7 @@
  * Lengths of rows are looked up for what may get in; they and the
  * rows of words are kept with the connection while the database stays as it is. */
 #include "match.h"
+#include "match_heap.h"
 #include "mend.h"
 #include "retrieval/store/postings.h"
 #include "engine/base/table.h"
@@ -162,65 +163,12 @@ typedef struct {
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
-    uint32_t *place;      /* a group's place by weight */
-    myth_match_row *heap; /* heap of the best rows, the worst of them on top */
-    uint32_t n_heap, max;
+    uint32_t *place; /* a group's place by weight */
+    myth_match_heap best;
     int64_t n_row, n_counted;
     myth_status st; /* error in a row that came from MATCH */
     myth_error *err;
 } plan;
-
-/* ---- the best rows ---- */
-
-static bool is_worse(const myth_match_row *a, const myth_match_row *b)
-{
-    return a->score < b->score || (a->score == b->score && a->id > b->id);
-}
-
-static void sift_down(myth_match_row *heap, uint32_t n, uint32_t i)
-{
-    for (;;) {
-        uint32_t worst = i, left = 2 * i + 1;
-        for (uint32_t child = left; child < n && child < left + 2; child++)
-            if (is_worse(&heap[child], &heap[worst]))
-                worst = child;
-        if (worst == i)
-            return;
-        myth_match_row t = heap[i];
-        heap[i] = heap[worst];
-        heap[worst] = t;
-        i = worst;
-    }
-}
-
-static void heap_push(plan *p, const myth_match_row *row)
-{
-    if (p->n_heap == p->max) {
-        if (!is_worse(&p->heap[0], row))
-            return;
-        p->heap[0] = *row;
-        sift_down(p->heap, p->n_heap, 0);
-        return;
-    }
-    uint32_t i = p->n_heap++;
-    p->heap[i] = *row;
-    while (i > 0 && is_worse(&p->heap[i], &p->heap[(i - 1) / 2])) {
-        myth_match_row t = p->heap[i];
-        p->heap[i] = p->heap[(i - 1) / 2];
-        p->heap[(i - 1) / 2] = t;
-        i = (i - 1) / 2;
-    }
-}
-
-static void heap_sort(plan *p)
-{
-    for (uint32_t n = p->n_heap; n > 1; n--) {
-        myth_match_row t = p->heap[0];
-        p->heap[0] = p->heap[n - 1];
-        p->heap[n - 1] = t;
-        sift_down(p->heap, n - 1, 0);
-    }
-}
 
 /* ---- one row ---- */
 
@@ -591,13 +539,14 @@ static myth_status score_rows(plan *p, bool is_all, myth_error *err)
             n_seen += s->f > 0;
         }
         /* Looking up the length costs a read, so skip a row that could not get in at any length. */
-        if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
+        if (n_seen == 0 ||
+            (p->best.n == p->best.max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->best.row[0].score))
             continue;
         MYTH_TRY(length_of(p, k, r->id, &n_words, err));
         myth_match_row row = {.id = r->id};
         row.score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), &row);
         if (row.score > 0)
-            heap_push(p, &row);
+            heap_push(&p->best, &row);
     }
 fail:
     return st;
@@ -746,7 +695,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         .db = db,
         .k1 = w->k1,
         .b = w->b,
-        .max = max,
+        .best.max = max,
         .err = err,
         .column = {[MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names},
     };
@@ -758,8 +707,8 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
     p.place = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.place));
     p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
-    p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
-    if (!heavy || !p.seen || !p.term || !p.group_score || !p.place || !p.group_column || !p.heap) {
+    p.best.row = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.best.row));
+    if (!heavy || !p.seen || !p.term || !p.group_score || !p.place || !p.group_column || !p.best.row) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
         goto fail;
     }
@@ -780,18 +729,18 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         MYTH_TRY(find_rows(&p, err));
         MYTH_TRY(score_rows(&p, only_phrases, err));
     }
-    heap_sort(&p);
-    out->row = p.heap;
-    out->n_row = p.n_heap;
+    heap_sort(&p.best);
+    out->row = p.best.row;
+    out->n_row = p.best.n;
     out->n_seen = p.found.n_row;
-    p.heap = NULL;
+    p.best.row = NULL;
 fail:
     myth_postings_close(p.postings);
     myth_free(q->mem, p.found.row);
     myth_free(q->mem, p.found.cell);
     myth_free(q->mem, p.found.slot);
     myth_free(q->mem, p.found.filter);
-    myth_free(q->mem, p.heap);
+    myth_free(q->mem, p.best.row);
     myth_free(q->mem, p.group_column);
     myth_free(q->mem, p.place);
     myth_free(q->mem, p.group_score);

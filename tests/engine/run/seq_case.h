@@ -1,5 +1,5 @@
-/* seq_case.h - the models, devices and cache types that test_seq.c goes through, and its oracle: tokens that an engine of
- * its own was fed alone. */
+/* seq_case.h - the models, devices and cache types that test_seq.c goes through, and its oracle: an engine of its own,
+ * which is fed the tokens alone. */
 #ifndef MYTH_TESTS_SEQ_CASE_H
 #define MYTH_TESTS_SEQ_CASE_H
 
