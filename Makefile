@@ -37,8 +37,8 @@ test-programs:
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
 # leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
 # What takes longest under them, mostly by running the command often, waits for test-full.
-ASAN_LATER_INSPECT = runlog(_secrets)?|rounds|secrets|injection|command|contract|select_commands|replay_ranked
-ASAN_LATER = ^inspect/($(ASAN_LATER_INSPECT)|since_command)$$|^retrieval/vectors_command$$|^frontend/plan_table$$|^eval/eval$$
+LATER_INSPECT = runlog(_secrets)?|rounds|secrets|injection|command|contract|select_commands|replay_ranked
+ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^(retrieval/vectors_command|frontend/plan_table|eval/eval)$$
 asan:
 	@./setup.sh test
 	@cmake --preset asan -DMYTH_TESTS=ON -DMYTH_VULKAN=OFF

@@ -1,5 +1,5 @@
-/* match_heap.h - the best rows of a search so far, as a heap with the worst of them on top. Of equal scores the row with
- * the smaller id is the better one. */
+/* match_heap.h - the best rows of a search so far, as a heap with the worst of them on top. Of equal scores the row
+ * with the smaller id is the better one. */
 #ifndef MYTH_MATCH_HEAP_H
 #define MYTH_MATCH_HEAP_H
 
