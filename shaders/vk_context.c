@@ -489,8 +489,11 @@ void vk_context_close(struct vk_device *d)
 {
     if (d->device)
         d->fn.vkDestroyDevice(d->device, NULL);
-    if (d->messenger)
-        vkDestroyDebugUtilsMessengerEXT(d->instance, d->messenger, NULL);
+    if (d->messenger) { /* asked of this instance: volk's own pointer is that of the last instance, which may lack it */
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(d->instance, "vkDestroyDebugUtilsMessengerEXT");
+        destroy(d->instance, d->messenger, NULL);
+    }
     if (d->instance)
         vkDestroyInstance(d->instance, NULL);
 }

@@ -174,8 +174,8 @@ static void note_loss(myth_index_made *m, bool has_failed)
         m->row.flags |= MYTH_FILE_LOST;
     if (line)
         snprintf(m->chunks.note, sizeof(m->chunks.note),
-                 "words: line %llu is long; past its first %d bytes only literal search finds text",
-                 (unsigned long long)line, MYTH_WORDS_LINE_BYTES);
+                 "words: line %u is long; past its first %d bytes only literal search finds text", (unsigned)line,
+                 MYTH_WORDS_LINE_BYTES);
 }
 
 /* Opens the thread's packer once the dictionary is known; MYTH_ECANCEL: the run has ended before. */

@@ -53,7 +53,6 @@ FAST_INLINE void v8_transpose(v8 r[8])
         r[4 + i] = _mm256_permute2f128_ps(b[i], b[4 + i], 0x31);
     }
 }
-FAST_INLINE float v8_half(uint16_t h) { return _cvtsh_ss(h); }
 FAST_INLINE v8 v8_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
 FAST_INLINE v8 v8_bf16(const void *p)
 {
@@ -63,12 +62,6 @@ FAST_INLINE v8 v8_i8(const void *p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_e
 FAST_INLINE void v8_to_f16(void *p, v8 v)
 {
     _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
-FAST_INLINE void v8_to_i8(void *p, v8 v)
-{
-    __m256i i = _mm256_cvtps_epi32(v);
-    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
-    _mm_storel_epi64(p, _mm_packs_epi16(h, h));
 }
 
 #include "fast_vec8.h"
