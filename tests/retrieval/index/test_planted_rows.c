@@ -446,8 +446,8 @@ static void planted_schema(void **state)
         "CREATE VIEW fts_view AS SELECT * FROM files",
         "CREATE TABLE fts_other(a)",
         "CREATE INDEX i ON files(language)",
-        "PRAGMA writable_schema=ON; INSERT INTO sqlite_schema VALUES('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW "
-        "sqlite_v AS SELECT 1')",
+        ("PRAGMA writable_schema=ON; INSERT INTO sqlite_schema VALUES('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW "
+         "sqlite_v AS SELECT 1')"),
     };
     for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]); i++) {
         myth_error err = {0};

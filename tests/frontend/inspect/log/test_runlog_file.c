@@ -639,8 +639,8 @@ static void test_planted_rows(void **state)
     static const char *const schema[] = {
         "CREATE TRIGGER sqliteXfoo AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
         "CREATE VIEW sqliteXview AS SELECT 1",
-        "PRAGMA writable_schema=ON; INSERT INTO sqlite_schema VALUES('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW "
-        "sqlite_v AS SELECT 1')",
+        ("PRAGMA writable_schema=ON; INSERT INTO sqlite_schema VALUES('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW "
+         "sqlite_v AS SELECT 1')"),
     };
     for (size_t i = 0; i < sizeof(schema) / sizeof(schema[0]); i++) {
         planted(whole, n, schema[i]);
