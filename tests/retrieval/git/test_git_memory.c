@@ -27,12 +27,16 @@ static myth_status compare(myth_mem *mem, const char *spec, bool is_staged)
     myth_status st = myth_revision_open(&r, mem, &opts, &err);
     if (st == MYTH_OK)
         st = myth_revision_diff(r, &text, &n, &err);
+    myth_free(mem, text);
+    text = NULL;
     if (st == MYTH_OK)
         st = myth_revision_diff_file(r, &text, &n, "new.c", "int c;\n", 7, &err);
     if (st == MYTH_OK)
         st = myth_revision_read(r, &file, &n, "new.c", 1000, &err);
     if (st == MYTH_OK)
         st = myth_patch_path(path, sizeof(path), mem, files_path("r/new.c"), &err);
+    myth_free(mem, text);
+    myth_free(mem, file);
     myth_revision_close(r);
     return st;
 }
@@ -45,7 +49,10 @@ static myth_status work(void)
         st = compare(mem, NULL, false);
     if (st == MYTH_OK)
         st = compare(mem, "HEAD~1", true);
-    return st == MYTH_OK ? compare(mem, "HEAD~1...HEAD", false) : st;
+    if (st == MYTH_OK)
+        st = compare(mem, "HEAD~1...HEAD", false);
+    assert_int_equal(myth_mem_close(mem), 0);
+    return st;
 }
 
 static void every_request_fails_for_ever(void **state)

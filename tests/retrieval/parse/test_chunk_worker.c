@@ -76,7 +76,8 @@ static void expect_fault(const char *fault, const char *note)
 static void hangs(void **state)
 {
     (void)state;
-    expect_fault("hang", "not finished after");
+    /* under AddressSanitizer the worker may use up its processor time before the deadline: that ends it too */
+    expect_fault("hang", MYTH_HAS_ASAN ? "parse: " : "not finished after");
 }
 static void sleeps(void **state)
 {
