@@ -128,9 +128,11 @@ static myth_status check_reduction(const myth_engine *e, const myth_batch *b, ui
     return MYTH_OK;
 }
 
-static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_error *err)
+/* *wants: what is asked of any token. */
+static myth_status check_wants(const myth_engine *e, const myth_batch *b, uint8_t *wants, myth_error *err)
 {
     uint32_t n_logit = 0, i = 0;
+    *wants = 0;
     for (uint32_t k = 0; k < b->n_run; k++)
         for (uint32_t at = 0; at < b->run[k].n; at++, i++) {
             const uint8_t want = want_of(b, k, at, i);
@@ -138,17 +140,18 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_e
             if (st != MYTH_OK)
                 return st;
             n_logit += want & MYTH_WANT_LOGITS;
+            *wants |= want;
         }
     return check_reduction(e, b, n_logit, err);
 }
 
-static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *err)
+static myth_status check_batch(myth_engine *e, const myth_batch *b, uint8_t *wants, myth_error *err)
 {
     for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         e->seq[i].n_new = 0;
         e->seq[i].has_ephemeral = false;
     }
-    myth_status st = check_wants(e, b, err);
+    myth_status st = check_wants(e, b, wants, err);
     for (uint32_t k = 0; k < b->n_run && st == MYTH_OK; k++)
         st = check_run(e, b, k, err);
     return st;
@@ -647,11 +650,10 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         *out = (myth_result){0};
     e->first_failure = (myth_error){.code = MYTH_OK};
     e->n_result = 0;
-    MYTH_TRY(check_batch(e, b, err));
+    uint8_t wants;
+    MYTH_TRY(check_batch(e, b, &wants, err));
+    f.has_hidden = wants & MYTH_WANT_HIDDEN;
     const uint32_t n_tok = n_tokens(b);
-    for (uint32_t k = 0, i = 0; k < b->n_run; k++)
-        for (uint32_t at = 0; at < b->run[k].n; at++, i++)
-            f.has_hidden = f.has_hidden || want_of(b, k, at, i) & MYTH_WANT_HIDDEN;
     MYTH_TRY(record_parts(&f, 0, n_tok < n_ubatch ? n_tok : n_ubatch, err));
     MYTH_TRY(myth_forward_reserve(e, err));
 

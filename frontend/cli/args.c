@@ -196,6 +196,8 @@ static const char *const own_names[] = {
     "prompt", "rebuild", "top", "type",   "update-baseline", "weights",
 };
 
+bool myth_args_is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
+
 bool myth_args_is_own(const char *name)
 {
     for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)

@@ -96,6 +96,8 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap);
 void myth_args_env_name(const myth_option *o, const char *command, char *dst, size_t cap);
 /* Whether the name of the flag's variable contains the name of the command. */
 bool myth_args_is_own(const char *name);
+/* Whether the flag prints JSON, so that --format json is another spelling of it. */
+bool myth_args_is_json(const myth_option *o);
 /* The word of `list` that `word` is probably a misspelling of; NULL when none is similar enough. */
 const char *myth_args_nearest(const char *word, const char *const *list, size_t n);
 /* Parses "2GiB" to bytes; false when text is not a size. */

@@ -9,8 +9,6 @@
 #include <string.h>
 
 /* A command with --json also takes --format text|json (args.h). */
-static bool is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
-
 static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE, "text|json", 0, NULL, 0, 0, "output format"};
 
 /* ---- bash ---- */
@@ -18,7 +16,7 @@ static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE, "text
 static void complete_options(FILE *f, const myth_option_group *g)
 {
     for (size_t i = 0; i < g->n_opt; i++)
-        fprintf(f, "--%s %s", g->opt[i].name, is_json(&g->opt[i]) ? "--format " : "");
+        fprintf(f, "--%s %s", g->opt[i].name, myth_args_is_json(&g->opt[i]) ? "--format " : "");
 }
 
 static void complete_choices(FILE *f, const myth_option_group *g)
@@ -49,7 +47,7 @@ void myth_help_completion_bash(FILE *f)
         const myth_command *c = myth_commands[i];
         for (size_t g = 0; g < c->n_group; g++)
             for (size_t k = 0; k < c->group[g].n_opt; k++) {
-                const myth_option *o = is_json(&c->group[g].opt[k]) ? &format_option : &c->group[g].opt[k];
+                const myth_option *o = myth_args_is_json(&c->group[g].opt[k]) ? &format_option : &c->group[g].opt[k];
                 if (o->kind != MYTH_OPT_CHOICE)
                     continue;
                 fprintf(f, "    %s--%s) words=\"", c->name, o->name);
@@ -152,7 +150,7 @@ static void zsh_group(FILE *f, const myth_option_group *g)
             zsh_spelling(f, o, s, n);
         if (o->kind == MYTH_OPT_FLAG)
             zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--no-%s", o->name));
-        if (is_json(o))
+        if (myth_args_is_json(o))
             zsh_spelling(f, &format_option, "--format", 8);
         fputs(" \\\n           ", f);
     }
@@ -227,7 +225,7 @@ static void fish_group(FILE *f, const char *command, const myth_option_group *g)
         fputs(" -d '", f);
         fish_text(f, o->help);
         fputs("'\n", f);
-        if (is_json(o))
+        if (myth_args_is_json(o))
             fprintf(f, "complete -c mythos -n '__fish_seen_subcommand_from %s' -l format -x -a 'text json' -d '%s'\n",
                     command, format_option.help);
     }

@@ -70,9 +70,8 @@ static void print_wrapped(FILE *f, const char *text, int at, int indent)
 /* Writes the flag's spellings and its value's name: "-n, --max-new-tokens N". */
 static void spell_flag(char *dst, size_t cap, const myth_option *o)
 {
-    const bool is_json = o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0;
     snprintf(dst, cap, "%s%s--%s%s%s%s", o->also ? o->also : "", o->also ? ", " : "", o->name, o->value ? " " : "",
-             o->value ? o->value : "", is_json ? ", --format json" : "");
+             o->value ? o->value : "", myth_args_is_json(o) ? ", --format json" : "");
 }
 
 /* Whether the command uses the short spelling of this general flag for a flag of its own, which then has priority. */

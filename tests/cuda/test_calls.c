@@ -26,9 +26,6 @@ static bool is_of_class(myth_status st, emu_probe_failure f)
     }
 }
 
-/* A runtime that fails while it is asked which devices there are, for whatever reason: none is found. */
-static bool is_not_found(myth_status st) { return st == MYTH_EDEVICE && strstr(rig_err.msg, "no such device"); }
-
 enum { N_CALL_MAX = 1 << 16 };
 static bool is_question[N_CALL_MAX + 1];  /* a device made current only to be asked how much memory is free */
 static bool is_recording[N_CALL_MAX + 1]; /* of a recording: begin, launches, end, instantiation */
@@ -64,7 +61,7 @@ static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const se
                  name ? name : "none", (int)f, rig_err.msg);
     if (st == MYTH_OK && (!name || may_pass(name, nth, f) || (is_recording[nth] && f != EMU_PROBE_LOST)))
         assert_memory_equal(&got, want, sizeof(got));
-    else if (!name || !(is_of_class(st, f) || is_not_found(st)) || !rig_err.msg[0])
+    else if (!name || !(is_of_class(st, f) || faults_is_not_found(st, &rig_err)) || !rig_err.msg[0])
         fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name ? name : "none",
                  (int)f, myth_status_name(st), rig_err.msg);
     check_nothing_left(mem, nth, name ? name : "none", f);

@@ -1,6 +1,8 @@
 /* faults.c - see faults.h. */
 #include "faults.h"
 
+#include <string.h>
+
 myth_status session_run(myth_mem *mem, const session_shape *shape, session_output *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -62,6 +64,11 @@ uint32_t faults_choose(uint64_t at[FAULT_KIND_MAX], uint64_t n, const char *(*ca
             at[k] = nth;
     }
     return n_kind;
+}
+
+bool faults_is_not_found(myth_status st, const myth_error *err)
+{
+    return st == MYTH_EDEVICE && strstr(err->msg, "no such device");
 }
 
 void faults_nothing_booked(const myth_mem *mem, const char *what)

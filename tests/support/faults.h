@@ -27,6 +27,9 @@ myth_status session_run(myth_mem *mem, const session_shape *shape, session_outpu
 /* Of each kind among n calls one, chosen at random; call(nth) names them, NULL ends them early. Returns how many kinds
  * there are. */
 uint32_t faults_choose(uint64_t at[FAULT_KIND_MAX], uint64_t n, const char *(*call)(uint64_t nth), uint64_t *random);
+/* Whether the engine found no device: what it says of a driver that fails while it is asked for its devices, whatever
+ * the reason. */
+bool faults_is_not_found(myth_status st, const myth_error *err);
 /* Fails, saying `what`, when any class of any device has bytes. */
 void faults_nothing_booked(const myth_mem *mem, const char *what);
 

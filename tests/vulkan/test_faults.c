@@ -29,9 +29,6 @@ static bool is_expected(myth_status st, vk_probe_failure f)
     }
 }
 
-/* A driver that fails while it is asked which devices there are, for whatever reason: none is found. */
-static bool is_not_found(myth_status st) { return st == MYTH_EDEVICE && strstr(rig_err.msg, "no such device"); }
-
 /* One session whose n-th call fails. */
 static void fail_call(myth_mem *mem, uint64_t nth, vk_probe_failure failure, const session_output *want)
 {
@@ -49,7 +46,7 @@ static void fail_call(myth_mem *mem, uint64_t nth, vk_probe_failure failure, con
     const bool is_memory = failure == VK_PROBE_HOST_MEMORY || failure == VK_PROBE_DEVICE_MEMORY;
     if (st == MYTH_OK && is_memory) /* the engine went on with a smaller step: the answer is the same */
         assert_memory_equal(&got, want, sizeof(got));
-    else if (!(is_expected(st, failure) || is_not_found(st)) || !rig_err.msg[0])
+    else if (!(is_expected(st, failure) || faults_is_not_found(st, &rig_err)) || !rig_err.msg[0])
         fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name, (int)failure,
                  myth_status_name(st), rig_err.msg);
     char what[128];
