@@ -501,6 +501,55 @@ static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
                        hits->n_without);
 }
 
+/* What the arguments and flags ask for. */
+typedef struct {
+    char pattern[4096]; /* the patterns of --regexp as one */
+    const char *text, *dir;
+    int mode;
+    bool is_of_lines;
+} request;
+
+/* The patterns of --regexp as one: expressions as alternatives, fixed strings a line each, as grep takes them. */
+static bool join_patterns(request *r, const search_opts *o)
+{
+    const char *form = o->fixed ? "%s%s" : o->regexp.n > 1 ? "%s(?:%s)" : "%s%s", *between = o->fixed ? "\n" : "|";
+    size_t n = 0;
+    for (int i = 0; i < o->regexp.n && n < sizeof(r->pattern); i++)
+        n += (size_t)snprintf(r->pattern + n, sizeof(r->pattern) - n, form, i ? between : "", o->regexp.item[i]);
+    return n < sizeof(r->pattern);
+}
+
+static myth_status read_request(request *r, const myth_cli *cli, const search_opts *o, myth_error *err)
+{
+    const bool has_line_flag = o->fixed || o->ignore_case || o->is_word || o->count;
+    r->mode = o->mode;
+    if (o->regexp.n) {
+        if (!join_patterns(r, o))
+            return myth_fail(err, MYTH_EARG, "search: the expressions of --regexp are longer than %zu bytes",
+                             sizeof(r->pattern) - 1);
+        if (cli->n_arg + (cli->directory != NULL) > 1)
+            return myth_fail(err, MYTH_EARG, "search: --regexp replaces QUERY; give at most one argument, DIR");
+        r->text = r->pattern;
+        r->mode = o->fixed ? MODE_LITERAL : MODE_REGEX;
+        r->dir = myth_cli_dir(cli, 0);
+    } else {
+        if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
+            return myth_fail(err, MYTH_EARG, "search: QUERY is missing; the command is mythos search QUERY [DIR]");
+        r->text = cli->arg[0];
+        r->dir = myth_cli_dir(cli, 1);
+        if (r->mode == MODE_AUTO && has_line_flag)
+            r->mode = MODE_LITERAL;
+    }
+    r->is_of_lines = r->mode == MODE_LITERAL || r->mode == MODE_REGEX;
+    if (!r->is_of_lines && has_line_flag)
+        return myth_fail(err, MYTH_EARG,
+                         "search: --fixed-strings, --ignore-case, --word-regexp and --count "
+                         "find lines; they cannot be used with this --mode");
+    if (o->count && (o->files || o->paths))
+        return myth_fail(err, MYTH_EARG, "search: --count cannot be used with --files or --files-with-matches");
+    return MYTH_OK;
+}
+
 static int run_search(myth_cli *cli, const void *opts)
 {
     const search_opts *o = opts;
@@ -508,47 +557,19 @@ static int run_search(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_hits hits = {0};
     char off[256] = "";
+    request r;
+    bool is_news = false;
     if (o->corpus || o->queries)
         return run_corpus(cli, o);
-    char pattern[4096];
-    const char *query = pattern, *dir;
-    int mode = o->mode;
-    bool is_news = false;
-    if (o->regexp.n) {
-        size_t n = 0;
-        pattern[0] = '\0';
-        for (int i = 0; i < o->regexp.n && n < sizeof(pattern); i++)
-            n += (size_t)snprintf(pattern + n, sizeof(pattern) - n, o->regexp.n > 1 ? "%s(?:%s)" : "%s%s", i ? "|" : "",
-                                  o->regexp.item[i]);
-        if (n >= sizeof(pattern))
-            return myth_cli_failf(cli, MYTH_EARG, "search: the expressions of --regexp are longer than %zu bytes",
-                                  sizeof(pattern) - 1);
-        if (cli->n_arg > 1)
-            return myth_cli_failf(cli, MYTH_EARG, "search: --regexp replaces QUERY; give at most one argument, DIR");
-        mode = o->fixed ? MODE_LITERAL : MODE_REGEX;
-        dir = myth_cli_dir(cli, 0);
-    } else {
-        if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
-            return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; the command is mythos search QUERY [DIR]");
-        query = cli->arg[0];
-        dir = myth_cli_dir(cli, 1);
-        if (mode == MODE_AUTO && (o->fixed || o->ignore_case || o->is_word || o->count))
-            mode = MODE_LITERAL;
-    }
-    const bool is_of_lines = mode == MODE_LITERAL || mode == MODE_REGEX;
-    if (!is_of_lines && (o->fixed || o->ignore_case || o->is_word || o->count))
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "search: --fixed-strings, --ignore-case, --word-regexp and --count "
-                              "find lines; they cannot be used with this --mode");
-    if (o->count && (o->files || o->paths))
-        return myth_cli_failf(cli, MYTH_EARG, "search: --count cannot be used with --files or --files-with-matches");
+    if (read_request(&r, cli, o, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    bool by_lines = is_of_lines;
+    bool by_lines = r.is_of_lines;
     if (!by_lines) {
-        st = search_index(cli, o, query, dir, &hits, off, &is_news, &err);
+        st = search_index(cli, o, r.text, r.dir, &hits, off, &is_news, &err);
         /* The query has no words, or no chunk has them: search the lines of the files for the text itself. */
-        by_lines = mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
+        by_lines = r.mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
     }
     bool found = hits.n_hit > 0;
     if (by_lines) {
@@ -557,7 +578,7 @@ static int run_search(myth_cli *cli, const void *opts)
             myth_jout_start(&l.j, stdout);
             myth_jout_array(&l.j);
         }
-        st = search_lines(cli, o, query, dir, mode == MODE_REGEX, &l, &err);
+        st = search_lines(cli, o, r.text, r.dir, r.mode == MODE_REGEX, &l, &err);
         if (o->json)
             myth_jout_end(&l.j);
         found = l.n_row > 0;

@@ -131,6 +131,7 @@ static void flags_of_ripgrep(void **state)
     expect_lines(&r, "-e 'a.b'", "a.c:3:a.b\na.c:4:axb\n");
     expect_lines(&r, "-e 'a.b' -F", "a.c:3:a.b\n");
     expect_lines(&r, "-e 'axb' -e '^door$'", "a.c:4:axb\nnote.txt:1:door\n");
+    expect_lines(&r, "-F -e 'a.b' -e 'axb'", "a.c:3:a.b\na.c:4:axb\n");
     expect_lines(&r, "-i door", "a.c:1:int Door = 1;\na.c:2:int doors = 2;\nnote.txt:1:door\nsub/b.py:1:Door = 3\n");
     expect_lines(&r, "-w door", "note.txt:1:door\n");
     expect_lines(&r, "-i -w door", "a.c:1:int Door = 1;\nnote.txt:1:door\nsub/b.py:1:Door = 3\n");
@@ -151,6 +152,7 @@ static void flags_of_ripgrep(void **state)
     cli_expect(&r, "search -c -l x $D/flags", 2);
     cli_expect(&r, "search -c --mode ranked x $D/flags", 2);
     cli_expect(&r, "search -e x y z", 2);
+    cli_expect(&r, "search -e x $D/flags -C $D/flags", 2);
     cli_expect(&r, "search x $D/flags -C $D/flags", 2);
     assert_non_null(strstr(r.err, "twice"));
     cli_expect(&r, "search -F zzz $D/flags", 1);
