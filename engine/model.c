@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include "engine/base/half.h"
+#include "engine/base/hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,14 +75,6 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
     return MYTH_OK;
 }
 
-static uint64_t add(uint64_t hash, const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* Hashes field by field, because a struct's padding has no defined value. Widths and numbers of heads and experts need
  * no hashing: they follow from the tensors' shapes. */
 static uint64_t add_config(uint64_t hash, const myth_config *c)
@@ -92,14 +85,14 @@ static uint64_t add_config(uint64_t hash, const myth_config *c)
                                c->altup_correct_scale};
     const float real[] = {c->eps, c->attn_scale, c->attn_softcap, c->final_softcap, c->embed_scale, c->altup_clip};
     const double rope[] = {c->rope_base_global, c->rope_base_local, c->rope_factor_global};
-    hash = add(hash, number, sizeof number);
-    hash = add(hash, real, sizeof real);
-    hash = add(hash, rope, sizeof rope);
+    hash = myth_fnv1a(hash, number, sizeof number);
+    hash = myth_fnv1a(hash, real, sizeof real);
+    hash = myth_fnv1a(hash, rope, sizeof rope);
     for (uint32_t i = 0; i < c->n_layer; i++) {
         const myth_layer_config *l = &c->layer[i];
         const uint32_t of_layer[] = {l->is_global, l->k_is_v, l->kv_source, l->n_head_kv, l->head_dim, l->is_sparse};
-        hash = add(hash, of_layer, sizeof of_layer);
-        hash = add(hash, &l->gate_z, sizeof l->gate_z);
+        hash = myth_fnv1a(hash, of_layer, sizeof of_layer);
+        hash = myth_fnv1a(hash, &l->gate_z, sizeof l->gate_z);
     }
     return hash;
 }
@@ -107,17 +100,17 @@ static uint64_t add_config(uint64_t hash, const myth_config *c)
 uint64_t myth_model_hash(const myth_model *m)
 {
     enum { SAMPLE = 64 }; /* bytes of each tensor: a fine-tuned model has the same shapes as its base */
-    uint64_t hash = add_config(0xcbf29ce484222325u, &m->config);
+    uint64_t hash = add_config(MYTH_FNV1A, &m->config);
     if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM) /* it has no bytes; its spec determines them */
-        hash = add(hash, myth_weights_path(m->weights), strlen(myth_weights_path(m->weights)));
+        hash = myth_fnv1a(hash, myth_weights_path(m->weights), strlen(myth_weights_path(m->weights)));
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);
         const uint32_t type = (uint32_t)t->dtype;
-        hash = add(hash, t->name.text, t->name.len);
-        hash = add(hash, &type, sizeof type);
-        hash = add(hash, t->dim, sizeof t->dim);
+        hash = myth_fnv1a(hash, t->name.text, t->name.len);
+        hash = myth_fnv1a(hash, &type, sizeof type);
+        hash = myth_fnv1a(hash, t->dim, sizeof t->dim);
         if (t->data)
-            hash = add(hash, t->data, t->bytes < SAMPLE ? (size_t)t->bytes : SAMPLE);
+            hash = myth_fnv1a(hash, t->data, t->bytes < SAMPLE ? (size_t)t->bytes : SAMPLE);
     }
     return hash;
 }
