@@ -1,6 +1,7 @@
-# Every bench/*.c is a program of the engine alone, with the CPU's limits and the environment beside it; bench_retrieval
-# is one of the retriever, where that is built. bench_engine measures those of a CUDA device where this build has one;
-# bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
+# Every bench/bench_NAME.c is a program of the engine alone, with the CPU's limits and the environment beside it, and
+# bench/NAME/*.c are its parts; bench_retrieval is one of the retriever, where that is built. bench_engine measures
+# those of a CUDA device where this build has one; bench_emu_engine is the same program on the emulated device: what
+# bench/gpu.sh runs where there is no GPU.
 if(NOT MYTH_BENCH OR NOT EXISTS ${CMAKE_SOURCE_DIR}/bench/limits.cu)
     return()
 endif()
@@ -10,7 +11,9 @@ if(MYTH_ENGINE_ONLY)
 endif()
 foreach(source IN LISTS bench_sources)
     get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source} frontend/cli/machine_limits.c frontend/cli/environment.c)
+    string(REPLACE "bench_" "" part ${name})
+    file(GLOB parts CONFIGURE_DEPENDS bench/${part}/*.c)
+    add_executable(${name} ${source} ${parts} frontend/cli/machine_limits.c frontend/cli/environment.c)
     target_link_libraries(${name} PRIVATE mythos_engine $<$<STREQUAL:${name},bench_retrieval>:mythos_retrieval>
         myth_flags)
     target_compile_definitions(${name} PRIVATE BENCH_HAS_CUDA=$<BOOL:${MYTH_HAS_CUDA}>)
@@ -34,8 +37,10 @@ if(TARGET mythos_cuda_emu)
     add_library(mythos_limits_emu OBJECT ${bench_limits})
     target_link_libraries(mythos_limits_emu PRIVATE myth_emu_flags)
     target_compile_options(mythos_limits_emu PRIVATE ${emu_sanitize})
-    add_executable(bench_emu_engine bench/bench_engine.c frontend/cli/machine_limits.c frontend/cli/environment.c
-        $<TARGET_OBJECTS:mythos_limits_emu> $<TARGET_OBJECTS:mythos_cuda_emu>)
+    file(GLOB parts CONFIGURE_DEPENDS bench/engine/*.c)
+    add_executable(bench_emu_engine bench/bench_engine.c ${parts} frontend/cli/machine_limits.c
+        frontend/cli/environment.c $<TARGET_OBJECTS:mythos_limits_emu>
+        $<TARGET_OBJECTS:mythos_cuda_emu>)
     set_target_properties(bench_emu_engine PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(bench_emu_engine PRIVATE mythos_engine myth_flags)
     target_compile_definitions(bench_emu_engine PRIVATE BENCH_HAS_CUDA=1)
