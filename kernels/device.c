@@ -1,6 +1,5 @@
-/* device.c - the public face of every device: finds it by name, opens it, its buffers, its streams and what they
- * record.
- */
+/* device.c - the functions of device.h: finds and opens devices by name, then hands each call on buffers, streams and
+ * recordings to the device's own table, after it has checked the arguments. */
 #define _GNU_SOURCE
 #include "device_impl.h"
 
@@ -41,8 +40,8 @@ static myth_status refuse_name(myth_error *err, const char *name)
                      name ? name : "");
 }
 
-/* Drivers of hardware need its device node: without one, asking them all (and loading one that runs on the CPU) would
- * find nothing. */
+/* True when the system has a device node of a GPU. Without one no driver of hardware can find anything, so "auto" need
+ * not load the drivers and ask them. */
 static bool may_have_gpu(void)
 {
 #if defined(__linux__)
@@ -274,7 +273,7 @@ void myth_stream_close(myth_stream *s)
         s->dev->vt->stream_close(s);
 }
 
-/* True when the stream may run a transfer of `bytes` at the view now. */
+/* True when the stream can transfer `bytes` at the view now; else the stream keeps the failure. */
 static bool check_transfer(myth_stream *s, const char *what, myth_view v, uint64_t bytes)
 {
     if (s->err.code != MYTH_OK)
@@ -363,7 +362,7 @@ void myth_stream_begin_record(myth_stream *s)
         return;
     }
     s->dev->vt->begin_record(s);
-    s->is_recording = s->graph != NULL; /* also when the driver refused: end_record decides what that costs */
+    s->is_recording = s->graph != NULL; /* also after a refusal by the driver, which end_record handles */
 }
 
 myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err)

@@ -1,10 +1,11 @@
-/* op.c - the only way to an op: checks its arguments, then runs or records it on the device, watched where somebody
- * asked for that; and makes the fused ops out of small ones where a device has nothing better. */
+/* op.c - the calls of ops.h, which are the only way to an operation. Each checks the arguments, then runs the op on the
+ * device or records it, and tells the trace or the observer if there is one. Where a device lacks a fused op, this file
+ * composes it of small ops. */
 #include "op_impl.h"
 
 #include <assert.h>
 
-/* True when the op is part of another one. */
+/* Marks an op as running. True: another op is running already, so this one is a part of it. */
 static bool begin_op(myth_device *dev)
 {
     const bool is_part = dev->is_in_op;

@@ -1,7 +1,9 @@
-/* op_check.c - the arguments of every op, checked once for all devices: shapes, types, alignment, room in the buffers.
+/* op_check.c - checks the arguments of every op, once for all devices: shapes, types, alignment, room in the buffers.
  *
- * A wrong argument leaves MYTH_EARG in the stream, with the op, the argument and what was expected; nothing was run. A
- * check is false, without a failure, for an op that has nothing to do. */
+ * A check returns true when the op may run. A wrong argument leaves MYTH_EARG in the stream, with a message that names
+ * the op and the argument, and the op does not run. For an op with no rows or bytes the check returns false without a
+ * failure.
+ */
 #include "op_impl.h"
 
 enum {
@@ -23,7 +25,7 @@ static bool refuse(struct check c, const char *what)
     return false;
 }
 
-/* The view is given, of one of the types, aligned to its elements, and holds [n_row, n]. */
+/* Checks that the view is given, has one of the types, is aligned to its elements, and has room for [n_row, n]. */
 static bool has(struct check c, const char *name, myth_view v, unsigned types, uint64_t n_row, uint64_t n)
 {
     if (c.s->err.code != MYTH_OK)
@@ -58,7 +60,7 @@ static bool has_or_none(struct check c, const char *name, myth_view v, unsigned 
     return v.buf ? has(c, name, v, types, n_row, n) : c.s->err.code == MYTH_OK;
 }
 
-/* The step is within what was reserved. */
+/* Checks that rows and width are within the shape that the device was reserved for. */
 static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
 {
     const myth_work_shape *w = &c.s->dev->shape;
@@ -92,7 +94,8 @@ static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint3
     return c.s->err.code == MYTH_OK;
 }
 
-/* Cache and scratch of one layer; without k, of its values alone. */
+/* Checks where the cache of one layer is. k is the scratch of the keys; where it is not given, the layer caches values
+ * only. */
 static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv,
                       uint32_t head_dim)
 {
@@ -143,7 +146,7 @@ CHECK(proj)
            has(c, "x", a->x, F32, a->n_rows, a->n_in) && has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) && a->n_rows;
 }
 
-/* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
+/* Checks what norm_qkv_rope_store and qkv_rope_store have in common: heads, rope, q and the scratch. */
 static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
     const bool has_k = a->k_new.buf != NULL, has_v = a->v_new.buf != NULL;
@@ -165,7 +168,6 @@ static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
            has_or_none(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim);
 }
 
-/* The second half of the fused op. */
 struct myth_qkv_rope_store_args myth_store_part_of(const struct myth_norm_qkv_rope_store_args *a)
 {
     return (struct myth_qkv_rope_store_args){
@@ -209,7 +211,7 @@ CHECK(qkv_rope_store)
     return in_shape(c, a->n_rows, 0) && has_store(c, a) && a->n_rows;
 }
 
-/* Keys are stored, or made from the values. */
+/* Checks the keys: they are stored, or attention makes them from the values (myth_key_fold). */
 static bool has_keys(struct check c, const struct myth_attn_args *a)
 {
     if (!a->fold.w.buf)

@@ -1,5 +1,5 @@
-/* op_impl.h - what op.c needs of every op: a check of its arguments and its line in a trace. An op that lacks either
- * does not link. */
+/* op_impl.h - what op.c needs for every op: a check of its arguments and its line in a trace. If an op lacks either,
+ * the program does not link. */
 #ifndef MYTH_OP_IMPL_H
 #define MYTH_OP_IMPL_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What a trace line shows of an op: its shape in words and its main output. */
+/* What a trace line shows: the op's shape in words, and its main output of n elements. */
 struct myth_op_trace {
     char shape[80];
     myth_view out;
@@ -22,7 +22,7 @@ struct myth_op_trace {
 #include "ops.def"
 #undef OP
 
-/* The part of a fused op that rotates and stores, as the op of its own. */
+/* The arguments of qkv_rope_store that do the second half of the fused op. */
 struct myth_qkv_rope_store_args myth_store_part_of(const struct myth_norm_qkv_rope_store_args *a);
 
 double myth_trace_now_us(void);

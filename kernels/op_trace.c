@@ -1,5 +1,6 @@
-/* op_trace.c - one line for each op run: its name, shape, microseconds, then mean, rms, largest magnitude and FNV-1a
- * hash of its main output. Two devices' traces compared line by line name the first op that drifts. */
+/* op_trace.c - the trace: one line for each op that runs, with its name, shape and microseconds, then the mean, rms,
+ * largest magnitude and FNV-1a hash of its main output. The first line in which the traces of two devices differ names
+ * the op that computes something else. */
 #define _GNU_SOURCE
 #include "op_impl.h"
 
@@ -88,6 +89,6 @@ void myth_trace_log(myth_stream *s, const char *name, double us, const struct my
     char line[256];
     snprintf(line, sizeof(line), "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us,
              sum / count, sqrt(sum_sq / count), largest, (unsigned long long)hash);
-    s->dev->log->write(s->dev->log->user, MYTH_LOG_INFO, "ops",
-                       line); /* asked for by name: the log's level does not drop it */
+    /* Written whatever the log's level is, because the user asked for the trace itself. */
+    s->dev->log->write(s->dev->log->user, MYTH_LOG_INFO, "ops", line);
 }

@@ -1,7 +1,7 @@
-/* settings.h - what a person may change about devices to measure them or to look for a mistake. No run needs it, and
- * the results stay the same unless a line below says otherwise.
+/* settings.h - what a person may change about devices in order to measure them or to look for a mistake. No run needs
+ * it, and results stay the same unless a line below says otherwise.
  *
- * Zero     every default
+ * Zero     a zeroed struct has every default
  * Source   the caller. This library reads no environment; the command fills the struct from the variables that
  *          frontend/cli/environment.h lists
  * Owner    plain data, copied at open

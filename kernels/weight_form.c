@@ -1,4 +1,4 @@
-/* weight_form.c - rows of blocks (scale, quants) apart into planes. */
+/* weight_form.c - splits rows of blocks (scale, quants) into the two planes. */
 #include "weight_form.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void myth_planar_write(void *quants, void *scales, const void *src, myth_dtype t
     }
     for (uint64_t i = 0; i < n_block; i++, block += n_byte + 2) {
         memcpy(s + i * 2, block, 2);
-        if (n_byte == 32) /* fixed sizes: the compiler makes single moves of them */
+        if (n_byte == 32) /* sizes that are constants become single moves */
             memcpy(q + i * 32, block + 2, 32);
         else
             memcpy(q + i * 16, block + 2, 16);

@@ -1,10 +1,11 @@
-/* weight_form.h - matrices as devices without host-visible memory keep them: planar, all quants and then all scales.
+/* weight_form.h - the planar form of quantised matrices: all quants first, then all scales. Devices whose memory the
+ * host cannot see (CUDA, Vulkan) keep Q8_0 and Q4_0 in it, so that 16-byte loads meet quants only.
  *
  * Planar   Q8_0  [n_out][n_in] int8, then [n_out][n_in / 32] f16
  *          Q4_0  [n_out][n_in / 32][16] bytes (low nibbles are values 0..15 of the block, high ones 16..31), then
  *                [n_out][n_in / 32] f16
- *          others: as in files, no scales
- * Bytes    as many in total as in files, so quants start 16-byte aligned wherever the matrix does
+ *          other types stay in blocks, as in files
+ * Bytes    the total is the same as in a file. Quants come first, so they are 16-byte aligned where the matrix is
  * Source   block layouts: engine/base/dtype.h */
 #ifndef MYTH_WEIGHT_FORM_H
 #define MYTH_WEIGHT_FORM_H
@@ -28,7 +29,8 @@ static inline myth_planar myth_planar_get(myth_dtype t, uint64_t n_total, uint64
     return p;
 }
 
-/* n_rows rows from their form in files into the two planes; `scales` is not touched for types without. */
+/* Writes n_rows rows, given in their form in files, into the two planes. Types that stay in blocks are copied to
+ * `quants`, and `scales` is not touched. */
 void myth_planar_write(void *quants, void *scales, const void *src, myth_dtype t, uint64_t n_rows, uint64_t n_in);
 
 #ifdef __cplusplus

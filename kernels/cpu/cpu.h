@@ -1,17 +1,18 @@
 /* cpu.h - what the files of the CPU device share: features, levels, workspaces, access to views.
  *
- * Levels   ref < avx2 < avx512 < amx on x86-64, ref < neon on AArch64; one `struct cpu_level` each, listed in
- *          levels.def. An op that a level leaves NULL is the next lower level's, and where no level has it, op.c's
- *          composition (the reference of the fused ops); is_exact always runs ref. A level whose `needs` the processor
- *          lacks is refused by name. Files named *_avx2.c, *_avx512.c, *_amx.c, *_neon.c are compiled with the flags of
- *          that level and hold nothing that runs before the level was chosen.
- * Ops      a level's op gets arguments that op_check.c has checked: views inside their buffers, types and shapes that
- *          ops.h allows, sizes within the reserved work shape, at least one row. It returns when its result is complete
- *          (the CPU stream runs each op at once), uses cpu_pool_run for threads and allocates nothing.
- * Bits     depend on neither the number of threads nor the partition: a thread owns whole sums, or partial sums with
- *          fixed borders are combined in index order
- * Work     one block per class, taken at myth_device_reserve, as large as the largest of the levels from ref to the one
- *          in use; an op may use its class from the first byte and finds garbage there:
+ * Levels   ref < avx2 < avx512 < amx on x86-64, ref < neon on AArch64. Each is one `struct cpu_level`, listed in
+ *          levels.def. Where a level has NULL for an op, the next lower level's op runs; where no level has the op,
+ *          op.c composes it of small ops (the reference of the fused ops). is_exact always runs ref. The device refuses
+ *          a level by name when the processor lacks one of its features. Files named *_avx2.c, *_avx512.c, *_amx.c and
+ *          *_neon.c are compiled with the flags of that level, so nothing in them may run before the level is chosen
+ * Ops      op_check.c has checked the arguments of a level's op: views are inside their buffers, types and shapes are
+ *          among those that ops.h allows, sizes are within the reserved work shape, and there is at least one row. The
+ *          op returns when its result is complete, since the CPU stream runs each op at once. It uses cpu_pool_run for
+ *          threads and allocates nothing
+ * Bits     results depend neither on the number of threads nor on how work is divided: one thread computes a whole sum,
+ *          or partial sums with fixed borders are combined in index order
+ * Work     workspaces are one block per class, taken at myth_device_reserve. Each is large enough for every level from
+ *          ref to the one in use. An op may use a block from its first byte; its contents are undefined:
  *            activations   quantised or converted activation rows, dequantised weight rows per thread
  *            attn_scratch  per-thread accumulators and score blocks
  *            logits        per-thread top-k heaps and per-tile partials */
@@ -45,11 +46,11 @@ enum {
     CPU_FEATURE_N = 14
 };
 
-/* Features that processor and operating system (xgetbv, arch_prctl) both allow. The first call asks the system for the
- * AMX state. */
+/* Features that both the processor and the operating system (xgetbv, arch_prctl) allow. The first call asks the system
+ * to let this process use the AMX tiles. */
 uint32_t cpu_features(void);
 const char *cpu_feature_name(int bit); /* "avx512_vnni" for bit 7 */
-/* "AMD EPYC 9B14", at most cap - 1 bytes; "CPU" when the processor does not say. */
+/* Writes the processor's name, such as "AMD EPYC 9B14", at most cap - 1 bytes of it; "CPU" when it reports none. */
 void cpu_brand(char *dst, size_t cap);
 
 /* ---- levels ---- */
@@ -61,8 +62,8 @@ typedef struct {
 struct cpu_level {
     const char *name;
     uint32_t needs;      /* feature bits */
-    struct myth_ops ops; /* NULL = the next lower level's */
-    /* Bytes that this level's ops need for the shape: a pure function of its arguments. NULL = none. */
+    struct myth_ops ops; /* NULL = the op of the next lower level */
+    /* Workspaces that this level's ops need for the shape: a pure function of its arguments. NULL = none. */
     void (*work)(cpu_work_bytes *out, const myth_work_shape *shape, int n_threads);
 };
 
@@ -79,7 +80,7 @@ struct cpu_device {
     struct cpu_pool *pool;
     uint32_t features;
     int level;                                          /* index in levels.def; exact = 0 */
-    unsigned char *activations, *attn_scratch, *logits; /* workspaces, 64-byte aligned; NULL when no level wants any */
+    unsigned char *activations, *attn_scratch, *logits; /* workspaces, 64-byte aligned; NULL when no level needs any */
     cpu_work_bytes work_bytes;
     unsigned char *graphs; /* n_graph slots of recorded ops */
     struct myth_buf *buf;  /* CPU_BUF_MAX slots; dev NULL = free */
@@ -100,14 +101,14 @@ static inline const unsigned char *cpu_row(myth_view v, uint64_t row, uint64_t n
     return (const unsigned char *)cpu_ptr(v) + row * myth_row_bytes(v.dtype, n);
 }
 
-/* Where the cached K (is_v 0) or V rows of one page or ring start: [kv_head][page_tok][head_dim]. K has k_new's type, V
- * v_new's. */
+/* Start of the cached K (is_v false) or V rows of one page or ring, [kv_head][page_tok][head_dim]. k_bytes is the size
+ * of the K part. */
 static inline unsigned char *cpu_kv_base(const struct myth_kv_place *kv, int32_t page, uint64_t k_bytes, bool is_v)
 {
     return (unsigned char *)cpu_ptr(kv->pool) + (uint64_t)page * kv->page_bytes + kv->layer_off + (is_v ? k_bytes : 0);
 }
 
-/* The positions gap0..gap1-1 that a run must not see at this place: none in a ring. */
+/* The evicted positions gap0..gap1-1 that attention skips for a run. Rings have none (ops.h, MYTH_RUN_GAP0). */
 struct cpu_gap {
     uint32_t gap0, gap1;
 };
@@ -118,21 +119,21 @@ static inline struct cpu_gap cpu_run_gap(const struct myth_kv_place *kv, const i
     return kv->is_ring || g.gap0 == g.gap1 ? (struct cpu_gap){0, 0} : g;
 }
 
-/* The last position that the run's row at `pos` sees. */
+/* The last position that attention shows to the run's row at `pos`. */
 static inline uint32_t cpu_run_last(const int32_t *run, uint32_t pos, uint32_t n_after)
 {
     const uint32_t left = (uint32_t)run[MYTH_RUN_POS0] + (uint32_t)run[MYTH_RUN_N_ROWS] - 1 - pos;
     return pos + (n_after < left ? n_after : left);
 }
 
-/* Of positions in aligned units: the first unit wholly in the gap, and how many there are. */
+/* Divides positions into units of `unit`. Returns how many units are wholly inside the gap; *first is the first one. */
 static inline uint32_t cpu_gap_units(struct cpu_gap g, uint32_t unit, uint32_t *first)
 {
     *first = g.gap0 / unit + (g.gap0 % unit > 0);
     return g.gap1 / unit > *first ? g.gap1 / unit - *first : 0;
 }
 
-/* The page and the row in it that hold position pos of a run's slot. */
+/* Returns the page that holds position pos of a run's sequence; *row is the row in that page. */
 static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t *table, const int32_t *run,
                                   uint32_t pos, uint32_t *row)
 {
@@ -144,28 +145,32 @@ static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t 
     return table[((uint64_t)(uint32_t)run[MYTH_RUN_SLOT] * kv->n_entry + entry) * 2];
 }
 
-/* Bytes of a row of keys in scratch and cache: none where they are made from the values. */
+/* Bytes of one key in scratch and cache; 0 where attention makes keys from the values. */
 static inline uint64_t cpu_key_bytes(myth_view k_new, uint32_t head_dim)
 {
     return k_new.buf ? myth_row_bytes(k_new.dtype, head_dim) : 0;
 }
-/* The value of position pos, in row, becomes its key. */
+/* Replaces the value of position pos, in row, by the key of that position (ops.h, myth_key_fold). */
 void cpu_fold_key(float *row, const struct myth_key_fold *fold, uint32_t pos, uint32_t head_dim);
 
-/* n elements of a row (n % block == 0) to f32, and f32 to a cache type (f32 f16 bf16 q8_0). Values as dtype.h defines
- * them; q8_0: scale s = amax / 127, stored as f16; each value times 1 / s (both f32) rounded to nearest, ties away. */
+/* Convert n elements of a row (n % block == 0) from any type to f32, and from f32 to a cache type (f32 f16 bf16 q8_0),
+ * with the values that dtype.h defines. Into q8_0: the scale is s = amax / 127, stored as f16; each value is multiplied
+ * by 1 / s in f32 and rounded to nearest, ties away from zero. */
 void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 
-/* moe_down's second half, a task over struct myth_moe_down_args: the entries' parts, weighted, onto their rows. */
+/* The second half of moe_down, as a task over struct myth_moe_down_args: adds the weighted parts of the entries to the
+ * rows of y. */
 void cpu_moe_add(void *arg, int tid, int n_threads);
-/* Books `bytes` for every expert that has entries. */
+/* Adds `bytes` to the device's count of expert bytes for every expert that has entries. */
 void cpu_count_experts(myth_stream *s, myth_view offset, uint32_t n_expert, uint64_t bytes);
 
-/* How a level folds a row into the residual: as fast_kernels.norm_row. */
+/* A level's function that adds a pending branch to a row of the residual, with the arguments of fast_kernels.norm_row.
+ */
 typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
                              uint32_t n, float eps, bool keep);
-/* capture_sum for every level: bound by memory, so all that differs is the fold, whose bits must be gather_norm's. */
+/* capture_sum for every level. It is bound by memory, so levels share it but for `fold`, which must give the bits of
+ * the level's gather_norm. */
 void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_fold_row fold);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* device_cpu.c - the CPU as a device: level choice, memory in the ledger, a stream that runs each op at once, records
- * for replay.
+/* device_cpu.c - the CPU as a device: it chooses the level, books memory in the ledger, and runs each op when it is
+ * issued or keeps it in a recording.
  *
- * Graphs   one block (class GRAPH) of n_graph slots; a slot is a header and n_record_ops records of (op, copy of its
+ * Graphs   one block (class GRAPH) of n_graph slots. A slot is a header and n_record_ops records of (op, copy of its
  *          arguments)
- * Handles  buffers and streams are slots of the device, so that a buffer books exactly its bytes */
+ * Handles  buffers and streams are slots inside the device, so that opening a buffer books exactly its bytes */
 #define _GNU_SOURCE
 #include "cpu.h"
 
@@ -61,8 +61,8 @@ static myth_status refuse_level(myth_error *err, const char *name, uint32_t miss
     return myth_fail(err, MYTH_EDEVICE, "cpu: no level \"%.32s\"; expected ref, avx2, avx512, amx, neon or auto", name);
 }
 
-/* Index of the level to use: the wanted one, else the highest that the features allow. A level that is refused makes it
- * -1. */
+/* Index of the level to use: the wanted one, else the highest that the features allow; -1 when the wanted level is
+ * refused. */
 static int choose_level(const myth_device_opts *opts, uint32_t features, myth_error *err)
 {
     const char *name = wanted_level(opts);
@@ -142,7 +142,7 @@ static void plan(myth_class_bytes *out, myth_class_bytes *own, const myth_device
                  const myth_work_shape *shape)
 {
     int n_threads = count_threads(opts), level = choose_level(opts, cpu_features(), NULL);
-    (void)own; /* the host's memory is the CPU's */
+    (void)own; /* the CPU has no memory besides the host's */
     out->bytes[MYTH_MEM_FIXED] =
         sizeof(struct cpu_device) + CPU_BUF_MAX * sizeof(struct myth_buf) + cpu_pool_bytes(n_threads);
     if (!shape)

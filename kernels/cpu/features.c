@@ -1,4 +1,4 @@
-/* features.c - what the processor can do and the system lets us use.
+/* features.c - the features that the processor has and the system lets us use.
  *
  * Source   Intel SDM vol. 2A, CPUID leaves 1, 7, 13, 0x80000002; Linux arch_prctl(ARCH_REQ_XCOMP_PERM) for the AMX tile
  *          state */
@@ -28,7 +28,7 @@ static uint64_t read_xcr0(void)
     return ((uint64_t)hi << 32) | lo;
 }
 
-/* The tile data state is switched off until the process asks for it once. */
+/* Linux keeps the AMX tile registers off until the process has asked for them once. */
 static bool request_amx(void)
 {
 #if defined(__linux__) && defined(SYS_arch_prctl)

@@ -1,7 +1,9 @@
-/* pool.c - start counter, completion counter and barrier, each waited for by spinning, then by futex.
+/* pool.c - the threads' start counter, completion counter and barrier. A waiting thread first spins, then sleeps in a
+ * futex.
  *
- * A waiter that is about to sleep first raises `n_asleep` of what it waits for; who changes the value looks at n_asleep
- * after the change (both sequentially consistent), so either the sleeper sees the new value or it is woken. */
+ * No wake-up is lost: a thread that is about to sleep first raises n_asleep of the word it waits for, and then looks at
+ * the value again. The thread that changes the value looks at n_asleep after the change. Both are sequentially
+ * consistent, so either the sleeper sees the new value or the changer sees the sleeper and wakes it. */
 #define _GNU_SOURCE
 #include "pool.h"
 
@@ -18,7 +20,7 @@
 #include <unistd.h>
 #endif
 
-enum { SPIN = 1000, LINE = 64 }; /* a pause is 10 to 50 ns: some 30 us */
+enum { SPIN = 1000, LINE = 64 }; /* SPIN pauses of 10 to 50 ns each are some 30 us */
 
 struct wait_word {
     _Alignas(LINE) atomic_uint value;
@@ -75,7 +77,7 @@ static void wake_all(struct wait_word *w)
 #endif
 }
 
-/* Returns the value once it differs from `seen`. */
+/* Waits until the value differs from `seen`, and returns it. */
 static unsigned wait_change(struct wait_word *w, unsigned seen)
 {
     for (int i = 0; i < SPIN; i++) {
@@ -129,7 +131,7 @@ myth_status cpu_pool_open(struct cpu_pool **out, myth_mem *mem, int n_threads, m
     if (!failed) {
         failed = pthread_attr_setstacksize(&attr, CPU_STACK_BYTES);
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals stay with the threads of the program */
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's own threads handle signals */
         for (int i = 1; i < n_threads && !failed; i++) {
             p->worker[i] = (struct worker){.pool = p, .tid = i};
             failed = pthread_create(&p->worker[i].thread, &attr, work, &p->worker[i]);

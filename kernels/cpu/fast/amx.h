@@ -1,5 +1,4 @@
-/* amx.h - kernels of the AMX level; everything else of that level is avx512.h's. Included only by files compiled for
- * the level. */
+/* amx.h - the kernels that the AMX level adds to those of avx512.h. Only files compiled for the level include it. */
 #ifndef MYTH_CPU_AMX_H
 #define MYTH_CPU_AMX_H
 

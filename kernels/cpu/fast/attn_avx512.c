@@ -1,21 +1,21 @@
-/* attn_avx512.c   one block of 64 keys folded into the rows of a tile: s = cap(q k), m' = max(m, s), w = e^(s - m'), l
- * = l e^(m - m') + sum w,
- *                 o = o e^(m - m') + sum w v
+/* attn_avx512.c   adds one block of 64 keys to the rows of a tile:
  *
- * Shapes     prefill: up to 64 rows (tokens x heads of a kv head); keys are converted and transposed to f32
- *            [head_dim][64] once for all of them, values to f32 [64][head_dim]; decode: a few rows, keys and values
+ *   s = cap(q k), m' = max(m, s), w = e^(s - m'), l = l e^(m - m') + sum w, o = o e^(m - m') + sum w v
+ *
+ * Shapes     prefill: up to 64 rows (tokens x heads of a kv head). Keys are converted and transposed to f32
+ *            [head_dim][64] once for all of them, values to f32 [64][head_dim]. Decode: a few rows; keys and values are
  *            converted in registers
- * Precision  f32 throughout; cache types are widened exactly
- * Order      over head_dim one chain per score, over keys one chain per output; a row's chain is the same whatever else
- *            is in the tile. Keys outside every row's reach are skipped, masked ones get weight 0
- * Limit      multiply-adds: 6 x 64 tiles from L1, 64 dimensions at a time (16 KiB of keys or values). Unpacking is
- *            reckoned at a tenth of the products of a full tile */
+ * Precision  f32 throughout; converting a cache type is exact
+ * Order      a score is one chain of operations over head_dim, an output one chain over keys. The chains of a row do
+ *            not depend on the other rows of the tile. Keys that no row sees are skipped; masked keys get weight 0
+ * Limit      multiply-adds: tiles of 6 rows x 64 from L1, 64 dimensions at a time (16 KiB of keys or values). By
+ *            calculation, not measurement, unpacking costs a tenth of the products of a full tile */
 #include "avx512.h"
 #include <math.h>
 
 enum { BLOCK = CPU_ATTN_BLOCK, SLAB = 64 };
 
-/* 16 elements from element d of a cached row. */
+/* Loads elements d .. d + 15 of a cached row. */
 FAST_INLINE __m512 load16(const unsigned char *row, uint32_t d, const myth_dtype t)
 {
     if (t == MYTH_F32)
@@ -81,7 +81,7 @@ FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint
             _mm512_store_ps(panel + (size_t)i * hd + d, load16(b->v[i], d, t));
 }
 
-/* Keys [*from, *to) of the block are in reach of some row. */
+/* The keys [*from, *to) of the block are those that exist and that some row of the tile may see. */
 static void reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t *from, uint32_t *to)
 {
     uint32_t first = 0, end = BLOCK;
@@ -102,14 +102,15 @@ static void reach(const struct fast_attn_tile *t, const struct fast_attn_block *
     *to = end > first ? end : first;
 }
 
-/* Scores in s become weights; m, l and fade of the row. */
+/* Turns the row's scores in s into weights, and updates the row's m, l and fade. */
 static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row)
 {
     float *s = t->s + (size_t)row * BLOCK;
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512 none = _mm512_set1_ps(-INFINITY);
     const __m512i first = _mm512_set1_epi32(t->first[row]), last = _mm512_set1_epi32(t->last[row]);
-    const uint64_t gap = b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0; /* a bit per key */
+    const uint64_t gap =
+        b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0; /* one bit per key */
     __m512 v[4], top = none;
     __mmask16 on[4];
     for (int i = 0; i < 4; i++) {
@@ -125,7 +126,7 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
     }
     float before = t->m[row], most = _mm512_reduce_max_ps(top);
     most = most > before ? most : before;
-    if (!(most > -INFINITY)) { /* nothing in reach yet */
+    if (!(most > -INFINITY)) { /* the row has seen no key yet */
         for (int i = 0; i < 4; i++)
             _mm512_store_ps(s + 16 * i, _mm512_setzero_ps());
         t->fade[row] = 1.0f;
@@ -144,7 +145,7 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
 
 /* ---- prefill ---- */
 
-/* s[n][64] (+)= q[n][d0 .. d0 + nd) panel[d][64] */
+/* Scores of n rows over nd dimensions: s[n][64] = q[n][d0 .. d0 + nd) panel[d][64] if d0 is 0, else this is added. */
 FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d0, uint32_t nd, const int n)
 {
     __m512 f[24];
@@ -170,7 +171,8 @@ FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d0,
         _mm512_store_ps(s + 16 * i, f[i]);
 }
 
-/* o[n][d .. d + 16 w) = o fade + s[n][from .. to) panel[j][d ..) */
+/* Adds weighted values of n rows and 16 w dimensions: o[n][d .. d + 16 w) = o[n] fade[n] + sum over j in [from, to) of
+ * s[n][j] panel[j][d .. d + 16 w) */
 FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, uint32_t from, uint32_t to, const int n,
                             const int w)
 {
@@ -267,7 +269,7 @@ void avx512_attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b
 
 /* ---- decode ---- */
 
-/* s[r][j] for n rows and the keys j..j + 3; in place of one that does not exist stands key `any`, its score is masked
+/* s[r][j] for n rows and the keys j..j + 3. A key that does not exist is replaced by key `any`; its score is masked
  * later. */
 FAST_INLINE void score_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t j,
                            uint32_t any, const int n, const myth_dtype type)
@@ -293,7 +295,7 @@ FAST_INLINE void score_few(struct fast_attn_tile *t, const struct fast_attn_bloc
         }
     }
     FAST_UNROLL
-    for (int r = 0; r < n; r++) { /* four sums of 16 lanes at once */
+    for (int r = 0; r < n; r++) { /* adds the 16 lanes of four sums at once */
         __m256 h[4];
         FAST_UNROLL
         for (int i = 0; i < 4; i++)
@@ -350,7 +352,7 @@ FAST_INLINE void values_few(struct fast_attn_tile *t, const struct fast_attn_blo
         value_few(t, b, row, d, from, to, n, 1, type);
 }
 
-/* Four rows at a time; DO(n, type) does rows row..row + n - 1. */
+/* Takes four rows at a time; DO(n, type) computes rows row..row + n - 1. */
 #define BY_ROWS(type)                       \
     for (uint32_t row = 0; row < t->n_q;) { \
         switch (t->n_q - row) {             \

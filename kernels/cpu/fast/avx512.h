@@ -1,7 +1,7 @@
 /* avx512.h - what the *_avx512.c files share: their kernels, named avx512_<what>, and small vector helpers.
  *
- * Included only by files compiled for the level. The bf16 and vnni kernels are entered only where the processor has
- * them (level_avx512.c). */
+ * Only files compiled for the level include it. level_avx512.c calls the kernels with bf16 instructions only where the
+ * processor has them. */
 #ifndef MYTH_CPU_AVX512_H
 #define MYTH_CPU_AVX512_H
 
@@ -10,11 +10,11 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* Lane i is on for i < n; n may be past 16. */
+/* The mask of the lanes i < n; n may be larger than 16. */
 FAST_INLINE __mmask16 avx512_mask(uint32_t n) { return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1u); }
 
-/* e^x, relative error below 2e-7; 0 below -104, inf above 88.8. 2^n times a degree-6 polynomial on [-ln 2 / 2, ln 2 /
- * 2]. */
+/* e^x as 2^n times a polynomial of degree 6 on [-ln 2 / 2, ln 2 / 2]. The relative error is below 2e-7; the result is 0
+ * below -104 and inf above 88.8. */
 FAST_INLINE __m512 avx512_exp(__m512 x)
 {
     const __m512 lo = _mm512_set1_ps(-104.0f), hi = _mm512_set1_ps(89.0f);
@@ -32,8 +32,8 @@ FAST_INLINE __m512 avx512_exp(__m512 x)
     return _mm512_scalef_ps(p, n);
 }
 
-/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), the sign put back; below 0.25 an odd polynomial keeps the relative
- * error below 2e-7. */
+/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), with the sign of x. Below 0.25 an odd polynomial takes its place, to
+ * keep the relative error below 2e-7. */
 FAST_INLINE __m512 avx512_tanh(__m512 x)
 {
     const __m512 one = _mm512_set1_ps(1.0f);
@@ -63,10 +63,10 @@ AVX512_PACK(bf16_wide)
 AVX512_PACK(f16)
 AVX512_PACK(f32)
 #undef AVX512_PACK
-/* avx512_pack_bf16_pair of rows that were just made: they lie in L1. */
+/* avx512_pack_bf16_pair for rows that were just made and are in L1, so that it need not prefetch. */
 void avx512_pair_bf16(void *panel, const unsigned char *x, size_t row_bytes, uint32_t n_out, uint32_t n_k);
 
-/* n values of a row, 256 at most, as blocks.h has them. */
+/* Unpacks n values of a row, 256 at most, to whole numbers with scales and minima (blocks.h). */
 typedef void avx512_unpack(int8_t *restrict q, float *restrict scale, float *restrict min,
                            const unsigned char *restrict p, uint32_t n);
 #define AVX512_UNPACK(name, type, kernel) avx512_unpack avx512_unpack_##name;
@@ -101,7 +101,7 @@ AVX512_GEMV(f32)
 extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_sums, avx512_form_super,
     avx512_form_bf16, avx512_form_f32;
 
-/* Decode: types with blocks of 256 have a form of their own. */
+/* The decode form of a type: types with blocks of 256 have their own. */
 #define AVX512_DECODE_FORM(type) \
     ((type) >= MYTH_Q2_K && (type) <= MYTH_IQ4_XS && (type) != MYTH_IQ4_NL ? &avx512_form_super : &avx512_form_i8_gemv)
 
@@ -119,7 +119,7 @@ void avx512_cap(float *x, uint32_t n, float softcap);
 float avx512_largest(const float *x, uint32_t n);
 void avx512_exp_sums(const float *x, uint32_t n, float m, float *sum, float *weighted);
 
-/* What the tables of all levels with these vectors share. */
+/* The fields of struct fast_kernels that are the same for every level with these vectors. */
 #define AVX512_ROWS                                                                                               \
     .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope,                            \
     .row_to_f32 = avx512_row_to_f32, .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block,        \

@@ -1,4 +1,4 @@
-/* dotprod_neon.c - the NEON kernels once more for processors with sdot, reached only through the level's choice. */
+/* dotprod_neon.c - the NEON kernels compiled for processors with sdot. kernels_neon.c chooses them. */
 #if !defined(__clang__)
 #pragma GCC target("arch=armv8.2-a+dotprod")
 #endif

@@ -1,17 +1,17 @@
-/* fast.h - the fast CPU path: drivers shared by all levels (fast_*.c) over a table of inner kernels that each level
- * fills.
+/* fast.h - the fast CPU path: drivers that all levels share (fast_*.c), which call a table of inner kernels that each
+ * level fills.
  *
- * Forms    activations of a matrix product are converted once per op to the form that the weight type wants: f32, bf16,
- *          or i8 in blocks of 32 with a scale. The layout of a form is the level's own business; a row of it takes
- *          bytes(k) and is zero past k
+ * Forms    a driver converts the activations of a matrix product once per op to the form that the weight type needs:
+ *          f32, bf16, or i8 in blocks of 32 with a scale. Only the level knows the layout of its forms. A converted row
+ *          of k inputs takes bytes(k) and is filled up with zeros
  * Prefill  weights are unpacked panel by panel (FAST_PANEL outputs x up to FAST_KC inputs) into a per-thread buffer,
- *          then every row of the step passes over the panel: unpacking costs 1 / n_rows of the products. The weights
- *          themselves stay as in the file
- * Decode   weights stream once from memory for up to a few rows at a time, dot products against rows in registers and
- *          L1
- * Bits     one (row, output) is always the same chain of operations over k, blocks in order: not a function of n_rows,
- *          tiles, panels, threads. Prefill and decode chains differ (is_decode chooses, never the row count)
- * Threads  work items are handed out by cpu_pool_take; each output is written by one thread */
+ *          and every row of the step is multiplied with the panel. So unpacking costs 1 / n_rows of the products, and
+ *          the weights themselves stay as in the file
+ * Decode   each weight is read once from memory for all rows, a few rows at a time; the rows stay in registers and L1
+ * Bits     an output of a row is always the same chain of operations over its inputs, in the order of blocks. It does
+ *          not depend on n_rows, tiles, panels or threads. The chains of prefill and decode differ; is_decode chooses
+ *          between them, never the number of rows
+ * Threads  take work items with cpu_pool_take; one thread writes an output */
 #ifndef MYTH_CPU_FAST_H
 #define MYTH_CPU_FAST_H
 
@@ -22,18 +22,18 @@ extern "C" {
 #endif
 
 enum {
-    FAST_PANEL = 32,                             /* outputs of a panel                                               */
-    FAST_KC = 2048,                              /* inputs of a panel at most: 256 KiB as f32, stays in L2            */
-    FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4, /* a thread's buffer for panels, behind the converted rows */
-    FAST_UNIT_BYTES = 512,                       /* at most, of a row that is shorter than its form's unit */
+    FAST_PANEL = 32,                             /* outputs of a panel                                             */
+    FAST_KC = 2048,                              /* most inputs of a panel: 256 KiB as f32, which stay in L2       */
+    FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4, /* a thread's panel buffer, in the workspace after converted rows */
+    FAST_UNIT_BYTES = 512, /* most bytes of a converted row that is shorter than its form's unit */
     FAST_TYPES = MYTH_DTYPE_N,
-    FAST_ATTN_ROWS = 64 /* (token, head) rows of a query tile                               */
+    FAST_ATTN_ROWS = 64 /* most (token, head) rows of a query tile */
 };
 
-/* The quantised types besides q8_0 and q4_0, whose kernels every level writes by hand. Of the others a level needs one
- * function, the values of up to 256 inputs of a row as whole numbers with scales and minima (blocks.h), and four
- * kernels for all: X(name, type, kernel), where the kernel is one scale a block of 32 (`one`), with a minimum (`min`),
- * a scale for each half (`half`), or both (`both`). */
+/* The quantised types other than q8_0 and q4_0, for which every level has kernels of their own. For each type here a
+ * level needs one function, which unpacks up to 256 inputs of a row to whole numbers with scales and minima (blocks.h).
+ * Four kernels then serve all of them, by what a block of 32 has: one scale (`one`), a scale and a minimum (`min`), a
+ * scale for each half (`half`), or a scale and a minimum for each half (`both`). X(name, type, kernel) */
 #define FAST_BLOCK_TYPES(X) \
     X(q4_1, Q4_1, min)      \
     X(q5_0, Q5_0, one)      \
@@ -43,29 +43,31 @@ enum {
     X(q2_k, Q2_K, both)     \
     X(q3_k, Q3_K, half) X(q4_k, Q4_K, min) X(q5_k, Q5_K, min) X(q6_k, Q6_K, half) X(iq4_xs, IQ4_XS, one)
 
-/* A converted row: convert reads n floats and writes bytes(n), what lies past n as zeros of the form. */
+/* A form of activations. convert reads n floats and writes bytes(n); places of the form past n become zeros. */
 struct fast_form {
     size_t (*bytes)(uint32_t n); /* a multiple of 64 */
     void (*convert)(void *dst, const float *x, uint32_t n);
 };
 
-/* One weight type. n_in is a multiple of the type's block; k0 and n_k of a panel are multiples of 32, but for the last
- * panel of a row of a type without blocks, which pack fills up with zeros to one. */
+/* The kernels of one weight type. n_in is a multiple of the type's block. k0 and n_k of a panel are multiples of 32.
+ * The one exception is the last panel of a type without blocks: pack fills it up with zeros to a multiple of 32. */
 struct fast_mat {
     const struct fast_form *gemm_form, *gemv_form;
-    /* rows w, w + row_bytes, ... n_out of them (the rest of the panel is zero), inputs k0 .. k0 + n_k */
+    /* Unpacks inputs k0 .. k0 + n_k - 1 of the n_out weight rows at w, w + row_bytes, ... The results of the panel's
+     * other outputs are never stored. */
     void (*pack)(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
-    /* c[r * ldc + o] (k0 == 0 ? = : +=) the product of rows 0..n_rows-1 with the panel; n_in: the whole row */
+    /* The product of rows 0..n_rows-1 of x with the panel: sets c[r * ldc + o] where k0 is 0, else adds to it. n_in is
+     * the length of a whole row. */
     void (*gemm)(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
                  uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k);
-    /* y[r * ldy + o] = product of row r with weight row o */
+    /* y[r * ldy + o] = the product of row r of x with weight row o */
     void (*gemv)(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,
                  size_t x_bytes, uint32_t n_rows, uint32_t n_in);
-    uint32_t panel_bytes; /* of 32 inputs */
+    uint32_t panel_bytes; /* bytes of a panel for 32 inputs */
 };
 
-/* Asks memory for n bytes of each row of a panel, FAST_AHEAD of them before pack reads them: 32 rows are more streams
- * than a processor's own prefetcher follows. Where nothing is mapped nothing happens. */
+/* Prefetches n bytes of each row of a panel. pack calls it FAST_AHEAD bytes before it reads them, because 32 rows are
+ * more streams than a processor's own prefetcher follows. An address that is not mapped is ignored. */
 enum { FAST_AHEAD = 192 };
 static inline void fast_ask_rows(const unsigned char *w, size_t row_bytes, uint32_t n_out, size_t n)
 {
@@ -74,21 +76,21 @@ static inline void fast_ask_rows(const unsigned char *w, size_t row_bytes, uint3
             __builtin_prefetch(w + at);
 }
 
-/* The rows of a query tile while they pass over key blocks. All arrays belong to one thread. */
+/* The rows of a query tile, to which blocks of keys are added one after the other. All arrays belong to one thread. */
 struct fast_attn_tile {
     uint32_t n_q, head_dim;         /* rows of the tile, <= FAST_ATTN_ROWS; head_dim % 16 == 0                 */
     const float *q[FAST_ATTN_ROWS]; /* query rows                                                             */
-    int32_t first[FAST_ATTN_ROWS], last[FAST_ATTN_ROWS]; /* positions that they see                                */
+    int32_t first[FAST_ATTN_ROWS], last[FAST_ATTN_ROWS]; /* first and last position that each row sees         */
     float *o; /* [FAST_ATTN_ROWS][head_dim] weighted sums of values, 0 before the first block */
-    float m[FAST_ATTN_ROWS], l[FAST_ATTN_ROWS]; /* largest score so far (-inf), sum of weights (0)         */
-    float *s;                   /* scratch [FAST_ATTN_ROWS][CPU_ATTN_BLOCK]                                */
-    float *panel, *keys;        /* scratch [CPU_ATTN_BLOCK][head_dim] each; keys: the driver's              */
-    float fade[FAST_ATTN_ROWS]; /* scratch                                                                */
+    float m[FAST_ATTN_ROWS], l[FAST_ATTN_ROWS]; /* largest score so far (starts as -inf), sum of weights (0) */
+    float *s;                   /* scratch for scores [FAST_ATTN_ROWS][CPU_ATTN_BLOCK]                     */
+    float *panel, *keys;        /* scratch [CPU_ATTN_BLOCK][head_dim] each; the driver makes folded keys in `keys` */
+    float fade[FAST_ATTN_ROWS]; /* scratch: the factor for o and l when m grows                            */
     float softcap;
 };
-/* A block of CPU_ATTN_BLOCK keys from position j0; rows are NULL before the first key and past the last. Keys [gap0,
- * gap1) of the block count nothing: they are NULL at its ends, and between two keys the one before stands in their
- * place. */
+/* A block of CPU_ATTN_BLOCK keys from position j0. Pointers before the first key and past the last one are NULL. Keys
+ * [gap0, gap1) of the block were evicted and get weight 0. Their pointers are NULL at the start and end of the block;
+ * between two keys they are those of the key before the gap, so that kernels can load something. */
 struct fast_attn_block {
     int32_t j0, gap0, gap1;
     const unsigned char *k[CPU_ATTN_BLOCK], *v[CPU_ATTN_BLOCK];
@@ -97,20 +99,20 @@ struct fast_attn_block {
 
 struct fast_kernels {
     struct fast_mat mat[FAST_TYPES];
-    /* x = (x + RMS(pend) * w_post) * x_scale (pend, w_post may be NULL, x_scale 0: none), stored back to x when keep; y
-     * = RMS(x) * w, or x when w is NULL */
+    /* The prologue, then a norm: x = (x + RMS(pend) * w_post) * x_scale, where pend and w_post may be NULL and x_scale
+     * 0 scales by 1; stored back to x when keep. y = RMS(x) * w, or x when w is NULL. */
     void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
                      uint32_t n, float eps, bool keep);
     /* h = gelu_tanh(g) * up; h may be g */
     void (*geglu)(float *h, const float *g, const float *up, size_t n);
-    /* One head: dst = rope(RMS(src) * w) * scale; w NULL = no norm, rope NULL = none; dst may be src */
+    /* One head: dst = rope(RMS(src) * w) * scale; w NULL = no norm, rope NULL = no rotation; dst may be src */
     void (*head_rope)(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps,
                       float scale);
     void (*row_to_f32)(float *dst, const void *src, myth_dtype t, uint32_t n, float scale);
     void (*row_from_f32)(void *dst, myth_dtype t, const float *src, uint32_t n);
-    /* Folds one key block into the tile: scores, cap, mask, weights to the new maximum, values. A block that is all
-     * masked for a row leaves the row as it was. block_few: few rows, keys used in place; its sums run in another order
-     */
+    /* Adds one block of keys to the tile: scores, cap, mask, new maximum, weights, values. A row that sees no key of
+     * the block stays as it was. attn_block_few is for few rows: it uses the keys where they are, and its sums have
+     * another order. */
     void (*attn_block)(struct fast_attn_tile *t, const struct fast_attn_block *b);
     void (*attn_block_few)(struct fast_attn_tile *t, const struct fast_attn_block *b);
     /* o = o * a + part * b */
@@ -118,11 +120,12 @@ struct fast_kernels {
     /* x = softcap * tanh(x / softcap) */
     void (*cap)(float *x, uint32_t n, float softcap);
     float (*largest)(const float *x, uint32_t n);
-    /* sums over x[i] - m of e^x and of x e^x, in f32 lanes, -inf counts nothing */
+    /* With d = x[i] - m: *sum = the sum of e^d, *weighted = the sum of d e^d, in f32 lanes. x[i] = -inf adds nothing.
+     */
     void (*exp_sums)(const float *x, uint32_t n, float m, float *sum, float *weighted);
 };
 
-/* ---- drivers: one per op, the level's table chooses the kernels ---- */
+/* ---- drivers: one per op; they call the kernels of the level's table ---- */
 
 void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, const struct fast_kernels *f);
 void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f);
@@ -139,14 +142,14 @@ void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, con
 void fast_head_topk(myth_stream *s, const struct myth_head_topk_args *a, const struct fast_kernels *f);
 void fast_head_logits(myth_stream *s, const struct myth_head_logits_args *a, const struct fast_kernels *f);
 
-/* Workspaces of the drivers, for a level's table and for each other. */
+/* Sizes of the drivers' workspaces. fast_work is for the table of a level, the others for the drivers. */
 void fast_work(cpu_work_bytes *out, const myth_work_shape *shape, int n_threads);
 size_t fast_rows_bytes(const myth_work_shape *shape); /* for converted rows, at `activations` */
 size_t fast_product_bytes(const myth_work_shape *shape, int n_threads);
 size_t fast_attn_bytes(const myth_work_shape *shape, int n_threads);
 size_t fast_head_bytes(const myth_work_shape *shape, int n_threads);
 
-/* Loops whose trip count is a constant after inlining and whose arrays must become registers. */
+/* Before loops whose trip count is a constant after inlining and whose arrays must become registers. */
 #ifdef __clang__
 #define FAST_UNROLL _Pragma("clang loop unroll(full)")
 #else

@@ -1,16 +1,18 @@
 /* fast_attn.c   o[r,h,:] = softmax(mask(cap(q[r,h,:] k[j,:]))) v[j,:], drivers for prefill and decode
  *
- * Prefill    a query tile is some tokens of one run x the heads that share a kv head, at most FAST_ATTN_ROWS rows; it
- *            passes over the key blocks that any of its rows sees. Tiles are taken from a counter, the long ones first
- * Decode     one row per run: its keys are cut into at most CHUNKS parts at positions that depend on its own position
- *            and gap alone; the parts are computed by any thread and folded in order. With enough rows to occupy the
- *            threads each row folds its parts at once: the same operations in the same order
- * Gap        blocks wholly in the run's gap are not visited, so a long sequence of few rows costs its rows
- * Bits       blocks are aligned to absolute positions and masked keys change nothing, so a row does not feel tiles,
- *            chunks, pages, rings
- * Folded     keys that are not stored are made from a block's values, once a tile, and used as floats
- * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys, as many made
- *            ones; then the parts
+ * Prefill    a query tile is some tokens of one run x the heads that share a kv head, at most FAST_ATTN_ROWS rows.
+ *            Blocks of keys that any of its rows sees are added to it one after the other. Threads take tiles from a
+ *            counter; the tiles with most keys come first
+ * Decode     there is one row per run. Its keys are cut into at most CHUNKS parts at positions that depend on the row's
+ *            own position and gap only. Where there are few rows, threads share the parts of a row and join the results
+ *            in order afterwards. Where rows suffice to keep all threads busy, one thread computes and joins all parts
+ *            of a row: the same operations in the same order
+ * Gap        blocks wholly in the run's gap are skipped, so an evicted part of a sequence costs nothing
+ * Bits       blocks are aligned to absolute positions, and masked keys add nothing. So a row's result does not depend
+ *            on tiles, chunks, pages or rings
+ * Folded     folded keys are made from a block's values, once for each tile and block, and used as f32
+ * Work       attn_scratch: for each thread sums [rows][head_dim], scores [rows][block], a panel of keys
+ *            [block][head_dim], and as much for folded keys; after these the parts of decode
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao et al., FlashAttention
  *            (2022) */
 #include "fast.h"
@@ -18,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNKS = 16, CHUNK_BLOCKS = 4 }; /* parts of a decode row at most; blocks of a part at least */
+enum { CHUNKS = 16, CHUNK_BLOCKS = 4 }; /* most parts of a decode row; fewest blocks of a part */
 
 struct job {
     struct cpu_device *d;
@@ -27,12 +29,13 @@ struct job {
     const int32_t *runs, *row_run, *pos;
     uint32_t group;                         /* heads per kv head                 */
     uint32_t tile_tok, tile_heads, n_split; /* prefill: tokens and heads of a tile, tiles per group of heads */
-    uint32_t row0, n_rows;                  /* decode: the rows of this wave     */
+    uint32_t row0, n_rows;                  /* decode: the rows                  */
     bool is_split;
     float *parts; /* decode: [row][kv_head][CHUNKS][group][head_dim + 2] */
 };
 
-/* Of one thread: sums, scores, the keys' panel, and a block of keys where they are made from values. */
+/* The scratch of one thread: sums, scores, the panel, and a block of folded keys if the device was reserved for them.
+ */
 static size_t thread_floats(const myth_work_shape *s)
 {
     const size_t block = (size_t)CPU_ATTN_BLOCK * s->head_dim;
@@ -54,16 +57,16 @@ size_t fast_attn_bytes(const myth_work_shape *s, int n_threads)
 
 /* ---- keys ---- */
 
-/* Where the rows of one kv head of one run lie. */
+/* What is needed to find the keys and values of one kv head of one run. [2] is K, V. */
 struct keys {
     const struct myth_attn_args *a;
-    const unsigned char *fresh[2],
-        *cached[2]; /* K, V: scratch row of position pos0; first byte of the layer in page 0 */
+    const unsigned char *fresh[2];  /* the scratch row of position pos0   */
+    const unsigned char *cached[2]; /* the head's first row in page 0     */
     size_t row_bytes[2];
     const int32_t *table;
     struct cpu_gap gap;
     uint32_t pos0, head;
-    uint32_t gone; /* entries that the table lacks past the gap */
+    uint32_t gone; /* pages wholly in the gap, which the table lacks */
 };
 
 static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t head)
@@ -75,7 +78,7 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
     k.gap = cpu_run_gap(&a->kv, run);
     k.gone = cpu_gap_units(k.gap, a->kv.page_tok, &first);
     const myth_view fresh[2] = {a->k_new, a->v_new};
-    uint64_t layer_bytes = 0; /* of K, before V */
+    uint64_t layer_bytes = 0; /* bytes of K, which come before V */
     for (int i = 0; i < 2; i++) {
         k.row_bytes[i] =
             (size_t)(i == 0 ? cpu_key_bytes(fresh[i], a->head_dim) : myth_row_bytes(fresh[i].dtype, a->head_dim));
@@ -93,8 +96,8 @@ static uint32_t in_block(uint32_t pos, uint32_t j0)
     return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK;
 }
 
-/* Keys of the block out of its values, [CPU_ATTN_BLOCK][head_dim] at `made`. A gap's rows, which count nothing, share
- * their neighbour's. */
+/* Makes the folded keys of a block from its values, as f32 [CPU_ATTN_BLOCK][head_dim] at `made`. Evicted rows inside
+ * the block have the value of the row before them, so they share its key too; their weight is 0. */
 static void make_keys(struct fast_attn_block *b, const struct keys *k, uint32_t j0, const struct fast_kernels *f,
                       float *made)
 {
@@ -113,7 +116,7 @@ static void make_keys(struct fast_attn_block *b, const struct keys *k, uint32_t 
     b->k_type = MYTH_F32;
 }
 
-/* The rows of positions [from, to) of the block from j0; the others NULL. */
+/* Fills in the block from position j0: pointers for positions [from, to), NULL for the others. */
 static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t j0, uint32_t from, uint32_t to)
 {
     const struct myth_kv_place *kv = &k->a->kv;
@@ -151,7 +154,7 @@ static void begin_tile(struct fast_attn_tile *t, const struct job *j, int tid)
     t->o = base;
     t->s = t->o + (size_t)FAST_ATTN_ROWS * hd;
     t->panel = t->s + FAST_ATTN_ROWS * CPU_ATTN_BLOCK;
-    t->keys = t->panel + (size_t)CPU_ATTN_BLOCK * hd; /* there when the shape says folds_keys */
+    t->keys = t->panel + (size_t)CPU_ATTN_BLOCK * hd; /* only there when the shape has folds_keys */
 }
 
 static void clear_tile(struct fast_attn_tile *t)
@@ -173,7 +176,7 @@ static const int32_t *run_of(const struct job *j, uint32_t row)
     return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH;
 }
 
-/* What row i of the tile sees, which is row `row` of the step. */
+/* Sets the positions that row i of the tile sees. It is row `row` of the step. */
 static void see(const struct job *j, struct fast_attn_tile *t, uint32_t i, uint32_t row)
 {
     t->first[i] = (int32_t)first_key(j, (uint32_t)j->pos[row]);
@@ -221,7 +224,9 @@ static void prefill_task(void *arg, int tid, int n_threads)
     struct fast_attn_tile t;
     (void)n_threads;
     begin_tile(&t, j, tid);
-    uint32_t end = a->n_rows, row0 = end, at = 0; /* runs from the last to the first: rows [row0, end), first item at */
+    /* Goes through the runs from the last to the first. The present run has the rows [row0, end) and the items from
+     * `at` on. */
+    uint32_t end = a->n_rows, row0 = end, at = 0;
     for (uint32_t item = cpu_pool_take(j->d->pool, 1); end > 0;) {
         while (row0 > 0 && (row0 == end || j->row_run[row0 - 1] == j->row_run[end - 1]))
             row0--;
@@ -267,8 +272,8 @@ void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, c
 
 /* ---- decode ---- */
 
-/* How the key blocks of a decode row are cut: n blocks from `first` on, without the `gone` ones from `hole` on; parts
- * of len blocks. */
+/* How the keys of a decode row are cut: into n_chunk parts of len blocks each. The row has n blocks, starting with
+ * block `first`; the `gone` blocks from `hole` on were evicted and are not among the n. */
 struct cut {
     uint32_t n, first, hole, gone, len, n_chunk;
 };
@@ -289,7 +294,7 @@ static struct cut cut_row(const struct job *j, uint32_t row)
     return c;
 }
 
-/* Part `part` of a row into the tile: heads head .. head + n_q. */
+/* Adds part `part` of the row's keys to the tile, after clearing it. */
 static void decode_part(const struct job *j, struct fast_attn_tile *t, uint32_t row, uint32_t head_kv, uint32_t part)
 {
     const uint32_t pos = (uint32_t)j->pos[row], from = first_key(j, pos);
@@ -315,7 +320,7 @@ static void aim(const struct job *j, struct fast_attn_tile *t, uint32_t row, uin
     }
 }
 
-struct state { /* one head of a row after some parts */
+struct state { /* the result of one head of a row after some of the parts */
     float *o, m, l;
 };
 
@@ -401,7 +406,7 @@ static void decode_task(void *arg, int tid, int n_threads)
             decode_whole(j, &t, j->row0 + i / a->n_head_kv, i % a->n_head_kv);
         return;
     }
-    uint32_t pair = 0, at = 0; /* first item of the pair */
+    uint32_t pair = 0, at = 0; /* the present pair (row, kv head), and its first item */
     for (uint32_t item = cpu_pool_take(j->d->pool, 1); pair < n_pair;) {
         const uint32_t n_chunk = cut_row(j, j->row0 + pair / a->n_head_kv).n_chunk;
         if (item >= at + n_chunk) {
@@ -429,7 +434,7 @@ void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, con
     j.parts = (float *)(void *)j.d->attn_scratch + (size_t)n_threads * thread_floats(shape);
     j.n_rows = a->n_rows;
     j.is_split = n_threads > 1 && n_pair < 2 * (uint32_t)n_threads && n_pair <= fit && j.group <= FAST_ATTN_ROWS;
-    if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) { /* short: not worth waking a thread */
+    if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) { /* too short to be worth waking a thread */
         struct fast_attn_tile t;
         begin_tile(&t, &j, 0);
         decode_whole(&j, &t, 0, 0);

@@ -1,13 +1,13 @@
-/* fast_head.c   head_topk and head_logits: vocabulary tiles through the decode product, each tile reduced while it is
- * in L1
+/* fast_head.c   head_topk and head_logits: the logits of one tile of the vocabulary at a time, with the decode product.
+ * head_topk reduces each tile while it is in L1.
  *
- * Order      as the reference: tiles of MYTH_HEAD_TILE with fixed borders give (max, sum e^(x-m), sum e^(x-m)(x-m)),
- *            combined in index order, so neither threads nor rows change a bit; prefill and decode use the same product
- *            here
- * Precision  logits as the decode product of the level; sums of a tile in f32 lanes, over tiles in double
- * Traffic    the head matrix once per ROWS rows; a full row of logits never exists
- * Limit      memory bandwidth. A tile whose largest logit cannot enter the heap is not looked at again
- * Work       logits: per-tile partials, per-thread heaps and tiles; activations: the converted rows */
+ * Order      as in the reference (head_tiles.h): tiles have fixed borders and are joined in index order, so bits depend
+ *            neither on threads nor on the number of rows. Prefill and decode use the same product here
+ * Precision  logits have the precision of the level's decode product; sums within a tile are f32 lanes, sums over tiles
+ *            double
+ * Traffic    the head matrix, once for every ROWS rows; a full row of logits never exists
+ * Limit      memory bandwidth. A tile whose largest logit cannot enter the heap is not searched for candidates
+ * Work       logits: what head_tiles.h lists; activations: the converted rows */
 #include "fast.h"
 #include "kernels/cpu/ref/head_tiles.h"
 
@@ -21,7 +21,7 @@ struct job {
     const struct fast_mat *mat;
     struct cpu_head head;
     uint32_t row0, n_rows;
-    unsigned char *rows; /* [ROWS] converted */
+    unsigned char *rows; /* [ROWS] converted rows of x */
     size_t row_bytes;
 };
 
@@ -47,7 +47,7 @@ static void reduce_tile(const struct job *j, struct cpu_head_part *part, cpu_can
         p.sum_x = (double)sum_x;
     }
     j->head.partial[(size_t)b * j->head.n_tile + tile] = p;
-    /* ids arrive in ascending order, so an equal logit never replaces a kept one */
+    /* A thread sees ids in ascending order, so a logit equal to a kept one never replaces it. */
     if (part->n_kept[b] == a->k && !(p.most > kept[0].logit))
         return;
     for (uint32_t v = 0; v < n; v++)

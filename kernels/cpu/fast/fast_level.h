@@ -1,10 +1,10 @@
-/* fast_level.h - the ops of a fast level out of the drivers. Included once by each level_<level>.c, which first defines
+/* fast_level.h - makes the ops of a fast level from the drivers. The file of each level includes it once, after
  *
  *   static const struct fast_kernels *kernels_of(const myth_stream *s)      the table for this processor
  *
- * The ops of Gemma 3n's streams are a few passes over rows beside its products and stay the reference's, as moe_route
- * does. Attention needs head_dim % 16 == 0, q8_0 caches % 32 (device.c); other widths go to the reference. rope_table,
- * kv_merge, geglu, qkv_rope_store and copy are left to the lower levels: the fused ops hold what is hot of them. */
+ * Some ops stay those of the reference level: the ops of Gemma 3n's streams and moe_route are only a few passes over
+ * rows, which cost little beside the products; and the time-critical parts of rope_table, kv_merge, geglu and
+ * qkv_rope_store are in the fused ops. Attention with another head_dim than a multiple of 16 runs on the reference. */
 #include "fast.h"
 #include "kernels/cpu/ref/ref.h"
 

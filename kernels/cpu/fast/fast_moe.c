@@ -1,14 +1,15 @@
-/* fast_moe.c   moe_geglu and moe_down: the products of proj, each expert's matrices against the entries that chose it
+/* fast_moe.c   moe_geglu and moe_down: multiplies the entries of each expert with the expert's matrices, with the
+ * products of proj
  *
- * Order      entries are converted in the order of experts, so an expert's rows lie side by side; then items of
- *            FAST_PANEL outputs of one expert are taken from a counter. An item's products stay in a tile, ROWS rows of
- *            it at a time, and each row of the tile goes to its entry's own place
- * Entries    as many at a time as the workspace holds in converted form; an expert that is cut in two is read twice,
- *            which changes no bits
- * Bits       one (entry, output) is the chain of proj's product in the same kind of step
- * Traffic    the matrices of every expert with entries, once; a row's conversion once per expert that it chose
- * Limit      decode: memory bandwidth; prefill: the dot product rate, weights unpacked once per ROWS entries where a
- *            panel of all inputs does not fit its buffer */
+ * Order      first the rows of all entries are converted, in the order of experts, so that the rows of one expert are
+ *            side by side. Then threads take items, an item being FAST_PANEL outputs of one expert, from a counter. The
+ *            products of ROWS entries at a time go into a tile, and each row of the tile to the place of its entry
+ * Passes     a pass takes as many entries as the workspace holds in converted form. An expert whose entries are in two
+ *            passes is read twice, which changes no bits
+ * Bits       an output of an entry is the same chain of operations as in proj, in the same kind of step
+ * Traffic    the matrices of every expert that has entries, once; each row is converted once per expert that it chose
+ * Limit      decode: memory bandwidth. Prefill: the rate of dot products; where a panel of all inputs does not fit its
+ *            buffer, weights are unpacked again for every ROWS entries */
 #include "fast.h"
 
 #include <string.h>
@@ -18,11 +19,11 @@ enum { ROWS = 48 };
 struct job {
     struct cpu_device *d;
     const struct fast_kernels *f;
-    /* rows to multiply: of entry i row i / share of src */
+    /* The rows to multiply: entry i has row i / share of src. */
     const float *src;
     uint32_t n_in, share;
     const int32_t *offset, *order;
-    /* n_matrix of them, row o of expert e's is row e * expert_rows + first_row + o */
+    /* The n_matrix stacks of matrices: row o of expert e is row e * expert_rows + first_row + o. */
     const struct fast_mat *mat;
     const unsigned char *w[2];
     uint64_t first_row[2], expert_rows;
@@ -30,7 +31,7 @@ struct job {
     uint32_t n_matrix, n_out;
     float *dst; /* [n_entry, n_out] */
     bool is_decode;
-    /* the pass: entries order[at0] .. order[at1 - 1], and the experts among them */
+    /* The present pass: entries order[at0] .. order[at1 - 1], and the experts that have any of them. */
     const struct fast_form *form;
     size_t row_bytes;
     uint32_t at0, at1, n_expert;
@@ -52,7 +53,8 @@ static void rows_task(void *arg, int tid, int n_threads)
 
 static size_t whole_panel(const struct job *j) { return (size_t)(j->n_in + 31) / 32 * j->mat->panel_bytes; }
 
-/* tile[r * FAST_PANEL + o] of rows x against outputs w; a packed panel holds all inputs. */
+/* tile[r * FAST_PANEL + o] = the product of row r of x with row o of w, for n rows and n_out outputs. With is_packed,
+ * `panel` already contains all inputs of w; else it is scratch. */
 static void multiply(const struct job *j, float *tile, const unsigned char *w, const unsigned char *x, uint32_t n,
                      uint32_t n_out, void *panel, bool is_packed)
 {
@@ -71,7 +73,7 @@ static void multiply(const struct job *j, float *tile, const unsigned char *w, c
     }
 }
 
-/* Outputs o .. o + n_out of expert e for all its entries of the pass. */
+/* Computes the outputs o .. o + n_out - 1 of expert e for all of its entries in the pass. */
 static void make_outputs(const struct job *j, uint32_t e, uint32_t o, uint32_t n_out, unsigned char *panel)
 {
     float tile[2][ROWS * FAST_PANEL];

@@ -1,7 +1,8 @@
-/* fast_rows.c   ops of one row each, over the threads: embed_gather, rms_norm, gather_norm
+/* fast_rows.c   embed_gather, rms_norm and gather_norm: ops that compute each row by itself
  *
- * Traffic    the rows once; a single row is not worth waking a thread for
- * Precision  the level's row kernels (rows_avx512.c and its neighbours) */
+ * Threads    divide the rows; for a single row no thread is woken
+ * Traffic    the rows, once
+ * Precision  that of the level's row kernels (rows_avx512.c, vec8_rows.h) */
 #include "fast.h"
 
 struct gather {

@@ -1,18 +1,19 @@
-/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon) but for quantised products, over primitives
- * on 8 floats that the including file defines.
+/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon), except for quantised products. They are
+ * written over primitives on 8 floats, which the including file defines.
  *
- * Included once by kernels_avx2.c and neon.h, after
+ * kernels_avx2.c and neon.h include it once, after they have defined
  *   v8  8 floats: v8_set1 v8_load v8_store v8_add v8_sub v8_mul v8_div v8_fma(a, b, c) = a b + c, v8_max v8_min
  *       v8_round (to nearest even), v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y) = a < b ? x : y, v8_sum
- *       v8_most, v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (8 stored elements widened), v8_to_f16 v8_to_i8 (rounded
- *       and stored)
+ *       v8_most (largest), v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (load 8 stored elements as floats), v8_to_f16
+ *       v8_to_i8 (round and store)
  *
- * Form       f32: [k], zero to a multiple of 32. The same for prefill and decode
- * Panels     f32: [k][32]
+ * Form       f32 [k], filled up with zeros to a multiple of 32, for prefill and decode
+ * Panels     f32 [k][32]
  * Precision  f32
- * Limit      prefill: multiply-adds of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)
- * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h, vec8_attn.h: included here alone, in this order. Quantised
- *            products: gemm_avx2.c and gemv_avx2.c, or vec8_blocks.h */
+ * Limit      prefill: multiply-adds; decode: memory bandwidth. Tiles are small, since there are 16 vector registers (on
+ *            NEON, 16 pairs)
+ * Parts      vec8_rows.h, vec8_gemm.h, vec8_gemv.h and vec8_attn.h, which only this file includes, in this order.
+ *            Quantised products are in gemm_avx2.c and gemv_avx2.c, and in vec8_blocks.h for NEON */
 #ifndef MYTH_CPU_FAST_VEC8_H
 #define MYTH_CPU_FAST_VEC8_H
 
@@ -28,7 +29,7 @@ enum { PANEL_F32 = 4096, BLOCK = CPU_ATTN_BLOCK, ROWS_F32 = 6, ROWS_X = 4, AHEAD
 FAST_INLINE v8 v8_zero(void) { return v8_set1(0.0f); }
 FAST_INLINE v8 v8_abs(v8 x) { return v8_max(x, v8_sub(v8_zero(), x)); }
 
-/* The first n < 8 of p, zeros behind; and back. */
+/* Loads the first n < 8 floats at p, followed by zeros; v8_store_n stores only the first n. */
 FAST_INLINE v8 v8_load_n(const float *p, uint32_t n)
 {
     float t[8] = {0.0f};
@@ -53,7 +54,7 @@ FAST_INLINE void v8_put(float *p, v8 v, uint32_t i, uint32_t n)
         v8_store_n(p + i, v, n - i);
 }
 
-/* e^x, relative error below 3e-7, for x within -87.3..88.3; at the borders outside. */
+/* e^x with a relative error below 3e-7. x outside -87.3..88.3 counts as the nearer border. */
 FAST_INLINE v8 v8_exp(v8 x)
 {
     x = v8_min(v8_max(x, v8_set1(-87.3f)), v8_set1(88.3f));
@@ -70,7 +71,7 @@ FAST_INLINE v8 v8_exp(v8 x)
     return v8_mul(p, v8_pow2(n));
 }
 
-/* (1 - e) / (1 + e), e = e^(-2|x|), with the sign of x; an odd polynomial below 0.25. */
+/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), with the sign of x; an odd polynomial below 0.25. */
 FAST_INLINE v8 v8_tanh(v8 x)
 {
     v8 one = v8_set1(1.0f), a = v8_abs(x), xx = v8_mul(x, x), e = v8_exp(v8_mul(a, v8_set1(-2.0f)));
@@ -91,7 +92,7 @@ FAST_INLINE v8 v8_tanh(v8 x)
 #include "vec8_attn.h"
 /* clang-format on */
 
-/* What the tables of all levels with these vectors share. */
+/* The fields of struct fast_kernels that are the same for every level with these vectors. */
 #define VEC8_FLOATS                                                                                                    \
     [MYTH_F32] = {&form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32},                                      \
     [MYTH_F16] = {&form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32}, [MYTH_BF16] = {&form_f32, &form_f32, \

@@ -1,13 +1,13 @@
-/* gemm_amx.c   prefill on AMX: c[r, o] = sum_k x[r, k] w[o, k] in bf16 tiles, for bf16, q8_0 and q4_0 weights
+/* gemm_amx.c   prefill on AMX: c[r, o] = sum_k x[r, k] w[o, k] in bf16 tiles, for bf16 and all quantised weights
  *
- * Shapes     panel and rows as the bf16 form of gemm_avx512.c: [k/2][32][2], a tile of B is 16 pairs x 16 outputs with
- *            a stride of 128 bytes; a tile of A is 16 rows x 32 inputs, as the rows lie
- * Precision  products of bf16, sums in f32 over k in pairs (tdpbf16ps); quantised weights are widened and rounded to
- *            bf16, activations too: less error than activations in int8
- * Order      an output's chain runs over k only, whatever rows share its tile
- * Limit      four tdpbf16ps per four tile loads
- * Lost       int8 tiles for quantised weights, reckoned: the scale of every block of 32 inputs costs a pass over 32 x
- *            32 sums, about what vpdpbusd costs in all
+ * Shapes     panel and rows have the bf16 form of gemm_avx512.c, [k/2][32][2]. A tile of B is 16 pairs x 16 outputs
+ *            with a stride of 128 bytes; a tile of A is 16 rows x 32 inputs, read where the rows are
+ * Precision  products of bf16, sums in f32 over pairs of k (tdpbf16ps). Quantised weights are dequantised and rounded
+ *            to bf16, as activations are, which is less error than activations in int8 have
+ * Order      an output is one chain over k, whatever rows share its tile
+ * Limit      four tdpbf16ps for every four tile loads
+ * Lost       int8 tiles for quantised weights, by calculation: the scale of every block of 32 inputs costs a pass over
+ *            32 x 32 sums, which takes about as long as the whole product with vpdpbusd
  * Source     Intel Architecture Instruction Set Extensions Programming Reference, chapter AMX */
 #include "amx.h"
 
@@ -15,7 +15,7 @@
 
 enum { TILE = 16, STEP_BYTES = 2048 };
 
-/* Names of tile registers: the intrinsics paste the number into the instruction. */
+/* Names of tile registers. They are macros because the intrinsics paste the number into the instruction. */
 #define C0 0
 #define C1 1
 #define C2 2
@@ -31,7 +31,7 @@ struct tile_config {
     uint8_t rows[16];
 };
 
-/* Tiles for n rows of x, 1..32. */
+/* Sets the shapes of the tile registers for n rows of x, 1..32. */
 static void configure(uint32_t n)
 {
     const uint8_t first = (uint8_t)(n < TILE ? n : TILE), second = (uint8_t)(n > TILE ? n - TILE : 1);
@@ -44,7 +44,8 @@ static void configure(uint32_t n)
     _tile_loadconfig(&c);
 }
 
-/* sums [32][32] += rows x panel, n rows of at most 32 */
+/* sums[32][32] += the product of the rows at x with the panel, over n_step steps of 32 inputs. is_tall: there are more
+ * than 16 rows. */
 static void product(float *sums, const unsigned char *panel, const unsigned char *x, size_t x_bytes, uint32_t n_step,
                     bool is_tall)
 {
@@ -134,7 +135,8 @@ static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes,
     }
 }
 
-/* Other blocks, through their values in f32: 256 inputs of the panel's rows at a time. */
+/* Packs types with other blocks: dequantises 256 inputs of the panel's rows at a time to f32 and rounds them to bf16.
+ */
 static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
                         uint32_t n_k, avx512_unpack *unpack, myth_dtype t)
 {

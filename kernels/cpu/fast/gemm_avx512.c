@@ -4,18 +4,19 @@
  *                                   bf16 [16][32][2]                                         2,048 bytes   (bf16)
  *                                   f32  [32][32]  4,096 bytes  (f32, f16; bf16 without the dot)
  *            x rows: i8 [k] then k/32 f32 scales then k/32 i32 (-128 * sum of the block); bf16 [k]; f32 [k]
- *            Other blocks: [8][32][4] u8, scales [32] or one row for each half of the block, then minima in the same
- *            way; u8 = w + 128, or w itself where there are minima (it is not negative then). Their x rows: i8 [k],
- *            then for each 32 a scale f32, for each half -128 * its sum i32, minus the sum times the scale f32
- * Precision  i8: each block of 32 exact in i32, then f32 fused multiply-adds over the blocks in order; bf16: vdpbf16ps
- *            over k in pairs; f32: fused multiply-adds over k
- * Limit      i8: 10 of 12 issue slots of a block are dot products (8 vpdpbusd, one multiply, one multiply-add per 16
- *            outputs): 0.8 of the vpdpbusd peak; bf16 and f32: the peak. Measured on Zen 5, one core: 0.77 and 0.93
- * Blocks     a scale for each half of a block costs three vector operations more per 16 outputs, a minimum one.
- *            Unpacking goes through 256 inputs of 16 rows at a time as bytes in L1 (blocks.h)
+ *            other blocks: [8][32][4] u8, then scales [32], two rows of them where each half of a block has its own,
+ *            then minima in the same way; u8 = w + 128, or w itself where there are minima, since w is not negative
+ *            then. Their x rows: i8 [k]; then for each 32 inputs a scale f32, -128 times the sum of each half i32 x 2,
+ *            and minus the sum times the scale f32
+ * Precision  i8: the sum of a block of 32 is exact in i32, then f32 fused multiply-adds over the blocks in order. bf16:
+ *            vdpbf16ps over pairs of k. f32: fused multiply-adds over k
+ * Limit      the vpdpbusd peak for i8, of which scales leave 0.8: for 16 outputs a block takes 8 vpdpbusd, a multiply
+ *            and a multiply-add. bf16 and f32 can reach their peak. Measured on one core of a Zen 5: 0.77 and 0.93
+ * Blocks     a scale for each half of a block costs three more vector operations per 16 outputs, a minimum one more.
+ *            Types with other blocks are unpacked to bytes in L1, 256 inputs of 16 rows at a time (blocks.h)
  * Tiles      6 x 32 (i8: 12 sums in i32 and 12 in f32), 12 x 32 (bf16, f32)
- * Lost       i8 4 x 48: 0.74, 3 x 64: 0.61, 8 x 16: 0.68, 5 x 32: 0.72; correction by weight sums: a load more per 16
- *            outputs */
+ * Lost       fraction of the peak with other tiles for i8: 4 x 48 0.74, 3 x 64 0.61, 8 x 16 0.68, 5 x 32 0.72.
+ *            Correcting the +128 by sums of weights instead of sums of x: one more load per 16 outputs */
 #include "avx512.h"
 
 #include "engine/base/blocks.h"
@@ -26,7 +27,7 @@ enum { PANEL_I8 = 1152, PANEL_BF16 = 2048, PANEL_F32 = 4096, SCALES = 1024 };
 
 enum kind { Q8, Q4, BF16_PAIR, BF16_WIDE, F16_WIDE, F32_WIDE };
 
-/* What one row gives to 8 dwords of the panel, group g of its block of 32 inputs. */
+/* The 8 dwords of the panel that come from group g of one row's block of 32 inputs. */
 FAST_INLINE __m256i load_group(const unsigned char *w, int g, enum kind kind)
 {
     switch (kind) {
@@ -43,7 +44,7 @@ FAST_INLINE __m256i load_group(const unsigned char *w, int g, enum kind kind)
     }
 }
 
-/* 16 rows x 8 dwords to 8 x 16; row i of the result goes to dst + 128 i. */
+/* Transposes 16 rows x 8 dwords to 8 x 16; row i of the result goes to dst + 128 i. */
 FAST_INLINE void transpose_16x8(unsigned char *dst, const __m256i row[16])
 {
     __m512i a[8], b[8];
@@ -66,7 +67,8 @@ FAST_INLINE void transpose_16x8(unsigned char *dst, const __m256i row[16])
     }
 }
 
-/* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
+/* Packs a block of 32 inputs of up to 32 rows. The last row stands in for rows past n_out, whose outputs are never
+ * stored. */
 FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
                             enum kind kind)
 {
@@ -106,7 +108,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
             fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         pack_block(panel, w, row_bytes, n_out, kind);
     }
-    if (n_k % 32) { /* types without blocks only */
+    if (n_k % 32) { /* only types without blocks have a rest */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof tail);
         for (uint32_t o = 0; o < n_out; o++)
@@ -142,7 +144,7 @@ FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min)
     return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1);
 }
 
-/* n inputs of 16 rows, the columns 16 half.. of the panel. */
+/* Packs n inputs of 16 rows into the columns 16 half .. 16 half + 15 of the panel. */
 FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[16], uint32_t half, uint32_t n,
                             avx512_unpack *unpack, const bool has_half, const bool has_min)
 {
@@ -216,14 +218,15 @@ FAST_BLOCK_TYPES(BLOCK_TYPE)
 
 /* ---- products ---- */
 
-struct out { /* where a tile goes, which of its 32 columns exist */
+struct
+    out { /* where a tile goes, the mask of its columns that exist, and whether c already has sums of earlier panels */
     float *c;
     size_t ldc;
     __mmask16 mask[2];
     bool add;
 };
 
-FAST_INLINE void tile_begin(__m512 *f, const struct out *t, int n) /* f: [n][2] */
+FAST_INLINE void tile_begin(__m512 *f, const struct out *t, int n) /* f is [n][2] */
 {
     FAST_UNROLL
     for (int i = 0; i < 2 * n; i++)
@@ -238,7 +241,7 @@ FAST_INLINE void tile_end(const __m512 *f, const struct out *t, int n)
         _mm512_mask_storeu_ps(t->c + (size_t)(i / 2) * t->ldc + 16 * (i % 2), t->mask[i % 2], f[i]);
 }
 
-FAST_INLINE __m512i dword(const void *p) /* one dword in every lane */
+FAST_INLINE __m512i dword(const void *p) /* the dword at p, in every lane */
 {
     int32_t v;
     memcpy(&v, p, 4);
@@ -280,7 +283,8 @@ FAST_INLINE void tile_i8(const struct out *t, const unsigned char *p, const unsi
 
 FAST_INLINE __m512 real(const void *p) { return _mm512_castsi512_ps(dword(p)); }
 
-/* Inputs [4 from, 4 to) of a block of 32: half h of it, or all. ws, wm: the scales and minima of the part. */
+/* Adds the products of a block of 32 inputs, or of its half h if has_half. ws and wm are the scales and minima of that
+ * part. */
 FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws, const float *wm,
                              const unsigned char *x, const unsigned char *meta, size_t xb, const int n, const int h,
                              const bool has_half, const bool has_min)
@@ -310,7 +314,7 @@ FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws,
         if (!has_min)
             continue;
         __m512 neg = real(m + 12);
-        if (has_half) /* the half's own: its i32 over 128, times the scale */
+        if (has_half) /* minus the sum of this half: the stored i32 / 128, times the scale */
             neg = _mm512_mul_ps(_mm512_cvtepi32_ps(dword(m + 4 + 4 * h)),
                                 _mm512_mul_ps(s, _mm512_set1_ps(1.0f / 128.0f)));
         f[2 * r] = _mm512_fmadd_ps(_mm512_load_ps(wm), neg, f[2 * r]);
@@ -318,7 +322,7 @@ FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws,
     }
 }
 
-/* The tile of blocks with two scales or with minima; see the shapes. */
+/* A tile of types whose blocks have two scales or minima ("other blocks" at the head of the file). */
 FAST_INLINE void tile_blocks(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb,
                              uint32_t n_in, uint32_t k0, uint32_t n_k, const int n, const bool has_half,
                              const bool has_min)
@@ -372,7 +376,8 @@ FAST_INLINE void tile_f32(const struct out *t, const unsigned char *p, const uns
     tile_end(f, t, n);
 }
 
-/* Whole tiles of `tall` rows, then the rest in one shorter tile. TILE(n) passes rows t.c, x. */
+/* The gemm functions multiply whole tiles first, then the remaining rows in one shorter tile. TILE(n) multiplies the n
+ * rows at x into t.c; NEXT(n) moves past them. */
 #define REST(n)  \
     case n:      \
         TILE(n); \

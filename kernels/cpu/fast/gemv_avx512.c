@@ -1,18 +1,19 @@
-/* gemv_avx512.c   decode: y[r, o] = sum_k x[r, k] w[o, k], weights read once from memory, as they lie in the file
+/* gemv_avx512.c   decode: y[r, o] = sum_k x[r, k] w[o, k], with the weights as in the file, read once from memory
  *
- * Shapes     w rows of types with blocks of 32, bf16, f16, f32 (super-blocks: gemv_super_avx512.c); x rows in the form
- *            that rows_avx512.c makes: i8 by units of 128 inputs, 256 bytes: [4 blocks][first 16] i8, [4 blocks][last
- *            16] i8, then per lane (block = lane / 4) minus the sum of its 8 values, i32, and the scale of its block,
- *            f32; the last unit is filled up with zeros
- * Precision  quantised: a lane of a unit exact in i32, then one f32 multiply-add per unit in order, 16 lanes added at
- *            the end; bf16: vdpbf16ps; f16, f32: f32 multiply-adds
- * Minima     w = d q + m: m times what the unit keeps of x's sums
- * Traffic    the weights. A unit of q4_0 is 72 bytes and about 12 vector operations, of q8_0 136 and 12: two to four
- *            times what one core gets from memory, so up to four rows of x cost little more than one
- * Tiles      one weight row x 1..4 rows of x: the matrix is read as one stream, 4 KiB ahead of the loads. Further rows
- *            of x find it in L1
- * Lost       4 weight rows at once: 0.8 to 0.9 of the bandwidth of one; no prefetch: 0.9; overlapping loads instead of
- *            one that is put in: 0.8 to 0.9 (Zen 5, 2 threads, mapped file)
+ * Shapes     w has blocks of 32, or is bf16, f16 or f32 (super-blocks of 256: gemv_super_avx512.c). For quantised types
+ *            rows of x are i8 in units of 128 inputs (rows_avx512.c). A unit has 256 bytes: [4 blocks][first 16] i8,
+ *            [4 blocks][last 16] i8, then for each of 16 lanes minus the sum of the lane's 8 values, i32, and the scale
+ *            of its block (lane / 4), f32. The last unit is filled up with zeros
+ * Precision  quantised: the sum of a lane over a unit is exact in i32, then one f32 multiply-add per unit in order; the
+ *            16 lanes are added at the end. bf16: vdpbf16ps. f16, f32: f32 multiply-adds
+ * Minima     for w = d q + m, m is multiplied with the sums of x that the unit contains
+ * Traffic    the weights. A unit of q4_0 is 72 bytes and about 12 vector operations, one of q8_0 136 bytes and 12. The
+ *            operations keep up with two to four times the bandwidth that a core gets, so up to four rows of x cost
+ *            little more than one
+ * Tiles      one weight row x 1..4 rows of x. The matrix is read as one stream, with prefetches 4 KiB ahead. Further
+ *            rows of x find the weight row in L1
+ * Lost       bandwidth in comparison: 4 weight rows at once 0.8 to 0.9, no prefetch 0.9, overlapping loads in place of
+ *            an insert 0.8 to 0.9 (Zen 5, 2 threads, mapped file)
  * Source     blocks: GGUF specification */
 #include "avx512.h"
 
@@ -20,14 +21,15 @@
 
 enum { UNIT = 128, UNIT_BYTES = 256, ROWS_X = 4, AHEAD = 4096 };
 
-/* Words of a 136-byte q8_0 unit: first halves of its blocks, last halves of three of them (the fourth ends past 128
- * bytes), scales. */
+/* The 16-bit words of four q8_0 blocks (136 bytes) that hold the first 16 values of each block, the last 16 of the
+ * first three (the fourth block's end past byte 128 and are loaded separately), and the scales. */
 static const uint16_t q8_first[32] = {1,  2,  3,  4,  5,  6,  7,  8,  18, 19, 20, 21, 22, 23, 24, 25,
                                       35, 36, 37, 38, 39, 40, 41, 42, 52, 53, 54, 55, 56, 57, 58, 59};
 static const uint16_t q8_last[32] = {9,  10, 11, 12, 13, 14, 15, 16, 26, 27, 28, 29,
                                      30, 31, 32, 33, 43, 44, 45, 46, 47, 48, 49, 50};
 static const uint16_t q8_scale[32] = {0, 0, 0, 0, 17, 17, 17, 17, 34, 34, 34, 34, 51, 51, 51, 51};
-/* Words of a 72-byte q4_0 unit: nibbles of three blocks (the fourth ends past 64 bytes), scales. */
+/* The 16-bit words of four q4_0 blocks (72 bytes) that hold the nibbles of the first three blocks (the fourth's end
+ * past byte 64 and are loaded separately), and the scales. */
 static const uint16_t q4_nibble[32] = {1,  2,  3,  4,  5,  6,  7,  8,  10, 11, 12, 13,
                                        14, 15, 16, 17, 19, 20, 21, 22, 23, 24, 25, 26};
 static const uint16_t q4_scale[32] = {0, 0, 0, 0, 9, 9, 9, 9, 18, 18, 18, 18, 27, 27, 27, 27};
@@ -35,10 +37,10 @@ static const uint16_t q4_scale[32] = {0, 0, 0, 0, 9, 9, 9, 9, 18, 18, 18, 18, 27
 struct unit {
     __m512i first, last;
     __m512 scale, min;
-}; /* unsigned values, the scale of each lane's block, and its m where the type has one */
+}; /* values as unsigned bytes, the scale of each lane's block, and its minimum where the type has one */
 
-/* The kinds of blocks, and how far (as a power of two) their unsigned values lie above the true ones; -1: not at all,
- * there is a minimum. */
+/* The kinds of blocks. Their unsigned bytes are the true values plus 2^shift_of(kind); -1 means that nothing was added,
+ * because the type has a minimum. */
 enum quant { Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4 };
 FAST_INLINE int shift_of(enum quant kind)
 {
@@ -54,7 +56,7 @@ FAST_INLINE size_t bytes_of(enum quant kind)
                                           : 17;
 }
 
-/* Few wide loads: while lines are on their way, every access to one costs again. */
+/* Uses few wide loads: while a cache line is on its way from memory, each further load from it costs extra. */
 FAST_INLINE struct unit unit_q8(const unsigned char *p)
 {
     struct unit u;
@@ -78,7 +80,7 @@ FAST_INLINE struct unit unit_q4(const unsigned char *p)
     return u;
 }
 
-/* The f16 at p of each of four blocks, in the lanes of its block. */
+/* The f16 at offset p of each of four blocks, copied to the four lanes of that block. */
 FAST_INLINE __m512 four_halves(const unsigned char *p, size_t block)
 {
     uint16_t h[4];
@@ -89,7 +91,8 @@ FAST_INLINE __m512 four_halves(const unsigned char *p, size_t block)
     return _mm512_permutexvar_ps(by_4, _mm512_castps128_ps512(_mm_cvtph_ps(_mm_cvtsi64_si128((long long)all))));
 }
 
-/* The other types: the nibbles end each block, before them d, m, a word of fifth bits as the type has them. */
+/* A unit of the other types. Each block ends with its nibbles; before them are d, m and a word of fifth bits, where the
+ * type has them. */
 FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
 {
     const size_t block = bytes_of(kind), at = block - 16;
@@ -130,7 +133,8 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
     return u;
 }
 
-/* One unit of a weight row against n rows; shift turns minus the sum into the offset of the unsigned values. */
+/* Adds the products of one unit of a weight row with n rows of x. Minus the sum of x, shifted, takes off again what the
+ * unsigned bytes have too much. */
 FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n,
                           const enum quant kind)
 {
@@ -161,7 +165,8 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
     for (int r = 0; r < n; r++)
         acc[r] = _mm512_setzero_ps();
     for (uint32_t u = 0; u < n_in / UNIT; u++, w += 4 * block, x += UNIT_BYTES) {
-        for (size_t line = 0; line + 8 < 4 * block; line += 64) /* the odd line comes with its neighbours */
+        for (size_t line = 0; line + 8 < 4 * block;
+             line += 64) /* a rest of 8 bytes shares a line with its neighbours */
             _mm_prefetch((const char *)w + AHEAD + line, _MM_HINT_T0);
         unit_dot(acc, w, x, xb, n, kind);
     }
@@ -178,7 +183,7 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
 
 enum kind { BF16_PAIR, BF16_WIDE, F16_WIDE, F32_WIDE };
 
-/* Elements [k, n) of a row, at most 16, widened; the other lanes are zero. */
+/* Elements [k, n) of a row as f32, at most 16; the other lanes are zero. */
 FAST_INLINE __m512 load_float(const unsigned char *w, uint32_t k, uint32_t n, enum kind kind)
 {
     if (kind == F32_WIDE)
@@ -187,7 +192,7 @@ FAST_INLINE __m512 load_float(const unsigned char *w, uint32_t k, uint32_t n, en
     return kind == F16_WIDE ? _mm512_cvtph_ps(h) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* Elements [k, n) of the row, at most one step: 32 bf16 pairs, 16 of the others. */
+/* Adds the products of elements [k, n), at most one step: 32 elements of BF16_PAIR, 16 of the other kinds. */
 FAST_INLINE void step_float(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t k,
                             uint32_t n, const int n_x, enum kind kind)
 {
@@ -210,7 +215,7 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
                            uint32_t n_in, const int n_x, enum kind kind)
 {
     const uint32_t step = kind == BF16_PAIR ? 32 : 16, element = kind == F32_WIDE ? 4 : 2;
-    __m512 a[ROWS_X], b[ROWS_X]; /* two chains: one would wait for itself */
+    __m512 a[ROWS_X], b[ROWS_X]; /* two chains, since in one each addition would wait for the last */
     FAST_UNROLL
     for (int r = 0; r < n_x; r++)
         a[r] = b[r] = _mm512_setzero_ps();
@@ -228,7 +233,7 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = _mm512_reduce_add_ps(_mm512_add_ps(a[r], b[r]));
 }
 
-/* All weight rows; for each, all rows of x. ROW(n) does n of them. */
+/* Goes through all weight rows, and for each through all rows of x. ROW(n) computes n rows of x. */
 #define GEMV(name)                                                                                          \
     void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
                             const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \

@@ -1,18 +1,19 @@
-/* gemv_super_avx512.c   decode on super-blocks of 256: y[r, o] = sum_k x[r, k] w[o, k], weights read once from memory,
- * as they lie in the file
+/* gemv_super_avx512.c   decode with super-blocks of 256: y[r, o] = sum_k x[r, k] w[o, k], with the weights as in the
+ *                       file, read once from memory
  *
- * Shapes     w rows of q2_k .. q6_k, iq4_xs (layouts: engine/base/dtype.h), n_in % 256 == 0; x rows in the form `super`
- *            of rows_avx512.c, 448 bytes for 256 inputs: two units of 128 as [8 sub-blocks][first 8] i8, [8
- *            sub-blocks][last 8] i8; f32 [16]: scales of the 8 blocks of 32, then minus their sums times those; f32
- *            [16]: the scale of each sub-block of 16; f32 [16]: minus the sub-blocks' sums times scales
- * Order      a lane holds 8 inputs of one sub-block, so its i32 sum has one scale: 16 scales of a super-block are one
- *            vector, made once and spread over the lanes of each unit by one permutation
- * Minima     and the offsets of stored quants never touch the quants: they are products of 16 numbers with 16 sums of x
- * Precision  a lane of a unit exact in i32, then f32 multiply-adds over units in order, in two chains
- * Traffic    the weights. A super-block of q4_k is 144 bytes and about 45 instructions, of q6_k 210 and 50. Out of L2
- *            at 2.5 GHz one core passes q4_k at 14.6 GB/s, q6_k at 19.4, q5_k at 17.4 (q4_0 at 15): 10 to 11 ns a
- *            super-block of any type, so what is smaller is bound by issue first
- * Tiles      one weight row x 1..4 rows of x, as gemv_avx512.c
+ * Shapes     w is q2_k .. q6_k or iq4_xs (layouts: engine/base/dtype.h), n_in % 256 == 0. Rows of x have the form
+ *            `super` of rows_avx512.c, 448 bytes for 256 inputs: two units of 128, each [8 sub-blocks][first 8] i8, [8
+ *            sub-blocks][last 8] i8; then f32 [8] scales of the blocks of 32, f32 [8] minus their sums times these;
+ *            f32 [16] the scale of each sub-block of 16; f32 [16] minus the sums of the sub-blocks times these
+ * Order      a lane has 8 inputs of one sub-block, so one scale applies to its i32 sum. The 16 scales of a super-block
+ *            are made once as one vector, and one permutation gives the lanes of a unit theirs
+ * Minima     minima and the offsets of stored quants are never applied to the quants: they are 16 numbers, multiplied
+ *            with 16 sums of x
+ * Precision  the sum of a lane over a unit is exact in i32, then f32 multiply-adds over units in order, in two chains
+ * Traffic    the weights. A super-block of q4_k is 144 bytes and about 45 instructions, one of q6_k 210 bytes and 50.
+ *            Out of L2 at 2.5 GHz, one core reads q4_k at 14.6 GB/s, q6_k at 19.4 and q5_k at 17.4 (q4_0 at 15). That
+ *            is 10 to 11 ns for a super-block of any type, so smaller types are bound by instructions, not memory
+ * Tiles      one weight row x 1..4 rows of x, as in gemv_avx512.c
  * Source     blocks: gguf-py quants.py */
 #include "avx512.h"
 
@@ -20,8 +21,9 @@
 
 enum { SUPER_BYTES = 448, BY_32 = 256, SCALE_16 = 320, NEG_16 = 384, ROWS_X = 4, AHEAD = 4096 };
 
-/* scale: with mins of 32 the scales of 8 blocks, then what their sums are taken times; else of 16 sub-blocks, and
- * `less` of them. */
+/* An unpacked super-block: a and b are the values of its two units as unsigned bytes. Types with a scale for each block
+ * of 32 have the 8 scales in `scale`, followed by the 8 factors for minus the sums of x (minima or offsets). Types with
+ * a scale for each sub-block of 16 have 16 scales in `scale` and 16 such factors in `less`. */
 struct super {
     __m512i a[2], b[2];
     __m512 scale, less;
@@ -39,11 +41,11 @@ FAST_INLINE __m512i qwords(long long a, long long b, long long c, long long d, l
 {
     return _mm512_set_epi64(h, g, f, e, d, c, b, a);
 }
-/* Byte i of a 16-byte head in the low byte of each dword: an index for shuffle_epi8. */
+/* An index for shuffle_epi8: puts byte i of a 16-byte head into the low byte of a dword and zeros into the rest. */
 #define BYTE(i) (int)(0x80808000u | (unsigned)(i))
 
 FAST_INLINE __m512i low(__m512i v, int mask) { return _mm512_and_si512(v, _mm512_set1_epi8((char)mask)); }
-/* a | (b & mask), bits of a below those of the mask */
+/* a | (b & mask); the bits of a are below those of the mask */
 FAST_INLINE __m512i under(__m512i a, __m512i b, int mask)
 {
     return _mm512_ternarylogic_epi32(a, b, _mm512_set1_epi8((char)mask), 0xf8);
@@ -56,7 +58,7 @@ FAST_INLINE __m512 half_of(const unsigned char *p)
     return _mm512_set1_ps(_cvtsh_ss(h));
 }
 
-/* 64 bytes, loaded once: they straddle two lines, and compilers would rather load them again for each use. */
+/* Loads 64 bytes once. They straddle two cache lines, and compilers like to load them again for each use. */
 FAST_INLINE __m512i wide(const unsigned char *p)
 {
     __m512i v = _mm512_loadu_si512(p);
@@ -64,21 +66,21 @@ FAST_INLINE __m512i wide(const unsigned char *p)
     return v;
 }
 
-/* Natural halves of a unit, inputs 0..63 and 64..127, to first and last 8 of every sub-block. */
+/* Splits a unit into the first and the last 8 of every sub-block; lo has inputs 0..63 of the unit, hi 64..127. */
 FAST_INLINE void split_natural(struct super *s, int u, __m512i lo, __m512i hi)
 {
     s->a[u] = _mm512_permutex2var_epi64(lo, qwords(0, 2, 4, 6, 8, 10, 12, 14), hi);
     s->b[u] = _mm512_permutex2var_epi64(lo, qwords(1, 3, 5, 7, 9, 11, 13, 15), hi);
 }
 
-/* Low nibbles are blocks 0 and 2 of a unit, high ones 1 and 3. */
+/* The same where lo has blocks 0 and 2 of the unit and hi blocks 1 and 3, as low and high nibbles do. */
 FAST_INLINE void split_pairs(struct super *s, int u, __m512i lo, __m512i hi)
 {
     s->a[u] = _mm512_permutex2var_epi64(lo, qwords(0, 2, 8, 10, 4, 6, 12, 14), hi);
     s->b[u] = _mm512_permutex2var_epi64(lo, qwords(1, 3, 9, 11, 5, 7, 13, 15), hi);
 }
 
-/* Of q4_k and q5_k: scales in lanes 0..7, minima in 8..15. */
+/* The scales of q4_k and q5_k, in lanes 0..7, and their minima, in lanes 8..15. */
 FAST_INLINE __m512 scales_pairs(const unsigned char *p)
 {
     const __m512i head = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)p));
@@ -90,7 +92,7 @@ FAST_INLINE __m512 scales_pairs(const unsigned char *p)
     __m512i b =
         _mm512_srlv_epi32(_mm512_shuffle_epi8(head, top), lanes(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2));
     __m512i six = _mm512_and_si512(_mm512_ternarylogic_epi32(_mm512_set1_epi32(15), a, b, 0xca),
-                                   _mm512_set1_epi32(63)); /* four of a, two of b */
+                                   _mm512_set1_epi32(63)); /* four bits from a, two from b */
     int32_t d;
     memcpy(&d, p, 4);
     __m512 outer = _mm512_permutexvar_ps(halves(0, 1), _mm512_castps128_ps512(_mm_cvtph_ps(_mm_cvtsi32_si128(d))));
@@ -156,8 +158,8 @@ FAST_INLINE struct super super_q2_k(const unsigned char *p)
 FAST_INLINE struct super super_q3_k(const unsigned char *p)
 {
     struct super s;
-    const __m512i high = both(p), head = _mm512_broadcast_i32x4(
-                                      _mm_loadu_si128((const void *)(p + 94))); /* the 12 bytes start at byte 2 */
+    const __m512i high = both(p), head = _mm512_broadcast_i32x4(_mm_loadu_si128(
+                                      (const void *)(p + 94))); /* the 12 bytes of scales start at byte 2 */
     const __m512i at = lanes(BYTE(2), BYTE(3), BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9), BYTE(2), BYTE(3),
                              BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9));
     const __m512i top = lanes(BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10),
@@ -190,7 +192,7 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
                                   lanes(12, 14, 16, 18, 20, 22, 24, 26, 12, 14, 16, 18, 20, 22, 24, 26));
     __m512i six = _mm512_ternarylogic_epi32(_mm512_and_si512(a, _mm512_set1_epi32(15)), b, _mm512_set1_epi32(48), 0xf8);
     __m512 whole = _mm512_cvtepi32_ps(_mm512_sub_epi32(six, _mm512_set1_epi32(32)));
-    /* the table + 128 is not negative; what that adds is a minimum of 128 scales */
+    /* Table values + 128 are not negative. The factor that takes the 128 off again is 128 scales. */
     const __m512 times = _mm512_castsi512_ps(halves(0x3f800000, 0x43000000));
     s.scale = _mm512_mul_ps(_mm512_mul_ps(whole, times), half_of(p));
     const __m128i t = _mm_xor_si128(_mm_loadu_si128((const void *)myth_iq4_value), _mm_set1_epi8((char)0x80));
@@ -213,7 +215,7 @@ FAST_INLINE __m512 dot(__m512 acc, __m512i a, __m512i b, const unsigned char *q,
     return _mm512_fmadd_ps(_mm512_cvtepi32_ps(d), scale, acc);
 }
 
-/* One super-block against n rows. */
+/* Adds the products of one super-block with n rows of x. */
 FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, const unsigned char *x, size_t xb,
                            const int n, const bool is_16)
 {

@@ -1,4 +1,4 @@
-/* kernels_neon.c - the NEON level: its kernels without sdot, its table. */
+/* kernels_neon.c - the NEON level: its kernels without sdot, and its table of ops. */
 #include "neon.h"
 
 static const struct fast_kernels *kernels_of(const myth_stream *s)

@@ -1,4 +1,5 @@
-/* level_amx.c - the AMX level: prefill of bf16 and quantised weights in tiles, the rest as AVX-512. */
+/* level_amx.c - the AMX level: prefill with bf16 and quantised weights uses AMX tiles, everything else the kernels of
+ * AVX-512. */
 #include "amx.h"
 
 static const struct fast_kernels kernels = {

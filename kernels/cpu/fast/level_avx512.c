@@ -1,5 +1,5 @@
-/* level_avx512.c - the AVX-512 level: its kernels as tables, one for each set of optional features, and its ops. Holds
- * no vector code. */
+/* level_avx512.c - the AVX-512 level: two tables of kernels, for processors with and without bf16 dot products, and the
+ * table of ops. It contains no vector code. */
 #include "avx512.h"
 
 #define FLOATS                                                                                                  \
@@ -8,7 +8,8 @@
 #define QUANTS                                                                                                        \
     [MYTH_Q8_0] = {&avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q8, avx512_gemm_i8, avx512_gemv_q8, 1152}, \
     [MYTH_Q4_0] = {&avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q4, avx512_gemm_i8, avx512_gemv_q4, 1152}
-/* Which form a type's rows of x have: one number a block of 32, or with what minima and half scales want. */
+/* The form of x for each of the four kernels. `one` needs one sum for each block of 32; minima and scales of halves
+ * need the sums of halves too. */
 #define FORM_one        avx512_form_i8_gemm
 #define FORM_min        avx512_form_sums
 #define FORM_half       avx512_form_sums

@@ -1,8 +1,8 @@
-/* neon.h - primitives of fast_vec8.h and vec8_blocks.h on pairs of 128-bit registers, then their kernels. Included once
- * by each *_neon.c.
+/* neon.h - defines the primitives of fast_vec8.h and vec8_blocks.h on pairs of 128-bit registers, then includes their
+ * kernels. Each *_neon.c includes it once.
  *
  * Dot      sdot where the file is compiled for it (dotprod_neon.c), else widening products: smull, uaddlp, addp
- * Limit    one instruction per 16 products of bytes with sdot, six without; one per 4 of floats */
+ * Limit    16 products of bytes take one instruction with sdot and six without; 4 products of floats take one */
 #ifndef MYTH_CPU_NEON_H
 #define MYTH_CPU_NEON_H
 
@@ -16,7 +16,7 @@ typedef struct {
 } v8;
 typedef struct {
     int8x16_t a, b;
-} w8; /* also as i32 lanes */
+} w8; /* 32 bytes, or 8 lanes of i32 */
 
 #define PAIR(x, y) ((v8){(x), (y)})
 FAST_INLINE v8 v8_set1(float x) { return PAIR(vdupq_n_f32(x), vdupq_n_f32(x)); }
@@ -137,7 +137,7 @@ FAST_INLINE v8 w8_as_v8(w8 v) { return PAIR(vreinterpretq_f32_s8(v.a), vreinterp
 
 static const struct fast_kernels kernels = {.mat = {VEC8_FLOATS, VEC8_QUANTS}, VEC8_ROWS};
 
-/* The kernels for processors with sdot; plain ones where the compiler cannot make them. */
+/* The kernels for processors with sdot. Where the compiler cannot make sdot, they are the plain ones once more. */
 extern const struct fast_kernels *const neon_dotprod_kernels;
 
 #endif

@@ -1,13 +1,14 @@
-/* rows_avx512.c   what happens to one row between products: norms, forms of activations, gelu, rope, conversions,
- * exponential sums
+/* rows_avx512.c   kernels that work on one row between matrix products: norms, forms of activations, gelu, rope,
+ *                 conversions, sums of exponentials
  *
  * Formula    norm_row: x = (x + RMS(pend) w_post) x_scale; y = RMS(x) w, RMS(t) = t rsqrt(mean t^2 + eps)
  *            geglu: g / (1 + e^(-2u)) up with u = sqrt(2 / pi) (g + 0.044715 g^3), which is 0.5 g (1 + tanh u) up
- *            head_rope: RMS(src) w, then pairs (i, i + d/2) turned by the table's (cos, sin), times scale
- *            i8: scale = max |x| / 127 of a block of 32, value = nearest(x / scale), ties to even
- * Precision  f32 throughout, sums in 16 lanes then added; gelu within 2e-6 relative where |gelu| > 1e-30
- * Traffic    the rows, which are in L1 or L2: bound by issue. Every lane runs the same chain, so a value does not
- *            depend on its column */
+ *            head_rope: RMS(src) w, then pairs (i, i + d/2) are rotated by the table's (cos, sin) and scaled
+ *            i8: for each block of 32, scale = max |x| / 127, value = nearest(x / scale), ties to even
+ * Precision  f32 throughout; sums in 16 lanes, which are added at the end. The relative error of gelu is below 2e-6
+ *            where |gelu| > 1e-30. Every lane runs the same chain, so a value does not depend on its column
+ * Traffic    the rows, which are in L1 or L2
+ * Limit      the rate of instructions */
 #include "avx512.h"
 #include <math.h>
 
@@ -106,7 +107,7 @@ void avx512_head_rope(float *dst, const float *src, const float *w, const float 
 struct block {
     __m512i a, b;
     float scale;
-}; /* 2 x 16 quantised values */
+}; /* a block of 32: 2 x 16 quantised values and their scale */
 
 FAST_INLINE struct block quantise(const float *x)
 {
@@ -115,7 +116,7 @@ FAST_INLINE struct block quantise(const float *x)
     float amax = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(a), _mm512_abs_ps(b)));
     q.scale = amax / 127.0f;
     __m512 inv = _mm512_set1_ps(q.scale > 0.0f ? 1.0f / q.scale : 0.0f);
-    /* 1 / scale may round up: the clamp keeps 127.5 from becoming 128 */
+    /* 1 / scale may round up, so the largest value may come out as 127.5; the clamp keeps it from becoming 128. */
     const __m512i top = _mm512_set1_epi32(127), bottom = _mm512_set1_epi32(-127);
     q.a = _mm512_max_epi32(_mm512_min_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(a, inv)), top), bottom);
     q.b = _mm512_max_epi32(_mm512_min_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(b, inv)), top), bottom);
@@ -154,7 +155,7 @@ static void convert_i8_gemv(void *dst, const float *x, uint32_t n)
             _mm_storeu_ps(scale + 4 * b, _mm_set1_ps(v.scale));
         }
         __m512i sum = _mm512_setzero_si512(), bytes[2] = {_mm512_load_si512(q), _mm512_load_si512(q + 64)};
-        for (int i = 0; i < 2; i++) /* the four bytes of each lane, signed */
+        for (int i = 0; i < 2; i++) /* subtracts the four signed bytes of each lane */
             for (int s = 0; s < 32; s += 8)
                 sum =
                     _mm512_sub_epi32(sum, _mm512_srai_epi32(_mm512_sll_epi32(bytes[i], _mm_cvtsi32_si128(24 - s)), 24));
@@ -279,7 +280,7 @@ void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, fl
 void avx512_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n)
 {
     unsigned char *p = dst;
-    if (t != MYTH_F16) { /* the common cache type is f16; the others keep to the reference's rounding */
+    if (t != MYTH_F16) { /* only f16, the usual cache type, is worth a fast path */
         cpu_row_from_f32(dst, t, src, n);
         return;
     }

@@ -2,7 +2,7 @@
 #ifndef MYTH_CPU_VEC8_ATTN_H
 #define MYTH_CPU_VEC8_ATTN_H
 
-/* Keys [*from, *to) of the block that the row at pos sees. */
+/* The keys [*from, *to) of the block are those that the tile's row `row` sees. */
 FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, int32_t *from,
                            int32_t *to)
 {
@@ -13,7 +13,7 @@ FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_att
     *to = *to < BLOCK ? *to : BLOCK;
 }
 
-/* Keys [*from, *to) that exist and some row sees. */
+/* The keys [*from, *to) of the block are those that exist and that some row of the tile sees. */
 static void tile_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t *from, uint32_t *to)
 {
     int32_t first = BLOCK, end = 0;
@@ -31,7 +31,7 @@ static void tile_reach(const struct fast_attn_tile *t, const struct fast_attn_bl
     *to = end > first ? (uint32_t)end : (uint32_t)first;
 }
 
-/* Scores in s become weights; m, l and fade of the row. */
+/* Turns the row's scores in s into weights, and updates the row's m, l and fade. */
 static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row)
 {
     float *s = t->s + (size_t)row * BLOCK;
@@ -85,7 +85,7 @@ FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint
             v8_store(panel + (size_t)i * hd + d, load8(b->v[i], d, t));
 }
 
-/* s[n][j0 .. j0 + 16) = q[n][:] panel[:][j0 ..) */
+/* Scores of n rows and 16 keys: s[n][j0 .. j0 + 16) = q[n][:] panel[:][j0 .. j0 + 16) */
 FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t j0, const int n)
 {
     v8 f[2 * ROWS_F32];
@@ -107,7 +107,8 @@ FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t j0,
         v8_store(t->s + (row + (size_t)(i / 2)) * BLOCK + j0 + 8 * (uint32_t)(i % 2), f[i]);
 }
 
-/* o[n][d .. d + 16) = o fade + s[n][from .. to) panel[j][d ..) */
+/* Adds weighted values of n rows and 16 dimensions: o[n][d .. d + 16) = o[n] fade[n] + sum over j in [from, to) of
+ * s[n][j] panel[j][d .. d + 16) */
 FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, uint32_t from, uint32_t to, const int n)
 {
     v8 f[2 * ROWS_F32];
@@ -183,7 +184,7 @@ FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_blo
 {
     const uint32_t hd = t->head_dim;
     for (uint32_t j = from; j < to; j++) {
-        for (uint32_t d = 0; d < hd; d += 8) /* widened once for all rows */
+        for (uint32_t d = 0; d < hd; d += 8) /* converted once for all rows */
             v8_store(t->panel + d, load8(b->k[j], d, type));
         for (uint32_t i = 0; i < t->n_q; i++) {
             v8 u = v8_zero(), v = u;

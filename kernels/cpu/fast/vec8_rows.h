@@ -1,5 +1,5 @@
-/* vec8_rows.h - a part of fast_vec8.h: kernels that work on one row (norms, rope, gelu, widening, sums of e^x), and
- * the form of the rows that floats are multiplied with. */
+/* vec8_rows.h - a part of fast_vec8.h: kernels that work on one row (norms, rope, gelu, conversions, sums of e^x), and
+ * the form of rows that are multiplied with f32, f16 and bf16 weights. */
 #ifndef MYTH_CPU_VEC8_ROWS_H
 #define MYTH_CPU_VEC8_ROWS_H
 
@@ -67,7 +67,7 @@ static void head_rope(float *dst, const float *src, const float *w, const float 
     }
 }
 
-/* 8 elements from element i of a row; a multiple of 8 within a block of 32. */
+/* Loads elements i .. i + 7 of a row; i is a multiple of 8. */
 FAST_INLINE v8 load8(const unsigned char *p, uint32_t i, const myth_dtype t)
 {
     if (t == MYTH_F32)
@@ -82,7 +82,7 @@ FAST_INLINE v8 load8(const unsigned char *p, uint32_t i, const myth_dtype t)
     return v8_mul(v8_i8(b + 2 + i % 32), v8_set1(myth_f16_to_f32(h)));
 }
 
-/* The same where fewer than 8 may be left of a row of n. */
+/* The same near the end of a row of n elements, where fewer than 8 may be left. */
 FAST_INLINE v8 load8_n(const unsigned char *p, uint32_t i, uint32_t n, const myth_dtype t)
 {
     unsigned char tail[32] = {0};
@@ -139,7 +139,7 @@ static float largest(const float *x, uint32_t n)
     return most;
 }
 
-/* One vector of logits minus the largest: its e^d to *s, e^d d to *w. */
+/* d is one vector of logits minus the largest logit. Adds e^d to *s and d e^d to *w. */
 FAST_INLINE void add_exp(v8 *s, v8 *w, v8 d)
 {
     const v8 far = v8_set1(-87.0f), e = v8_lt(d, far, v8_zero(), v8_exp(d));

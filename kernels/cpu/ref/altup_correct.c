@@ -1,6 +1,8 @@
 /* altup_correct.c   u += RMS(pend) * w_post;  c = coef tanh(R (RMS(u) * w_route) / dim);  d = u - x[active];
  *                   x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate
  *
+ * R is the router's matrix; the gate uses the new x[active]
+ *
  * Precision  coefficients as in altup_predict.c; streams in f32 */
 #include "ref.h"
 

@@ -1,4 +1,5 @@
-/* altup_match.c   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   or, u unchanged, y = (x + their sum) / (n_u + 1)
+/* altup_match.c   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   with y given: y = (x + sum_i of these) / (n_u + 1)
+ *                 and u stays unchanged
  *
  * Precision  means in double, streams in f32 */
 #include "ref.h"

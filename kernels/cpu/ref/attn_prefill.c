@@ -1,14 +1,14 @@
-/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
- * within the run),
- *            p - j < window, j not in the gap
+/* attn_prefill.c   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
  *
- * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum
- *            and output rescaled to the running maximum and the block added key by key. What a key is worth depends on
- *            its position only, so chunks, pages, rings and forks leave the bits alone; a block without keys is passed
- *            over
- * Precision  f32; keys and values converted from the cache type, keys that are not stored made from the values
+ * Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
+ *            p - j < window, except those in the run's gap
+ * Order      keys are taken in blocks of CPU_ATTN_BLOCK that are aligned to absolute positions. For each block: its
+ *            scores, the new maximum, then the sum and the output so far are rescaled to that maximum, and the block is
+ *            added key by key. The order depends on positions only, so the bits are the same however a prompt is cut
+ *            into chunks and wherever its keys are (pages, ring, scratch, a fork). Blocks wholly in the gap are skipped
+ * Precision  f32; keys and values are converted from the cache type, and folded keys are made from the values
  *            (fold_key.c)
- * Threads    over (row, head), taken from a counter
+ * Threads    each takes pairs (row, head) from a counter
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
 #include "ref.h"
 
@@ -17,7 +17,7 @@ struct job {
     const struct myth_attn_args *a;
 };
 
-/* Where the rows of one head of one run lie. */
+/* What is needed to find the keys and values of one head of one run. */
 struct keys {
     const struct myth_attn_args *a;
     const int32_t *table, *run;

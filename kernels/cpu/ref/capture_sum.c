@@ -1,11 +1,11 @@
-/* capture_sum.c   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
+/* capture_sum.c   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] after the prologue (x itself is unchanged)
  *
- * Precision  t is the level's f32, the same bits as gather_norm's without a norm; t * 2^24 is exact in double, rounded
- *            once, ties to even
- * Threads    rows are folded into the activations workspace, a few per thread at a time, then the threads part the
- *            columns: no two share an element, and integers add up to the same sum in any order
- * Traffic    the row, its pending branch and the sums (read and written): 24 bytes an element; sums of one label stay
- *            in cache */
+ * Precision  t has the bits that this level's gather_norm gives without a norm. t * 2^24 is exact in double and is
+ *            rounded once, ties to even
+ * Threads    first the prologue: threads divide the rows, REF_TILE rows a thread at a time, and write t into the
+ *            workspace `activations`. Then they divide the columns, so no two of them add to the same element
+ * Traffic    24 bytes an element: the row, its pending branch, and the sum, which is read and written. The sums of one
+ *            label stay in cache */
 #include "ref.h"
 
 struct job {
@@ -15,7 +15,8 @@ struct job {
     float *folded; /* [REF_TILE * n_threads, dim] */
 };
 
-/* False: the element is not finite, too large, or would carry the sum out of its 64 bits; the sum stays as it was. */
+/* Adds t to the sum. False, with the sum unchanged: t is not finite, is too large, or would carry the sum out of its 64
+ * bits. */
 static inline bool add(int32_t *at, float t)
 {
     double v = (double)t * (double)(1 << MYTH_CAPTURE_FRACTION_BITS);
@@ -65,7 +66,7 @@ static void sum_task(void *arg, int tid, int n_threads)
                 is_good &= add(sum + 2 * c, t[c]);
         }
         if (is_folded && n_threads > 1)
-            cpu_pool_barrier(j->pool); /* before the next rows are folded over these */
+            cpu_pool_barrier(j->pool); /* before the next rows overwrite these */
     }
     if (!is_good)
         __atomic_store_n(cpu_i32(a->bad), 1, __ATOMIC_RELAXED);

@@ -1,4 +1,4 @@
-/* convert.c - rows between f32 and the stored types, value by value as blocks.h and half.h define them. */
+/* convert.c - converts rows between f32 and the stored types. blocks.h and half.h define the values. */
 #include "kernels/cpu/cpu.h"
 
 #include "engine/base/blocks.h"
@@ -18,8 +18,8 @@ static void f32_to_q8_0(unsigned char *dst, const float *src, uint32_t n)
         memcpy(dst, &half, 2);
         for (uint32_t i = 0; i < 32; i++) {
             float q = roundf(src[i] * inverse);
-            dst[2 + i] =
-                (unsigned char)(q >= -127.0f && q <= 127.0f ? (int8_t)q : 0); /* NaN and overflow have no code */
+            /* NaN and overflow have no code: they become 0 */
+            dst[2 + i] = (unsigned char)(q >= -127.0f && q <= 127.0f ? (int8_t)q : 0);
         }
     }
 }

@@ -1,4 +1,4 @@
-/* copy.c   bytes from view to view; the ranges may overlap */
+/* copy.c   copies bytes from view to view; the two ranges may overlap */
 #include "ref.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* decode_next.c   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row
- * that stops stands still */
+/* decode_next.c   for every row: the sampler chooses one of the k best ids, and the row's id, position and run advance
+ * to the next token. A row that chose a stop id becomes ephemeral, which marks it as done: later calls leave it alone
+ * and write -1 for it. */
 #include "ref.h"
 
 static bool is_stop(const struct myth_decode_next_args *a, int32_t id)

@@ -1,8 +1,7 @@
-/* fold_key.c   key = RoPE(w * v) at the key's position: the operations of qkv_rope_store behind its norm, so that with
- * a cache of floats a
- *              folded key has the bits of a stored one
+/* fold_key.c   key = RoPE(w * v) at the key's position
  *
- * Precision  f32; angles past the table in double, rounded once, as in rope_table */
+ * Precision  f32, with the same operations as qkv_rope_store after its norm: with a cache of f32 a folded key has the
+ *            bits of a stored one. Angles past the table are computed in double and rounded once, as in rope_table */
 #include "kernels/cpu/cpu.h"
 
 #include <math.h>

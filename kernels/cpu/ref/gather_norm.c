@@ -1,4 +1,5 @@
-/* gather_norm.c   y[i,:] = t = x[rows[i],:] + the prologue's addition (x unchanged); with w: RMS(t) * w */
+/* gather_norm.c   y[i,:] = RMS(t) * w, or t where w is not given; t = x[rows[i],:] after the prologue (x itself is
+ *                 unchanged) */
 #include "ref.h"
 
 static void gather(void *arg, int tid, int n_threads)

@@ -20,7 +20,7 @@ static void activate(void *arg, int tid, int n_threads)
             ss += ((double)g[i] - mean) * ((double)g[i] - mean);
         const float t = (float)(mean + (double)a->z * sqrt(ss / a->d_ff));
         for (uint32_t i = 0; i < a->d_ff; i++)
-            h[i] = g[i] <= t ? 0.0f * up[i] : ref_gelu(g[i] - t) * up[i]; /* most are below */
+            h[i] = g[i] <= t ? 0.0f * up[i] : ref_gelu(g[i] - t) * up[i]; /* most values of g are below t */
     }
 }
 

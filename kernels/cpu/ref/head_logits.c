@@ -1,6 +1,6 @@
 /* head_logits.c   y[0..n_vocab) = cap(W x[0,:])
  *
- * Precision  as proj */
+ * Precision  as in proj.c */
 #include "ref.h"
 
 struct job {

@@ -1,8 +1,9 @@
-/* head_stats.h - statistics of a set of logits that can be joined: what log-sum-exp and entropy are made of.
+/* head_stats.h - the statistics of a set of logits from which log-sum-exp and entropy are computed. Those of two sets
+ * can be joined into those of their union.
  *
- * Set      most = max x, sum = sum e^(x - most), sum_x = sum e^(x - most) (x - most); the empty set has most = -inf
- * Order    joins are in doubles and not associative: callers join tiles in index order
- * Result   lse = most + log sum, entropy = log sum - sum_x / sum; of the empty set -inf and 0                        */
+ * Fields   most = max x, sum = sum e^(x - most), sum_x = sum e^(x - most) (x - most); the empty set has most = -inf
+ * Order    joins are in double and not associative, so callers join tiles in index order
+ * Result   lse = most + log sum, entropy = log sum - sum_x / sum; for the empty set -inf and 0 */
 #ifndef MYTH_CPU_HEAD_STATS_H
 #define MYTH_CPU_HEAD_STATS_H
 
@@ -13,7 +14,7 @@ struct cpu_head_stats {
     float most;
 };
 
-/* `into` becomes the statistics of both sets. */
+/* Joins p into `into`. */
 static inline void cpu_head_join(struct cpu_head_stats *into, struct cpu_head_stats p)
 {
     if (p.most == -INFINITY)

@@ -1,7 +1,7 @@
-/* head_tiles.c - workspace, edits and the join of head_topk. */
+/* head_tiles.c - see head_tiles.h. */
 #include "head_tiles.h"
 
-/* Cuts the workspace at base; returns the bytes used. base NULL measures. */
+/* Divides the workspace at base and returns its bytes; base NULL only measures. */
 static uint64_t lay_out(struct cpu_head *h, unsigned char *base, uint32_t k, int n_threads)
 {
     const uint64_t n = (uint64_t)n_threads, n_row = h->n_row;

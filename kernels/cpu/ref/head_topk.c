@@ -1,10 +1,9 @@
-/* head_topk.c   per row: the k best logits, log-sum-exp and entropy over the allowed ids, and asked logits; W x is
- * never kept whole
+/* head_topk.c   for each row: the k best logits of cap(W x), log-sum-exp and entropy over the allowed ids, and the
+ * logits that were asked for. W x is never kept whole: the vocabulary is taken in tiles (head_tiles.h).
  *
- * Order      tiles of MYTH_HEAD_TILE vocabulary rows with fixed borders; a tile gives (max m, S = sum e^(x-m), T = sum
- *            e^(x-m) (x-m)); tiles are combined in index order; lse = m + log S, entropy = log S - T / S
- * Precision  logits as proj, the sums in double
- * Threads    and workspace: head_tiles.h; rows in blocks of ROWS */
+ * Order      statistics of each tile (head_stats.h), joined in index order
+ * Precision  logits as in proj.c, statistics in double
+ * Threads    each takes tiles from a counter; blocks of ROWS rows pass over the vocabulary one after the other */
 #include "ref.h"
 #include "head_tiles.h"
 

@@ -1,4 +1,5 @@
-/* kv_merge.c   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded */
+/* kv_merge.c   copies the scratch rows of runs that are not ephemeral into their pages or rings. Scratch and cache have
+ * the same type, so nothing is rounded. */
 #include "ref.h"
 
 #include <string.h>
@@ -10,8 +11,8 @@ static void merge_head(const struct myth_kv_merge_args *a, const int32_t *run, u
     uint64_t row_bytes = myth_row_bytes(src.dtype, a->head_dim);
     uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * cpu_key_bytes(a->k_new, a->head_dim);
     uint32_t n_rows = (uint32_t)run[MYTH_RUN_N_ROWS];
-    uint32_t first =
-        a->kv.is_ring && n_rows > a->kv.page_tok ? n_rows - a->kv.page_tok : 0; /* earlier ones would be overwritten */
+    /* Rows of a ring before this one would be overwritten by later rows of the same run. */
+    uint32_t first = a->kv.is_ring && n_rows > a->kv.page_tok ? n_rows - a->kv.page_tok : 0;
     for (uint32_t i = first; i < n_rows; i++) {
         uint32_t row;
         int32_t page = cpu_kv_page(&a->kv, table, run, (uint32_t)run[MYTH_RUN_POS0] + i, &row);

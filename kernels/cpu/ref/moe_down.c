@@ -1,8 +1,10 @@
-/* moe_down.c   y[r,:] = sum over the slots of weight[r, slot] * (Wd_e h[r * k + slot,:])
+/* moe_down.c   y[r,:] = sum over the slots of weight[r, slot] * (Wd h[r * k + slot,:]), Wd being the slot's expert's
  *
- * Precision  weights dequantised to f32, products and sums in f32; the slots are added in their order, whatever the
- *            experts' numbers
- * Threads    over the outputs, REF_TILE at a time; experts without entries are not read */
+ * Order      first every product, expert by expert, into `part`; then each row adds its slots in their order. So the
+ *            sum does not depend on the numbers of the experts
+ * Precision  weights are dequantised to f32; products and sums are f32
+ * Threads    divide the outputs, REF_TILE at a time
+ * Traffic    matrices of experts without entries are not read */
 #include "ref.h"
 
 struct job {

@@ -1,7 +1,9 @@
-/* moe_geglu.c   h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:])   for the entries i = r * k + slot of every expert e
+/* moe_geglu.c   h[i,:] = gelu_tanh(Wg x[r,:]) * (Wu x[r,:])   for every entry i = r * k + slot, with the matrices Wg
+ *               and Wu of its expert
  *
- * Precision  weights dequantised to f32, products and sums in f32, in the order of the input index
- * Threads    over the outputs of each expert, REF_TILE at a time; experts without entries are not read */
+ * Precision  weights are dequantised to f32; products and sums are f32, in the order of the input index
+ * Threads    divide the outputs of each expert, REF_TILE at a time
+ * Traffic    matrices of experts without entries are not read */
 #include "ref.h"
 
 struct job {
@@ -9,7 +11,7 @@ struct job {
     const struct myth_moe_geglu_args *a;
 };
 
-/* Outputs o .. o + n_w of one matrix of the expert: dequantised rows. */
+/* Dequantises rows row .. row + n_w - 1 of the stack m. */
 static void load_rows(float *w, const struct myth_moe_geglu_args *a, myth_view m, uint64_t row, uint32_t n_w)
 {
     for (uint32_t t = 0; t < n_w; t++)

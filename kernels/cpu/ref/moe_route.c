@@ -1,15 +1,18 @@
-/* moe_route.c   the k best experts of every row, their weights, and all entries sorted by expert
+/* moe_route.c   chooses the k best experts of every row, computes their weights, and sorts all entries by expert
  *
- *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],  z_0 >= z_1 >= .. the row's k
- *   largest logits
+ *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j]
  *
- * Precision  exponentials and their sum in double: there are few
- * Order      a counting sort: stable, so an expert's entries ascend. One thread: entries are a few thousand at most */
+ * where z_0 >= z_1 >= .. are the k largest logits of the row and s is logit_scale.
+ *
+ * Precision  exponentials and their sum are double, since there are few
+ * Order      the sort is a counting sort, which is stable: entries of one expert ascend
+ * Threads    one, since a step has a few thousand entries at most */
 #include "ref.h"
 
 #include <string.h>
 
-/* NaN is below every number, so that k ids come out whatever the logits are. */
+/* True when expert a comes before expert b. NaN counts as smaller than every number, so that k ids are chosen whatever
+ * the logits are. */
 static bool is_before(const float *z, uint32_t a, uint32_t b)
 {
     return isnan(z[b]) ? !isnan(z[a]) || a < b : z[a] > z[b] || (z[a] == z[b] && a < b);
@@ -20,7 +23,8 @@ static void choose(const struct myth_moe_route_args *a, const float *z, int32_t 
     const float *scale = cpu_f32(a->expert_scale);
     double e[MYTH_EXPERT_USED_MAX], total = 0.0;
     uint32_t n = 0;
-    for (uint32_t x = 0; x < a->n_expert; x++) { /* into the sorted k, the last one falling out */
+    for (uint32_t x = 0; x < a->n_expert;
+         x++) { /* insert x into the sorted list of at most k; a full list loses its last */
         uint32_t at = n;
         while (at > 0 && is_before(z, x, (uint32_t)id[at - 1]))
             at--;

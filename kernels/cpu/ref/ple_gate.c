@@ -1,6 +1,6 @@
 /* ple_gate.c   x[r,:] += RMS(pend[r,:]) * w_post;   h[r,:] = gelu_tanh(W x[r,:]) * p[r,:]
  *
- * Precision  mean of squares in double, everything else f32; sums in the order of the input index (proj.c) */
+ * Precision  the mean of squares in double, everything else in f32; W x as in proj.c */
 #include "ref.h"
 
 static void fold(void *arg, int tid, int n_threads)

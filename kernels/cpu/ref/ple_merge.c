@@ -1,12 +1,13 @@
-/* ple_merge.c   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r],
- * else r
+/* ple_merge.c   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * table[id, l, :]),   id =
+ *               ids[r], or r without ids
  *
- * Precision  mean of squares in double, everything else f32; a piece of the table's row is dequantised first
- * Table      ids outside it stand for row 0: Gemma 3n's ids of images and sounds. Blocks of quantised types may cross
- *            from one layer's piece into the next, so pieces are cut at blocks, not at layers */
+ * Precision  the mean of squares in double, everything else in f32; rows of the table are dequantised to f32
+ * Table      an id outside the table reads row 0: Gemma 3n gives such ids to images and sounds. A block of a quantised
+ *            type may reach from one layer's values into the next layer's, so a row is dequantised in pieces of PIECE
+ *            values and not layer by layer */
 #include "ref.h"
 
-enum { PIECE = 256 }; /* a multiple of every block */
+enum { PIECE = 256 }; /* a multiple of every type's block */
 
 static void merge_row(const struct myth_ple_merge_args *a, float *p, const unsigned char *row)
 {

@@ -1,7 +1,7 @@
 /* proj.c   y[r,:] = W x[r,:]
  *
- * Precision  weights dequantised to f32, products and sums in f32, in the order of the input index
- * Threads    over the outputs, REF_TILE of them at a time: each weight row is dequantised once for all rows */
+ * Precision  weights are dequantised to f32; products and sums are f32, in the order of the input index
+ * Threads    divide the outputs, REF_TILE at a time. Each weight row is dequantised once for all rows of x */
 #include "ref.h"
 
 struct job {

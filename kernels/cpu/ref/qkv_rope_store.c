@@ -1,10 +1,9 @@
-/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
- * into the step's
- *                    scratch; v may be what k was before its norm
+/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;   k_new = rope(RMS(k) * n_k);   v_new = v, or RMS(v) with
+ *                    has_v_norm; with v_is_k, v is k as it was before its norm
  *
- * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
- * Precision  f32; k and v rounded once, by cpu_row_from_f32
- * Scratch    q, k, v lie in qkv one after the other and are worked on in place */
+ * Rope       rotates the pairs (i, i + head_dim / 2), as the published Gemma weights want it
+ * Precision  f32; k_new and v_new are rounded once to the cache type, by cpu_row_from_f32
+ * Scratch    q, k and v are in qkv one after the other and are changed in place */
 #include "ref.h"
 
 #include <string.h>
@@ -49,7 +48,7 @@ static void store(void *arg, int tid, int n_threads)
                 ref_norm_row(val, val, NULL, a->head_dim, a->eps);
             store_cache(a->v_new, h * a->cap_rows + r, val, a->head_dim);
             if (!a->k_new.buf)
-                continue; /* attention makes the keys */
+                continue; /* attention makes the keys from the values */
             if (n_k)
                 ref_norm_row(src, src, n_k, a->head_dim, a->eps);
             rope_row(src, rope + r * hd, a->head_dim);

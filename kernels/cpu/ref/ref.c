@@ -1,4 +1,5 @@
-/* ref.c - the lowest level: its table, its workspaces, the row functions that several reference ops share. */
+/* ref.c - the level `ref`: its table of ops, the sizes of its workspaces, and the row functions that several ops share.
+ */
 #include "ref.h"
 
 #include <math.h>

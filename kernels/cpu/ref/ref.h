@@ -1,10 +1,10 @@
-/* ref.h - the reference: what every level and every other device is compared with. Plain C, one file per op, never
- * optimised.
+/* ref.h - the reference, with which the tests compare every level and every other device. It is plain C, one file per
+ * op, and never optimised.
  *
- * Sums     f32 in the order of the index; statistics of norms, and sums over the vocabulary, in double
- * Threads  over rows, outputs or heads: a sum is never split, so the bits do not depend on their number
- * Fused    norm_qkv_rope_store and norm_ffn_geglu have no code of their own: their reference is the composition in
- *          op_check.c */
+ * Sums     in f32 and in index order; statistics of norms, and sums over the vocabulary, in double
+ * Threads  each thread computes whole rows, outputs or heads. A sum is never split, so bits do not depend on the number
+ *          of threads
+ * Fused    norm_qkv_rope_store and norm_ffn_geglu have no code here: their reference is the composition in op.c */
 #ifndef MYTH_CPU_REF_H
 #define MYTH_CPU_REF_H
 
@@ -18,12 +18,13 @@ extern "C" {
 #include "kernels/ops.def"
 #undef OP
 
-/* Weight rows that are dequantised together: four sums side by side hide the latency of an addition. */
+/* How many weight rows are dequantised together: four sums side by side hide the latency of an addition. */
 enum { REF_TILE = 4 };
 
-/* y[i] = x[i] * rsqrt(mean(x^2) + eps) * w[i]; w NULL = 1. y may be x. */
+/* y[i] = x[i] * rsqrt(mean(x^2) + eps) * w[i]; w NULL means w[i] = 1. y may be x. */
 void ref_norm_row(float *y, const float *x, const float *w, uint32_t n, float eps);
-/* y = (x + RMS(pend) * w_post) * x_scale (0: none), x + pend without w_post, x without pend. y may be x. */
+/* The prologue of one row: y = (x + RMS(pend) * w_post) * x_scale. w_post NULL adds pend as it is, x_scale 0 scales by
+ * 1, and pend NULL gives y = x. y may be x. */
 void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, float x_scale, uint32_t n,
                   float eps);
 /* y[t] = sum_i x[i] * w[t][i] for t < n_w <= REF_TILE */
@@ -31,16 +32,16 @@ void ref_dot_tile(float *y, const float *x, const float *w, uint32_t n_w, uint32
 static inline float ref_cap(float v, float cap);
 static inline float ref_gelu(float x);
 
-/* c[i] = sum_j coef[i, j] * m[j], m = tanh(router (RMS(x) * w_route) / dim), for i < n_coef: the streams' coefficients.
- */
+/* The coefficients of altup_predict and altup_correct: c[i] = sum_j coef[i, j] * m[j] for i < n_coef, with m =
+ * tanh(router (RMS(x) * w_route) / dim). */
 void ref_altup_coef(double *c, uint32_t n_coef, const float *x, const float *w_route, const float *router,
                     const float *coef, uint32_t n_stream, uint32_t dim, float eps);
 
-/* f32 scratch of REF_TILE rows of the reserved width, for thread tid. */
+/* The f32 scratch of thread tid: REF_TILE rows of the reserved width. */
 float *ref_weight_rows(const myth_stream *s, int tid);
 uint64_t ref_width(const myth_work_shape *shape);
 
-/* The logits workspace of one block of rows of head_topk. */
+/* Bytes of the workspace `logits` that head_topk needs for one block of rows. */
 uint64_t ref_head_bytes(const myth_work_shape *shape, int n_threads);
 
 #ifdef __cplusplus
@@ -49,7 +50,7 @@ uint64_t ref_head_bytes(const myth_work_shape *shape, int n_threads);
 
 #include <math.h>
 
-/* The tanh form; tanhf saturates, so large x is safe. */
+/* The tanh form of GELU. tanhf saturates, so large x is safe. */
 static inline float ref_gelu(float x) { return 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x))); }
 
 static inline float ref_cap(float v, float cap) { return cap > 0.0f ? cap * tanhf(v / cap) : v; }

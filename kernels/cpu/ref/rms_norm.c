@@ -1,7 +1,7 @@
-/* rms_norm.c   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) *
- * w
+/* rms_norm.c   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;
+ *              y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
  *
- * Precision  mean of squares in double, everything else f32 */
+ * Precision  means of squares in double, everything else in f32 */
 #include "ref.h"
 
 static void norm(void *arg, int tid, int n_threads)

@@ -1,6 +1,7 @@
-/* rope_table.c   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, (1, 0) above
+/* rope_table.c   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, else (1, 0)
  *
- * Precision  angle, cosine and sine in double, rounded once: a position of 2^31 keeps 22 bits after the point */
+ * Precision  angle, cosine and sine in double, rounded once at the end. The angle of position 2^31 keeps 22 bits after
+ *            the point */
 #include "ref.h"
 
 static void fill(void *arg, int tid, int n_threads)

@@ -1,7 +1,7 @@
-/* topk.h - the k best of a stream of (logit, id), best = larger logit, then smaller id. A total order, so the result
- * does not depend on the order of arrival; -inf and NaN are never kept.
+/* topk.h - keeps the k best of a stream of (logit, id): larger logits are better, and of equal ones the smaller id is.
+ * That is a total order, so the result does not depend on the order of arrival. -inf and NaN are never kept.
  *
- * Heap     the worst kept one on top; n <= k entries */
+ * Heap     n <= k entries, the worst of them at index 0 */
 #ifndef MYTH_CPU_TOPK_H
 #define MYTH_CPU_TOPK_H
 
@@ -48,7 +48,7 @@ static inline void cpu_topk_push(cpu_candidate *heap, uint32_t *n, uint32_t k, f
     heap[at] = c;
 }
 
-/* Heap to array, best first. */
+/* Turns the heap into an array, best first. */
 static inline void cpu_topk_sort(cpu_candidate *heap, uint32_t n)
 {
     while (n > 1) {
