@@ -3,14 +3,15 @@
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 bad=0
-for room in bench cmake engine engine/run frontend frontend/eval frontend/inspect kernels models retrieval shaders \
-    tests; do
+for room in bench cmake engine engine/run frontend frontend/eval frontend/inspect kernels kernels/cpu kernels/cpu/fast \
+    kernels/cpu/ref kernels/cuda models retrieval shaders tests; do
     [ -s "$room/README.md" ] || { echo "$room has no README.md"; bad=1; }
 done
 [ -s ARCHITECTURE.md ] || { echo "no ARCHITECTURE.md"; bad=1; }
 
 n=0
-for readme in ARCHITECTURE.md */README.md engine/run/README.md frontend/*/README.md; do
+for readme in ARCHITECTURE.md */README.md engine/run/README.md frontend/*/README.md kernels/*/README.md \
+    kernels/cpu/*/README.md; do
     folder=${readme%README.md}
     folder=${folder#ARCHITECTURE.md}
     for name in $(grep '^|' "$readme" | grep -o '`[a-z0-9_./*]*`' | tr -d '`' |
