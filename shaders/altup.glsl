@@ -1,16 +1,18 @@
-// altup.glsl - coefficients of Gemma 3n's residual streams, by one workgroup per row.
+// altup.glsl - the coefficients of altup_predict and altup_correct (Gemma 3n's residual streams). One workgroup
+// computes those of a row.
 //
 //   c = coef m,  m[k] = tanh(router[k] . (RMS(x) * w_route) / dim)
 //
 // Precision  f32
-// Includer   rows.glsl and math.glsl before; `a` with w_route router coef dim n_stream eps
+// Includer   includes rows.glsl and math.glsl first; defines `a` with w_route router coef dim n_stream eps
 #ifndef MYTH_ALTUP_GLSL
 #define MYTH_ALTUP_GLSL
 
 const uint STREAM_MAX = 8;
 float modality[STREAM_MAX];
 
-// x: a row that this thread reads in the places it wrote itself. All threads must come here.
+// Computes m, for all threads. x is a row; a thread reads only elements that it may have written itself. All threads of
+// the workgroup must call it.
 void find_modality(uint64_t x)
 {
     float sum = 0.0;

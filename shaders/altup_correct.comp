@@ -4,12 +4,12 @@ layout(local_size_x = 256) in;
 #include "math.glsl"
 #include "rows.glsl"
 // altup_correct   u += RMS(pend) * w_post;  c = coef tanh(R (RMS(u) * w_route) / dim);  d = u - x[active];
-//                 x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate
+//                 x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate, of the new x[active]; R is the router
 //
 // Shapes     x f32 [n_stream, n_rows, dim]; u, pend, gate f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
 //            [n_stream, n_stream]
 // Precision  f32
-// Traffic    the streams and u read and written once
+// Traffic    reads and writes the streams and u once
 // Launch     one workgroup per row
 ARGS(altup_correct)
 vk_altup_correct_args a;

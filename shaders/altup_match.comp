@@ -2,7 +2,8 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "rows.glsl"
-// altup_match   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   or, u unchanged, y = (x + their sum) / (n_u + 1)
+// altup_match   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   with y given: y = (x + sum_i of these) / (n_u + 1)
+//               and u stays unchanged
 //
 // Shapes     x, y f32 [n_rows, dim]; u f32 [n_u, n_rows, dim]; y may be x
 // Precision  f32

@@ -9,8 +9,8 @@ layout(local_size_x = 256) in;
 // Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
 //            [n_stream^2, n_stream]
 // Precision  f32
-// Traffic    the streams read and written once, and from cache again
-// Launch     one workgroup per row: a thread has the same columns of all streams
+// Traffic    reads and writes the streams once in memory, and reads them again from cache
+// Launch     one workgroup per row; a thread has the same columns of all streams
 ARGS(altup_predict)
 vk_altup_predict_args a;
 

@@ -1,13 +1,10 @@
-// attn.glsl - keys and values of one head of one run, wherever they lie: the cache before the run's first position, the
-// step's scratch
-// from there on. Read in place, in every cache type.
+// attn.glsl - finds and reads the keys and values of one head of one run: in the cache before the run's first position,
+// in the step's scratch from there on. They are read in place, in every cache type.
 //
-// Fold       keys that are not stored are made from the values where they are read: RoPE(fold_w * v), angles from the
-//            table or, past its
-//            end, computed
+// Fold       folded keys (myth_key_fold) are made from the values when they are read: RoPE(fold_w * v). Angles come
+//            from the table; past its end they are computed
 // Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do, 4:
-//            keys are made from
-//            values) and the arguments
+//            keys are folded) and the arguments `a`
 #ifndef MYTH_ATTN_GLSL
 #define MYTH_ATTN_GLSL
 
@@ -18,29 +15,30 @@
 
 const bool FOLDS = (FLAGS & 4) != 0;
 
-// Bytes of a stored key.
+// Bytes of a stored key; 0 where keys are folded.
 uint64_t key_bytes() { return FOLDS ? 0ul : cache_bytes(K_TYPE, HEAD_DIM); }
 
 uint64_t run_of(uint row) { return a.runs + uint64_t(I32(a.row_run).v[row]) * RUN_WIDTH * 4ul; }
 
-// First position that a row at pos sees.
+// The first position that a row at pos sees.
 uint first_key(uint pos) { return a.window != 0 && pos + 1 > a.window ? pos + 1 - a.window : 0; }
 
-// Last position that a row at pos sees.
+// The last position that a row at pos sees.
 uint last_key(uint64_t run, uint pos)
 {
     const uint end = uint(I32(run).v[RUN_POS0]) + uint(I32(run).v[RUN_N_ROWS]) - 1;
     return pos + min(a.n_after, end - pos);
 }
 
-// Of paged layers; rings hold what they hold.
+// The run's gap, the positions x .. y - 1. Layers with a ring have none (kernels/ops.h).
 uvec2 gap_of(uint64_t run)
 {
     uvec2 gap = uvec2(I32(run).v[RUN_GAP0], I32(run).v[RUN_GAP1]);
     return a.kv.is_ring != 0 ? uvec2(0) : gap;
 }
 
-// Address of position pos's key (is_v: value) row of kv head `head`; of the value where keys are made from them.
+// Address of the key (is_v: value) of position pos for kv head `head`. Where keys are folded it is the value's either
+// way.
 uint64_t cached_row(uint64_t run, uint pos, uint head, bool is_v)
 {
     const uint pos0 = uint(I32(run).v[RUN_POS0]);
@@ -61,7 +59,7 @@ vec4 halves(uvec2 two, bool is_bf16)
                    : vec4(unpackHalf2x16(two.x), unpackHalf2x16(two.y));
 }
 
-// Elements d .. d + 3 of the row at p; d is a multiple of 4, elements past HEAD_DIM are 0.
+// Elements d .. d + 3 of the row at p. d is a multiple of 4; elements past HEAD_DIM are 0.
 vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
 {
     if (type == DT_Q8_0) {
@@ -86,7 +84,7 @@ vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
 
 vec4 value_vec4(uint64_t p, uint d) { return row_vec4(p, V_TYPE, (FLAGS & 2) != 0, d); }
 
-// What the rotation turns pair i of position pos by.
+// (cos, sin) of the angle by which RoPE rotates pair i at position pos.
 vec2 key_turn(uint pos, uint i)
 {
     if (pos >= a.n_table)
@@ -95,11 +93,11 @@ vec2 key_turn(uint pos, uint i)
     return vec2(pair.v[0], pair.v[1]);
 }
 
-// Elements d .. d + 3 of the key of position pos, whose value lies at p.
+// Elements d .. d + 3 of the folded key of position pos, whose value is at p.
 vec4 folded_vec4(uint64_t p, uint d, uint pos)
 {
     const uint n_half = HEAD_DIM / 2;
-    const bool is_by_four = HEAD_DIM % 8 == 0;              // the other elements of four pairs lie together
+    const bool is_by_four = HEAD_DIM % 8 == 0;              // the other elements of four pairs are neighbours
     vec4 v = value_vec4(p, d), other = vec4(0.0);
     if (is_by_four && d % n_half < a.n_pair)
         other = value_vec4(p, d < n_half ? d + n_half : d - n_half);
@@ -119,7 +117,7 @@ vec4 folded_vec4(uint64_t p, uint d, uint pos)
     return v;
 }
 
-// Of the key of position pos.
+// Elements d .. d + 3 of the key of position pos; p is its address, or that of the value where keys are folded.
 vec4 key_vec4(uint64_t p, uint d, uint pos)
 {
     return FOLDS ? folded_vec4(p, d, pos) : row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d);

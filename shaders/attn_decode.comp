@@ -1,23 +1,22 @@
 #version 460
 #include "common.glsl"
-// attn_decode   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r, one row per run; then
-//               kv_merge of the row
+// attn_decode   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r, with one row per
+//               run; with `merges`, then kv_merge of the row
 //
-// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one row, one kv head, Q_HEADS
-//            of its query heads
-// and one split: SPLIT positions from a multiple of SPLIT on. Splits that lie whole in the run's gap are not counted
-// Order      a subgroup takes a key, a lane every S-th word of four of it; maximum and sum of a split over lanes, S
-//            positions apart; the
-// values of positions N_STRAND apart are added in order, then the strands; splits are joined in order of position. All
-// of it
-//            a function of positions and head_dim
-// Combine    a split leaves (maximum, sum, values); the workgroup that arrives last (`count`, left at 0) joins them and
-//            merges the row
+// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one row, Q_HEADS of the query
+//            heads of one kv head, and one split, which is SPLIT positions from a multiple of SPLIT on. Splits wholly
+//            in the run's gap do not exist
+// Order      scores: each subgroup takes one key at a time, each lane every S-th vec4 of it (S lanes). Maximum and sum
+//            of a split: each lane takes positions S apart, then the lanes are combined. Values: each strand of threads
+//            adds positions N_STRAND apart in order, then the strands are added. Splits are joined in order of
+//            position. So the order depends on positions and head_dim only
+// Combine    each workgroup writes its split's (maximum, sum, values); the one that finishes last (`count`, which is 0
+//            again after it) joins them and merges the row
 // Precision  f32
-// Traffic    every key and value once per Q_HEADS query heads; HEAD_DIM + 2 floats per split and head
+// Traffic    every key and value once for each group of Q_HEADS query heads; HEAD_DIM + 2 floats per split and head
 // Limit      DRAM bandwidth
-// Launch     x: splits of the longest sequence, those past the row's return at once; y: kv heads times groups of query
-//            heads; z: rows
+// Launch     x: the splits that the longest sequence may have; workgroups past those of the row return at once. y: kv
+//            heads times groups of query heads. z: rows
 layout(local_size_x = 128) in;
 layout(constant_id = 1) const uint K_TYPE = 0;
 layout(constant_id = 2) const uint V_TYPE = 0;
@@ -25,7 +24,7 @@ layout(constant_id = 3) const uint HEAD_DIM = 64;
 layout(constant_id = 4) const uint Q_HEADS = 1;
 layout(constant_id = 5) const uint FLAGS = 0;
 ARGS(attn)
-vk_attn_args a;                 // read once: loops would read them from memory again
+vk_attn_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "attn.glsl"
 
@@ -44,7 +43,7 @@ vec4 sum[Q_HEADS];
 
 uint64_t q_head(uint row, uint h) { return (uint64_t(row) * a.n_head + h) * HEAD_DIM * 4ul; }
 
-// What split `s` of the live ones leaves for head h: maximum, sum, values.
+// Address of the result of split `s` (counted without those in the gap) for head h: maximum, sum, values.
 uint64_t part_at(uint row, uint h, uint s)
 {
     return a.part + ((uint64_t(row - a.row0) * a.n_head + h) * a.n_split + s) * ((HEAD_DIM + 2) * 4ul);
@@ -64,7 +63,7 @@ void read_queries(uint row, uint h0, uint n_h)
         }
 }
 
-// Scores of positions from .. to - 1, those in the gap -inf.
+// Computes the scores of positions from .. to - 1; those in the gap get -inf.
 void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 gap)
 {
     for (uint j = from + gl_SubgroupID; j < to; j += gl_NumSubgroups) {
@@ -92,7 +91,7 @@ void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 g
     }
 }
 
-// Scores to weights; most and total of each head.
+// Turns scores into weights, and computes most and total of each head.
 void weigh(uint from, uint to)
 {
     for (uint g = gl_SubgroupID; g < Q_HEADS; g += gl_NumSubgroups) {
@@ -115,7 +114,8 @@ void weigh(uint from, uint to)
     }
 }
 
-// sum[g] of word `word` over the strand's positions, strands added in order by the first.
+// Computes sum[g], elements 4 word .. 4 word + 3 of the weighted values. Each strand adds its positions; strand 0 then
+// adds the sums of the strands in order.
 void add_values(uint64_t run, uint head, uint start, uint from, uint to, uvec2 gap, uint word, uint mine)
 {
     [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
@@ -138,7 +138,7 @@ void add_values(uint64_t run, uint head, uint start, uint from, uint to, uvec2 g
         }
 }
 
-// The joined splits of head h to o.
+// Joins the splits of head h and writes o.
 void join(uint row, uint h, uint n_live)
 {
     float m = -INF, l = 0.0;
@@ -157,7 +157,7 @@ void join(uint row, uint h, uint n_live)
     }
 }
 
-// The row's own key and value to the cache: bytes are copied.
+// Copies the row's own key or value from the scratch into the cache.
 void merge_row(uint64_t run, uint head, bool is_v)
 {
     const uint pos = uint(I32(run).v[RUN_POS0]), page_tok = a.kv.page_tok;
@@ -180,7 +180,7 @@ void main()
     const uint h0 = head * group + g0, pos = uint(I32(a.pos).v[row]), first = first_key(pos);
     const uint64_t run = run_of(row);
     const uvec2 gap = gap_of(run);
-    // splits whole in the gap
+    // Splits skip0 .. skip1 - 1 are wholly in the gap.
     const uint skip0 = max((gap.x + SPLIT - 1) / SPLIT, first / SPLIT), skip1 = max(gap.y / SPLIT, skip0);
     const uint n_live = pos / SPLIT - first / SPLIT + 1 - (skip1 - skip0);
     if (gl_WorkGroupID.x >= n_live)

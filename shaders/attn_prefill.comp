@@ -1,18 +1,18 @@
 #version 460
 #include "common.glsl"
-// attn_prefill   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
-//                within the run),
-//            p - j < window, j not in the gap
+// attn_prefill   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
 //
-// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries:
-//            rows times the
-//            query heads of that kv head. Rows of different runs in a tile are worked on run by run
-// Order      keys in blocks of K_TILE from multiples of K_TILE on; a score runs over head_dim in order; a block's
-//            maximum, then sum and
-// output are rescaled and its keys added one by one. A block without keys of a row changes nothing of it, to the bit
+// Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
+//            p - j < window, except those in the run's gap
+// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries,
+//            a query being one row and one query head of that kv head. Where rows of a tile belong to different runs,
+//            the runs are computed one after the other
+// Order      keys are taken in blocks of K_TILE that start at multiples of K_TILE. A score is summed over head_dim in
+//            order. For each block: the new maximum, then sum and output so far are rescaled and the keys are added one
+//            by one. A block in which a row sees no key leaves every bit of the row as it was
 // Precision  f32
 // Traffic    keys and values once per Q_TILE queries
-// Limit      f32 arithmetic: 2 x 4 scores, then 4 x 4 values of a thread from shared memory
+// Limit      f32 arithmetic, from shared memory: a thread computes 2 x 4 scores, then 4 x 4 values
 // Launch     x: tiles of queries; y: kv heads; 128 threads
 // Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018)
 layout(local_size_x = 128) in;
@@ -21,7 +21,7 @@ layout(constant_id = 2) const uint V_TYPE = 0;
 layout(constant_id = 3) const uint HEAD_DIM = 64;
 layout(constant_id = 4) const uint FLAGS = 0;
 ARGS(attn)
-vk_attn_args a;                 // read once: loops would read them from memory again
+vk_attn_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "attn.glsl"
 
@@ -36,7 +36,7 @@ vec4 acc[N_CHUNK * 4];
 
 uint group() { return a.n_head / a.n_head_kv; }
 
-// Address of query i of the tile in q or o; queries past the last row repeat it.
+// Offset of query i of the tile in q and o. The last query stands in for those past it.
 uint64_t q_at(uint i)
 {
     const uint at = min(gl_WorkGroupID.x * Q_TILE + i, a.n_rows * group() - 1);
@@ -55,7 +55,7 @@ vec4 q_vec4(uint i, uint d)
 
 uint place(uint row, uint word) { return row * 8 + (word ^ (row & 7)); }
 
-// weight[i][j] = score of query i and key j of the block at `start`, -inf where i does not see j.
+// Sets weight[i][j] to the score of query i and key j of the block at `start`, -inf where i does not see j.
 void score_block(uint start, uint run, uvec2 gap)
 {
     const uint t = gl_LocalInvocationIndex, tx = t % 8, ty = t / 8;
@@ -92,7 +92,7 @@ void score_block(uint start, uint run, uvec2 gap)
         }
 }
 
-// Scores of query i to weights; its maximum and sum.
+// Turns the scores of query i into weights, and updates its maximum and sum.
 void weigh(uint i)
 {
     float m = most[i], l = 0.0;
@@ -143,7 +143,7 @@ void main()
         total[t] = 0.0;
     }
     barrier();
-    for (uint i0 = 0, i1; i0 < Q_TILE; i0 = i1) {           // queries i0 .. i1 - 1 are of one run
+    for (uint i0 = 0, i1; i0 < Q_TILE; i0 = i1) {           // queries i0 .. i1 - 1 belong to one run
         const uint run_idx = q_run[i0];
         const uint64_t run = a.runs + uint64_t(run_idx) * RUN_WIDTH * 4ul;
         const uvec2 gap = gap_of(run);

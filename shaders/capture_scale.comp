@@ -2,7 +2,7 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "rows.glsl"
-// capture_scale   scale[i] = the factor of row i's pending branch, for capture_sum
+// capture_scale   scale[i] = the factor of the i-th gathered row's pending branch, which capture_sum reads
 //
 // Launch     one workgroup per gathered row
 ARGS(capture_sum)

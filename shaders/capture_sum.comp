@@ -2,21 +2,23 @@
 layout(local_size_x = 64) in;
 #include "common.glsl"
 #include "rows.glsl"
-// capture_sum   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
+// capture_sum   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] after the prologue (x itself is unchanged)
 //
-// Precision  t is gather_norm's f32; made an integer from its bits, ties to even
-// Order      a thread owns its columns and takes the rows one after another, so a sum that would leave its 64 bits is
-//            seen before it does
-// Traffic    x and pend read, 8 bytes of the sum read and written an element; sums of one label stay in cache
+// Precision  t has the bits that gather_norm gives without a norm; it is turned into an integer from its bits, ties to
+//            even
+// Order      a thread has its own columns and adds the rows one after another, so it can tell that a sum would leave
+//            its 64 bits before it adds
+// Traffic    for each element x and pend are read, and 8 bytes of the sum read and written; the sums of one label stay
+//            in cache
 // Limit      latency of a row's loads
-// Launch     x: columns, one per thread. With a normed branch capture_scale goes before
+// Launch     x: columns, one per thread. capture_scale runs first where the pending branch has a norm
 ARGS(capture_sum)
 
-// t * 2^24 to the nearest integer; false: not finite or 2^38 and more.
+// Rounds t * 2^24 to the nearest integer. False: t is not finite, or is 2^38 or more.
 bool to_fixed(out int64_t q, float t)
 {
     const uint u = floatBitsToUint(t), e = (u >> 23) & 255u;
-    // the value is v * 2^(e - 126) in units of 2^-24
+    // In units of 2^-24 the magnitude of t is v * 2^(e - 126).
     uint64_t v = uint64_t((u & 0x7fffffu) | (e != 0u ? 0x800000u : 0u));
     if (e >= 126u) {
         v <<= min(e - 126u, 38u);

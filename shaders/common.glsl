@@ -1,9 +1,9 @@
-// common.glsl - what every shader starts with: extensions, arguments by address, elements of stored types.
+// common.glsl - the start of every shader: extensions, arguments by address, elements of stored types.
 //
 // Arguments  ARGS(name) declares the push constant and reads struct vk_<name>_args of shared.h: `const vk_rms_norm_args
 //            a = args.a;`
-// Access     F32(addr).v[i] and so on; V4 is for 16-byte aligned places only, F32 needs 4 bytes
-// Constants  0: subgroup size; 1 and up: the launch's spec[]
+// Access     F32(addr).v[i] and so on; F32 needs an address aligned to 4 bytes, V4 one aligned to 16
+// Constants  specialization constant 0 is the subgroup size; 1 and up are the launch's spec[]
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
@@ -39,7 +39,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Wo
     layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer args_t { vk_##name##_args a; }; \
     layout(push_constant) uniform push_t { args_t args; PUSH_BASES };
 
-// TEXELS: matrices and rows also as texel buffers, of which the first byte has these addresses.
+// With TEXELS, matrices and rows are readable as texel buffers too. These are the addresses of the buffers' first
+// bytes.
 #ifdef TEXELS
 #define PUSH_BASES uint64_t w_base, x_base;
 layout(set = 0, binding = 0) uniform utextureBuffer w_words;
@@ -53,8 +54,8 @@ layout(set = 0, binding = 2) uniform utextureBuffer x_words;
 
 // ---- lanes ----
 
-// Sum and largest of v over the subgroup, in every lane. By shuffles, neighbours first: a fixed order, and no driver
-// has to invent one.
+// Sum and largest of v over the subgroup, in every lane. They use shuffles, neighbours first, so that the order of
+// additions is the same on every driver.
 float lanes_sum(float v)
 {
     [[unroll]] for (uint o = 1; o < SUBGROUP; o *= 2)
@@ -70,7 +71,7 @@ float lanes_max(float v)
 
 // ---- stored types ----
 
-// Exact for every value, subnormals too: the hardware's conversion may flush them.
+// Exact for every value. The hardware's conversion may flush subnormals to zero.
 float f16_to_f32(uint h)
 {
     uint sign = (h & 0x8000u) << 16, e = (h >> 10) & 31u, m = h & 0x3ffu;
@@ -82,8 +83,7 @@ float f16_to_f32(uint h)
     return sign != 0u ? -f : f;
 }
 
-// The same for scales, without branches: exact for every finite value, subnormals too, which a conversion instruction
-// may flush.
+// The same for scales, without branches: exact for every finite value, subnormals included.
 float scale_value(uint h)
 {
     uint u = (h & 0x7fffu) << 13;
@@ -91,7 +91,7 @@ float scale_value(uint h)
     return uintBitsToFloat(floatBitsToUint(f) | (h & 0x8000u) << 16);
 }
 
-// Round to nearest even, NaN kept; as engine/base/half.h.
+// Rounds to nearest, ties to even, and keeps NaN, as engine/base/half.h does.
 uint f32_to_f16(float f)
 {
     uint u = floatBitsToUint(f), sign = (u >> 16) & 0x8000u, x = u & 0x7fffffffu;

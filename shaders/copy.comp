@@ -1,9 +1,9 @@
 #version 460
 #include "common.glsl"
-// copy   bytes from place to place where the two overlap; apart, the transfer engine does it
+// copy   copies bytes between two ranges that overlap; ranges that do not are copied by a transfer command
 //
-// Order      pieces of a workgroup's width, each read whole before it is written, from the end that is not overwritten
-//            first
+// Order      piece by piece, a piece being as wide as the workgroup. Each piece is read whole before it is written, and
+//            pieces go in the order that overwrites no byte before it is read
 // Launch     one workgroup
 layout(local_size_x = 256) in;
 ARGS(copy)

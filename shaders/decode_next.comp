@@ -2,14 +2,15 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "math.glsl"
-// decode_next   the choice of engine/base/sampler.c among the k best of every row; ids, positions and runs move on by
-//               one
+// decode_next   for every row: chooses one of the k best ids as engine/base/sampler.c does, and advances the row's id,
+//               position and run to the next token
 //
-// Precision  weights exp((logit - best) / temp) as integers in 2^-40: their sums are exact and in any order the same
+// Precision  weights exp((logit - best) / temp) are integers in units of 2^-40, so that their sums are exact in any
+//            order
 // Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as
 //            easy as 1, 2, 3"
 // Limit      launch latency
-// Launch     one workgroup, a subgroup per row; each lane holds a stretch of the candidates
+// Launch     one workgroup, a subgroup per row; each lane has neighbouring candidates
 ARGS(decode_next)
 
 const float UNIT = 1099511627776.0;                 // 2^40
@@ -19,10 +20,10 @@ uint64_t weight(uint64_t logit, uint i, float temp)
     return uint64_t(exp_f32((F32(logit).v[i] - F32(logit).v[0]) / temp) * UNIT);
 }
 
-// a * m / 2^24, a < 2^50, m <= 2^24
+// a * m / 2^24 without overflow, for a < 2^50 and m <= 2^24.
 uint64_t share(uint64_t a, uint m) { return (a >> 24) * m + (((a & 0xfffffful) * m) >> 24); }
 
-// Over the first n candidates: the sum of all weights and of those in the lanes before this one.
+// Of the first n candidates: the sum of all weights, and the sum of the weights in the lanes before this one.
 void sums(uint64_t logit, uint n, float temp, out uint64_t total, out uint64_t before)
 {
     const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n),
@@ -39,7 +40,7 @@ void sums(uint64_t logit, uint n, float temp, out uint64_t total, out uint64_t b
     }
 }
 
-// First of the n candidates at which the sum of weights exceeds `bound`; n - 1 when none does.
+// The first of the n candidates at which the running sum of weights exceeds `bound`; n - 1 when none does.
 uint find(uint64_t logit, uint n, float temp, uint64_t before, uint64_t bound)
 {
     const uint per = (n + gl_SubgroupSize - 1) / gl_SubgroupSize, from = min(gl_SubgroupInvocationID * per, n),
@@ -66,7 +67,7 @@ uint random24(uvec2 key, uint seq, uint pos)
     return c.x >> 8;
 }
 
-// Index of the chosen one of n >= 1 candidates.
+// The index of the candidate that the sampler chooses, of n >= 1.
 uint choose(uint64_t logit, uint n, uint seq, uint pos)
 {
     uint64_t total, before;
@@ -119,7 +120,7 @@ void main()
             }
         }
     }
-    barrier();                                      // every row has read the step
+    barrier();                                      // every row must have read the step before it changes
     if (gl_LocalInvocationID.x == 0)
         I32(args.a.step).v[0] = int(step + 1);
 }

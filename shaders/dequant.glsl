@@ -1,18 +1,17 @@
-// dequant.glsl - eight neighbouring weights of a row in blocks as files have them: bytes under one scale and one
-// minimum.
+// dequant.glsl - reads eight neighbouring weights of a row whose blocks are as in files: eight bytes with one scale and
+// one minimum.
 //
 //   weight[i] = scale * (q[i] - zero) - least     each step rounded in f32, as in engine/base/blocks.h
 //
-// Types      all with blocks but Q8_0 and Q4_0, which are planar (weight.glsl); layouts: engine/base/dtype.h. With the
-//            type a
-//            specialization constant one case of the switch is left
-// Eight      aligned to 8 in the row: they share the scale, and the half or quarter of their bytes
-// Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even
-//            to that
-// Precision  scales of MXFP4 below 2^-126 may be flushed to zero by the device
-// Faster     16-byte loads where blocks are multiples of 16 (Q4_K, Q5_K), a lane with more than eight values of a
-//            block. Not built: nothing
-//            here was measured on a GPU
+// Types      all types with blocks except Q8_0 and Q4_0, which are planar (weight.glsl); layouts: engine/base/dtype.h.
+//            Where the type is a specialization constant, only one case of the switch remains
+// Eight      the first of them is at a multiple of 8 in the row, so all eight have one scale and come from the same
+//            half or quarter of their bytes
+// Loads      2 bytes at a time, because blocks of 22, 84, 110 and 210 bytes are aligned to no more; blocks of 17 bytes
+//            are read byte by byte
+// Precision  the device may flush MXFP4 scales below 2^-126 to zero
+// Not built  16-byte loads where blocks are multiples of 16 bytes (Q4_K, Q5_K), and more than eight values of a block
+//            per lane, might be faster. Nothing here was measured on a GPU
 #ifndef MYTH_DEQUANT_GLSL
 #define MYTH_DEQUANT_GLSL
 
@@ -46,7 +45,7 @@ uint64_t block_row_bytes(uint dtype, uint n)
 uint eight_byte(uint64_t p) { return uint(U8(p).v[0]); }
 float eight_half(uint64_t p) { return scale_value(uint(U16(p).v[0])); }
 
-// Eight bit fields: bytes from p on, shifted, under the mask.
+// Eight bit fields: the eight bytes at p, shifted right and masked.
 uvec2 eight_fields(uint64_t p, uint shift, uint mask)
 {
     U16 h = U16(p);
@@ -56,17 +55,17 @@ uvec2 eight_fields(uint64_t p, uint shift, uint mask)
 
 const uint ONE_BIT = 0x01010101u, TWO_BITS = 0x03030303u, FOUR_BITS = 0x0f0f0f0fu;
 
-// Nibbles of 32 at p.
+// Nibbles k .. k + 7 of the 32 at p.
 uvec2 eight_nibbles(uint64_t p, uint k) { return eight_fields(p + k % 16, k % 32 < 16 ? 0 : 4, FOUR_BITS); }
 
-// Fifth bits: a bit per value from p on.
+// Fifth bits of values k .. k + 7; p has one bit per value.
 uvec2 eight_fifths(uint64_t p, uint k)
 {
     const uvec2 bits = uvec2(eight_byte(p + k % 32 / 8)) >> uvec2(0, 4);
     return (bits & 1u) << 4 | (bits & 2u) << 11 | (bits & 4u) << 18 | (bits & 8u) << 25;
 }
 
-// Nibbles become bytes of a table of 16.
+// Entry n of a table of 16 bytes.
 uint lookup_byte(uvec4 table, uint n)
 {
     const uint word = (n & 8u) != 0 ? ((n & 4u) != 0 ? table.w : table.z) : ((n & 4u) != 0 ? table.y : table.x);
@@ -79,11 +78,11 @@ uint lookup_word(uvec4 table, uint w)
 }
 uvec2 eight_lookup(uvec4 table, uvec2 q) { return uvec2(lookup_word(table, q.x), lookup_word(table, q.y)); }
 
-// Both plus 128: the values of IQ4, and the 4-bit floats times two.
+// The values of IQ4, and those of 4-bit floats times two; 128 is added to both.
 const uvec4 IQ4_TABLE = uvec4(0x3f2d1801u, 0x766a5d4fu, 0xa6998d81u, 0xf1d9c5b5u);
 const uvec4 FP4_TABLE = uvec4(0x83828180u, 0x8c888684u, 0x7d7e7f80u, 0x74787a7cu);
 
-// ---- types, by their blocks; in blocks of 256 k is the place in the block ----
+// ---- one function per type; for blocks of 256, k is the place in the block ----
 
 eight_t eight_q4_1(uint64_t p, uint k)
 {
@@ -131,7 +130,7 @@ eight_t eight_q3_k(uint64_t p, uint k)
                    eight_half(p + 108) * float(int(low | high << 4) - 32), 0.0);
 }
 
-// Scale and minimum of q4_k and q5_k.
+// Scale and minimum of value k in q4_k and q5_k.
 vec2 six_bits(uint64_t p, uint k)
 {
     const uint i = k / 32, top = eight_byte(p + 8 + i), low = eight_byte(p + 4 + i);
@@ -174,7 +173,7 @@ eight_t eight_iq4_xs(uint64_t p, uint k)
 
 // ---- a row ----
 
-// Weights k..k+7 of the row at address p.
+// Weights k .. k + 7 of the row at address p.
 eight_t eight_at(uint dtype, uint64_t p, uint k)
 {
     const uint block = k / 32, in_super = k % 256;
@@ -194,7 +193,7 @@ eight_t eight_at(uint dtype, uint64_t p, uint k)
     }
 }
 
-// The first or the last four. Products are not fused with what is taken from them.
+// The first or the last four of the eight, as floats. `precise` keeps the product and the subtraction apart.
 vec4 eight_four(eight_t e, uint half_idx)
 {
     const uint w = half_idx == 0 ? e.q.x : e.q.y;
@@ -203,7 +202,7 @@ vec4 eight_four(eight_t e, uint half_idx)
     return v;
 }
 
-// Element i of row `row` of a matrix [n_row, n] at w, of any type in the device's form.
+// Element i of row `row` of the matrix [n_row, n] at w, for any type in the form in which the device keeps it.
 float weight_at(uint64_t w, uint dtype, uint64_t n_row, uint n, uint64_t row, uint i)
 {
     if (is_block_type(dtype))

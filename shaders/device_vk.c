@@ -1,9 +1,9 @@
-/* device_vk.c - a Vulkan device as mythos sees it: opened by number, sizes known in advance, the table of its ops.
+/* device_vk.c - opens a Vulkan device by its number, tells its sizes in advance, and has the table of its ops.
  *
- * Host      the device's block (streams, program table) and the buffer handles: class FIXED
- * Device    FIXED: the small block and the rounding of every block. STAGING: argument, staging and upload rings. GRAPH:
- *           arguments of recorded streams. The workspaces by their classes. What the driver itself keeps (code, command
- *           buffers) is not in the ledger */
+ * Host      books the device's own struct (with streams and the program table) and the buffer handles, class FIXED
+ * Device    books FIXED: the small block and the rounding of every block. STAGING: the rings of arguments, staging and
+ *           uploads. GRAPH: arguments of recorded streams. The workspaces have their own classes. What the driver keeps
+ *           for itself (code, command buffers) is not in the ledger */
 #define _GNU_SOURCE
 #include "vk.h"
 

@@ -1,11 +1,11 @@
 #version 460
 #include "common.glsl"
 #include "dequant.glsl"
-// embed_gather   y[r,:] = scale * E[ids[r],:]
+// embed_gather   y[r,:] = scale * table[ids[r],:]
 //
-// Shapes     y f32 [n_rows, dim]; E any type in the device's form (kernels/weight_form.h), [n_vocab, dim]
+// Shapes     y f32 [n_rows, dim]; table of any type [n_vocab, dim], in the device's form (kernels/weight_form.h)
 // Precision  the row is dequantised to f32, then scaled in f32
-// Traffic    a row of the table read, 4 * dim bytes written per row
+// Traffic    for each row, reads a row of the table and writes 4 * dim bytes
 // Launch     one workgroup per row
 layout(local_size_x = 256) in;
 ARGS(embed_gather)

@@ -2,10 +2,10 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "rows.glsl"
-// fold   x[r,:] += RMS(pend[r,:]) * w_post        the prologue alone, before an op that has none of its own
+// fold   x[r,:] += RMS(pend[r,:]) * w_post        the prologue by itself, before ops whose shader does not include it
 //
 // Precision  f32
-// Traffic    x and pend read, x written: 12 * dim bytes a row
+// Traffic    12 * dim bytes a row: x and pend are read, x is written
 // Launch     one workgroup per row
 ARGS(fold)
 

@@ -2,10 +2,11 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "rows.glsl"
-// gather_norm   y[i,:] = t = x[rows[i],:] + the prologue's addition (x unchanged); with w: RMS(t) * w
+// gather_norm   y[i,:] = RMS(t) * w, or t where w is not given; t = x[rows[i],:] after the prologue (x itself is
+//               unchanged)
 //
-// Precision  f32, as rms_norm
-// Traffic    x and pend read, y written: 12 * dim bytes a row
+// Precision  f32, as in rms_norm
+// Traffic    12 * dim bytes a row: x and pend are read, y is written
 // Launch     one workgroup per gathered row
 ARGS(gather_norm)
 

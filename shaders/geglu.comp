@@ -5,7 +5,7 @@
 //
 // Source     Hendrycks and Gimpel, Gaussian Error Linear Units (2016); Gemma uses the tanh form
 // Traffic    12 bytes an element
-// Launch     a stride of the whole grid per thread
+// Launch     each thread computes the elements that are a whole grid apart
 layout(local_size_x = 256) in;
 ARGS(geglu)
 

@@ -5,8 +5,8 @@ layout(local_size_x = 256) in;
 #include "rows.glsl"
 // geglu_sparse   h = gelu_tanh(max(g - t, 0)) * up,   t[r] = mean(g[r,:]) + z * deviation(g[r,:])
 //
-// Precision  f32; the deviation (population) from a second pass, so that nothing cancels
-// Traffic    12 bytes an element, the row of g twice more from cache
+// Precision  f32; the population deviation is computed in a second pass, so that nothing cancels
+// Traffic    12 bytes an element; the row of g is read twice more from cache
 // Launch     one workgroup per row
 ARGS(geglu_sparse)
 

@@ -1,16 +1,15 @@
-// gemv.glsl - R_ROWS rows of W against N_BATCH rows of x, by one subgroup.
+// gemv.glsl - the products of R_ROWS rows of W with N_BATCH rows of x, by one subgroup.
 //
-// Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element;
-//            then the lanes are
-// added, neighbours first. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
-// Blocks     of types in blocks a lane takes eight values at a time, in the same order
-// Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they
-//            are shuffled
+// Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and adds their elements in that order; then the
+//            lanes are added, neighbours first. This depends on n_in and S only, not on R_ROWS, N_BATCH or the
+//            workgroup
+// Blocks     of types that stay in blocks, a lane takes eight values at a time, in the same order
+// Scales     where they can be read four at a time, lane l loads four scales per row for the next 128 / CHUNK steps,
+//            and lanes get theirs by a shuffle
 // Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
-// Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
-// Includer   defines R_ROWS, N_BATCH, FLAGS (1: weight rows are wide, 2: rows of x are, 4: scales can be read four at a
-//            time),
-//            vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3], float x_at(uint b, uint i)
+// Limit      DRAM bandwidth. Each lane has R_ROWS 16-byte loads in flight
+// Includer   defines R_ROWS; N_BATCH; FLAGS (1: weight rows are wide, 2: rows of x are wide, 4: scales can be read four
+//            at a time); vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3]; float x_at(uint b, uint i)
 #ifndef MYTH_GEMV_GLSL
 #define MYTH_GEMV_GLSL
 
@@ -22,7 +21,7 @@ float gemv_y[R_ROWS * N_BATCH];
 chunk_t gemv_q[R_ROWS];
 float gemv_scale[R_ROWS];
 
-// Chunk c of R_ROWS rows, their quants and scales at hand.
+// Adds the products of chunk c of R_ROWS rows, whose quants and scales were loaded before.
 void gemv_step(uint c)
 {
     [[unroll]] for (uint b = 0; b < N_BATCH; b++) {
@@ -41,7 +40,7 @@ void gemv_load(uint64_t w, uint n_in, uint row0, uint n_total, uint c)
         gemv_q[r] = weight_chunk(w, n_in, min(row0 + r, n_total - 1), c);
 }
 
-// Of one scale at a time.
+// The whole sum, with scales that are read one at a time.
 void gemv_narrow_scales(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     for (uint c = gl_SubgroupInvocationID; c < n_in / CHUNK; c += gl_SubgroupSize) {
@@ -104,9 +103,9 @@ void gemv_blocks(uint64_t w, uint n_in, uint row0, uint n_total)
         }
 }
 
-// Adds the lanes. Each step halves the values that a lane has left and doubles the lanes behind each, so that at the
-// end lane l has row
-// l % R_ROWS (and every S-th after it): R_ROWS - 1 shuffles. The order of the additions is that of lanes_sum.
+// Adds the sums of the lanes. Each step halves the number of values that a lane still has, and doubles the number of
+// lanes that were added into each. At the end lane l has row l % R_ROWS (and every S-th row after it). That takes
+// R_ROWS - 1 shuffles. The order of the additions is that of lanes_sum.
 void gemv_add_lanes(uint b)
 {
     uint n = R_ROWS;
@@ -123,13 +122,13 @@ void gemv_add_lanes(uint b)
     }
 }
 
-// What a lane has after gemv: N_OWN rows, gemv_y[i * N_BATCH + b] of row gemv_own(i). Where lanes outnumber rows only
-// the first have_row.
+// After gemv a lane has N_OWN rows: gemv_y[i * N_BATCH + b] is the result of row gemv_own(i) of W and row b of x. Where
+// there are more lanes than rows, only the first R_ROWS lanes have one.
 const uint N_OWN = R_ROWS > SUBGROUP ? R_ROWS / SUBGROUP : 1;
 uint gemv_own(uint i) { return i * SUBGROUP + (gl_SubgroupInvocationID & (R_ROWS - 1)); }
 bool gemv_has_row() { return gl_SubgroupInvocationID < R_ROWS; }
 
-// W[row0 + r] . x[b], parted over the lanes; W has n_total rows, past which the last one is repeated.
+// Computes W[row0 + r] . x[b] for r < R_ROWS. W has n_total rows; the last one stands in for rows past them.
 void gemv(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)

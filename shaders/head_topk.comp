@@ -1,36 +1,35 @@
 #version 460
 #include "common.glsl"
-// head_topk   the k best of every list of 4,096 (logit, id) of a row; of the last list sorted, with log-sum-exp and
-//             entropy of the row
+// head_topk   one round of choosing the k best (logit, id) of each row: keeps the k best of every list of 4,096 entries
 //
-// Rounds     the first reads a stripe of logits of the vocabulary and applies asks, biases and masks; each later one
-//            reads what the round
-// before kept; the one that is left with a single list is the last. k best = larger logit, then smaller id; -inf and
-// NaN never
-// Select     the k-th largest key by four passes over its bytes (radix select); what is above it, then equal ones by
-//            id, in order
-// Sums       of a list: most m, S = sum e^(x - m), T = sum e^(x - m) (x - m), lists at fixed places of the vocabulary;
-//            lse = m + log S, entropy = log S - T / S over all of them
-// Precision  f32; keys are the bits of the logits, so the choice is exact
-// Traffic    4 bytes per id of the vocabulary and row, then 8 k per list
+// Rounds     the first round reads logits of a stripe of the vocabulary, and handles asked logits, biases and masks.
+//            Each later round reads what the round before kept. The round that has a single list is the last: it sorts
+//            the k best, and computes log-sum-exp and entropy of the row. Larger logits are better, and of equal ones
+//            the smaller id is; -inf and NaN are never kept
+// Select     finds the k-th largest key in four passes over its bytes (radix select). Keeps all keys above it, then
+//            equal ones in order of id
+// Sums       of each list: most m, S = sum e^(x - m), T = sum e^(x - m) (x - m). Lists are at fixed places of the
+//            vocabulary. Over all lists: lse = m + log S, entropy = log S - T / S
+// Precision  f32; keys have all bits of the logits, so the choice is exact
+// Traffic    4 bytes for each id of the vocabulary and row, then 8 k for each list
 // Launch     x: lists; y: rows; 256 threads of 16 entries
 layout(local_size_x = 256) in;
 layout(constant_id = 1) const bool IS_FIRST = true;
 layout(constant_id = 2) const bool IS_LAST = true;
 ARGS(head_topk)
-vk_head_topk_args a;                 // read once: loops would read them from memory again
+vk_head_topk_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "math.glsl"
 
 const uint LIST = 4096, SHARE = 16;
 
-shared uint entry[LIST];                // bits of logits, then keys, at last halves of sort keys
+shared uint entry[LIST];                // bits of logits, then keys; for the sort keys in one half, ids in the other
 shared uint bin[256];
 shared uint part[32];                   // one per subgroup
 shared float partf[32];
 shared uint found_key, found_above;
 
-uint place(uint e) { return e & ~15u | (e ^ e >> 4) & 15u; }        // neighbours of a thread's share lie in other banks
+uint place(uint e) { return e & ~15u | (e ^ e >> 4) & 15u; }        // spreads a thread's entries over the banks
 
 float group_sum(float v)
 {
@@ -71,7 +70,7 @@ uint group_before(uint v)
     return before + sum - v;
 }
 
-// A larger key is a better logit; 0 is never kept.
+// A key for which larger means a better logit; entries with key 0 are never kept.
 uint key_of(float v)
 {
     uint u = floatBitsToUint(v == 0.0 ? 0.0 : v);
@@ -83,7 +82,8 @@ float logit_of(uint key)
     return key == 0u ? -INF : uintBitsToFloat((key & 0x80000000u) != 0u ? key ^ 0x80000000u : ~key);
 }
 
-// entry[] = logits of ids first .. first + n - 1, edited.
+// Loads the logits of ids first .. first + n - 1 into entry[], writes those that were asked for, then adds biases and
+// sets forbidden ids to -inf.
 void read_logits(uint row, uint first, uint n, uint64_t logits)
 {
     const uint t = gl_LocalInvocationIndex;
@@ -102,7 +102,7 @@ void read_logits(uint row, uint first, uint n, uint64_t logits)
     if (a.bias_off != 0ul) {
         int last = I32(a.bias_off).v[row + 1];
         for (int i = I32(a.bias_off).v[row]; i < last; i++) {
-            uint at = U32(a.bias_id).v[i] - first;     // wraps below first
+            uint at = U32(a.bias_id).v[i] - first;     // ids below first wrap to large numbers
             if (at < n && at / SHARE == t)
                 entry[place(at)] = floatBitsToUint(uintBitsToFloat(entry[place(at)]) + F32(a.bias).v[i]);
         }
@@ -116,7 +116,7 @@ void read_logits(uint row, uint first, uint n, uint64_t logits)
     }
 }
 
-// Sums of the list, and its keys in place of its logits.
+// Computes the list's sums, and replaces its logits in entry[] by their keys.
 void reduce_list(uint64_t stats)
 {
     const uint t = gl_LocalInvocationIndex;
@@ -168,7 +168,7 @@ void finish_row(uint row, uint64_t stats)
     }
 }
 
-// The k-th largest key of entry[], and how many are larger.
+// Finds the k-th largest key of entry[] (found_key), and how many are larger (found_above).
 void select_key(uint k)
 {
     const uint t = gl_LocalInvocationIndex;
@@ -194,7 +194,8 @@ void select_key(uint k)
                 atomicAdd(bin[key >> shift & 255u], 1u);
         }
         barrier();
-        uint mine = bin[255 - t], larger = above + group_before(mine);      // keys in bins above this thread's
+        // how many keys are in this thread's bin, and how many in the bins above it
+        uint mine = bin[255 - t], larger = above + group_before(mine);
         if (larger < k && larger + mine >= k) {
             found_key = prefix | (255 - t) << shift;
             found_above = larger;
@@ -218,7 +219,7 @@ void put(uint list, uint at, uint key, uint id)
     }
 }
 
-// Pairs (entry[i], entry[LIST / 2 + i]) for i < n, a power of two, into descending order.
+// Sorts the pairs (entry[i], entry[LIST / 2 + i]) for i < n into descending order; n is a power of two.
 void sort_pairs(uint n)
 {
     for (uint size = 2; size <= n; size *= 2)
@@ -267,7 +268,8 @@ void main()
         n_equal += uint(key[i] == found_key);
         n_above += uint(key[i] > found_key);
     }
-    const uint threshold = found_key, wanted = threshold != 0u ? k - found_above : 0;       // of the equal ones
+    // wanted: how many of the keys that equal the threshold are kept
+    const uint threshold = found_key, wanted = threshold != 0u ? k - found_above : 0;
     uint equal_before = group_before(n_equal), at = group_before(n_above) + min(equal_before, wanted);
     const uint n_kept = threshold != 0u ? k : found_above;
     if (IS_LAST)

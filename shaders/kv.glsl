@@ -1,16 +1,16 @@
-// kv.glsl - where a position's keys and values lie (struct myth_kv_place of kernels/ops.h).
+// kv.glsl - finds the cached keys and values of a position (struct myth_kv_place of kernels/ops.h).
 #ifndef MYTH_KV_GLSL
 #define MYTH_KV_GLSL
 
-// Of the gap g0..g1-1, in aligned units: how many lie wholly in it.
+// How many aligned units of `unit` positions are wholly in the gap g0..g1-1.
 uint gap_units(uint g0, uint g1, uint unit)
 {
     const uint first = g0 / unit + (g0 % unit > 0 ? 1 : 0);
     return g1 / unit > first ? g1 / unit - first : 0;
 }
 
-// Address of the layer's K in the page (or ring) that holds position pos; `row` is the position's row in it. run:
-// address of its record.
+// Address of the layer's K in the page (or ring) that holds position pos; `row` is the position's row in it. `run` is
+// the address of the run's record.
 uint64_t kv_page(vk_kv_place kv, uint64_t run, uint pos, out uint row)
 {
     uint entry = kv.is_ring != 0 ? 0 : pos / kv.page_tok;

@@ -3,11 +3,12 @@ layout(local_size_x = 64) in;
 #include "common.glsl"
 #include "store.glsl"
 #include "kv.glsl"
-// kv_merge   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded
+// kv_merge   copies the scratch rows of runs that are not ephemeral into their pages or rings; scratch and cache have
+//            the same type, so nothing is rounded
 //
-// Traffic    the rows of the step, read and written
-// Launch     x: K heads, then V heads, or V heads alone; y: runs; z: a stride over the run's rows (its length is known
-//            to the device only)
+// Traffic    the rows of the step are read and written once
+// Launch     x: K heads, then V heads, or V heads only. y: runs. z: workgroups that share a run's rows, since only the
+//            device knows how many there are
 ARGS(kv_merge)
 
 void main()
@@ -21,7 +22,7 @@ void main()
     const uint64_t row_bytes = cache_bytes(is_v ? args.a.type_v : args.a.type_k, hd);
     const uint64_t skip = is_v && has_k ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;
     const uint n_rows = uint(I32(run).v[RUN_N_ROWS]);
-    // earlier ones would be overwritten
+    // Rows of a ring before this one would be overwritten by later rows of the same run.
     const uint first = args.a.kv.is_ring != 0 && n_rows > page_tok ? n_rows - page_tok : 0;
     for (uint i = first + gl_WorkGroupID.z; i < n_rows; i += gl_NumWorkGroups.z) {
         uint row;

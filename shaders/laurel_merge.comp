@@ -5,7 +5,7 @@ layout(local_size_x = 256) in;
 // laurel_merge   u = (x + RMS(attn) * w_attn + xn + RMS(laurel) * w_laurel) / sqrt(2)
 //
 // Precision  f32
-// Traffic    20 bytes an element
+// Traffic    20 bytes an element: four inputs and the output
 // Launch     one workgroup per row
 ARGS(laurel_merge)
 

@@ -1,8 +1,8 @@
 // math.glsl - exp, log, tanh in f32 with the same bits on every driver.
 //
-// Why        Vulkan allows exp 3 + 2|x| ulp and derives tanh from it, which overflows; drivers differ by more than an
-//            exact device may
-// Precision  below 2 ulp each; exp(0) = 1, tanh(0) = 0 exactly; exp flushes below 2^-126
+// Why        Vulkan allows exp an error of 3 + 2|x| ulp, and a tanh derived from it that overflows. So drivers differ
+//            by more than the tolerance of exact devices
+// Precision  the error of each is below 2 ulp; exp(0) = 1 and tanh(0) = 0 exactly; exp below 2^-126 is 0
 // Source     Cephes, expf.c logf.c tanhf.c: range reduction and minimax polynomials
 #ifndef MYTH_MATH_GLSL
 #define MYTH_MATH_GLSL
@@ -19,13 +19,13 @@ float exp_f32(float x)
     p = fma(p, r, 1.6666665459e-1);
     p = fma(p, r, 5.0000001201e-1);
     p = fma(p, r * r, r) + 1.0;
-    int half_n = int(n) / 2;                    // two factors: 2^128 is past the largest exponent
+    int half_n = int(n) / 2;                    // 2^n as two factors, because 2^128 is past the largest exponent
     p *= intBitsToFloat((half_n + 127) << 23);
     p *= intBitsToFloat((int(n) - half_n + 127) << 23);
     return x < -87.3 ? 0.0 : x > 88.7 ? INF : p;
 }
 
-// x > 0 and normal
+// log x for x > 0 that is not subnormal.
 float log_f32(float x)
 {
     int u = floatBitsToInt(x), e = (u >> 23) - 126;
@@ -57,7 +57,7 @@ float tanh_f32(float x)
     return a < 0.625 ? low : x < 0.0 ? -high : high;
 }
 
-// cap * tanh(v / cap); cap 0 = none
+// cap * tanh(v / cap), or v where cap is 0.
 float cap_f32(float v, float cap) { return cap > 0.0 ? cap * tanh_f32(v / cap) : v; }
 
 float gelu_f32(float x) { return 0.5 * x * (1.0 + tanh_f32(0.79788456 * fma(0.044715 * x * x, x, x))); }

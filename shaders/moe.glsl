@@ -1,10 +1,9 @@
-// moe.glsl - the entries of one expert, N_BATCH rows at a time, for gemv.glsl.
+// moe.glsl - gives gemv.glsl the rows of one expert's entries, N_BATCH at a time.
 //
-// Work       y: an expert each or, where there are fewer entries (is_by_entry), an entry each, of which the first of
-//            every expert works for
-//            all. Entry i's row is row i / share of x
-// Includer   as gemv.glsl's, but for x_vec4 and x_at, which are here; `a` with x offset order n_in n_expert share
-//            is_by_entry
+// Launch     y of a workgroup is an expert. Where a step has fewer entries than experts (is_by_entry), y is an entry,
+//            and the workgroup of an expert's first entry computes all of that expert. Entry i has row i / share of x
+// Includer   defines what gemv.glsl needs, except x_vec4 and x_at, which are here; and `a` with x offset order n_in
+//            n_expert share is_by_entry
 #ifndef MYTH_MOE_GLSL
 #define MYTH_MOE_GLSL
 
@@ -13,12 +12,12 @@ uint64_t x_row[N_BATCH];
 vec4 x_vec4(uint b, uint i) { return load_vec4(x_row[b] + i * 16, (FLAGS & 2) != 0); }
 float x_at(uint b, uint i) { return F32(x_row[b]).v[i]; }
 
-// expert, first entry, end; empty where another workgroup has them
+// (expert, first entry, end) for this y; no entries where another workgroup computes them.
 uvec3 moe_span(uint y)
 {
     I32 offset = I32(a.offset);
     uint e = y;
-    if (a.is_by_entry != 0) {                   // the last expert that starts at or before this place
+    if (a.is_by_entry != 0) {                   // find the last expert whose entries start at or before y
         uint hi = a.n_expert;
         e = 0;
         while (hi - e > 1) {
@@ -34,7 +33,7 @@ uvec3 moe_span(uint y)
     return uvec3(e, offset.v[e], offset.v[e + 1]);
 }
 
-// The rows of entries order[from..], past the last the last again.
+// Finds the rows of N_BATCH entries from order[from] on. The last entry, order[to - 1], stands in for those past it.
 void moe_rows(uint from, uint to)
 {
     [[unroll]] for (uint b = 0; b < N_BATCH; b++)

@@ -4,7 +4,7 @@
 //
 // Precision  f32
 // Traffic    4 * (k + 1) bytes an element
-// Launch     x: rows, y: columns of the workgroup's size
+// Launch     x: rows; y: blocks of as many columns as the workgroup has threads
 layout(local_size_x = 256) in;
 ARGS(moe_add)
 

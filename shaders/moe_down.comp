@@ -1,11 +1,11 @@
 #version 460
 #include "common.glsl"
-// moe_down   part[i,:] = Wd_e h[i,:]        for every entry i of every expert e; moe_add makes the sums
+// moe_down   part[i,:] = Wd h[i,:]        for every entry i, with the matrix Wd of its expert; moe_add adds the parts
 //
-// Shapes     x (the entries' h) f32 [n_rows * k, n_in], part f32 [n_rows * k, n_out]; Wd planar, [n_expert * n_out,
-//            n_in]
+// Shapes     x (the op's h) f32 [n_rows * k, n_in]; part f32 [n_rows * k, n_out]; the stack of the experts' Wd, planar
+//            [n_expert * n_out, n_in]
 // Precision  f32
-// Traffic    the matrices of experts with entries, once per N_BATCH of them
+// Traffic    the matrices of experts that have entries, once per N_BATCH entries
 // Limit      DRAM bandwidth in decode
 // Launch     x: subgroups of R_ROWS outputs; y: experts or entries (moe.glsl)
 layout(local_size_x_id = 1) in;
@@ -14,7 +14,7 @@ layout(constant_id = 3) const uint R_ROWS = 4;
 layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 ARGS(moe_down)
-vk_moe_down_args a;                       // read once: loops would read them from memory again
+vk_moe_down_args a;                       // a copy, because loops would read args.a from memory again
 
 #include "weight.glsl"
 #include "moe.glsl"

@@ -1,11 +1,12 @@
 #version 460
 #include "common.glsl"
-// moe_geglu   h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:])        for the entries i = r * k + slot of every expert e
+// moe_geglu   h[i,:] = gelu_tanh(Wg x[r,:]) * (Wu x[r,:])        for every entry i = r * k + slot, with the matrices Wg
+//             and Wu of its expert
 //
-// Shapes     x f32 [n_rows, n_in], h f32 [n_rows * k, n_out]; the experts' matrices in planar stacks of n_total rows,
-//            of one type
+// Shapes     x f32 [n_rows, n_in], h f32 [n_rows * k, n_out]; the experts' matrices are planar stacks of n_total rows,
+//            all of one type
 // Precision  f32
-// Traffic    the matrices of experts with entries, once per N_BATCH of them
+// Traffic    the matrices of experts that have entries, once per N_BATCH entries
 // Limit      DRAM bandwidth in decode
 // Launch     x: subgroups of R_ROWS outputs; y: experts or entries (moe.glsl)
 layout(local_size_x_id = 1) in;
@@ -14,7 +15,7 @@ layout(constant_id = 3) const uint R_ROWS = 4;
 layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 ARGS(moe_geglu)
-vk_moe_geglu_args a;                      // read once: loops would read them from memory again
+vk_moe_geglu_args a;                      // a copy, because loops would read args.a from memory again
 
 #include "math.glsl"
 #include "weight.glsl"

@@ -1,16 +1,16 @@
 #version 460
 #include "common.glsl"
 #include "math.glsl"
-// moe_route   the k best experts of every row, their weights, and all entries sorted by expert
+// moe_route   chooses the k best experts of every row, computes their weights, and sorts all entries by expert
 //
-// weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],   z_0 >= z_1 >= .. the row's k
-// largest logits
+// weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j], where z_0 >= z_1 >= .. are the k
+// largest logits of the row and s is logit_scale
 //
 // Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k]; offset [n_expert + 1]; order
 //            [n_rows * k]
-// Order      a thread per row: the best key below the one before, k times; a key is the logit in the order of numbers
-//            (NaN below all), then
-// the lower id. Then a thread per expert reads all ids in order, so an expert's entries ascend whatever the timing
+// Order      one thread per row finds the largest key below the last one, k times. Keys order by logit (NaN is smaller
+//            than every number), then by lower id. Then one thread per expert reads all ids in order, so the entries of
+//            an expert ascend whatever the timing
 // Limit      launch latency in decode
 // Launch     one workgroup
 layout(local_size_x = 256) in;

@@ -1,13 +1,13 @@
 #version 460
 #include "common.glsl"
-// norm_ffn_geglu   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w; h = gelu(Wg xn) * (Wu xn)        of a
-//                  decode step
+// norm_ffn_geglu   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w; h = gelu(Wg xn) * (Wu xn)
 //
-// Shapes     h f32 [n_rows, d_ff]; Wg, Wu planar, of one type, [d_ff, dim]
+// Use        decode steps; prefill runs the small ops instead
+// Shapes     h f32 [n_rows, d_ff]; Wg, Wu planar [d_ff, dim], of one type
 // Precision  f32
 // Traffic    the matrices once per N_BATCH rows; x, pend and the norm weights once per workgroup, from a cache
-// Limit      DRAM bandwidth; of small models the launch
-// Launch     x: subgroups of n_group times R_ROWS outputs; y: N_BATCH rows
+// Limit      DRAM bandwidth; for small models the launch
+// Launch     x: subgroups, each with n_group times R_ROWS outputs; y: N_BATCH rows each
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint W_TYPE = 0;
 layout(constant_id = 3) const uint R_ROWS = 4;
@@ -15,7 +15,7 @@ layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 layout(constant_id = 6) const uint X_WORDS = 16;
 ARGS(norm_ffn_geglu)
-vk_norm_ffn_geglu_args a;                 // read once: loops would read them from memory again
+vk_norm_ffn_geglu_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "math.glsl"
 #include "weight.glsl"

@@ -1,15 +1,15 @@
 #version 460
 #include "common.glsl"
-// norm_qkv_rope_store   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn
-//                       of a decode step
+// norm_qkv_rope_store   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn.
+//                       qkv_rope_store follows in a launch of its own
 //
+// Use        decode steps; prefill runs the small ops instead
 // Shapes     qkv f32: q [n_rows, n_q], then k and v [n_rows, n_kv]; Wq [n_q, dim], Wk, Wv [n_kv, dim] planar, of one
-//            type; Wv, or both, may be missing
+//            type; Wv, or Wk and Wv, may be missing
 // Precision  f32
 // Traffic    the matrices once per N_BATCH rows; x, pend and the norm weights once per workgroup, from a cache
-// Limit      DRAM bandwidth; of small models the launch
-// Launch     x: subgroups of n_group times R_ROWS outputs; y: N_BATCH rows. qkv_rope_store follows in a launch of its
-//            own
+// Limit      DRAM bandwidth; for small models the launch
+// Launch     x: subgroups, each with n_group times R_ROWS outputs; y: N_BATCH rows each
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint W_TYPE = 0;
 layout(constant_id = 3) const uint R_ROWS = 4;
@@ -17,7 +17,7 @@ layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 layout(constant_id = 6) const uint X_WORDS = 16;
 ARGS(norm_qkv_rope_store)
-vk_norm_qkv_rope_store_args a;                 // read once: loops would read them from memory again
+vk_norm_qkv_rope_store_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "weight.glsl"
 #include "prologue.glsl"

@@ -1,7 +1,7 @@
 #version 460
 #include "common.glsl"
 #include "math.glsl"
-// ple_gate   h[r,:] = gelu_tanh(h[r,:]) * p[r,:]        behind the fold and the product
+// ple_gate   h[r,:] = gelu_tanh(h[r,:]) * p[r,:]        the last of the op's launches, after the prologue and W x
 //
 // Shapes     h f32 [n_rows, n_ple]; p f32, rows p_stride apart
 // Traffic    12 bytes an element

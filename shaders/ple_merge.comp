@@ -3,13 +3,13 @@ layout(local_size_x = 128) in;
 #include "common.glsl"
 #include "dequant.glsl"
 #include "rows.glsl"
-// ple_merge   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r], else
-//             r
+// ple_merge   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * table[id, l, :]),   id = ids[r],
+//             or r without ids; row 0 where ids[r] is outside the table
 //
-// Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type in the device's form, [n_table, n_layer *
-//            n_ple], or f32 without ids
+// Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; table [n_table, n_layer * n_ple] of any type in the
+//            device's form, or f32 [n_rows, n_layer * n_ple] without ids
 // Precision  f32
-// Traffic    p read and written, a row of T: n_layer * n_ple * (8 + the type's bytes) a row
+// Traffic    n_layer * n_ple * (8 + bytes of a table value) a row: p is read and written, a row of the table is read
 // Launch     x: layers, y: rows
 ARGS(ple_merge)
 

@@ -1,21 +1,21 @@
 #version 460
 #include "common.glsl"
-// proj   y[r,:] = cap(W x[r,:])        rows of a decode step; also the head's logits, a stripe of the vocabulary at a
-//        time
+// proj   y[r,:] = cap(W x[r,:])
 //
-// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 ..
-//            row0 + n_out - 1
+// Use        proj in decode steps, and the head's logits, a stripe of the vocabulary at a time
+// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which the rows
+//            row0 .. row0 + n_out - 1 are used
 // Precision  f32
 // Traffic    W once per N_BATCH rows of x
 // Limit      DRAM bandwidth
-// Launch     x: subgroups of R_ROWS rows of W; y: N_BATCH rows of x
+// Launch     x: subgroups, each with R_ROWS rows of W; y: N_BATCH rows of x each
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint W_TYPE = 0;
 layout(constant_id = 3) const uint R_ROWS = 4;
 layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 ARGS(proj)
-vk_proj_args a;                 // read once: loops would read them from memory again
+vk_proj_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "math.glsl"
 #include "weight.glsl"

@@ -1,21 +1,19 @@
 #version 460
 #include "common.glsl"
-// proj_prefill   y[r,:] = cap(W x[r,:])        rows of a prefill step; also the head's logits, a stripe of the
-//                vocabulary at a time
+// proj_prefill   y[r,:] = cap(W x[r,:])
 //
-// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 ..
-//            row0 + n_out - 1
-// Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory,
-//            where a row's words
-//            of four are swizzled by the row, so that neither stores nor loads meet in a bank
-// Order      a sum runs over the inputs one by one: the same for every tile
-// Precision  f32; IS_PACKED: weights of 16 bits in shared memory, products and sums in f32. BF16 and MXFP4 are exact as
-//            bf16, F16 as f16; what
-// has an f16 scale is rounded to f16. Rounded to bf16, or with activations rounded so, tiny models' logits moved by
-// more than
-//            the tolerance of fast modes
-// Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS)
-//            products
+// Use        proj in prefill steps, and the head's logits, a stripe of the vocabulary at a time
+// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which the rows
+//            row0 .. row0 + n_out - 1 are used
+// Tile       64 threads compute 8 T_ROWS rows x 64 outputs, T_ROWS x 8 each, from 32 inputs at a time in shared memory.
+//            There the place of a row's vec4 is swizzled by the row, so that neither stores nor loads meet in a bank
+// Order      a sum runs over the inputs one by one, the same for every tile
+// Precision  f32. With IS_PACKED, weights have 16 bits in shared memory, products and sums are f32. BF16 and MXFP4
+//            weights are exact as bf16, F16 is exact as f16, and types with f16 scales are rounded to f16
+// Lost       rounding those to bf16, or activations too: logits of tiny models moved by more than the tolerance of fast
+//            modes
+// Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; a weight in shared memory is read once for T_ROWS
+//            products, an activation once for 8
 // Limit      f32 arithmetic
 // Launch     x: tiles of outputs; y: tiles of rows
 layout(local_size_x = 64) in;
@@ -24,7 +22,7 @@ layout(constant_id = 2) const uint T_ROWS = 8;
 layout(constant_id = 3) const uint FLAGS = 3;
 layout(constant_id = 4) const bool IS_PACKED = false;
 ARGS(proj)
-vk_proj_args a;                 // read once: loops would read them from memory again
+vk_proj_args a;                 // a copy, because loops would read args.a from memory again
 
 #include "math.glsl"
 #include "weight.glsl"
@@ -42,7 +40,8 @@ uint place(uint row, uint word) { return row * 8 + (word ^ (row & 7)); }
 
 const bool IS_BRAIN = W_TYPE == DT_BF16 || W_TYPE == DT_MXFP4;
 
-// No file's weight is beyond f16 but a damaged one's; of bf16 the lower half is zero already.
+// Packs four weights into 16 bits each. Only a damaged file has weights beyond the range of f16. The lower half of a
+// weight that is exact as bf16 is zero already.
 uint64_t pack_four(vec4 v)
 {
     if (!IS_BRAIN) {
@@ -79,7 +78,7 @@ void put_w(uint row, uint word, vec4 v)
         w_tile[place(row, word)] = to_words(v);
 }
 
-// Inputs k .. k + 3 of row r of x; zeros past the end.
+// Inputs k .. k + 3 of row r of x, with zeros past the end.
 vec4 read_x(uint r, uint k)
 {
     const uint n_in = a.n_in;
@@ -93,12 +92,12 @@ vec4 read_x(uint r, uint k)
     return v;
 }
 
-// Inputs k .. k + CHUNK - 1 of weight row `row` to words `word` and up of the tile's row n.
+// Writes inputs k .. k + CHUNK - 1 of weight row `row` to the words from `word` on of the tile's row n.
 void read_w(uint n, uint row, uint k, uint word)
 {
     const uint n_in = a.n_in;
     uint64_t p = a.w + uint64_t(row) * weight_row_bytes(n_in);
-    if (IS_BLOCK) {                                     // a row is whole steps of K_TILE
+    if (IS_BLOCK) {                                     // n_in is a multiple of K_TILE here
         const eight_t e = eight_at(W_TYPE, p, k);
         put_w(n, word, eight_four(e, 0));
         put_w(n, word + 1, eight_four(e, 1));

@@ -1,14 +1,13 @@
-// prologue.glsl - N_BATCH rows of the residual stream with their pending branch, normed into shared memory by every
-// workgroup of a launch.
+// prologue.glsl - adds the pending branch to N_BATCH rows of the residual stream and norms them into shared memory.
+// Every workgroup of a launch does this for itself.
 //
-// Order      thread t sums the elements t, t + T, ... (T threads), lanes and then subgroups are added: a function of
-//            dim, T and the device
-// x          is read by all workgroups and updated in place by the one that finishes last (count[gl_WorkGroupID.y]
-//            tells, and is 0 again
-//            after it), so a recorded launch can be replayed
+// Order      thread t sums the elements t, t + T, ... (T threads); then lanes, then subgroups are added. This depends
+//            on dim, T and the device only
+// x          all workgroups read it, and the one that finishes last updates it in place. count[gl_WorkGroupID.y] tells
+//            which one that is; it is 0 again afterwards, so a recorded launch can be replayed
 // Precision  f32
-// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows
-//            dim eps x_scale
+// Includer   defines N_BATCH; X_WORDS, the number of vec4 in N_BATCH rows; `a` with x pend w_post count n_rows dim eps
+//            x_scale
 #ifndef MYTH_PROLOGUE_GLSL
 #define MYTH_PROLOGUE_GLSL
 
@@ -25,7 +24,7 @@ uint prologue_row(uint b) { return min(gl_WorkGroupID.y * N_BATCH + b, a.n_rows 
 
 uint64_t pend_row(uint64_t at) { return a.pend != 0ul ? a.pend + at : 0ul; }
 
-// xs[b] = RMS(folded x) * w
+// xs[b] = RMS(x) * w, of x after the prologue.
 void norm_rows(uint64_t w)
 {
     const uint dim = a.dim, t = gl_LocalInvocationIndex, n_thread = gl_WorkGroupSize.x;
@@ -45,7 +44,7 @@ void norm_rows(uint64_t w)
     barrier();
 }
 
-// Called by every thread once its rows of x were read.
+// Writes x after the prologue. Every thread calls it after it has read its rows of x.
 void update_x()
 {
     if (a.pend == 0ul)

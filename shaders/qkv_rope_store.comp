@@ -3,15 +3,15 @@ layout(local_size_x = 64) in;
 #include "common.glsl"
 #include "rows.glsl"
 #include "store.glsl"
-// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
-//                  into the step's scratch;
-//                  v may be what k was before its norm
+// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;   k_new = rope(RMS(k) * n_k);   v_new = v, or RMS(v) with
+//                  has_v_norm; with v_is_k, v is k as it was before its norm
 //
-// Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
-// Precision  f32; k and v rounded once
-// Traffic    qkv read, q and the scratch written
+// Shapes     head_dim <= HEAD_MAX
+// Rope       rotates the pairs (i, i + head_dim / 2), as the published Gemma weights want it
+// Precision  f32; k_new and v_new are rounded once, to the cache type
+// Traffic    qkv is read, q and the scratch are written
 // Limit      launch latency
-// Launch     x: heads of q, then of k, then of v, as far as they are stored; y: rows. head_dim <= HEAD_MAX
+// Launch     x: heads of q, then of k, then of v, those that are stored; y: rows
 ARGS(qkv_rope_store)
 
 void main()

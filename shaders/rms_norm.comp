@@ -5,10 +5,10 @@ layout(local_size_x = 256) in;
 // rms_norm   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
 //
 // Shapes     x, pend, y f32 [n_rows, dim]; w, w_post f32 [dim]; 4-byte aligned
-// Precision  f32; the sum in strides of the workgroup
-// Traffic    x and pend read (again from cache), x and y written: 16 * dim bytes a row
+// Precision  f32; a thread adds elements that are a workgroup apart
+// Traffic    16 * dim bytes a row: x and pend are read (and again from cache), x and y are written
 // Limit      prefill: memory; decode: launch latency
-// Launch     one workgroup per row, so x is updated in place by the only one that reads it
+// Launch     one workgroup per row; no other one reads the row's x, so it can update x in place
 ARGS(rms_norm)
 
 void main()
@@ -26,6 +26,6 @@ void main()
         sum = fma(t, t, sum);
     }
     const float scale = norm_scale(group_sum(sum), dim, eps);
-    for (uint i = gl_LocalInvocationID.x; i < dim; i += step)          // what this thread wrote itself
+    for (uint i = gl_LocalInvocationID.x; i < dim; i += step)          // the elements that this thread wrote itself
         F32(args.a.y + at).v[i] = F32(x).v[i] * scale * F32(args.a.w).v[i];
 }

@@ -1,13 +1,12 @@
 // rope.glsl - (cos, sin) of a position's angle.
 //
-// Precision  the phase is an integer, so whole turns drop out exactly; the rest, within an eighth of a turn of a
-//            quarter, goes through
-//            polynomials in f32: 2 ulp
+// Precision  the phase is an integer, so that whole and quarter turns are taken off exactly. The rest, at most an
+//            eighth of a turn, goes through polynomials in f32 with an error of 2 ulp
 // Source     Cephes, sinf.c: minimax polynomials
 #ifndef MYTH_ROPE_GLSL
 #define MYTH_ROPE_GLSL
 
-// turn: the angle of one position in 2^-64 turns.
+// (cos, sin) at position pos; turn is the angle of one position in units of 2^-64 turns.
 vec2 rope_pair(int pos, uint64_t turn)
 {
     const uint64_t phase = uint64_t(int64_t(pos)) * turn, quarter = (phase + (1ul << 61)) >> 62;

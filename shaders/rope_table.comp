@@ -1,10 +1,10 @@
 #version 460
 #include "common.glsl"
 #include "rope.glsl"
-// rope_table   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, (1, 0) above
+// rope_table   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, else (1, 0)
 //
 // Shapes     table f32 [n_rows, head_dim / 2, 2]; pos i32 [n_rows]; turn u64 [n_pair], the angle of one position in
-//            2^-64 turns
+//            units of 2^-64 turns
 // Launch     one workgroup per row
 layout(local_size_x = 64) in;
 ARGS(rope_table)

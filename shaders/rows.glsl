@@ -1,15 +1,15 @@
-// rows.glsl - what the ops over rows share: sums over a workgroup, the prologue.
+// rows.glsl - what the ops over rows have in common: sums over a workgroup, and the prologue.
 //
-// Bits   a sum depends on its row and on the workgroup's size only: every thread adds its own stride, then subgroups,
-//        then their results
-//        in order
-// Uses   gl_WorkGroupSize, which is a constant from its layout line on: that line comes before any include
+// Bits   a sum depends on its row and on the size of the workgroup only: each thread adds its own elements, then each
+//        subgroup its lanes, then the results of the subgroups are added in order
+// Uses   gl_WorkGroupSize, which is a constant only after the layout line. So a shader has that line before its
+//        includes
 #ifndef MYTH_ROWS_GLSL
 #define MYTH_ROWS_GLSL
 
 shared float rows_partial[128];
 
-// Sum of v over the workgroup, in every thread. All threads must come here.
+// The sum of v over the workgroup, in every thread. All threads of the workgroup must call it.
 float group_sum(float v)
 {
     v = lanes_sum(v);
@@ -23,10 +23,10 @@ float group_sum(float v)
     return sum;
 }
 
-// rsqrt(mean + eps) by square root and division, which drivers round better than inversesqrt.
+// rsqrt(mean + eps) as a square root and a division, which drivers round better than inversesqrt.
 float norm_scale(float sum_sq, uint n, float eps) { return 1.0 / sqrt(sum_sq / float(n) + eps); }
 
-// The factor of a pending branch: of its norm when w_post is given, else 1.
+// The factor of a pending branch: that of its norm where w_post is given, else 1.
 float fold_scale(uint64_t pend, uint64_t w_post, uint dim, float eps)
 {
     const bool is_normed = pend != 0ul && w_post != 0ul;
@@ -40,7 +40,7 @@ float fold_scale(uint64_t pend, uint64_t w_post, uint dim, float eps)
     return is_normed ? norm_scale(sum, dim, eps) : 1.0;
 }
 
-// x[i] with its pending branch, the sum times x_scale; x, pend: addresses of the row.
+// Element i of x after the prologue: x[i] plus its pending branch, times x_scale. x and pend are addresses of the row.
 float fold_at(uint64_t x, uint64_t pend, uint64_t w_post, float scale, float x_scale, uint i)
 {
     float t = F32(x).v[i];

@@ -1,7 +1,9 @@
-/* shared.h - argument structs of the shaders, read by C and by GLSL (scalar block layout: the layout C gives them).
+/* shared.h - the argument structs of the shaders, for C and for GLSL. With scalar block layout both lay them out in the
+ * same way.
  *
- * Fields   vk_ptr is an address on the device, 0 = not given; 8-byte fields first, so that no padding arises
- * Types    dtype fields hold the codes below, which are myth_dtype's                                            */
+ * Fields   vk_ptr is an address on the device, 0 = not given. 8-byte fields come first, so that there is no padding
+ * Prologue x_scale is a factor here: 1 = none
+ * Types    dtype fields have the codes below, which are those of myth_dtype */
 #ifndef MYTH_VK_SHARED_H
 #define MYTH_VK_SHARED_H
 
@@ -43,7 +45,7 @@ typedef float vk_f32;
 #define VK_KV_PLACE struct vk_kv_place
 #endif
 
-/* Where one layer's cached rows are: struct myth_kv_place with addresses. */
+/* Where the cached rows of one layer are: struct myth_kv_place with addresses. */
 struct vk_kv_place {
     vk_ptr pool, table;
     vk_ptr page_bytes, layer_off;
@@ -57,9 +59,7 @@ struct vk_embed_gather_args {
     vk_u32 pad;
 };
 
-/* x_scale of a prologue is a factor here: 1 = none */
-
-/* turn[i]: base^(-2i / head_dim) / factor / (2 pi) as a fraction of 2^64 */
+/* turn[i] is base^(-2i / head_dim) / factor / (2 pi) in units of 2^-64: the angle of one position. */
 struct vk_rope_table_args {
     vk_ptr table, pos, turn;
     vk_u32 n_rows, head_dim, n_pair, pad;
@@ -71,7 +71,7 @@ struct vk_rms_norm_args {
     vk_f32 eps, x_scale;
 };
 
-/* k_new, v_new 0: not stored */
+/* Without k_new no keys are stored, without v_new no values. */
 struct vk_qkv_rope_store_args {
     vk_ptr qkv, n_q, n_k, rope, q, k_new, v_new;
     vk_u32 n_rows, cap_rows, n_head, n_head_kv, head_dim, type_k, type_v, v_is_k, has_v_norm;
@@ -90,14 +90,14 @@ struct vk_gather_norm_args {
     vk_f32 eps, x_scale;
 };
 
-/* k_new 0: values alone */
+/* Without k_new only values are copied. */
 struct vk_kv_merge_args {
     vk_ptr k_new, v_new, runs;
     VK_KV_PLACE kv;
     vk_u32 n_run, cap_rows, n_head_kv, head_dim, type_k, type_v;
 };
 
-/* top_p: in 2^-24, 0 = off; k_sample: candidates that the sampler takes at most */
+/* top_p is in units of 2^-24, 0 = off; the sampler considers at most k_sample candidates. */
 struct vk_decode_next_args {
     vk_ptr top_id, top_logit, ids, pos, runs, result, step, stop_id;
     vk_ptr seed;
@@ -115,7 +115,8 @@ struct vk_capture_sum_args {
     vk_f32 eps, x_scale;
 };
 
-/* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out; n_total rows in all, behind which a quantised matrix has its scales
+/* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out. W has n_total rows; a planar matrix has its scales after all of
+ * them.
  */
 struct vk_proj_args {
     vk_ptr y, x, w;
@@ -124,8 +125,8 @@ struct vk_proj_args {
     vk_u32 pad;
 };
 
-/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in
- * turn; n_matrix: 1 for q alone, 2 with k, 3 with v */
+/* count has one counter per N_BATCH rows, which is 0 between launches. A subgroup computes n_group groups of R_ROWS
+ * outputs one after the other. n_matrix is 1 for q alone, 2 with k, 3 with v. */
 struct vk_norm_qkv_rope_store_args {
     vk_ptr x, pend, w_post, w_in, w_q, w_k, w_v, qkv, count;
     vk_u32 n_rows, dim, n_q, n_kv, n_group, n_matrix;
@@ -138,18 +139,18 @@ struct vk_norm_ffn_geglu_args {
     vk_f32 eps, x_scale;
 };
 
-/* One round: lists of 4,096 entries of `given` (logits of ids from list0 on in the first round, then pairs of logit and
- * id) to the k best of each in `kept`. stats: f32 [rows][n_stat][4]. Strides in entries; rows are those of a block,
- * from row0 of the op on */
+/* One round: reduces each list of 4,096 entries of `given` to its k best in `kept`. The entries are logits in the first
+ * round, whose first list is number list0 of the vocabulary, and pairs of logit and id in later ones. stats is f32
+ * [rows][n_stat][4]. Strides are in entries. The rows are a block of the op's rows that starts at row0. */
 struct vk_head_topk_args {
     vk_ptr given, kept, stats;
     vk_ptr mask_idx, masks, bias_off, bias_id, bias, ask_id, ask_logit, top_id, top_logit, lse, entropy;
     vk_u32 row0, list0, n_in, given_stride, kept_stride, n_stat, n_vocab, k, n_ask, pad;
 };
 
-/* part: [rows from row0 on][n_head][n_split][head_dim + 2] f32, count: a counter per row and group of query heads, 0
- * before and after; attn_prefill reads neither. fold_*, n_table, n_pair: of keys that are not stored (myth_key_fold);
- * fold_turn as rope_table's turn */
+/* part is f32 [rows from row0 on][n_head][n_split][head_dim + 2]. count has a counter per row and group of query heads,
+ * which is 0 between launches. attn_prefill uses neither. fold_*, n_table and n_pair are for folded keys
+ * (myth_key_fold); fold_turn is like rope_table's turn. */
 struct vk_attn_args {
     vk_ptr o, q, k_new, v_new, runs, row_run, pos, part, count, fold_w, fold_table, fold_turn;
     VK_KV_PLACE kv;
@@ -158,7 +159,7 @@ struct vk_attn_args {
     vk_u32 n_after, n_table, n_pair;
 };
 
-/* ids 0: row r of an f32 table */
+/* Without ids, row r of p takes row r of a table of f32. */
 struct vk_ple_merge_args {
     vk_ptr p, w, table, ids;
     vk_u32 n_rows, n_layer, n_ple, n_table, dtype;
@@ -183,7 +184,7 @@ struct vk_moe_route_args {
     vk_f32 logit_scale;
 };
 
-/* share: entries that read one row of x; n_total: rows of each stack of matrices */
+/* `share` entries have one row of x in common; n_total is the number of rows of each stack of matrices. */
 struct vk_moe_geglu_args {
     vk_ptr h, x, w_gate, w_up, offset, order;
     vk_u32 n_in, n_out, n_expert, share, expert_rows, up_row, n_total, is_by_entry;

@@ -1,4 +1,4 @@
-// store.glsl - a row of shared memory to a cache type.
+// store.glsl - rounds a row in shared memory to a cache type and stores it.
 #ifndef MYTH_STORE_GLSL
 #define MYTH_STORE_GLSL
 
@@ -6,21 +6,21 @@
 
 shared float store_row[HEAD_MAX];
 
-// Bytes of n elements of a cache type.
+// The bytes of n elements of a cache type.
 uint64_t cache_bytes(uint dtype, uint n)
 {
     return dtype == DT_F32 ? n * 4ul : dtype == DT_Q8_0 ? (n / 32) * 34ul : n * 2ul;
 }
 
-// Nearest integer, ties away from zero; what has no code is 0.
+// The nearest integer, ties away from zero; 0 where q is beyond -127..127 or NaN.
 int round_q8(float q)
 {
     const float whole = trunc(q), rest = abs(q - whole), y = rest >= 0.5 ? whole + sign(q) : whole;
     return y >= -127.0 && y <= 127.0 ? int(y) : 0;
 }
 
-// store_row[0..n) to row `row` of a [.., n] array at dst, by the whole workgroup. All of it was written before a
-// barrier.
+// Stores store_row[0..n) as row `row` of the [.., n] array at dst. The whole workgroup calls it, after a barrier that
+// follows the writing of store_row.
 void store_cache_row(uint64_t dst, uint dtype, uint64_t row, uint n)
 {
     const uint64_t to = dst + row * cache_bytes(dtype, n);

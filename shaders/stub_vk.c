@@ -1,4 +1,4 @@
-/* stub_vk.c - the kind of device that a build without Vulkan has: known by name, never there. */
+/* stub_vk.c - the Vulkan kind in a build without Vulkan: it lists no device, and open says that the build lacks it. */
 #include "kernels/device_impl.h"
 
 static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)

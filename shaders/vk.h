@@ -1,19 +1,21 @@
 /* vk.h - what the files of the Vulkan device share: context, memory, commands, programs.
  *
- * Context   one instance, one logical device, one queue (compute) per myth_device; functions through volk's table of
- *           that device
- * Memory    a block is one VkDeviceMemory with one VkBuffer over all of it, reached by address; buffers lie in blocks
- *           (vk_memory.c)
- * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is
- *           full or at a sync; a timeline semaphore counts submissions. A full barrier follows every dispatch and copy
- *           (vk_command.c)
- * Programs  a SPIR-V module with specialization constants; built when first dispatched, kept until close (vk_program.c)
- * Texels    on a processor products read weights through texel buffers (traits.has_texels): other loads its driver runs
- *           lane by lane
- * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes its address
- *           as push constant
- * Errors    VK_ERROR_DEVICE_LOST: MYTH_ELOST, sticky for the device; out of memory: MYTH_ENOMEM; the rest MYTH_EDEVICE
- * Faults    every call that can fail goes through VK_CALL, which a test may fail by number
+ * Context   a myth_device has one instance, one logical device and one compute queue. Functions are called through
+ *           volk's table of that device
+ * Memory    a block is one VkDeviceMemory with one VkBuffer over all of it, which shaders reach by address. Buffers are
+ *           parts of blocks (vk_memory.c)
+ * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits the frame when
+ *           it is full or at a sync. A timeline semaphore counts submissions. A full barrier follows every dispatch and
+ *           copy (vk_command.c)
+ * Programs  a program is a SPIR-V module with specialization constants. It is built when it is first dispatched and
+ *           kept until close (vk_program.c)
+ * Texels    with a driver that runs on the CPU, products read weights through texel buffers (traits.has_texels),
+ *           because it runs other loads lane by lane
+ * Ops       an op copies its argument struct (shared.h) into the ring and passes its address as a push constant; texel
+ *           buffers are the only descriptors
+ * Errors    VK_ERROR_DEVICE_LOST becomes MYTH_ELOST, for every later call too; out of memory becomes MYTH_ENOMEM; every
+ *           other failure MYTH_EDEVICE
+ * Faults    every call that can fail goes through VK_CALL; a test can make the n-th of them fail
  * Threads   one per stream; queue, upload ring and program table have mutexes */
 #ifndef MYTH_VK_H
 #define MYTH_VK_H
@@ -29,59 +31,59 @@ enum {
     VK_DEVICE_MAX = 8,
     VK_BUF_MAX = 1280,
     VK_STREAM_MAX = 8,
-    VK_ALIGN = 256,       /* of every place handed out in a block                                              */
-    VK_SMALL = 128 << 10, /* buffers up to this lie together in the small block                               */
+    VK_ALIGN = 256,       /* alignment of every buffer in a block                                             */
+    VK_SMALL = 128 << 10, /* buffers up to this size share the small block                                    */
     VK_SMALL_BLOCK = 2 << 20,
     VK_FRAME_N = 4,
     VK_FRAME_OPS = 128,
     VK_FRAME_READS = 32,
-    VK_FRAME_ARGS = 32 << 10,    /* argument structs of a frame                                                       */
-    VK_FRAME_STAGING = 32 << 10, /* bytes on their way in or out of a frame; larger transfers take the upload ring   */
+    VK_FRAME_ARGS = 32 << 10,    /* bytes of argument structs in a frame                                              */
+    VK_FRAME_STAGING = 32 << 10, /* bytes of transfers in a frame; larger transfers use the upload ring              */
     VK_UPLOAD_HALF = 2 << 20,
     VK_ARG_ALIGN = 16,
-    VK_GRAPH_OP_ARGS = 1024,  /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
-    VK_GRAPH_ARGS = 16 << 10, /* and of a graph beside                                                             */
-    VK_PUSH_BYTES = 24,       /* the arguments' address; of texel programs also those of the blocks of w and x        */
-    VK_TEXEL_BINDINGS = 3,    /* w by words, w by pairs, x by words                                                  */
+    VK_GRAPH_OP_ARGS = 1024,  /* argument bytes of a recorded op on average; a fused op dispatches several times */
+    VK_GRAPH_ARGS = 16 << 10, /* argument bytes that a graph has besides                                        */
+    VK_PUSH_BYTES = 24,       /* the address of the arguments; in texel programs also those of the blocks of w and x */
+    VK_TEXEL_BINDINGS = 3,    /* w as words, w as pairs, x as words                                             */
     VK_SPEC_MAX = 6,
     VK_PIPELINE_MAX = 512,
-    VK_CHUNK_MAX = 256, /* allocations of blocks that are too large for one                                  */
+    VK_CHUNK_MAX = 256, /* allocations for blocks that are too large for one                                 */
 };
 
-/* ---- what a device said of itself ---- */
+/* ---- what a device reports ---- */
 
 struct vk_traits {
-    uint32_t subgroup; /* size that programs run at: 8, 16, 32 or 64                                        */
+    uint32_t subgroup; /* subgroup size of programs: 8, 16, 32 or 64                                        */
     bool has_subgroup_control, has_budget;
-    uint32_t shared_bytes; /* of a workgroup                                                                    */
+    uint32_t shared_bytes; /* shared memory of a workgroup                                                      */
     uint64_t alloc_max,
         heap_bytes;      /* largest allocation; the heap of device memory                                     */
     uint64_t sparse_max; /* largest block of several allocations, bound sparsely; 0 = cannot                  */
     uint32_t heap, type_device, type_args, type_staging,
-        type_host;            /* memory types; host: what shaders read over the bus     */
-    uint64_t host_heap_bytes; /* the heap of type_host, when it is another than the device's; else 0                */
+        type_host;            /* memory types; type_host is what shaders read over the bus */
+    uint64_t host_heap_bytes; /* the heap of type_host if it is not the device's heap; else 0                       */
     bool is_device_host;      /* device memory is mapped: transfers of an idle stream are plain copies             */
-    bool is_device_cached;    /* and fast to read                                                                  */
-    bool has_texels;          /* blocks have views, programs named *_texel read through them                       */
-    uint32_t texel_max;       /* elements of a view                                                                */
+    bool is_device_cached;    /* and it is fast to read from the host                                              */
+    bool has_texels;          /* blocks have views, which programs named *_texel read                              */
+    uint32_t texel_max;       /* most elements of a view                                                           */
 };
 
 /* ---- memory ---- */
 
 struct vk_block {
-    VkDeviceMemory memory; /* or chunks of the device's table: */
+    VkDeviceMemory memory; /* or null, and n_chunk entries of the device's table from chunk0 on */
     uint32_t chunk0, n_chunk;
     VkBuffer buffer;
-    VkBufferView words, pairs; /* the whole block as 16 bytes and as 8 bytes each; null = too large, or not of use */
+    VkBufferView words, pairs; /* the whole block as elements of 16 and of 8 bytes; null = too large, or no texels */
     VkDeviceAddress addr;
     unsigned char *host; /* NULL when not mapped */
     uint64_t bytes, driver_bytes;
-    bool is_apart; /* not in the device's heap: not counted with what is taken from there */
+    bool is_apart; /* in a heap of its own, so its bytes are not counted for the device's heap */
 };
 
 struct vk_buf {
     struct myth_buf base; /* dev NULL = free slot */
-    struct vk_block own;  /* of a large buffer    */
+    struct vk_block own;  /* a large buffer's block */
     const struct vk_block *block;
     uint64_t off;
 };
@@ -95,14 +97,14 @@ struct vk_read {
 
 struct vk_frame {
     VkCommandBuffer cmd;
-    uint64_t value; /* what its submission signals; 0 = not in flight */
+    uint64_t value; /* the timeline value that its submission signals; 0 = not in flight */
     uint32_t args_used, staging_used, n_op, n_read;
     bool is_open;
     struct vk_read read[VK_FRAME_READS];
 };
 
 struct vk_graph {
-    struct myth_graph base; /* dev NULL = free */
+    struct myth_graph base; /* dev NULL = free slot */
     VkCommandPool pool;
     VkCommandBuffer cmd;
     uint64_t args_used;
@@ -110,16 +112,17 @@ struct vk_graph {
 };
 
 struct vk_stream {
-    struct myth_stream base; /* dev NULL = free */
+    struct myth_stream base; /* dev NULL = free slot */
     uint32_t slot;
     VkCommandPool pool;
     VkSemaphore timeline;
-    uint64_t submitted, done; /* values of the timeline */
+    uint64_t submitted, done; /* timeline values of the last submission, and of the last one known to be done */
     uint32_t cur;
     struct vk_frame frame[VK_FRAME_N];
 };
 
-/* Who copied last out of a half of the upload ring, and the value that says it is done. */
+/* For a half of the upload ring: the stream that copied out of it last, and the timeline value at which that is done.
+ */
 struct vk_upload {
     struct vk_stream *user;
     uint64_t value;
@@ -144,12 +147,12 @@ extern const struct vk_spirv vk_spirv[VK_SHADER_N];
 struct vk_pipeline {
     VkPipeline pipeline;
     uint32_t spec[VK_SPEC_MAX];
-    uint16_t next; /* 1 + index of the next one of the shader; 0 = none */
+    uint16_t next; /* 1 + index of the shader's next pipeline; 0 = none */
 };
 
 /* ---- the device ---- */
 
-/* Bytes of each workspace for a shape: a pure function. */
+/* Bytes of each workspace, a pure function of the shape. */
 struct vk_work_bytes {
     uint64_t activations, attn_scratch, logits;
 };
@@ -166,39 +169,40 @@ struct vk_device {
     struct VolkDeviceTable fn;
     struct vk_traits traits;
     atomic_bool is_lost;
-    atomic_uint_fast64_t driver_bytes; /* VkDeviceMemory alive    */
+    atomic_uint_fast64_t driver_bytes; /* bytes of all VkDeviceMemory that is allocated */
     pthread_mutex_t queue_lock, upload_lock, memory_lock, program_lock;
 
     struct vk_block small, args, staging; /* small buffers; argument rings of all streams; staging and upload rings */
-    VkDeviceMemory chunk[VK_CHUNK_MAX];   /* of blocks of several allocations; null = free   */
-    uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64]; /* bit per VK_ALIGN bytes */
+    VkDeviceMemory chunk[VK_CHUNK_MAX];   /* for blocks of several allocations; null = free  */
+    uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64]; /* one bit per VK_ALIGN bytes */
     struct vk_block activations, attn_scratch, logits, graph_args;
-    struct vk_graph *graph;     /* n_graph of them */
+    struct vk_graph *graph;     /* shape.n_graph slots */
     struct vk_upload upload[2]; /* the halves of the upload ring */
     uint32_t upload_next;
 
     VkDescriptorSetLayout texel_layout; /* null without traits.has_texels */
     VkPipelineLayout layout;
     VkShaderModule module[VK_SHADER_N];
-    uint16_t first[VK_SHADER_N]; /* 1 + index of its first pipeline */
+    uint16_t first[VK_SHADER_N]; /* 1 + index of a shader's first pipeline; 0 = none */
     struct vk_pipeline pipeline[VK_PIPELINE_MAX];
     uint32_t n_pipeline;
 
     struct vk_buf *buf;                         /* VK_BUF_MAX slots */
-    struct vk_stream stream[VK_STREAM_MAX + 1]; /* the last is the device's own */
+    struct vk_stream stream[VK_STREAM_MAX + 1]; /* the last one is used by the device itself */
 };
 
 static inline struct vk_device *vk_of(const myth_stream *s) { return (struct vk_device *)(void *)s->dev; }
 
 /* ---- calls and faults (vk_context.c) ---- */
 
-/* While set, the n-th call (from 1) through VK_CALL is not made and answers `result`. For tests; NULL = off. */
+/* While vk_fault is set, the nth call through VK_CALL (from 1) is not made and returns `result`. For tests; NULL = off.
+ */
 enum { VK_FAULT_SEEN = 1024 };
 struct vk_fault {
     uint64_t nth, n_call;
     VkResult result;
-    const char *name;                /* of the call that failed */
-    const char *seen[VK_FAULT_SEEN]; /* of the first calls      */
+    const char *name;                /* name of the call that failed */
+    const char *seen[VK_FAULT_SEEN]; /* names of the first calls     */
 };
 extern struct vk_fault *vk_fault;
 VkResult vk_inject(const char *name);
@@ -206,26 +210,26 @@ VkResult vk_inject(const char *name);
 #define VK_CALL(d, name, ...) \
     (vk_fault && vk_inject(#name) != VK_SUCCESS ? vk_fault->result : (d)->fn.name(__VA_ARGS__))
 
-/* Fills err with what the result means ("vulkan:0: WHAT: out of device memory") and returns its status; marks a lost
- * device. */
+/* Fills err with the meaning of the result ("vulkan:0: WHAT: out of device memory") and returns its status. Remembers
+ * it when the device is lost. */
 myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char *what);
 const char *vk_result_name(VkResult r);
 
 myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, myth_error *err);
-void vk_context_close(struct vk_device *d); /* takes a half-built one */
+void vk_context_close(struct vk_device *d); /* takes a half-built context */
 uint32_t vk_context_list(myth_device_caps *out, uint32_t cap, const myth_device_opts *opts);
-/* Free bytes of the device's heap as far as the driver says, never past the heap; and the driver's budget or 0. */
+/* Free bytes of the device's heap as the driver reports them, at most the size of the heap; and the driver's budget, or
+ * 0. */
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget);
-/* Messages of the validation layer (settings.vk_validate), warnings and errors, of all devices. */
+/* How many warnings and errors the validation layer (settings.vk_validate) has given for all devices. */
 extern atomic_uint_fast32_t vk_n_message;
 
 /* ---- memory (vk_memory.c) ---- */
 
-/* The block's `bytes` are set before it is returned; nothing is booked. MYTH_ENOMEM past the heap or the largest
- * allocation. */
+/* Opens a block of `bytes`. The caller books it. MYTH_ENOMEM: past the heap or the driver's largest allocation. */
 myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped,
                           const char *owner, myth_error *err);
-/* The same of type_host, always mapped and one allocation. */
+/* The same in memory of type_host: the block is mapped, and one allocation. */
 myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner,
                                myth_error *err);
 void vk_block_close(struct vk_block *b, struct vk_device *d); /* takes a zeroed block */
@@ -254,7 +258,8 @@ static inline float vk_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f : 
 /* ---- commands (vk_command.c) ---- */
 
 myth_status vk_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
-myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error *err); /* of one slot */
+myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s,
+                            myth_error *err); /* makes the objects of one slot */
 void vk_stream_close(myth_stream *s);
 void vk_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows,
@@ -269,7 +274,7 @@ void vk_replay(myth_stream *s, const myth_graph *g);
 void vk_graph_close(myth_graph *g);
 /* Zeroes a block through the device's own stream. */
 myth_status vk_block_clear(struct vk_device *d, const struct vk_block *b, myth_error *err);
-/* Waits until nothing of this device runs; for closing what commands may still read. */
+/* Waits until nothing of this device runs, before something is closed that commands may still read. */
 void vk_drain(struct vk_device *d);
 
 /* One dispatch: which program, how many workgroups. spec[i] is specialization constant i + 1; constant 0 is the
@@ -278,16 +283,16 @@ struct vk_launch {
     enum vk_shader shader;
     uint32_t x, y, z; /* 0 = 1 */
     uint32_t spec[VK_SPEC_MAX];
-    const struct vk_block *w_block,
-        *x_block; /* of a program that reads texels: where its matrices lie, and its rows; else NULL */
-    bool is_free; /* the next dispatch or copy does not depend on this one: no barrier after it */
+    /* For a program that reads texels: the blocks of its matrices and of its rows; else NULL. */
+    const struct vk_block *w_block, *x_block;
+    bool is_free; /* no barrier after it, because the next dispatch or copy does not depend on it */
 };
 
 /* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure
  * stays in the stream. */
 void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes);
-/* `bytes` more for the arguments of the dispatch that follows (a table the host computes); its address, or 0 with the
- * stream's error. */
+/* Copies more data for the dispatch that follows, such as a table that the host computes. Returns its address, or 0
+ * with the stream's error. */
 uint64_t vk_push(myth_stream *s, const void *data, size_t bytes);
 void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes);
 

@@ -1,13 +1,14 @@
-/* vk_command.c - streams: frames that are filled and submitted, transfers, recorded graphs.
+/* vk_command.c - streams: filling and submitting frames, transfers, recorded graphs.
  *
- * Frames   a stream has VK_FRAME_N, each with a command buffer, a piece of the argument block and a piece of the
- *          staging block. A frame is used again when its submission is done. Arguments pushed for a dispatch lie in the
- *          dispatch's own frame
- * Order    one queue and a full barrier after every command: what was issued first is done first, over submissions too
- * Reads    small ones are copied to staging and from there to the caller when their frame is done (at the latest at
- *          sync); large ones pass through the upload ring at once
- * Idle     where device memory is mapped, a stream with nothing under way writes with memcpy
- * Graphs   a command buffer of its own with its arguments in the reserved block, submitted as often as asked */
+ * Frames   a stream has VK_FRAME_N frames, each with a command buffer, a part of the argument block and a part of the
+ *          staging block. A frame is used again when its submission is done. The arguments of a dispatch are in the
+ *          same frame as the dispatch
+ * Order    there is one queue, and a full barrier follows every command. So commands finish in the order in which they
+ *          were issued, across submissions too
+ * Reads    a small read is copied to staging, and from there to the caller when its frame is done, at the latest at a
+ *          sync. A large read goes through the upload ring and is complete when the call returns
+ * Idle     where device memory is mapped, a stream that has nothing in flight writes with memcpy
+ * Graphs   a graph is a command buffer with its arguments in the reserved block. Each replay submits it again */
 #define _GNU_SOURCE
 #include "vk.h"
 
@@ -27,7 +28,7 @@ static struct vk_block *block_of(myth_view v)
 }
 static uint64_t place_of(myth_view v) { return ((struct vk_buf *)(void *)v.buf)->off + v.off; }
 
-/* First failure stays in the stream. */
+/* True on success. A failure stays in the stream, if it is the first. */
 static bool check(myth_stream *s, VkResult r, const char *what)
 {
     if (r == VK_SUCCESS)
@@ -111,7 +112,7 @@ static void clear_frame(struct vk_frame *f)
     f->is_open = false;
 }
 
-/* After the frame's submission is done: what was read goes to whom it was read for. */
+/* Copies what a frame has read to the callers' memory, after its submission is done, and clears the frame. */
 static void finish_frame(struct vk_stream *s, uint32_t i)
 {
     struct vk_frame *f = &s->frame[i];
@@ -121,7 +122,7 @@ static void finish_frame(struct vk_stream *s, uint32_t i)
     clear_frame(f);
 }
 
-/* Submits the current frame, if it holds anything, and goes on to the next. */
+/* Submits the current frame, if it is open, and makes the next one current. */
 static bool flush(struct vk_stream *s)
 {
     struct vk_device *d = vk_of(&s->base);
@@ -163,7 +164,7 @@ static struct vk_frame *open_frame(struct vk_stream *s)
     return f;
 }
 
-/* The open frame with room for so much; NULL with the stream's error. */
+/* Returns an open frame that has room for these bytes and reads; NULL with the stream's error. */
 static struct vk_frame *room(struct vk_stream *s, uint32_t args, uint32_t staging, uint32_t n_read)
 {
     struct vk_frame *f = open_frame(s);
@@ -193,7 +194,7 @@ static void copy_region(struct vk_device *d, VkCommandBuffer cmd, VkBuffer dst, 
 
 /* ---- arguments and dispatches ---- */
 
-/* What `bytes` of arguments need behind them in the same frame: those of the dispatch that uses them. */
+/* Room that pushed data leaves after it in its frame, for the arguments of the dispatch that uses the data. */
 enum { ARGS_AFTER = 1024 };
 
 static uint64_t push_graph(myth_stream *s, const void *data, size_t bytes)
@@ -299,7 +300,7 @@ void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes)
 
 /* ---- transfers ---- */
 
-/* Nothing of this stream is under way or kept back. */
+/* True when nothing of this stream is in flight or waits to be submitted. */
 static bool is_idle(struct vk_stream *s)
 {
     struct vk_device *d = vk_of(&s->base);
@@ -315,7 +316,7 @@ static bool write_direct(struct vk_stream *s, const struct vk_block *b)
     return b->host && !atomic_load(&vk_of(&s->base)->is_lost) && is_idle(s);
 }
 
-/* The half of the upload ring, free to use. Its lock is held. */
+/* Waits until this half of the upload ring is free, and returns its memory. The caller holds the ring's lock. */
 static unsigned char *upload_half(struct vk_stream *s, uint32_t half, uint64_t *off)
 {
     struct vk_device *d = vk_of(&s->base);
@@ -327,7 +328,7 @@ static unsigned char *upload_half(struct vk_stream *s, uint32_t half, uint64_t *
     return d->staging.host + *off;
 }
 
-/* Submits the copies of a half; what is issued next may run beside the host's filling of the other. */
+/* Submits the copies out of a half. The device runs them while the host fills the other half. */
 static bool upload_done(struct vk_stream *s, uint32_t half)
 {
     if (!flush(s))
@@ -382,7 +383,7 @@ void vk_write(myth_stream *base, myth_view dst, const void *src, uint64_t bytes)
     f->n_op++;
 }
 
-/* Whole rows through the upload ring: a half holds the rows' quants and behind them their scales. */
+/* Writes whole rows through the upload ring. A half holds the quants of some rows, then their scales. */
 static void weight_write_staged(struct vk_stream *s, myth_view dst, const unsigned char *src, const myth_planar *p,
                                 uint32_t row0, uint32_t n_rows, uint32_t n_in)
 {
@@ -430,12 +431,13 @@ static bool wait_all(struct vk_stream *s)
 {
     if (!wait_stream(s, s->submitted))
         return false;
-    for (uint32_t i = 1; i <= VK_FRAME_N; i++) /* oldest first: the current one is the next to be used again */
+    for (uint32_t i = 1; i <= VK_FRAME_N; i++) /* oldest first, which is the current frame */
         finish_frame(s, (s->cur + i - 1) % VK_FRAME_N);
     return true;
 }
 
-/* Through the upload ring piece by piece, or straight from mapped memory; complete when it returns. */
+/* Reads straight from mapped memory, or through the upload ring piece by piece. It is complete when the call returns.
+ */
 static void read_large(struct vk_stream *s, unsigned char *dst, myth_view src, uint64_t bytes)
 {
     struct vk_device *d = vk_of(&s->base);
@@ -491,13 +493,13 @@ myth_status vk_sync(myth_stream *base, myth_error *err)
         return vk_fail(d, err, VK_ERROR_DEVICE_LOST, "sync");
     if (flush(s) && wait_all(s))
         return MYTH_OK;
-    for (uint32_t i = 0; i < VK_FRAME_N; i++) /* their destinations were promised until this sync only */
+    for (uint32_t i = 0; i < VK_FRAME_N; i++) /* callers keep the destinations valid only until this sync */
         s->frame[i].n_read = 0;
-    *err = base->err; /* flush and wait_all leave their failure there */
+    *err = base->err; /* flush and wait_all have left their failure in the stream */
     return base->err.code;
 }
 
-/* A mark is the value of the last submission when it was made. */
+/* A mark is the timeline value of the stream's last submission. */
 uint64_t vk_mark(myth_stream *base)
 {
     struct vk_stream *s = stream_of(base);

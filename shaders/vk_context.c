@@ -1,11 +1,12 @@
-/* vk_context.c - the loader, an instance, the chosen device and what it can do; errors, faults and the validation
- * layer's messages.
+/* vk_context.c - the loader, an instance, the chosen device and its features; errors, faults and messages of the
+ * validation layer.
  *
  * Numbers    vulkan:N is the N-th physical device in the loader's order
  * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 8 and 64 bit integers, timeline
- *            semaphores, subgroup arithmetic and shuffle. A device without one of them is refused with its name
+ *            semaphores, subgroup arithmetic and shuffle. A device that lacks one of them is refused, and the message
+ *            names what it lacks
  * Validation settings.vk_validate turns on the Khronos layer with synchronisation checks; each warning or error is
- * logged and counted */
+ *            logged and counted */
 #define _GNU_SOURCE
 #include "vk.h"
 
@@ -85,8 +86,8 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
 
 /* ---- instance ---- */
 
-/* An instance of Vulkan 1.3 with its functions loaded; d is NULL when the devices are only listed. is_checked: under
- * the validation layer, whose messages go to d's log. */
+/* Opens an instance of Vulkan 1.3 and loads its functions. d is NULL when devices are only listed. With is_checked the
+ * instance runs under the validation layer, whose messages go to d's log. */
 static VkResult open_instance(VkInstance *out, struct vk_device *d, bool is_checked)
 {
     static const char *const layer = "VK_LAYER_KHRONOS_validation", *const debug = "VK_EXT_debug_utils";
@@ -187,7 +188,7 @@ static void ask(struct facts *f, VkPhysicalDevice physical)
     vkGetPhysicalDeviceFeatures2(physical, &f->features);
 }
 
-/* NULL, or what the device lacks. */
+/* The first thing that the device lacks; NULL = it has all that is needed. */
 static const char *missing(const struct facts *f)
 {
     const VkSubgroupFeatureFlags ops =
@@ -232,7 +233,7 @@ static bool has_extension(VkPhysicalDevice physical, const char *name)
 
 enum { FAMILY_MAX = 16 };
 
-/* A family that computes, best one without graphics: its queues run beside a desktop's. */
+/* A queue family that computes, preferably one without graphics, whose queues run beside those of a desktop. */
 static uint32_t find_family(VkPhysicalDevice physical)
 {
     VkQueueFamilyProperties family[FAMILY_MAX];
@@ -248,7 +249,7 @@ static uint32_t find_family(VkPhysicalDevice physical)
     return best;
 }
 
-/* First memory type with all of `want`, else UINT32_MAX. */
+/* The first memory type that has all flags of `want`, else UINT32_MAX. */
 static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags want)
 {
     for (uint32_t i = 0; i < m->memoryTypeCount; i++)
@@ -257,11 +258,11 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPro
     return UINT32_MAX;
 }
 
-/* What the host writes and shaders read from there, not the device's own where there is a choice; cached, which costs
- * the bus nothing. */
+/* The memory type that the host writes and shaders read over the bus. Types outside the device's own memory are
+ * preferred, and among them cached ones, since caching makes the bus no slower. */
 static uint32_t find_host_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags coherent)
 {
-    for (int loose = 0; loose < 4; loose++) /* apart and cached, apart, cached, any */
+    for (int loose = 0; loose < 4; loose++) /* not the device's and cached, not the device's, cached, any */
         for (uint32_t i = 0; i < m->memoryTypeCount; i++) {
             const VkMemoryPropertyFlags flags = m->memoryTypes[i].propertyFlags;
             if ((flags & coherent) == coherent && (loose & 1 || flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) &&
@@ -278,8 +279,8 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     vkGetPhysicalDeviceMemoryProperties(physical, &m);
     t->type_device = UINT32_MAX;
     t->heap_bytes = 0;
-    for (uint32_t i = 0; i < m.memoryTypeCount;
-         i++) { /* device memory: the first type of the largest heap of that kind */
+    /* Device memory is the first type in the largest device-local heap. */
+    for (uint32_t i = 0; i < m.memoryTypeCount; i++) {
         const VkMemoryType *type = &m.memoryTypes[i];
         if ((type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
             m.memoryHeaps[type->heapIndex].size > t->heap_bytes) {
@@ -383,7 +384,7 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap, const myth_device_
         return 0;
     uint32_t n = list_physical(physical, instance);
     for (uint32_t i = 0; i < n && n_out < cap; i++) {
-        struct vk_device d = {.number = i, .physical = physical[i]}; /* only what the facts are written to */
+        struct vk_device d = {.number = i, .physical = physical[i]}; /* a device for the facts only, never opened */
         struct facts f;
         ask(&f, physical[i]);
         d.family = find_family(physical[i]);
@@ -489,7 +490,7 @@ void vk_context_close(struct vk_device *d)
 {
     if (d->device)
         d->fn.vkDestroyDevice(d->device, NULL);
-    if (d->messenger) { /* asked of this instance: volk's own pointer is that of the last instance, which may lack it */
+    if (d->messenger) { /* ask this instance: volk's own pointer belongs to the last instance, which may lack it */
         PFN_vkDestroyDebugUtilsMessengerEXT destroy =
             (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(d->instance, "vkDestroyDebugUtilsMessengerEXT");
         destroy(d->instance, d->messenger, NULL);

@@ -1,15 +1,17 @@
-/* vk_memory.c - blocks from the driver, buffers in them, every byte of a buffer in the ledger.
+/* vk_memory.c - blocks of memory from the driver, buffers inside them, and the ledger of all their bytes.
  *
- * Blocks   one VkBuffer, one address, as a rule one allocation. A buffer above VK_SMALL has a block of its own; the
- *          smaller ones lie in `small`, a bit per VK_ALIGN bytes, and take a block of their own when it is full
- * Ledger   a buffer books exactly its bytes. The small block is part of `fixed` beside them, and so is the rounding of
- *          VK_BUF_MAX blocks to VK_ALIGN: the ledger is never below what the driver was asked for
- * Large    a block past the largest allocation is one VkBuffer over several, bound sparsely where the driver can; it is
- *          never mapped. The software driver cannot, so only tests on a GPU reach it
- * Host     a buffer of host memory has a block of its own, mapped, of a type that is not the device's where there is
- *          one; it is booked on the host's ledger, and in a heap of its own it is none of the device's
- * Heap     blocks past the heap's size or the largest allocation are refused here: drivers that back memory with pages
- *          of the host would take them */
+ * Blocks   a block is one VkBuffer with one address, as a rule in one allocation. A buffer above VK_SMALL has its own
+ *          block. Smaller ones share the block `small`, which has a bit per VK_ALIGN bytes, and get their own block
+ *          when it is full
+ * Ledger   a buffer books exactly its bytes. The class `fixed` contains the small block and the rounding of VK_BUF_MAX
+ *          blocks to VK_ALIGN, so the ledger is never below what the driver was asked for
+ * Large    a block larger than the largest allocation is one VkBuffer over several allocations, bound sparsely where
+ *          the driver can do that. It is never mapped. The software driver cannot, so only tests on a GPU reach it
+ * Host     a buffer in host memory has its own block, which is mapped and, where possible, not of the device's memory
+ *          type. It is booked on the host's ledger. Where host memory is a heap of its own, the block does not count
+ *          for the device's heap
+ * Heap     blocks past the heap's size or the largest allocation are refused here, because drivers that back memory
+ *          with pages of the host would accept them */
 #include "vk.h"
 
 #include <string.h>
@@ -49,7 +51,7 @@ static VkResult bind_one(struct vk_block *b, struct vk_device *d, uint32_t type,
     return r;
 }
 
-/* First place of n free entries in the table of chunks, or VK_CHUNK_MAX. */
+/* The first of n free neighbours in the table of chunks, or VK_CHUNK_MAX. */
 static uint32_t find_chunks(const struct vk_device *d, uint64_t n)
 {
     uint64_t n_free = 0;
@@ -144,7 +146,7 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
     return VK_SUCCESS;
 }
 
-/* b is zeroed but for is_apart. */
+/* Opens a block of at most `most` bytes. b is zeroed except for is_apart. */
 static myth_status open_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, uint64_t most,
                               bool is_mapped, const char *owner, myth_error *err)
 {
@@ -215,7 +217,7 @@ static void mark(struct vk_device *d, uint32_t unit, uint32_t n, bool is_now_use
             d->small_used[i / 64] &= ~(1ull << i % 64);
 }
 
-/* First place of n free units, or UINT32_MAX. */
+/* The first of n free neighbouring units, or UINT32_MAX. */
 static uint32_t find_place(const struct vk_device *d, uint32_t n)
 {
     uint32_t n_free = 0;

@@ -1,11 +1,12 @@
-/* vk_ops_attn.c - attention of decode and of prefill steps. The formulas are in the .comp files. */
+/* vk_ops_attn.c - dispatches attention of decode and prefill steps. The formulas are in the .comp files. */
 #include "vk_work.h"
 
 enum { WIDE_K = 1, WIDE_V = 2, FOLDS = 4, Q_TILE = 32, Q_HEADS_MAX = 8, LANE_QUERY_WORDS = 32 };
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 
-/* Every row of four elements' alignment: rows of the scratch and of the cache start at multiples of `unit` bytes. */
+/* True when every row in the scratch and in the cache starts at a multiple of `unit` bytes, so that four elements can
+ * be loaded at once. */
 static bool is_wide(const struct myth_attn_args *a, myth_view rows, uint64_t k_bytes, uint32_t unit)
 {
     uint64_t row = myth_row_bytes(rows.dtype, a->head_dim);
@@ -25,7 +26,7 @@ static uint32_t flags_of(const struct myth_attn_args *a)
 
 static uint32_t key_type(const struct myth_attn_args *a) { return a->fold.w.buf ? a->v_new.dtype : a->k_new.dtype; }
 
-/* Angles of positions past the table; for the dispatch that follows. */
+/* Passes to the next dispatch the angles from which it computes folded keys of positions past the table. */
 static void push_turns(myth_stream *s, struct vk_attn_args *args, const struct myth_attn_args *a)
 {
     uint64_t turn[VK_TURN_MAX];

@@ -1,12 +1,13 @@
-/* vk_ops_matrix.c - ops that multiply by a weight matrix. The formulas are in the .comp files.
+/* vk_ops_matrix.c - dispatches the ops that multiply by a weight matrix. The formulas are in the .comp files.
  *
- * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is
- *          read as often. Matrices are read by address, on processors through texel buffers: two forms of each program
- * Prefill  tiles of 8, 16, 32 or 64 rows; through texel buffers as decode, which outruns tiles in a processor's shared
- *          memory
- * Blocks   types that stay in blocks (dequant.glsl) are read by address on every device: their bytes are not aligned to
- *          texels
- * Paths    follow is_decode, never the number of rows; R, tiles and batches leave the bits alone */
+ * Decode   a subgroup multiplies R rows of W with up to 8 rows of x. Narrow subgroups have a larger R, so that x is
+ *          read no more often. Matrices are read by address or, with a driver that runs on the CPU, through texel
+ *          buffers: each program has two forms
+ * Prefill  tiles of 8, 16, 32 or 64 rows. With texel buffers prefill uses the program of decode, which is faster on a
+ *          CPU than tiles in shared memory
+ * Blocks   types that stay in blocks (dequant.glsl) are read by address on every device, because their bytes are not
+ *          aligned to texels
+ * Paths    is_decode chooses the path, never the number of rows. R, tiles and batches do not change bits */
 #include "vk_work.h"
 
 enum { WIDE_W = 1, WIDE_X = 2, WIDE_SCALE = 4, BATCH_MAX = 8, FUSED_GROUPS = 512 };
@@ -16,8 +17,8 @@ static bool is_planar(myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_Q4_0; }
 
 static uint32_t chunk_of(myth_dtype t) { return t == MYTH_F32 ? 4 : t == MYTH_Q8_0 ? 16 : t == MYTH_Q4_0 ? 32 : 8; }
 
-/* How the rows of W can be read; planar quants must lie as myth_weight_write lays them. Types in blocks have a way of
- * their own. */
+/* How the rows of W can be read (WIDE_*). Planar matrices must be where myth_weight_write puts them, aligned to 16.
+ * Types in blocks have no flags. */
 static uint32_t weight_flags(myth_stream *s, const char *op, myth_view w, uint32_t n_in)
 {
     uint32_t flags = 0;
@@ -42,7 +43,7 @@ static uint32_t batch_of(uint32_t n_rows, uint32_t most)
     return n;
 }
 
-/* Rows of W per subgroup: at most 16 sums per lane; on processors, which have no registers to run out of, 64. */
+/* Rows of W per subgroup, so that a lane has at most 16 sums; on a CPU, which has no registers to run out of, 64. */
 static uint32_t rows_of(const struct vk_device *d, uint32_t batch)
 {
     if (d->traits.has_texels)
@@ -55,8 +56,7 @@ static bool can_use_texels(const struct vk_block *w, const struct vk_block *x, u
     return flags & WIDE_W && w->pairs && x->words;
 }
 
-/* Makes the launch one through texel buffers where both blocks have views; the program's other form reads by address.
- */
+/* Changes the launch to the program's form with texel buffers, where both blocks have views. */
 static void use_texels(struct vk_launch *l, enum vk_shader texel, myth_view w, const struct vk_block *x, uint32_t flags)
 {
     const struct vk_block *b = vk_block_of(w);
@@ -145,15 +145,15 @@ void vk_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
 
 /* ---- fused with the norm before ---- */
 
-/* Words of four of N rows of x in shared memory; 0 = not even one row fits. */
+/* How many rows of x a workgroup keeps in shared memory; 0 = not even one row fits. */
 static uint32_t fused_batch(const struct vk_device *d, uint32_t n_rows, uint32_t dim)
 {
-    enum { BESIDE = 1024 }; /* other shared variables */
+    enum { BESIDE = 1024 }; /* bytes of other shared variables */
     uint64_t row = ceil_div(dim, 4) * 16ull, fit = (d->traits.shared_bytes - BESIDE) / row;
     return fit ? batch_of(n_rows, fit < BATCH_MAX ? (uint32_t)fit : BATCH_MAX) : 0;
 }
 
-/* Groups of rows per subgroup: a workgroup norms its rows of x again, so not too many workgroups. */
+/* Groups of outputs per subgroup. Every workgroup norms its rows of x again, so there should not be too many. */
 static uint32_t groups_each(uint32_t n_group, uint32_t n_sub) { return ceil_div(n_group, n_sub * FUSED_GROUPS); }
 
 void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
@@ -341,7 +341,8 @@ void vk_moe_down(myth_stream *s, const struct myth_moe_down_args *a)
 
 /* ---- the head ---- */
 
-/* Rows row0 .. row0 + n_rows - 1: logits stripe by stripe, each cut to its best; then rounds until one list is left. */
+/* Rows row0 .. row0 + n_rows - 1: computes the logits stripe by stripe and reduces each stripe to the best of its
+ * lists, then runs rounds until one list is left. */
 static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const struct vk_head_work *w, uint32_t row0,
                       uint32_t n_rows)
 {

@@ -1,10 +1,10 @@
-/* vk_ops_rows.c - ops over rows without a matrix: embedding, rope, norms, stores, merges, copies. The formulas are in
- * the .comp files. */
+/* vk_ops_rows.c - dispatches the ops over rows that have no matrix: embedding, rope, norms, stores, merges, copies. The
+ * formulas are in the .comp files. */
 #include "vk_work.h"
 
 #include <math.h>
 
-enum { HEAD_MAX = 2 * VK_TURN_MAX }; /* store.glsl */
+enum { HEAD_MAX = 2 * VK_TURN_MAX }; /* the same number is in store.glsl */
 
 void vk_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
 {

@@ -1,5 +1,5 @@
-/* vk_ops_streams.c - ops of per-layer inputs, of Gemma 3n's streams, and the choice of experts. The formulas are in the
- * .comp files. */
+/* vk_ops_streams.c - dispatches the ops of per-layer inputs and of Gemma 3n's streams, and the choice of experts. The
+ * formulas are in the .comp files. */
 #include "vk_work.h"
 
 void vk_ple_merge(myth_stream *s, const struct myth_ple_merge_args *a)

@@ -1,4 +1,4 @@
-/* vk_probe.c - faults on demand, counts for tests. */
+/* vk_probe.c - makes calls fail on demand and counts things, for tests. */
 #include "vk_probe.h"
 
 #include "vk.h"

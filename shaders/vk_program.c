@@ -1,9 +1,10 @@
-/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of
- * use), a pipeline per set of specialization constants.
+/* vk_program.c - shader modules and pipelines. All pipelines have one layout (addresses as push constants, and texel
+ * buffers on devices that use them); each set of specialization constants is a pipeline.
  *
- * Pipelines  built when first dispatched, found again by their constants, kept until close; at most VK_PIPELINE_MAX
- * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a
- *            multiple of 64 */
+ * Pipelines  a pipeline is built when it is first dispatched, found again by its constants, and kept until close; there
+ *            are at most VK_PIPELINE_MAX
+ * Subgroups  where the device has a choice, every pipeline runs full subgroups of the size traits.subgroup;
+ *            local_size_x is a multiple of 64 */
 #include "vk.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* vk_work.c - bytes of the workspaces that the ops find at the device's `activations`, `attn_scratch` and `logits`,
- * zeroed at reserve. */
+/* vk_work.c - the sizes of the workspaces of the ops: the device's blocks `activations`, `attn_scratch` and `logits`,
+ * which are zeroed at reserve. */
 #include "vk_work.h"
 
 static uint64_t align_up(uint64_t n) { return (n + VK_ALIGN - 1) / VK_ALIGN * VK_ALIGN; }
