@@ -36,6 +36,9 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mythos-config.cmake.in $
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/mythos-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/mythos-config.cmake ${CMAKE_BINARY_DIR}/mythos-config-version.cmake
     DESTINATION ${cmake_files} COMPONENT dev)
+# The prefix is told from where the file lies: a package and `cmake --install --prefix` put it below another than the
+# one the build was configured for.
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mythos.pc.in ${CMAKE_BINARY_DIR}/mythos.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
