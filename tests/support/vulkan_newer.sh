@@ -1,7 +1,8 @@
 #!/bin/sh
 # vulkan_newer.sh - the Vulkan tests on a newer software driver than this system's: Debian's Mesa of another release,
 # unpacked into a folder of its own. Nothing of it is installed; the tests' programs, built here, are started by that
-# release's loader with its libraries first and this system's behind them.
+# release's loader with its libraries first and this system's behind them. The validation layer is that release's too:
+# one that is older than the driver reports copies within a sparsely bound buffer as overlapping that are not.
 #
 #   tests/support/vulkan_newer.sh [TEST ...]      tests as the build's `device_tests` names them (kernels_ops, ...), or
 #                                                 vulkan_NAME; none: the ops, bits and device tests
@@ -36,8 +37,8 @@ make_root()
         exit 77
     fi
     rm -rf "$ROOT.part"
-    debootstrap --foreign --variant=minbase --include=mesa-vulkan-drivers,libvulkan1 "$SUITE" "$ROOT.part" "$MIRROR" \
-        >"$ROOT.log" 2>&1 || {
+    debootstrap --foreign --variant=minbase --include=mesa-vulkan-drivers,libvulkan1,vulkan-validationlayers \
+        "$SUITE" "$ROOT.part" "$MIRROR" >"$ROOT.log" 2>&1 || {
         tail -5 "$ROOT.log" >&2
         exit 1
     }
@@ -52,8 +53,9 @@ make_root()
 libraries=$ROOT/usr/lib/$machine
 driver=$libraries/libvulkan_lvp.so
 start=$libraries/$loader
-if [ ! -e "$driver" ] || [ ! -e "$start" ]; then
-    echo "vulkan_newer: $ROOT holds no software driver or no loader; remove it to fetch it anew" >&2
+layers=$ROOT/usr/share/vulkan/explicit_layer.d
+if [ ! -e "$driver" ] || [ ! -e "$start" ] || [ ! -d "$layers" ]; then
+    echo "vulkan_newer: $ROOT holds no software driver, loader or validation layer; remove it to fetch it anew" >&2
     exit 1
 fi
 icd=$ROOT/lvp.json
@@ -71,8 +73,9 @@ for test in "$@"; do
     fi
     code=0
     # The loader of the older system would refuse the newer libraries, so the program is not started directly.
-    env VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd" MYTHOS_TEST_DEVICES=vulkan:0 MYTHOS_BUILD_DIR="$PWD/$BUILD" \
-        MYTHOS_SOURCE_DIR="$PWD" "$start" --library-path "$libraries:/usr/lib/$machine:/lib/$machine" "$program" \
+    env VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd" VK_LAYER_PATH="$layers" \
+        MYTHOS_TEST_DEVICES=vulkan:0 MYTHOS_BUILD_DIR="$PWD/$BUILD" MYTHOS_SOURCE_DIR="$PWD" \
+        "$start" --library-path "$libraries:/usr/lib/$machine:/lib/$machine" "$program" \
         >"$ROOT.$test.log" 2>&1 || code=$?
     case $code in
     0) echo "ok      $test" ;;
