@@ -55,6 +55,20 @@ if [ "$names" != "random:gemma4-31b:q4_0 random:gemma3-4b:q4_k random:gemma4-e2b
     exit 1
 fi
 
+# Call C counts a test that fails, by what it says and by its exit code.
+mkdir -p "$dir/fake/tests"
+printf '#!/bin/sh\nexit 0\n' >"$dir/fake/bench_engine"
+printf '#!/bin/sh\necho a wrong sum\nexit 3\n' >"$dir/fake/tests/test_kernels_ops"
+chmod +x "$dir/fake/bench_engine" "$dir/fake/tests/test_kernels_ops"
+code=0
+BUILD=$dir/fake DEVICES=vulkan:0 bench/gpu.sh --dry C >"$dir/said" || code=$?
+if [ $code -ne 1 ] || ! grep -q "^FAILED   vulkan:0 kernels_ops: exit 3" "$dir/said" ||
+    ! grep -q "^a wrong sum" "$dir/said" || ! grep -q "^call C: 1 failed" "$dir/said"; then
+    echo "call C with a test that fails: exit $code" >&2
+    cat "$dir/said" >&2
+    exit 1
+fi
+
 full=${MYTHOS_TEST_FULL:-0}
 if [ "$full" != 1 ]; then
     if ! "$BUILD/bench_engine" --device vulkan:0 --no-limits >/dev/null 2>&1; then
@@ -107,6 +121,9 @@ check_said B
 [ "$(grep -c '^MYTH_TUNE_.*,[0-9.]*$' "$OUT/knobs.csv")" -ge 10 ]
 bench/gpu.sh --dry C >"$dir/said"
 grep -q "^call C: 0 failed" "$dir/said"
+for device in $found; do
+    grep -q "^ok       $device kernels_ops" "$dir/said"
+done
 bench/gpu.sh --dry E >"$dir/said"
 check_said E
 for device in $found; do
