@@ -4,6 +4,7 @@
 #include "engine/run/devices.h"
 #include "retrieval/retrieval.h"
 #include "frontend/cli/help.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/memreport.h"
 #include "frontend/cli/rcfile.h"
 
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t n_interrupt, n_tick;
@@ -86,15 +88,13 @@ static void catch_signals(void)
 
 static int unknown_command(myth_term *term, const char *word)
 {
-    const char *name[64];
-    size_t n = 0;
-    for (; myth_commands[n]; n++) {
-        assert(n < sizeof(name) / sizeof(name[0]));
-        name[n] = myth_commands[n]->name;
-    }
-    const char *near = myth_args_nearest(word, name, n);
+    const char *near = word[0] == '-' ? NULL : myth_hint_command_like(word);
+    static const char *const own[] = {"--help", "--version"};
+    const char *flag = word[0] == '-' && strlen(word) > 2 ? myth_args_nearest(word, own, 2) : NULL;
     char line[256];
-    if (word[0] == '-')
+    if (flag)
+        snprintf(line, sizeof(line), "unknown flag %.60s; did you mean %s?", word, flag);
+    else if (word[0] == '-')
         snprintf(line, sizeof(line), "%.60s: flags follow the command; mythos --help lists the commands", word);
     else if (near)
         snprintf(line, sizeof(line), "unknown command '%.60s'; did you mean %s?", word, near);
@@ -140,6 +140,8 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_rss_watch watch;
     const char *report = cli->global->mem_report;
+    if (myth_hint_check_output("--mem-report", report, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     if (cli->global->mem_limit &&
         myth_devices_read_limits(&cli->limits, cli->global->mem_limit, myth_size_parse, &err) != MYTH_OK)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
@@ -169,6 +171,37 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     return code;
 }
 
+/* Says how many arguments a command takes, and what the one too many was probably meant to be. */
+static int wrong_count(myth_cli *cli)
+{
+    const myth_command *c = cli->command;
+    const char *last = cli->n_arg ? cli->arg[cli->n_arg - 1] : NULL;
+    char hint[256];
+    struct stat st;
+    snprintf(hint, sizeof(hint), "see mythos %s --help", c->name);
+    const bool is_more = cli->n_arg > c->max_arg, is_there = is_more && stat(last, &st) == 0;
+    const bool is_text = is_more && (strncmp(c->args, "QU", 2) == 0);
+    if (is_more && is_there && S_ISDIR(st.st_mode) && !myth_help_has_dir(c) && myth_args_find(cli->parsed, "directory"))
+        snprintf(hint, sizeof(hint), "the directory is given by -C %.100s", last);
+    else if (is_text && cli->n_arg > 1 + c->max_arg)
+        snprintf(hint, sizeof(hint), "put a text of several words in quotes: \"%.60s %.60s ...\"", cli->arg[0],
+                 cli->arg[1]);
+    else if (is_there && c->max_arg == 0 && myth_args_find(cli->parsed, "model"))
+        snprintf(hint, sizeof(hint), "the model is given by -m %.100s", last);
+    return myth_cli_failf(cli, MYTH_EARG, "%s: got %d argument%s, expected %s; %s", c->name, cli->n_arg,
+                          myth_s((unsigned)cli->n_arg), c->args[0] ? c->args : "none", hint);
+}
+
+static void say_unread_variable(myth_cli *cli)
+{
+    char plain[80], own[80];
+    const myth_option *o = cli->parsed->unread_env;
+    myth_args_env_name(o, NULL, plain, sizeof(plain));
+    myth_args_env_name(o, cli->command->name, own, sizeof(own));
+    myth_term_note(cli->term, "%s is not read, since --%s is another flag in another command; here it is %s", plain,
+                   o->name, own);
+}
+
 static int run_command(const myth_command *c, int argc, char **argv, myth_term *term)
 {
     static _Alignas(max_align_t) unsigned char opts[1024];
@@ -183,6 +216,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         myth_args_add(&parsed, &myth_group_directory, &directory);
     myth_args_add(&parsed, &myth_group_global, &global);
     parsed.command = c->name;
+    parsed.command_of = myth_hint_command_of;
     myth_error in_file = {0};
     myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
@@ -217,11 +251,12 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         .cancel = &is_cancelled,
     };
     if (parsed.n_arg < c->min_arg || parsed.n_arg > c->max_arg)
-        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d argument%s, expected %s; see mythos %s --help", c->name,
-                              parsed.n_arg, parsed.n_arg == 1 ? "" : "s", c->args[0] ? c->args : "none", c->name);
+        return wrong_count(&cli);
     if (directory && parsed.n_arg == c->max_arg)
         return myth_cli_failf(&cli, MYTH_EARG, "%s: the directory is given twice, by -C %s and as %s", c->name,
                               directory, argv[parsed.n_arg - 1]);
+    if (parsed.unread_env)
+        say_unread_variable(&cli);
     catch_signals();
     myth_git_on_no_memory(on_no_memory);
     myth_cli_watch(&is_cancelled);
@@ -250,6 +285,14 @@ int main(int argc, char **argv)
     const myth_command *c = find_command(word);
     if (!c)
         return unknown_command(&term, word);
+    if (strcmp(argv[1], "help") == 0 && argc > 3) {
+        char line[256];
+        snprintf(line, sizeof(line),
+                 "help: got '%.60s' after %s, expected one command; mythos help %s prints its flags", argv[3], c->name,
+                 c->name);
+        myth_term_error(&term, line);
+        return MYTH_EXIT_USAGE;
+    }
     if (strcmp(argv[1], "help") == 0) {
         myth_help_command(stdout, c);
         return flush_stdout(&term, MYTH_EXIT_CLEAN);

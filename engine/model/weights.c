@@ -263,8 +263,17 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
         return st == MYTH_OK ? myth_weights_open_gguf(w, err) : st;
     }
     if (!f.has_config)
-        return myth_fail(err, MYTH_ENOTFOUND, "%s: no config.json, and %u .gguf files: name one file", w->path,
-                         f.n_gguf);
+        return f.n_gguf ? myth_fail(err, MYTH_ENOTFOUND, "%s: no config.json, and %u .gguf files: name one file",
+                                    w->path, f.n_gguf)
+             : w->has_namesake
+                 ? myth_fail(err, MYTH_ENOTFOUND,
+                             "%s: this folder has no model, and hides the one of that name in the Hugging Face cache; "
+                             "rename the folder, or start mythos elsewhere",
+                             w->path)
+                 : myth_fail(
+                       err, MYTH_ENOTFOUND,
+                       "%s: a folder without a model: no config.json, no .gguf file; name a model's folder or file",
+                       w->path);
     memcpy(w->dir, w->path, sizeof(w->dir));
     if ((st = read_facts(w, err)) != MYTH_OK || w->level == MYTH_WEIGHTS_CONFIG)
         return st;

@@ -50,14 +50,15 @@ static myth_status read_head(gguf *g, myth_error *err)
     const unsigned char *magic = myth_reader_take(&g->r, 4);
     uint32_t version;
     if (!magic || memcmp(magic, "GGUF", 4) != 0)
-        return bad(g, "not a GGUF file (and its name does not end in .safetensors)", err);
+        return bad(g, "not a GGUF file (and its name does not end in .safetensors); name a model's file or folder",
+                   err);
     if (!myth_reader_u32(&g->r, &version) || version == 0)
         return bad(g, "version: expected 2 or 3", err);
     if (version != 2 && version != 3)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: GGUF version %u%s, expected 2 or 3", g->w->path, version,
                          (version & 0xffff) == 0 ? " (big endian)" : "");
     if (!myth_reader_u64(&g->r, &g->n_tensor) || !myth_reader_u64(&g->r, &g->n_kv))
-        return bad(g, "file ends in its head", err);
+        return bad(g, "file ends in its head; fetch or copy it again", err);
     uint64_t left = myth_reader_left(&g->r);
     if (g->n_kv > left / KV_MIN || g->n_kv > MYTH_META_MAX)
         return bad(g, "more keys than the file can hold, or than 8192", err);

@@ -73,11 +73,13 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
     if (b->is_decode && n != 1)
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
     if (n > myth_kv_room(&e->kv, s->kv))
-        return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: %u tokens and %u more, room for %u, n_ctx %u",
-                                myth_kv_len(s->kv), n, myth_kv_room(&e->kv, s->kv), e->layout.opts.n_ctx);
+        return myth_fail_option(err, MYTH_EFULL, "n_ctx",
+                                "context full: %u tokens and %u more, room for %u; raise n_ctx %u", myth_kv_len(s->kv),
+                                n, myth_kv_room(&e->kv, s->kv), e->layout.opts.n_ctx);
     for (uint32_t j = 0; j < n; j++)
         if (run->token[j] < 0 || (uint32_t)run->token[j] >= n_vocab)
-            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", run->token[j], n_vocab);
+            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u: give ids below that",
+                             run->token[j], n_vocab);
     return MYTH_OK;
 }
 

@@ -151,11 +151,21 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
     case MYTH_OPT_LIST:
         return myth_fail(err, MYTH_EARG, "%s: '%s' is one value too many; the flag may be given %d times", where, got,
                          (int)MYTH_OPT_LIST_MAX);
-    default:
+    case MYTH_OPT_F32:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
         return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number from %.10g to %.10g", where, got, o->min,
                          o->max);
+    default: {
+        const bool is_any = o->min == 0 && o->max == 0;
+        const unsigned long long low = is_any ? 0 : (unsigned long long)o->min,
+                                 high = !is_any                 ? (unsigned long long)o->max
+                                      : o->kind == MYTH_OPT_U32 ? UINT32_MAX
+                                                                : UINT64_MAX;
+        const bool has_default = o->def && o->def[0] == '(';
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a whole number from %llu to %llu%s%s", where, got, low,
+                         high, has_default ? "; without the flag: " : "", has_default ? o->def : "");
+    }
     }
 }
 
@@ -214,7 +224,8 @@ void myth_args_env_name(const myth_option *o, const char *command, char *dst, si
         dst[i] = dst[i] == '-' ? '_' : (char)toupper((unsigned char)dst[i]);
 }
 
-/* Edit distance of two short words: insertions, deletions, substitutions and swaps of neighbouring letters. */
+/* Edit distance of two short words: insertions, deletions, substitutions and swaps of neighbouring letters. Capitals
+ * and small letters are the same. */
 static size_t distance(const char *a, const char *b)
 {
     enum { CAP = 40 };
@@ -227,7 +238,7 @@ static size_t distance(const char *a, const char *b)
         d[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
         for (size_t j = 1; j <= m; j++) {
-            size_t best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = d[i - 1][j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             if (d[i - 1][j] + 1 < best)
                 best = d[i - 1][j] + 1;
             if (d[i][j - 1] + 1 < best)
@@ -269,16 +280,18 @@ static bool is_in_list(const char *list, const char *word, size_t len)
     return false;
 }
 
+bool myth_args_spells(const myth_option *o, const char *word, size_t len)
+{
+    return (len > 2 && word[0] == '-' && word[1] == '-' && strlen(o->name) == len - 2 &&
+            memcmp(o->name, word + 2, len - 2) == 0) ||
+           is_in_list(o->also, word, len);
+}
+
 static myth_opt_slot *find_spelling(myth_parsed *p, const char *word, size_t len)
 {
-    for (int i = 0; i < p->n_slot; i++) {
-        const myth_option *o = p->slot[i].opt;
-        if (len > 2 && word[0] == '-' && word[1] == '-' && strlen(o->name) == len - 2 &&
-            memcmp(o->name, word + 2, len - 2) == 0)
+    for (int i = 0; i < p->n_slot; i++)
+        if (myth_args_spells(p->slot[i].opt, word, len))
             return &p->slot[i];
-        if (is_in_list(o->also, word, len))
-            return &p->slot[i];
-    }
     return NULL;
 }
 
@@ -296,19 +309,54 @@ bool myth_args_is_given(const myth_parsed *p, const char *name)
     return s && s->source != MYTH_FROM_DEFAULT;
 }
 
+/* A word such as -il or -k5: letters that are flags in one word, or a value that is not a word of its own. */
+static bool is_glued(const myth_parsed *p, const char *word, size_t len, char *dst, size_t cap)
+{
+    size_t n = 0;
+    if (len < 3 || word[1] == '-')
+        return false;
+    const myth_opt_slot *first = find_spelling((myth_parsed *)p, word, 2);
+    if (first && first->opt->kind != MYTH_OPT_FLAG && !isalpha((unsigned char)word[2])) {
+        const char *value = word + 2 + (word[2] == '=');
+        snprintf(dst, cap, "%.2s %.*s", word, (int)(len - (size_t)(value - word)), value);
+        return true;
+    }
+    for (size_t i = 1; i < len; i++) {
+        const char one[] = {'-', word[i], '\0'};
+        const myth_opt_slot *s = find_spelling((myth_parsed *)p, one, 2);
+        if (!s || (s->opt->kind != MYTH_OPT_FLAG && i + 1 < len) || n + 4 > cap)
+            return false;
+        n += (size_t)snprintf(dst + n, cap - n, "%s%s", n ? " " : "", one);
+    }
+    return true;
+}
+
 static myth_status unknown_flag(const myth_parsed *p, const char *word, size_t len, myth_error *err)
 {
-    char name[64];
-    const char *list[MYTH_ARGS_MAX];
-    for (int i = 0; i < p->n_slot; i++)
-        list[i] = p->slot[i].opt->name;
+    char name[64], apart[64];
+    const char *list[MYTH_ARGS_MAX + 1], *command = p->command ? p->command : "COMMAND";
+    size_t n = 0;
+    for (; n < (size_t)p->n_slot; n++)
+        list[n] = p->slot[n].opt->name;
+    if (myth_args_find(p, "json"))
+        list[n++] = "format"; /* --format json is another spelling of --json */
     size_t skip = strspn(word, "-");
     snprintf(name, sizeof(name), "%.*s", (int)(len - skip), word + skip);
-    const char *near = myth_args_nearest(name, list, (size_t)p->n_slot);
-    if (near)
+    if (is_glued(p, word, len, apart, sizeof(apart)))
+        return myth_fail(err, MYTH_EARG, "unknown flag %.*s; write it apart: %s", (int)len, word, apart);
+    snprintf(apart, sizeof(apart), "-%.1s", name);
+    const myth_opt_slot *letter = name[0] && !name[1] ? find_spelling((myth_parsed *)p, apart, 2) : NULL;
+    if (letter)
+        return myth_fail(err, MYTH_EARG, "unknown flag %.*s; did you mean %s (--%s)?", (int)len, word, apart,
+                         letter->opt->name);
+    const char *near = myth_args_nearest(name, list, n), *other = p->command_of ? p->command_of(word, len) : NULL;
+    if (near && (!other || distance(name, near) <= 1))
         return myth_fail(err, MYTH_EARG, "unknown flag %.*s; did you mean --%s?", (int)len, word, near);
-    return myth_fail(err, MYTH_EARG, "unknown flag %.*s; mythos %s --help lists the flags", (int)len, word,
-                     p->command ? p->command : "COMMAND");
+    if (other)
+        return myth_fail(err, MYTH_EARG,
+                         "%s has no flag %.*s, which is one of mythos %s; mythos %s --help lists the flags", command,
+                         (int)len, word, other, command);
+    return myth_fail(err, MYTH_EARG, "unknown flag %.*s; mythos %s --help lists the flags", (int)len, word, command);
 }
 
 /* ---- parsing ---- */
@@ -363,8 +411,13 @@ static myth_status read_environment(myth_parsed *p, myth_error *err)
         myth_opt_slot *s = &p->slot[i];
         myth_args_env_name(s->opt, p->command, name, sizeof(name));
         const char *text = getenv(name);
-        if (!text || !*text)
+        if (!text || !*text) {
+            char plain[80];
+            myth_args_env_name(s->opt, NULL, plain, sizeof(plain));
+            if (strcmp(plain, name) != 0 && (text = getenv(plain)) && *text)
+                p->unread_env = s->opt;
             continue;
+        }
         begin_list(s, MYTH_FROM_ENV);
         if (!set_value(s->opt, s->field, text))
             return bad_value(s->opt, name, text, err);
@@ -430,9 +483,14 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
         if (*i + 1 >= argc)
             return myth_fail(err, MYTH_EARG, "%s: the value is missing (%s)", word, s->opt->value);
         text = argv[++*i];
+        if (strncmp(text, "--", 2) == 0 && find_spelling(p, text, strlen(text)))
+            return myth_fail(err, MYTH_EARG, "%s: the value is missing (%s): the next word is the flag %s", word,
+                             s->opt->value, text);
     }
-    char where[64];
-    snprintf(where, sizeof(where), "%.*s", (int)len, word);
+    char where[80];
+    const bool is_short = word[1] != '-';
+    snprintf(where, sizeof(where), "%.*s%s%s%s", (int)len, word, is_short ? " (--" : "", is_short ? s->opt->name : "",
+             is_short ? ")" : "");
     begin_list(s, MYTH_FROM_FLAG);
     if (!set_value(s->opt, s->field, text))
         return bad_value(s->opt, where, text, err);

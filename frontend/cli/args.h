@@ -77,6 +77,10 @@ typedef struct {
     int n_arg;           /* positional arguments, moved to the front of argv */
     bool wants_help;     /* -h or --help was seen: nothing after it was read */
     const char *command; /* name used in environment variables that belong to one command; NULL = none */
+    /* The command that has a flag which this one lacks; NULL = none, or no function. For messages. */
+    const char *(*command_of)(const char *word, size_t len);
+    /* Set by parse: the last option whose variable is set without the command's name, and so was not read. */
+    const myth_option *unread_env;
 } myth_parsed;
 
 /* Adds a group whose struct is at `base`; sets the fields to their defaults. */
@@ -96,6 +100,8 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap);
 void myth_args_env_name(const myth_option *o, const char *command, char *dst, size_t cap);
 /* Whether the name of the flag's variable contains the name of the command. */
 bool myth_args_is_own(const char *name);
+/* Whether the word of len bytes, "--top" or "-k", is a spelling of the option. */
+bool myth_args_spells(const myth_option *o, const char *word, size_t len);
 /* Whether the flag prints JSON, so that --format json is another spelling of it. */
 bool myth_args_is_json(const myth_option *o);
 /* The word of `list` that `word` is probably a misspelling of; NULL when none is similar enough. */

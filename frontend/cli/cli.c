@@ -1,6 +1,7 @@
 /* cli.c - what commands share: finding the model, engine options, planning, reading ids and files. */
 #include "cli.h"
 #include "environment.h"
+#include "hints.h"
 #include "plan_out.h"
 #include "engine/base/map.h"
 #include "engine/base/text.h"
@@ -107,10 +108,29 @@ void myth_cli_spell(char *dst, size_t cap, const myth_error *err)
     dst[n] = '\0';
 }
 
+/* Appends what a missing path was probably meant to be to "PATH: no such file". */
+static void append_missing(char *text, size_t cap)
+{
+    static const char *const end[] = {": no such file", ": no such file or folder"};
+    for (int i = 0; i < 2; i++)
+        if (myth_text_ends(text, end[i])) {
+            const size_t n = strlen(text), n_path = n - strlen(end[i]);
+            char path[512];
+            snprintf(path, sizeof(path), "%.*s", (int)n_path, text);
+            myth_hint_missing(text + n, cap - n, path);
+            return;
+        }
+}
+
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
 {
-    char text[sizeof(err->msg) + 64];
-    myth_cli_spell(text, sizeof(text), err);
+    char text[sizeof(err->msg) + 512];
+    myth_cli_spell(text, sizeof(err->msg) + 64, err);
+    const size_t n = strlen(text);
+    if (err->code == MYTH_ENOTFOUND)
+        append_missing(text, sizeof(text));
+    else if (err->code == MYTH_ENOMEM && cli->global->mem_limit && !strstr(text, "--mem-limit"))
+        snprintf(text + n, sizeof(text) - n, "; raise --mem-limit %.40s", cli->global->mem_limit);
     myth_term_error(cli->term, text);
     return myth_exit_of(err->code);
 }
@@ -200,6 +220,8 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
             return myth_fail(err, MYTH_ENOTFOUND, "no shipped model found; give one with -m or MYTHOS_MODEL");
         return MYTH_OK;
     }
+    if (!f->model[0])
+        return myth_fail(err, MYTH_EARG, "-m: the model's name is empty; leave -m out for the shipped model");
     if (strlen(f->model) >= cap)
         return myth_fail(err, MYTH_EARG, "-m: longer than %zu bytes", cap - 1);
     strcpy(dst, f->model);

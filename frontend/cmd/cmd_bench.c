@@ -274,6 +274,9 @@ static int run(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_status st = MYTH_OK;
     run_state s = {.cli = cli, .o = opts};
+    if (!s.o->n_prompt && !s.o->n_gen)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "bench: -p 0 and -n 0 leave no test; give one of them a number of tokens");
     MYTH_TRY(prepare(&s, &err));
     myth_term_note(cli->term, "%s; read %.1f GB/s, %s %.0f Gop/s", myth_engine_device(s.engine),
                    s.limits.read_bytes / 1e9, s.limits.flops_kind, s.limits.flops / 1e9);

@@ -1,6 +1,6 @@
 /* cmd_convert.c - writes any model that can be opened as GGUF. */
 #include "engine/make/convert.h"
-#include "frontend/cli/cli.h"
+#include "frontend/cli/hints.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,13 @@ static int run(myth_cli *cli, const void *opts)
     if (!co.mix)
         return myth_cli_failf(cli, MYTH_EARG, "--type: got '%.40s', expected %s", o->type, myth_mix_names());
     if (!o->output)
-        return myth_cli_failf(cli, MYTH_EARG, "convert: -o FILE is missing");
+        return myth_cli_failf(cli, MYTH_EARG, "convert: -o FILE is missing; it is the .gguf file to write");
+    if (myth_hint_check_file("-o", o->output, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    if (o->model.model && myth_hint_is_same_file(o->model.model, o->output))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "convert: -m and -o are the same file, %.120s, which would be lost; name another with -o",
+                              o->output);
     if (o->kv) {
         facts = myth_alloc(cli->mem, MYTH_MEM_STAGING, "facts", strlen(o->kv) + 1);
         if (!facts)

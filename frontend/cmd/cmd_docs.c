@@ -1,6 +1,7 @@
 /* cmd_docs.c - the commands man, completion and version. */
 #include "engine/run/devices.h"
 #include "frontend/cli/help.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "version.h"
 
@@ -13,9 +14,13 @@ static int run_man(myth_cli *cli, const void *opts)
     for (int i = 0; cli->n_arg && myth_commands[i]; i++)
         if (strcmp(myth_commands[i]->name, cli->arg[0]) == 0)
             only = myth_commands[i];
-    if (cli->n_arg && !only)
-        return myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%s'; mythos --help lists the commands",
-                              cli->arg[0]);
+    if (cli->n_arg && !only) {
+        const char *near = myth_hint_command_like(cli->arg[0]);
+        return near
+                 ? myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%.60s'; did you mean %s?", cli->arg[0], near)
+                 : myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%.60s'; mythos --help lists the commands",
+                                  cli->arg[0]);
+    }
     myth_help_man(stdout, only);
     return MYTH_EXIT_CLEAN;
 }

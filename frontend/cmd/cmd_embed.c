@@ -7,6 +7,7 @@
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
  * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. An incomplete file is removed */
+#include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/npy.h"
 #include "texts.h"
@@ -209,7 +210,8 @@ static myth_status open_engine(run_state *r, myth_error *err)
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
     r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);
     if (r->dim > myth_embedder_dim(r->embedder) || r->dim > DIM_MAX)
-        return myth_fail(err, MYTH_EARG, "--dim %u: the model's vectors have %u values", r->dim,
+        return myth_fail(err, MYTH_EARG,
+                         "--dim %u: the model's vectors have %u values; leave --dim out for all of them", r->dim,
                          myth_embedder_dim(r->embedder));
     if (r->n_most < 3)
         return myth_fail(err, MYTH_EARG, "-c %u: a text has at least three tokens", r->n_most);
@@ -259,7 +261,8 @@ static myth_status embed_all(run_state *r, myth_error *err)
         r->n_done += n_text;
         show_progress(r);
         if (*r->cli->cancel && has_more)
-            return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu texts", (unsigned long long)r->n_done);
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s", (unsigned long long)r->n_done,
+                             myth_s(r->n_done));
     }
     return MYTH_OK;
 }
@@ -283,7 +286,8 @@ static myth_status compute(run_state *r, myth_error *err)
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
     if (r->n_cut)
-        myth_term_note(r->cli->term, "%llu texts were cut to %u tokens", (unsigned long long)r->n_cut, r->n_most);
+        myth_term_note(r->cli->term, "%llu text%s cut to %u tokens", (unsigned long long)r->n_cut,
+                       r->n_cut == 1 ? " was" : "s were", r->n_most);
     if (st == MYTH_OK)
         st = finish_output(r, err);
 fail:
@@ -311,13 +315,16 @@ static int run(myth_cli *cli, const void *opts)
     myth_error err = {0};
     run_state r = {.cli = cli, .o = opts};
     if (!myth_embed_prompt(r.o->prompt))
-        return myth_cli_failf(cli, MYTH_EARG, "--prompt %s: known uses: %s", r.o->prompt, myth_embed_prompt_names());
+        return myth_cli_failf(cli, MYTH_EARG, "--prompt: got '%.40s', expected one of %s", r.o->prompt,
+                              myth_embed_prompt_names());
     if (r.o->json + r.o->jsonl + r.o->files > 1)
         return myth_cli_failf(
             cli, MYTH_EARG,
             "embed: --json reads one text, --jsonl a text on each line, --files a path on each line; give one of them");
     if (r.o->format == 1 && !r.o->output)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
+    if (myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     release(&r);
@@ -330,10 +337,10 @@ const myth_command myth_cmd_embed = {
     .help = "turn a text, the lines of a file, or a list of files into vectors of length 1",
     .detail =
         "Needs an EmbeddingGemma model. Prompt and text are embedded between <bos> and <eos>; a text that is longer "
-        "than the model or -c\n"
+        "than the model or -c "
         "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
         "without. "
-        "Any number of lines or\n"
+        "Any number of lines or "
         "files is read in the memory of the plan, and the vectors have the order of the texts.",
     .group = groups,
     .n_group = 3,

@@ -352,8 +352,12 @@ static int run(myth_cli *cli, const void *opts)
     int given = (r.o->prompt != NULL) + (r.o->file != NULL) + (r.o->ids != NULL) + (r.o->messages != NULL);
     if (given != 1)
         return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST");
+    if (r.o->chat && !r.o->prompt && !r.o->file)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "generate: --chat makes a turn of -p TEXT or -f FILE; %s is taken as it is",
+                              r.o->ids ? "--ids" : "--messages");
     if (r.o->system && !r.o->chat)
-        return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt needs --chat");
+        return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to a chat; add --chat");
     myth_status st = generate(&r, &err);
     int code = st == MYTH_OK ? exit_of_finish(&r) : myth_cli_fail(cli, &err);
     if (st == MYTH_ENOFIT)

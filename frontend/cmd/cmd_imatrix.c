@@ -1,5 +1,6 @@
 /* cmd_imatrix.c - measures how much each input column of each matrix matters for a text, for convert --imatrix. */
 #include "engine/make/imatrix_tap.h"
+#include "frontend/cli/hints.h"
 #include "windows.h"
 
 #include <string.h>
@@ -100,10 +101,10 @@ static myth_status gather(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_ECANCEL, "interrupted before the first window");
     MYTH_TRY(
         myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
-    myth_term_note(cli->term, "%s: %u windows of %u tokens", r->o->output, i, n);
+    myth_term_note(cli->term, "%s: %u window%s of %u tokens", r->o->output, i, myth_s(i), n);
     if (i < r->text.n_window)
-        return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u windows; %s has the sums of these", i,
-                         r->text.n_window, r->o->output);
+        return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u window%s; %s has the sums of these", i,
+                         r->text.n_window, myth_s(r->text.n_window), r->o->output);
 fail:
     return st;
 }
@@ -112,6 +113,8 @@ static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
     run_state r = {.cli = cli, .o = opts};
+    if (myth_hint_check_file("-o", r.o->output, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     myth_status st = open_all(&r, &err);
     if (st == MYTH_OK)
         st = gather(&r, &err);
@@ -130,7 +133,7 @@ const myth_command myth_cmd_imatrix = {
     .args = "FILE...",
     .help = "measure how much each column of each matrix matters for a text, for convert --imatrix",
     .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of the inputs of every "
-              "matrix. The file has the form of\n"
+              "matrix. The file has the form of "
               "llama-imatrix; llama-quantize reads it too.",
     .group = groups,
     .n_group = 3,

@@ -5,6 +5,7 @@
  *           while the model still works */
 #include "embedding.h"
 #include "frontend/cli/environment.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 
 #include <limits.h>
@@ -387,7 +388,8 @@ static int run_index(myth_cli *cli, const void *opts)
         .is_read_only = o->check,
         .rebuild = o->rebuild,
     };
-    st = myth_index_open(&x, cli->mem, &io, &err);
+    if ((st = myth_hint_check_dir(io.root, &err)) == MYTH_OK)
+        st = myth_index_open(&x, cli->mem, &io, &err);
     if (st == MYTH_OK && o->check)
         st = myth_index_last(x, &stats, &err);
     if (o->check && (st == MYTH_ENOTFOUND ||

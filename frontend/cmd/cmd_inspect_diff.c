@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -14,7 +15,7 @@ typedef struct {
 } diff_opts;
 
 static const myth_option options[] = {
-    {"staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0,
+    {"staged", "--cached", MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0,
      "inspect what is staged in git's index, compared with HEAD (or REV)"},
     {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
      "inspect this unified diff, whose new side must be in the directory; - reads standard input"},
@@ -63,7 +64,12 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     diff_job *j = user;
     const char *spec = cli->n_arg ? cli->arg[0] : NULL;
+    struct stat info;
     myth_status st;
+    if (spec && *spec && strcmp(spec, ".") != 0 && strcmp(spec, "..") != 0 && stat(spec, &info) == 0 &&
+        S_ISDIR(info.st_mode) && strcmp(j->o->select.dir, ".") == 0)
+        return myth_fail(err, MYTH_EARG, "%.100s is a directory, not a revision; the directory is given by -C %.100s",
+                         spec, spec);
     if (j->o->patch && (spec || j->o->staged))
         return myth_fail(err, MYTH_EARG, "--diff reads the changes from a file; leave out %s",
                          spec ? "the revision" : "--staged");

@@ -75,9 +75,9 @@ const myth_command myth_cmd_inspect_file = {
     .args = "PATH",
     .help = "inspect a source file and print findings",
     .detail = "The tokens of the prompt are counted before anything is generated; more than --max-prompt-tokens are "
-              "refused (exit 3) with the\n"
+              "refused (exit 3) with the "
               "count, the limit and what to do. The answer is generated under a grammar that allows only existing "
-              "files, lines and\n"
+              "files, lines and "
               "quotes, and is checked again against the bytes of the file. An interrupt (SIGINT) ends the run with the "
               "findings so far (exit 3); a second one ends it at once.",
     .group = groups,

@@ -2,6 +2,8 @@
 #include "select_run.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -50,6 +52,12 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect_symbol(myth_cli *cli, const void *opts)
 {
     symbol_job j = {.o = opts};
+    if (!cli->arg[0][0])
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "inspect-symbol: NAME is empty; the command is mythos inspect-symbol NAME");
+    if (strchr(cli->arg[0], '/') && !strstr(cli->arg[0], "::") && access(cli->arg[0], F_OK) == 0)
+        return myth_cli_failf(cli, MYTH_EARG, "inspect-symbol: %.80s is a file, not a name; mythos inspect-file %.80s",
+                              cli->arg[0], cli->arg[0]);
     const myth_revision_opts side = {.root = j.o->select.dir};
     const myth_inspect_job job = {
         .root = j.o->select.dir,
@@ -71,7 +79,7 @@ const myth_command myth_cmd_inspect_symbol = {
     .help = "inspect a definition together with its callers, callees and tests",
     .detail =
         "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. The context is what "
-        "`mythos symbols`\n"
+        "`mythos symbols` "
         "lists, the most certain first, as far as it fits into the prompt; what does not fit is listed, and the "
         "run is incomplete (exit 3). For an unknown name the most similar names are printed (exit 66).",
     .group = groups,

@@ -65,6 +65,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     char off[sizeof(j->semantic.off)];
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &j->search, &counts, err);
+    if (st == MYTH_ENOTFOUND)
+        myth_fail(err, st, "%.200s; ask with words that the code uses", err->msg);
     snprintf(off, sizeof(off), "%s", j->semantic.off);
     myth_semantic_close(&j->semantic, cli); /* frees its memory before the run is planned */
     if (st != MYTH_OK)
@@ -86,6 +88,13 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = {.o = opts};
+    if (!cli->arg[0][strspn(cli->arg[0], " \t\n")])
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "inspect-topic: QUESTION is empty; ask in words: mythos inspect-topic "
+                              "\"where is input checked\"");
+    if (j.o->lexical && j.o->embed_model)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "inspect-topic: --lexical and --embed-model exclude each other; leave one out");
     const myth_revision_opts side = {.root = j.o->select.dir};
     const myth_inspect_job job = {
         .root = j.o->select.dir,

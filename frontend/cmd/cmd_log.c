@@ -603,9 +603,9 @@ const myth_command myth_cmd_log = {
     .help = "list earlier runs, show or explain one, or run it again",
     .detail =
         "RUN is a number that list prints, or last (the default). show prints the record of a run. why answers seven "
-        "questions about it: was evidence missed,\n"
+        "questions about it: was evidence missed, "
         "was a file absent, was something truncated, was most of it noise, was a finding invented, was a "
-        "definition split, or was it hidden among copies and tests; WHAT is a\n"
+        "definition split, or was it hidden among copies and tests; WHAT is a "
         "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
         "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
         "it cannot be repeated.\n"

@@ -8,7 +8,7 @@
  * Defaults float32 activations and cache in the reference order; --fast computes as generate does */
 #include "engine/base/json.h"
 #include "frontend/cli/json_out.h"
-#include "frontend/cli/cli.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/npy.h"
 
 #include <string.h>
@@ -150,7 +150,8 @@ static myth_status read_lines(run_state *r, char *text, size_t len, myth_error *
         if ((st = add_row(r, n, err)) != MYTH_OK)
             return st;
     }
-    return r->n_row ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "%s: no rows", r->o->ids_file);
+    return r->n_row ? MYTH_OK
+                    : myth_fail(err, MYTH_EFORMAT, "%s: no rows; each line has ids such as [2,106]", r->o->ids_file);
 }
 
 static myth_status read_file(run_state *r, myth_error *err)
@@ -359,10 +360,20 @@ static int run(myth_cli *cli, const void *opts)
     myth_error err = {0};
     run_state r = {.cli = cli, .o = opts};
     if ((r.o->ids != NULL) == (r.o->ids_file != NULL))
-        return myth_cli_failf(cli, MYTH_EARG, "logits: give --ids LIST or --ids-file FILE");
+        return myth_cli_failf(cli, MYTH_EARG, "logits: give one of --ids LIST and --ids-file FILE");
     if (!r.o->out && !r.o->hidden && !r.o->top_k)
         return myth_cli_failf(cli, MYTH_EARG,
                               "logits: no output is asked for; give -o FILE, --hidden FILE or --top-k K");
+    if (r.o->json && !r.o->top_k)
+        return myth_cli_failf(cli, MYTH_EARG, "logits: --json prints the best logits; say how many with --top-k K");
+    if (r.o->fast && cli->global->is_exact)
+        return myth_cli_failf(cli, MYTH_EARG, "logits: --fast and --exact exclude each other; --exact is the default");
+    if (r.o->out && r.o->hidden && myth_hint_is_same_file(r.o->out, r.o->hidden))
+        return myth_cli_failf(cli, MYTH_EARG, "logits: -o and --hidden both name %.160s; give each a file of its own",
+                              r.o->out);
+    if (myth_hint_check_output("-o", r.o->out, &err) != MYTH_OK ||
+        myth_hint_check_output("--hidden", r.o->hidden, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     release(&r);

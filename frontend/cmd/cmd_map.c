@@ -199,8 +199,8 @@ static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *
                        "summaries: read %u of %u files, %u have a line; %u are left for the next run (--summary-files)",
                        n.n_done, n.n_missing, n.n_kept, n.n_missing - n.n_done);
     else if (n.n_missing)
-        myth_term_note(cli->term, "summaries: read %u files, %u have a line, %u were written by the model", n.n_done,
-                       n.n_kept, n.n_asked);
+        myth_term_note(cli->term, "summaries: read %u file%s, %u with a line, %u written by the model", n.n_done,
+                       myth_s(n.n_done), n.n_kept, n.n_asked);
     return MYTH_OK;
 }
 
@@ -215,7 +215,9 @@ static int run_map(myth_cli *cli, const void *opts)
     counter c = {.cli = cli};
     myth_mem *own = NULL, *mem = cli->mem;
     if (o->query && !o->query[0])
-        return myth_cli_failf(cli, MYTH_EARG, "map: --for: the query is empty");
+        return myth_cli_failf(cli, MYTH_EARG, "map: --for: the query is empty; ask in words, or leave --for out");
+    if (!o->summaries && myth_args_is_given(cli->parsed, "summary-files"))
+        return myth_cli_failf(cli, MYTH_EARG, "map: --summary-files counts what --summaries makes; add --summaries");
     if (o->summaries) {
         MYTH_TRY(myth_mem_open(&own, 0, &err));
         mem = own;
@@ -245,8 +247,10 @@ static int run_map(myth_cli *cli, const void *opts)
         MYTH_TRY(print_json(m, &page, o, &err));
     else
         myth_term_data(cli->term, stdout, page.text, page.n);
-    myth_term_note(cli->term, "%llu of %u tokens used, %u of %u files shown; %.1f ms wall, %.1f ms CPU",
-                   (unsigned long long)page.n_token, o->tokens, page.n_shown, page.n_file, took, cpu);
+    myth_term_note(cli->term, "%llu of %u token%s used, %u of %u file%s shown%s; %.1f ms wall, %.1f ms CPU",
+                   (unsigned long long)page.n_token, o->tokens, myth_s(o->tokens), page.n_shown, page.n_file,
+                   myth_s(page.n_file), page.n_shown ? "" : ", since not even one line fits; raise --tokens", took,
+                   cpu);
 fail:
     myth_term_progress_end(cli->term);
     int code = st != MYTH_OK                                   ? myth_cli_fail(cli, &err)

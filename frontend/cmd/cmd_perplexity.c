@@ -135,8 +135,9 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     const uint32_t most = r->own.model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,
                    n = wish < most ? wish : most;
-    if (n < 4)
-        return myth_fail(err, MYTH_EARG, "-c %u: a window has at least four tokens", n);
+    if (n < MYTH_WINDOW_LEAST)
+        return myth_fail(err, MYTH_EARG, "-c %u: a window has at least %d tokens; give -c %d or more", n,
+                         (int)MYTH_WINDOW_LEAST, (int)MYTH_WINDOW_LEAST);
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->own.model, n, r->o->n_most, err));
     fill_opts(&eo, r);
     r->n_vocab = r->own.model.config.n_vocab;

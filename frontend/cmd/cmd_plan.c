@@ -204,6 +204,11 @@ static int run(myth_cli *cli, const void *opts)
     if (o->is_table && (o->what == FOR_INSPECT_FILE || cli->n_arg))
         return myth_cli_failf(cli, MYTH_EARG,
                               "--table plans sizes without a file; leave out --for inspect-file and PATH");
+    if (cli->n_arg && o->what != FOR_INSPECT_FILE)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "plan: %.100s is a file to plan for --for inspect-file; add it, or leave the "
+                              "file out",
+                              cli->arg[0]);
     if (o->is_table)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
@@ -227,11 +232,11 @@ const myth_command myth_cmd_plan = {
     .detail = "Reads the model's headers only. The exit code is 0 whenever it has an answer, also "
               "when the answer is that it does not fit.\n"
               "PATH is the file of --for inspect-file. --table uses the published shapes, "
-              "without limits: weights in the type, but vectors and routers in f32;\n"
+              "without limits: weights in the type, but vectors and routers in f32; "
               "keys and values of global layers; rings of local layers; and scratch for a step, "
-              "the tokenizer and bookkeeping. The table of per-layer\n"
+              "the tokenizer and bookkeeping. The table of per-layer "
               "embeddings, of which only rows are read, has a column of its own and is not in the "
-              "total. CodeGemma has the shapes of gemma-2b and gemma-7b;\n"
+              "total. CodeGemma has the shapes of gemma-2b and gemma-7b; "
               "EmbeddingGemma is counted without its two dense layers.",
     .group = groups,
     .n_group = 3,

@@ -13,6 +13,7 @@
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,21 +303,26 @@ static int run_batch(run *r, const char *path)
 {
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     if (!f)
-        return myth_cli_failf(r->cli, MYTH_ENOTFOUND, "%s: cannot be read", path);
+        return errno == ENOENT || errno == ENOTDIR
+                 ? myth_cli_failf(r->cli, MYTH_ENOTFOUND, "%s: no such file", path)
+                 : myth_cli_failf(r->cli, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno));
     char *line = NULL;
     size_t cap = 0, number = 0, n_bad = 0;
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0 && !*r->cli->cancel;) {
         number++;
         n_bad += !batch_line(r, line, (size_t)n, number);
     }
-    bool failed = ferror(f);
+    const int failed = ferror(f) ? errno : 0;
     free(line);
     if (f != stdin)
         fclose(f);
     if (failed)
-        return myth_cli_failf(r->cli, MYTH_EIO, "%s: read failed", path);
+        return myth_cli_failf(r->cli, MYTH_EIO, "%s: %s", path,
+                              failed == EISDIR ? "a directory where a file is expected" : strerror(failed));
     if (n_bad)
-        return myth_cli_failf(r->cli, MYTH_EFORMAT, "%s: %zu of %zu lines were refused", path, n_bad, number);
+        return myth_cli_failf(r->cli, MYTH_EFORMAT,
+                              "%.120s: %zu of %zu line%s %s refused; the output says why, beside \"error\"", path,
+                              n_bad, number, myth_s(number), n_bad == 1 ? "was" : "were");
     return MYTH_EXIT_CLEAN;
 }
 
@@ -326,9 +332,16 @@ static int run_prompt(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_status st;
     int code = MYTH_EXIT_CLEAN;
-    if (!r.o->batch == !cli->n_arg)
-        return myth_cli_failf(cli, MYTH_EARG, "prompt: give either files or --batch, not %s",
-                              cli->n_arg ? "both" : "neither");
+    if (!r.o->batch && !cli->n_arg)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "prompt: PATH is missing; name files, or a list of them with --batch FILE");
+    if (r.o->batch && cli->n_arg)
+        return myth_cli_failf(
+            cli, MYTH_EARG, "prompt: --batch has the files, so %.120s is one too many; give one of both", cli->arg[0]);
+    if (r.o->text && !r.o->batch)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "prompt: --text adds the text to the lines of --batch; without it the text "
+                              "is printed anyway");
     MYTH_TRY(myth_cli_model_open(cli, &r.model, &r.o->model, MYTH_WEIGHTS_CONFIG, &err));
     if (!r.model.tokenizer) {
         st = myth_fail(&err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
@@ -354,11 +367,11 @@ const myth_command myth_cmd_prompt = {
     .args = "[PATH...]",
     .help = "print the prompt that inspect-file builds",
     .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), "
-              "within (first and\n"
+              "within (first and "
               "last line of the part to show), findings (the answer to train on: lines and rule, optionally evidence, "
-              "severity, status,\n"
+              "severity, status, "
               "issue, why, fix, missing) and missing_context. Each line of the output has path, ids, and with "
-              "findings answer and\n"
+              "findings answer and "
               "answer_ids (ending in the end of turn), or path and error.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

@@ -3,7 +3,7 @@
 #include "engine/base/utf8.h"
 #include "retrieval/retrieval.h"
 #include "frontend/cli/json_out.h"
-#include "frontend/cli/cli.h"
+#include "frontend/cli/hints.h"
 
 #include <string.h>
 
@@ -147,6 +147,8 @@ static int run_scan(myth_cli *cli, const void *opts)
     myth_error err = {0};
     char out[256], size[24];
     int code = MYTH_EXIT_CLEAN;
+    if (myth_hint_check_dir(root, &err) != MYTH_OK || myth_hint_check_globs(&o->glob, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     if (myth_scan(&list, cli->mem, &so, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (o->json)

@@ -3,6 +3,7 @@
 #include "frontend/eval/corpus.h"
 #include "embedding.h"
 #include "open_index.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 
 #include <limits.h>
@@ -285,6 +286,34 @@ static bool put_line(void *arg, const myth_grep_row *row)
     return true;
 }
 
+/* Names the language that was probably meant: one spelled alike, or the one whose files end so ("py", "rs"). */
+static myth_status unknown_language(const char *name, myth_error *err)
+{
+    enum { LANGUAGES_MAX = 256 };
+    const char *known[LANGUAGES_MAX];
+    char file[80];
+    uint32_t n = 0;
+    while (n < LANGUAGES_MAX && (known[n] = myth_detect_language_name(n)) != NULL)
+        n++;
+    snprintf(file, sizeof(file), "file.%.60s", name);
+    const char *near = myth_detect_language(file, NULL, 0);
+    if (!near[0] || strcmp(near, "text") == 0) /* what no ending tells is text */
+        near = myth_args_nearest(name, known, n);
+    return near ? myth_fail(err, MYTH_EARG, "--type: unknown language '%.60s'; did you mean %s?", name, near)
+                : myth_fail(err, MYTH_EARG,
+                            "--type: unknown language '%.60s'; mythos scan --json has the language of each "
+                            "file",
+                            name);
+}
+
+/* Says that the filters left no file, which is not the same as a file without a hit. */
+static void note_no_file(const myth_cli *cli, const search_opts *o, uint32_t n_file)
+{
+    if (n_file == 0 && (o->glob.n || o->type.n))
+        myth_term_note(cli->term, "no file passes %s%s%s; mythos scan lists the files that there are",
+                       o->glob.n ? "--glob" : "", o->glob.n && o->type.n ? " and " : "", o->type.n ? "--type" : "");
+}
+
 /* Lists the files that --glob and --type allow, without opening them. */
 static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_opts *o, const char *dir,
                               myth_error *err)
@@ -294,9 +323,9 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
         glob[i] = o->glob.item[i];
     for (int i = 0; i < o->type.n; i++)
         if (!myth_detect_is_language(o->type.item[i]))
-            return myth_fail(err, MYTH_EARG,
-                             "--type: unknown language '%.60s'; known are c, cpp, python, javascript, go and others",
-                             o->type.item[i]);
+            return unknown_language(o->type.item[i], err);
+    if (myth_hint_check_dir(dir, err) != MYTH_OK || myth_hint_check_globs(&o->glob, err) != MYTH_OK)
+        return err->code;
     myth_scan_opts so = {
         .root = dir,
         .globs = o->glob.n ? glob : NULL,
@@ -328,6 +357,7 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const char 
     myth_scan_list list = {0};
     uint64_t n_unread = 0;
     MYTH_TRY(list_files(&list, cli, o, dir, err));
+    note_no_file(cli, o, list.n_file);
     myth_grep_opts go = {
         .root = dir,
         .pattern = (const unsigned char *)query,
@@ -339,14 +369,17 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const char 
         .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
         .is_cancelled = cli->cancel,
     };
-    MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
+    st = myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err);
+    if (st == MYTH_EARG && is_regex)
+        myth_fail(err, st, "%.200s; -F finds the text as it is written", err->msg);
+    MYTH_TRY(st);
     put_count(l);
     if (l->is_full)
         st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for a path");
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
     if (n_unread && !cli->n_unread)
-        myth_term_note(cli->term, "%llu files and directories could not be read; mythos index --json lists them",
-                       (unsigned long long)n_unread);
+        myth_term_note(cli->term, "%llu file%s could not be read; mythos index --json lists them",
+                       (unsigned long long)n_unread, n_unread == 1 ? " or directory" : "s and directories");
     cli->n_unread += n_unread;
 fail:
     myth_free(cli->mem, l->last);
@@ -544,9 +577,12 @@ static myth_status read_request(request *r, const myth_cli *cli, const search_op
     if (!r->is_of_lines && has_line_flag)
         return myth_fail(err, MYTH_EARG,
                          "search: --fixed-strings, --ignore-case, --word-regexp and --count "
-                         "find lines; they cannot be used with this --mode");
+                         "find lines; leave them out, or give --mode literal or regex");
+    if (o->lexical && o->embed_model)
+        return myth_fail(err, MYTH_EARG, "search: --lexical and --embed-model exclude each other; leave one out");
     if (o->count && (o->files || o->paths))
-        return myth_fail(err, MYTH_EARG, "search: --count cannot be used with --files or --files-with-matches");
+        return myth_fail(err, MYTH_EARG,
+                         "search: --count cannot be used with --files or --files-with-matches; leave one of them out");
     return MYTH_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "open_index.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     uint32_t top;
@@ -130,7 +131,14 @@ static myth_status print_nearest(myth_cli *cli, myth_index *x, const char *name,
     if (st != MYTH_OK)
         return st;
     myth_error line; /* myth_fail makes the text safe to print */
-    myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition%s", name, n ? "; similar names are:" : "");
+    if (n)
+        myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition; similar names are:", name);
+    else if (access(name, F_OK) == 0)
+        myth_fail(&line, MYTH_ENOTFOUND, "%.100s: no such definition, but a file; mythos inspect-file inspects it",
+                  name);
+    else
+        myth_fail(&line, MYTH_ENOTFOUND,
+                  "%.80s: no such definition; mythos search finds text: mythos search -F \"%.80s\"", name, name);
     myth_term_note(cli->term, "%s", line.msg);
     for (uint32_t i = 0; i < n; i++) {
         myth_fail(&line, MYTH_ENOTFOUND, "  %.100s  %.120s:%u", near[i].name, near[i].path, near[i].line);
@@ -171,7 +179,7 @@ const myth_command myth_cmd_symbols = {
     .help = "show where a name is defined, what uses and tests it, and why each use was matched",
     .detail =
         "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller has the "
-        "reason why it was matched, the most certain\n"
+        "reason why it was matched, the most certain "
         "first; \"same name only\" is the weakest. The index is created or brought up to date first. The exit code "
         "is 1 when the name is not defined, and similar names are printed; it is 3 when a file or a directory "
         "could not be read.",

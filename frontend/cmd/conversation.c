@@ -19,7 +19,7 @@ static myth_status text_of(myth_str *out, const myth_conversation *c, const myth
     const myth_json_node *v = get(c, n, key);
     *out = (myth_str){NULL, 0};
     if (v && v->type != MYTH_JSON_STRING)
-        return myth_fail(err, MYTH_EARG, "message %zu: %s: expected a string", i, key);
+        return myth_fail(err, MYTH_EFORMAT, "message %zu: %s: expected a string", i, key);
     if (v)
         *out = v->text;
     return MYTH_OK;
@@ -47,7 +47,7 @@ static myth_status add_part(myth_conversation *c, const myth_json_node *part, si
     const myth_json_node *type = get(c, part, "type"), *text = get(c, part, "text");
     if (!type || type->type != MYTH_JSON_STRING || !myth_str_is(type->text, "text") || !text ||
         text->type != MYTH_JSON_STRING)
-        return myth_fail(err, MYTH_EARG,
+        return myth_fail(err, MYTH_EFORMAT,
                          "message %zu: content: expected parts {\"type\": \"text\", \"text\": \"...\"}; pictures and "
                          "sounds are not read",
                          i);
@@ -74,7 +74,7 @@ static myth_status content_of(myth_message *m, myth_conversation *c, const myth_
         return MYTH_OK;
     }
     if (v->type != MYTH_JSON_ARRAY)
-        return myth_fail(err, MYTH_EARG, "message %zu: content: expected a string or a list of parts", i);
+        return myth_fail(err, MYTH_EFORMAT, "message %zu: content: expected a string or a list of parts", i);
     for (const myth_json_node *part = myth_json_tree_first(&c->tree, v); part;
          part = myth_json_tree_next(&c->tree, part))
         MYTH_TRY(add_part(c, part, i, is_trimmed, err));
@@ -93,7 +93,8 @@ static myth_status read_message(myth_conversation *c, size_t i, const myth_json_
     myth_status st;
     MYTH_TRY(text_of(&role, c, n, i, "role", err));
     if (!role_of(&m->role, role))
-        return myth_fail(err, MYTH_EARG, "message %zu: role: expected system, developer, user, assistant or tool", i);
+        return myth_fail(err, MYTH_EFORMAT, "message %zu: role: expected system, developer, user, assistant or tool",
+                         i);
     MYTH_TRY(content_of(m, c, n, i, err));
     MYTH_TRY(text_of(&more->thought, c, n, i, "reasoning", err));
     if (!more->thought.len)
@@ -101,7 +102,7 @@ static myth_status read_message(myth_conversation *c, size_t i, const myth_json_
     MYTH_TRY(text_of(&more->name, c, n, i, "name", err));
     MYTH_TRY(text_of(&more->call_id, c, n, i, "tool_call_id", err));
     if (calls && calls->type != MYTH_JSON_ARRAY)
-        return myth_fail(err, MYTH_EARG, "message %zu: tool_calls: expected a list", i);
+        return myth_fail(err, MYTH_EFORMAT, "message %zu: tool_calls: expected a list", i);
     if (calls && calls->n)
         more->calls = (myth_str){calls->span, calls->n_span};
 fail:
@@ -119,9 +120,9 @@ myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const 
                          *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
     const myth_json_node *tools = get(out, root, "tools");
     if (!list || list->type != MYTH_JSON_ARRAY || !list->n)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: expected {\"messages\": [...]} or a list of messages", path));
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%.160s: expected {\"messages\": [...]} or a list of messages", path));
     if (tools && tools->type != MYTH_JSON_ARRAY)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: tools: expected a list", path));
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%.160s: tools: expected a list", path));
     if (tools && tools->n)
         out->tools = (myth_str){tools->span, tools->n_span};
     out->n = list->n;
@@ -147,6 +148,8 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
     if (st != MYTH_OK)
         return st;
     st = myth_conversation_read(out, mem, (const char *)file, len, path, err);
+    if (st == MYTH_EFORMAT && err && strncmp(err->msg, "message ", 8) == 0)
+        myth_fail(err, st, "%.80s: %s", path, err->msg);
     if (st == MYTH_OK)
         out->file = file;
     else

@@ -8,7 +8,7 @@
  *          the parts of users and assistants are trimmed first, as the published templates do. null or no content is an
  *          empty string
  * Owner    messages point into the opened conversation and into the text it was read from; keep both
- * Errors   MYTH_EFORMAT: the file is not JSON. MYTH_EARG: it is not a conversation; the message has the number of the
+ * Errors   MYTH_EFORMAT: the file is not JSON, or it is not a conversation; the message has the number of the
  *          chat message and what was expected
  * Threads  one */
 #ifndef MYTH_CONVERSATION_H

@@ -2,6 +2,7 @@
  * exit code. */
 #include "inspect_run.h"
 
+#include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/cli/json_out.h"
@@ -414,6 +415,9 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     const myth_inspect_job *job = w->job;
     myth_status st;
     MYTH_TRY(myth_outputs_check(&o->output, err));
+    MYTH_TRY(myth_hint_check_output("--patch", o->patch, err));
+    if (o->update_baseline)
+        MYTH_TRY(myth_hint_check_output("--baseline", o->baseline, err));
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);

@@ -2,6 +2,7 @@
 #include "open_index.h"
 
 #include "frontend/cli/environment.h"
+#include "frontend/cli/hints.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,9 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         .unread_arg = cli,
     };
     *out = NULL;
-    myth_status st = myth_index_open(out, mem, &io, err);
+    myth_status st = myth_hint_check_dir(dir, err);
+    if (st == MYTH_OK)
+        st = myth_index_open(out, mem, &io, err);
     if (st == MYTH_OK)
         st = myth_index_update(*out, &uo, &stats, err);
     myth_term_progress_end(cli->term);

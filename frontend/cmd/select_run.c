@@ -1,6 +1,7 @@
 /* select_run.c - opens index and selector for the inspect commands that select code. */
 #include "select_run.h"
 
+#include "frontend/cli/hints.h"
 #include "frontend/inspect/select/setwise.h"
 
 #include <limits.h>
@@ -76,6 +77,8 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     myth_status st;
     r->cli = cli;
     ro.root = o->dir;
+    if ((st = myth_hint_check_dir(o->dir, err)) != MYTH_OK)
+        return st;
     MYTH_TRY(myth_mem_open(&r->mem, 0, err));
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, err));
@@ -138,10 +141,11 @@ void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const 
     io->missed = missed->row;
     io->n_missed = missed->n;
     if (counts->n_more)
-        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context; %u more were left out", title,
-                  counts->n_subject, counts->n_context, counts->n_more);
+        myth_fail(&line, MYTH_OK, "%.120s: %u subject%s, %u piece%s of context; %u more left out", title,
+                  counts->n_subject, myth_s(counts->n_subject), counts->n_context, myth_s(counts->n_context),
+                  counts->n_more);
     else
-        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context", title, counts->n_subject,
-                  counts->n_context);
+        myth_fail(&line, MYTH_OK, "%.120s: %u subject%s, %u piece%s of context", title, counts->n_subject,
+                  myth_s(counts->n_subject), counts->n_context, myth_s(counts->n_context));
     myth_term_note(r->cli->term, "%s", line.msg);
 }

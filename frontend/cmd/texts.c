@@ -101,9 +101,11 @@ static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
     const bool is_stdin = strcmp(t->path, "-") == 0;
     t->fd = is_stdin ? STDIN_FILENO : open(t->path, O_RDONLY | O_CLOEXEC);
     if (t->fd < 0)
-        return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%s: %s", t->path, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR
+                 ? myth_fail(err, MYTH_ENOTFOUND, "%s: no such file", t->path)
+                 : myth_fail(err, MYTH_EIO, "%s: cannot open: %s", t->path, strerror(errno));
     if (fstat(t->fd, &info) == 0 && S_ISDIR(info.st_mode))
-        return myth_fail(err, MYTH_EIO, "%s: is a folder, expected a file of lines", t->path);
+        return myth_fail(err, MYTH_EIO, "%s: a directory where a file is expected", t->path);
     if (S_ISREG(info.st_mode)) {
         myth_status st = measure_lines(t, err);
         if (st != MYTH_OK)
@@ -196,8 +198,11 @@ static myth_status open_files(myth_texts *t, myth_error *err)
         return st;
     while (next_path(t, path, &at, &n)) {
         if (n >= PATH_MAX || stat(path, &info) != 0)
-            return myth_fail(err, MYTH_ENOTFOUND, "%s: line %llu: %s: %s", t->path, (unsigned long long)t->line_no,
-                             path, n >= PATH_MAX ? "path too long" : strerror(errno));
+            return myth_fail(err, MYTH_ENOTFOUND, "%.60s: line %llu: %.120s: %s; --files reads a path from each line",
+                             t->path, (unsigned long long)t->line_no, path,
+                             n >= PATH_MAX     ? "path too long"
+                             : errno == ENOENT ? "no such file"
+                                               : strerror(errno));
         if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
             return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes",
                              t->path, (unsigned long long)t->line_no, path, FILE_BYTES_MAX);

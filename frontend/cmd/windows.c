@@ -48,10 +48,13 @@ myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model
         MYTH_TRY(add_file(out, cli, m, cli->arg[i], err));
     const uint64_t n = out->n_ids / n_tok;
     out->n_window = (uint32_t)(n_most && n > n_most ? n_most : n < UINT32_MAX ? n : UINT32_MAX);
+    if (!out->n_window && out->n_ids < MYTH_WINDOW_LEAST)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.120s: the text has %llu token%s, a window at least %d; give more text",
+                           cli->arg[0], (unsigned long long)out->n_ids, myth_s(out->n_ids), (int)MYTH_WINDOW_LEAST));
     if (!out->n_window)
         MYTH_TRY(myth_fail(err, MYTH_EARG,
-                           "the text has %llu tokens, fewer than a window of %u; give more text, or -c %llu",
-                           (unsigned long long)out->n_ids, n_tok, (unsigned long long)out->n_ids));
+                           "%.120s: the text has %llu tokens, fewer than a window of %u; give more text, or -c %llu",
+                           cli->arg[0], (unsigned long long)out->n_ids, n_tok, (unsigned long long)out->n_ids));
     for (uint32_t i = 0; i < out->n_window; i++)
         out->ids[(uint64_t)i * n_tok] = bos;
     return MYTH_OK;

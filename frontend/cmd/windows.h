@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_WINDOW_TOKENS = 512 };
+enum { MYTH_WINDOW_TOKENS = 512, MYTH_WINDOW_LEAST = 4 };
 
 typedef struct {
     int32_t *ids; /* [n_window][n_tok], then the tokens that fill no window */

@@ -1,6 +1,10 @@
 /* cmd_eval.c - how good are search and the inspector? Measured on questions with known answers. */
 #include "eval.h"
 
+#include "retrieval/retrieval.h"
+
+#include <string.h>
+
 static const myth_option options[] = {
     {"data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one)", 0, 0,
      "where the questions are; only those of shop are shipped"},
@@ -60,11 +64,23 @@ static int run_eval(myth_cli *cli, const void *opts)
     if (!myth_eval_set_of(&set, cli->arg[0]))
         return myth_cli_failf(cli, MYTH_EARG, "eval: got \"%s\", expected shop, cosqa, swe-lite or c-commits",
                               cli->arg[0]);
+    if (set == MYTH_EVAL_SHOP && o->repos)
+        return myth_cli_failf(cli, MYTH_EARG, "eval: --repos is for swe-lite and c-commits; shop has its repository");
     if (set != MYTH_EVAL_SHOP && o->part != MYTH_EVAL_ALL)
         return myth_cli_failf(cli, MYTH_EARG, "eval: --part is for shop; %s has questions only", cli->arg[0]);
     myth_eval *ev = myth_alloc(cli->mem, MYTH_MEM_OTHER, "eval", sizeof(*ev));
     if (!ev)
         return myth_cli_failf(cli, MYTH_ENOMEM, "eval: no memory for %zu bytes", sizeof(*ev));
+    if (o->weights)
+        MYTH_TRY(myth_search_check(&(myth_search_opts){.weights = o->weights}, &err));
+    for (int i = 0; i < o->against.n; i++)
+        if (strchr(o->against.item[i], '='))
+            MYTH_TRY(myth_search_check(&(myth_search_opts){.weights = o->against.item[i]}, &err));
+    if (o->gate) { /* read before hours of work that it is to judge, though judged after them */
+        json_t *floors;
+        MYTH_TRY(myth_eval_json(&floors, o->gate, &err));
+        json_decref(floors);
+    }
     MYTH_TRY(myth_eval_open(ev, cli, set, o, &err));
     MYTH_TRY(measure(ev, &err));
     if (o->gate)

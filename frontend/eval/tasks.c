@@ -12,7 +12,8 @@ static myth_status open_file(FILE **out, const char *path, myth_error *err)
     *out = fopen(path, "rb");
     if (*out)
         return MYTH_OK;
-    return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%s: %s", path, strerror(errno));
+    return errno == ENOENT || errno == ENOTDIR ? myth_fail(err, MYTH_ENOTFOUND, "%s: no such file", path)
+                                               : myth_fail(err, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno));
 }
 
 myth_status myth_eval_json(json_t **out, const char *path, myth_error *err)

@@ -499,7 +499,8 @@ myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, s
         MYTH_TRY(add_words(&p, err));
     }
     if (out->n_term == 0) {
-        st = myth_fail(err, MYTH_EARG, "query: no word in it; search for signs with --mode literal or regex");
+        st = myth_fail(err, MYTH_EARG,
+                       "query: no word in it; signs are found in lines: mythos search -F, or -e for an expression");
         goto fail;
     }
     find_wishes(out, text, n);

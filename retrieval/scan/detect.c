@@ -342,6 +342,12 @@ const char *myth_detect_language(const char *path, const unsigned char *head, ui
     return said ? said : l ? l : "text";
 }
 
+const char *myth_detect_language_name(uint32_t i)
+{
+    const myth_language *l = myth_language_at(i);
+    return l ? l->name : NULL;
+}
+
 bool myth_detect_is_language(const char *name) { return myth_language_get(name)->name[0] != '\0'; }
 
 bool myth_detect_binary(const unsigned char *head, uint64_t n)

@@ -111,6 +111,8 @@ myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const u
 const char *myth_detect_language(const char *path, const unsigned char *head, uint64_t n_head);
 /* Whether `name` is a language of languages.def. */
 bool myth_detect_is_language(const char *name);
+/* The name of language number i, in the order of languages.def; NULL past the last. */
+const char *myth_detect_language_name(uint32_t i);
 bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
 bool myth_detect_test(const char *path);
 /* Whether a file is media, minified or generated: the evidence ("PNG image", "source map by its name", "'do not

@@ -274,10 +274,12 @@ static myth_status open_for_reading(myth_runlog_file *f, myth_error *err)
     char uri[3 * PATH_MAX];
     struct stat info;
     if (stat(f->path, &info) != 0)
-        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO,
-                         "%.160s: %s; no run was logged there", f->path, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR
+                 ? myth_fail(err, MYTH_ENOTFOUND,
+                             "%.120s: no run was logged there yet; an inspect command makes the log", f->path)
+                 : myth_fail(err, MYTH_EIO, "%.160s: %s", f->path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return myth_fail(err, MYTH_EIO, "%.160s: not a file", f->path);
+        return myth_fail(err, MYTH_EIO, "%.120s: is not a file; --log names the file of the log", f->path);
     myth_status st = connect(f, f->path, SQLITE_OPEN_READONLY, err);
     if (st != MYTH_ECREATE)
         return st;
@@ -508,7 +510,9 @@ myth_status myth_runlog_file_newest(myth_runlog_file *f, int64_t *run, myth_erro
 {
     *run = 0;
     myth_status st = get_number(f, run, "SELECT id FROM runs ORDER BY id DESC LIMIT 1", err);
-    return st != MYTH_OK || *run ? st : myth_fail(err, MYTH_ENOTFOUND, "%.160s: no run was logged", f->path);
+    return st != MYTH_OK || *run
+             ? st
+             : myth_fail(err, MYTH_ENOTFOUND, "%.120s: no run was logged yet; an inspect command logs one", f->path);
 }
 
 static myth_status no_run(myth_runlog_file *f, int64_t run, myth_error *err)
@@ -519,6 +523,9 @@ static myth_status no_run(myth_runlog_file *f, int64_t run, myth_error *err)
         st = get_number(f, &last, "SELECT max(id) FROM runs", err);
     if (st != MYTH_OK)
         return st;
+    if (first == last)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.120s: no run %lld; it has run %lld alone: mythos log list", f->path,
+                         (long long)run, (long long)first);
     return myth_fail(err, MYTH_ENOTFOUND, "%.120s: no run %lld; it has %lld to %lld: mythos log list", f->path,
                      (long long)run, (long long)first, (long long)last);
 }

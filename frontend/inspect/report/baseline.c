@@ -32,7 +32,8 @@ typedef struct {
     entry *entry;
     char *room;
     size_t room_used;
-    uint32_t n_entry, n_bare; /* findings; those that carry no fingerprint */
+    uint32_t n_entry, n_bare;    /* findings; those that carry no fingerprint */
+    uint32_t n_object, n_scalar; /* a report of any form is an object; an empty list is one of nothing */
 } reading;
 
 enum { KEY_NONE, KEY_FINGERPRINT, KEY_RULE, KEY_FILE, KEY_LINES, KEY_N };
@@ -100,9 +101,12 @@ static myth_status read_document(reading *r, const char *path, const unsigned ch
             return st;
         int at = t.depth < MYTH_JSON_DEPTH ? t.depth : MYTH_JSON_DEPTH;
         object *around = at > 0 ? &open[at - 1] : NULL;
-        if (t.type == MYTH_JSON_OBJECT)
+        if (t.type == MYTH_JSON_OBJECT) {
             open[at] = empty;
-        else if (t.type == MYTH_JSON_OBJECT_END)
+            r->n_object++;
+        } else if (t.type == MYTH_JSON_STRING || t.type == MYTH_JSON_NUMBER) {
+            r->n_scalar++;
+        } else if (t.type == MYTH_JSON_OBJECT_END)
             end_object(r, &open[at]);
         if (t.type == MYTH_JSON_KEY) {
             key = key_of(&t);
@@ -165,6 +169,9 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
     }
     MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
     MYTH_TRY(read_all(&r, path, text, len, err));
+    if (r.n_scalar && !r.n_object)
+        MYTH_TRY(
+            myth_fail(err, MYTH_EFORMAT, "%.120s: no report in it; give one of --format json, jsonl or sarif", path));
     if (r.n_bare && !r.n_entry)
         MYTH_TRY(myth_fail(err, MYTH_EFORMAT,
                            "%s: its findings carry no fingerprints; make it anew with --update-baseline", path));

@@ -2,6 +2,7 @@
 #include "outputs.h"
 
 #include "engine/base/outfile.h"
+#include "frontend/cli/hints.h"
 
 #include <string.h>
 
@@ -40,6 +41,7 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
 {
     for (int i = 0; i < list->n; i++) {
         myth_form form;
+        myth_status st;
         const char *path, *other;
         if (!parse(&form, &path, list->item[i]))
             return myth_fail(err, MYTH_EARG, "--output: got '%s', expected FORM=PATH with a form of " MYTH_FORMS,
@@ -47,6 +49,8 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
         for (int k = 0; k < i; k++)
             if (parse(&form, &other, list->item[k]) && !strcmp(path, other) && !myth_out_is_special(path))
                 return myth_fail(err, MYTH_EARG, "--output: %s is named twice; give each form a file of its own", path);
+        if ((st = myth_hint_check_output("--output", path, err)) != MYTH_OK)
+            return st;
     }
     return MYTH_OK;
 }

@@ -47,8 +47,8 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
     MYTH_TRY(myth_usage_find(&u, s->index, name, s->is_cancelled, err));
     if (u.n_definition == 0) {
         MYTH_TRY(myth_select_nearest(s, near, sizeof(near), name, err));
-        MYTH_TRY(
-            myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition%s%s", name, near[0] ? "; near are " : "", near));
+        MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition; %s%s", name,
+                           near[0] ? "near are " : "mythos search finds text", near));
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < u.n_definition; i++) {

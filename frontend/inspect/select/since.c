@@ -74,8 +74,12 @@ myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, co
         .is_staged = side->is_staged,
     };
     if ((st = myth_revision_open(&s->side, mem, &ro, &own)) != MYTH_OK) {
-        myth_fail(err, st, "--since: %.240s",
-                  own.code == MYTH_ENOTFOUND ? "there is no git repository that would know what it was" : own.msg);
+        if (own.code == MYTH_ENOTFOUND)
+            myth_fail(err, st,
+                      "--since %.60s: %.120s is in no git repository, so nothing is known of it; leave --since out",
+                      rev, path);
+        else
+            myth_fail(err, st, "--since: %.240s", own.msg);
         goto fail;
     }
     if (!s->is_rooted)

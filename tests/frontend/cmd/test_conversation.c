@@ -230,16 +230,16 @@ static void refusals(void **state)
 #define USER "{\"role\":\"user\",\"content\":\"u\"}"
     expect(1, "{\"messages\":[", false, MYTH_EFORMAT, 0, "offset");
     expect(1, "{\"messages\":[" USER "],\"messages\":[" USER "]}", false, MYTH_EFORMAT, 0, "given twice");
-    expect(1, "{\"messages\":[]}", false, MYTH_EARG, 0, "a list of messages");
-    expect(1, "7", false, MYTH_EARG, 0, "a list of messages");
-    expect(1, "[" USER ",{\"role\":\"bot\"}]", false, MYTH_EARG, 0, "message 1: role");
-    expect(1, "[{\"role\":\"user\",\"content\":[1]}]", false, MYTH_EARG, 0, "message 0: content");
-    expect(1, "[" USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]", false, MYTH_EARG, 0,
+    expect(1, "{\"messages\":[]}", false, MYTH_EFORMAT, 0, "a list of messages");
+    expect(1, "7", false, MYTH_EFORMAT, 0, "a list of messages");
+    expect(1, "[" USER ",{\"role\":\"bot\"}]", false, MYTH_EFORMAT, 0, "message 1: role");
+    expect(1, "[{\"role\":\"user\",\"content\":[1]}]", false, MYTH_EFORMAT, 0, "message 0: content");
+    expect(1, "[" USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]", false, MYTH_EFORMAT, 0,
            "message 1: content");
-    expect(1, "[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]", false, MYTH_EARG, 0, "message 0: content");
-    expect(1, "[{\"role\":\"user\",\"content\":{}}]", false, MYTH_EARG, 0, "message 0: content");
-    expect(1, "[3]", false, MYTH_EARG, 0, "message 0: role");
-    expect(1, "{\"messages\":[" USER "],\"tools\":{}}", false, MYTH_EARG, 0, "tools");
+    expect(1, "[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]", false, MYTH_EFORMAT, 0, "message 0: content");
+    expect(1, "[{\"role\":\"user\",\"content\":{}}]", false, MYTH_EFORMAT, 0, "message 0: content");
+    expect(1, "[3]", false, MYTH_EFORMAT, 0, "message 0: role");
+    expect(1, "{\"messages\":[" USER "],\"tools\":{}}", false, MYTH_EFORMAT, 0, "tools");
     expect(1, "{\"messages\":[" USER "],\"tools\":[{}]}", false, MYTH_OK, MYTH_EARG, "function");
     expect(1, "{\"messages\":[" USER "],\"tools\":[{\"function\":{\"name\":\"f\",\"description\":5}}]}", false, MYTH_OK,
            MYTH_EARG, "description");

@@ -109,7 +109,7 @@ static void test_flags(void **state)
     assert_int_equal(run_quietly("$M log shw " LOG), 2);
     assert_non_null(strstr(r.err, "did you mean show?"));
     assert_int_equal(run_quietly("$M log show 9 " LOG), 66);
-    assert_non_null(strstr(r.err, "it has 1 to 1"));
+    assert_non_null(strstr(r.err, "it has run 1 alone"));
     assert_int_equal(run_quietly("$M log show last " LOG), 0);
     assert_int_equal(run_quietly("$M log show 1 2 " LOG), 2);
     assert_int_equal(run_quietly("$M log list --log $D/none.db"), 66);

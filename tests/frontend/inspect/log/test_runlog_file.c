@@ -115,7 +115,7 @@ static void test_comes_back(void **state)
     myth_free(mem, text);
     assert_int_equal(myth_runlog_file_text(f, run, "prompt/1", &text, &n, &err), MYTH_ENOTFOUND);
     assert_int_equal(myth_runlog_file_record(f, run + 1, &record, &n, &err), MYTH_ENOTFOUND);
-    assert_non_null(strstr(err.msg, "it has 1 to 1"));
+    assert_non_null(strstr(err.msg, "it has run 1 alone"));
     myth_runlog_file_close(f);
 }
 
