@@ -1,4 +1,5 @@
-/* altup.cuh - coefficients of Gemma 3n's residual streams, by one block per row.
+/* altup.cuh - the coefficients of altup_predict and altup_correct (Gemma 3n's residual streams). One block computes
+ * those of a row.
  *
  *   c = coef m,  m[k] = tanh(router[k] . (RMS(x) * w_route) / dim)
  *
@@ -14,7 +15,8 @@ struct altup_route {
     const float *w_route, *router, *coef;
 };
 
-/* m in all threads; x was written by the threads that read it here, or before the last barrier. */
+/* Computes m, in all threads. Each element of x was written by the thread that reads it here, or before the last
+ * barrier. */
 static __device__ __forceinline__ void altup_modality(float (&m)[MYTH_STREAM_MAX], const altup_route &a, const float *x,
                                                       uint32_t n_stream, uint32_t dim, float eps, float *shared32)
 {

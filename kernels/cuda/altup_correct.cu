@@ -1,10 +1,10 @@
 /* altup_correct.cu   u += RMS(pend) * w_post;  c = coef tanh(R (RMS(u) * w_route) / dim);  d = u - x[active];
- *                    x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate
+ *                    x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate, of the new x[active]; R is the router
  *
  * Shapes     x f32 [n_stream, n_rows, dim]; u, pend, gate f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
  *            [n_stream, n_stream]
  * Precision  f32
- * Traffic    the streams and u read and written once from DRAM
+ * Traffic    reads and writes the streams and u once in DRAM
  * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row */
 #include "altup.cuh"
 

@@ -1,8 +1,9 @@
-/* altup_match.cu   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   or, u unchanged, y = (x + their sum) / (n_u + 1)
+/* altup_match.cu   u[i] *= rms(x) / sqrt(max(mean(u[i]^2), 1e-5));   with y given: y = (x + sum_i of these) / (n_u + 1)
+ *                  and u stays unchanged
  *
  * Shapes     x, y f32 [n_rows, dim]; u f32 [n_u, n_rows, dim]; y may be x
  * Precision  f32
- * Traffic    12 bytes an element of u; twice a step
+ * Traffic    12 bytes an element of u; the op runs twice a step
  * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row */
 #include "rows.cuh"
 

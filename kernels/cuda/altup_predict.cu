@@ -4,7 +4,7 @@
  * Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
  *            [n_stream^2, n_stream]
  * Precision  f32
- * Traffic    the streams read and written once from DRAM, n_stream + 2 times from cache
+ * Traffic    reads and writes the streams once in DRAM, and reads them n_stream + 2 times from cache
  * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row: a thread has the same columns of
  *            all streams */
 #include "altup.cuh"
@@ -49,7 +49,7 @@ static __global__ void altup_predict_k(predict_op p)
             x[k * step + i] = had[k] + sum;
         }
     }
-    const float *const active = x + p.active * step; /* a thread reads what it wrote itself */
+    const float *const active = x + p.active * step; /* a thread reads elements that it wrote itself */
     const float scale = row_scale(active, p.dim, p.eps, sums);
     for (uint32_t i = threadIdx.x; i < p.dim; i += ALTUP_THREADS)
         p.xn[at + i] = active[i] * scale * p.w_in[i];

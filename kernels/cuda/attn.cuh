@@ -1,12 +1,13 @@
-/* attn.cuh - what attention and kv_merge share: where the row of a position lies, which blocks of positions a row
- * walks, and how eight values of a cached row become f32.
+/* attn.cuh - what attention and kv_merge share: finding the row of a position, going through the blocks of positions
+ * that a row sees, and converting eight values of a cached row to f32.
  *
- * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
+ * Rows       are read in the layouts of ops.h; nothing is copied or converted before attention
  * Loads      16 bytes at a time where addresses and strides allow (KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which
  *            are aligned to 2; everything else, float32 among it, element by element (KV_ANY)
- * Fold       keys that are not stored: a position's key row is its value row, and the key RoPE(w * v) is made where it
- *            is read
- * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited */
+ * Fold       folded keys (myth_key_fold): the row of a key is the row of its value, from which the key RoPE(w * v) is
+ *            made when it is read
+ * Gap        in layers with pages, positions gap0..gap1-1 have no rows; blocks of positions wholly in the gap are
+ *            skipped */
 #ifndef MYTH_CUDA_ATTN_CUH
 #define MYTH_CUDA_ATTN_CUH
 
@@ -14,10 +15,10 @@
 
 enum kv_kind { KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
 
-/* Of keys that are made from values; w nullptr = they are stored. */
+/* How folded keys are made; w nullptr = keys are stored. */
 struct kv_fold {
     const float *w, *table; /* [head_dim]; (cos, sin) [n_table][n_pair] */
-    const uint64_t *step;   /* [n_pair] of positions past the table: the angle of one, in 2^-64 turns */
+    const uint64_t *step;   /* [n_pair], for positions past the table: the angle of one position, in 2^-64 turns */
     uint32_t n_table, n_pair;
 };
 
@@ -26,15 +27,15 @@ struct kv_map {
     const unsigned char *k_new, *v_new; /* [n_head_kv][cap_rows] rows */
     unsigned char *pool;                /* the layer's K in page 0    */
     const int *table;
-    uint64_t page_bytes, v_off;                                       /* v_off: from a page's K to its V */
+    uint64_t page_bytes, v_off;                                       /* v_off: bytes from a page's K to its V */
     uint32_t page_tok, n_entry, cap_rows, head_dim, k_bytes, v_bytes; /* bytes of a row */
     int k_type, v_type, k_kind, v_kind;
     bool is_ring;
 };
 
-/* A run's record, as far as keys are concerned. gap0 = gap1 = 0: no gap. */
+/* The parts of a run's record that say where its keys are. gap0 = gap1 = 0: no gap. */
 struct kv_run {
-    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone; /* n_gone: page entries that fell into the gap */
+    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone; /* n_gone: pages wholly in the gap, which the table lacks */
 };
 
 static inline int kv_kind_of(myth_dtype t, uint64_t bits)
@@ -73,7 +74,7 @@ static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct my
     return m;
 }
 
-/* ---- where rows lie ---- */
+/* ---- finding rows ---- */
 
 static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int *rec)
 {
@@ -91,7 +92,7 @@ static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int 
     return r;
 }
 
-/* Where the cache keeps, or will keep, position pos. */
+/* The place of position pos in the cache. */
 static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, const kv_run &r, uint32_t head,
                                                                uint32_t pos, bool is_v)
 {
@@ -103,7 +104,7 @@ static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, 
     return m.pool + (uint64_t)page * m.page_bytes + at;
 }
 
-/* The row of a position that the run's rows may see: from the step's scratch, or from the cache. */
+/* The row of a position, in the step's scratch or in the cache. */
 static __device__ __forceinline__ const unsigned char *kv_row(const kv_map &m, const kv_run &r, uint32_t head,
                                                               uint32_t pos, bool is_v)
 {
@@ -117,7 +118,7 @@ static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t windo
 {
     return window && pos >= window ? pos - window + 1 : 0;
 }
-/* The last position that a row at pos sees of a run that ends at `end`. */
+/* The last position that a row at pos sees, in a run whose last position is `end`. */
 static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, uint32_t n_after)
 {
     return pos + min(n_after, end - pos);
@@ -129,7 +130,8 @@ static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos)
 
 /* ---- the walk over blocks ---- */
 
-/* Blocks first.. of aligned positions, of which `jump` after the first n0 are wholly in the gap; n are left. */
+/* A walk over n blocks of aligned positions, starting with block `first`. After n0 of them it skips `jump` blocks that
+ * are wholly in the gap. */
 struct kv_walk {
     uint32_t first, n0, jump, n;
 };
@@ -149,7 +151,7 @@ static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_
 {
     return w.first + i + (i < w.n0 ? 0 : w.jump);
 }
-/* The place in the walk of the first block at or past `block`. */
+/* The number in the walk of the first block that is not before `block`. */
 static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_t block)
 {
     uint32_t i = block > w.first ? block - w.first : 0;
@@ -174,7 +176,7 @@ static __device__ __forceinline__ float kv_value(const unsigned char *row, int t
     return type == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
 }
 
-/* Values i..i+7 (i % 8 == 0) of a row of n; zeros past its end and for a row that is not given. */
+/* Values i..i+7 (i % 8 == 0) of a row of n values; zeros past its end, and for a row that is NULL. */
 template <int KIND>
 static __device__ __forceinline__ kv_raw<KIND> kv_fetch(const unsigned char *row, int type, uint32_t i, uint32_t n)
 {
@@ -222,9 +224,10 @@ template <int KIND> static __device__ __forceinline__ void kv_spread(float (&out
     }
 }
 
-/* ---- keys out of values ---- */
+/* ---- folded keys ---- */
 
-/* Steps of positions past the table, on the device until the next call (rope_table.cu). */
+/* Writes the angles of one position for each pair to the device and returns their address, valid until the next call
+ * (rope_table.cu). */
 const uint64_t *cuda_fold_steps(myth_stream *s, const struct myth_key_fold *fold, uint32_t head_dim);
 
 static inline kv_fold kv_fold_of(myth_stream *s, const struct myth_attn_args *a)
@@ -235,8 +238,8 @@ static inline kv_fold kv_fold_of(myth_stream *s, const struct myth_attn_args *a)
                    cuda_fold_steps(s, &a->fold, a->head_dim), a->fold.n_table, a->fold.n_pair};
 }
 
-/* (cos, sin) that pair i of position pos turns by. Past the table: an integer phase, a polynomial for the eighth of a
- * turn that is left. */
+/* (cos, sin) of the angle by which pair i is rotated at position pos. Past the table, quarter turns are taken off an
+ * integer phase, and the rest, at most an eighth of a turn, goes through a polynomial. */
 static __device__ __forceinline__ float2 kv_turn(const kv_fold &f, uint32_t pos, uint32_t i)
 {
     if (pos < f.n_table) {
@@ -252,7 +255,7 @@ static __device__ __forceinline__ float2 kv_turn(const kv_fold &f, uint32_t pos,
     return quarter & 2 ? make_float2(-pair.x, -pair.y) : pair;
 }
 
-/* Element d of the key of position pos, whose value row is given. */
+/* Element d of the folded key of position pos; `row` is the row of its value. */
 static __device__ __forceinline__ float kv_folded(const kv_map &m, const unsigned char *row, uint32_t pos, uint32_t d)
 {
     const uint32_t n_half = m.head_dim / 2, i = d < n_half ? d : d - n_half, at = d < n_half ? d + n_half : i;
@@ -267,7 +270,7 @@ static __device__ __forceinline__ float kv_folded(const kv_map &m, const unsigne
 /* ---- softmax ---- */
 
 static __device__ __forceinline__ float attn_cap(float s, float cap) { return cap > 0.0f ? cap * tanhf(s / cap) : s; }
-/* What a sum taken under the maximum `before` is worth under the maximum `now`; nothing was summed under -inf. */
+/* The factor for a sum when the maximum grows from `before` to `now`; 0 where nothing was summed before (-inf). */
 static __device__ __forceinline__ float attn_fade(float before, float now)
 {
     return before == -INFINITY ? 0.0f : expf(before - now);

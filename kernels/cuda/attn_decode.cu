@@ -1,22 +1,22 @@
-/* attn_decode.cu   o[h,:] = softmax(cap(q[h,:] . k[j,:])) v[j,:] for one row per run, keys and values read in place;
- * also kv_merge's work
+/* attn_decode.cu   o[h,:] = sum_j softmax_j(cap(q[h,:] . k[j,:])) v[j,:] for one row per run; also does the work of
+ *                  kv_merge
  *
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, K and V
  *            types may differ
- * Order      a leaf is CUDA_ATTN_LEAF aligned positions: scores, their maximum, weights, weighted values, reduced by
- *            one block in an order that depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node,
- *            the nodes in order to the row. Who joins what where is free: each leaf in a block of its own (few rows),
- *            each node (more), or all in one; the bits are the same
- * Parts      parts go through scratch; the last block to arrive at a node joins its leaves, the last to arrive at a row
- *            its nodes. The kernel decides from the row's position, so a recorded step replays at any depth; blocks
- *            past the depth return at once
+ * Order      a leaf is CUDA_ATTN_LEAF aligned positions. One block reduces it (scores, their maximum, weights, weighted
+ *            values) in an order that depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node,
+ *            and the nodes in order to the row. Which block does which part of this does not change the bits: a block
+ *            has one leaf (few rows), one node (more rows), or a whole row
+ * Parts      results of leaves and nodes go through scratch. The last block to finish a node's leaf joins the node; the
+ *            last to finish a row's node joins the row. The kernel derives all this from the row's position, so that a
+ *            recorded step replays at any depth; blocks past the depth return at once
  * Precision  f32 on the cached values
  * Traffic    K and V once for all q heads of a kv head (GQA in registers, G heads at a time): 16-byte loads, eight in
  *            flight per lane
- * Limit      DRAM bandwidth at depth; launch latency below a few hundred keys. LPK lanes share a key: 8 values per lane
- *            and chunk
- * Merge      the run's new row is stored by the first block of its kv head: in a ring it takes the place of the
- *            position a window earlier, which this row does not see
+ * Limit      DRAM bandwidth with many keys; launch latency below a few hundred keys. LPK lanes share a key, each with 8
+ *            values of a chunk
+ * Merge      the first block of a kv head stores the run's new row. In a ring the new row replaces that of the position
+ *            a window earlier, which this row does not see
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in
  *            Flash-Decoding (Dao, 2023) */
 #include "attn.cuh"
@@ -31,22 +31,22 @@ struct decode_job {
     const int *runs, *row_run, *pos;
     float *slots;                              /* [n_rows, groups][cap] parts */
     unsigned *counters;                        /* [n_rows, groups][n_counter] */
-    uint32_t n_head, n_share, n_group, window; /* n_share: q heads of a kv head; n_group: groups of G they make */
+    uint32_t n_head, n_share, n_group, window; /* n_share: q heads per kv head; n_group: groups of G heads among them */
     uint32_t n_block, cap, n_counter,
-        n_leaf_max; /* blocks of a (row, group); slots; counters; leaves that may go apart */
+        n_leaf_max; /* per (row, group): blocks; slots; counters; most leaves that get a block each */
     float softcap;
     bool merges;
 };
 
-/* What the block shares. */
+/* The block's shared memory. */
 struct leaf_memory {
-    const unsigned char **k_row, **v_row; /* [LEAF]; NULL: not seen           */
+    const unsigned char **k_row, **v_row; /* [LEAF]; NULL = the row does not see it */
     float *weight;                        /* [G][LEAF] scores, then weights           */
     float *part;                          /* [WARPS][G][HD]                           */
     float *most, *total;                  /* [G] largest score, sum of the weights    */
 };
 
-/* Keys in flight per lane: 128 bytes of them, 32 KB on a multiprocessor with two blocks. */
+/* How many keys a lane loads at once: 128 bytes, which are 32 KB on a multiprocessor with two blocks. */
 template <int KIND, int CPL> struct batch_of {
     enum { N = KIND == KV_ANY ? 1 : 8 / CPL };
 };
@@ -71,7 +71,7 @@ template <int LPK, int G> static __device__ __forceinline__ float sum_heads(floa
     return v[0];
 }
 
-/* Eight dimensions of the heads' products with one key. */
+/* Adds the products of the heads with eight dimensions of one key. */
 template <int G>
 static __device__ __forceinline__ void add_dot(float (&dot)[G], const float (&q)[8][G], const float (&k)[8])
 {
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void score_keys(const leaf_memory &m, const fl
     }
 }
 
-/* The same of keys that are made from the values, which lie at leaf_pos: one key of a lane at a time. */
+/* The same for folded keys of the leaf that starts at position leaf_pos; a lane makes one key at a time. */
 template <int LPK, int CPL, int G>
 static __device__ __forceinline__ void score_folded(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from,
                                                     uint32_t to, const kv_map &kv, uint32_t leaf_pos, float softcap)
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
         for (uint32_t c = 0; c < CPL; c++) {
             float k[8] = {};
 #pragma unroll 1
-            for (uint32_t i = 0; i < 8; i++) { /* what makes a key is there once, not eight times */
+            for (uint32_t i = 0; i < 8; i++) { /* not unrolled, so that the code that makes a key is there once */
                 const uint32_t d = (c * LPK + (uint32_t)sub) * 8 + i;
                 const float v = row && d < kv.head_dim ? kv_folded(kv, row, leaf_pos + key, d) : 0.0f;
 #pragma unroll
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
     }
 }
 
-/* The weighted values of the same passes, by warp, into m.part. */
+/* Adds the weighted values of the same passes; each warp writes its sums to m.part. */
 template <int KIND, int LPK, int CPL, int G>
 static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t from, uint32_t to, int type,
                                                   uint32_t hd)
@@ -171,8 +171,7 @@ static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t
         }
 #pragma unroll
         for (uint32_t b = 0; b < BATCH; b++) {
-            const uint32_t key =
-                min((p + b) * WARPS * KPW + in_pass, LEAF - 1u); /* past `to`: zeros times whatever weight */
+            const uint32_t key = min((p + b) * WARPS * KPW + in_pass, LEAF - 1u); /* a position past `to` adds zeros */
             float w[G];
 #pragma unroll
             for (int g = 0; g < G; g++)
@@ -207,13 +206,13 @@ static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t
         }
 }
 
-/* What the block has reduced: of every head the maximum and the sum of the weights under it, of the thread's E elements
- * of [G][HD] the weighted values. HD is a multiple of THREADS: element e is of head e / (HD / THREADS). */
+/* A reduced part: for every head the maximum and the sum of the weights, and for the thread's E elements of [G][HD] the
+ * weighted values. HD is a multiple of THREADS, so element e belongs to head e / (HD / THREADS). */
 template <int E, int G> struct attn_part {
     float v[E], most[G], total[G];
 };
 
-/* Appends b. The operations are spelled out: the same bits wherever the parts meet. */
+/* Joins b to a. The operations are spelled out, so that the bits are the same wherever parts are joined. */
 template <int E, int G> static __device__ __forceinline__ void join_parts(attn_part<E, G> &a, const attn_part<E, G> &b)
 {
 #pragma unroll
@@ -255,7 +254,7 @@ template <int E, int G> static __device__ __forceinline__ void store_slot(float 
         }
 }
 
-/* The parts of n slots joined in order. */
+/* Joins the parts of n slots in order. */
 template <int E, int G> static __device__ __forceinline__ attn_part<E, G> join_slots(const float *slot, uint32_t n)
 {
     constexpr uint32_t STRIDE = E * THREADS + 2 * G;
@@ -266,8 +265,7 @@ template <int E, int G> static __device__ __forceinline__ attn_part<E, G> join_s
     return a;
 }
 
-/* The new row of one kv head into its page or ring, bytes as they are; K, if it is stored, by the even warps, V by the
- * odd. */
+/* Copies the new row of one kv head into its page or ring. Even warps copy K, if it is stored, odd warps V. */
 static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos)
 {
     const bool is_v = warp() & 1;
@@ -280,9 +278,9 @@ static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &
         dst[i] = src[i];
 }
 
-/* ---- what a block works on ---- */
+/* ---- the part of a row that a block computes ---- */
 
-/* A row's positions, and how they are shared out: in units of a leaf each, of a node each, or all in one. */
+/* The positions of a row and how they are divided among blocks: in units of one leaf, of one node, or as a whole. */
 struct decode_row {
     kv_run run;
     uint32_t row, kv_head, head0; /* head0: the group's first q head, among those of the kv head */
@@ -309,7 +307,7 @@ template <int G> static __device__ __forceinline__ decode_row decode_row_of(cons
     return w;
 }
 
-/* Places [from, to) in the walk over leaves of the node at `node`. */
+/* The numbers [from, to) in the walk over leaves that belong to the node `node`. */
 struct leaf_range {
     uint32_t from, to;
 };
@@ -323,7 +321,7 @@ static __device__ __forceinline__ leaf_range leaves_of_node(const decode_row &w,
 
 /* ---- a leaf ---- */
 
-/* Where the leaf's rows lie, a thread per position; scores that no key will have. A barrier must follow. */
+/* Finds the leaf's rows, a thread per position, and sets all scores to that of no key. A barrier must follow. */
 template <int G>
 static __device__ __forceinline__ void find_rows(const decode_job &j, const decode_row &w, const leaf_memory &m,
                                                  uint32_t leaf)
@@ -337,7 +335,7 @@ static __device__ __forceinline__ void find_rows(const decode_job &j, const deco
         m.weight[g * LEAF + (int)threadIdx.x] = -INFINITY;
 }
 
-/* Scores become weights under their maximum; a warp per head. */
+/* Turns the scores of each head into weights; a warp per head. */
 template <int G> static __device__ __forceinline__ void weigh_scores(const leaf_memory &m)
 {
     for (int g = warp(); g < G; g += WARPS) {
@@ -360,7 +358,7 @@ template <int G> static __device__ __forceinline__ void weigh_scores(const leaf_
     }
 }
 
-/* The weighted values of all warps added. */
+/* Adds the weighted values of all warps. */
 template <int E, int G, int HD> static __device__ __forceinline__ attn_part<E, G> join_warps(const leaf_memory &m)
 {
     attn_part<E, G> a;
@@ -377,7 +375,7 @@ template <int E, int G, int HD> static __device__ __forceinline__ attn_part<E, G
     return a;
 }
 
-/* One leaf, by the whole block. */
+/* Reduces one leaf, with the whole block. */
 template <int LPK, int CPL, int G, int E>
 static __device__ __forceinline__ attn_part<E, G>
 reduce_leaf(const decode_job &j, const decode_row &w, const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t leaf)
@@ -413,7 +411,7 @@ reduce_leaf(const decode_job &j, const decode_row &w, const leaf_memory &m, cons
 
 /* ---- a unit ---- */
 
-/* Leaves [from, to) of the walk: those of a node are joined first, then the nodes. */
+/* Reduces leaves [from, to) of the walk. The leaves of a node are joined first, then the nodes. */
 template <int LPK, int CPL, int G, int E>
 static __device__ __forceinline__ attn_part<E, G>
 reduce_leaves(const decode_job &j, const decode_row &w, const leaf_memory &m, const float (&q)[CPL][8][G], leaf_range r)
@@ -438,8 +436,8 @@ reduce_leaves(const decode_job &j, const decode_row &w, const leaf_memory &m, co
     return all;
 }
 
-/* Brings a unit's part to the others of the row. True in one block only, the last to arrive, which then has all of the
- * row; a leaf's part goes to its node first. slot, counter: of the row and group. */
+/* Joins a unit's part with the others of the row; a leaf's part goes to its node first. It returns true in one block
+ * only, the last to arrive, which then has the whole row. slot and counter are those of the row and group. */
 template <int E, int G>
 static __device__ __forceinline__ bool join_row(const decode_row &w, attn_part<E, G> &all, uint32_t unit,
                                                 uint32_t node_at, float *slot, unsigned *counter)
@@ -523,8 +521,8 @@ static __global__ void __launch_bounds__(THREADS, 2) attn_decode_k(const decode_
     }
 }
 
-/* How the rows' work is parted over blocks, from the reserved shape and the step alone; the bits do not depend on it.
- */
+/* Divides the work of the rows among blocks. It depends on the reserved shape and the step only, and does not change
+ * bits. */
 template <int LPK, int CPL, int G> static void launch(myth_stream *s, const struct myth_attn_args *a, decode_job j)
 {
     constexpr uint64_t PART_BYTES = G * (LPK * CPL * 8 + 2) * sizeof(float);
@@ -532,7 +530,7 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
     j.n_group = (j.n_share + G - 1) / G;
     const uint64_t groups = (uint64_t)a->n_head_kv * j.n_group, pairs = a->n_rows * groups, sm = (uint64_t)d->sm_count;
     const uint64_t n_ctx = d->base.shape.n_ctx, span = a->window && a->window < n_ctx ? a->window : n_ctx;
-    const uint64_t n_leaf = span / LEAF + 3;            /* ends of the span and of a gap may cut leaves */
+    const uint64_t n_leaf = span / LEAF + 3; /* 3 more, because the ends of the span and of a gap may cut leaves */
     const uint64_t fill = (8 * sm + pairs - 1) / pairs; /* a few blocks per multiprocessor */
     j.n_block = pairs >= 16 * sm ? 1u : (uint32_t)(fill < n_leaf ? fill : n_leaf);
     j.cap =
@@ -545,7 +543,8 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
     MYTH_LAUNCH_DEPENDENT((attn_decode_k<LPK, CPL, G>), grid, THREADS, 0, s)(j);
 }
 
-/* Two q heads at a time (one alone costs no bytes more), four where a kv head has more and the registers hold them. */
+/* Takes two q heads at a time (a single one needs no fewer bytes), or four where a kv head has more and the registers
+ * suffice. */
 template <int LPK, int CPL>
 static void launch_heads(myth_stream *s, const struct myth_attn_args *a, const decode_job &j)
 {

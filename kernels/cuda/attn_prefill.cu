@@ -1,14 +1,14 @@
-/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
- * within the run),
- *            p - j < window
+/* attn_prefill.cu   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
  *
+ * Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
+ *            p - j < window, except those in the run's gap
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the
  *            step's scratch
- * Paths      f32 here: with is_exact, for f32 caches, and for rows that 16-byte loads cannot take; else
- *            attn_prefill_mma.cu
+ * Paths      this file is f32: it runs with is_exact, for f32 caches, and for rows that 16-byte loads cannot take;
+ *            otherwise attn_prefill_mma.cu runs
  * Tile       PAIRS pairs (token, q head), so that K and V are read once for them (attn_prefill.cuh)
- * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a
- *            value of 0: a row's bits do not depend on the other rows of its tile
+ * Order      keys are taken in blocks of KEYS, aligned to absolute positions, under a running maximum. A masked key has
+ *            weight 0 and value 0, so a row's bits do not depend on the other rows of its tile
  * Precision  f32 throughout
  * Traffic    K and V once per tile, through shared memory in slices of SLICE dimensions
  * Limit      f32 arithmetic: 4 * head_dim flops per pair and key
@@ -25,7 +25,7 @@ enum {
     STRIDE = SLICE + 1
 };
 
-/* Dimensions d0.. of the keys of positions start.., made from the values' rows. */
+/* Makes dimensions d0.. of the folded keys of positions start.., from the rows of the values. */
 static __device__ __forceinline__ void stage_folded(float *slice, const unsigned char *const *row, const kv_map &m,
                                                     uint32_t start, uint32_t d0)
 {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void stage_folded(float *slice, const unsigned
     }
 }
 
-/* Dimensions d0.. of the block's keys or values, as f32, into [KEYS][STRIDE]; zeros where there is nothing. */
+/* Loads dimensions d0.. of the block's keys or values as f32 into [KEYS][STRIDE]; zeros where a row is missing. */
 static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0,
                                              uint32_t hd)
 {
@@ -47,8 +47,8 @@ static __device__ __forceinline__ void stage(float *slice, const unsigned char *
     }
 }
 
-/* SLICES * SLICE >= head_dim. A warp owns OWN pairs; a lane a key of the scores and two dimensions of every slice of
- * the output. */
+/* SLICES * SLICE >= head_dim. A warp has OWN pairs. A lane computes the scores of one key, and two dimensions of every
+ * slice of the output. */
 template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_prefill_k(const prefill_job j)
 {
     MYTH_SHARED(const unsigned char *, k_row, KEYS);
@@ -87,7 +87,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
         float score[OWN] = {};
 #pragma unroll 1
         for (uint32_t d0 = 0; d0 < hd; d0 += SLICE) {
-            __syncthreads(); /* of the loop before, nobody reads any more; on the first turn: rows and q are there */
+            __syncthreads(); /* no thread still reads data of the last turn; on the first turn, rows and q are there */
             if (j.kv.fold.w)
                 stage_folded(slice, k_row, j.kv, start, d0);
             else
@@ -118,7 +118,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
 #pragma unroll
         for (int n = 0; n < SLICES; n++) {
             if (n > 0 && (uint32_t)n * SLICE >= hd)
-                break; /* of narrower heads */
+                break; /* narrower heads end here */
             __syncthreads();
             stage(slice, v_row, j.kv.v_type, (uint32_t)n * SLICE, hd);
             __syncthreads();

@@ -1,8 +1,8 @@
-/* attn_prefill.cuh - the tiles of prefill attention, as its f32 and its tensor-core kernel see them.
+/* attn_prefill.cuh - the tiles of prefill attention, for its f32 kernel and its tensor-core kernel.
  *
- * Tile   pairs (token, q head of one kv head): tokens of one run that follow each other and whose positions share pos /
- *        n_tok. Grid (n_rows, kv heads * n_group): the block of a tile's first row works, the others return, so that no
- *        launch depends on where runs begin */
+ * Tile   pairs (token, q head of one kv head). The tokens are consecutive tokens of one run whose positions have the
+ *        same pos / n_tok. The grid is (n_rows, kv heads * n_group): the block of a tile's first row computes the tile,
+ *        the other blocks return. So no launch depends on where runs begin */
 #ifndef MYTH_CUDA_ATTN_PREFILL_CUH
 #define MYTH_CUDA_ATTN_PREFILL_CUH
 
@@ -13,8 +13,8 @@ struct prefill_job {
     float *o;
     const float *q;
     const int *runs, *row_run, *pos;
-    uint32_t n_rows, n_head, n_share, window, n_after; /* n_share: q heads of a kv head                              */
-    uint32_t n_tok, n_group, group; /* tokens of a tile; groups that the q heads of a kv head make, heads of each */
+    uint32_t n_rows, n_head, n_share, window, n_after; /* n_share: q heads per kv head                               */
+    uint32_t n_tok, n_group, group; /* tokens of a tile; groups of the q heads of a kv head, and heads of each group */
     float softcap;
 };
 
@@ -42,13 +42,14 @@ static inline prefill_job prefill_job_of(myth_stream *s, const struct myth_attn_
 
 struct prefill_tile {
     kv_run run;
-    uint32_t pos, n_tok, first, last; /* of the first token; positions that any of the tile sees: first..last */
-    uint32_t end;                     /* the run's last position                                              */
-    uint32_t kv_head, heads;          /* pair = token * heads + head                                          */
-    uint64_t q_row;                   /* of token 0, head 0 in q and o                                        */
+    uint32_t pos, n_tok, first,
+        last;                /* position of the first token; first..last: positions that any row of the tile sees */
+    uint32_t end;            /* the run's last position                                              */
+    uint32_t kv_head, heads; /* pair = token * heads + head                                          */
+    uint64_t q_row;          /* row in q and o of token 0, head 0                                    */
 };
 
-/* False: no tile begins at the block's row. */
+/* Finds the tile that begins at the block's row; false when none does. */
 static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const prefill_job &j)
 {
     const uint32_t row = blockIdx.x;
@@ -60,7 +61,7 @@ static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const pr
     t.n_tok = min(j.n_tok - t.pos % j.n_tok, j.n_rows - row);
     while (t.n_tok > 1 &&
            (j.row_run[row + t.n_tok - 1] != run || (uint32_t)j.pos[row + t.n_tok - 1] != t.pos + t.n_tok - 1))
-        t.n_tok--; /* positions ascend: where the last is as far on as its row, so are those before */
+        t.n_tok--; /* positions ascend, so if the last one fits its row, those before it do too */
     t.first = kv_first(t.pos, j.window);
     t.end = t.run.pos0 + t.run.n_rows - 1;
     t.last = kv_last(t.pos + t.n_tok - 1, t.end, j.n_after);
@@ -71,7 +72,7 @@ static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const pr
     return true;
 }
 
-/* On tensor cores; false: not for this cache and width, nothing was launched. */
+/* Attention on tensor cores. False when they cannot be used for this cache and width; then nothing was launched. */
 bool cuda_attn_prefill_mma(myth_stream *s, const struct myth_attn_args *a);
 
 #endif

@@ -3,14 +3,14 @@
  *
  * Shapes     as attn_prefill, head_dim <= 512 and a multiple of 8; cache f16 bf16 q8_0 with rows aligned to 16 bytes
  *            (q8_0: any)
- * Tile       16 pairs (token, q head) per row of warps, from one run and kv head; KEYS keys at a time, at absolute
- *            positions. WARPS_D warps share a row's output dimensions and each computes its scores: with head_dim 512
- *            one warp's registers hold half of them
- * Precision  q, k, p, v rounded to f16, or to bf16 where the cache is bf16 (f16 and q8_0 caches lose nothing or 2^-11);
- *            sums f32
- * Shared     q, k and v tiles, 16-byte chunks swizzled by row (chunk ^ row % 8): ldmatrix and the fills meet no bank
- *            twice
- * Fold       keys that are not stored arrive as values and are made in the tile, rounded once more
+ * Tile       16 pairs (token, q head) per row of warps, from one run and kv head; KEYS keys at a time, aligned to
+ *            absolute positions. WARPS_D warps share the output dimensions of a row of warps, and each computes all of
+ *            its scores: with head_dim 512, the registers of one warp hold half of the output
+ * Precision  q, k, p and v are rounded to f16, or to bf16 where the cache is bf16 (f16 caches lose nothing, q8_0 caches
+ *            2^-11); sums are f32
+ * Shared     q, k and v tiles. 16-byte chunks are swizzled by row (chunk ^ row % 8), so that neither ldmatrix nor the
+ *            fills have bank conflicts
+ * Fold       for folded keys the values are loaded, and the keys are made from them in the tile and rounded once more
  * Overlap    cp.async: v of a block arrives while its scores are computed, k of the next while values are added
  * Traffic    K and V once per tile; q, o once
  * Limit      tensor cores at prompt lengths past the ridge: 4 * head_dim flops per pair and key, causal half
@@ -48,7 +48,7 @@ static __device__ __forceinline__ uint4 convert(const unsigned char *row, uint32
                       pack<IS_BF16>(v[6], v[7]));
 }
 
-/* KEYS rows into a tile; zeros for rows that are not given and past head_dim. Bytes of the tile's own type travel by
+/* Loads KEYS rows into a tile, with zeros for missing rows and past head_dim. Rows of the tile's own type are copied by
  * cp.async. */
 template <int HD, int KEYS, bool IS_BF16>
 static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned char *const *rows, const kv_map &m,
@@ -85,8 +85,8 @@ template <bool IS_BF16> static __device__ __forceinline__ float element(uint32_t
     return IS_BF16 ? bf16_to_f32(h) : f16_to_f32(h);
 }
 
-/* A tile of values becomes the keys of positions start.. in place: a thread has both elements of two pairs, head_dim
- * being a multiple of 8. A barrier must follow. */
+/* Turns a tile of values into the folded keys of positions start.., in place. A thread has both elements of two pairs,
+ * because head_dim is a multiple of 8. A barrier must follow. */
 template <int HD, int KEYS, bool IS_BF16>
 static __device__ __forceinline__ void fold_tile(unsigned char *tile, const kv_map &m, uint32_t start)
 {
@@ -111,14 +111,13 @@ static __device__ __forceinline__ void fold_tile(unsigned char *tile, const kv_m
     }
 }
 
-/* cap * tanh(s / cap) from one exponential: 1e-7 of the cap. */
+/* cap * tanh(s / cap) from one exponential; the error is 1e-7 of the cap. */
 static __device__ __forceinline__ float cap_fast(float s, float cap)
 {
     return cap - __fdividef(2.0f * cap, 1.0f + __expf(2.0f * s / cap));
 }
 
-/* Threads 0..2 KEYS - 1 find the rows of block b of the walk, if there is one, for [2][KEYS] addresses of k and of v.
- */
+/* Threads 0..2 KEYS - 1 write the addresses of the rows of block b of the walk, if there is one: [2][KEYS], k and v. */
 template <int KEYS>
 static __device__ __forceinline__ void find_rows(const unsigned char **k_row, const unsigned char **v_row,
                                                  const kv_map &m, const prefill_tile &t, const kv_walk &walk,
@@ -159,7 +158,7 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
 
     const uint32_t row0 = (uint32_t)(warp() / WARPS_D * 16), dim0 = (uint32_t)(warp() % WARPS_D * (HD / WARPS_D));
     const uint32_t l = (uint32_t)lane(), quad = l % 4 * 2;
-    uint32_t seen0[2], seen1[2]; /* of pairs row0 + l / 4 and 8 further: seen0 <= position < seen1 */
+    uint32_t seen0[2], seen1[2]; /* for pairs row0 + l / 4 and 8 further: they see seen0 <= position < seen1 */
     float most[2] = {-INFINITY, -INFINITY}, total[2] = {}, acc[TILES_D][4] = {};
 #pragma unroll
     for (uint32_t i = 0; i < 2; i++) {

@@ -1,12 +1,12 @@
-/* capture_sum.cu   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
+/* capture_sum.cu   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] after the prologue (x itself is unchanged)
  *
  * Shapes     sum i64 [n_label, dim]; x, pend f32 [.., dim]; rows, label i32 [n_gather], label -1 = left out
- * Precision  t is gather_norm's f32; t * 2^24 is exact in f32, rounded once, ties to even. Integers add up to the same
- *            sum in any order
+ * Precision  t has the bits that gather_norm gives without a norm. t * 2^24 is exact in f32 and is rounded once, ties
+ *            to even. Integers give the same sum in any order
  * Traffic    8 bytes per element with a pending branch (4 without), and 8 of the sums per ROWS rows of one label
- * Limit      DRAM bandwidth for x and pend; L2 atomics for the sums. A block folds ROWS rows and adds those of one
- *            label as one number; a number that would leave 64 bits is taken back
- * Alignment  sums that are not aligned to 8 bytes: one block, plain additions */
+ * Limit      DRAM bandwidth for x and pend; L2 atomics for the sums. A block takes ROWS rows and adds those of one
+ *            label as one number. If that carries a sum out of 64 bits, the number is subtracted again
+ * Alignment  where sums are not aligned to 8 bytes, one block does plain additions */
 #include "rows.cuh"
 
 enum { THREADS = 256, ROWS = 4 };
@@ -20,7 +20,7 @@ struct capture_job {
     float eps, x_scale;
 };
 
-/* The sum a + b in out; true when it leaves 64 bits. */
+/* Writes a + b to out; true when the sum does not fit 64 bits. */
 static __device__ __forceinline__ bool adds_past(long long a, long long b, long long *out)
 {
     *out = (long long)((unsigned long long)a + (unsigned long long)b);
@@ -70,7 +70,7 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
         }
         for (uint32_t i = threadIdx.x; i < j.dim; i += THREADS) {
             long long held = 0;
-            int of = -1; /* the label of what is held */
+            int of = -1; /* the label of the number that is not added yet */
 #pragma unroll
             for (uint32_t k = 0; k < ROWS; k++) {
                 if (label[k] < 0)
@@ -81,7 +81,7 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
                     is_good = false;
                     continue;
                 }
-                const bool is_alone = fabsf(v) >= 0x1p52f; /* ROWS smaller ones cannot leave 64 bits together */
+                const bool is_alone = fabsf(v) >= 0x1p52f; /* ROWS smaller numbers fit 64 bits together */
                 if (of >= 0 && (is_alone || of != label[k])) {
                     is_good &= add_to<IS_SHARED>(j.sum + 2 * ((uint64_t)of * j.dim + i), held);
                     held = 0;

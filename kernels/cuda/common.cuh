@@ -1,16 +1,16 @@
 /* common.cuh - the language of the kernels: launches, shared memory, warp and block collectives, loads, tensor-core
  * tiles.
  *
- * Two meanings  under nvcc this is CUDA; compiled as plain C++ with tests/cuda_emu in the include path the same kernels
- *               run on the CPU, one fiber per thread, checked for races, divergent barriers and overruns. A kernel uses
- *               nothing of CUDA that is not here (or is added to both sides)
- * Blocks        one-dimensional, a multiple of 32 threads; lane() and warp() rely on it
- * Collectives   every live thread of the warp (block) calls them from the same line
+ * Two meanings  under nvcc this is CUDA. Compiled as plain C++ with tests/cuda_emu in the include path, the same
+ *               kernels run on the CPU, one fiber per thread, and are checked for races, divergent barriers and
+ *               overruns. So a kernel may use only what is here; new features are added to both sides
+ * Blocks        are one-dimensional and a multiple of 32 threads; lane() and warp() rely on it
+ * Collectives   every live thread of the warp (or block) calls them from the same line
  * Launch        MYTH_LAUNCH(kernel, grid, block, dynamic shared bytes, stream)(args); a template with commas goes in
  *               parentheses. cuda_check after it keeps the first failure in the stream
- * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs, where the
- *               device runs code of ours that can wait for it (compiled for sm_90 or later): such a kernel calls
- *               grid_dependency_wait() in every thread before it reads or writes anything that earlier kernels touch
+ * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs, if the
+ *               code in use can wait for it (compiled for sm_90 or later). Every thread of such a kernel calls
+ *               grid_dependency_wait() before it reads or writes anything that earlier kernels read or write
  * Source        PTX ISA: mma.m16n8k16, ldmatrix, cp.async fragment layouts and semantics */
 #ifndef MYTH_CUDA_COMMON_CUH
 #define MYTH_CUDA_COMMON_CUH
@@ -28,7 +28,7 @@
 #define MYTH_CUDA_REAL 0
 #endif
 
-/* Where a helper was called from, for the emulation's reports; nothing under nvcc. */
+/* The line that called a helper, for the reports of the emulation; nothing under nvcc. */
 #if MYTH_CUDA_REAL
 #define MYTH_CALLER
 #define MYTH_CALLED ((void)0)
@@ -39,9 +39,9 @@
 
 /* ---- launches ----
  *
- * The macros name a kernel as a template argument, so that each one that the program can launch is in a list before
- * main runs: opening a device loads them all. Without that the driver loads a kernel at its first launch, and where
- * that is in the middle of a recording it may refuse. */
+ * The macros name a kernel as a template argument, which puts every kernel that the program can launch into a list
+ * before main runs. Opening a device loads them all. Otherwise the driver would load a kernel at its first launch, and
+ * may refuse to do so during a recording. */
 
 template <auto KERNEL, bool IS_DEPENDENT> struct cuda_listed {
     static cuda_kernel kernel;
@@ -101,7 +101,7 @@ static inline float cuda_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f 
 /* ---- shared memory ---- */
 
 #if MYTH_CUDA_REAL
-/* `n` elements (a constant) shared by the block. Not initialised. */
+/* `n` elements (a constant) that the block shares. They are not initialised. */
 #define MYTH_SHARED(T, name, n) __shared__ __align__(16) T name[n]
 /* The dynamic shared bytes of the launch, aligned to 128. */
 #define MYTH_SHARED_DYN(T, name)                                      \
@@ -166,7 +166,7 @@ static inline uint32_t f32x2_to_f16x2(float lo, float hi)
 
 /* ---- activation ---- */
 
-/* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))): tanhf of the library saturates, so large x is safe. */
+/* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). tanhf of the library saturates, so large x is safe. */
 static __device__ __forceinline__ float gelu_tanh(float x)
 {
     return 0.5f * x * (1.0f + tanhf(0.79788456f * fmaf(0.044715f * x * x, x, x)));
@@ -174,9 +174,9 @@ static __device__ __forceinline__ float gelu_tanh(float x)
 
 /* ---- loads ---- */
 
-/* What the L2 cache does with lines that a weight load brings: a number that only the loads below understand. Weights
- * are read once a step, so their lines should leave the cache first, before those that the next kernel needs. Before
- * sm_90 the number would take two registers of kernels that have none left, so there it is nothing. */
+/* What the L2 cache should do with the lines of weight loads, as a number for the loads below. Weights are read once a
+ * step, so their lines should leave the cache before those that the next kernel needs. Before sm_90 the number is not
+ * used: it would take two registers in kernels that have none left. */
 static __device__ __forceinline__ uint64_t weight_policy(bool leaves_first)
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -189,9 +189,9 @@ static __device__ __forceinline__ uint64_t weight_policy(bool leaves_first)
 #endif
 }
 
-/* 16 bytes of weights, read once and not kept in L1. `.nc` promises that nothing writes them while the kernel runs,
- * from its first block's start: true of weights, not of what an earlier kernel of the stream may still be writing.
- * `p` is aligned to 16. */
+/* Loads 16 bytes of weights that are read once and not kept in L1. `.nc` promises that nothing writes them from the
+ * start of the kernel's first block on. That is true of weights, but not of data that an earlier kernel of the stream
+ * may still be writing. `p` is aligned to 16. */
 static __device__ __forceinline__ uint4 load_weights16(const void *p)
 {
 #if MYTH_CUDA_REAL
@@ -205,7 +205,7 @@ static __device__ __forceinline__ uint4 load_weights16(const void *p)
     return *(const uint4 *)p;
 #endif
 }
-/* The same under a policy of weight_policy. */
+/* The same with a policy from weight_policy. */
 static __device__ __forceinline__ uint4 load_weights16(const void *p, uint64_t policy)
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -220,8 +220,8 @@ static __device__ __forceinline__ uint4 load_weights16(const void *p, uint64_t p
 #endif
 }
 
-/* 16 bytes of keys or values, read once and not kept in L1. Not `.nc`: the kernel before this one in the stream writes
- * the step's own rows, and this kernel may have started by then. `p` is aligned to 16. */
+/* Loads 16 bytes of keys or values that are read once and not kept in L1. It is not `.nc`, because the kernel before
+ * this one writes the step's own rows, possibly after this kernel has started. `p` is aligned to 16. */
 static __device__ __forceinline__ uint4 load_kv16(const void *p)
 {
 #if MYTH_CUDA_REAL
@@ -235,7 +235,7 @@ static __device__ __forceinline__ uint4 load_kv16(const void *p)
 #endif
 }
 
-/* A hint: the line at p will be wanted. */
+/* Asks the L2 cache for the line at p. */
 static __device__ __forceinline__ void prefetch_l2(const void *p)
 {
 #if MYTH_CUDA_REAL
@@ -253,7 +253,7 @@ static __device__ __forceinline__ int warp() { return (int)(threadIdx.x >> 5); }
 
 static const unsigned MYTH_WARP_ALL = 0xffffffffu;
 
-/* Over the 32 lanes, the same bits in each. The order is a butterfly: fixed. */
+/* The sum over the 32 lanes, with the same bits in each. The order is fixed, a butterfly. */
 static __device__ __forceinline__ float warp_sum(float v MYTH_CALLER)
 {
     MYTH_CALLED;
@@ -276,8 +276,8 @@ static __device__ __forceinline__ int warp_sum_i(int v MYTH_CALLER)
     return v;
 }
 
-/* Over the block, the same bits in each thread; shared32 holds 32 floats and may be used again at once. The order
- * depends on the block's size only. */
+/* The sum over the block, with the same bits in each thread. shared32 has 32 floats and may be used again at once. The
+ * order depends on the block's size only. */
 static __device__ __forceinline__ float block_sum(float v, float *shared32 MYTH_CALLER)
 {
     MYTH_CALLED;
@@ -303,8 +303,8 @@ static __device__ __forceinline__ float block_max(float v, float *shared32 MYTH_
     return v;
 }
 
-/* All threads of n blocks call it with one counter, zero before: true in the block that arrives last, which then sees
- * what all others wrote before; the counter is zero again. */
+/* All threads of n blocks call it with one counter that is zero before. It returns true in the block that arrives last,
+ * which then sees everything that the other blocks wrote before their call. The counter is zero again afterwards. */
 static __device__ __forceinline__ bool last_block(unsigned *counter, unsigned n MYTH_CALLER)
 {
     MYTH_CALLED;
@@ -333,7 +333,7 @@ static __device__ __forceinline__ void grid_dependency_wait()
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/* The next kernel of the stream may start its blocks. */
+/* Lets the next kernel of the stream start its blocks. */
 static __device__ __forceinline__ void grid_dependency_launch()
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -343,7 +343,8 @@ static __device__ __forceinline__ void grid_dependency_launch()
 
 /* ---- asynchronous copies to shared memory ---- */
 
-/* 16 bytes, both sides aligned to 16; done when cp_async_wait says so, for the thread that issued it. */
+/* Starts to copy 16 bytes; both addresses are aligned to 16. The copy is done after cp_async_wait, for the thread that
+ * issued it. */
 static __device__ __forceinline__ void cp_async16(void *shared, const void *global)
 {
 #if MYTH_CUDA_REAL
@@ -354,7 +355,7 @@ static __device__ __forceinline__ void cp_async16(void *shared, const void *glob
     emu_cp_async(shared, global, 16, 16);
 #endif
 }
-/* As cp_async16 when has_source, else 16 zero bytes and `global` is not read. */
+/* Like cp_async16 when has_source; else it writes 16 zero bytes and does not read `global`. */
 static __device__ __forceinline__ void cp_async16_or_zero(void *shared, const void *global, bool has_source)
 {
 #if MYTH_CUDA_REAL
@@ -374,7 +375,7 @@ static __device__ __forceinline__ void cp_async_commit()
     emu_cp_async_commit();
 #endif
 }
-/* Until at most N of this thread's newest groups are under way. */
+/* Waits until at most the N newest groups of this thread are still in flight. */
 template <int N> static __device__ __forceinline__ void cp_async_wait()
 {
 #if MYTH_CUDA_REAL
@@ -386,8 +387,8 @@ template <int N> static __device__ __forceinline__ void cp_async_wait()
 
 /* ---- tensor-core tiles: 16-bit elements ---- */
 
-/* Matrix i (8 x 8) comes from the row addresses of lanes 8i..8i+7 (16 bytes each, in shared memory, aligned to 16);
- * lane l gets elements 2(l%4), 2(l%4)+1 of row l/4 in r[i]. _trans: of column l/4. */
+/* Loads four 8 x 8 matrices. The rows of matrix i are at the addresses of lanes 8i..8i+7 (16 bytes each, in shared
+ * memory, aligned to 16). Lane l gets elements 2(l%4), 2(l%4)+1 of row l/4 in r[i]; with _trans, of column l/4. */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void *row MYTH_CALLER)
 {
     MYTH_CALLED;

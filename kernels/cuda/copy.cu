@@ -1,10 +1,10 @@
-/* copy.cu   bytes from view to view; the ranges may overlap
+/* copy.cu   copies bytes from view to view; the two ranges may overlap
  *
  * Traffic    2 * bytes
- * Limit      DRAM bandwidth for pages, launch latency below 1 MB. 16 bytes a thread where both ends allow, four at a
- *            time in flight
- * Overlap    one block walks towards the source, a tile at a time: every byte of a tile is read before one is written
- */
+ * Limit      DRAM bandwidth for pages, launch latency below 1 MB. A thread copies 16 bytes at a time where both
+ *            addresses allow it, with four loads in flight
+ * Overlap    for ranges that overlap, one block copies a tile at a time, in the direction in which no byte is
+ *            overwritten before it is read. All bytes of a tile are read before any is written */
 #include "common.cuh"
 
 enum { THREADS = 256, UNROLL = 4 };

@@ -1,14 +1,14 @@
-/* decode_next.cu   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row
- * that stops stands still
+/* decode_next.cu   for every row: the sampler chooses one of the k best ids, and the row's id, position and run advance
+ *                  to the next token. A row that chose a stop id becomes ephemeral and changes no more
  *
  * Shapes     top_id, top_logit [n_rows, k], best first; ids, pos [n_rows]; runs [n_rows, 8]; out [n_out, n_rows]; step
  *            [1]; k <= 1,024
- * Precision  weights and sums in f64, summed in the order of the candidates, as on the host (engine/base/sampler.c)
+ * Precision  weights and sums are f64, added in the order of the candidates, as on the host (engine/base/sampler.c)
  * Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as
  *            easy as 1, 2, 3"
  * Traffic    8 * n_rows * k bytes
- * Limit      launch latency; with temperature the sums of one thread over k weights
- * Launch     one block per row; the last to arrive moves the step on */
+ * Limit      launch latency; with a temperature, the time in which one thread adds k weights
+ * Launch     one block per row; the last block to finish advances the step */
 #include "common.cuh"
 
 enum { BLOCK = 128 };
@@ -35,12 +35,12 @@ static __device__ float random_uniform(uint64_t seed, uint32_t seq, uint32_t pos
     return (float)(c0 >> 8) * 5.9604644775390625e-8f;
 }
 
-/* Index of the chosen one of n >= 2 candidates; all threads of the block. */
+/* The index of the candidate that the sampler chooses, of n >= 2. All threads of the block call it. */
 static __device__ uint32_t choose(const float *logit, uint32_t n, sample_args p, uint32_t row, uint32_t pos)
 {
     MYTH_SHARED(double, weight, 1024);
     MYTH_SHARED(uint32_t, answer, 1);
-    if (p.top_p > 0.0f && p.top_p < 1.0f) { /* the shortest prefix that holds top_p of the mass */
+    if (p.top_p > 0.0f && p.top_p < 1.0f) { /* the shortest prefix whose weights are top_p of the whole */
         for (uint32_t i = threadIdx.x; i < n; i += BLOCK)
             weight[i] = exp((double)logit[i] - (double)logit[0]);
         __syncthreads();

@@ -1,17 +1,18 @@
-/* dequant.cuh - eight neighbouring weights of a row of any quantised type: bytes under one scale and one minimum.
+/* dequant.cuh - reads eight neighbouring weights of a row of any quantised type: eight bytes with one scale and one
+ * minimum.
  *
- *   weight[i] = scale * (q[i] - zero) - least     each step rounded in f32: bit-equal to engine/base/blocks.h
+ *   weight[i] = scale * (q[i] - zero) - least     each step is rounded in f32: bit-equal to engine/base/blocks.h
  *
- * Rows       Q8_0 and Q4_0 planar (weight_form.h), others in blocks as in files (engine/base/dtype.h, where each layout
- *            is)
- * Eight      aligned to 8 in the row: they share the scale, and the half or quarter of their bytes
- * Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even
- *            to that
- * Switch     the matrix says at run time which type it has, and there is one function, not inlined: an instance of
- *            every kernel for every type would double the code for the device
- * Faster     q against x in int8 by dp4a, as gemv.cuh does with Q8_0: sum(q x) - zero * sum(x), then scale and least
- *            once per eight. And loads of 16 bytes where blocks are multiples of 16 (Q4_K, Q5_K). Neither is built:
- *            nothing here was measured yet */
+ * Rows       Q8_0 and Q4_0 are planar (weight_form.h), other types in blocks as in files (layouts: engine/base/dtype.h)
+ * Eight      the first of them is at a multiple of 8 in the row, so all eight have one scale and come from the same
+ *            half or quarter of their bytes
+ * Loads      2 bytes at a time, because blocks of 22, 84, 110 and 210 bytes are aligned to no more; blocks of 17 bytes
+ *            are read byte by byte
+ * Switch     the type is known at run time only, and there is one function for all types, not inlined: an instance of
+ *            every kernel for every type would double the device code
+ * Not built  products of q and x in int8 by dp4a, as gemv.cuh has them for Q8_0: sum(q x) - zero * sum(x), then scale
+ *            and least once for eight values; and 16-byte loads where blocks are multiples of 16 bytes (Q4_K, Q5_K).
+ *            Both might be faster; nothing here was measured yet */
 #ifndef MYTH_CUDA_DEQUANT_CUH
 #define MYTH_CUDA_DEQUANT_CUH
 
@@ -23,7 +24,7 @@ struct dequant_eight {
     float scale, least;
 };
 
-/* Types in planar form, and those in blocks. */
+/* True for the types in planar form; the others are in blocks. */
 static __host__ __device__ constexpr bool dequant_is_planar(int type) { return type == MYTH_Q8_0 || type == MYTH_Q4_0; }
 static __host__ __device__ constexpr bool dequant_is_block(int type)
 {
@@ -31,7 +32,7 @@ static __host__ __device__ constexpr bool dequant_is_block(int type)
 }
 static_assert(MYTH_Q4_1 == MYTH_I32 + 1 && MYTH_MXFP4 == MYTH_DTYPE_N - 1, "block types are the last ones");
 
-/* Bytes of a row of any type; of planar types its quants'. */
+/* The bytes of a row of any type; of planar types those of its quants. */
 static __host__ __device__ constexpr uint64_t dequant_row_bytes(int type, uint64_t n)
 {
     switch (type) {
@@ -67,7 +68,7 @@ static __device__ __forceinline__ void dequant_bytes(uint32_t (&q)[2], const uns
     q[1] = h[2] | (uint32_t)h[3] << 16;
 }
 
-/* Eight bit fields: bytes from p on, shifted, under the mask. */
+/* Eight bit fields: the eight bytes at p, shifted right and masked. */
 static __device__ __forceinline__ void dequant_fields(uint32_t (&q)[2], const unsigned char *p, uint32_t shift,
                                                       uint32_t mask)
 {
@@ -76,7 +77,7 @@ static __device__ __forceinline__ void dequant_fields(uint32_t (&q)[2], const un
     q[1] = q[1] >> shift & mask;
 }
 
-/* The same on top of what is there, `up` bits higher. */
+/* Adds eight more bit fields to those in q, `up` bits higher. */
 static __device__ __forceinline__ void dequant_more(uint32_t (&q)[2], const unsigned char *p, uint32_t shift,
                                                     uint32_t mask, uint32_t up)
 {
@@ -88,13 +89,13 @@ static __device__ __forceinline__ void dequant_more(uint32_t (&q)[2], const unsi
 
 enum : uint32_t { DEQUANT_ONE = 0x01010101u, DEQUANT_TWO = 0x03030303u, DEQUANT_FOUR = 0x0f0f0f0fu };
 
-/* Nibbles of 32 at p. */
+/* Nibbles k .. k + 7 of the 32 at p. */
 static __device__ __forceinline__ void dequant_nibbles(uint32_t (&q)[2], const unsigned char *p, uint32_t k)
 {
     dequant_fields(q, p + k % 16, k % 32 < 16 ? 0 : 4, DEQUANT_FOUR);
 }
 
-/* Fifth bits: a bit per value from p on. */
+/* Adds the fifth bits of values k .. k + 7; p has one bit per value. */
 static __device__ __forceinline__ void dequant_fifths(uint32_t (&q)[2], const unsigned char *p, uint32_t k)
 {
     uint32_t bits = p[k % 32 / 8];
@@ -103,7 +104,7 @@ static __device__ __forceinline__ void dequant_fifths(uint32_t (&q)[2], const un
         q[i] |= (bits & 1u) << 4 | (bits & 2u) << 11 | (bits & 4u) << 18 | (bits & 8u) << 25;
 }
 
-/* Nibbles become bytes of a table of 16, which is t0, t1, t2, t3. */
+/* Replaces nibbles by the bytes of a table of 16, which is t0, t1, t2, t3. */
 static __device__ __forceinline__ void dequant_lookup(uint32_t (&q)[2], uint32_t t0, uint32_t t1, uint32_t t2,
                                                       uint32_t t3)
 {
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void dequant_lookup(uint32_t (&q)[2], uint32_t
     }
 }
 
-/* Both plus 128: myth_iq4_value, and the 4-bit floats times two. */
+/* The values of myth_iq4_value, and those of 4-bit floats times two; 128 is added to both. */
 static __device__ __forceinline__ void dequant_iq4(dequant_eight &e)
 {
     dequant_lookup(e.q, 0x3f2d1801u, 0x766a5d4fu, 0xa6998d81u, 0xf1d9c5b5u);
@@ -127,7 +128,7 @@ static __device__ __forceinline__ void dequant_fp4(dequant_eight &e)
     e.zero = 128;
 }
 
-/* ---- types, by their blocks ---- */
+/* ---- one function per type ---- */
 
 static __device__ __forceinline__ void dequant_q4_1(dequant_eight &e, const unsigned char *p, uint32_t k)
 {
@@ -169,7 +170,7 @@ static __device__ __forceinline__ void dequant_mxfp4(dequant_eight &e, const uns
     dequant_fp4(e);
 }
 
-/* In blocks of 256, k is the place in the block. */
+/* In types with blocks of 256, k is the place in the block. */
 static __device__ __forceinline__ void dequant_q2_k(dequant_eight &e, const unsigned char *p, uint32_t k)
 {
     const uint32_t both = p[k / 16];
@@ -188,7 +189,7 @@ static __device__ __forceinline__ void dequant_q3_k(dequant_eight &e, const unsi
     dequant_more(e.q, p + k % 32, k / 32, DEQUANT_ONE, 2);
 }
 
-/* Scale and minimum of q4_k and q5_k. */
+/* Scale and minimum of value k in q4_k and q5_k. */
 static __device__ __forceinline__ void dequant_six_bits(dequant_eight &e, const unsigned char *p, uint32_t k)
 {
     const unsigned char *s = p + 4;
@@ -231,7 +232,7 @@ static __device__ __forceinline__ void dequant_iq4_xs(dequant_eight &e, const un
 
 /* ---- a row ---- */
 
-/* Weights k..k+7 of a row of a quantised type; q: its quants or blocks, d: the scales of planar ones. */
+/* Weights k .. k + 7 of a row of a quantised type. q is the row's quants or blocks, d its scales in planar types. */
 [[maybe_unused]] static __device__ __attribute__((noinline)) dequant_eight dequant_at(int type, const unsigned char *q,
                                                                                       const uint16_t *d, uint32_t k)
 {
@@ -266,8 +267,8 @@ static __device__ __forceinline__ void dequant_iq4_xs(dequant_eight &e, const un
     return e;
 }
 
-/* The i-th of the eight. Products are spelled out here and above, so that no fused subtraction leaves out their
- * rounding. */
+/* The i-th of the eight weights. Here and above, products are spelled out, so that the compiler cannot fuse them with
+ * the subtraction, which would leave out a rounding. */
 static __device__ __forceinline__ float dequant_value(const dequant_eight &e, uint32_t i)
 {
     const uint32_t word = i < 4 ? e.q[0] : e.q[1];

@@ -1,16 +1,15 @@
-/* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, the code in use, the op table. Its streams are
- * in stream_cuda.cu.
+/* device_cuda.cu - the CUDA device of device.h: memory in the ledger, what the code in use was compiled for, the table
+ * of ops. Its streams are in stream_cuda.cu.
  *
- * Memory     one cudaMalloc per buffer, booked on the device's ledger before it is asked for. The driver's own context
- *            is not booked: what the device reports as free is read after the context exists. A buffer in host memory
- *            is pinned and mapped: kernels have an address of it, and the host writes and reads it itself when the
- *            stream is done
+ * Memory     a buffer is one cudaMalloc, and is booked on the device's ledger before the call. The driver's own context
+ *            is not booked; free memory is read after the context exists. A buffer in host memory is pinned and mapped:
+ *            kernels have an address for it, and the host reads and writes it directly when the stream is done
  * Code       what the device runs may have been compiled for another architecture than its own, so open lets a kernel
  *            say what it was compiled for and chooses by that. It also loads every kernel that a launch names, so that
  *            none is loaded in the middle of a recording
- * Failures   cudaErrorMemoryAllocation is MYTH_ENOMEM; errors that end the context are MYTH_ELOST, and the device
- *            answers nothing else from then on; the rest is MYTH_EDEVICE with the driver's text
- * Threads    one per stream; the calling thread's current device is set where it differs
+ * Failures   cudaErrorMemoryAllocation becomes MYTH_ENOMEM. An error that ends the context becomes MYTH_ELOST, and so
+ *            does every later call. Other errors become MYTH_EDEVICE with the driver's text
+ * Threads    one per stream; every call makes the device the thread's current one
  * Source     CUDA runtime API reference (error codes; cudaHostAlloc; lazy loading) */
 #include "common.cuh"
 
@@ -19,7 +18,7 @@
 
 /* ---- failures ---- */
 
-/* After these the context answers nothing else: the process must end. */
+/* True for errors after which every call of the context fails, so that the process must end. */
 static bool is_sticky(cudaError_t e)
 {
     switch ((int)e) {
@@ -44,7 +43,7 @@ static bool is_sticky(cudaError_t e)
 
 myth_status cuda_fail(struct cuda_device *d, cudaError_t e, const char *what, myth_error *err)
 {
-    (void)cudaGetLastError(); /* so that it is not found again by the next call */
+    (void)cudaGetLastError(); /* clears the error, so that the next call does not find it again */
     if (is_sticky(e) && !d->is_lost) {
         d->is_lost = true;
         snprintf(d->lost, sizeof(d->lost), "%.40s: %.40s: %.60s", what, cudaGetErrorName(e), cudaGetErrorString(e));
@@ -143,7 +142,7 @@ static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_devic
 {
     struct cuda_tune tune;
     const char *bad = NULL;
-    (void)cuda_tune_fill(&tune, &opts->settings.cuda, &bad); /* open says what is wrong with it */
+    (void)cuda_tune_fill(&tune, &opts->settings.cuda, &bad); /* open reports a bad value */
     host->bytes[MYTH_MEM_FIXED] = table_bytes();
     host->bytes[MYTH_MEM_STAGING] = ring_bytes();
     own->bytes[MYTH_MEM_FIXED] = CUDA_COUNTER_N * sizeof(unsigned);
@@ -155,7 +154,7 @@ static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_devic
 
 /* ---- memory ---- */
 
-/* Booked, then taken from the device; NULL with the reason in err, nothing changed. */
+/* Books bytes and allocates them on the device; NULL, with the reason in err and nothing booked, when that fails. */
 static void *take_device(struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
 {
     void *p = NULL;
@@ -179,7 +178,7 @@ static void *take_device(struct cuda_device *d, myth_mem_class cls, const char *
     return NULL;
 }
 
-/* A free whose failure changes nothing for us: sticky errors show at the next call that matters. */
+/* Frees and unbooks. A failure of the free is ignored; an error that ends the context shows at the next call. */
 static void give_device(struct cuda_device *d, myth_mem_class cls, void *p, uint64_t bytes)
 {
     if (!p)
@@ -189,8 +188,8 @@ static void give_device(struct cuda_device *d, myth_mem_class cls, void *p, uint
     myth_mem_unbook(d->base.mem, d->base.caps.ledger, cls, bytes);
 }
 
-/* Pinned and mapped, booked on the host's ledger; its address on the device, or NULL with the reason in err, nothing
- * changed. */
+/* Books bytes on the host's ledger and allocates them pinned and mapped. Returns the address on the device; NULL, with
+ * the reason in err and nothing booked, when that fails. */
 static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes,
                          myth_error *err)
 {
@@ -220,7 +219,7 @@ static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls,
     return NULL;
 }
 
-/* What still reads it ends first. */
+/* Frees and unbooks mapped memory, after everything that may still read it has ended. */
 static void give_mapped(struct cuda_device *d, myth_mem_class cls, void *host, uint64_t bytes)
 {
     if (cuda_enter_device(d, NULL) && cudaDeviceSynchronize() != cudaSuccess)
@@ -373,7 +372,7 @@ static void fill_vtable(struct myth_device_vtable *vt)
     cuda_fill_stream_vtable(vt);
 }
 
-/* The build says which ops have a file: CUDA_HAS_<op> is 0 or 1. */
+/* The build defines CUDA_HAS_<op> as 1 for ops that have a file, else as 0. */
 #define PICK_0(name)     NULL
 #define PICK_1(name)     cuda_##name
 #define PICK_(has, name) PICK_##has(name)
@@ -386,7 +385,7 @@ static void fill_ops(struct myth_ops *ops)
 #undef OP
 }
 
-/* ---- what devices there are ---- */
+/* ---- listing devices ---- */
 
 static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
 {
@@ -394,7 +393,7 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
     snprintf(c->name, sizeof(c->name), "cuda:%d", ordinal);
     snprintf(c->description, sizeof(c->description), "%.64s, sm_%d%d, %d multiprocessors", p->name, p->major, p->minor,
              p->multiProcessorCount);
-    snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot"); /* open knows more */
+    snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot"); /* open finds out more */
     c->ledger = 1 + ordinal;
     c->total_bytes = p->totalGlobalMem;
     c->is_async = true;
@@ -422,7 +421,8 @@ static uint32_t list(myth_device_caps *out, uint32_t cap, const myth_device_opts
     return n_out;
 }
 
-/* Needs the device's context, which takes some of its memory: for devices that will be used, or were asked about. */
+/* Reads the free memory. That needs the device's context, which itself takes memory, so it is done only for devices
+ * that will be used or that were asked about. */
 static void measure(myth_device_caps *c)
 {
     size_t free_bytes = 0, total_bytes = 0;
@@ -447,8 +447,10 @@ cuda_kernel::cuda_kernel(const void *entry_, bool is_dependent_)
 
 enum { CODE_HAS_PDL = 1, CODE_HAS_WGMMA = 2 };
 
-/* What this code was compiled for. The device's number does not tell: it may run code of an older architecture, as it
- * is or translated by the driver, which has neither the wait of a dependent launch nor sm_90a's instructions. */
+/* Writes which architecture this code was compiled for. The device's compute capability does not tell that: a device
+ * can run code for an older architecture, which has neither the wait of dependent launches nor the instructions of
+ * sm_90a.
+ */
 static __global__ void ask_code_k(unsigned *out)
 {
 #if !MYTH_CUDA_REAL
@@ -467,7 +469,8 @@ static __global__ void ask_code_k(unsigned *out)
         out[0] = has;
 }
 
-/* Every kernel is loaded, may use all shared memory there is, and the dependent ones want one split of it. */
+/* Loads every kernel and lets it use all shared memory. Decode kernels all get the same split between L1 and shared
+ * memory. */
 static cudaError_t load_kernels(const struct cuda_device *d)
 {
     for (const cuda_kernel *k = listed; k; k = k->next) {
@@ -484,8 +487,8 @@ static cudaError_t load_kernels(const struct cuda_device *d)
     return cudaSuccess;
 }
 
-/* Sets has_pdl and has_wgmma and clears the counters, all in one stream that is empty when this returns: streams that
- * are opened later do not wait for the default stream, where a plain cudaMemset would run. */
+/* Sets has_pdl and has_wgmma, and clears the counters. All of it runs in one stream, which is empty when this returns.
+ * (A plain cudaMemset would run in the default stream, for which streams that are opened later do not wait.) */
 static cudaError_t ask_code(struct cuda_device *d)
 {
     cudaStream_t stream = NULL;
@@ -530,7 +533,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e == cudaSuccess && ordinal < n)
         e = cudaGetDeviceProperties(&p, ordinal);
-    if (e != cudaSuccess) { /* no driver, or none that knows this runtime: its words say which */
+    if (e != cudaSuccess) { /* there is no driver, or it is too old for this runtime; the error's text says which */
         (void)cudaGetLastError();
         return myth_fail(err,
                          is_sticky(e)                     ? MYTH_ELOST
@@ -568,7 +571,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
         myth_fail(&why, MYTH_ENOMEM, "%s: %llu bytes for tables", opts->name, (unsigned long long)table_bytes());
         goto fail;
     }
-    current = -1; /* what this thread made current before may be gone */
+    current = -1; /* the device that this thread made current before may be gone */
     if (!cuda_enter_device(d, &why))
         goto fail;
     d->counters = (unsigned *)take_device(d, MYTH_MEM_FIXED, "cuda counters", CUDA_COUNTER_N * sizeof(unsigned), &why);

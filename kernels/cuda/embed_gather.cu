@@ -1,9 +1,9 @@
-/* embed_gather.cu   y[r,:] = scale * E[ids[r],:]
+/* embed_gather.cu   y[r,:] = scale * table[ids[r],:]
  *
- * Shapes     y f32 [n_rows, dim]; E any type [n_vocab, dim] in the device's form (gemv.cuh)
- * Precision  the value in f32, then scaled in f32
- * Traffic    rows * dim * (4 + the type's bytes)
- * Limit      launch latency in decode, the write of y in prefill. Elements one by one: a row is a few KB */
+ * Shapes     y f32 [n_rows, dim]; table of any type [n_vocab, dim], in the device's form (gemv.cuh)
+ * Precision  the row is dequantised to f32, then scaled in f32
+ * Traffic    rows * dim * (4 + bytes of a table value)
+ * Limit      launch latency in decode, writing y in prefill. Elements are read one by one, since a row is a few KB */
 #include "gemv.cuh"
 
 enum { THREADS = 256 };

@@ -1,10 +1,11 @@
-/* gather_norm.cu   y[i,:] = t = x[rows[i],:] + the prologue's addition (x unchanged); with w: RMS(t) * w
+/* gather_norm.cu   y[i,:] = RMS(t) * w, or t where w is not given; t = x[rows[i],:] after the prologue (x itself is
+ *                  unchanged)
  *
- * Shapes     y f32 [n_gather, dim]; x, pend f32 [.., dim]; w, w_post f32 [dim], optional as pend is; rows i32
- *            [n_gather]
+ * Shapes     y f32 [n_gather, dim]; x, pend f32 [.., dim]; w, w_post f32 [dim]; rows i32 [n_gather]; pend, w and w_post
+ *            are optional
  * Precision  f32
  * Traffic    n_gather * dim * 16 bytes
- * Limit      launch latency: few rows. One block per row                                                          */
+ * Limit      launch latency, since there are few rows. One block per row */
 #include "rows.cuh"
 
 enum { THREADS = 256 };

@@ -3,7 +3,7 @@
  * Shapes     h, g, up f32, n_rows * d_ff elements; h may be g
  * Precision  f32
  * Traffic    12 bytes per element
- * Limit      DRAM bandwidth; only steps without the fused op come here
+ * Limit      DRAM bandwidth. Only steps without the fused op run it
  * Source     Hendrycks and Gimpel, Gaussian Error Linear Units (2016)                             */
 #include "common.cuh"
 

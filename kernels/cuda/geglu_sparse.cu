@@ -1,8 +1,8 @@
 /* geglu_sparse.cu   h = gelu_tanh(max(g - t, 0)) * up,   t[r] = mean(g[r,:]) + z * deviation(g[r,:])
  *
  * Shapes     h, g, up f32 [n_rows, d_ff]; h may be g
- * Precision  f32; the deviation (population) from a second pass, so that nothing cancels
- * Traffic    12 bytes an element from DRAM, the row of g twice more from cache
+ * Precision  f32; the population deviation is computed in a second pass, so that nothing cancels
+ * Traffic    12 bytes an element in DRAM; the row of g is read twice more from cache
  * Limit      launch latency in decode. One block per row */
 #include "rows.cuh"
 

@@ -1,22 +1,23 @@
-/* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
+/* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for the many rows of prefill
  *
- * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
- * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once,
- *            into the scratch, each row times a power of two that puts its largest value at 2^14, and padded with zeros
- *            to whole steps of K; its tiles come by cp.async, three deep. F16 weights come the same way; BF16, Q8_0 and
- *            Q4_0 go through registers, one step ahead, and are put into shared memory as f16, 16 times as large, once
- *            per tile. bf16 tiles would run as fast and round x 8 times more coarsely: over 12 layers that is the whole
- *            tolerance of fast mode
- * Blocks     the other quantised types (dequant.cuh) cost several times as many instructions to unpack, so they are
+ * Exact      f32 products and sums on tiles of 64 x 64. F32 weights and odd widths use these tiles in fast mode too
+ * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), with f32 sums. x is rounded to f16
+ *            once, into the scratch: each row is scaled by a power of two that puts its largest value at 2^14, and
+ *            padded with zeros to whole steps of K. cp.async brings its tiles, three steps deep. F16 weights come the
+ *            same way. BF16, Q8_0 and Q4_0 go through registers, one step ahead, and are put into shared memory as f16,
+ *            16 times as large, once per tile. bf16 tiles would be as fast but round x 8 times more coarsely, which
+ *            over 12 layers is the whole tolerance of fast mode
+ * Blocks     the other quantised types (dequant.cuh) take several times as many instructions to unpack. So they are
  *            unpacked once per product instead of once per tile: a slab of rows becomes f16 in the scratch, 16 times as
- *            large, and goes the way of F16 weights. The same bits as unpacking in the tile
- * Range      weights of F16: all; of BF16 and quantised files: 4e-9 (then as zeros) to 4,094 in magnitude (beyond:
- *            infinite)
- * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
- * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix
- *            meets bank conflicts, and it is wgmma's swizzle of 128 bytes
- * Traffic    x: 10 bytes an element once, 4 of them from L2, then 2 per column of tiles; W once per row of tiles
- * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes of shared memory read
+ *            large, and is then multiplied like F16 weights. The bits are the same as if they were unpacked in the tile
+ * Range      all F16 weights. For BF16 and quantised weights, magnitudes from 4e-9 to 4,094: smaller ones become zero,
+ *            larger ones infinite
+ * Order      K ascends in steps of 16 for every tile and is never split, so a row's bits depend on the row and W only
+ * Shared     rows of 64 values (128 bytes), with 16-byte chunk c of row r at c ^ (r & 7). Neither cp.async nor ldmatrix
+ *            has bank conflicts with that, and it is wgmma's swizzle of 128 bytes
+ * Traffic    x: 10 bytes an element once, 4 of them from L2, then 2 bytes for each column of tiles; W once for each row
+ *            of tiles
+ * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes that it reads from shared memory
  * Lost       nothing measured yet */
 #ifndef MYTH_CUDA_GEMM_CUH
 #define MYTH_CUDA_GEMM_CUH
@@ -28,12 +29,12 @@ enum { GEMM_STEP = 64, GEMM_STAGES = 3, GEMM_ALIGN = 1024 };
 
 static inline uint32_t gemm_padded(uint32_t n_in) { return (n_in + GEMM_STEP - 1) / GEMM_STEP * GEMM_STEP; }
 
-/* ---- x in f16 ---- */
+/* ---- rounding x to f16 ---- */
 
 enum { GEMM_ROUND_BLOCK = 256, GEMM_X_EXPONENT = 14, GEMM_LEAST_EXPONENT = -100 };
 
-/* A block a row. to[r, k] = x[r, k] * 2^(14 - e), unscale[r] = 2^(e - 14), with 2^e <= the row's largest magnitude <
- * 2^(e + 1). */
+/* to[r, k] = x[r, k] * 2^(14 - e) and unscale[r] = 2^(e - 14), with 2^e <= the row's largest magnitude < 2^(e + 1). One
+ * block per row. */
 static __global__ void __launch_bounds__(GEMM_ROUND_BLOCK)
     gemm_round_k(uint2 *to, float *unscale, const float *x, uint32_t n_in, uint32_t n_pad)
 {
@@ -67,21 +68,21 @@ static __device__ __forceinline__ uint32_t gemm_swizzle(uint32_t r, uint32_t c)
 struct gemm_args {
     float *y;
     const uint16_t *x;      /* f16 [n_rows, n_pad] */
-    const float *unscale;   /* [n_rows]: what a row's sums are times */
-    float w_unscale;        /* and times this: a power of two, 1 / what the weights were multiplied by */
+    const float *unscale;   /* [n_rows]: the factor of a row's sums */
+    float w_unscale;        /* the factor of all sums: a power of two, 1 / what the weights were multiplied by */
     const unsigned char *w; /* [n_out, n_in]: planar, or f16 */
     uint32_t n_rows, n_in, n_pad, n_out;
     uint64_t y_pitch; /* values from a row of y to the next */
 };
 
-/* 32 weights of one row, as they are in memory. */
+/* 32 weights of one row, in their stored form. */
 template <int T> struct gemm_block {
     uint4 q[T == MYTH_Q4_0 ? 1 : T == MYTH_Q8_0 ? 2 : 4];
     uint16_t d;
     bool is_in;
 };
 
-/* Weights k..k+31 of row o; zeros past the row. */
+/* Loads weights k..k+31 of row o, with zeros past the end of the row. */
 template <int T>
 static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const gemm_args &a, uint32_t o, uint32_t k)
 {
@@ -104,11 +105,11 @@ static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const g
     }
 }
 
-/* What weights that are converted are times: BF16 goes far below f16's smallest normal value, weights do not go far
- * above 1. */
+/* The factor of weights that are converted to f16. BF16 has values far below f16's smallest normal one, while weights
+ * are never far above 1. */
 static constexpr float GEMM_W_SCALE = 16.0f;
 
-/* Values 2i, 2i+1 of the block as an f16 pair, times GEMM_W_SCALE, which is in d where the type has a d. */
+/* Values 2i, 2i+1 of the block as an f16 pair, times GEMM_W_SCALE. For types with a scale d, the factor is in d. */
 template <int T> static __device__ __forceinline__ uint32_t gemm_pair(const gemm_block<T> &b, float d, int i)
 {
     static_assert(T != MYTH_F16, "is copied");
@@ -124,7 +125,7 @@ template <int T> static __device__ __forceinline__ uint32_t gemm_pair(const gemm
     }
 }
 
-/* The block's 32 values as f16 into chunks 4 * half .. of row r of the tile. */
+/* Stores the block's 32 values as f16 in chunks 4 * half .. of row r of the tile. */
 template <int T>
 static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const gemm_block<T> &b, uint32_t r,
                                                       uint32_t half)
@@ -140,8 +141,8 @@ static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const
     }
 }
 
-/* TILE rows of x by TILE rows of W; each of the 2 * TILE threads brings half a row of either. IS_WG: warpgroups of 64 x
- * TILE outputs (sm_90a), else warps of TILE / 2 x 32. */
+/* Multiplies TILE rows of x with TILE rows of W; each of the 2 * TILE threads loads half a row of both. With IS_WG
+ * (sm_90a) a warpgroup computes 64 x TILE outputs, else a warp computes TILE / 2 x 32. */
 template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(2 * TILE) gemm_mma_k(gemm_args a)
 {
     enum {
@@ -215,7 +216,7 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
         cp_async_wait<1>();
         if constexpr (IS_WG)
             wgmma_publish();
-        __syncthreads(); /* step's tiles are there, and everyone is done with step - 1's */
+        __syncthreads(); /* the tiles of `step` are there, and all threads are done with those of step - 1 */
         if constexpr (IS_WG) {
             wgmma_fence();
 #pragma unroll
@@ -267,12 +268,12 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     }
 }
 
-/* ---- types in blocks, as f16 ---- */
+/* ---- types in blocks: unpacking to f16 ---- */
 
 enum { GEMM_UNPACK_BLOCK = 128 };
 
-/* Rows row0.. of m, a grid.x row each, as f16 times GEMM_W_SCALE: the values that gemm_put_block would put into a tile.
- * Eight neighbours a thread; n_in is a multiple of 32. */
+/* Unpacks rows row0.. of m, one per index of grid.x, to f16 times GEMM_W_SCALE: the values that gemm_put_block would
+ * put into a tile. A thread unpacks eight neighbours; n_in is a multiple of 32. */
 static __global__ void __launch_bounds__(GEMM_UNPACK_BLOCK)
     gemm_unpack_k(uint4 *to, gemv_matrix m, uint32_t row0, uint32_t n_in)
 {
@@ -291,7 +292,7 @@ static __global__ void __launch_bounds__(GEMM_UNPACK_BLOCK)
 
 enum { GEMM_F32_TILE = 64, GEMM_F32_STEP = 16, GEMM_F32_BLOCK = 256 };
 
-/* 4 x 4 outputs a thread, 16 apart, so that neighbours read neighbours. */
+/* A thread computes 4 x 4 outputs that are 16 apart, so that neighbouring threads read neighbouring values. */
 static __global__ void __launch_bounds__(GEMM_F32_BLOCK)
     gemm_f32_k(float *y, const float *x, gemv_matrix m, uint32_t n_rows, uint32_t n_in)
 {
@@ -351,7 +352,8 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK)
 
 template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const gemm_args &a)
 {
-    const bool is_wg = cuda_of(s)->has_wgmma; /* not by the shape: the sums' order inside a step may differ */
+    const bool is_wg =
+        cuda_of(s)->has_wgmma; /* never chosen by the shape, because the order of sums inside a step may differ */
     const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
     const uint64_t shared_bytes =
         (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
@@ -365,14 +367,14 @@ template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a
 {
     enum { LARGE = 128, SMALL = 64 };
     const uint64_t n_large = (uint64_t)((a.n_rows + LARGE - 1) / LARGE) * ((a.n_out + LARGE - 1) / LARGE);
-    if (a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count) /* the same bits either way */
+    if (a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count) /* both tiles give the same bits */
         gemm_launch<T, LARGE>(s, a);
     else
         gemm_launch<T, SMALL>(s, a);
 }
 
-/* The product with a matrix of a type in blocks: as many of its rows at a time as the slab holds become f16, then go
- * the way of f16 weights. a: as for f16, of the whole matrix. */
+/* The product with a matrix of a type in blocks. As many of its rows as the slab holds are unpacked to f16 and
+ * multiplied like F16 weights, then the next ones. `a` describes the whole matrix as if it were F16. */
 static inline void gemm_slabs(myth_stream *s, gemm_args a, const gemv_matrix &m, unsigned char *slab,
                               uint64_t slab_bytes)
 {
@@ -407,7 +409,7 @@ static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, u
         (cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
         return;
     }
-    /* As many rows at a time as the scratch holds rounded, the slab apart. */
+    /* Takes as many rows at a time as fit the scratch when rounded to f16, beside the slab. */
     const uint64_t slab_bytes = is_block ? cuda_work_slab(&d->base.shape) : 0,
                    room = cuda_work_shared(&d->base.shape, d->tune.attn_bytes) - slab_bytes;
     const uint32_t n_pad = gemm_padded(n_in);

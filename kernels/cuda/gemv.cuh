@@ -1,27 +1,27 @@
-/* gemv.cuh - products of weight matrices with the few rows of a decode step, and the residual's prologue in front of
+/* gemv.cuh - products of weight matrices with the few rows of a decode step, and the prologue on the residual before
  * them.
  *
  *   acc[n][r] = sum_k W[o_n, k] x[r, k]
  *
- * Work       a block of 16 warps takes tiles of the output in turn (grid.y blocks share them; grid.x = groups of R
- *            rows, so that blocks that read the same weights run side by side). A warp has 4 groups of 8 lanes; a group
- *            has two matrix rows (a "slot": neighbours, or gate and up); its lanes take 16-byte chunks of them in turn,
- *            up to 4 chunks of both rows in flight (gemv_unroll). Where the matrix has few rows for the device, n_split
- *            warps share a tile along K
- * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128
- *            bytes side by side
+ * Work       a block has 16 warps and takes tiles of the output one after the other. grid.y blocks share the tiles;
+ *            grid.x is the group of R rows, so that blocks that read the same weights run at the same time. A warp has
+ *            4 groups of 8 lanes. A group has a "slot", two matrix rows: neighbours, or gate and up. Its lanes take
+ *            16-byte chunks of both rows in turn, with up to 4 chunks in flight (gemv_unroll). Where the matrix has few
+ *            rows for the device, n_split warps share a tile along K
+ * Rows       x is staged in shared memory once per block, in planes of 16 bytes per chunk, so that 8 lanes read 128
+ *            neighbouring bytes
  * Modes      GEMV_F32    x in f32; weights F16, BF16
  *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast
  *                        mode
  *            GEMV_PLAIN  x in f32, weights of any type one or eight at a time: quantised ones in exact mode, types in
  *                        blocks in either (dequant.cuh), widths that 16-byte loads do not fit, F32 (no published Gemma
  *                        is; instances of its own would be a twentieth of all code)
- * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix
- *            alone, so a row's bits depend on nothing but the row. Every rounding is spelled out (fmaf), so that
- *            template instances agree
+ * Order      each lane adds its chunks in ascending order, then lanes are added by a butterfly, then the splits in
+ *            ascending order. Only the matrix decides this, so a row's bits depend on that row only. Every rounding is
+ *            spelled out (fmaf), so that all template instances give the same bits
  * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
- * Cache      each block asks the L2 cache for its first lines before the wait of a dependent launch, within a budget;
- *            lines of weights leave the cache first (tune.h)
+ * Cache      before the wait of a dependent launch, each block asks the L2 cache for its first lines, within a budget.
+ *            Lines of weights leave the cache before others (tune.h)
  * Limit      DRAM bandwidth: up to 128 bytes in flight per thread, 64 KiB per block
  * Lost       nothing measured yet */
 #ifndef MYTH_CUDA_GEMV_CUH
@@ -32,14 +32,16 @@
 enum {
     GEMV_WARPS = 16,
     GEMV_BLOCK = GEMV_WARPS * 32,
-    GEMV_LANES = 8,                /* along K */
+    GEMV_LANES = 8,                /* lanes along K */
     GEMV_GROUPS = 32 / GEMV_LANES, /* slots of a warp tile */
-    GEMV_ROWS = 8,                 /* most rows of x at once */
-    GEMV_STATIC_BYTES = 12 << 10,  /* room left for the kernels' static shared memory */
+    GEMV_ROWS = 8,                 /* most rows of x in a launch's group */
+    GEMV_STATIC_BYTES = 12 << 10,  /* room for the static shared memory of the kernels */
 };
 
 enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
-/* Types of instances that leave it to the matrix: GEMV_PLAIN's, and GEMV_F32's, which has F16 or BF16. */
+/* The TYPE of instances in which the matrix tells its type at run time: any type in GEMV_PLAIN, F16 or BF16 in
+ * GEMV_F32.
+ */
 enum { GEMV_ANY = MYTH_DTYPE_N, GEMV_HALF };
 
 struct gemv_matrix {
@@ -50,17 +52,17 @@ struct gemv_matrix {
 
 struct gemv_row {
     const unsigned char *q;
-    const uint16_t *d; /* scales of planar types */
+    const uint16_t *d; /* the row's scales in planar types */
     int type;
 };
 
-/* How a product runs; made on the host by gemv_shape_of. */
+/* How a product runs. gemv_shape_of makes it on the host. */
 struct gemv_shape {
-    uint32_t n_in, n_chunk; /* chunks of a row */
+    uint32_t n_in, n_chunk; /* n_chunk: chunks of a row */
     uint32_t n_slot, n_tile, n_split, split_chunk;
     uint32_t n_rows;
     uint32_t n_line;   /* 128-byte lines of each row that gemv_prefetch asks for */
-    bool leaves_first; /* weights leave the L2 cache first */
+    bool leaves_first; /* weights leave the L2 cache before other lines */
 };
 
 static __host__ __device__ constexpr bool gemv_is_quant(int type)
@@ -68,18 +70,18 @@ static __host__ __device__ constexpr bool gemv_is_quant(int type)
     return dequant_is_planar(type) || dequant_is_block(type);
 }
 
-/* Values of a chunk: 16 bytes of weights; in GEMV_PLAIN eight values, or one element of floats. */
+/* The values of a chunk, which is 16 bytes of weights; in GEMV_PLAIN it is eight values, or one float. */
 static __host__ __device__ constexpr int gemv_values(int type, int mode)
 {
     return mode == GEMV_PLAIN ? (gemv_is_quant(type) ? 8 : 1) : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
 }
 
-/* Chunks of both matrix rows that a lane has on their way at once: what the registers hold without spilling. */
+/* How many chunks of both matrix rows a lane has in flight: as many as registers hold without spilling. */
 static __host__ __device__ constexpr int gemv_unroll(int type, int mode, int rows)
 {
     return mode == GEMV_I8 && rows == 1 ? (type == MYTH_Q8_0 ? 2 : 3) : 4;
 }
-/* The same in kernels that keep more beside the sums. */
+/* The same for kernels that need more registers besides the sums. */
 static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, int rows)
 {
     const int most = gemv_unroll(type, mode, rows);
@@ -144,8 +146,8 @@ template <int MODE> static __host__ __device__ __forceinline__ uint64_t gemv_sta
     return MODE == GEMV_I8 ? n_rows * (n_in + (uint64_t)n_in / 32 * sizeof(int2)) : n_rows * n_in * 4;
 }
 
-/* Values 4i..4i+3 of a row of n, zeros past its end. Only GEMV_PLAIN has rows that four values do not fit (gemv_mode).
- */
+/* Values 4i..4i+3 of a row of n values, with zeros past its end. Only GEMV_PLAIN has rows whose length is not a
+ * multiple of four (gemv_mode). */
 template <int MODE> static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i, uint32_t n)
 {
     if (MODE != GEMV_PLAIN)
@@ -175,7 +177,7 @@ static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint3
         row[4 * i + 3] = v.w;
 }
 
-/* Where values 4i..4i+3 of row r lie in f32. */
+/* The place of values 4i..4i+3 of row r in a stage of f32. */
 template <int T>
 static __device__ __forceinline__ float4 *gemv_quad_at(unsigned char *stage, const gemv_shape &g, int r, uint32_t i)
 {
@@ -183,8 +185,8 @@ static __device__ __forceinline__ float4 *gemv_quad_at(unsigned char *stage, con
     return (float4 *)(void *)stage + (r * n_plane + i % n_plane) * g.n_chunk + i / n_plane;
 }
 
-/* Values 4i..4i+3 of row r as int8; called by whole warps, `is_in` false for lanes past the row. 8 lanes side by side
- * make a block of 32. A value that is not finite makes the block's scale so. */
+/* Rounds values 4i..4i+3 of row r to int8 and stages them. Whole warps call it, with `is_in` false in lanes past the
+ * row. 8 neighbouring lanes have a block of 32. A value that is not finite makes the scale of its block not finite. */
 template <int T>
 static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const gemv_shape &g, int n_stage_rows, int r,
                                                    uint32_t i, bool is_in, const float4 &v)
@@ -193,8 +195,8 @@ static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const g
     unsigned most = 0;
     const float f[4] = {v.x, v.y, v.z, v.w};
     for (int e = 0; e < 4; e++)
-        most =
-            max(most, __float_as_uint(f[e]) & 0x7fffffffu); /* bits of magnitudes are in their order, NaN above all */
+        most = max(most, __float_as_uint(f[e]) &
+                             0x7fffffffu); /* the bits of magnitudes compare as the magnitudes do, NaN above all */
     for (int o = 1; o < 8; o <<= 1)
         most = max(most, __shfl_xor_sync(MYTH_WARP_ALL, most, o));
     const bool is_finite = most < 0x7f800000u;
@@ -234,7 +236,7 @@ static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv
     }
 }
 
-/* Rows row0.. of x [n_rows, n_in] as they are; past the last row, the last again. A barrier must follow. */
+/* Stages rows row0.. of x [n_rows, n_in]. The last row stands in for those past it. A barrier must follow. */
 template <int T, int MODE, int R>
 static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, const gemv_shape &g, const float *x,
                                                        uint32_t row0)
@@ -260,7 +262,7 @@ struct gemv_norm {
     float eps, x_scale;             /* x_scale: 1 = none                 */
 };
 
-/* Rows whose t is kept in f32 at once: in the stage itself, or beside an int8 one. */
+/* How many rows of t are kept in f32 at once: in the stage itself, or beside a stage of int8. */
 template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows()
 {
     return MODE == GEMV_I8 && R > 2 ? 2 : R;
@@ -293,8 +295,8 @@ static __device__ __forceinline__ float gemv_square(const float4 &v, float sum)
     return fmaf(v.w, v.w, fmaf(v.z, v.z, fmaf(v.y, v.y, fmaf(v.x, v.x, sum))));
 }
 
-/* scale[r] = 1 / sqrt(mean + eps) of N rows from their threads' sums of squares; `part` holds N * GEMV_WARPS floats,
- * free again after the next barrier. */
+/* scale[r] = 1 / sqrt(mean + eps) of N rows, from the sums of squares of the threads. `part` has N * GEMV_WARPS floats
+ * and is free again after the next barrier. */
 template <int N>
 static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const float (&ss)[N], float *part, uint32_t n,
                                                    float eps)
@@ -315,7 +317,8 @@ static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const floa
     }
 }
 
-/* post[r]: the scale of pend, for gemv_write_back. A barrier must follow. */
+/* Does the prologue and the norm of R rows and stages them. post[r] gets the scale of pend, for gemv_write_back. A
+ * barrier must follow. */
 template <int T, int MODE, int R>
 static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, float *post, const gemv_shape &g,
                                                          const gemv_norm &f, uint32_t row0)
@@ -361,7 +364,7 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
             }
         gemv_scales<FOLD>(scale, ss, part + FOLD * GEMV_WARPS, g.n_in, f.eps);
 #pragma unroll 1
-        for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) { /* whole warps: gemv_put may shuffle */
+        for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) { /* whole warps, because gemv_put may shuffle */
             const uint32_t i = i0 + threadIdx.x;
             const bool is_in = i < n4;
             const float4 w = is_in ? gemv_load4<MODE>(f.w, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -382,11 +385,11 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
             }
         }
         if (!(f.pend && f.w_post))
-            __syncthreads(); /* the next rows' sums go where these were read */
+            __syncthreads(); /* the sums of the next rows overwrite these */
     }
 }
 
-/* x becomes t: by one block, when every block has read x. */
+/* Writes t to x. One block does it, when every block has read x. */
 template <int MODE, int R>
 static __device__ __forceinline__ void gemv_write_back(const float *post, const gemv_shape &g, const gemv_norm &f,
                                                        uint32_t row0)
@@ -403,7 +406,7 @@ static __device__ __forceinline__ void gemv_write_back(const float *post, const 
 
 /* ---- sums ---- */
 
-/* Chunk c of two matrix rows into the lane's sums; d: their scales; is_f16: of GEMV_HALF. */
+/* Adds chunk c of two matrix rows to the lane's sums. d has the scales of the rows; is_f16 is for GEMV_HALF. */
 template <int T, int MODE, int R>
 static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2],
                                                   bool is_f16, const unsigned char *stage, const gemv_shape &g,
@@ -428,7 +431,7 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
                     sum = __dp4a((int)w[n].y, lo.y, sum);
                     sum = __dp4a((int)w[n].z, lo.z, sum);
                     sum = __dp4a((int)w[n].w, lo.w, sum);
-                } else { /* nibbles are 0..15: 8 * sum(x) too much */
+                } else { /* nibbles are 0..15, which gives 8 * sum(x) too much */
                     sum = -m.y;
                     sum = __dp4a((int)(w[n].x & 0x0f0f0f0fu), lo.x, sum);
                     sum = __dp4a((int)(w[n].y & 0x0f0f0f0fu), lo.y, sum);
@@ -469,7 +472,7 @@ template <int R> static __device__ __forceinline__ void gemv_clear(float (&acc)[
         acc[0][r] = acc[1][r] = 0.0f;
 }
 
-/* Adds chunks [c0, c1) of the group's two rows to each lane's own sums. The stage holds x from chunk `base` on. */
+/* Adds chunks [c0, c1) of the group's two rows to each lane's own sums. The stage begins with chunk `base` of x. */
 template <int T, int MODE, int R, int UNROLL>
 static __device__ __forceinline__ void gemv_add(float (&acc)[2][R], const gemv_row (&row)[2],
                                                 const unsigned char *stage, const gemv_shape &g, uint32_t c0,
@@ -508,7 +511,7 @@ static __device__ __forceinline__ void gemv_add(float (&acc)[2][R], const gemv_r
     } else {
         const uint64_t policy = weight_policy(g.leaves_first);
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#pragma unroll(UNROLL == 1 ? 2 : 1) /* left alone, the compiler takes four turns of the shortest at once, and spills */
+#pragma unroll(UNROLL == 1 ? 2 : 1) /* without it, the compiler unrolls the shortest loop by four and spills */
 #endif
         for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
             uint4 w[UNROLL][2];
@@ -537,7 +540,7 @@ static __device__ __forceinline__ void gemv_add(float (&acc)[2][R], const gemv_r
     }
 }
 
-/* The 8 lanes of a group have the same sums after it. */
+/* Adds the sums of the 8 lanes of a group; all 8 get the result. */
 template <int R> static __device__ __forceinline__ void gemv_join_lanes(float (&acc)[2][R])
 {
 #pragma unroll
@@ -549,7 +552,7 @@ template <int R> static __device__ __forceinline__ void gemv_join_lanes(float (&
         }
 }
 
-/* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
+/* The sums over chunks [c0, c1) of the group's two rows, the same in its 8 lanes. */
 template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R)>
 static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2],
                                                  const unsigned char *stage, const gemv_shape &g, uint32_t c0,
@@ -560,7 +563,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
     gemv_join_lanes(acc);
 }
 
-/* acc[j]: lane j of a group goes on with row j, so that what comes after the sums is there once and not R times. */
+/* acc[j]. Lane j of a group continues with row j, so that the code after the sums is there once and not R times. */
 template <int R> static __device__ __forceinline__ float gemv_row_sum(const float (&acc)[R], uint32_t j)
 {
     float v = acc[0];
@@ -570,7 +573,7 @@ template <int R> static __device__ __forceinline__ float gemv_row_sum(const floa
     return v;
 }
 
-/* Slots of the block tile's warp `w`, and its part of K. */
+/* The slots of a warp within the block's tile, and its part of K. */
 struct gemv_place {
     uint32_t slot, c0, c1;
 };
@@ -584,9 +587,9 @@ static __device__ __forceinline__ gemv_place gemv_place_of(const gemv_shape &g, 
     return p;
 }
 
-/* Asks the L2 cache for the first lines that this block will read, before the previous kernel's results are there: 8
- * lanes share the first g.n_line lines of each row of their slot. All blocks together ask for less than the cache holds
- * (gemv_grid), so that no line is pushed out before it is read. */
+/* Asks the L2 cache for the first lines that this block will read, while the results of the previous kernel are not
+ * there yet. 8 lanes share the first g.n_line lines of each row of their slot. All blocks together ask for less than
+ * the cache holds (gemv_grid), so that no line is evicted before it is read. */
 template <typename OP> static __device__ __forceinline__ void gemv_prefetch(const gemv_shape &g, const OP &op)
 {
     enum { CHUNKS = 128 / 16 };
@@ -604,8 +607,8 @@ template <typename OP> static __device__ __forceinline__ void gemv_prefetch(cons
     }
 }
 
-/* Hands the sums of a tile to op.store: as they are or, where n_split warps share the tile, added in their order. part:
- * GEMV_WARPS * GEMV_GROUPS * 2 * R floats that no thread of the block still reads. */
+/* Gives the sums of a tile to op.store. Where n_split warps share the tile, their sums are first added in order. part
+ * has GEMV_WARPS * GEMV_GROUPS * 2 * R floats that no thread of the block still reads. */
 template <int R, typename OP>
 static __device__ __forceinline__ void gemv_finish_tile(const gemv_shape &g, uint32_t tile, const gemv_place &p,
                                                         const float (&acc)[2][R], float *part, uint32_t n_valid,
@@ -634,14 +637,15 @@ static __device__ __forceinline__ void gemv_finish_tile(const gemv_shape &g, uin
     }
 }
 
-/* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole
- * block. */
+/* Computes all tiles of this block. op has rows(row[2], slot), which gives the rows of a slot; store(slot, r, v0, v1),
+ * which one thread calls for each result; and done(tile), which the whole block calls. */
 template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R), typename OP>
 static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid,
                                                   const OP &op)
 {
     enum { N_PART = GEMV_WARPS * GEMV_GROUPS * 2 * R };
-    MYTH_SHARED(float, part, 2 * N_PART); /* two in turn: a tile's sums are read while the next tile's are written */
+    /* Two, used in turn: the sums of one tile are read while those of the next are written. */
+    MYTH_SHARED(float, part, 2 * N_PART);
     uint32_t parity = 0;
     for (uint32_t tile = blockIdx.y; tile < g.n_tile; tile += gridDim.y, parity ^= 1) {
         const gemv_place p = gemv_place_of(g, tile);
@@ -656,7 +660,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
 
 /* ---- host ---- */
 
-/* view...: the matrices and rows that the kernel reads 16 bytes at a time. */
+/* The mode for a matrix of type t; view... are the matrices and rows that the kernel would read 16 bytes at a time. */
 template <typename... VIEW>
 static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
 {
@@ -666,7 +670,8 @@ static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, c
     return is_plain ? GEMV_PLAIN : dequant_is_planar(t) ? GEMV_I8 : GEMV_F32;
 }
 
-/* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */
+/* The shape of a product with n_slot pairs of matrix rows. With can_split the warps of a block share tiles along K
+ * where the matrix is small. */
 static inline gemv_shape gemv_shape_of(const myth_stream *s, myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in,
                                        uint32_t n_slot, bool can_split)
 {
@@ -694,7 +699,7 @@ static inline uint64_t gemv_shared_room(const myth_stream *s)
     return most > GEMV_STATIC_BYTES ? most - GEMV_STATIC_BYTES : 0;
 }
 
-/* n_group groups of rows; blocks that share the tiles: enough to fill the device with what each takes of it. Parts the
+/* The grid for n_group groups of rows: as many blocks share the tiles as run on the device at once. It also divides the
  * prefetch budget of a multiprocessor among its blocks, and that of a block among its rows. */
 static inline dim3 gemv_grid(const myth_stream *s, gemv_shape &g, uint32_t n_group, int rows, uint64_t shared_bytes)
 {
@@ -708,13 +713,13 @@ static inline dim3 gemv_grid(const myth_stream *s, gemv_shape &g, uint32_t n_gro
 
 #define GEMV_BOUNDS(R) __launch_bounds__(GEMV_BLOCK, (R) == 1 ? 2 : 1)
 
-/* An instance of a kernel, as a value that tells a generic lambda its template arguments. */
+/* An instance of a kernel: a value from whose type a generic lambda reads the template arguments. */
 template <int TYPE, int PATH, int ROWS> struct gemv_case {
     enum { T = TYPE, MODE = PATH, R = ROWS };
 };
 
-/* run(gemv_case) with the most rows at once whose bytes(gemv_case) fit into the room, without many to spare. False when
- * not even one row fits: nothing ran. */
+/* Calls run(gemv_case) with as many rows at once as bytes(gemv_case) fit the shared memory, but not many more than
+ * there are. False when not even one row fits; then nothing ran. */
 template <int T, int MODE, int MANY, typename BYTES, typename RUN>
 static inline bool gemv_pick_rows(uint32_t n_rows, uint64_t room, const BYTES &bytes, const RUN &run)
 {
@@ -731,7 +736,7 @@ static inline bool gemv_pick_rows(uint32_t n_rows, uint64_t room, const BYTES &b
         return false;
     return true;
 }
-/* The same for a matrix's type in a mode. MANY: the most rows that quantised types and 2-byte floats take at once. */
+/* The same for a matrix's type in a mode. MANY is the most rows at once for quantised types and 2-byte floats. */
 template <int MANY, typename BYTES, typename RUN>
 static inline bool gemv_pick(int type, int mode, uint32_t n_rows, uint64_t room, const BYTES &bytes, const RUN &run)
 {

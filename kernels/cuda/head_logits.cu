@@ -1,7 +1,7 @@
 /* head_logits.cu   y[0..n_vocab) = cap(W x[0,:])
  *
  * Shapes     x [dim], y [n_vocab] f32; W [n_vocab, dim] of any type in planar form
- * Precision  as head_topk, the same bits
+ * Precision  as in head_topk, to the same bits
  * Traffic    W once
  * Limit      DRAM bandwidth; one launch, tiles of the vocabulary shared by blocks (gemv.cuh) */
 #include "gemv.cuh"

@@ -1,31 +1,31 @@
-/* head_topk.cu   per row: the k best of cap(W x) + bias under a mask, log-sum-exp and entropy over the allowed ids,
- * asked logits
+/* head_topk.cu   for each row: the k best of cap(W x) + bias under a mask, log-sum-exp and entropy over the allowed
+ *                ids, and the logits that were asked for
  *
  * Shapes     x [n_rows, dim] f32, W [n_total, dim] of any type in planar form; masks, biases, asked ids per row (ops.h)
- * Work       up to 8 rows at a time, two launches. First: each of n_worker blocks takes every n_worker-th tile of
- *            MYTH_HEAD_TILE ids, leaves the tile's logits in shared memory, edits them, reduces them to (max, sum
- *            e^(x-m), sum e^(x-m) (x-m)) and keeps its own k best. Then: one block a row joins sums and lists. [rows,
- *            vocabulary] never exists
- * Order      (logit descending, id ascending) is one u64: the bits of the logit in their order, then the complement of
- *            the id; keys are distinct, so no result depends on who came first. Sums of a tile have a fixed order,
- *            tiles are joined by a fixed tree
- * Precision  logits as proj in decode, on either path; tile sums in f32, their join in f64
- * Scratch    sums f32 [rows][n_tile][4], lists u64 [rows][k][n_worker] of up to CUDA_HEAD_ROWS rows: cuda_work_topk
- *            (work.h)
+ * Work       up to 8 rows at a time, in two launches. In the first, each of n_worker blocks takes every n_worker-th
+ *            tile of MYTH_HEAD_TILE ids: it computes the tile's logits into shared memory, handles asked ids, biases
+ *            and mask, reduces the tile to (max, sum e^(x-m), sum e^(x-m) (x-m)) and keeps its own k best. In the
+ *            second, one block per row joins sums and lists. The logits of a whole row never exist
+ * Order      a key is one u64 that orders by descending logit, then ascending id: the bits of the logit, made to
+ *            compare as the numbers do, then the complement of the id. Keys are distinct, so no result depends on which
+ *            block came first. The sums of a tile have a fixed order, and tiles are joined by a fixed tree
+ * Precision  logits as proj in decode, also in prefill steps; the sums of a tile in f32, over tiles in f64
+ * Scratch    for up to CUDA_HEAD_ROWS rows: sums f32 [rows][n_tile][4], lists u64 [rows][k][n_worker] (cuda_work_topk
+ *            in work.h)
  * Traffic    W once per 8 rows
  * Limit      DRAM bandwidth */
 #include "gemv.cuh"
 
 enum {
-    HEAD_SORT = 2048, /* keys a worker sorts: k kept and a tile's */
+    HEAD_SORT = 2048, /* keys that a worker sorts: the k kept ones and those of a tile */
     HEAD_JOIN_BLOCK = 1024,
-    HEAD_JOIN_SORT = 4096, /* keys the join sorts: k kept and the next that pass */
+    HEAD_JOIN_SORT = 4096, /* keys that the join sorts: the k kept ones and the next candidates */
 };
 static_assert((int)MYTH_TOPK_MAX + (int)MYTH_HEAD_TILE <= (int)HEAD_SORT, "a tile and the list");
 static_assert((int)MYTH_TOPK_MAX + 2 * (int)HEAD_JOIN_BLOCK <= (int)HEAD_JOIN_SORT, "the list and two rounds");
 static_assert((int)CUDA_HEAD_WORKERS <= (int)HEAD_JOIN_BLOCK, "a round has an entry of every worker");
 
-typedef unsigned long long head_key; /* 0: none */
+typedef unsigned long long head_key; /* 0 = no key */
 
 struct head_op {
     gemv_matrix m;
@@ -41,7 +41,7 @@ struct head_op {
 
 static __device__ __forceinline__ head_key head_key_of(float logit, uint32_t id)
 {
-    const uint32_t bits = __float_as_uint(logit + 0.0f); /* -0 becomes 0: they tie */
+    const uint32_t bits = __float_as_uint(logit + 0.0f); /* -0 becomes 0, since they are equal */
     const uint32_t order = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
     return (head_key)order << 32 | (uint32_t)~id;
 }
@@ -62,7 +62,7 @@ static __device__ __forceinline__ head_key warp_best(head_key key MYTH_CALLER)
     return key;
 }
 
-/* n keys, a power of two, into descending order; the whole block, between barriers. */
+/* Sorts n keys into descending order; n is a power of two. The whole block calls it, between barriers. */
 static __device__ __forceinline__ void sort_keys(head_key *key, uint32_t n)
 {
 #pragma unroll 1
@@ -92,7 +92,8 @@ static __device__ __forceinline__ uint32_t power_above(uint32_t n)
 
 /* ---- tiles ---- */
 
-/* Asked logits, then biases and mask on the tile's logits x[0..n) of one row; one warp. */
+/* For the tile's logits x[0..n) of one row: writes those that were asked for, then applies biases and mask. One warp.
+ */
 static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uint32_t row, uint32_t first, uint32_t n)
 {
     const uint32_t l = (uint32_t)lane();
@@ -110,7 +111,7 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
         const int32_t from = p.bias_off[row], to = p.bias_off[row + 1];
 #pragma unroll 1
         for (int32_t i0 = from; i0 < to;
-             i0 += 32) { /* 32 at a time; those of this tile in their order, by one lane each */
+             i0 += 32) { /* 32 biases at a time; one lane adds each that belongs to this tile, in their order */
             const int32_t i = i0 + (int32_t)l;
             const uint32_t id = i < to ? (uint32_t)p.bias_id[i] : 0xffffffffu;
             const float bias = i < to ? p.bias[i] : 0.0f;
@@ -137,7 +138,7 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     __syncwarp();
 }
 
-/* The tile's sums of one row, the same in all lanes; one warp. */
+/* The sums of one row of the tile, the same in all lanes. One warp. */
 static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
 {
     float most = -INFINITY, sum = 0.0f, sum_x = 0.0f;
@@ -155,7 +156,7 @@ static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
     return make_float4(most, warp_sum(sum), warp_sum(sum_x), 0.0f);
 }
 
-/* The tile's keys of row r that pass the k best so far join them; the whole block. */
+/* Adds the tile's keys of row r to the k best so far, if they are better. The whole block. */
 static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key, unsigned *n_passed, const float *x,
                                                  uint32_t r, uint32_t first, uint32_t n, bool is_first_tile)
 {
@@ -186,7 +187,7 @@ static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key
         for (uint32_t i = threadIdx.x; i < p.k; i += GEMV_BLOCK)
             list[(uint64_t)i * p.n_worker] = key[i];
     }
-    __syncthreads(); /* before the next row's keys, and its reader of this list, come */
+    __syncthreads(); /* before the next row writes its keys, and reads this list */
 }
 
 template <int T> struct head_rows {
@@ -207,7 +208,7 @@ static __global__ void GEMV_BOUNDS(R)
     MYTH_SHARED(unsigned, n_passed, 1);
     float *const logits = (float *)(void *)(stage + ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15));
     const uint32_t j = threadIdx.x % GEMV_LANES, n_valid = min((uint32_t)R, p.n_rows - p.row0), w = (uint32_t)warp();
-    key[threadIdx.x] = 0; /* with k = 1 this thread's best, in memory: registers are short beside the product */
+    key[threadIdx.x] = 0; /* for k = 1: this thread's best. In memory, because the product needs the registers */
     grid_dependency_wait();
     gemv_stage_rows<T, MODE, R>(stage, g, p.x, p.row0);
     __syncthreads();
@@ -277,7 +278,7 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
     MYTH_SHARED(head_key, key, HEAD_JOIN_SORT);
     MYTH_SHARED(double, part, 32);
     MYTH_SHARED(float, most32, 32);
-    MYTH_SHARED(unsigned, n_key, 2); /* keys in the buffer, and those of the last round */
+    MYTH_SHARED(unsigned, n_key, 2); /* how many keys are in the buffer, and how many came in the last round */
     const uint32_t r = blockIdx.x, tid = threadIdx.x;
     const uint64_t row = p.row0 + r;
     grid_dependency_wait();
@@ -304,8 +305,8 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
         n_key[0] = 0;
     }
 
-    /* The lists lie best first across all workers: when a round of at least one entry per worker brings nothing,
-     * nothing more will come. */
+    /* Every list is sorted, best first. So when a round with at least one entry of each worker adds no key, no later
+     * entry can. */
     const head_key *lists = p.lists + (uint64_t)r * p.k * p.n_worker;
     const uint64_t n_all = (uint64_t)p.k * p.n_worker;
     head_key worst = 0;

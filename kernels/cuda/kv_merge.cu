@@ -1,10 +1,11 @@
-/* kv_merge.cu   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded
+/* kv_merge.cu   copies the scratch rows of runs that are not ephemeral into their pages or rings; scratch and cache
+ *               have the same type, so nothing is rounded
  *
  * Shapes     k_new, v_new [n_head_kv, cap_rows, head_dim] of the cache type; n_run records
  * Traffic    2 * rows * n_head_kv * (K row + V row)
- * Limit      launch latency: a step's rows are at most a few MB. A warp copies a row; PART blocks share a run's rows of
- *            one head
- * Gap        a run's rows lie past its gap, whose whole pages have no entry in the table */
+ * Limit      launch latency, since a step's rows are at most a few MB. A warp copies a row; PART blocks share the rows
+ *            of a run for one head
+ * Gap        the rows of a run come after its gap; pages wholly in the gap have no entry in the table */
 #include "attn.cuh"
 
 enum { THREADS = 128, WARPS = THREADS / 32, PART = 8 };
@@ -12,7 +13,7 @@ enum { THREADS = 128, WARPS = THREADS / 32, PART = 8 };
 struct merge_job {
     kv_map kv;
     const int *runs;
-    bool has_k; /* else V alone is kept */
+    bool has_k; /* false: the cache has values only */
 };
 
 template <typename T>
@@ -31,8 +32,8 @@ static __global__ void kv_merge_k(const merge_job j)
         return;
     const kv_run r = kv_read_run(j.kv, rec);
     const uint32_t n_bytes = is_v ? j.kv.v_bytes : j.kv.k_bytes;
-    uint32_t first =
-        j.kv.is_ring && n_rows > j.kv.page_tok ? n_rows - j.kv.page_tok : 0; /* earlier ones would be overwritten */
+    uint32_t first = j.kv.is_ring && n_rows > j.kv.page_tok ? n_rows - j.kv.page_tok
+                                                            : 0; /* later rows of the run overwrite those before */
     for (uint32_t i = first + blockIdx.x % PART * WARPS + (uint32_t)warp(); i < n_rows; i += PART * WARPS) {
         const unsigned char *src = kv_row(j.kv, r, head, r.pos0 + i, is_v);
         unsigned char *dst = kv_cached_row(j.kv, r, head, r.pos0 + i, is_v);

@@ -1,15 +1,15 @@
-/* kv_store.cuh - one row of keys or values as the cache stores it.
+/* kv_store.cuh - stores one row of keys or values in a cache type.
  *
- * Precision  f16 and bf16 to nearest even; q8_0: blocks of 32 with scale largest magnitude / 127, codes to nearest,
- *            ties away from zero; a value that is not finite has code 0 */
+ * Precision  f16 and bf16 are rounded to nearest even. q8_0: the scale of a block of 32 is its largest magnitude / 127;
+ *            codes are rounded to nearest, ties away from zero; a value that is not finite gets code 0 */
 #ifndef MYTH_CUDA_KV_STORE_CUH
 #define MYTH_CUDA_KV_STORE_CUH
 
 #include "common.cuh"
 
-/* src[0..n) times `factor` to dst. The first N_WARP warps of the block share the row; 1: the calling warp has it alone.
- * src is volatile: other blocks may have written it. Not inlined, so that it takes no registers of the products it
- * follows. */
+/* Stores src[0..n) times `factor` at dst. The first N_WARP warps of the block share the row; with N_WARP 1 the calling
+ * warp stores it alone. src is volatile because other blocks may have written it. The function is not inlined, so that
+ * it takes no registers from the products before it. */
 template <int N_WARP>
 static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst, int type, const volatile float *src,
                                                               uint32_t n, float factor)
@@ -31,7 +31,7 @@ static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst
         const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
                     inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
         const float code = roundf(v * inverse);
-        const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have none */
+        const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have no code */
         unsigned char *block = dst + (uint64_t)b * 34;
         block[2 + l] = (unsigned char)(is_code ? (int8_t)code : 0);
         if (l < 2)

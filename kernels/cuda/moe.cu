@@ -1,14 +1,15 @@
-/* moe.cu   out[i,:] = W_e x[i / share,:]   for the entries i of every expert e, by slots of two rows (moe.cuh)
+/* moe.cu   out[i,:] = W x[i / share,:]   for every entry i, with the matrix W of its expert, in slots of two rows
+ *          (moe.cuh)
  *
- * Work       grid.x: an expert each or, where there are fewer entries, an entry each, of which the first of every
- *            expert works for all; grid.y blocks share the expert's tiles. Entries are staged R at a time, as
- *            gemv_stage_rows does with rows side by side
- * Bits       a row's are its own: neither the other entries nor the grid matter
- * Traffic    an expert's matrices once per R of its entries
- * Limit      DRAM bandwidth in decode; prefill would gain by tensor cores where experts have many entries */
+ * Work       an index of grid.x is an expert. Where there are fewer entries than experts it is an entry, and the block
+ *            of an expert's first entry computes all of that expert. grid.y blocks share the expert's tiles. Entries
+ *            are staged R at a time, as gemv_stage_rows stages neighbouring rows
+ * Bits       the bits of an entry depend neither on the other entries nor on the grid
+ * Traffic    an expert's matrices, once for every R of its entries
+ * Limit      DRAM bandwidth in decode. In prefill, tensor cores would be faster where experts have many entries */
 #include "moe.cuh"
 
-/* The expert of this block and its entries; empty where another block has them. */
+/* The expert of this block and its entries; no entries where another block computes them. */
 struct moe_span {
     uint32_t expert, from, to;
 };
@@ -16,7 +17,7 @@ struct moe_span {
 static __device__ __forceinline__ moe_span moe_span_of(const moe_job &m)
 {
     moe_span s = {blockIdx.x, 0, 0};
-    if (m.is_by_entry) { /* the last expert that starts at or before this place */
+    if (m.is_by_entry) { /* find the last expert whose entries start at or before this one */
         uint32_t lo = 0, hi = m.n_expert;
         while (hi - lo > 1) {
             const uint32_t mid = (lo + hi) / 2;
@@ -34,7 +35,7 @@ static __device__ __forceinline__ moe_span moe_span_of(const moe_job &m)
     return s;
 }
 
-/* What gemv_tiles asks, for the entries order[from...] of one expert. */
+/* The answers that gemv_tiles needs, for the entries order[from...] of one expert. */
 template <int T> struct moe_op {
     const moe_job &m;
     uint32_t n_in, expert, from;
@@ -57,8 +58,8 @@ template <int T> struct moe_op {
     __device__ __forceinline__ void done(uint32_t) const {}
 };
 
-/* Entries order[from..from + R - 1], past the last the last again, as gemv_stage_rows lays rows. A barrier must follow.
- */
+/* Stages the rows of entries order[from..from + R - 1] in the layout of gemv_stage_rows. The last entry stands in for
+ * those past it. A barrier must follow. */
 template <int T, int MODE, int R>
 static __device__ __forceinline__ void moe_stage(unsigned char *stage, const gemv_shape &g, const moe_job &m,
                                                  uint32_t from, uint32_t to)
@@ -79,7 +80,7 @@ static __device__ __forceinline__ void moe_stage(unsigned char *stage, const gem
     }
 }
 
-/* Of gemv_tiles': the entries at hand take registers of their own. */
+/* The UNROLL of gemv_tiles, smaller than usual because the entries take registers too. */
 static __host__ __device__ constexpr int moe_unroll(int type, int mode, int rows)
 {
     return type == MYTH_Q4_0 && rows == 1 ? gemv_unroll(type, mode, rows) - 1 : gemv_unroll(type, mode, rows);

@@ -1,10 +1,10 @@
-/* moe_down.cu   y[r,:] = sum over the slots of weight[r, slot] * (Wd_e h[r * k + slot,:])
+/* moe_down.cu   y[r,:] = sum over the slots of weight[r, slot] * (Wd h[r * k + slot,:]), Wd being the slot's expert's
  *
  * Shapes     h f32 [n_rows * k, d_ff]; Wd of all experts stacked, [n_expert * dim, d_ff], planar form; part f32 [n_rows
  *            * k, dim]
- * Precision  as proj in decode; the slots are added in their order in f32, whichever expert was done first
- * Traffic    the matrices of experts with entries, once per 4 entries; part written and read
- * Limit      DRAM bandwidth in decode. Two launches: the products (moe.cu), the sums */
+ * Precision  as proj in decode; the slots are added in their order, in f32
+ * Traffic    the matrices of experts that have entries, once per 4 entries; part is written and read
+ * Limit      DRAM bandwidth in decode. There are two launches: the products (moe.cu), then the sums */
 #include "moe.cuh"
 
 enum { THREADS = 256 };

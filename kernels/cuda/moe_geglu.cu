@@ -1,9 +1,10 @@
-/* moe_geglu.cu   h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:])   for the entries i = r * k + slot of every expert e
+/* moe_geglu.cu   h[i,:] = gelu_tanh(Wg x[r,:]) * (Wu x[r,:])   for every entry i = r * k + slot, with the matrices Wg
+ *                and Wu of its expert
  *
  * Shapes     x f32 [n_rows, dim], h f32 [n_rows * k, d_ff]; Wg, Wu in stacks of [n_expert * expert_rows, dim], one
  *            type, planar form
  * Precision  as proj in decode: f32, or int8 x for quantised weights in fast mode
- * Traffic    the matrices of experts with entries, once per 4 entries
+ * Traffic    the matrices of experts that have entries, once per 4 entries
  * Limit      DRAM bandwidth in decode. One launch (moe.cu) */
 #include "moe.cuh"
 

@@ -1,20 +1,20 @@
-/* moe_route.cu   the k best experts of every row, their weights, and all entries sorted by expert
+/* moe_route.cu   chooses the k best experts of every row, computes their weights, and sorts all entries by expert
  *
- *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],  z_0 >= z_1 >= .. the row's k
- *   largest logits
+ *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j], where z_0 >= z_1 >= .. are the k
+ *   largest logits of the row and s is logit_scale
  *
  * Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k], k <= 32; offset [n_expert + 1];
  *            order [n_rows * k]
- * Order      a row per warp: the largest logit k times, ties and NaN as in cpu/moe_route.c. Then a thread per expert
- *            reads all ids in order, so an expert's entries ascend whatever the timing
+ * Order      one warp per row finds the largest remaining logit, k times; ties and NaN as in cpu/ref/moe_route.c. Then
+ *            one thread per expert reads all ids in order, so the entries of an expert ascend whatever the timing
  * Precision  f32; expf of the library
- * Limit      launch latency in decode. In prefill one block reads n_rows * k ids per 512 experts: the same address in
- *            all threads */
+ * Limit      launch latency in decode. In prefill one block reads n_rows * k ids for every 512 experts; all threads
+ *            read the same address */
 #include "common.cuh"
 
 enum { THREADS = 512, PER_LANE = MYTH_EXPERT_MAX / 32 };
 
-/* Larger is better: logits in the order of their numbers, NaN below all. */
+/* A number that orders logits as their values do, larger is better; NaN is below all. */
 static __device__ __forceinline__ uint32_t rank_of(float z)
 {
     const uint32_t bits = __float_as_uint(z == 0.0f ? 0.0f : z);
@@ -24,7 +24,7 @@ static __device__ __forceinline__ uint32_t rank_of(float z)
 static __device__ void choose(const float *z, const float *expert_scale, int *id, float *weight, uint32_t n_expert,
                               uint32_t k, float logit_scale)
 {
-    uint32_t taken = 0; /* a bit per expert of this lane's */
+    uint32_t taken = 0; /* one bit for each expert of this lane */
     int own = 0;
     float own_z = 0.0f, best_z = 0.0f;
     for (uint32_t j = 0; j < k; j++) {

@@ -1,8 +1,8 @@
 /* norm_ffn_geglu.cu   x += RMS(pend) * w_post;  xn = RMS(x) * w;  h[r,:] = gelu_tanh(Wg xn) * (Wu xn)
  *
  * Shapes     x, pend [n_rows, dim], h, up [n_rows, d_ff] f32; Wg, Wu [d_ff, dim] of one type in planar form
- * Decode     one launch. Every block folds and norms the rows for itself; gate and up of an output are summed by the
- *            same lanes; the block that is the last to have read x writes it back. `xn` and `up` are not touched
+ * Decode     one launch. Every block does the prologue and the norm for itself. The same lanes sum gate and up of an
+ *            output. The last block that has read x writes it back. `xn` and `up` are not used
  * Prefill    rms_norm, two products (gemm.cuh), geglu
  * Precision  as proj; the statistics in f32
  * Traffic    both matrices once per 8 rows; x, pend, w_post and w once per block
@@ -48,7 +48,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-/* As few launches as there are counters for. */
+/* Launches the kernel, several times where there are more groups of rows than counters. */
 template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, ffn_op p)
 {
     const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
@@ -60,7 +60,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape 
     }
 }
 
-/* False when the rows do not fit a block's shared memory, or the matrices differ in type: nothing ran. */
+/* False when the rows do not fit the shared memory of a block, or the matrices differ in type; then nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     const myth_dtype t = a->w_gate.dtype;

@@ -1,14 +1,15 @@
 /* norm_qkv_rope_store.cu   x = (x + RMS(pend) * w_post) * x_scale;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;
- * per head RMS, rope;
- *                          q * q_scale to `q`, k and v in the cache's types to the scratch
+ *                          then for each head RMS and rope; q * q_scale goes to `q`, k and v in the cache's types go to
+ *                          the scratch
  *
  * Shapes     x, pend [n_rows, dim] f32; Wq [n_head * head_dim, dim], Wk, Wv [n_head_kv * head_dim, dim] of one type in
  *            planar form; rope [n_rows, head_dim / 2, 2]; q [n_rows, n_head, head_dim]; k_new, v_new [n_head_kv,
  *            cap_rows, head_dim]
- * Forms      Wv, or both, may be missing; V is then what K was before its norm; V may be normed; K need not be stored
- * Decode     one launch. Every block folds and norms the rows for itself; rows of [Wq; Wk; Wv] are shared out in tiles;
- *            raw sums go to `qkv`, and the block that brings a head's last tile norms, turns and stores the head, one
- *            warp per row. The block that is the last to have read x writes it back. `xn` is not touched
+ * Forms      Wv, or Wk and Wv, may be missing. Without Wv alone, V is K as it was before its norm. V may be normed. K
+ *            need not be stored (ops.h)
+ * Decode     one launch. Every block does the prologue and the norm for itself. Blocks take tiles of the rows of [Wq;
+ *            Wk; Wv] and write raw sums to `qkv`. The block that finishes the last tile of a head norms, rotates and
+ *            stores the head, one warp per row. The last block that has read x writes it back. `xn` is not used
  * Prefill    rms_norm, three products (gemm.cuh), qkv_rope_store
  * Precision  as proj; statistics in f32; k and v rounded once
  * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
@@ -22,11 +23,11 @@ struct qkv_op {
     float *raw; /* q [n_rows, n_head * head_dim], then k and v [n_rows, n_head_kv * head_dim] */
     const float *n_q, *n_k, *rope;
     float *q;
-    unsigned char *k_new, *v_new; /* k_new nullptr: V alone is kept */
-    unsigned *counter;            /* per group of rows: 1 + heads of all three */
+    unsigned char *k_new, *v_new; /* k_new nullptr = only V is stored */
+    unsigned *counter;            /* for each group of rows: 1, and one for each head of q, k and v */
     uint64_t k_row_bytes, v_row_bytes;
     uint32_t n_in, n_q_out, n_kv_out, n_out, n_rows, row0, cap_rows, n_head, n_head_kv,
-        head_dim; /* n_out: of the matrices given */
+        head_dim; /* n_out: rows of all matrices that are given */
     float eps, q_scale;
     int type_k, type_v;
     bool v_is_k, has_v_norm;
@@ -36,7 +37,7 @@ struct qkv_op {
     } /* of this block */
 };
 
-/* rsqrt(mean(x^2) + eps) of one row of a head; one warp. */
+/* rsqrt(mean(x^2) + eps) of one row of a head. One warp. */
 static __device__ __forceinline__ float head_scale(const volatile float *x, uint32_t head_dim, float eps)
 {
     float ss = 0.0f;
@@ -46,7 +47,7 @@ static __device__ __forceinline__ float head_scale(const volatile float *x, uint
     return 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
 }
 
-/* Head norm and rope of one row of a head, in place, times `factor`; one warp. */
+/* Head norm, rope and a factor for one row of a head, in place. One warp. */
 static __device__ __forceinline__ void turn_row(volatile float *x, const float *norm, const float *rope,
                                                 uint32_t head_dim, float eps, float factor)
 {
@@ -66,8 +67,8 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
     __syncwarp();
 }
 
-/* V of a head where it is what K was before its norm; one warp. Not inlined: few models have it, and it takes no
- * registers of the products. */
+/* Stores V of a head where V is K as it was before its norm. One warp. It is not inlined, so that it takes no registers
+ * from the products: few models need it. */
 static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, const volatile float *x, uint64_t row)
 {
     kv_store_row<1>(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
@@ -87,7 +88,7 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
              : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
     const uint64_t row = (uint64_t)kv * p.cap_rows + r;
     if (!is_q && !is_v && p.v_is_k) {
-        store_raw_key(p, x, row); /* before the key is turned in its place */
+        store_raw_key(p, x, row); /* before the key is rotated in place */
         if (!p.k_new)
             return;
     }
@@ -129,7 +130,7 @@ template <int T, int R> struct qkv_tiles {
         if (2 * slot + 1 < n_out())
             put(2 * slot + 1, r, v1);
     }
-    /* The heads that the tile touches: whoever brings the last of a head's tiles finishes it. */
+    /* Called after a tile. Finishes each head of the tile whose other tiles are all done. */
     __device__ __forceinline__ void done(uint32_t tile) const
     {
         const uint32_t first = tile * tile_out, last = min(first + tile_out, n_out()) - 1,
@@ -162,7 +163,7 @@ static __global__ void GEMV_BOUNDS(R)
     gemv_tiles<T, MODE, R, gemv_unroll_less(T, MODE, R)>(g, stage, g.n_rows - p.first_row<R>(), op);
 }
 
-/* As few launches as there are counters for. */
+/* Launches the kernel, several times where there are more groups of rows than counters. */
 template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape g, qkv_op p)
 {
     const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
@@ -174,7 +175,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape 
     }
 }
 
-/* False when the rows do not fit a block's shared memory, or the matrices differ in type: nothing ran. */
+/* False when the rows do not fit the shared memory of a block, or the matrices differ in type; then nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     const myth_dtype t = a->w_q.dtype;

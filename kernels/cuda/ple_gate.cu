@@ -1,9 +1,10 @@
 /* ple_gate.cu   x[r,:] += RMS(pend[r,:]) * w_post;   h[r,:] = gelu_tanh(W x[r,:]) * p[r,:]
  *
  * Shapes     x, pend f32 [n_rows, dim]; W any type [n_ple, dim]; p f32, rows p_stride apart; h f32 [n_rows, n_ple]
- * Precision  f32; the product as proj's
- * Traffic    the product's; x read and written once more
- * Limit      launch latency in decode: a fold, the product, the gate. One block per row in the first and the last */
+ * Precision  f32; the product as in proj
+ * Traffic    that of the product; x is read and written once more
+ * Limit      launch latency in decode. There are three launches: the prologue, the product, the gate. The first and the
+ *            last have one block per row */
 #include "rows.cuh"
 
 enum { THREADS = 256 };

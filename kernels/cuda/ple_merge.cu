@@ -1,11 +1,12 @@
-/* ple_merge.cu   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r],
- * else r
+/* ple_merge.cu   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * table[id, l, :]),   id =
+ *                ids[r], or r without ids; row 0 where ids[r] is outside the table
  *
- * Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type [n_table, n_layer * n_ple] in the device's form,
- *            or f32 without ids
+ * Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; table [n_table, n_layer * n_ple] of any type in the
+ *            device's form, or f32 without ids
  * Precision  f32
- * Traffic    p read and written, a row of T: n_layer * n_ple * (8 + the type's bytes) a row
- * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per layer of a row; elements one by one */
+ * Traffic    n_layer * n_ple * (8 + bytes of a table value) a row: p is read and written, a row of the table is read
+ * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per layer of a row; elements are read one
+ *            by one */
 #include "gemv.cuh"
 
 enum { THREADS = 128 };

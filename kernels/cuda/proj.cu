@@ -1,12 +1,11 @@
 /* proj.cu   y[r,:] = W x[r,:]
  *
  * Shapes     x [n_rows, n_in], y [n_rows, n_out] f32; W [n_out, n_in] of any type in planar form
- * Precision  exact: f32 products and sums; fast: in decode int8 x for Q8_0 and Q4_0, f32 for the other types; in
+ * Precision  exact mode: f32 products and sums. Fast mode: in decode int8 x for Q8_0 and Q4_0, f32 for other types; in
  *            prefill f16 tiles (gemm.cuh)
  * Traffic    W once per 8 rows in decode, once per tile of rows in prefill
- * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks
- *            (gemv.cuh), whatever the width of a row: past the shared memory of a block a row is staged in slabs, once
- *            per tile */
+ * Limit      decode: DRAM bandwidth; prefill: tensor cores. Decode is one launch in which blocks share tiles of outputs
+ *            (gemv.cuh). A row that is too wide for the shared memory of a block is staged in slabs, once per tile */
 #include "gemm.cuh"
 #include "gemv.cuh"
 
@@ -47,9 +46,9 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-/* The same a row at a time, staged a slab of n_slab chunks at a time: once when the slab is the whole row, else once
- * per tile. Slabs are whole rounds of the 8 lanes, so that every lane adds the same chunks in the same order: the same
- * bits whatever the slab. */
+/* The same for one row at a time, of which a slab of n_slab chunks is staged at a time: once when the slab is the whole
+ * row, else once per tile. Slabs are whole rounds of the 8 lanes, so that every lane adds the same chunks in the same
+ * order and bits do not depend on the slab. */
 template <int T, int MODE>
 static __global__ void GEMV_BOUNDS(1) proj_slabs_k(gemv_shape g, proj_op p, const float *x, uint32_t n_slab)
 {
@@ -76,7 +75,7 @@ static __global__ void GEMV_BOUNDS(1) proj_slabs_k(gemv_shape g, proj_op p, cons
             slab.n_in = slab.n_chunk * values;
             slab.n_rows = 1;
             if (n_slab < g.n_chunk || tile == blockIdx.y) {
-                __syncthreads(); /* everyone is done with the slab before this one */
+                __syncthreads(); /* all threads are done with the slab before this one */
                 gemv_stage_rows<T, MODE, 1>(stage, slab, x + (uint64_t)p.row0 * g.n_in + (uint64_t)base * values, 0);
                 __syncthreads();
             }
@@ -90,7 +89,7 @@ static __global__ void GEMV_BOUNDS(1) proj_slabs_k(gemv_shape g, proj_op p, cons
 
 template <int T, int MODE> static void launch_slabs(myth_stream *s, gemv_shape g, const proj_op &p, const float *x)
 {
-    enum { ROUND = GEMV_LANES }; /* chunks of a slab come in multiples */
+    enum { ROUND = GEMV_LANES }; /* a slab has a multiple of ROUND chunks */
     const uint32_t values = g.n_in / g.n_chunk;
     const uint64_t n_round = gemv_shared_room(s) / gemv_stage_bytes<MODE>(ROUND * values, 1);
     if (!n_round) {
@@ -115,8 +114,8 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape 
     }
 }
 
-/* One launch for any row count and width, so that a step's bits do not depend on how much shared memory there is. Rows
- * in int8 have no slabs: they fit on every card up to 70,000 values. */
+/* One launch for any number and width of rows, so that bits do not depend on how much shared memory there is. Rows in
+ * int8 need no slabs: up to 70,000 values fit on every card. */
 static void decode(myth_stream *s, const struct myth_proj_args *a)
 {
     const int type = a->w.dtype, mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);

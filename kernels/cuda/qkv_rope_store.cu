@@ -1,13 +1,12 @@
-/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
- * into the step's
- *                     scratch; v may be what k was before its norm
+/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;   k_new = rope(RMS(k) * n_k);   v_new = v, or RMS(v) with
+ *                     has_v_norm; with v_is_k, v is k as it was before its norm
  *
  * Shapes     qkv f32: q [n_rows, n_head, head_dim], k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv,
  *            cap_rows, head_dim]
- * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
- * Precision  f32; k and v rounded once, to nearest even; q8_0: scale amax / 127, codes to nearest, ties away
- * Traffic    rows * heads * head_dim * (4 + the type's bytes)
- * Limit      DRAM bandwidth in prefill; decode has this in its fused op. One block per (row, head) */
+ * Rope       rotates the pairs (i, i + head_dim / 2), as the published Gemma weights want it
+ * Precision  f32; k_new and v_new are rounded once, to the cache type (kv_store.cuh)
+ * Traffic    rows * heads * head_dim * (4 + bytes of a cached value)
+ * Limit      DRAM bandwidth in prefill; in decode the fused op does this. One block per (row, head) */
 #include "kv_store.cuh"
 
 enum { THREADS = 128 };

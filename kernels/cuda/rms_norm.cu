@@ -1,10 +1,11 @@
-/* rms_norm.cu   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps)
- * * w
+/* rms_norm.cu   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;
+ *               y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
  *
- * Shapes     y, x, pend f32 [n_rows, dim]; w, w_post f32 [dim], w_post and pend optional
+ * Shapes     y, x, pend f32 [n_rows, dim]; w, w_post f32 [dim]; w_post and pend are optional
  * Precision  f32
  * Traffic    rows * dim * (2 reads, 2 writes, 2 reads that hit L1) * 4 bytes
- * Limit      prefill: DRAM bandwidth; decode has this in its fused ops. One block per row: nobody else reads its x */
+ * Limit      prefill: DRAM bandwidth; in decode the fused ops do this. One block per row, the only one that reads its x
+ */
 #include "rows.cuh"
 
 enum { THREADS = 256 };
@@ -22,7 +23,7 @@ static __global__ void rms_norm_k(float *y, float *x, const float *pend, const f
         for (uint32_t i = threadIdx.x; i < dim; i += THREADS)
             x[i] = row_fold(x, pend, w_post, scale, x_scale, i);
     }
-    const float scale = row_scale(x, dim, eps, sums); /* a thread reads what it wrote itself */
+    const float scale = row_scale(x, dim, eps, sums); /* a thread reads elements that it wrote itself */
     for (uint32_t i = threadIdx.x; i < dim; i += THREADS)
         y[i] = x[i] * scale * w[i];
 }

@@ -1,14 +1,15 @@
-/* rope_table.cu   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, (1, 0) above
+/* rope_table.cu   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, else (1, 0)
  *
  * Shapes     table f32 [n_rows, head_dim / 2, 2]; pos i32 [n_rows]
- * Precision  the angle is counted in turns, as an integer phase: 2^64 is one turn, so pos * step wraps exactly and a
- *            position of 2^31 costs 2^31 roundings of a step, 2^-33 of a turn. Steps come from the host in its widest
- *            float. An eighth of a turn at most is left for sinf and cosf: 1.5e-7 in all
- * Traffic    4 * n_rows * head_dim bytes written
- * Limit      launch latency; once a step for all layers */
+ * Precision  the angle is an integer phase in which 2^64 is one turn, so that pos * step wraps around exactly. The
+ *            step, the angle of one position, is computed by the host in its widest float; its rounding, times a
+ *            position of 2^31, is 2^-33 of a turn. At most an eighth of a turn is left for sinf and cosf. The error is
+ * 1.5e-7 in all
+ * Traffic    writes 4 * n_rows * head_dim bytes
+ * Limit      launch latency; it runs once a step for all layers */
 #include "attn.cuh"
 
-enum { THREADS = 128, PART = 256 }; /* pairs of a launch: their steps are kernel arguments */
+enum { THREADS = 128, PART = 256 }; /* PART: pairs of a launch, whose steps are kernel arguments */
 
 struct rope_steps {
     uint64_t of[PART];
@@ -44,7 +45,7 @@ static __global__ void fold_steps_k(uint64_t *out, const rope_steps steps, uint3
         out[i] = steps.of[i];
 }
 
-/* Attention has no wider heads than 512. */
+/* Heads of attention are at most 512 wide, so 256 pairs suffice. */
 const uint64_t *cuda_fold_steps(myth_stream *s, const struct myth_key_fold *fold, uint32_t head_dim)
 {
     const struct cuda_device *d = cuda_of(s);
@@ -64,7 +65,7 @@ extern "C" void cuda_rope_table(myth_stream *s, const struct myth_rope_table_arg
     for (uint32_t first = 0; first < n_half; first += PART) {
         const uint32_t left = n_half - first, n = left < PART ? left : (uint32_t)PART;
         rope_steps steps;
-        for (uint32_t i = 0; i < PART; i++) /* no step: the angle stays 0 */
+        for (uint32_t i = 0; i < PART; i++) /* pairs without a step keep angle 0 */
             steps.of[i] = i < n && first + i < a->n_pair ? step_of(a->base, a->factor, first + i, a->head_dim) : 0;
         MYTH_LAUNCH(rope_table_k, a->n_rows, THREADS, 0, s)
         (cuda_ptr<float>(a->table), cuda_ptr<const int>(a->pos), steps, n_half, first, n);

@@ -1,13 +1,13 @@
-/* rows.cuh - the residual prologue over one row per block, as the small ops need it (the fused ones have their own).
+/* rows.cuh - the prologue for ops in which a block has one row. (The fused ops have their own, in gemv.cuh.)
  *
- * Precision  sums of squares in f32: a thread's own elements in order, then a fixed tree; bits depend on the width and
- *            the block only */
+ * Precision  sums of squares in f32: each thread adds its own elements in order, then a fixed tree adds the threads. So
+ *            bits depend on the width and the size of the block only */
 #ifndef MYTH_CUDA_ROWS_CUH
 #define MYTH_CUDA_ROWS_CUH
 
 #include "common.cuh"
 
-/* rsqrt(mean(x^2) + eps), the same in all threads of the block. */
+/* rsqrt(mean(x^2) + eps), in all threads of the block. */
 static __device__ __forceinline__ float row_scale(const float *x, uint32_t dim, float eps, float *shared32)
 {
     float ss = 0.0f;
@@ -16,7 +16,7 @@ static __device__ __forceinline__ float row_scale(const float *x, uint32_t dim, 
     return 1.0f / sqrtf(block_sum(ss, shared32) / (float)dim + eps);
 }
 
-/* Element i of the row with its pending branch, the sum times x_scale. */
+/* Element i of the row after the prologue: x[i] plus its pending branch, times x_scale. */
 static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale,
                                                  float x_scale, uint32_t i)
 {

@@ -1,9 +1,9 @@
 /* stream_cuda.cu - the streams of a CUDA device: pinned staging, marks, recorded steps.
  *
- * Staging    each stream has a ring of four pinned slots. A write copies into a slot and from there; a read lands in a
- *            slot and is copied out at the sync, or goes straight to its place when that came from myth_host_alloc. A
- *            slot is used again when its event says so; a sync frees the whole ring
- * Graphs     a recorded stream is a captured one: what ops launch is kept by the driver, their arguments with it
+ * Staging    each stream has a ring of four pinned slots. A write is copied into a slot and from there to the device. A
+ *            read goes to a slot and is copied out at the sync, or goes straight to its place when that memory came
+ *            from myth_host_alloc. A slot is used again when its event is done; a sync frees the whole ring
+ * Graphs     recording is CUDA's stream capture: the driver keeps what the ops launch, together with the arguments
  * Source     CUDA runtime API reference (stream capture, events) */
 #include "common.cuh"
 
@@ -13,8 +13,8 @@ enum { RING_N = CUDA_RING_SLOT_N, PIECE_ALIGN = 64 };
 
 /* ---- staging ---- */
 
-/* Reads whose copies are done go where the caller wants them: those before the mark, and those in `slot` (-1 = none).
- */
+/* Copies reads that have arrived in the ring to where the caller wants them: those before the mark, and those in `slot`
+ * (-1 = none). */
 static void deliver(struct cuda_stream *s, uint64_t mark, int slot)
 {
     int n_left = 0;
@@ -36,7 +36,7 @@ static void free_ring(struct cuda_stream *s)
     s->slot_used = 0;
 }
 
-/* Waits for everything issued; the ring is free again. */
+/* Waits for everything that was issued. After it the ring is free. */
 static bool finish(struct cuda_stream *s)
 {
     bool is_ok = cuda_keep(&s->base, cudaStreamSynchronize(s->stream), "synchronise");
@@ -47,7 +47,7 @@ static bool finish(struct cuda_stream *s)
     return is_ok;
 }
 
-/* Up to `want` bytes of the ring, at least one; NULL after a failure. */
+/* Takes up to `want` bytes of the ring, at least one; NULL after a failure. */
 static unsigned char *take_ring(struct cuda_stream *s, uint64_t want, uint64_t *got)
 {
     if (s->slot_used == s->slot_bytes) {
@@ -70,15 +70,15 @@ static unsigned char *take_ring(struct cuda_stream *s, uint64_t want, uint64_t *
     return p;
 }
 
-/* Where the host itself may write or read the view, everything issued being done; NULL when it lies on the device, or
- * after a failure. */
+/* Waits for everything that was issued and returns the host address of a view in mapped host memory; NULL when the view
+ * is on the device, or after a failure. */
 static unsigned char *mapped(myth_stream *base, myth_view v)
 {
     return v.buf->host && cuda_enter(base) && finish(cuda_stream_of(base)) ? (unsigned char *)v.buf->host + v.off
                                                                            : NULL;
 }
 
-/* Whether it lies in memory of myth_host_alloc. */
+/* True when the bytes at p are in memory from myth_host_alloc. */
 static bool is_pinned(const struct cuda_device *d, const void *p, uint64_t bytes)
 {
     for (int i = 0; i < CUDA_PINNED_MAX; i++) {
@@ -151,7 +151,7 @@ static void read_view(myth_stream *base, void *dst, myth_view src, uint64_t byte
     }
 }
 
-/* Quantised rows are taken apart block by block on their way through the ring (weight_form.h). */
+/* Writes rows of weights through the ring; quantised rows become planar on the way (weight_form.h). */
 static void weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0,
                          uint32_t n_rows, uint32_t n_in)
 {
@@ -178,7 +178,7 @@ static void weight_write(myth_stream *base, myth_view dst, const void *src, uint
     while (left) {
         uint64_t got, n;
         if (s->slot_bytes - s->slot_used < 4096)
-            s->slot_used = s->slot_bytes; /* a piece of a few blocks is not worth two copies */
+            s->slot_used = s->slot_bytes; /* the rest of the slot, a few blocks, is not worth two copies */
         unsigned char *piece = take_ring(s, left * whole, &got);
         if (!piece)
             return;
@@ -254,7 +254,7 @@ static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *
 
 static myth_status sync_stream(myth_stream *s, myth_error *err)
 {
-    myth_error kept = s->err; /* the caller reports that one; here only what comes now */
+    myth_error kept = s->err; /* the caller reports this failure; here only later ones count */
     memset(&s->err, 0, sizeof(s->err));
     if (cuda_enter(s))
         finish(cuda_stream_of(s));
@@ -288,9 +288,9 @@ static myth_status wait_stream(myth_stream *base, uint64_t mark, myth_error *err
 
 /* ---- recording ----
  *
- * A driver may refuse to record what it would run: a launch that may start early under capture, a module that it loads
- * late. That costs the recording, never the step: the first refusal makes later recordings do without early starts, the
- * second ends recording, and the caller issues the ops instead. */
+ * A driver may refuse to record what it would run, such as a launch that may start early, or a module that it loads
+ * during the recording. Then the recording fails but not the step: after the first refusal later recordings do without
+ * early starts, after the second there are no more recordings and the caller issues the ops of each step. */
 
 static void begin_record(myth_stream *base)
 {
@@ -307,7 +307,7 @@ static void begin_record(myth_stream *base)
         return;
     }
     base->graph->dev = base->dev;
-    /* Relaxed: loading a module or asking the driver a question is no reason to give up a capture. */
+    /* Relaxed mode, so that loading a module or asking the driver a question does not end the capture. */
     s->is_capturing =
         cuda_enter(base) && cuda_keep(base, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeRelaxed), "record");
 }
@@ -320,8 +320,8 @@ static void graph_close(myth_graph *graph)
     memset(g, 0, sizeof(*g));
 }
 
-/* The driver refused, and nothing of the recording ran. Other failures (a wrong argument, a lost device) are the
- * caller's to hear of. */
+/* True when the driver refused the recording and nothing of it ran. Other failures, such as a wrong argument or a lost
+ * device, are reported to the caller. */
 static bool is_refusal(const struct cuda_device *d, myth_status st)
 {
     return !d->is_lost && (st == MYTH_EDEVICE || st == MYTH_ENOMEM);

@@ -1,4 +1,4 @@
-/* stub_cuda.c - the kind of device that a build without CUDA has: known by name, never there. */
+/* stub_cuda.c - the CUDA kind in a build without CUDA: it lists no device, and open says that the build lacks it. */
 #include "kernels/device_impl.h"
 
 static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)

@@ -1,7 +1,7 @@
-/* tune.h - the values that hold for the knobs of kernels/settings.h: those that the caller set, else the defaults.
+/* tune.h - the values of the knobs of kernels/settings.h: the caller's where they are set, else the defaults.
  *
- * Errors    cuda_tune_fill is false for a value outside its range; *bad is then the name of the knob. The values are
- *           complete nevertheless, with the default in the place of a bad one */
+ * Errors    cuda_tune_fill returns false when a value is outside its range; *bad is then the name of that knob, and the
+ *           knob has its default */
 #ifndef MYTH_CUDA_TUNE_H
 #define MYTH_CUDA_TUNE_H
 

@@ -1,18 +1,19 @@
-/* wgmma.cuh - the tensor cores of sm_90a: products by 4 warps, operands in shared memory, under way until wgmma_wait.
+/* wgmma.cuh - products on the tensor cores of sm_90a: 4 warps issue them together, operands are in shared memory, and
+ * results are there after wgmma_wait.
  *
- * Operand    rows of 64 f16,  128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk
- *            c ^ (r % 8). Its name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile +
- *            32i
+ * Operand    rows of 64 f16, 128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r is at chunk
+ *            c ^ (r % 8). Columns 16i..16i+15 are named by the address where they would begin in row 0 without the
+ *            swizzle: tile + 32i
  * Order      wgmma_publish by every thread that wrote tiles, a barrier, wgmma_fence, products, wgmma_commit, wgmma_wait
- * Elsewhere  a kernel that uses these is not launched; in the emulation a product is done at once
+ * Elsewhere  on other architectures kernels that use these are not launched; the emulation computes a product at once
  * Source     PTX ISA: wgmma.mma_async, matrix descriptor */
 #ifndef MYTH_CUDA_WGMMA_CUH
 #define MYTH_CUDA_WGMMA_CUH
 
 #include "common.cuh"
 
-/* False while code is made for one architecture on which a kernel that uses wgmma, or one that need not where it is, is
- * never launched. */
+/* False while code is compiled for an architecture on which this kernel is never launched: with IS_WG one without
+ * wgmma, without IS_WG one that has it. */
 template <bool IS_WG> static __device__ __forceinline__ constexpr bool wgmma_is_wanted()
 {
 #if !MYTH_CUDA_REAL || !defined(__CUDA_ARCH__)
@@ -24,7 +25,7 @@ template <bool IS_WG> static __device__ __forceinline__ constexpr bool wgmma_is_
 #endif
 }
 
-/* A launch all the same is an error, not a wrong sum. */
+/* Makes a launch on such an architecture an error instead of a wrong sum. */
 static __device__ __forceinline__ void wgmma_unwanted()
 {
 #if MYTH_CUDA_REAL
@@ -32,7 +33,7 @@ static __device__ __forceinline__ void wgmma_unwanted()
 #endif
 }
 
-/* What this thread wrote to shared memory is seen by wgmma after the next barrier. */
+/* Makes what this thread wrote to shared memory visible to wgmma after the next barrier. */
 static __device__ __forceinline__ void wgmma_publish()
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -51,8 +52,8 @@ static __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #endif
 }
-/* All products of this warpgroup are done: the sums c may be read, tiles written. The empty statements name the sums,
- * so that the compiler reads none of them ahead of the wait. */
+/* Waits until all products of this warpgroup are done: after it the sums c may be read and the tiles overwritten. The
+ * empty statements name the sums, so that the compiler does not read them before the wait. */
 template <int N> static __device__ __forceinline__ void wgmma_wait(float (&c)[N][4])
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
