@@ -398,7 +398,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
     if (st != MYTH_OK)
         return myth_fail(err, why.code, "%s", why.msg);
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
-    MYTH_TRY(myth_match(&m, c->db, &q, &w, max, false, err));
+    MYTH_TRY(myth_match(&m, c->db, &q, &w, max, false, NULL, err));
     double share = c->embedder && c->n_piece ? myth_fuse_share(&q, &w) : 0;
     uint32_t rows = share > 0 ? (uint32_t)w.semantic_rows > k ? (uint32_t)w.semantic_rows : k : 0;
     p.cap = m.n_row + q.n_name * SYMBOL_MAX + rows;

@@ -5,6 +5,7 @@
 #include "match.h"
 #include "match_heap.h"
 #include "mend.h"
+#include "row_filter.h"
 #include "retrieval/store/postings.h"
 #include "engine/base/table.h"
 
@@ -166,7 +167,8 @@ typedef struct {
     uint32_t *place; /* a group's place by weight */
     myth_match_heap best;
     int64_t n_row, n_counted;
-    myth_status st; /* error in a row that came from MATCH */
+    const myth_row_filter *only; /* NULL = all rows */
+    myth_status st;              /* error in a row that came from MATCH */
     myth_error *err;
 } plan;
 
@@ -287,6 +289,8 @@ static myth_status take_row(void *arg, const myth_posting *one)
     rows *r = &p->found;
     uint32_t bit = one->row & ((1u << FILTER_BITS) - 1);
     bool is_choosing = p->asking < p->n_choosing;
+    if (p->only && !myth_row_filter_has_chunk(p->only, one->row))
+        return MYTH_OK;
     if (!is_choosing && !(r->filter[bit / 64] >> bit % 64 & 1))
         return MYTH_OK;
     if (is_choosing && r->n_row == r->cap_row)
@@ -628,7 +632,7 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
         int64_t df = 0;
         for (uint32_t i = 0; i < p->n_term; i++)
             df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
-        bool is_choosing = k == 0 || (double)(n_row + df) <= w->rows;
+        bool is_choosing = k == 0 || p->only || (double)(n_row + df) <= w->rows;
         n_row += is_choosing ? df : 0;
         *n_dropped += is_out;
         for (uint32_t i = 0; i < p->n_term; i++) {
@@ -686,13 +690,14 @@ static void read_total(plan *p)
 }
 
 myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max,
-                       bool only_phrases, myth_error *err)
+                       bool only_phrases, const myth_row_filter *only, myth_error *err)
 {
     myth_status st = MYTH_OK;
     *out = (myth_matches){0};
     plan p = {
         .mem = q->mem,
         .db = db,
+        .only = only,
         .k1 = w->k1,
         .b = w->b,
         .best.max = max,

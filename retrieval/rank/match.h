@@ -22,6 +22,8 @@
 
 #include <sqlite3.h>
 
+struct myth_row_filter; /* row_filter.h */
+
 enum { MYTH_MATCH_GROUPS = 64 };
 
 typedef struct {
@@ -45,9 +47,10 @@ typedef struct {
  * caches for later queries, up to 64 MiB, is booked in mem until it is closed. */
 myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err);
 /* Finds the `max` best rows of table `fts`. only_phrases: only rows that have all phrases of the query, or the whole
- * query as one phrase. */
+ * query as one phrase. only: these chunks alone, of which every one with a term of the query is a candidate, however
+ * frequent the term; NULL = all. */
 myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max,
-                       bool only_phrases, myth_error *err);
+                       bool only_phrases, const struct myth_row_filter *only, myth_error *err);
 void myth_matches_free(myth_matches *m, const myth_query *q);
 
 #endif

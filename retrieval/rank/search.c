@@ -6,10 +6,12 @@
 #include "retrieval/index/index_impl.h"
 #include "retrieval/limits.h"
 #include "match.h"
+#include "row_filter.h"
 #include "rank.h"
 #include "retrieval/store/store_impl.h"
 #include "engine/base/table.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,12 +24,11 @@ typedef struct {
     char *own; /* the path, when the store's cache does not have it */
 } file_row;
 
-enum { FILTERED_MORE = 16 }; /* factor on the number of candidates when files are filtered */
-
 /* The candidates. The arrays `rank` and `row` are parallel, and so are `chunk` and `place`. */
 typedef struct {
     myth_mem *mem;
     myth_store *store;
+    const myth_row_filter *only; /* NULL = all files */
     sqlite3_stmt *get_chunk, *get_file, *get_symbols, *chunk_at;
     myth_rank_file *file;
     file_row *row;
@@ -219,10 +220,11 @@ static myth_status add_definitions(pool *p, const char *name, const myth_weights
     uint32_t n = 0, n_other = 0, n_own = 0, file;
     int rc;
     sqlite3_bind_text(p->get_symbols, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int(p->get_symbols, 2, DEFINITION_MAX);
-    for (; n < DEFINITION_MAX && (rc = sqlite3_step(p->get_symbols)) == SQLITE_ROW; n++) {
+    sqlite3_bind_int(p->get_symbols, 2, p->only ? INT_MAX : DEFINITION_MAX);
+    while (n < DEFINITION_MAX && (rc = sqlite3_step(p->get_symbols)) == SQLITE_ROW) {
         file_id[n] = sqlite3_column_int64(p->get_symbols, 0);
         off[n] = sqlite3_column_int64(p->get_symbols, 1);
+        n += !p->only || myth_row_filter_has_file(p->only, file_id[n]);
     }
     sqlite3_reset(p->get_symbols);
     if (n < DEFINITION_MAX && rc != SQLITE_DONE)
@@ -505,17 +507,28 @@ bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
     return share > 0;
 }
 
-/* Drops candidates in files that the caller does not want. */
-static void keep_wanted(pool *p, const myth_search_opts *o)
+static bool is_nearer(const myth_vector_hit *a, const myth_vector_hit *b)
+{
+    return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
+}
+
+/* The nearest rows of the wanted chunks, best first. Each of them is compared: the file of vectors finds the nearest of
+ * all chunks, of which none may be wanted. */
+static uint32_t nearest_wanted(const myth_search_opts *o, const myth_row_filter *only, uint32_t rows,
+                               myth_vector_hit *near)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_chunk; i++)
-        if (o->wants_file(o->user, p->row[p->chunk[i].file].path)) {
-            p->chunk[n] = p->chunk[i];
-            p->match[n] = p->match[i];
-            p->cosine[n++] = p->cosine[i];
-        }
-    p->n_chunk = n;
+    for (uint32_t i = 0; i < only->n_chunk; i++) {
+        myth_vector_hit one = {.chunk_id = only->chunk[i].id, .content = only->chunk[i].content};
+        if (!myth_vectors_score(o->vectors, o->query_vector, one.chunk_id, one.content, &one.score) ||
+            (n == rows && !is_nearer(&one, &near[n - 1])))
+            continue;
+        uint32_t at = n < rows ? n++ : n - 1;
+        for (; at > 0 && is_nearer(&one, &near[at - 1]); at--)
+            near[at] = near[at - 1];
+        near[at] = one;
+    }
+    return n;
 }
 
 static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o,
@@ -526,6 +539,7 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     myth_query q = {0};
     myth_matches m = {0};
     pool p = {.mem = mem, .store = store};
+    myth_row_filter wanted = {0};
     myth_vector_hit *near = NULL;
     uint32_t n = 0, n_near = 0, k = o->k ? o->k : 10;
     size_t n_query = o->n_query ? o->n_query : strlen(o->query);
@@ -536,10 +550,12 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     out->query_kind = myth_query_kind_name(q.kind);
     MYTH_TRY(myth_match_register(myth_store_db(store), store->mem, err));
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
-    if (o->wants_file)
-        max *= FILTERED_MORE;
+    if (o->wants_file) {
+        MYTH_TRY(myth_row_filter_open(&wanted, store, mem, o->wants_file, o->user, err));
+        p.only = &wanted;
+    }
     if (!only_names)
-        MYTH_TRY(myth_match(&m, myth_store_db(store), &q, &w, max, only_phrases, err));
+        MYTH_TRY(myth_match(&m, myth_store_db(store), &q, &w, max, only_phrases, p.only, err));
     if (only_phrases)
         MYTH_TRY(keep_phrases(&m, &p, &q, err));
     out->n_term = m.n_group;
@@ -553,7 +569,10 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
             st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u vectors", rows);
             goto fail;
         }
-        MYTH_TRY(myth_vectors_search(o->vectors, o->query_vector, rows, near, &n_near, err));
+        if (p.only)
+            n_near = nearest_wanted(o, p.only, rows, near);
+        else
+            MYTH_TRY(myth_vectors_search(o->vectors, o->query_vector, rows, near, &n_near, err));
     }
     MYTH_TRY(open_pool(&p, m.n_row + q.n_name * DEFINITION_MAX + n_near + 1, err));
     if (only_names)
@@ -561,12 +580,11 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
     if (share > 0)
         MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
-    if (o->wants_file)
-        keep_wanted(&p, o);
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
     MYTH_TRY(show_all(out, &p, n, o->with_text, err));
 fail:
     close_pool(&p);
+    myth_row_filter_close(&wanted);
     myth_free(mem, near);
     myth_matches_free(&m, &q);
     myth_query_free(&q);

@@ -52,8 +52,9 @@ typedef struct {
     bool by_file; /* only the best chunk of each file */
     bool with_text;
     const char *weights; /* "name=value,..." replaces default weights, for ablations; NULL = defaults */
-    /* Whether hits in a file are wanted; called once for each candidate file. NULL = in all. With it, many more
-     * candidates are collected, so that wanted files are among them. */
+    /* Whether hits in a file are wanted; called once for each file of the index. NULL = in all. The candidates are
+     * chosen from the wanted files alone, so the hits are the same as if the index had no others, but for how rare
+     * each word is. */
     bool (*wants_file)(void *user, const char *path);
     void *user;
     const myth_vectors *vectors; /* vectors of this index, and the query's vector; NULL = rank by words alone */

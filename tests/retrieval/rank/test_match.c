@@ -63,7 +63,7 @@ static myth_matches match(const asked *a, uint32_t n, uint32_t max)
         term[i] = (myth_query_term){.text = text[i], .group = a[i].group, .weight = a[i].weight, .kind = a[i].kind};
         q.n_group = a[i].group >= q.n_group ? a[i].group + 1 : q.n_group;
     }
-    if (myth_match(&m, db, &q, &w, max, false, &err) != MYTH_OK)
+    if (myth_match(&m, db, &q, &w, max, false, NULL, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     return m;
 }
@@ -181,7 +181,7 @@ static void all_phrases_or_none(void **state)
     add("gamma delta", 3);
     add("gamma delta and alpha beta", 3);
     add("alpha gamma beta delta", 3);
-    assert_int_equal(myth_match(&m, db, &q, &w, 10, true, &err), MYTH_OK);
+    assert_int_equal(myth_match(&m, db, &q, &w, 10, true, NULL, &err), MYTH_OK);
     assert_int_equal(m.n_row, 1);
     assert_int_equal(m.row[0].id, 3);
     myth_matches_free(&m, &q);

@@ -573,6 +573,47 @@ static void meaning_brings_what_words_miss(void **unused)
     myth_index_close(x);
 }
 
+static bool is_path(void *user, const char *path) { return strcmp(path, user) == 0; }
+
+/* Of a filtered search the nearest are those of the wanted files, however many others are nearer. */
+static void a_filter_chooses_the_nearest(void **unused)
+{
+    (void)unused;
+    enum { N_NEARER = 60 };
+    char name[32], text[64];
+    myth_error err = {0};
+    myth_hits hits;
+    float q[WORDS_DIM];
+    files_mkdir("far");
+    for (int i = 0; i < N_NEARER; i++) {
+        snprintf(name, sizeof(name), "far/n%02d.txt", i);
+        snprintf(text, sizeof(text), "car repair number%d\n", i);
+        files_text(name, text);
+    }
+    files_text("far/wanted.txt", "banana bread\n");
+    state = (words_state){0};
+    myth_index *x = updated("far", "far.db", MYTH_VECTORS_AUTO, NULL);
+    myth_vectors *v = open_vectors(x);
+    words_vector(q, "car repair shop", 15);
+    char path[] = "wanted.txt";
+    const myth_search_opts so = {
+        .query = "car repair shop",
+        .k = 2,
+        .weights = "semantic=0.5",
+        .wants_file = is_path,
+        .user = path,
+        .vectors = v,
+        .query_vector = q,
+    };
+    assert_int_equal(myth_search(&hits, x, &so, &err), MYTH_OK);
+    assert_int_equal(hits.n_hit, 1);
+    assert_string_equal(hits.hit[0].path, "wanted.txt");
+    assert_int_equal(hits.n_near, 1);
+    myth_hits_free(&hits);
+    myth_vectors_close(v);
+    myth_index_close(x);
+}
+
 static void a_chunk_without_a_vector_keeps_its_match(void **unused)
 {
     (void)unused;
@@ -750,6 +791,7 @@ int main(void)
         cmocka_unit_test(two_makers),
         cmocka_unit_test(bad_models),
         cmocka_unit_test(meaning_brings_what_words_miss),
+        cmocka_unit_test(a_filter_chooses_the_nearest),
         cmocka_unit_test(a_chunk_without_a_vector_keeps_its_match),
         cmocka_unit_test(a_corpus_by_hand),
         cmocka_unit_test(lists_have_what_is_near),
