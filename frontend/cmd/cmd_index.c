@@ -127,8 +127,8 @@ static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
     }
     sqlite3_finalize(q);
     if (!j && n > LISTED_MAX)
-        myth_term_note(cli->term, "%llu more files were cut by their text or lack words; --json lists them",
-                       (unsigned long long)(n - LISTED_MAX));
+        myth_term_note(cli->term, "%llu more file%s cut by their text or lacking words; --json lists them",
+                       (unsigned long long)(n - LISTED_MAX), myth_s(n - LISTED_MAX));
 }
 
 /* ---- vectors ---- */
@@ -215,9 +215,8 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
     const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
     if (n_cut)
-        myth_term_note(cli->term,
-                       "%llu chunks are longer than the model can read; their vectors are made from their beginnings",
-                       (unsigned long long)n_cut);
+        myth_term_note(cli->term, "%llu chunk%s longer than the model can read; only the beginning is in the vector",
+                       (unsigned long long)n_cut, n_cut == 1 ? " is" : "s are");
 fail:
     myth_embedding_close(model);
     return st;
@@ -282,8 +281,9 @@ static void note_semantic(myth_cli *cli, const semantic *s)
     if (!s->has)
         myth_term_note(cli->term, "semantic: off, because %s", s->off);
     else
-        myth_term_note(cli->term, "semantic: %llu chunks have vectors, %llu texts embedded in %.2f s%s%s",
-                       (unsigned long long)s->stats.n_vector, (unsigned long long)s->stats.n_embedded, s->stats.seconds,
+        myth_term_note(cli->term, "semantic: %llu chunk%s with a vector, %llu text%s embedded in %.2f s%s%s",
+                       (unsigned long long)s->stats.n_vector, myth_s(s->stats.n_vector),
+                       (unsigned long long)s->stats.n_embedded, myth_s(s->stats.n_embedded), s->stats.seconds,
                        s->off[0] ? "; " : "", s->off);
 }
 

@@ -244,7 +244,8 @@ static void show_identity(const json_t *doc)
         {
             print_key("");
             print_safe(text);
-            printf(", %lld bytes, ", (long long)myth_doc_int(f, "bytes"));
+            printf(", %lld byte%s, ", (long long)myth_doc_int(f, "bytes"),
+                   myth_s((unsigned long long)myth_doc_int(f, "bytes")));
             print_safe(myth_doc_text(f, "hash"));
             putchar('\n');
         }
@@ -260,8 +261,10 @@ static void show_identity(const json_t *doc)
     print_field("weights", myth_doc_text(doc, "weights"));
     if (index) {
         print_key("index");
-        printf("%lld files, %lld chunks, ", (long long)myth_doc_int(index, "files"),
-               (long long)myth_doc_int(index, "chunks"));
+        const long long n_file = (long long)myth_doc_int(index, "files"),
+                        n_chunk = (long long)myth_doc_int(index, "chunks");
+        printf("%lld file%s, %lld chunk%s, ", n_file, myth_s((unsigned long long)n_file), n_chunk,
+               myth_s((unsigned long long)n_chunk));
         print_safe(myth_doc_text(index, "hash"));
         putchar('\n');
     }
@@ -310,7 +313,8 @@ static void show_shown(const json_t *doc)
         print_key(i ? "" : "files");
         if (myth_doc_exact(text, sizeof(text), json_object_get(v, "path")))
             print_safe(text);
-        printf(", %lld bytes, %s, ", (long long)myth_doc_int(v, "bytes"),
+        printf(", %lld byte%s, %s, ", (long long)myth_doc_int(v, "bytes"),
+               myth_s((unsigned long long)myth_doc_int(v, "bytes")),
                strcmp(myth_doc_text(v, "origin"), "disk") ? "given" : "from disk");
         print_safe(myth_doc_text(v, "hash"));
         putchar('\n');
@@ -321,8 +325,9 @@ static void show_shown(const json_t *doc)
         print_place(myth_doc_text(json_array_get(files, (size_t)myth_doc_int(v, "file")), "path"), v);
         printf("  %s%s", myth_doc_is(v, "subject") ? "subject" : "context", myth_doc_text(v, "why")[0] ? ": " : "");
         print_safe(myth_doc_text(v, "why"));
-        printf(", score %.3f, %lld of its lines shown in %zu parts\n", json_number_value(json_object_get(v, "score")),
-               (long long)myth_doc_int(v, "shown_lines"), json_array_size(json_object_get(v, "parts")));
+        printf(", score %.3f, %lld of its lines shown in %zu part%s\n", json_number_value(json_object_get(v, "score")),
+               (long long)myth_doc_int(v, "shown_lines"), json_array_size(json_object_get(v, "parts")),
+               myth_s(json_array_size(json_object_get(v, "parts"))));
     }
 }
 
@@ -333,9 +338,10 @@ static void show_exchanges(const json_t *doc, bool prompts)
     json_array_foreach(json_object_get(doc, "exchanges"), i, v)
     {
         print_key(i ? "" : "answers");
-        printf("part %lld, round %lld, %s: %lld prompt tokens (%lld kept), %lld new, %s, %.2f s\n",
+        printf("part %lld, round %lld, %s: %lld prompt token%s (%lld kept), %lld new, %s, %.2f s\n",
                (long long)myth_doc_int(v, "part") + 1, (long long)myth_doc_int(v, "round"), myth_doc_text(v, "kind"),
-               (long long)myth_doc_int(v, "prompt_tokens"), (long long)myth_doc_int(v, "kept_tokens"),
+               (long long)myth_doc_int(v, "prompt_tokens"),
+               myth_s((unsigned long long)myth_doc_int(v, "prompt_tokens")), (long long)myth_doc_int(v, "kept_tokens"),
                (long long)myth_doc_int(v, "new_tokens"), myth_doc_text(v, "finish"),
                json_number_value(json_object_get(v, "seconds")));
         if (prompts) {

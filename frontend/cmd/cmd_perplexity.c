@@ -279,8 +279,8 @@ static void print(const run_state *r, uint32_t n_window)
     const double same = r->kl.n ? (double)r->n_same / (double)r->kl.n : 0.0;
     myth_json_out j;
     if (!r->o->json) {
-        printf("perplexity %.4f +- %.4f, %u windows of %u tokens, %llu scored\n", ppl, error, n_window, r->text.n_tok,
-               (unsigned long long)r->nll.n);
+        printf("perplexity %.4f +- %.4f, %u window%s of %u tokens, %llu scored\n", ppl, error, n_window,
+               myth_s(n_window), r->text.n_tok, (unsigned long long)r->nll.n);
         if (r->o->kl)
             printf("divergence %.6f +- %.6f from %s, same first choice %.2f %%\n", mean_of(&r->kl), error_of(&r->kl),
                    myth_weights_name(r->other.model.weights), 100.0 * same);
@@ -317,9 +317,9 @@ static myth_status measure(run_state *r, myth_error *err)
         return st;
     if (r->nll.n)
         print(r, i);
-    return i < r->text.n_window
-             ? myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u windows", i, r->text.n_window)
-             : MYTH_OK;
+    return i < r->text.n_window ? myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u window%s", i,
+                                            r->text.n_window, myth_s(r->text.n_window))
+                                : MYTH_OK;
 }
 
 static void close_side(side *s)

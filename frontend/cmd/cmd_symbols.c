@@ -117,9 +117,11 @@ static void put_text(const myth_cli *cli, const myth_usage *u, uint32_t top)
         put_places("re-exported or declared in", &d->exports, top);
     }
     if (u->n_more)
-        myth_term_note(cli->term, "and %u more definitions; choose one with PATH::NAME or TYPE.NAME", u->n_more);
+        myth_term_note(cli->term, "and %u more definition%s; choose one with PATH::NAME or TYPE.NAME", u->n_more,
+                       myth_s(u->n_more));
     if (u->n_unseen)
-        myth_term_note(cli->term, "%llu more uses of the name were not checked", (unsigned long long)u->n_unseen);
+        myth_term_note(cli->term, "%llu more use%s of the name not checked", (unsigned long long)u->n_unseen,
+                       myth_s(u->n_unseen));
 }
 
 static myth_status print_nearest(myth_cli *cli, myth_index *x, const char *name, myth_error *err)

@@ -92,7 +92,8 @@ static myth_status check_tensors(run_state *r, myth_error *err)
         const myth_tensor *t = myth_weights_at(w, i);
         char hex[65];
         if (*r->cli->cancel)
-            return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tensors", i, myth_weights_n_tensor(w));
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tensor%s", i, myth_weights_n_tensor(w),
+                             myth_s(myth_weights_n_tensor(w)));
         if (t->data && !myth_tensor_is_finite(t))
             return myth_fail(err, MYTH_EFORMAT,
                              "%s: tensor %.*s has a value that is infinite or NaN; download or convert the file again",
@@ -189,9 +190,9 @@ static myth_status verify(run_state *r, myth_error *err)
     myth_term_progress_end(r->cli->term);
     MYTH_TRY(check_forward(r, err));
     if (!r->o->json) {
-        printf("ok: %u tensors, %llu bytes, finite; a forward of %u rows is finite\n",
-               myth_weights_n_tensor(r->model.weights), (unsigned long long)myth_weights_bytes(r->model.weights),
-               r->n_rows);
+        printf("ok: %u tensor%s, %llu bytes, finite; a forward of %u row%s is finite\n",
+               myth_weights_n_tensor(r->model.weights), myth_s(myth_weights_n_tensor(r->model.weights)),
+               (unsigned long long)myth_weights_bytes(r->model.weights), r->n_rows, myth_s(r->n_rows));
         return MYTH_OK;
     }
     myth_jout_end(&r->j);

@@ -107,8 +107,8 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     r.since = w->o->since;
     r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
     if (w->since && myth_since_n_failed(w->since, &why))
-        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s",
-                       myth_since_n_failed(w->since, &why), why);
+        myth_term_note(w->cli->term, "--since: %u file%s not comparable, taken as changed: %s",
+                       myth_since_n_failed(w->since, &why), myth_s(myth_since_n_failed(w->since, &why)), why);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_runlog_report(w->log, &r, (myth_form)w->o->format);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
@@ -133,8 +133,8 @@ static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
                                      myth_patch_result_text((myth_patch_result)k));
     }
     if (n)
-        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n,
-                       line);
+        myth_term_note(w->cli->term, "%u of %u fix%s made into a patch%s",
+                       myth_patches_count(w->patches, MYTH_PATCH_MADE), n, n == 1 ? "" : "es", line);
     return MYTH_OK;
 }
 
@@ -156,11 +156,12 @@ static void print_counts(const run *w)
     const myth_budget *b = r->budget;
     uint32_t n = myth_inspect_n_part(w->in);
     if (b->n_left_out)
-        snprintf(left, sizeof(left), ", %u of %u pieces of context left out", b->n_left_out, b->n_context);
+        snprintf(left, sizeof(left), ", %u of %u piece%s of context left out", b->n_left_out, b->n_context,
+                 myth_s(b->n_context));
     myth_term_note(w->cli->term,
-                   "%s: %u prompt tokens, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of "
+                   "%s: %u prompt token%s, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of "
                    "%u, code %u of %u%s",
-                   r->path, r->prompt_tokens, w->o->max_new_tokens, n, n == 1 ? "" : "s",
+                   r->path, r->prompt_tokens, myth_s(r->prompt_tokens), w->o->max_new_tokens, n, myth_s(n),
                    myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map, b->map_room,
                    b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
 }
@@ -176,7 +177,8 @@ static void dry_run_text(const run *w)
            r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room,
            b->code, b->code_room);
     if (b->n_context)
-        printf("other code       %u pieces as context, %u left out\n", b->n_context, b->n_left_out);
+        printf("other code       %u piece%s as context, %u left out\n", b->n_context, myth_s(b->n_context),
+               b->n_left_out);
     printf("new tokens       %u\nparts            %u\n", r->max_new_tokens, myth_inspect_n_part(w->in));
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
         uint32_t n_block, n_tok;
@@ -189,7 +191,7 @@ static void dry_run_text(const run *w)
             printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last,
                    k + 1 < n_block ? "\n" : "");
         }
-        printf(": %u tokens\n", n_tok);
+        printf(": %u token%s\n", n_tok, myth_s(n_tok));
     }
     printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
            plan->fits ? "" : " (does not fit)");

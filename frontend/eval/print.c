@@ -16,7 +16,7 @@ static void print_configuration(const myth_eval *ev, uint32_t c, const myth_eval
     printf("%s%s%s%s\n", ev->config[c].name, ev->config[c].weights[0] ? " (" : "", ev->config[c].weights,
            ev->config[c].weights[0] ? ")" : "");
     for (uint32_t g = 0; g < n_group; g++) {
-        printf("  %s, %u tasks\n", group_name(&group[g]), group[g].n_task);
+        printf("  %s, %u task%s\n", group_name(&group[g]), group[g].n_task, myth_s(group[g].n_task));
         for (uint32_t m = 0; m < ev->n_measure; m++) {
             myth_interval v = myth_eval_mean(ev, &group[g], c, m);
             printf("    %-13s %.4f [%.4f, %.4f]", myth_measure_name(name, &ev->measure[m]), v.mean, v.low, v.high);
@@ -45,11 +45,12 @@ static void print_metrics(const myth_eval *ev)
             printf("  %-20s %.4f\n", m[i].name, m[i].value.mean);
     }
     if (a->was_run)
-        printf("  %u of %u planted defects found in %u files, %u findings, %u dropped, %u of %u requests met\n",
-               a->n_found, a->n_planted, a->n_file, a->n_finding, a->n_dropped, a->n_resolved, a->n_request);
+        printf("  %u of %u planted defect%s found in %u file%s, %u finding%s, %u dropped, %u of %u request%s met\n",
+               a->n_found, a->n_planted, myth_s(a->n_planted), a->n_file, myth_s(a->n_file), a->n_finding,
+               myth_s(a->n_finding), a->n_dropped, a->n_resolved, a->n_request, myth_s(a->n_request));
     if (a->was_diffed)
-        printf("  %u of %u defects of the regression found, %u findings\n", a->n_change_found, a->n_change,
-               a->n_change_finding);
+        printf("  %u of %u defect%s of the regression found, %u finding%s\n", a->n_change_found, a->n_change,
+               myth_s(a->n_change), a->n_change_finding, myth_s(a->n_change_finding));
 }
 
 void myth_eval_print_text(const myth_eval *ev, const myth_gate *gate)
@@ -63,8 +64,8 @@ void myth_eval_print_text(const myth_eval *ev, const myth_gate *gate)
         printf("below the gate: %s %s is %.4f, the floor %.4f\n", gate->below[i].group, gate->below[i].measure,
                gate->below[i].value, gate->below[i].floor);
     if (gate->was_asked)
-        printf("gate: %u floors, %u below, %u not measured in this run\n", gate->n_floor, gate->n_below,
-               gate->n_skipped);
+        printf("gate: %u floor%s, %u below, %u not measured in this run\n", gate->n_floor, myth_s(gate->n_floor),
+               gate->n_below, gate->n_skipped);
 }
 
 /* ---- JSON ---- */

@@ -363,8 +363,9 @@ static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int
         *diff = difference("the exit code", json_integer(myth_doc_int(r->doc, "exit_code")),
                            json_integer(myth_doc_int(now, "exit_code")));
     if (!*diff)
-        add_line(r->notes, "%zu bytes of %s and %zu answers are the same", n_a, myth_doc_text(r->doc, "form"),
-                 json_array_size(json_object_get(r->doc, "exchanges")));
+        add_line(r->notes, "the same: %zu byte%s of %s, %zu answer%s", n_a, myth_s(n_a), myth_doc_text(r->doc, "form"),
+                 json_array_size(json_object_get(r->doc, "exchanges")),
+                 myth_s(json_array_size(json_object_get(r->doc, "exchanges"))));
 fail:
     myth_free(r->cli->mem, a);
     myth_free(r->cli->mem, b);

@@ -2,6 +2,7 @@
  * guesses. */
 #include "runlog_why.h"
 
+#include "frontend/cli/term.h"
 #include "retrieval/retrieval.h"
 #include "runlog_doc.h"
 
@@ -173,7 +174,8 @@ static void ask_missed_target(question *q)
     } else if (n_of_file) {
         say(q, "yes", "other lines of this file were shown, not this one");
     } else if (json_array_size(LIST(q, "candidates"))) {
-        say(q, "yes", "it is not among the %zu places that the search found", json_array_size(LIST(q, "candidates")));
+        say(q, "yes", "it is not among the %zu place%s that the search found", json_array_size(LIST(q, "candidates")),
+            myth_s(json_array_size(LIST(q, "candidates"))));
     } else {
         say(q, "yes", "nothing of this file was shown, and nothing was searched for");
     }
@@ -196,10 +198,10 @@ static void ask_missed(question *q)
     if (!report)
         say(q, "unknown", "the run has no report");
     else if (json_array_size(asked) > n_served)
-        say(q, "yes", "the model named %zu things as missing, %zu of them were brought", json_array_size(asked),
-            n_served);
+        say(q, "yes", "the model named %zu thing%s as missing; brought: %zu", json_array_size(asked),
+            myth_s(json_array_size(asked)), n_served);
     else if (n_served)
-        say(q, "no", "all %zu things that the model named as missing were brought", n_served);
+        say(q, "no", "what the model named as missing was brought: %zu thing%s", n_served, myth_s(n_served));
     else
         say(q, "no", "the model named nothing as missing");
     json_array_foreach(LIST(q, "candidates"), i,
@@ -210,7 +212,7 @@ static void ask_missed(question *q)
         add_place(q, "%s: the best below the cut, %.3f", place, json_number_value(json_object_get(c, "score")));
     }
     if (n_below)
-        say(q, NULL, "%zu places that the search found were below its cut", n_below);
+        say(q, NULL, "below the cut of the search: %zu place%s", n_below, myth_s(n_below));
 }
 
 /* ---- 2: absent ---- */

@@ -209,7 +209,7 @@ static void notes(FILE *f, const myth_report *r)
         fputs("<p class=\"note\" role=\"status\">The inspection is incomplete: ", f);
         myth_show_cstr(r, myth_report_incomplete(r), put_body, f);
         if (r->n_dropped)
-            fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, r->n_dropped == 1 ? "" : "s");
+            fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
         fputs("</p>\n", f);
     }
     missed(f, r);

@@ -153,7 +153,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     for (uint32_t i = 0; i < r->n_suppression; i++)
         idle_suppression(f, r, &r->suppression[i]);
     myth_show_title(r, put_line, f);
-    fprintf(f, ": %u finding%s, ", n, n == 1 ? "" : "s");
+    fprintf(f, ": %u finding%s, ", n, myth_s(n));
     if (r->n_file > 1)
         fprintf(f, "%u files, ", r->n_file);
     if (r->mark && myth_report_n_suppressed(r))
@@ -176,6 +176,6 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)
-        fprintf(f, ", %u unfinished finding%s dropped", r->n_dropped, r->n_dropped == 1 ? "" : "s");
+        fprintf(f, ", %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
     fputc('\n', f);
 }

@@ -139,7 +139,7 @@ static void the_gate(void **state)
     assert_non_null(strstr(r.out, "below the gate: all recall@12"));
     assert_non_null(strstr(r.out, "below the gate: symbol acc@1"));
     cli_expect(&r, SMALL "--gate $D/s/against.json", 0);
-    assert_non_null(strstr(r.out, "gate: 1 floors, 0 below, 1 not measured"));
+    assert_non_null(strstr(r.out, "gate: 1 floor, 0 below, 1 not measured"));
     cli_expect(&r, SMALL "--against lexical --gate $D/s/against.json", 1);
     assert_non_null(strstr(r.out, "below the gate: lexical all recall@12"));
     cli_expect(&r, SMALL "--gate $D/s/odd.json", 2);
