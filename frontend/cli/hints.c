@@ -141,7 +141,9 @@ myth_status myth_hint_check_file(const char *flag, const char *path, myth_error 
 bool myth_hint_is_same_file(const char *a, const char *b)
 {
     struct stat x, y;
-    return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+    if (stat(a, &x) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(x.st_mode) && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* Whether every [ of the pattern has its ]; a ] that comes first in the brackets is a letter of them. */

@@ -22,7 +22,8 @@ myth_status myth_hint_check_dir(const char *dir, myth_error *err);
 myth_status myth_hint_check_output(const char *flag, const char *path, myth_error *err);
 /* The same, for an output that needs a regular file, so that standard output or a device will not do. */
 myth_status myth_hint_check_file(const char *flag, const char *path, myth_error *err);
-/* Whether both paths are there and are one file, or are spelled the same. */
+/* Whether both paths name one file, of which the one writer would lose what the other wrote. A device may be named
+ * twice. */
 bool myth_hint_is_same_file(const char *a, const char *b);
 /* MYTH_EARG: a pattern of --glob has a [ without its ], so that it would match no file. */
 myth_status myth_hint_check_globs(const myth_opt_list *globs, myth_error *err);
