@@ -61,7 +61,7 @@ static void exit_codes(void **state)
     cli_expect(&r, "search '' $D/p", 2);
     cli_expect(&r, "search --mode regex '(' $D/p", 2);
     cli_expect(&r, "search --mode ranked '+-+' $D/p", 2);
-    assert_non_null(strstr(r.err, "--mode literal"));
+    assert_non_null(strstr(r.err, "mythos search -F"));
     cli_expect(&r, "search x $D/nothing", 66);
     cli_expect(&r, "search --corpus $D/a.jsonl", 2);
     cli_expect(&r, "search --weights nonsense=1 x $D/p", 2);
