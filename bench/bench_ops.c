@@ -1,12 +1,12 @@
-/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels and devices present: microseconds,
- * rate, ratio to the limit.
+/* bench_ops.c - runs every CASE_BENCH row of tests/kernels/cases.def on the CPU levels and devices present, and prints
+ * microseconds, rate and the ratio to the machine's limit.
  *
  *   bench_ops [-t N] [--target T] [OP ...]        T: ref avx2 avx512 amx neon vulkan:0 cuda:0
  *
- * Time     median of repetitions over half a second; caches are filled with other bytes before each
- * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start
- *          (frontend/cli/machine_limits.h, CPU only); ratio = limit over time. Bytes are what must come from memory
- *          once: weights, cached rows, inputs, outputs */
+ * Time     the median of repetitions over half a second. Caches are filled with other bytes before each repetition
+ * Limit    the larger of bytes / read bandwidth and flops / peak of the product. Both rates are measured at the start
+ *          (frontend/cli/machine_limits.h, CPU only). The ratio is limit / time. Bytes are those that must come from
+ *          memory once: weights, cached rows, inputs, outputs */
 #include "tests/kernels/op_case.h"
 #include "frontend/cli/machine_limits.h"
 
@@ -25,8 +25,8 @@ struct cost {
     double bytes, flops;
 };
 
-/* Keys that the rows of the case look at, all rows together; *n_cached: rows of the cache read at least once, per head
- * and K or V. */
+/* How many keys the rows of the case see, added over all rows. *n_cached is how many cached rows are read at least
+ * once, for each head and for K or V. */
 static double count_keys(const struct kernel_case *c, double *n_cached)
 {
     double n = 0.0;
@@ -73,7 +73,7 @@ static struct cost op_cost(const struct kernel_case *c)
         return (struct cost){dim * c->d_ff * weight + rows * (3.0 * dim + 2.0 * c->d_ff) * 4.0,
                              2.0 * rows * dim * c->d_ff};
     case MYTH_OP_moe_geglu:
-    case MYTH_OP_moe_down: { /* entries that do not share an expert, until there are no more experts */
+    case MYTH_OP_moe_down: { /* every entry has its own expert, until there are no more experts */
         double entries = rows * c->k, read = entries < c->n_expert ? entries : c->n_expert,
                cells = (c->op == MYTH_OP_moe_geglu ? 2.0 : 1.0) * dim * c->d_ff;
         return (struct cost){read * cells * weight + entries * (dim + c->d_ff) * 4.0, 2.0 * entries * cells};
@@ -86,7 +86,7 @@ static struct cost op_cost(const struct kernel_case *c)
     }
 }
 
-/* The type whose products the op is made of. */
+/* The weight type of the products in the op. */
 static myth_dtype product_type(const struct kernel_case *c)
 {
     return c->op == MYTH_OP_attn_prefill || c->op == MYTH_OP_attn_decode || !c->dim ? MYTH_F32 : c->type;

@@ -1,11 +1,12 @@
-/* bench_retrieval.c - how long a query takes in a process that has the index open: `bench_retrieval DIR QUERIES
- * [rounds] [--weights LIST] [-k N]`.
+/* bench_retrieval.c - measures how long a query takes in a process that has the index open: `bench_retrieval DIR
+ * QUERIES [rounds] [--weights LIST] [-k N]`.
  *
- * Queries   a line each; a line "@FILE" is the text of that file, for queries of many lines
- * Prints    per class of query (up to 10 words, more) the median and the 95th percentile over all rounds but the first,
- *           and the same of the first round, whose pages and caches are cold; then the slowest queries
- * Times     of the wall, and of the thread alone: the latter is hardly longer when others use the machine. The load is
- *           printed */
+ * Queries   one per line. A line "@FILE" stands for the text of that file, for queries of many lines
+ * Prints    for two classes of queries (up to 10 words, more words): the median and the 95th percentile over all rounds
+ *           except the first, and the same for the first round, in which pages and caches are cold; then the slowest
+ *           queries
+ * Times     wall time, and processor time of the thread, which changes little when others use the machine. The load is
+ *           printed too */
 #include "frontend/cli/environment.h"
 #include "retrieval/retrieval.h"
 

@@ -1,14 +1,14 @@
-/* limits.cu - see limits.h: one small kernel per limit, timed on the host around enough launches that starting them
- * does not count.
+/* limits.cu - measures the limits of limits.h. There is one small kernel per limit; the host times so many launches of
+ * it that the time to start them does not count.
  *
- * Read       every thread adds up words of 16 bytes, four loads on their way at a time; the buffer is several times any
- *            cache
- * Peaks      mma: eight independent accumulators per warp; wgmma (sm_90a only): a warpgroup's 64 x 128 tile from shared
- *            memory, both operands by descriptor. Values are small and not zero, since zeros draw less power than real
- *            data
+ * Read       every thread adds words of 16 bytes, with four loads in flight. The buffer is several times as large as
+ *            any cache
+ * Peaks      mma: eight independent accumulators per warp. wgmma (sm_90a only): the 64 x 128 tile of a warpgroup from
+ *            shared memory, both operands by descriptor. Values are small but not zero, since zeros draw less power
+ *            than real data
  * Node       kernels of one block that do nothing, recorded and replayed
- * Barrier    one counter in device memory, one arrival per block. In the emulation blocks run one after another: a grid
- *            of one
+ * Barrier    one counter in device memory; each block arrives once. The emulation runs blocks one after the other, so
+ *            its grid has one block
  * Source     PTX ISA: mma.m16n8k32 (s8), wgmma.mma_async and its matrix descriptor */
 #include "limits.h"
 
@@ -45,7 +45,7 @@ static __global__ void read_k(unsigned *sink, const unsigned char *from, unsigne
         const uint4 v = load_kv16(from + 16 * i);
         sum += v.x ^ v.y ^ v.z ^ v.w;
     }
-    if (sum == 0x9e3779b9u) /* so that the loads are needed */
+    if (sum == 0x9e3779b9u) /* uses the sum, so that the compiler keeps the loads */
         *sink = sum;
 }
 
@@ -66,7 +66,7 @@ static __global__ void copy_k(unsigned char *to, const unsigned char *from, unsi
         *(uint4 *)(void *)(to + 16 * i) = load_kv16(from + 16 * i);
 }
 
-/* Two bf16 values near 2^-7, different in every lane. */
+/* Two bf16 values near 2^-7, which differ from lane to lane. */
 static __device__ __forceinline__ uint32_t small_pair(uint32_t i)
 {
     const uint32_t h = (i + 1u) * 2654435761u;
@@ -142,7 +142,7 @@ static __global__ void int8_k(float *out, int n_step)
     out[blockIdx.x * BLOCK + threadIdx.x] = (float)sum;
 }
 
-/* is_done[0] = 1 where this architecture has the instruction. */
+/* Sets is_done[0] to 1 on architectures that have the instruction. */
 static __global__ void wgmma_k(float *out, unsigned *is_done, int n_step)
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -223,10 +223,10 @@ static __global__ void barrier_k(unsigned *counter, unsigned n_step)
 
 struct run {
     myth_stream *s;
-    myth_view from, to, small; /* small: counters and sinks, then a float per thread of a peak's grid */
-    uint64_t bytes;            /* of from and of to */
+    myth_view from, to, small; /* small: counters and places for results, then a float per thread of a peak's grid */
+    uint64_t bytes;            /* bytes of from, and of to */
     unsigned n_block;
-    int n_step; /* of the peaks and the barrier */
+    int n_step; /* steps of the peaks and of the barrier */
     bool is_quick, is_dependent;
     myth_graph *graph;
     void *pinned;
@@ -265,7 +265,8 @@ static void do_barrier(const struct run *r)
     MYTH_LAUNCH(barrier_k, MYTH_CUDA_REAL ? r->n_block : 1, BLOCK, 0, r->s)(counter_of(r), (unsigned)r->n_step);
 }
 
-/* Seconds of one call: twice as many at a time until they take a tenth of a second, then the best of three. */
+/* Seconds per call: doubles the number of calls until they take a tenth of a second, then takes the best of three runs.
+ */
 static double time_of(const struct run *r, void (*call)(const struct run *))
 {
     double best = 0.0;
@@ -326,7 +327,7 @@ static void measure(struct cuda_limits *out, struct run *r)
     out->barrier_us = time_of(r, do_barrier) * 1e6 / r->n_step;
 }
 
-/* Bytes that are not all the same, by doubling. */
+/* Fills a buffer with bytes that are not all the same, by doubling what is there. */
 static void fill(const struct run *r)
 {
     uint32_t first[1024];

@@ -1,10 +1,10 @@
-/* limits.h - what a CUDA device can do at most, measured: the denominators of bench_engine.
+/* limits.h - measures the limits of a CUDA device. bench_engine divides its results by them.
  *
- * Units    bytes, operations a second (a multiply and an add are two), microseconds; 0 = not measured
- * Peaks    chains of tensor-core instructions on registers or shared memory, no device memory: what a matrix product
- *          cannot exceed
- * Memory   two buffers, booked on the device's ledger as STAGING for the call
- * Errors   MYTH_ENOMEM, and the device's own */
+ * Units    bytes per second, operations per second (a multiply and an add are two), microseconds; 0 = not measured
+ * Peaks    the rate of chains of tensor-core instructions on registers or shared memory, without device memory. No
+ *          matrix product can be faster
+ * Memory   two buffers, booked on the device's ledger as STAGING during the call
+ * Errors   MYTH_ENOMEM, and errors of the device */
 #ifndef MYTH_BENCH_LIMITS_H
 #define MYTH_BENCH_LIMITS_H
 
@@ -15,14 +15,16 @@ extern "C" {
 #endif
 
 struct cuda_limits {
-    double read_bytes, copy_bytes; /* device memory; a copied byte counts twice: read and written */
+    double read_bytes, copy_bytes; /* device memory; a copied byte counts twice, since it is read and written */
     double upload_bytes;           /* pinned host memory to the device */
     double bf16_mma, bf16_wgmma, int8_mma;
-    double node_us, dependent_us; /* between the kernels of a recorded stream; with programmatic dependent launch */
-    double barrier_us;            /* all blocks of a grid of one block per multiprocessor wait for each other */
+    double node_us,
+        dependent_us;  /* time between the kernels of a recorded stream; the same with programmatic dependent launch */
+    double barrier_us; /* time in which all blocks of a grid, one per multiprocessor, wait for each other */
 };
 
-/* A device of its own, opened and closed. is_quick: the smallest sizes, once each, for runs without a GPU. */
+/* Opens the device, measures its limits and closes it. With is_quick it measures the smallest sizes once each, for runs
+ * without a GPU. */
 myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const myth_device_opts *opts, bool is_quick,
                               myth_error *err);
 

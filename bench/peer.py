@@ -21,7 +21,7 @@ BUILD, LAYERS = ("build-vk", "99") if DEVICE.startswith("vulkan:") else ("build-
 if LAYERS != "0":
     os.environ.setdefault(
         "GGML_VK_VISIBLE_DEVICES", DEVICE[7:]
-    )  # the peer leaves a software device out unless it is named
+    )  # llama.cpp uses a software device only when it is named
 NICE = shlex.split(os.environ.get("NICE", ""))
 FOREIGN = float(os.environ.get("FOREIGN", "3"))
 TRIES = int(os.environ.get("TRIES", "4"))
@@ -48,7 +48,7 @@ def busy():
 
 
 def run(command):
-    """(standard output, percent of the processors that others used meanwhile)"""
+    """Runs a command. Returns its standard output and the percent of the processors that others used meanwhile."""
     best = None
     for _ in range(TRIES):
         before, start = busy(), time.time()
@@ -70,7 +70,7 @@ def run(command):
 
 
 def bandwidth():
-    """GB/s that plain reads reach at this moment, median of a short run; None without the probe"""
+    """GB/s of plain reads at this moment, the median of a short run; None when there is no probe."""
     probe = os.path.join(PEER, "limits")
     if not os.access(probe, os.X_OK):
         return None

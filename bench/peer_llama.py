@@ -1,4 +1,4 @@
-"""llama.cpp's own functions, for the comparisons beside this file: through its Python package's low-level part,
+"""Calls llama.cpp's functions for the peer_*.py scripts, through the low-level part of its Python package, which is
 outside the tree."""
 
 import ctypes
@@ -16,7 +16,7 @@ SILENT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(
 
 
 def open_peer():
-    """The package's file of functions alone: the rest of it wants more than numpy."""
+    """Imports only the package's file of functions, because the rest needs more than numpy."""
     os.environ["LLAMA_CPP_LIB_PATH"] = os.path.join(PEER, "build-cpu", "bin")
     package = types.ModuleType("llama_cpp")
     package.__path__ = [os.path.join(sorted(glob.glob(os.path.join(PEER, "llama_cpp_python-*/")))[-1], "llama_cpp")]

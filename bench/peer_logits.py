@@ -51,7 +51,7 @@ def tensor_types(path):
 
 
 def compare(label, ours, theirs):
-    """Which rows agree; prints the largest difference of a row as a share of its largest logit."""
+    """Returns which rows agree, and prints the largest difference of a row as a share of its largest logit."""
     n = min(ours.shape[1], theirs.shape[1])
     ours, theirs = ours[:, :n], theirs[:, :n]
     largest = np.abs(theirs).max(1)

@@ -10,7 +10,8 @@ import tempfile
 from peer_llama import MYTHOS, ROOT, convert, load, open_peer
 
 TEXTS = int(os.environ.get("TEXTS", "2000"))
-BLANK = "\u2581"  # what a blank becomes: llama.cpp takes it in a text for one, the reference tokenizers for itself
+# Stands for a blank in tokens. In a text, llama.cpp reads it as a blank, the reference tokenizers as itself.
+BLANK = "\u2581"
 ODD = [
     "<start_of_turn>",
     "<end_of_turn>",
@@ -37,7 +38,7 @@ ODD = [
 
 
 def texts(trees, n, rng):
-    """n texts of valid UTF-8 without NUL, most of them pieces of files."""
+    """Makes n texts of valid UTF-8 without NUL, most of them pieces of files."""
     files = []
     for tree in trees:
         for at, folders, names in os.walk(tree):

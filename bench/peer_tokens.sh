@@ -1,14 +1,16 @@
 #!/bin/sh
-# peer_tokens.sh - are the tokens of many texts the same here and in llama.cpp, from the same file?
+# peer_tokens.sh - compares the tokens of many texts between mythos and llama.cpp, from the same file.
 #
-#   PEER=DIR bench/peer_tokens.sh MODEL [TREE ...]      MODEL: what mythos convert takes, or a GGUF file; TREE: folders
-#   that texts are cut from (.)
+#   PEER=DIR bench/peer_tokens.sh MODEL [TREE ...]     MODEL: an argument of mythos convert, or a GGUF file; TREE:
+#                                                      folders from whose files texts are cut (.)
 #
-# PEER     as in peer_logits.sh          PYTHON, MYTHOS, WORK as there          TEXTS how many (2,000)
+# PEER, PYTHON, MYTHOS, WORK   as in peer_logits.sh
+# TEXTS                        how many texts (2,000)
 #
-# Texts are pieces of 1 to 2,000 bytes of the trees' files, cut where characters end, a tenth of them mixed with markers
-# of the vocabulary and runs of blanks. U+2581 is left out: llama.cpp takes it for a blank, the reference tokenizers for
-# itself. Markers are tokens to both (--special, parse_special). Exit 1 at a difference; the first few are printed.
+# Texts are pieces of 1 to 2,000 bytes from files of the trees, cut at the ends of characters. A tenth of them is mixed
+# with markers of the vocabulary and runs of blanks. U+2581 is left out, because llama.cpp reads it as a blank while the
+# reference tokenizers read it as itself. Both sides read markers as tokens (--special, parse_special). The first few
+# differences are printed; any difference makes the exit code 1.
 set -eu
 : "${PEER:?set PEER to a directory with build-cpu/bin and llama_cpp_python-*}"
 export PEER

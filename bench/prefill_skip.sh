@@ -1,20 +1,22 @@
 #!/bin/sh
-# prefill_skip.sh - what --kv-skip saves of a prompt: tok/s with the skip on and off, alternating, and the same logits
-# bit for bit.
+# prefill_skip.sh - measures how much faster --kv-skip makes a prompt (tok/s with the skip on and off, alternating), and
+# checks that the logits are the same bit for bit.
 #
-#   bench/prefill_skip.sh [model ...]         a .gguf file, or random:SIZE:TYPE; default: random:gemma4-e2b:q8_0
+#   bench/prefill_skip.sh [model ...]     a .gguf file, or random:SIZE:TYPE; default: random:gemma4-e2b:q8_0
 #
-# Work     of Gemma 4 E2B's 35 layers 15 make keys, with feed-forwards half as wide as the other 20's; of Gemma 3n E2B's
-# 30 layers 20 do
-# MYTHOS   the command (build/mythos)      THREADS 2      PROMPT 512      ROUNDS pairs on off off on (3 = six fresh
-# processes of each)
-# WORK     folder for the file of a random: model, written once and kept (bench/out)
-# FLOOR    2.5: the least ratio that passes
-# NICE     prefix of every measuring command, e.g. "chrt -f 5" on a machine that others use
+# MYTHOS   the command (build/mythos)
+# THREADS  2
+# PROMPT   tokens of the prompt (512)
+# ROUNDS   how often on off off on is run (3, which is six fresh processes for each side)
+# WORK     folder for the file of a random: model, which is written once and kept (bench/out)
+# FLOOR    the smallest ratio that passes (2.5)
+# NICE     prefix of every measuring command, such as "chrt -f 5" on a machine that others use
 # OUT      file for one JSON line per model (none)
 #
-# Rules    fresh process per measurement, order A B B A, medians; the load average is printed, and figures of a loaded
-# machine are worth little
+# Expected Gemma 4 E2B has 35 layers, of which 15 make keys; their feed-forwards are half as wide as those of the other
+#          20. Of the 30 layers of Gemma 3n E2B, 20 make keys
+# Rules    every measurement is a fresh process, in the order A B B A; results are medians. The load average is printed:
+#          figures of a loaded machine mean little
 # Exit     1 when a ratio is below FLOOR or a logit differs
 set -eu
 cd "$(dirname "$0")/.."

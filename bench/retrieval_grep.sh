@@ -1,17 +1,17 @@
 #!/bin/sh
-# retrieval_grep.sh - mythos search by scanning beside ripgrep, alternating: the same rows, wall time and processor
-# time, medians.
+# retrieval_grep.sh - compares the line search of mythos with ripgrep, alternating: number of rows, median wall time and
+# median processor time.
 #
-#   bench/retrieval_grep.sh [DIR]             default /usr/include
+#   bench/retrieval_grep.sh [DIR]     default: /usr/include
 #
-# MYTHOS   the command (build/mythos)         ROUNDS   pairs of a query (7)         NICE   prefix of every measured
-# command
+# MYTHOS   the command (build/mythos)
+# ROUNDS   pairs of runs for each query (7)
+# NICE     prefix of every measured command
 #
-# Rules    warm cache (each query runs once before it counts), output to a pipe, order A B B A. ripgrep is Debian's
-# package, on the same
-#          directory with its own ignore rules; a query whose numbers of rows differ is marked, for it compares unlike
-#          work
-# Output   one CSV line a query: mode, query, rows, rows of ripgrep, ms and processor ms of both, ratios
+# Rules    caches are warm, since each query runs once before it counts; output goes to a pipe; the order is A B B A.
+#          ripgrep is Debian's package, on the same folder with its own ignore rules. A query with different numbers of
+#          rows is marked, because the two did not do the same work
+# Output   one CSV line per query: mode, query, rows, rows of ripgrep, ms and processor ms of both, ratios
 set -eu
 exec python3 - "${1:-/usr/include}" <<'END'
 import os, statistics, subprocess, sys, time

@@ -1,21 +1,21 @@
 #!/bin/sh
-# retrieval_hostile.sh - what each hostile file costs the indexer, and how it is listed.
+# retrieval_hostile.sh - measures how long the indexer takes for each of a list of hostile files, and how it lists them.
 #
-#   bench/retrieval_hostile.sh [NAME...]   all cases, or those whose names contain one of the words
+#   bench/retrieval_hostile.sh [NAME...]     all cases, or those whose names contain one of the words
 #
-# MYTHOS   the command (build/mythos)         ROUNDS   of each (3, the least counts)         FUZZED   files of random
-# edits (100)
+# MYTHOS   the command (build/mythos)
+# ROUNDS   runs of each case (3), of which the fastest counts
+# FUZZED   how many files with random edits (100)
 #
-# Case     a folder of its own: eight ordinary files in eight languages, and the hostile one; a second process of the
-# same command reads it cold
-# Time     processor time of the indexer and its workers beside that of the folder without the case: a machine that is
-# busy does not count. A case
-#          that never uses the processor but waits has its wall time beside it
-# Listed   the exit code of mythos index, the note of the file there, and the reason that mythos scan --explain gives
-# Output   one CSV line a case: name, ms, wall ms, exit, listed. Ends with 1 when a case takes more than LIMIT ms (250)
-# or is a failure (over 3, but for the refusal of a pipe or a device by its name, 74)
-# Source   the robustness table of the retriever's notes (open brackets, one long line, NUL, UTF-16), the repository
-# inputs of the reliability notes
+# Case     a folder with eight ordinary files in eight languages and the hostile file. A second process of the same
+#          command reads it cold
+# Time     processor time of the indexer and its workers, minus that of the folder without the hostile file, so that a
+#          busy machine does not matter. Wall time is printed too, for cases that wait instead of using the processor
+# Listed   the exit code of mythos index, its note on the file, and the reason that mythos scan --explain gives
+# Output   one CSV line per case: name, ms, wall ms, exit, listed
+# Exit     1 when a case takes more than LIMIT ms (250), or when its exit code is above 3; 74 is allowed where a pipe or
+#          a device is refused by its name
+# Source   open brackets, one long line, NUL, UTF-16 and their like; repositories with hostile entries
 set -eu
 exec python3 - "$@" <<'END'
 import json, os, random, resource, shutil, socket, subprocess, sys, tempfile, time

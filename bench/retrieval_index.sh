@@ -1,20 +1,24 @@
 #!/bin/sh
-# retrieval_index.sh - how long an index takes: made, looked over, one file changed, asked; beside git status, and
-# beside another build.
+# retrieval_index.sh - measures how long it takes to make an index, to check an unchanged folder, to update one file and
+# to search; beside git status, and beside another build.
 #
-#   bench/retrieval_index.sh DIR [OTHER]      a git repository that may be changed: one file gets a line more and back
+#   bench/retrieval_index.sh DIR [OTHER]     DIR: a git repository that may be changed; one file gets a line, which is
+#                                            removed again. OTHER: another build of mythos, for before and after
 #
-# MYTHOS   the command (build/mythos)         OTHER   another build of it, for before and after         ROUNDS   of each
-# (5)
-# HOT      runs of what takes milliseconds, a round (9)
+# MYTHOS   the command (build/mythos)
+# ROUNDS   how often each is measured (5)
+# HOT      runs in each round of commands that take milliseconds (9)
 #
-# Rules    warm cache; the builds alternate, A B B A; an index of each in a folder of its own. Wall time of whole
-# commands, start and end included;
-#          processor time is that of the command and its parsers. What is measured twice is the median of medians
-# cold     mythos index of the directory without one         same      the same again         status    git status
-# search   mythos search, nothing changed                    changed   mythos search, one file has a word more that is
-# asked for: it must be found
-# Output   one CSV line a build and measure: build, what, ms, cpu_ms; then the index's size beside the source's
+# cold     mythos index of a folder that has none
+# same     the same command again
+# status   git status
+# search   mythos search, nothing changed
+# changed  mythos search after one file got a word, which the search asks for and must find
+#
+# Rules    caches are warm; the builds alternate, A B B A; each has its own index in its own folder. Wall time is that
+#          of whole commands; processor time is that of the command and its parsers. What is measured in several rounds
+#          is the median of medians
+# Output   one CSV line per build and measure: build, what, ms, cpu_ms; then the size of the index beside the source's
 set -eu
 exec python3 - "$@" <<'END'
 import os, shutil, statistics, subprocess, sys, tempfile, time

@@ -1,14 +1,16 @@
 #!/bin/sh
-# retrieval_map.sh - mythos map of a directory: the first one, warm ones, one for a query, one after a file has changed.
+# retrieval_map.sh - measures mythos map of a folder: the first map, warm ones, one for a query, and one after a file
+# has changed.
 #
-#   bench/retrieval_map.sh DIR             a copy that may be changed: one file gets a line more and back
+#   bench/retrieval_map.sh DIR     a copy that may be changed: one file gets a line, which is removed again
 #
-# MYTHOS   the command (build/mythos)         TOKENS   of the map (2000)         ROUNDS   of the warm ones (9)
+# MYTHOS   the command (build/mythos)
+# TOKENS   size of the map (2000)
+# ROUNDS   how many warm maps (9)
 #
-# Times    the work in the process that makes the map of an index that is up to date, as the command's note says it: the
-# model's tokenizer is open,
-#          the directory has been compared. Medians; wall time and processor time
-# Same     the bytes of all rounds are compared
+# Times    median wall time and processor time of making the map, as the command's note reports them: the tokenizer is
+#          open and the index is up to date by then
+# Same     the maps of all rounds are compared byte by byte
 # Output   one CSV line each: what, files, lines, tokens, files shown, ms, processor ms
 set -eu
 exec python3 - "$1" <<'END'

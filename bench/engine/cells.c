@@ -1,4 +1,5 @@
-/* cells.c - all tests of a model: as many engines as they need, each for as many tests as fit beside each other. */
+/* cells.c - runs all tests of a model. It opens one engine after the other, each in a shape that serves as many of the
+ * tests as possible. */
 #include "bench/engine/bench.h"
 #include "engine/run/devices.h"
 #include "frontend/cli/environment.h"
@@ -9,7 +10,7 @@
 
 static bool is_late(const bench *b) { return b->budget > 0.0 && bench_now() - b->begin > b->budget; }
 
-/* Smallest first, so that a batch's sequences serve the next. */
+/* Orders tests by shape, smallest first, so that a larger batch can use the sequences of a smaller one. */
 static int by_shape(const void *a, const void *b)
 {
     const cell *x = a, *y = b;
@@ -72,7 +73,7 @@ static bool is_fitting(const bench *b, const myth_model *m, uint32_t n_seq, uint
     return plan.fits;
 }
 
-/* The engine that serves most of the tests left; false when none of them fits. */
+/* Chooses the shape of the engine that serves most of the tests that are left; false when none of them fits. */
 static bool choose_shape(const bench *b, const myth_model *m, const cell *cells, uint32_t n, uint32_t *n_seq,
                          uint32_t *n_ctx)
 {
@@ -126,7 +127,7 @@ static myth_status run_cells(subject *s, cell *cells, uint32_t n, myth_error *er
     return MYTH_OK;
 }
 
-/* One engine and its tests. */
+/* Opens one engine and runs its tests. */
 static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t n, uint32_t n_seq, uint32_t n_ctx,
                               bool is_first, myth_error *err)
 {
@@ -164,7 +165,7 @@ myth_status bench_run_model(bench *b, const char *spec)
 {
     cell cells[CELL_MAX];
     myth_error err = {0};
-    subject s = {.b = b}; /* for planning: headers only */
+    subject s = {.b = b}; /* for planning, which reads only the headers of the model's files */
     myth_status st = myth_mem_open(&s.mem, 0, &err);
     if (st == MYTH_OK)
         st = myth_model_open(&s.model, s.mem, spec,

@@ -1,4 +1,4 @@
-/* limits.c - what the machine can do at most on the device that is measured. */
+/* limits.c - measures the limits of the device: bandwidths and peaks of products. */
 #include "bench/engine/bench.h"
 #include "bench/limits.h"
 #include "frontend/cli/machine_limits.h"
@@ -14,7 +14,7 @@ static void put_limit(const bench *b, const char *test, double bytes, double flo
         bench_put_row(b, NULL, &(row){.test = test, .bytes = bytes, .flops = flops}, "a second");
 }
 
-/* The copy op between two buffers, on any device. */
+/* Measures the copy op between two buffers, on any device. */
 static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
 {
     const uint64_t bytes = b->is_quick ? 1u << 20 : 256u << 20;

@@ -1,4 +1,5 @@
-/* model.c - a model with its engine on the device: opened, named, closed, and its memory by plan, ledger and driver. */
+/* model.c - opens a model and its engine on the device, names them for the rows, closes them, and compares memory as
+ * the plan, the ledger and the driver report it. */
 #include "bench/engine/bench.h"
 #include "frontend/cli/environment.h"
 
@@ -104,7 +105,7 @@ void bench_close_sequences(subject *s)
     s->saved_bytes = 0;
 }
 
-/* What is still booked is a failure of its own. */
+/* Closes the engine. Bytes that are still booked after it are reported as a failure. */
 void bench_close_engine(subject *s)
 {
     bench_close_sequences(s);

@@ -1,4 +1,4 @@
-/* rows.c - the rows of bench_engine on standard output, as CSV. */
+/* rows.c - prints the rows of bench_engine as CSV. */
 #include "bench/engine/bench.h"
 
 #include <stdarg.h>

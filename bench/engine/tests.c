@@ -1,16 +1,16 @@
-/* tests.c - one test of one model: what is timed, and what its tokens cost. */
+/* tests.c - runs and times one test of one model, and computes the bytes and flops of its tokens. */
 #include "bench/engine/bench.h"
 
 #include <stdlib.h>
 
 enum {
     AHEAD = 16,      /* steps that are issued before the host waits for them */
-    HEAD_REPEAT = 16 /* the head takes microseconds: so many make one sample */
+    HEAD_REPEAT = 16 /* runs of the head in one sample, since one takes microseconds */
 };
 
 /* ---- prices ---- */
 
-/* Sum over layers of what a token at position pos reads or multiplies in attention. */
+/* The bytes and flops of attention for a token at position pos, added over all layers. */
 static void price_keys(const subject *s, double pos, double *bytes, double *flops)
 {
     const myth_config *c = &s->model.config;
@@ -35,7 +35,7 @@ static void limit_row(const subject *s, row *r)
     r->ratio = r->limit_tok_s > 0.0 ? r->tok_s / r->limit_tok_s : 0.0;
 }
 
-/* A step of `batch` sequences that held `depth` tokens before the first of n steps. */
+/* The price of one of n decode steps with sequences that had `depth` tokens before the first of these steps. */
 static void price_decode(const subject *s, row *r, double depth, uint32_t n)
 {
     double bytes, flops;
@@ -45,7 +45,8 @@ static void price_decode(const subject *s, row *r, double depth, uint32_t n)
     limit_row(s, r);
 }
 
-/* Keys are read once a micro-batch, so each of its rows has a share; the head is one row of the prompt's. */
+/* The price of a prompt of n tokens. Keys are read once per micro-batch, so each of its rows has a share of them; the
+ * head runs for one row of the prompt. */
 static void price_prefill(const subject *s, row *r, uint32_t n)
 {
     double bytes, flops, step = n < myth_engine_plan(s->e)->n_ubatch ? n : myth_engine_plan(s->e)->n_ubatch;
@@ -53,7 +54,7 @@ static void price_prefill(const subject *s, row *r, uint32_t n)
     r->bytes = (s->weight_bytes - s->head_bytes) / step + s->head_bytes / n + bytes / step;
     r->flops = 2.0 * (s->params - s->head_params) + 2.0 * s->head_params / n + flops;
     limit_row(s, r);
-    if (s->b->peak[s->type] == 0.0) /* bandwidth says nothing about a prompt */
+    if (s->b->peak[s->type] == 0.0) /* bandwidth alone does not limit a prompt */
         r->limit_tok_s = r->ratio = 0.0;
 }
 
@@ -71,7 +72,8 @@ static double median(double *v, uint32_t n)
     return v[n / 2];
 }
 
-/* n steps of the first `batch` sequences; first [batch] goes in and comes out as the tokens to feed next. */
+/* Runs n steps of the first `batch` sequences. first [batch] has the tokens to feed; afterwards it has those to feed
+ * next. */
 static myth_status run_steps(subject *s, uint32_t batch, uint32_t n, int32_t *first, double *seconds, myth_error *err)
 {
     struct {
@@ -136,7 +138,8 @@ static myth_status run_peer(subject *s, uint32_t n, double *seconds, myth_error 
     return st;
 }
 
-/* Sequences 0 .. batch - 1 hold `depth` tokens and what earlier tests of this depth appended. */
+/* Makes sequences 0 .. batch - 1 with `depth` tokens each. Tokens that earlier tests of this depth appended may follow.
+ */
 static myth_status open_sequences(subject *s, uint32_t batch, uint32_t depth, bool is_saved, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -176,7 +179,7 @@ static myth_status test_decode(subject *s, const cell *c, bool is_saved, myth_er
     for (uint32_t q = 0; q < c->batch; q++)
         first[q] = (int32_t)(q + 1);
     for (uint32_t i = 0; i <= b->n_repeat && st == MYTH_OK; i++) {
-        if (i == 1) /* the first was the warm-up */
+        if (i == 1) /* the first run was the warm-up */
             for (uint32_t q = 0; q < c->batch; q++)
                 depth += (double)myth_seq_len(s->seq[q]) / c->batch;
         st = c->kind == TEST_PEER ? run_peer(s, b->n_gen, &seconds[i], err)
@@ -219,7 +222,7 @@ static myth_status test_prefill(subject *s, const cell *c, myth_error *err)
     return MYTH_OK;
 }
 
-/* Seconds of the head on one row: reduced to k, or the product alone (k 0). */
+/* Seconds that the head takes for one row, with the choice of the k best, or with k = 0 the product alone. */
 static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error *err)
 {
     myth_engine *e = s->e;
@@ -267,7 +270,7 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
 static myth_status test_topk(subject *s, const cell *c, myth_error *err)
 {
     double alone, seconds;
-    myth_status st = open_sequences(s, 1, PROMPT_COLD, false, err); /* so that there is a row */
+    myth_status st = open_sequences(s, 1, PROMPT_COLD, false, err); /* gives the head a row to work on */
     if (st == MYTH_OK)
         st = time_head(s, 0, &alone, err);
     if (st == MYTH_OK)
