@@ -1,21 +1,21 @@
-/* mend.c - see mend.h. Looks through the index's words with the same first letter: they stand together in the pages,
- * and their rows are not read.
+/* mend.c - see mend.h. It looks through the words of the index with the same first letter. Those are together in the
+ * pages, and their rows are not read.
  *
- * Stems    a plain word is in the index by its stem alone, and a slip may be in the ending that the stem has lost
- *          (findngs, find): every word that one slip makes of the misspelt one is stemmed first, some hundred of them,
- *          and a word of the index is looked up among these stems */
+ * Stems    the index has only the stem of a plain word, and the slip may be in the ending that stemming takes off
+ *          (findngs, find). So every word that is one slip away from the misspelt one, some hundred, is stemmed first,
+ *          and the words of the index are looked up among these stems */
 #include "mend.h"
 #include "engine/base/hash.h"
 
 #include <string.h>
 
-enum { NEAR_MAX = 16, EDIT_BYTES = 32, SLOTS = 4096 }; /* longer words are compared as they stand */
+enum { NEAR_MAX = 16, EDIT_BYTES = 32, SLOTS = 4096 }; /* words longer than EDIT_BYTES are compared without stems */
 
-/* In the order in which they are believed. */
+/* The kinds of slips, the most likely first. */
 typedef enum { NO_EDIT, SWAPPED, LOST, DOUBLED, WRONG, EDIT_N } edit_kind;
 
 typedef struct {
-    uint32_t hash; /* of the stem of what the edit makes */
+    uint32_t hash; /* of the stem of the edited word */
     unsigned char kind, at, letter;
 } edit;
 
@@ -48,7 +48,7 @@ typedef struct {
     edit slot[SLOTS]; /* open addressing by hash */
 } near_words;
 
-/* ---- what one slip makes of a word ---- */
+/* ---- the words that are one slip away ---- */
 
 static size_t apply(char *dst, const char *word, size_t n, edit e)
 {
@@ -77,7 +77,8 @@ static edit *find_slot(near_words *f, uint32_t hash)
     return &f->slot[at];
 }
 
-/* The first letter stays. Of two edits with one stem the first counts. */
+/* Puts all edits into the table by the hash of the stem. The first letter stays as it is. Of two edits with the same
+ * stem the first counts. */
 static void list_edits(near_words *f)
 {
     char made[EDIT_BYTES + 1], stem[EDIT_BYTES + 1];
@@ -94,7 +95,7 @@ static void list_edits(near_words *f)
             }
 }
 
-/* Whether one slip and its ending make the word of a stem. */
+/* Returns the edit after which the misspelt word has this stem; its kind is NO_EDIT when there is none. */
 static edit find_edit(near_words *f, const char *token, size_t n)
 {
     char made[EDIT_BYTES + 1], stem[EDIT_BYTES + 1];

@@ -1,4 +1,4 @@
-/* query.c - see query.h. One pass over the words; what a word is told by its letters and by the bytes around it. */
+/* query.c - see query.h. It goes through the words once, and classifies each by its letters and the bytes around it. */
 #include "query.h"
 #include "engine/base/text.h"
 #include "retrieval/store/fts_tokenizer.h"
@@ -13,10 +13,10 @@ typedef struct {
     const myth_weights_search *w;
     const char *text;
     size_t n;
-    bool keep_all; /* stop words and small numbers too: there is nothing else  */
-    double here;   /* what a word at this place of the text weighs              */
-    bool is_title; /* it stands in a report's first line                        */
-    bool is_code;  /* it is written as code                                     */
+    bool keep_all; /* keep stop words and small numbers, because there is nothing else */
+    double here;   /* weight of a word at this place of the text                */
+    bool is_title; /* the word is in the first line of an issue                 */
+    bool is_code;  /* the word is written as code                               */
 } parser;
 
 static const char *const stop_words[] = {
@@ -86,7 +86,7 @@ static bool is_one_of(const char *const *list, size_t n, const char *word, size_
 static bool same_stem(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     char sa[MYTH_WORD_BYTES], sb[MYTH_WORD_BYTES];
-    if (n_a < 2 || n_b < 2 || a[0] != b[0] || a[1] != b[1]) /* a stem keeps the beginning */
+    if (n_a < 2 || n_b < 2 || a[0] != b[0] || a[1] != b[1]) /* stemming keeps the first two letters */
         return n_a == n_b && memcmp(a, b, n_a) == 0;
     size_t na = myth_word_stem(sa, a, n_a), nb = myth_word_stem(sb, b, n_b);
     return na == nb && memcmp(sa, sb, na) == 0;
@@ -100,10 +100,11 @@ static const myth_query_term *find_term(const myth_query *q, const char *s, size
     return NULL;
 }
 
-/* Not what was written, but what may stand for it. */
+/* True for a term that was not written in the query, but that may stand for one that was. */
 static bool is_other(myth_term_kind kind) { return kind == MYTH_TERM_ALTERNATIVE || kind == MYTH_TERM_FORM; }
 
-/* A term is there once: of two reasons for it the better counts, and what is asked for itself is no alternative. */
+/* Adds a term, or improves the one that is there. The larger weight counts, and a term that was written in the query is
+ * no longer an alternative. */
 static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind,
                             myth_error *err)
 {
@@ -161,7 +162,8 @@ static bool is_word_byte(unsigned char c)
            c >= 0x80;
 }
 
-/* a.b, a::b, a->b, a#b: written as one name. A full stop before a space is none. */
+/* The bytes of a sign at s that joins two words to one name: a.b, a::b, a->b, a#b; 0 = none. A full stop before a space
+ * does not join. */
 static size_t join_bytes(const char *s, size_t n)
 {
     if (n >= 3 && ((s[0] == ':' && s[1] == ':') || (s[0] == '-' && s[1] == '>')) && is_word_byte((unsigned char)s[2]))
@@ -177,7 +179,7 @@ static bool follows_join(const parser *p, size_t off)
                         (p->text[off - 1] == '>' && p->text[off - 2] == '-'));
 }
 
-/* Written as code: compound, called, in backquotes, or the end of a qualified name. */
+/* True when the word is written as code: compound, called, in backquotes, or the end of a qualified name. */
 static bool is_name(const parser *p, const myth_word *word)
 {
     size_t end = word->off + word->bytes;
@@ -197,8 +199,8 @@ static bool ends_with(const char *s, size_t n, const char *what)
     return n >= m && memcmp(s + n - m, what, m) == 0;
 }
 
-/* The i-th form of a word, 0 = it has none: -ise and -ize, -our and -or, the verb of -ation and -ion, the -ion of a
- * verb. What is no word is in no row and costs a look-up. */
+/* Writes the i-th form of a word and returns its length, 0 when it has none: -ise and -ize, -our and -or, the verb of
+ * -ation and -ion, the -ion of a verb. A form that is no word costs one look-up and finds nothing. */
 static size_t form_of(char form[MYTH_WORD_BYTES], const char *s, size_t n, int i)
 {
     enum { LEAST = 6, ROOM = 4 };
@@ -261,7 +263,7 @@ fail:
 static myth_status add_plain(parser *p, const char *s, size_t n, double weight, myth_term_kind kind, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < p->q->n_term; i++) /* another form of a word that is there: the index asks for stems */
+    for (uint32_t i = 0; i < p->q->n_term; i++) /* a word with the stem of an earlier term is that term */
         if (p->q->term[i].kind != MYTH_TERM_ALTERNATIVE &&
             same_stem(p->q->term[i].text, strlen(p->q->term[i].text), s, n))
             return add_term(p, p->q->term[i].text, strlen(p->q->term[i].text), p->q->term[i].group, weight, kind, err);
@@ -329,7 +331,8 @@ static bool is_asking(const myth_word *w)
     return IS_ONE_OF(asking, w->whole, w->n_whole);
 }
 
-/* Of the question itself: `before` is the word before, `end` where this one ends. */
+/* True for a word that belongs to the question and not to its subject. `before` is the word before it, `end` the offset
+ * where it ends. */
 static bool is_frame(const parser *p, const myth_word *word, const myth_word *before, size_t end, bool is_question)
 {
     myth_word next;
@@ -379,7 +382,8 @@ static uint32_t n_words(const char *text, size_t n)
     return n_word;
 }
 
-/* What stands in double quotes on one line, apostrophes not counted: quotes in prose come in pairs. */
+/* Adds the texts in double quotes that begin and end on one line. Single quotes do not count, since they may be
+ * apostrophes. */
 static myth_status add_phrases(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -398,7 +402,7 @@ static myth_status add_phrases(parser *p, myth_error *err)
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
-/* "net,tcp: fix a leak": at most three words of a subject's scope, a colon, a blank. */
+/* True for a subject that names its scope: at most three words, a colon and a blank, as in "net,tcp: fix a leak". */
 static bool has_scope(const char *text, size_t n)
 {
     myth_word word;
@@ -433,8 +437,9 @@ static bool starts_with(const char *s, size_t n, const char *what)
     return n >= strlen(what) && memcmp(s, what, strlen(what)) == 0;
 }
 
-/* Tests are asked for when a short query names them as what is sought: "tests for x", "unit test", "where is x tested".
- * A text that only speaks of testing is most often about the code under test. */
+/* Finds out which kinds of files the query asks for. It asks for tests when it is short and names them as its subject:
+ * "tests for x", "unit test", "where is x tested". A text that only mentions testing is most often about the code under
+ * test. */
 static void find_wishes(myth_query *q, const char *text, size_t n)
 {
     myth_word word;
@@ -494,7 +499,7 @@ myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, s
     }
     MYTH_TRY(add_phrases(&p, err));
     MYTH_TRY(add_words(&p, err));
-    if (out->n_term == 0) { /* "to be or not": better its stop words than no answer */
+    if (out->n_term == 0) { /* for "to be or not", stop words are better than no answer */
         p.keep_all = true;
         MYTH_TRY(add_words(&p, err));
     }
