@@ -1,5 +1,5 @@
-/* op_case.h - a row of cases.def made into an argument struct, for the tests and the bench of the ops. Its buffers and
- * their data are op_rig.h's. */
+/* op_case.h - turns a row of cases.def into an argument struct, for the tests and the bench of the ops. op_rig.h has
+ * the buffers and their data. */
 #ifndef MYTH_TESTS_OP_CASE_H
 #define MYTH_TESTS_OP_CASE_H
 
@@ -7,7 +7,8 @@
 
 /* ---- keys and values ---- */
 
-/* The run's first position and its rows: runs grow in length and shrink in depth; decode has one row per run. */
+/* The first position and the rows of a run. Later runs have more rows and fewer cached tokens; in decode every run has
+ * one row. */
 static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t *pos0, uint32_t *row0, uint32_t *n_rows)
 {
     uint32_t n_run = c->n_run ? c->n_run : 1, share = n_run * (n_run + 1) / 2;
@@ -21,8 +22,8 @@ static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t 
     *n_rows = c->rows * ((run + 1) * (run + 2) / 2) / share - *row0;
 }
 
-/* The run's gap: the first run's as it stands, later ones' each a little further and wider, the last of three or more
- * has none. */
+/* The gap of a run. The first run has the case's gap; each later one is a little further and wider; the last of three
+ * or more runs has none. */
 static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t *gap0, uint32_t *gap1)
 {
     uint32_t pos0, row0, n_rows;
@@ -34,7 +35,7 @@ static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t 
     *gap0 = *gap0 < *gap1 ? *gap0 : *gap1;
 }
 
-/* The row of head `head` at position pos of run `run`, as stored. A function of its arguments only. */
+/* Writes the stored row of a head at position pos of a run. It depends on the arguments only. */
 static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool is_v, uint32_t head, uint32_t pos,
                           uint32_t head_dim)
 {
@@ -46,7 +47,7 @@ static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool i
     encode_row(dst, t, row, head_dim);
 }
 
-/* Entries before the page of pos in the table of a slot with that gap: a page that lies wholly in the gap has none. */
+/* The index of pos's page in the table of a slot with that gap, in which pages wholly in the gap have no entry. */
 static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, uint32_t gap1)
 {
     uint32_t n = 0;
@@ -55,8 +56,8 @@ static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, 
     return n;
 }
 
-/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. type_k MYTH_DTYPE_N: V alone.
- */
+/* The place of head 0's K or V for position pos of a slot; *step is the distance between heads. type_k MYTH_DTYPE_N
+ * means that only V is stored. */
 static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0,
                                        uint32_t gap1, bool is_v, myth_dtype type_k, myth_dtype type_v,
                                        uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
@@ -73,7 +74,7 @@ static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t 
            pos % kv->page_tok * bytes;
 }
 
-/* Rows that an attention case asks for. */
+/* How many rows of an attention case have queries. */
 static inline uint32_t case_rows(const struct kernel_case *c)
 {
     return c->keep ? (c->rows + c->keep - 1) / c->keep : c->rows;
@@ -85,8 +86,8 @@ struct kv_setup {
     uint32_t cap_rows;
 };
 
-/* Runs, a cache that holds what lies before each run, and scratch with the runs' own rows. Pages are handed out
- * backwards and lie between strangers' bytes; slots are numbered backwards. Rows of a gap hold NaN, but in rings. */
+/* Makes the runs, a cache with the rows before each run, and scratch with the runs' own rows. Pages are numbered
+ * backwards and have other bytes between them; slots are numbered backwards. Rows of a gap are NaN, except in rings. */
 static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c)
 {
     struct kv_setup k = {.cap_rows = c->rows + 3};
@@ -158,7 +159,7 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
     return k;
 }
 
-/* Weights and rotations of keys that are not stored. */
+/* The weights and rotations of folded keys. */
 static inline struct myth_key_fold make_fold(struct rig *r, const struct kernel_case *c)
 {
     struct myth_key_fold f = {.n_table = c->n_table, .n_pair = c->n_pair, .base = c->base, .factor = c->factor};
@@ -200,7 +201,7 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
     };
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
     a->w = rig_weight(r, c->type, myth_head_rows(a), c->dim, 0.0f, 0.3f);
-    if (c->has_mask) { /* two masks: scattered bits, a single id; the third row on have none */
+    if (c->has_mask) { /* two masks: scattered bits, and a single id; rows from the third on have none */
         a->mask_idx = rig_view(r, MYTH_I32, 1, c->rows);
         a->masks = rig_view(r, MYTH_I32, 2, n_word);
         for (uint32_t i = 0; i < c->rows; i++)
@@ -210,7 +211,7 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
             ((uint32_t *)view_host(a->masks))[n_word + i] = i == n_word / 2 ? 1u << 7 : 0;
         }
     }
-    if (c->has_bias) { /* row i has 3 i of them; some forbid */
+    if (c->has_bias) { /* row i has 3 i biases, some of which forbid their id */
         uint32_t total = 3 * c->rows * (c->rows - 1) / 2;
         a->bias_off = rig_view(r, MYTH_I32, 1, c->rows + 1);
         a->bias_id = rig_ids(r, total + 1, c->n_vocab);
@@ -274,8 +275,8 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
         a->w_k = a->v_new = none();
 }
 
-/* n_out entries over `rows` rows, some twice, onto k labels, every fifth left out; the sums start at small numbers of
- * both signs. */
+/* n_out entries over `rows` rows, some of them twice, with k labels; every fifth entry is left out. Sums start at small
+ * numbers of both signs. */
 static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, struct myth_capture_sum_args *a)
 {
     *a = (struct myth_capture_sum_args){
@@ -299,9 +300,9 @@ static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, 
     }
 }
 
-/* Values at every edge: none is met twice by one label and column, so that no order of the additions leaves 64 bits.
- * The last label has the last entry to itself, with sums that this one carries to the very end of 64 bits and past it.
- */
+/* Puts in values at every limit. No label has one of them twice in a column, so no order of additions leaves 64 bits.
+ * The last label has only the last entry, which carries some of its sums exactly to the end of 64 bits and others past
+ * it. */
 static inline void put_odd_values(const struct kernel_case *c, const struct myth_capture_sum_args *a)
 {
     static const float odd[] = {
@@ -325,8 +326,8 @@ static inline void put_odd_values(const struct kernel_case *c, const struct myth
     memcpy((unsigned char *)view_host(a->sum) + 8 * ((size_t)(c->k - 1) * c->dim + ODD_N), end, sizeof(end));
 }
 
-/* Descending logits with ties; the third row of every five stands still already, and the second chooses what is a stop
- * id when greedy. */
+/* Descending logits with ties. Of every five rows the third is done already, and the second chooses a stop id when
+ * sampling is greedy. */
 static inline void make_decode_next(struct rig *r, const struct kernel_case *c, struct myth_decode_next_args *a)
 {
     *a = (struct myth_decode_next_args){
@@ -370,7 +371,7 @@ static inline void make_decode_next(struct rig *r, const struct kernel_case *c, 
 
 #include "op_case_gemma.h"
 
-/* The arguments of the case, its inputs filled from `number`. */
+/* Makes the arguments of the case and fills its inputs from `number`. */
 static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_t number, union op_args *a)
 {
     struct kv_setup kv;
@@ -537,7 +538,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     }
 }
 
-/* Through the public, checking face. */
+/* Issues the op through its public call, which checks it. */
 static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 {
     switch (op) {

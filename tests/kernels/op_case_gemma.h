@@ -1,11 +1,11 @@
-/* op_case_gemma.h - builders of the ops that Gemma 3n and 4 bring: per-layer inputs, experts, streams. Included by
- * op_case.h.
+/* op_case_gemma.h - builds the arguments of the ops of Gemma 3n and 4: per-layer inputs, experts, streams. op_case.h
+ * includes it.
  *
- * Cases    n_layer x d_ff are the layers and width of per-layer inputs; n_vocab rows of their table, 0 = rows that the
- *          host fetched. n_expert, k, d_ff: experts; has_bias gives them scales, is_split keeps gate and up apart.
- *          n_stream, active: of Gemma 3n; n_out: what is left out
- * Experts  rows choose unevenly, so that some experts have many entries, some one and some none; id is not an input of
- *          moe_geglu and moe_down, so the tests' oracle reads order and offset */
+ * Cases    per-layer inputs have n_layer layers of width d_ff and a table of n_vocab rows, 0 = rows that the host has
+ *          fetched. Experts have n_expert, k and d_ff; has_bias gives them scales, is_split puts gate and up into two
+ *          stacks. Gemma 3n's streams have n_stream and active; n_out says what is left out
+ * Experts  rows choose unevenly, so that some experts have many entries, some one and some none. id is not an input of
+ *          moe_geglu and moe_down, so the oracle reads order and offset */
 #ifndef MYTH_TESTS_OP_CASE_GEMMA_H
 #define MYTH_TESTS_OP_CASE_GEMMA_H
 
@@ -49,7 +49,7 @@ static inline void make_ple_gate(struct rig *r, const struct kernel_case *c, str
     a->h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
 }
 
-/* The experts of a row, all different, low numbers more often. */
+/* Chooses the experts of a row, all different, low numbers more often. */
 static inline void case_experts(const struct kernel_case *c, uint64_t seed, uint32_t row, uint32_t *expert)
 {
     for (uint32_t slot = 0, n = 0; slot < c->k; slot++) {
@@ -64,7 +64,7 @@ static inline void case_experts(const struct kernel_case *c, uint64_t seed, uint
     }
 }
 
-/* offset and order of entries as moe_route leaves them, for the rows [row0, row0 + n_rows) of the case's choice. */
+/* Writes offset and order as moe_route does, for the rows [row0, row0 + n_rows) of the case. */
 static inline void put_entries(const struct kernel_case *c, uint64_t seed, uint32_t row0, uint32_t n_rows,
                                int32_t *offset, int32_t *order)
 {
@@ -98,7 +98,8 @@ static inline void make_moe_route(struct rig *r, const struct kernel_case *c, st
     *a = (struct myth_moe_route_args){.n_rows = c->rows, .n_expert = c->n_expert, .k = c->k, .logit_scale = 0.3f};
     a->logits = rig_noise(r, MYTH_F32, c->rows, c->n_expert, 0.0f, 5.0f);
     a->expert_scale = c->has_bias ? rig_noise(r, MYTH_F32, 1, c->n_expert, 1.0f, 0.3f) : none();
-    for (uint32_t i = 0; i < c->rows * c->n_expert; i++) { /* ties; and, where asked for, what no model should say */
+    for (uint32_t i = 0; i < c->rows * c->n_expert;
+         i++) { /* ties; and, where the case wants them, values that no model should give */
         float *z = (float *)view_host(a->logits) + i;
         *z = i % 5 == 0 ? floorf(*z) : *z;
         if (c->has_bad && i % 7 == 3)
@@ -194,7 +195,7 @@ static inline void make_altup_match(struct rig *r, const struct kernel_case *c, 
     *a = (struct myth_altup_match_args){.n_rows = c->rows, .dim = c->dim, .n_u = c->n_stream - 1};
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 2.0f);
     a->u = rig_noise(r, MYTH_F32, (uint64_t)a->n_u * c->rows, c->dim, 0.0f, 0.4f);
-    for (uint32_t i = 0; i < c->dim; i++) /* a row of next to nothing */
+    for (uint32_t i = 0; i < c->dim; i++) /* a row that is nearly zero */
         ((float *)view_host(a->u))[i] *= 1e-4f;
     a->y = c->n_out ? rig_view(r, MYTH_F32, c->rows, c->dim) : none();
 }

@@ -1,12 +1,12 @@
-/* op_rig.h - the rows of cases.def, what they run on, and the buffers of a row with their data.
+/* op_rig.h - the rows of cases.def, the devices that they run on, and the buffers of a row with their data.
  *
- * Rig      one device with one stream; views are taken with rig_view and all given back by rig_clear
- * Host     view_host is the view's bytes as the test sees them: the buffer itself, or where the device's memory cannot
- *          be seen a copy that rig_push sends before an op and rig_sync fetches after it. Weights travel in the form of
- *          files
- * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the
- *          rows of the cache that no position has are filled with NaN bytes, so that what is not written, or read by
- *          mistake, shows
+ * Rig      one device with one stream. rig_view takes a view; rig_clear gives all of them back
+ * Host     view_host gives the bytes of a view to the test: the buffer itself, or, where the host cannot see the
+ *          device's memory, a copy that rig_push sends before an op and rig_sync fetches after it. Weights are copied
+ *          in the form of files
+ * Data     depends on the case's number only, so it is the same on every level and for every number of threads and page
+ *          size. Outputs, and rows of the cache that no position has, are filled with NaN bytes, so that elements that
+ *          are not written, or read by mistake, show
  * Asserts  a failing call ends the program: nothing here is expected to fail */
 #ifndef MYTH_TESTS_OP_RIG_H
 #define MYTH_TESTS_OP_RIG_H
@@ -23,23 +23,23 @@
 
 enum { RIG_VIEW_MAX = 64, CASE_TEST = 1, CASE_BENCH = 2 };
 
-/* What a layer makes of K and V: both, V normed, V out of what K was, that V alone (attention makes the keys), neither.
- */
+/* What a layer computes of K and V: both; both with V normed; V from K before its norm; only that V, with folded keys;
+ * neither. */
 enum { FORM_PLAIN, FORM_V_NORMED, FORM_V_IS_K, FORM_FOLDED, FORM_NO_KEYS };
 
 struct kernel_case {
     myth_op op;
     int use;                  /* CASE_TEST or CASE_BENCH */
-    double tol_ref, tol_fast; /* share of the largest magnitude of each output: exact level, the others */
-    double tol_tile;          /* 0 = tol_fast; else a fast device whose tensor cores do the op            */
+    double tol_ref, tol_fast; /* allowed error / largest magnitude of each output, for exact mode and for others */
+    double tol_tile;          /* the same for fast devices whose tensor cores run the op; 0 = tol_fast    */
     uint32_t rows, dim, n_out, d_ff, n_vocab;
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run,
         page_tok;        /* depth: tokens already cached for the first run */
-    uint32_t gap0, gap1; /* of the first run; see case_gap */
-    uint32_t n_after;    /* of attn_prefill                 */
+    uint32_t gap0, gap1; /* gap of the first run; see case_gap */
+    uint32_t n_after;    /* for attn_prefill                */
     uint32_t k, n_ask, n_pair;
-    uint32_t form, n_table; /* FORM_*; of folded keys: positions that the table has */
-    uint32_t keep;          /* of attn_prefill: every so manieth row asks, the others are keys only; 0 = all */
+    uint32_t form, n_table; /* FORM_*; for folded keys, how many positions the table has */
+    uint32_t keep;          /* for attn_prefill: one row of `keep` has queries, the others only keys; 0 = all rows */
     uint32_t n_layer, n_expert, n_stream, active; /* op_case_gemma.h */
     float softcap, temp, top_p, min_p, z, x_scale;
     double base, factor;
@@ -61,13 +61,13 @@ union op_args {
 #undef OP
 };
 
-/* What the tests run on: CPU levels, then devices; "exact" asks for the reference's arithmetic. */
+/* The targets of the tests: CPU levels, then devices; "exact" means exact mode. */
 static const char *const rig_targets[] = {"ref",      "avx2",         "avx512", "amx", "neon", "vulkan:0 exact",
                                           "vulkan:0", "cuda:0 exact", "cuda:0"};
 enum { RIG_TARGET_N = sizeof(rig_targets) / sizeof(rig_targets[0]) };
 
-/* MYTHOS_TEST_DEVICES names the devices to test, parted by commas ("cpu" for every level); unset = all that are there.
- */
+/* MYTHOS_TEST_DEVICES names the devices to test, separated by commas ("cpu" for every level); unset = all that are
+ * present. */
 static inline bool is_target_wanted(const char *target)
 {
     const char *list = getenv("MYTHOS_TEST_DEVICES"), *name = strchr(target, ':') ? target : "cpu";
@@ -85,7 +85,7 @@ static inline bool is_exact_target(const char *target)
 struct rig_copy { /* the host's copy of a buffer */
     const myth_buf *buf;
     unsigned char *bytes;
-    uint64_t n_row, n; /* of a weight; n_row 0 = plain bytes */
+    uint64_t n_row, n; /* shape of a weight; n_row 0 = plain bytes */
     myth_view view;
 };
 
@@ -109,7 +109,7 @@ static inline void rig_must(bool is_ok, const char *what)
 
 static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* The largest shape over all cases of the use; 160 rows at least, for tests with steps of their own. */
+/* The largest shape over all cases of the use, with at least 160 rows for tests that have their own steps. */
 static inline myth_work_shape case_shape(int use)
 {
     myth_work_shape w = {
@@ -137,7 +137,7 @@ static inline myth_work_shape case_shape(int use)
         w.n_vocab = most_u32(w.n_vocab, c->n_vocab);
         w.n_ctx = most_u32(w.n_ctx, c->depth + c->rows);
         w.top_k = most_u32(w.top_k, c->k);
-        w.block_values = 1 << 20; /* enough for a row of any case; not for every matrix at once */
+        w.block_values = 1 << 20; /* enough for a row of any case, but not for every whole matrix */
         w.folds_keys = w.folds_keys || (c->form == FORM_FOLDED && c->op != MYTH_OP_kv_merge);
         if (c->op == MYTH_OP_head_topk)
             w.n_logit_rows = most_u32(w.n_logit_rows, c->rows);
@@ -147,8 +147,8 @@ static inline myth_work_shape case_shape(int use)
     return w;
 }
 
-/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here;
- * a test says then that it runs without it. */
+/* Opens a row of rig_targets; target NULL means the CPU's best level. False, with the reason in err, when it is absent
+ * here; the test then prints that it runs without it. */
 static inline bool rig_open(struct rig *r, const char *target, int n_threads, int use, myth_error *err)
 {
     char name[32];
@@ -181,7 +181,7 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
     return true;
 }
 
-/* Copies are found by their buffer, in whichever rig it is. */
+/* All copies, which are found by their buffer, of all rigs. */
 static struct rig_copy *rig_copies[4 * RIG_VIEW_MAX];
 
 static inline struct rig_copy **find_copy(const myth_buf *buf)
@@ -248,14 +248,14 @@ static inline myth_view rig_take(struct rig *r, myth_dtype t, uint64_t n_row, ui
     return v;
 }
 
-/* [n_row, n] of the type, where the host can see it at an odd multiple of the alignment, filled with 0xff: NaN in every
- * float type. */
+/* Takes a view of [n_row, n] of the type, filled with 0xff, which is NaN in every float type. Where the host can see
+ * it, it is at an odd multiple of the alignment. */
 static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n)
 {
     return rig_take(r, t, n_row, n, false);
 }
 
-/* The host's copies to the device. */
+/* Sends the host's copies to the device. */
 static inline void rig_push(struct rig *r)
 {
     for (int i = 0; i < r->n_buf; i++) {
@@ -268,7 +268,7 @@ static inline void rig_push(struct rig *r)
     }
 }
 
-/* Waits, and brings the copies up to date; weights stay what they were. */
+/* Waits for the stream and updates the host's copies, except those of weights. */
 static inline myth_status rig_sync(struct rig *r, myth_error *err)
 {
     for (int i = 0; i < r->n_buf; i++)
@@ -288,7 +288,7 @@ static inline uint64_t mix64(uint64_t x) /* splitmix64 */
     return x ^ (x >> 31);
 }
 
-/* About normal, mean 0, deviation 1. */
+/* A roughly normal number with mean 0 and deviation 1. */
 static inline float noise(uint64_t key)
 {
     uint64_t a = mix64(key), b = mix64(a);
@@ -300,12 +300,12 @@ static inline float noise(uint64_t key)
 
 static inline void put_u16(unsigned char *p, uint16_t v) { memcpy(p, &v, 2); }
 
-/* A block of the types that only files bring: any quants and sub-scales, the outer scales such that the values are
- * about the size of src's. */
+/* Makes a block of a type that only files have: random quants and sub-scales, with outer scales that make the values
+ * about as large as those of src. */
 static inline void make_block(unsigned char *dst, myth_dtype t, const float *src)
 {
     static const double size[MYTH_DTYPE_N][2] = {
-        /* of the values with an outer scale of 1; the outer minimum over the scale */
+        /* deviation of the values with an outer scale of 1; the outer minimum divided by the scale */
         [MYTH_Q4_1] = {4.6, -7.5},   [MYTH_Q5_0] = {9.3, 0.0},      [MYTH_Q5_1] = {9.2, -15.5},
         [MYTH_IQ4_NL] = {68.0, 0.0}, [MYTH_MXFP4] = {5.9, 0.0},     [MYTH_Q2_K] = {16.0, 1.5},
         [MYTH_Q3_K] = {43.0, 0.0},   [MYTH_Q4_K] = {300.0, 7.5},    [MYTH_Q5_K] = {600.0, 15.5},
@@ -327,7 +327,7 @@ static inline void make_block(unsigned char *dst, myth_dtype t, const float *src
         dst[0] = (unsigned char)(128 + (d > 0.0 ? lrint(log2(d)) : -20));
 }
 
-/* One row of n f32 values as the type; written for the tests, apart from the device's own conversion. */
+/* Encodes a row of n f32 values as the type. It is written for the tests and shares no code with the devices. */
 static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src, uint32_t n)
 {
     uint32_t block = myth_dtype_block(t);
@@ -357,7 +357,7 @@ static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src
     }
 }
 
-/* Rows of noise; past 16 M elements, which only benches want, the first 1,024 rows repeat. */
+/* Fills rows with noise. Past 16 M elements, which only benches have, the first 1,024 rows repeat. */
 static inline myth_view rig_fill(struct rig *r, myth_view v, uint64_t n_row, uint64_t n, float mean, float scale)
 {
     myth_dtype t = v.dtype;
@@ -383,7 +383,7 @@ static inline myth_view rig_noise(struct rig *r, myth_dtype t, uint64_t n_row, u
     return rig_fill(r, rig_take(r, t, n_row, n, false), n_row, n, mean, scale);
 }
 
-/* Noise that a device may keep in a form of its own. */
+/* Noise as a weight, which a device may keep in its own form. */
 static inline myth_view rig_weight(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, float mean, float scale)
 {
     return rig_fill(r, rig_take(r, t, n_row, n, true), n_row, n, mean, scale);

@@ -1,4 +1,5 @@
-/* oracle.h - what each op must give, in fp64, straight from ops.h; shares no code with the device.
+/* oracle.h - computes the expected results of each op in fp64, directly from the formulas of ops.h. It shares no code
+ * with the devices.
  *
  * Order    op_oracle reads the inputs before the op runs (x is updated in place)
  * Owner    oracle_clear frees the arrays */
@@ -11,13 +12,14 @@ enum { WANT_MAX = 6 };
 
 struct want {
     const char *name;
-    myth_view view; /* what the op writes: [n_row, n]                           */
+    myth_view view; /* an output of the op: [n_row, n]                          */
     uint64_t n_row, n;
     double *v; /* NULL: compare with `bytes`                               */
     unsigned char *bytes;
-    bool is_sum;      /* the view holds sums of capture_sum, two i32 each         */
-    double type_tol;  /* rounding of the output's own type, over its largest magnitude */
-    double condition; /* its relative error over that of what it is a function of, where that is more than 1 */
+    bool is_sum;     /* the view holds sums of capture_sum, two i32 each         */
+    double type_tol; /* rounding error of the output's type / its largest magnitude */
+    double
+        condition; /* the factor by which the output amplifies the relative error of its input, where it is above 1 */
 };
 
 struct oracle {
@@ -52,14 +54,14 @@ static inline double half_value(const unsigned char *p)
 
 static inline int nibble_at(const unsigned char *p, unsigned i) { return i < 16 ? p[i] & 15 : p[i - 16] >> 4; }
 
-/* The six bits of scale k (0..7), or of minimum k - 8, of q4_k and q5_k. */
+/* The six bits of scale k (0..7), or of minimum k - 8 (8..15), in q4_k and q5_k. */
 static inline int six_at(const unsigned char *s, unsigned k)
 {
     unsigned j = k % 8, is_min = k / 8;
     return j < 4 ? s[j + 4 * is_min] & 63 : (s[4 + j] >> 4 * is_min & 15) | s[j - 4 + 4 * is_min] >> 6 << 4;
 }
 
-/* Value i of a block, by the layouts in dtype.h, in doubles. */
+/* Value i of a block as a double, from the layouts in dtype.h. */
 static inline double block_value(myth_dtype t, const unsigned char *b, unsigned i)
 {
     static const int iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
@@ -143,7 +145,7 @@ static inline void norm64(double *y, const double *x, myth_view w, uint64_t n, d
         y[i] = x[i] / sqrt(ss / (double)n + eps) * (w.buf ? value(w, 0, n, i) : 1.0);
 }
 
-/* Row r of x with its pending branch. */
+/* Row r of x plus its pending branch. */
 static inline void fold64(double *y, myth_view x, myth_view pend, myth_view w_post, uint64_t r, uint64_t n, double eps)
 {
     double *p = doubles(n);
@@ -156,7 +158,7 @@ static inline void fold64(double *y, myth_view x, myth_view pend, myth_view w_po
     free(p);
 }
 
-/* A scaled residual: where a branch was folded in, the sum as a whole. */
+/* Scales the residual as a whole, if a branch was added to it. */
 static inline void scale64(double *y, myth_view pend, float x_scale, uint64_t n)
 {
     for (uint64_t i = 0; i < n && pend.buf && x_scale != 0.0f; i++)
@@ -177,7 +179,9 @@ static inline double gelu64(double x)
     return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
 }
 
-/* x (updated) and its normed copy, as outputs when named. Returns the normed rows. */
+/* The prologue and the norm. The updated x and its normed copy become outputs if they have names. Returns the normed
+ * rows.
+ */
 static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w,
                                  myth_view xn, uint64_t n_row, uint64_t n, double eps, float x_scale)
 {
@@ -190,7 +194,8 @@ static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, 
     return want_xn;
 }
 
-/* From q, k, v rows [n_rows, (n_head + 2 n_head_kv) * hd] laid row by row; what is not stored is not expected. */
+/* The outputs of qkv_rope_store from rows of q, k and v, [n_rows, (n_head + 2 n_head_kv) * hd]. Nothing is expected of
+ * what is not stored. */
 static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_args *a, const double *qkv)
 {
     uint64_t hd = a->head_dim, half = hd / 2, width = (a->n_head + 2ull * a->n_head_kv) * hd;
@@ -231,7 +236,7 @@ static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_ar
     free(head);
 }
 
-/* The key of position pos from its value, in place. */
+/* Turns the value of position pos into its folded key, in place. */
 static inline void fold_key64(double *key, const struct myth_key_fold *f, uint32_t pos, uint64_t hd)
 {
     const uint64_t half = hd / 2;
@@ -267,7 +272,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             last++;
         double most = -INFINITY, total = 0.0;
         case_gap(c, run, &gap0, &gap1);
-        gap1 = c->is_ring ? 0 : gap1; /* rings keep what they hold */
+        gap1 = c->is_ring ? 0 : gap1; /* rings ignore the gap */
         for (uint32_t j = first; j <= last; j++) {
             if (j >= gap0 && j < gap1)
                 continue;
@@ -299,7 +304,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
     free(score);
 }
 
-/* The whole pool, byte by byte: rows that no run writes are as before. */
+/* The whole pool, byte by byte. Rows that no run writes stay as they were. */
 static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
 {
     uint64_t n_byte = a->kv.pool.buf->bytes - a->kv.pool.off;
@@ -328,7 +333,7 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
     free(before);
 }
 
-/* A copy of a view's bytes as they will be afterwards; the caller edits it. */
+/* The expected bytes of a view: a copy of the present ones, which the caller changes. */
 static inline int32_t *expect_i32(struct oracle *o, const char *name, myth_view v, uint64_t n)
 {
     struct want *w = &o->want[o->n_want++];
@@ -338,7 +343,8 @@ static inline int32_t *expect_i32(struct oracle *o, const char *name, myth_view 
     return (int32_t *)(void *)w->bytes;
 }
 
-/* Weights of what the filters leave, then the first whose running share passes the random number. */
+/* The sampler: computes the weights of the candidates that the filters leave, and chooses the first at which their
+ * running share passes the random number. */
 static inline uint32_t choose64(const struct myth_decode_next_args *a, uint32_t r)
 {
     const float *logit = (float *)view_host(a->top_logit) + r * a->k;
@@ -433,7 +439,7 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
     free(x);
 }
 
-/* ---- capture_sum, in integers wide enough for any of it ---- */
+/* ---- capture_sum, in integers that are wide enough for every sum ---- */
 
 __extension__ typedef __int128 wide;
 
@@ -447,7 +453,7 @@ static inline double sum_value(myth_view v, uint64_t i)
     return ldexp((double)sum_start(v, i), -MYTH_CAPTURE_FRACTION_BITS);
 }
 
-/* t of less than 2^38 in units of 2^-24, from its mantissa and exponent; to nearest, ties to even. */
+/* t below 2^38 in units of 2^-24, computed from its mantissa and exponent; to nearest, ties to even. */
 static inline wide fixed_point(double t)
 {
     int e;

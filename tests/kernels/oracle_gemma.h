@@ -1,5 +1,4 @@
-/* oracle_gemma.h - what the ops that Gemma 3n and 4 bring must give, in fp64, straight from ops.h. Included by
- * oracle.h. */
+/* oracle_gemma.h - computes the expected results of the ops of Gemma 3n and 4 in fp64. oracle.h includes it. */
 #ifndef MYTH_TESTS_ORACLE_GEMMA_H
 #define MYTH_TESTS_ORACLE_GEMMA_H
 
@@ -32,7 +31,7 @@ static inline void ple_gate64(struct oracle *o, const struct myth_ple_gate_args 
     }
 }
 
-/* The expert of every entry; the caller frees. */
+/* The expert of every entry; the caller frees the array. */
 static inline uint32_t *entry_experts(myth_view offset, myth_view order, uint32_t n_expert, uint32_t n_entry)
 {
     uint32_t *expert = malloc(n_entry * sizeof(*expert) + 1);
@@ -43,7 +42,7 @@ static inline uint32_t *entry_experts(myth_view offset, myth_view order, uint32_
     return expert;
 }
 
-/* Not the device's way: k times the largest that is left. */
+/* Chooses the largest logit that is left, k times, which is not how the devices do it. */
 static inline void route64(struct oracle *o, const struct myth_moe_route_args *a)
 {
     uint32_t n = a->n_rows * a->k, at = 0;

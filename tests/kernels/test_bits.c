@@ -1,5 +1,5 @@
-/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level and
- * device present, one level and one path at a time; between levels and paths only tolerances hold (test_ops). */
+/* test_bits.c - the number of threads, the other rows, chunks, pages and rings must not change a bit. Runs on every CPU
+ * level and device present, each compared with itself; between levels and paths only tolerances hold (test_ops). */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -22,12 +22,12 @@ static void sync_ok(struct rig *r)
 
 /* ---- outputs of an op, row by row ---- */
 
-/* One output: [n_row, n]; row i of the step is at rows i * per_row.., or, by head, at h * stride + i. */
+/* One output [n_row, n]. Row i of the step has its rows i * per_row..; or, by head, its row h * stride + i. */
 struct output {
     myth_view view;
     uint64_t n, per_row, n_head, stride;
-    bool is_in_place; /* x: an input too, so the row alone stays where it is */
-    bool is_streams;  /* n_head of them, stride rows apart; of a row alone one apart */
+    bool is_in_place; /* x, which is an input too, so a single row keeps its place */
+    bool is_streams;  /* n_head streams, `stride` rows apart; for a single row one row apart */
 };
 
 static int list_outputs(struct output *o, const struct kernel_case *c, const union op_args *u)
@@ -120,7 +120,7 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
     return n;
 }
 
-/* The bytes that row `row` has in all outputs, into dst; returns how many. dst NULL counts. */
+/* Copies the bytes that row `row` has in all outputs to dst and returns their number. dst NULL only counts. */
 static size_t take_row(unsigned char *dst, const struct output *o, int n, uint64_t row)
 {
     size_t at = 0;
@@ -143,7 +143,7 @@ static uint64_t count_rows(const struct kernel_case *c)
                                         : case_rows(c);
 }
 
-/* All rows' bytes after running the case; the caller frees. */
+/* Runs the case and returns the bytes of all rows; the caller frees them. */
 static unsigned char *run_whole(struct rig *r, int case_idx, size_t *row_bytes)
 {
     const struct kernel_case *c = &kernel_cases[case_idx];
@@ -181,7 +181,8 @@ static void test_threads(void **state)
             continue;
         struct rig one, many;
         assert_true(rig_open(&one, rig_targets[l], 1, CASE_TEST, NULL));
-        int n_count = strchr(rig_targets[l], ':') ? 1 : 2; /* devices have no threads of ours: once more is enough */
+        int n_count =
+            strchr(rig_targets[l], ':') ? 1 : 2; /* devices do not use our threads, so running twice is enough */
         for (int t = 0; t < n_count; t++) {
             assert_true(rig_open(&many, rig_targets[l], counts[t], CASE_TEST, NULL));
             for (int i = 0; i < KERNEL_CASE_N; i++) {
@@ -200,7 +201,7 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- a row alone ---- */
+/* ---- a single row ---- */
 
 static void shift(myth_view *v, uint64_t row, uint64_t n)
 {
@@ -208,7 +209,7 @@ static void shift(myth_view *v, uint64_t row, uint64_t n)
         v->off += row * myth_row_bytes(v->dtype, n);
 }
 
-/* Row `row` of the n streams of v, rows apart, as streams of one row each. */
+/* Moves row `row` of the n streams of v together, as streams of one row each. */
 static void pick_row(myth_view v, uint32_t n, const struct kernel_case *c, uint64_t row)
 {
     float *x = view_host(v);
@@ -216,7 +217,7 @@ static void pick_row(myth_view v, uint32_t n, const struct kernel_case *c, uint6
         memmove(x + (size_t)i * c->dim, x + ((size_t)i * c->rows + row) * c->dim, c->dim * sizeof(float));
 }
 
-/* Streams lie n_rows apart: those of one row are brought together. What comes out is one row further each. */
+/* Streams are n_rows rows apart; moves those of one row together. The outputs are then one row apart. */
 static bool only_row(union op_args *u, const struct kernel_case *c, uint64_t row)
 {
     struct myth_altup_predict_args *p = &u->altup_predict;
@@ -239,7 +240,8 @@ static bool only_row(union op_args *u, const struct kernel_case *c, uint64_t row
     return true;
 }
 
-/* The arguments for row `row` alone: its inputs, all outputs at their first row. False: the op has no rows to part. */
+/* Changes the arguments to row `row` alone: its inputs, and the first row of all outputs. False when the op's rows
+ * cannot be separated. */
 static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
 {
     uint64_t hd = c->head_dim;
@@ -338,7 +340,7 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
     case MYTH_OP_altup_predict:
     case MYTH_OP_altup_correct:
     case MYTH_OP_altup_match: return only_row(u, c, row);
-    default: return false; /* qkv_rope_store: its scratch is laid out by n_rows; the rest have one row or none */
+    default: return false; /* the scratch of qkv_rope_store depends on n_rows; the other ops have one row or none */
     }
 }
 
@@ -389,8 +391,8 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
-/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then
- * merged. A stranger's run stands before it in every step. */
+/* The outputs of attention for a sequence of SEQ_TOK tokens, fed in chunks, each of which is attended and then merged.
+ * Keys are stored or folded. Every step begins with a run of another sequence. */
 static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window,
                          bool is_ring, bool is_decode, bool folds)
 {
@@ -410,7 +412,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
     kv.table = rig_view(r, MYTH_I32, 2ull * n_entry, 2);
     for (uint32_t i = 0; i < 2 * n_entry; i++) {
         ((int32_t *)view_host(kv.table))[2 * i] =
-            (int32_t)((i * 7 + 3) % (2 * n_entry)); /* 7 may divide: then neighbours swap */
+            (int32_t)((i * 7 + 3) % (2 * n_entry)); /* where 7 divides the number, neighbours are swapped */
         ((int32_t *)view_host(kv.table))[2 * i + 1] = (int32_t)(i % n_entry * ring);
     }
     if (2 * n_entry % 7 == 0)
@@ -503,7 +505,7 @@ static void test_chunks(void **state)
             continue;
         assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
         for (size_t t = 0; t < 4; t++)
-            for (size_t w = 0; w < 4; w++) /* the last: no window, keys made from values */
+            for (size_t w = 0; w < 4; w++) /* the last one has no window and folded keys */
                 for (int is_decode = 0; is_decode < 2; is_decode++)
                     for (int is_ring = 0; is_ring <= (windows[w] > 0); is_ring++)
                         for (size_t p = 0; p < (is_ring ? 1 : 4); p++)

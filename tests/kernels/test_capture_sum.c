@@ -1,5 +1,5 @@
-/* test_capture_sum.c - what makes a mean the same for every batch and order: sums of integers, of the rows that
- * gather_norm hands out. On every CPU level and device present, to the bit. */
+/* test_capture_sum.c - sums of captured rows are the same bits for every batch and order, since they are sums of
+ * integers, and they are sums of the rows that gather_norm gives. Runs on every CPU level and device present. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -18,7 +18,7 @@ static void swap_i32(int32_t *a, int32_t *b)
     *b = t;
 }
 
-/* Runs `test` for every target that is here and every case of the op. */
+/* Runs `test` on every target that is present, for every case of the op. */
 static void for_every_case(int n_threads,
                            void (*test)(struct rig *r, const struct kernel_case *c, union op_args *a, const char *what))
 {
@@ -50,7 +50,7 @@ static void for_every_case(int n_threads,
     assert_true(n > 0);
 }
 
-/* The case's entries, shuffled, in calls of `batch`; `start` is put back first. */
+/* Sums the case's entries in shuffled order, `batch` entries a call, after setting the sums back to `start`. */
 static void sum_in_batches(struct rig *r, const struct kernel_case *c, const union op_args *a, const void *start,
                            size_t bytes, uint32_t batch, uint64_t *random)
 {
@@ -139,7 +139,7 @@ static void check_rows(struct rig *r, const struct kernel_case *c, union op_args
     free(want);
 }
 
-/* Hidden rows and captured rows of one residual are the same numbers. */
+/* Hidden rows and captured rows of the same residual have the same values. */
 static void sums_are_of_the_rows_that_gather_norm_hands_out(void **state)
 {
     (void)state;

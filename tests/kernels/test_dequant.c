@@ -1,10 +1,10 @@
-/* test_dequant.c - weights of every quantised type as every level and device reads them: rows of embed_gather with a
- * scale of 1 are those of engine/base/blocks.c, bit by bit.
+/* test_dequant.c - every level and device reads weights of every quantised type as engine/base/blocks.c does, bit by
+ * bit: the test compares rows of embed_gather with a scale of 1.
  *
- * Blocks   random bytes, so that every quant and inner scale comes up; outer scales of any f16 but infinity and NaN,
- *          which a model with such a block is refused for; of MXFP4 any exponent
- * Apart    Vulkan leaves it to the device whether values below 2^-126, or scales of such values, are zero, and which
- *          zero */
+ * Blocks   random bytes, so that every quant and inner scale occurs. Outer scales are any f16 except infinity and NaN,
+ *          for which a model is refused; MXFP4 has any exponent
+ * Except   on Vulkan the device decides whether values below 2^-126, or products with scales below it, are zero, and
+ *          with which sign */
 #include "op_case.h"
 
 #include "engine/base/blocks.h"

@@ -1,5 +1,5 @@
-/* test_device.c - the face of the device: levels, plan and ledger, sticky failures, refused arguments, recording and
- * replay, trace. */
+/* test_device.c - device.h on the CPU: levels, plan and ledger, failures that stay in the stream, refused arguments,
+ * recording and replay, trace. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -13,8 +13,8 @@ static myth_status open_level(myth_device **dev, myth_mem *mem, const char *leve
         dev, mem, &(myth_device_opts){.name = "cpu", .n_threads = 2, .is_exact = is_exact, .cpu_level = level}, err);
 }
 
-/* The option chooses each present level; absent ones are refused by name; exact runs ref whatever was chosen. Without
- * the option the environment changes nothing. */
+/* The option chooses each level that is present; absent ones are refused by name; exact mode runs ref whatever was
+ * chosen. Without the option the environment has no influence. */
 static void test_levels(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_plan_is_ledger(void **state)
             }
 }
 
-/* Each allocation of open, reserve and a buffer fails once: MYTH_ENOMEM, nothing left behind. */
+/* Each allocation of open, reserve and a buffer fails once, which gives MYTH_ENOMEM and leaves nothing booked. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_faults(void **state)
         myth_status st = open_level(&dev, mem, NULL, false, &err);
         if (st == MYTH_OK && (st = myth_device_reserve(dev, &shape, &err)) == MYTH_OK)
             st = myth_buf_open(&buf, dev, MYTH_MEM_OTHER, "b", 100, &err);
-        else if (dev) /* as it was: the reservation works when asked again */
+        else if (dev) /* the device is as before: reserving again works */
             assert_int_equal(myth_device_reserve(dev, &shape, &err), MYTH_OK);
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
         myth_buf_close(buf);
@@ -194,8 +194,8 @@ static void test_sticky(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* Every view of every op in turn: past its buffer, of no type, misaligned, one element too far. Then counts that cannot
- * be. */
+/* Every view of every op in turn is past its buffer, has no type, is misaligned, or ends one element too far. Then
+ * counts are impossible. All of it is refused. */
 static void test_bad_arguments(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void test_bad_arguments(void **state)
         for (int i = idx; i < KERNEL_CASE_N && kernel_cases[i].op == (myth_op)op; i++)
             if ((kernel_cases[i].use & CASE_TEST) && (kernel_cases[i].has_bias || kernel_cases[i].has_post) &&
                 !kernel_cases[i].form)
-                idx = i; /* the one with most views */
+                idx = i; /* the case with most views */
         union op_args a;
         make_case(&r, &kernel_cases[idx], (uint64_t)idx, &a);
         for (size_t at = 0; at + sizeof(myth_view) <= sizeof(a); at += 8) {
@@ -318,7 +318,7 @@ static void test_bad_arguments(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* An op over no rows touches nothing and is no error. */
+/* An op over no rows writes nothing and is no error. */
 static void test_no_rows(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void test_no_rows(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* A fused layer of ops whose inputs change between replays: the same bits as issuing them again. */
+/* Replaying a layer of fused ops, whose inputs change between replays, gives the bits of issuing the ops again. */
 static void test_replay(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void test_record_limits(void **state)
     assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EFULL);
     assert_null(g[0]);
 
-    for (int i = 0; i < 3; i++) { /* 2 are reserved; the refused recording above gave its place back */
+    for (int i = 0; i < 3; i++) { /* 2 are reserved; the refused recording above has given its slot back */
         myth_stream_begin_record(r.s);
         issue_op(r.s, MYTH_OP_copy, &a);
         assert_int_equal(myth_stream_end_record(&g[i], r.s, &err), i < 2 ? MYTH_OK : MYTH_EFULL);
@@ -426,7 +426,7 @@ static void test_record_limits(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* Rows of a matrix past its last one, by their first, by their number and by both: refused, nothing is written. */
+/* Rows past the last one of a matrix, because of their first row, their number or both, are refused and not written. */
 static void test_weight_rows(void **state)
 {
     (void)state;
@@ -464,7 +464,7 @@ static void test_weight_rows(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* The arguments of a graph are addresses of its own device. */
+/* A graph has addresses of its own device, so another device refuses to replay it. */
 static void test_graph_of_another_device(void **state)
 {
     (void)state;
@@ -561,7 +561,7 @@ static void test_trace(void **state)
     assert_non_null(strstr(lines.text[0], " us "));
     const char *tail[2] = {strstr(lines.text[0], "mean"), strstr(lines.text[1], "mean")};
     assert_true(tail[0] && tail[1]);
-    assert_string_equal(tail[0], tail[1]); /* the same input, the same fingerprint */
+    assert_string_equal(tail[0], tail[1]); /* the same input gives the same fingerprint */
     double mean, rms, most;
     assert_int_equal(sscanf(tail[0], "mean %lf rms %lf max %lf", &mean, &rms, &most), 3);
     const float *h = view_host(a.copy.dst); /* gelu(-1) * -1 = 0.158808, gelu(3) * 3 = 8.98909 */

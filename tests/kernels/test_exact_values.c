@@ -1,5 +1,5 @@
-/* test_exact_values.c - errors too small for the tolerance of test_ops: how far each level's exponential is off, to
- * which side a q8_0 cache rounds halves, and what a norm does with values near zero. */
+/* test_exact_values.c - errors too small for the tolerances of test_ops: the error of each level's exponential, the
+ * side to which a q8_0 cache rounds halves, and norms of values near zero. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -11,7 +11,8 @@ static myth_view put_floats(struct rig *r, uint64_t n_row, uint64_t n, const flo
     return view;
 }
 
-/* Two logits, 0 and -t: e^-t is what the log of their sum is made of. fast_vec8.h and avx512.h promise 3e-7. */
+/* With two logits, 0 and -t, log-sum-exp is log(1 + e^-t), from which the test gets e^-t. fast_vec8.h and avx512.h
+ * promise an error below 3e-7. */
 static void the_exponential_of_every_level(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void the_exponential_of_every_level(void **state)
     assert_true(n_level > 0);
 }
 
-/* A block whose largest value is 127 has a scale of 1: every half is seen as one. */
+/* A block whose largest value is 127 has a scale of 1, so every half stays a half until it is rounded. */
 static void a_q8_0_cache_rounds_halves_away_from_zero(void **state)
 {
     (void)state;
@@ -80,7 +81,7 @@ static void a_q8_0_cache_rounds_halves_away_from_zero(void **state)
     uint32_t n_level = 0;
     for (int i = 0; i < HEAD; i++) {
         qkv[i] = qkv[HEAD + i] = qkv[2 * HEAD + i] = i % BLOCK < N ? value[i % BLOCK] : 0;
-        rope[i] = i % 2 ? 0 : 1; /* turned by nothing */
+        rope[i] = i % 2 ? 0 : 1; /* no rotation */
     }
     for (int l = 0; l < RIG_TARGET_N; l++) {
         struct rig r;
@@ -121,8 +122,8 @@ static void a_q8_0_cache_rounds_halves_away_from_zero(void **state)
     assert_true(n_level > 0);
 }
 
-/* What eps is for: a row of zeros stays zeros, and one of 1e-3, whose mean square is eps, is divided by sqrt(2 eps). As
- * rows of the residual and as pending branches. */
+/* eps keeps a row of zeros at zero, and divides a row of 1e-3, whose mean square is eps, by sqrt(2 eps). This holds for
+ * rows of the residual and for pending branches. */
 static void norms_of_nearly_nothing(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* test_experts.c - experts on the CPU: only those that were chosen are read, and a workspace too small for all entries
- * changes no bit. */
+/* test_experts.c - experts on the CPU: only the matrices of chosen experts are read, and a workspace that is too small
+ * for all entries changes no bit. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
 
-/* A device reserved for the rows of the case alone, so that its k entries a row need several passes. */
+/* Opens a device reserved for just the rows of the case, so that their k entries each need several passes. */
 static bool open_small(struct rig *r, const char *level, const struct kernel_case *c)
 {
     myth_device_opts opts = {.name = "cpu", .n_threads = 2, .cpu_level = level};
@@ -32,7 +32,7 @@ static bool open_small(struct rig *r, const char *level, const struct kernel_cas
     return true;
 }
 
-/* The op's output, all rows at once. */
+/* Runs the op over all rows and returns its output. */
 static float *run(struct rig *r, const struct kernel_case *c, uint64_t *bytes)
 {
     union op_args a;
@@ -85,7 +85,7 @@ static void test_passes(void **state)
         }
 }
 
-/* A row of 8 of 64 experts: the bytes of 8, and NaN in all others is never met. */
+/* A row that chooses 8 of 64 experts counts the bytes of 8, and is not changed by NaN in all others. */
 static void test_only_chosen(void **state)
 {
     (void)state;

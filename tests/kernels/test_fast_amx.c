@@ -1,6 +1,7 @@
-/* test_fast_amx.c - the AMX products on machines without AMX: gemm_amx.c compiled against tiles in plain C that follow
- * the documented semantics, so that packing, tails and strides are proven where the level itself is absent. Needs
- * AVX-512 with BF16. */
+/* test_fast_amx.c - the AMX products on machines without AMX. It compiles gemm_amx.c with tiles in plain C that follow
+ * the documented semantics, so that packing, tails and strides are tested where the level is absent. Needs AVX-512 with
+ * BF16.
+ */
 #if defined(__x86_64__)
 #if defined(__clang__)
 #pragma clang attribute push(                                                                                 \
@@ -123,7 +124,8 @@ static pack_fn *pack_of(myth_dtype t)
     }
 }
 
-/* One panel of weights in two parts of k against rows, compared with doubles of the same rounded values. */
+/* Multiplies rows with one panel of weights, in two parts of k, and compares the result with sums in double of the same
+ * rounded values. */
 static void check_shape(struct shape s, myth_dtype type)
 {
     static unsigned char w[OUT_MAX][2 * IN_MAX];
@@ -175,7 +177,7 @@ static void check_shape(struct shape s, myth_dtype type)
                          s.n_out, s.n_in, r, o, (double)c[r][o], sum);
         }
     }
-    /* the last row alone: the same bits */
+    /* the last row alone gives the same bits */
     const unsigned char *last = (unsigned char *)rows + (s.n_rows - 1) * x_bytes;
     for (uint32_t k0 = 0, n_k; k0 < s.n_in; k0 += n_k) {
         n_k = k0 ? s.n_in - k0 : s.k_first;

@@ -1,7 +1,7 @@
-/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: the only loss may
- * be the rounding of the activations (int8 blocks of 32, bf16, or none), not a term, a scale or a tail. Panels that
- * end early, rows that fill no tile, widths past one panel, both paths; each must also have the same bits with 1, 2
- * and 5 threads. */
+/* test_fast_product.c - compares products of the fast levels with sums in double over the same rounded inputs. The only
+ * loss may be the rounding of activations (int8 blocks of 32, bf16, or none): no term, scale or tail may be missing.
+ * Tests panels that end early, rows that fill no tile, widths past one panel, and both paths. 1, 2 and 5 threads must
+ * give the same bits. */
 #include "engine/base/blocks.h"
 #include "kernels/ops.h"
 #include "tests/support/check.h"
@@ -28,7 +28,8 @@ static float uniform(void)
 static float x[ROWS * IN], wide[OUT * IN];
 static unsigned char packed[OUT * IN * 4];
 
-/* Random weights of the type, and what they stand for; `fill` >= 0: every byte of a block but its scales is that. */
+/* Makes random weights of the type and their values. With `fill` >= 0 every byte of a block except its scales is
+ * `fill`. */
 static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in, int fill)
 {
     for (uint64_t o = 0; o < n_out; o++) {
@@ -57,12 +58,12 @@ static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in, int fill)
         if (!myth_dtype_is_quant(t))
             continue;
         const myth_dtype_info *info = myth_dtype_get(t);
-        for (uint32_t b = 0; b < n_in / info->block; b++) { /* any bytes, scales of about one size */
+        for (uint32_t b = 0; b < n_in / info->block; b++) { /* random bytes, with scales of about one size */
             unsigned char *p = row + b * info->block_bytes;
             for (uint32_t i = 0; i < info->block_bytes; i++)
                 p[i] = fill < 0 ? (unsigned char)(127.99f + 127.99f * uniform()) : (unsigned char)fill;
             if (b == 0 && t == MYTH_Q8_0 && fill < 0)
-                p[2] = 0x80; /* -128: what no quantiser writes and a file may hold */
+                p[2] = 0x80; /* -128, which no quantiser writes but a file may contain */
             if (t == MYTH_MXFP4)
                 p[0] = (unsigned char)(120 + p[0] % 4);
             for (uint32_t i = 0; i < info->n_half; i++) {
@@ -83,7 +84,8 @@ static float round_to(float v, enum rounding how, float scale)
     return how == TO_I8 ? rintf(v * (1.0f / scale)) * scale : v;
 }
 
-/* The largest error of y over the sum of the magnitudes of its terms, with the activations rounded as said. */
+/* The largest error of y, divided by the sum of the magnitudes of its terms, if activations are rounded as `how` says.
+ */
 static double worst(const float *y, struct shape s, enum rounding how)
 {
     static double rounded[IN];
@@ -184,7 +186,7 @@ static void check_level(const char *level)
                 const myth_dtype type = (myth_dtype)t;
                 const uint32_t block = myth_dtype_block(type), share = check_is_full() ? 1 : 3 * check_quick();
                 if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) %
-                    share) /* scattered: every shape, type and path comes up */
+                    share) /* a scattered sample, in which every shape, type and path occurs */
                     continue;
                 struct shape s = shapes[i];
                 s.n_in = (s.n_in + block - 1) / block * block;
@@ -192,7 +194,7 @@ static void check_level(const char *level)
                 for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
                     x[k] = uniform();
                 multiply(y, level, 1, s, type, is_decode);
-                double least = INFINITY; /* which rounding a level chooses is its own business */
+                double least = INFINITY; /* a level may choose any of the roundings */
                 for (int how = NONE; how < ROUNDING_N; how++)
                     least = fmin(least, worst(y, s, (enum rounding)how));
                 if (!(least <= limit))
@@ -211,21 +213,22 @@ static void check_level(const char *level)
 
 static const char *const levels[] = {"ref", "avx2", "avx512", "amx", "neon"};
 
-/* Row 0 is all 1, row 1 all -1; the others change their sign after 1, 4, 16 and 64 values. */
+/* Row 0 is all 1 and row 1 all -1; the other rows change their sign after 1, 4, 16 and 64 values. */
 static float one_of(uint32_t row, uint32_t k)
 {
     const bool is_neg = row < 2 ? row == 1 : (k >> 2 * (row - 2) & 1) != 0;
     return is_neg ? -1.0f : 1.0f;
 }
 
-/* Weights and activations as large as they get, of one sign or of both in turn: sums that a level keeps in 16 bits must
- * not overflow. */
+/* Weights and activations have their largest magnitude, with one sign or with both in turn. Sums that a level keeps in
+ * 16 bits must not overflow. */
 static void check_extremes(const char *level)
 {
     static const int fills[] = {0x00, 0x7f, 0x80, 0x88, 0xff};
     static float y[ROWS * OUT];
     const struct shape s = {6, 33, 512};
-    const double limit = 2e-5; /* equal terms round the same way; an overflow is a thousand times that */
+    const double limit =
+        2e-5; /* equal terms round the same way, so errors add up; an overflow is a thousand times larger */
     for (int t = 0; t < MYTH_DTYPE_N; t++)
         for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]) && myth_dtype_is_quant((myth_dtype)t); i++) {
             float size = 0.0f;

@@ -1,5 +1,5 @@
-/* test_kv_forms.c - layers that make no keys, or keep values only, or norm their values; a residual that is scaled as a
- * whole: against sums in double on every CPU level, and what device.c refuses. */
+/* test_kv_forms.c - layers that make no keys, store only values, or norm their values, and a residual that is scaled as
+ * a whole. Compares with sums in double on every CPU level, and checks what op_check.c refuses. */
 #include "oracle.h"
 
 #include "tests/support/check.h"
@@ -61,7 +61,7 @@ static void rotate(const struct myth_norm_qkv_rope_store_args *a, uint64_t r, do
     }
 }
 
-/* All outputs of one row. x is what the residual was before. */
+/* Checks all outputs of one row. x is the residual as it was before the op. */
 static void check_row(const struct myth_norm_qkv_rope_store_args *a, uint64_t r, const double *x)
 {
     const uint64_t hd = a->head_dim;
@@ -127,11 +127,11 @@ static void forms_are_what_they_say(void **state)
             }
 }
 
-/* Scaling is the last thing that the prologue does, and every op that has one does it alike. */
+/* Scaling is the last step of the prologue, and every op with a prologue does it in the same way. */
 static void a_scaled_residual_is_the_residual_scaled(void **state)
 {
     (void)state;
-    const float scale = 0.296875f; /* exact in few bits; the products round as any */
+    const float scale = 0.296875f; /* exact in few bits; products with it are rounded as usual */
     for (int l = 0; l < LEVEL_N; l++) {
         struct rig r;
         union op_args u;
@@ -186,8 +186,8 @@ static void odd_forms_are_refused(void **state)
         make_case(&r, &base, 3, &u);
         switch (i) {
         case 0: a->w_k = none_given; break;   /* v_new without w_k */
-        case 1: a->v_new = none_given; break; /* w_k, nowhere to put its values */
-        case 2: a->k_new = none_given; break; /* values only, but they are not the keys' norm */
+        case 1: a->v_new = none_given; break; /* w_k, but no place for the values */
+        case 2: a->k_new = none_given; break; /* values only, but keys cannot be made from them */
         case 3:
             a->k_new = none_given;
             a->w_v = none_given;

@@ -1,5 +1,6 @@
-/* test_ops.c - every op x every case x every CPU level and device present, against the fp64 oracle. Prints per level
- * and op the worst case and the share of its tolerance that it used; absent levels are named with the reason. */
+/* test_ops.c - compares every op and case on every CPU level and device present with the fp64 oracle. For each level
+ * and op it prints the worst case and the share of the tolerance that it used; it names absent levels with the reason.
+ */
 #include "oracle.h"
 #include "tests/support/check.h"
 
@@ -9,8 +10,8 @@ struct worst {
     const char *output;
 };
 
-/* Largest error of the output over its largest magnitude; an element that was not written, or should not have been, is
- * infinite. */
+/* The largest error of the output, divided by its largest magnitude. It is infinite when an element was not written, or
+ * was written but should not have been. */
 static double compare(const struct want *w)
 {
     double error = 0.0, largest = 0.0;
@@ -18,7 +19,7 @@ static double compare(const struct want *w)
         return memcmp(w->bytes, view_host(w->view), (size_t)w->n) == 0 ? 0.0 : INFINITY;
     for (uint64_t i = 0; i < w->n_row * w->n; i++) {
         double got = w->is_sum ? sum_value(w->view, i) : value(w->view, i / w->n, w->n, i % w->n);
-        if (isnan(w->v[i])) { /* untouched: 0xff bytes are NaN, or -1 times a NaN scale */
+        if (isnan(w->v[i])) { /* expected to be untouched: 0xff bytes are NaN, or -1 times a NaN scale */
             if (!isnan(got))
                 return INFINITY;
             continue;
@@ -30,8 +31,8 @@ static double compare(const struct want *w)
     return (largest > 0.0 ? error / largest : error) / fmax(1.0, w->condition);
 }
 
-/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the
- * error. Returns it. */
+/* Checks that the k entries are in order, that each logit belongs to its id, and that no id that is left out is better
+ * than the last entry by more than the error. Returns the error. */
 static double compare_topk(const struct myth_head_topk_args *a, const double *logits)
 {
     double error = 0.0, largest = 0.0;
@@ -102,7 +103,7 @@ static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *wor
     rig_clear(r);
 }
 
-/* All cases of the op; 1 when one is past its tolerance. */
+/* Runs all cases of the op; returns 1 when one is past its tolerance. */
 static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
 {
     struct worst worst = {0.0, 0.0, 0, NULL};
@@ -116,7 +117,7 @@ static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
         run_case(r, i, is_ref, &worst);
         n_case++;
     }
-    assert_true(n_case > 0); /* an op without a case */
+    assert_true(n_case > 0); /* every op has a case */
     char name[200];
     case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
     printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case,
@@ -132,7 +133,7 @@ static void test_cases(void **state)
         struct rig r;
         myth_error err;
         if (!rig_open(&r, rig_targets[l], 2, CASE_TEST, &err)) {
-            assert_true(l > 0 || !is_target_wanted(rig_targets[l])); /* ref is everywhere */
+            assert_true(l > 0 || !is_target_wanted(rig_targets[l])); /* ref is always present */
             continue;
         }
         printf("target %-14s %s\n", rig_targets[l], myth_device_get_caps(r.dev)->description);
@@ -142,7 +143,7 @@ static void test_cases(void **state)
                           ? 0
                           : run_op(&r, (myth_op)op, is_exact_target(rig_targets[l]), "");
         if (!only && r.dev->ops.norm_qkv_rope_store !=
-                         myth_compose_norm_qkv_rope_store) { /* what a device without the fused ops would run */
+                         myth_compose_norm_qkv_rope_store) { /* for a device without the fused ops */
             r.dev->ops.norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
             n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, is_exact_target(rig_targets[l]), " composed");
         }
@@ -155,7 +156,7 @@ static void test_cases(void **state)
     assert_int_equal(n_failed, 0);
 }
 
-/* Every third vocabulary row is the same: equal logits come by ascending id, over tiles and threads. */
+/* Every third row of the vocabulary is the same. Equal logits must come by ascending id, across tiles and threads. */
 static void test_ties(void **state)
 {
     (void)state;
@@ -183,7 +184,8 @@ static void test_ties(void **state)
             assert_int_equal(rig_sync(&r, NULL), MYTH_OK);
             for (uint32_t i = 0; i < c.rows * c.k; i++) {
                 const int32_t *id = (int32_t *)view_host(a.head_topk.top_id) + i / c.k * c.k;
-                const uint32_t n = i % c.k, n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3; /* ids of the best class */
+                const uint32_t n = i % c.k,
+                               n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3; /* number of ids with the best logit */
                 const uint32_t expected =
                     n < n_best ? (uint32_t)id[0] + 3 * n : (uint32_t)id[n_best] + 3 * (n - n_best);
                 if ((uint32_t)id[0] > 2 || (uint32_t)id[n] != expected)

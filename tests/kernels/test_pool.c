@@ -1,5 +1,5 @@
-/* test_pool.c - the thread pool: every thread runs, nobody passes a barrier early, every index is taken once, nothing
- * is allocated. */
+/* test_pool.c - the thread pool: every thread runs, no thread passes a barrier early, every index is taken once, and a
+ * run allocates nothing. */
 #include "kernels/cpu/pool.h"
 #include "tests/support/check.h"
 
@@ -119,7 +119,7 @@ static void body_barrier(struct shared *s, int n_threads)
     assert_int_equal(atomic_load(&s->n_early), 0);
 }
 
-/* Small work stays with the caller. */
+/* The caller does small work alone. */
 static void body_parts(struct shared *s, int n_threads)
 {
     cpu_pool_run_parts(s->pool, 1, count_runs, s);

@@ -1,6 +1,6 @@
-/* test_replay.c - decode ops recorded once and run several times give what as many calls give, and attention that
- * merges gives what attention and kv_merge give: to the bit, on every target. Devices keep counters between the
- * workgroups of such ops; a counter that is not back at its start shows in the second run. */
+/* test_replay.c - on every target, decode ops that are recorded once and replayed several times give the bits of as
+ * many calls, and attention with `merges` gives the bits of attention and kv_merge. Devices keep counters for the
+ * workgroups of such ops; a counter that is not reset shows in the second run. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -14,7 +14,7 @@ static void sync_ok(struct rig *r)
         fail_msg("%s", err.msg);
 }
 
-/* Every byte of every view, weights apart; the caller frees. */
+/* All bytes of all views except weights; the caller frees them. */
 static unsigned char *take_all(const struct rig *r, size_t *bytes)
 {
     *bytes = 0;

@@ -1,4 +1,5 @@
-/* test_bytes.c - the bounded reader at its borders, and sums and products of sizes that do not fit 64 bits. */
+/* test_bytes.c - the bounded reader at the ends of its bytes, and sums and products of sizes that do not fit 64 bits.
+ */
 #include "tests/support/check.h"
 
 #include "engine/base/bytes.h"

@@ -1,5 +1,5 @@
-/* test_containers.c - arrays that grow, tables, hashes: against plain arrays, at every border, with allocations that
- * fail. */
+/* test_containers.c - compares arrays that grow, tables and hashes with plain arrays, at every border and with
+ * allocations that fail. */
 #include "engine/base/array.h"
 #include "engine/base/table.h"
 #include "tests/support/check.h"

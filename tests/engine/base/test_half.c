@@ -1,5 +1,5 @@
-/* test_half.c - f16 and bf16 conversions against the compiler's own types and the definitions, every f16 and a grid of
- * floats. */
+/* test_half.c - compares the f16 and bf16 conversions with the compiler's own types and with the definitions, for every
+ * f16 and a grid of floats. */
 #include "engine/base/half.h"
 #include "tests/support/check.h"
 

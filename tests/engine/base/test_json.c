@@ -1,10 +1,11 @@
-/* test_json.c - the streaming reader: tokens, strictness, numbers, and the JSON cases of hostile model files. */
+/* test_json.c - the streaming JSON reader: tokens, texts that are not JSON, numbers, and the JSON of hostile model
+ * files. */
 #include "tests/support/check.h"
 #include "engine/base/json.h"
 
 #include <locale.h>
 
-/* Reads the whole text; the status of the first error or of the end. */
+/* Reads the whole text; returns the status of the first error, or that of the end. */
 static myth_status read_all(const void *text, size_t len, myth_error *err)
 {
     myth_json j;
@@ -363,7 +364,7 @@ static void cut_and_flipped(void **state)
     uint64_t rng = check_seed();
     size_t n = sizeof text - 1;
     for (size_t cut = 0; cut < n; cut++) {
-        char *copy = malloc(cut ? cut : 1); /* exact, so that a sanitizer sees a read behind the end */
+        char *copy = malloc(cut ? cut : 1); /* exactly this size, so that a sanitizer sees a read past the end */
         assert_non_null(copy);
         memcpy(copy, text, cut);
         assert_int_equal(read_all(copy, cut, NULL), MYTH_EFORMAT);

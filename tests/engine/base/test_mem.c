@@ -1,4 +1,5 @@
-/* test_mem.c - the ledger counts every byte once, obeys its limit, and fails on purpose exactly where it is told to. */
+/* test_mem.c - the ledger counts every byte once, keeps its limit, and fails exactly the allocation that a test names.
+ */
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "tests/support/check.h"

@@ -1,5 +1,5 @@
-/* test_sampler.c - the random numbers against the published vectors of Philox, the choice against the filters written
- * out in double. */
+/* test_sampler.c - the random numbers equal the published vectors of Philox; the choice equals that of the filters,
+ * written out here in double. */
 #include "engine/base/sampler.h"
 #include "tests/support/check.h"
 

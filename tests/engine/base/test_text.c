@@ -1,5 +1,6 @@
-/* test_text.c - UTF-8, bounded reads, checked sizes, error lines, element types: the small parts that every loader
- * stands on. */
+/* test_text.c - the small parts that every loader uses: UTF-8, bounded reads, checked sizes, error lines, element
+ * types.
+ */
 #include "engine/base/bytes.h"
 #include "engine/base/dtype.h"
 #include "engine/base/status.h"

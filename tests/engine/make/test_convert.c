@@ -1,5 +1,5 @@
-/* convert.c: what was written is read again, in every type; keys that a reader would infer wrongly; failures leave no
- * file. */
+/* test_convert.c - files that convert.c writes are read again, in every type; it writes the keys that a reader would
+ * infer wrongly; a failure leaves no file. */
 #include "tests/support/files.h"
 
 #include "engine/base/map.h"

@@ -1,5 +1,5 @@
-/* Importance matrices: what is gathered against transformers (tests/golden/imatrix.txt), on every CPU level; both forms
- * of file; what convert makes of one; files that are wrong. */
+/* test_imatrix.c - importance matrices: those that are measured equal those of transformers (tests/golden/imatrix.txt)
+ * on every CPU level; both forms of file are read; convert uses one; wrong files are refused. */
 #include "tests/support/files.h"
 #include "tests/support/rig.h"
 
@@ -183,7 +183,7 @@ static void test_old_form(void **state)
     assert_non_null(strstr(rig_err.msg, "blk.0.attn_q.weight"));
     myth_imatrix_close(im);
     assert_int_equal(myth_mem_close(mem), 0);
-    for (size_t n = 0; n < b.len; n++) { /* cut anywhere: refused, but behind the last entry */
+    for (size_t n = 0; n < b.len; n++) { /* a file that is cut before the end of its last entry is refused */
         files_put("cut.dat", b.data, n);
         expect_open(files_path("cut.dat"), n >= whole ? MYTH_OK : MYTH_EFORMAT, NULL);
     }

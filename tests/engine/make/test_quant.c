@@ -1,4 +1,5 @@
-/* quant.c against gguf-py, bit by bit (tests/golden/make_quant.py), and the properties every type has. */
+/* test_quant.c - quant.c gives the bits of gguf-py (tests/golden/make_quant.py), and has the properties that every type
+ * should have. */
 #include "tests/support/check.h"
 
 #include "engine/base/half.h"

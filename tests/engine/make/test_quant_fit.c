@@ -1,6 +1,6 @@
-/* test_quant_fit.c - the searched quantisers: the distance of rows to their quantised form, against llama.cpp's
- * quantisers on the same rows; what importance improves; blocks with nothing to search; bits that depend on the
- * block alone.
+/* test_quant_fit.c - the quantisers that search: the distance between rows and their quantised form is compared with
+ * that of llama.cpp's quantisers on the same rows; importance makes it smaller; blocks in which there is nothing to
+ * search; the bits of a block depend on that block only.
  *
  * The table below has llama.cpp's figures. With PEER=DIR (a build of it, DIR/build-cpu/bin/libggml-base.so) they
  * are measured again. */
@@ -223,7 +223,7 @@ static void test_odd_values(void **state)
         }
 }
 
-/* A block's bytes are its own: not of its place, nor of what stands beside it. */
+/* The bytes of a block depend neither on its place nor on its neighbours. */
 static void test_alone(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* config.json: both spellings of keys, class defaults, and values that are refused. */
+/* test_config.c - config.json: both spellings of keys, defaults of the model's class, and values that are refused. */
 #include "tests/support/files.h"
 
 #include "engine/model/config.h"

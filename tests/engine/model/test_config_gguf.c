@@ -1,5 +1,5 @@
-/* test_config_gguf.c - the hyper-parameters of a GGUF file: what its keys say, what is inferred where they are silent,
- * and values that are refused. Files hold metadata alone. */
+/* test_config_gguf.c - the hyper-parameters of a GGUF file: those that its keys give, those that are inferred because a
+ * key is missing, and values that are refused. The files have metadata only. */
 #include "tests/support/files.h"
 
 #include "engine/make/gguf_write.h"

@@ -544,7 +544,7 @@ static void malformed_pairs_are_named(void **state)
             fail_msg("%s: %s (%s)", bad[i].named, myth_status_name(st), err.msg);
     }
     const myth_convert_kv no_experts = {"gemma4.expert_count", NULL,
-                                        0}; /* the pair stands in a model that has no use for it */
+                                        0}; /* the pair is in a model that does not use it */
     convert_to(model_path(path, "gemma4-moe"), MYTH_F32, &no_experts, 1);
     split_experts(&(split_how){0});
     files_expect("a pair without experts", files_path("split.gguf"), MYTH_WEIGHTS_HEADER, MYTH_EFORMAT);

@@ -1,4 +1,5 @@
-/* Malformed GGUF files: each is refused with its documented status; odd but right files are read. */
+/* test_gguf_malformed.c - malformed GGUF files are refused, each with its documented status. Unusual but correct files
+ * are read. */
 #include "tests/support/files.h"
 
 #include "engine/engine.h"
@@ -29,7 +30,7 @@ typedef struct {
     kv fact[KV_MAX];
     info tensor[INFO_MAX];
     size_t facts, tensors;
-    uint64_t data; /* bytes behind the directory */
+    uint64_t data; /* bytes after the directory */
     bool no_padding;
 } model;
 

@@ -1,5 +1,5 @@
-/* test_model.c - --check-tensors finds the one value that is not finite, in every type; each level opens what it
- * promises. */
+/* test_model.c - --check-tensors finds the one value that is not finite, in every type. Each level of opening opens
+ * what model.h says. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 

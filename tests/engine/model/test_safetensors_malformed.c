@@ -1,4 +1,5 @@
-/* Malformed safetensors and indexes: each is refused with its documented status; odd but right files are read. */
+/* test_safetensors_malformed.c - malformed safetensors files and indexes are refused, each with its documented status.
+ * Unusual but correct files are read. */
 #include "tests/support/files.h"
 
 #include "engine/engine.h"

@@ -1,5 +1,5 @@
-/* test_weights.c - what a model's spec means, what each level of opening loads and books, the cache of hub ids,
- * random models, failing allocations. */
+/* test_weights.c - the forms of a model's spec, what each level of opening loads and books, the cache of hub ids,
+ * random models, and failing allocations. */
 #include "tests/support/files.h"
 
 #include "engine/model/config.h"

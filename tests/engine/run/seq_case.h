@@ -1,5 +1,5 @@
-/* seq_case.h - the models, devices and cache types that test_seq.c goes through, and its oracle: an engine of its own,
- * which is fed the tokens alone. */
+/* seq_case.h - the models, devices and cache types of test_seq.c, and its oracle: another engine, which is fed only the
+ * tokens of one sequence. */
 #ifndef MYTH_TESTS_SEQ_CASE_H
 #define MYTH_TESTS_SEQ_CASE_H
 

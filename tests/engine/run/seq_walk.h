@@ -1,5 +1,5 @@
-/* seq_walk.h - sequences that are appended to, cut, forked, marked, saved and restored at random, each beside a list of
- * the tokens that it should hold. For test_seq.c. */
+/* seq_walk.h - a random walk for test_seq.c: it appends to, cuts, forks, checkpoints, saves and restores sequences, and
+ * keeps for each a list of the tokens that it should have. */
 #ifndef MYTH_TESTS_SEQ_WALK_H
 #define MYTH_TESTS_SEQ_WALK_H
 

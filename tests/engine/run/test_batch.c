@@ -1,4 +1,5 @@
-/* Batches told in runs: what a run wants, runs that are refused, and a sequence brought to given tokens. */
+/* test_batch.c - batches that consist of runs: the results that a run asks for, runs that are refused, and
+ * myth_seq_sync, which makes a sequence have given tokens. */
 #include "tests/support/rig.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* test_block_types.c - a tiny model of every quantised type on every device: logits and every layer's residual are
- * those of the CPU's exact run on its dequantised weights; in chunks, all at once, and token by token on the decode
- * path. The CPU's fast levels: test_model_types. */
+/* test_block_types.c - a tiny model of every quantised type on every device. Its logits and every layer's residual
+ * equal those of an exact run on the CPU with the dequantised weights: in chunks, all tokens at once, and token by
+ * token on the decode path. test_model_types tests the CPU's fast levels. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 

@@ -1,5 +1,5 @@
-/* test_embed.c - vectors of the tiny encoders against transformers (tests/golden/make_embedders.py): all texts at once,
- * each alone, cut to fewer dimensions, on every device; what an encoder refuses. */
+/* test_embed.c - compares the vectors of the tiny encoders with transformers (tests/golden/make_embedders.py): all
+ * texts at once, each alone, cut to fewer dimensions, on every device; and checks what an encoder refuses. */
 #include "tests/support/rig.h"
 
 #include "engine/make/convert.h"

@@ -1,10 +1,10 @@
-/* test_endless_chat.c - turns through a context that is far shorter than the chat: the system prompt stays, the oldest
- * turns go when there is no room for the next, down to a low-water mark. What is held is always the system prompt and
- * the last turns, whole; not a byte and not an allocation more, at positions many times the context.
+/* test_endless_chat.c - a chat that is far longer than the context: the system prompt stays, and when there is no room
+ * for the next turn the oldest turns are evicted, down to a low-water mark. The cache always has the system prompt and
+ * the last turns, whole. At positions many times the context it takes no more bytes and no more allocations.
  *
- * CPU      a context of 2,048 rows at its fastest level, every count checked
- * Devices  a context of a few splits of decode attention, in exact mode, beside the CPU fed the same: logits within the
- *          tolerance of test_model_golden at any position */
+ * CPU      a context of 2,048 rows on the fastest level; every count is checked
+ * Devices  a context of a few splits of decode attention, in exact mode. The CPU is fed the same, and the logits agree
+ *          at every position within the tolerance of test_model_golden */
 #include "tests/support/rig.h"
 
 #include <math.h>

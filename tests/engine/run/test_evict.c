@@ -603,7 +603,7 @@ static void a_closed_gap_does_not_come_back(void **state)
     };
     for (uint32_t k = 0; k < 4; k++) {
         const uint32_t n_after = k % 2 * 40, /* the ring still reaches back, or it does not                    */
-            cut = k < 2 ? 5 : 9;             /* no ring does: before the checkpoint's position, and behind it  */
+            cut = k < 2 ? 5 : 9;             /* no ring does: before the checkpoint's position, and after it   */
         rig r;
         rows got, want;
         uint32_t at;

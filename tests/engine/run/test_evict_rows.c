@@ -1,13 +1,13 @@
-/* test_evict_rows.c - any order of append, evict, fork, truncate, checkpoint, save and restore, close: which rows are
- * held, and where.
+/* test_evict_rows.c - after any order of append, evict, fork, truncate, checkpoint, save, restore and close, the cache
+ * has the right rows in the right places.
  *
- * Oracle   per holder the whole history of its positions, a flag for each that was evicted, and the rules of engine.h
- *          in plain loops
- * Model    a small one whose arithmetic is left out: every op is empty but the one that makes keys, which writes (token
- *          id, position) in their place, and those that move rows. So what lies in pages and rings says whose row it
- *          is, and a step costs little
- * Checked  lists, positions, rows of pages and rings on the device through its own table, reference counts, that what
- *          room promises is taken, and that what is refused changes nothing */
+ * Oracle   for each sequence and checkpoint the whole history of its positions, with a flag for each that was evicted,
+ *          and the rules of engine.h in plain loops
+ * Model    a small model without arithmetic. The op that makes keys writes (token id, position) instead; ops that move
+ *          rows do so; all others are empty. So the contents of pages and rings tell whose row it is, and a step is
+ * fast
+ * Checked  lists, positions, the rows of pages and rings on the device through its own table, reference counts, that
+ *          room which was promised can be used, and that refused calls change nothing */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"

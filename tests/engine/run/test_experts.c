@@ -1,11 +1,11 @@
-/* test_experts.c - experts of which a step reads those that were chosen, wherever they are: counted in memory, and the
- * same answers with the experts in host memory.
+/* test_experts.c - a step reads only the experts that were chosen, wherever they are, and the answers are the same with
+ * the experts in host memory.
  *
- * Counting  a decode step with every page of the experts out of reach: the pages that were read are those of the chosen
- *           experts, all of them. Which were chosen, each layer's router says. On the CPU the pages are the mapped
- *           file's; on an emulated device or a software driver those of myth_buf_open_host; what a real device reads
- *           makes no fault, and is left out
- * Files     the tiny model with its experts made 32 times as wide, so that one is many pages */
+ * Counting  before a decode step every page of the experts is made inaccessible, so that the first access to it faults.
+ *           The pages that fault must be exactly those of the experts that the routers of the layers chose. On the CPU
+ *           they are pages of the mapped file, on an emulated device or a software driver those of myth_buf_open_host.
+ *           Reads of a real device make no fault, so these are left out
+ * Files     the tiny model with experts that are 32 times as wide, so that one has many pages */
 #include "engine/make/convert.h"
 #include "engine/run/engine_impl.h"
 #include "engine/make/gguf_write.h"
@@ -150,7 +150,7 @@ typedef struct {
     uint64_t pages, read, chosen_bytes, all_bytes;
 } tally;
 
-/* What was watched as range `range`: of chosen experts every page, of the others none. */
+/* Checks the watched range `range`: all pages of the chosen experts were read, and none of the others. */
 static void check_range(tally *sum, const experts *x, uint32_t plane, uint32_t range, const chosen *c, uint32_t k,
                         const char *what)
 {
@@ -380,8 +380,8 @@ static void short_run(rows *w, const char *spec, const char *target)
     rig_close(&r);
 }
 
-/* Experts may be wider than everything else of their model. Those of the file are so many times the tiny ones side by
- * side, and the norm behind them takes the factor out again: the same answers, up to its epsilon. */
+/* Experts may be wider than everything else in their model. The file has the tiny experts many times side by side, and
+ * the norm after them takes the factor out again, so that the answers are the same up to its epsilon. */
 static void wide_experts_are_the_narrow_ones(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_faults.c - every allocation of a session fails once, and from there on for ever: the undisturbed output or an
- * out-of-memory code, nothing left behind, the next request served. */
+/* test_faults.c - every allocation of a session fails, once alone and once with all that follow. The session gives the
+ * normal output or an out-of-memory status, leaves nothing allocated, and serves the next request. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 

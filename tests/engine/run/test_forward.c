@@ -1,4 +1,4 @@
-/* test_forward.c - a forward that is refused has changed nothing: no token appended, no page taken, no position moved.
+/* test_forward.c - a forward that is refused changes nothing: it appends no token, takes no page and moves no position.
  */
 #include "tests/support/rig.h"
 

@@ -173,8 +173,9 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
     }
 }
 
-/* A prompt that fills the context ends after one id, which has no place: behind the tokens of the only sequence is the
- * end of their block, behind those of another one the next sequence's first. */
+/* A prompt that fills the context ends after one id, for which the cache has no place: in memory, the tokens of the
+ * only sequence are followed by the end of their block, those of another one by the first token of the next sequence.
+ */
 static void a_full_context_is_not_written_past(void **state)
 {
     (void)state;

@@ -1,12 +1,11 @@
-/* test_launches.c - what a decode step costs the host: launches per layer, synchronisations and allocations per token,
- * on every device.
+/* test_launches.c - what a decode step costs the host, on every device: launches per layer, synchronisations and
+ * allocations per token.
  *
- * Layers   the same model opened with fewer of its layers: the difference of two steps' launches is that of the layers
- *          between, whatever a step launches once
- * Limits   launches per layer: 5 where one launch can hold a product with its prologue and its merge (CUDA), 7 on
- *          Vulkan
- * Syncs    counted from token to token: none where the device chooses, one where a grammar does on the host, two when
- *          the row must be reduced again under the grammar's mask */
+ * Layers   the same model is opened with fewer of its layers. The difference between the launches of two steps is that
+ *          of the layers between, whatever a step launches only once
+ * Limits   5 launches per layer where one launch can do a product with its prologue and its merge (CUDA), 7 on Vulkan
+ * Syncs    from token to token: none where the device chooses the token, one where a grammar on the host does, two
+ *          where the row must be reduced again under the grammar's mask */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"

@@ -1,8 +1,8 @@
-/* test_logits.c - what comes back of a forward: rows in any pattern, the k best, masks, biases, asked ids, the same row
- * reduced again.
+/* test_logits.c - the results of a forward: rows in any pattern, the k best, masks, biases, logits that were asked for,
+ * and the same row reduced again.
  *
- * Oracle   the whole row, post-processed here in double; values bit for bit where the device only chooses, lse and
- *          entropy within 1e-5 */
+ * Oracle   the whole row of logits, reduced here in double. Values that the device only chooses are equal bit for bit;
+ *          lse and entropy agree within 1e-5 */
 #include "tests/support/rig.h"
 
 #include <math.h>

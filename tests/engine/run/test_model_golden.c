@@ -1,8 +1,8 @@
-/* test_model_golden.c - logits and every layer's residual of the tiny models against transformers: chunks of 1, 7 and
- * all tokens, token by token on the decode path, micro-batches of several sizes, exact and at every level and on every
- * device of this machine. Other devices than the CPU, which may be software, run what is no second time the same steps:
- * no chunk of 1 where micro-batches of 1 are run, of the micro-batches the smallest and the largest, and with another
- * cache all tokens at once and one by one. */
+/* test_model_golden.c - compares the logits and every layer's residual of the tiny models with transformers: in chunks
+ * of 1, 7 and all tokens, token by token on the decode path, with micro-batches of several sizes, in exact mode, on
+ * every level and on every device of this machine. Devices other than the CPU may be software and slow, so they leave
+ * out what would repeat the same steps: chunks of 1, because micro-batches of 1 are run; micro-batches between the
+ * smallest and the largest; and with other cache types everything except all tokens at once and one by one. */
 #include "tests/support/rig.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static uint32_t best_of(const float *row, uint32_t n, float *margin)
     return best;
 }
 
-/* Where the best logit stands out by more than the tolerance, it is the same one. */
+/* Where the best logit is better than all others by more than the tolerance, both choose the same token. */
 static void check_choices(const golden *g, const rows *w, float tolerance)
 {
     float largest = 0.0f;

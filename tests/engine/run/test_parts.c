@@ -1,10 +1,10 @@
-/* test_parts.c - a model in parts, on one device or several, and layers whose weights or rows the host holds: the same
- * answers.
+/* test_parts.c - a model in parts, on one device or several, and layers whose weights or cached rows are in host
+ * memory, give the same answers.
  *
- * Oracle   the same tokens in an engine of one part without offload. Offload issues the same ops on the same bytes:
- *          every bit is the same. A part's border folds the pending branch by another op than the next layer's
- *          prologue: on the CPU's reference the same bits, on other devices (and between devices) within 1e-4, in exact
- *          mode; every one within the goldens' tolerance of transformers */
+ * Oracle   the same tokens in an engine of one part without offload. Offload issues the same ops on the same bytes, so
+ *          every bit is the same. At the border of a part another op adds the pending branch than the prologue of the
+ *          next layer. On the CPU's reference that gives the same bits; on other devices, and between devices, the
+ *          result is within 1e-4 in exact mode. All of them are within the goldens' tolerance of transformers */
 #include "tests/support/rig.h"
 
 #include "engine/run/devices.h"
@@ -26,7 +26,7 @@ enum { MODEL_N = sizeof(models) / sizeof(models[0]) };
 
 typedef struct {
     char device[72];
-    bool has_ngl, same_bits; /* as one part on the same device */
+    bool has_ngl, same_bits; /* same_bits: as with one part on the same device */
     uint32_t ngl, n_offload;
     float split[3];
     myth_offload offload;
@@ -42,7 +42,7 @@ static int find_devices(void **state)
     return 0;
 }
 
-/* The CPU runs every place, of a device in software or under sanitizers some are chosen: one in `of`. */
+/* The CPU runs every place. A device in software, or a run under sanitizers, runs a sample: one in `of`. */
 static bool is_run(const char *name, uint64_t *rng, uint32_t of)
 {
     const bool is_whole = check_is_full() || (check_quick() == 1 && strcmp(name, "cpu") == 0);
@@ -87,7 +87,7 @@ static const char *label(const place *p)
     return text;
 }
 
-/* Ways to put a model of n_layer layers on the device. */
+/* Lists the ways to put a model of n_layer layers on the device. */
 static uint32_t places_of(place out[PLACE_MAX], const char *name, uint32_t n_layer)
 {
     uint32_t n = 0;
@@ -113,7 +113,7 @@ static uint32_t places_of(place out[PLACE_MAX], const char *name, uint32_t n_lay
             out[n] = alone;
             out[n].offload = (myth_offload)what;
             out[n].n_offload = k;
-            if (k == 1) /* also behind layers on the CPU */
+            if (k == 1) /* also after layers on the CPU */
                 out[n].has_ngl = true, out[n].ngl = n_layer - 1, out[n].same_bits = false;
             n++;
         }
@@ -138,7 +138,7 @@ static void compare(const rows *got, const rows *want, uint32_t n_tok, bool same
     }
 }
 
-/* Prefill in chunks, decode, a fork that goes on alone, a way back, a saved sequence. */
+/* Prefill in chunks, decode, a fork that continues alone, a truncation, a saved sequence. */
 static void walk(rig *r, const int32_t *ids, rows *w, rows *branch, myth_seq **kept)
 {
     uint32_t at;
@@ -173,7 +173,8 @@ static void one_place(const char *model, const place *p, const int32_t *ids, con
     compare(&got, want, 30, p->same_bits, label(p));
     compare(&branch, want_branch, 10, p->same_bits, label(p));
 
-    uint64_t bytes = myth_seq_save_bytes(s); /* what is saved in parts goes on in one, and back */
+    uint64_t bytes =
+        myth_seq_save_bytes(s); /* a sequence that was saved in parts continues in one part, and the other way round */
     unsigned char *saved = malloc(bytes), *back = malloc(bytes);
     assert_true(saved && back);
     assert_ok(myth_seq_save(s, saved, bytes, &rig_err));
@@ -242,7 +243,7 @@ static void parts_change_no_answer(void **state)
     assert_true(n_run > 0);
 }
 
-/* Transformers, in parts. */
+/* A model in parts gives the logits of transformers. */
 static void parts_equal_transformers(void **state)
 {
     (void)state;
@@ -307,7 +308,8 @@ static void lists_of_devices_are_checked(void **state)
     rig_close(&r);
 }
 
-/* A device's limit holds to the byte; a model that is too large for it runs with what the refusal proposes. */
+/* A device's limit is kept to the byte. A model that is too large for it runs with the changes that the refusal
+ * proposes. */
 static void a_device_has_a_limit_of_its_own(void **state)
 {
     (void)state;
@@ -348,11 +350,11 @@ static void a_device_has_a_limit_of_its_own(void **state)
     }
 }
 
-/* What open asks of a device's ledger is not left on it, and a limit of the caller's is shared by the models. */
+/* Opening leaves no setting on a device's ledger. Two models share a limit that the caller has set. */
 static void two_models_share_a_ledger(void **state)
 {
     (void)state;
-    enum { LEDGER = 9 }; /* vulkan:0, which need not be there: a limit of the caller's is believed */
+    enum { LEDGER = 9 }; /* vulkan:0, which need not be present: the caller's limit is used */
     myth_mem *mem;
     myth_mem_limits limits;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
@@ -364,7 +366,7 @@ static void two_models_share_a_ledger(void **state)
     assert_int_equal(limits.bytes[LEDGER], 600);
     assert_true(myth_mem_book(mem, LEDGER, MYTH_MEM_WEIGHTS, "another model", 600));
     assert_ok(myth_devices_limits(&limits, mem, "vulkan:0", &rig_err));
-    assert_int_equal(limits.bytes[LEDGER], 1); /* nothing is left, and 0 is no limit */
+    assert_int_equal(limits.bytes[LEDGER], 1); /* nothing is left; 1, because 0 means no limit */
     myth_mem_unbook(mem, LEDGER, MYTH_MEM_WEIGHTS, 1000);
     assert_int_equal(myth_mem_close(mem), 0);
 
@@ -379,7 +381,8 @@ static void two_models_share_a_ledger(void **state)
         assert_int_equal(myth_mem_limit(r.mem, own.ledger), 0);
         second = r;
         myth_mem_set_limit(r.mem, own.ledger, 2 * own.total_bytes - 1);
-        assert_int_equal(myth_engine_open(&second.engine, &r.model, &o, &rig_err), MYTH_ENOFIT); /* not midway */
+        assert_int_equal(myth_engine_open(&second.engine, &r.model, &o, &rig_err),
+                         MYTH_ENOFIT); /* refused before anything is taken */
         assert_int_equal(myth_mem_limit(r.mem, own.ledger), 2 * own.total_bytes - 1);
         myth_mem_set_limit(r.mem, own.ledger, 2 * own.total_bytes);
         assert_ok(myth_engine_open(&second.engine, &r.model, &o, &rig_err));
@@ -393,8 +396,8 @@ static void two_models_share_a_ledger(void **state)
 
 /* ---- what fails ---- */
 
-/* Somebody else takes of what the device has between plan and open, a byte or so much that an eighth of the rows is
- * left: once more with as many rows a step as the bytes allow, and the same answers. */
+/* Between plan and open, another process takes memory of the device: one byte, or so much that an eighth of the rows
+ * fits. Open tries once more with as many rows per step as fit, and the answers are the same. */
 static void a_device_that_refuses_gets_fewer_rows(void **state)
 {
     (void)state;
@@ -463,7 +466,7 @@ typedef struct {
     uint32_t n_tok;
 } hog;
 
-/* At the third token it takes what is left of the device's limit. */
+/* At the third token, takes everything that is left of the device's limit. */
 static bool take_the_rest(void *user, int32_t id)
 {
     hog *h = user;
@@ -475,7 +478,7 @@ static bool take_the_rest(void *user, int32_t id)
     return true;
 }
 
-/* Nothing is taken while a run goes on, so nobody can take it away. */
+/* A run allocates nothing, so it does not notice that the memory is gone. */
 static void memory_that_goes_in_mid_run_is_not_missed(void **state)
 {
     (void)state;
@@ -533,8 +536,8 @@ static myth_status lost_wait(myth_stream *s, uint64_t mark, myth_error *err)
     return is_lost(err) ? MYTH_ELOST : whole->wait(s, mark, err);
 }
 
-/* A device that is lost at its n-th synchronisation, whatever n: the code says so, everything closes, and the tokens
- * that the host holds rebuild the sequence on a new engine, which goes on as the undisturbed one did. */
+/* A device is lost at its n-th synchronisation, for every n. The status says so, everything can be closed, and the
+ * tokens that the host has rebuild the sequence on a new engine, which continues as the undisturbed one did. */
 static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
 {
     (void)state;
@@ -569,7 +572,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
                 rig_close(&r);
                 continue;
             }
-            if (st == MYTH_OK) { /* fewer synchronisations than that */
+            if (st == MYTH_OK) { /* there are fewer than n synchronisations */
                 assert_memory_equal(ids, want, sizeof(want));
                 rig_close(&r);
                 continue;
@@ -577,7 +580,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
             assert_int_equal(st, MYTH_ELOST);
             assert_memory_equal(ids, want, 4 * n_ids);
             n_lost++;
-            uint32_t n_kept = N_PROMPT + n_ids; /* what the host knows: the prompt and the ids it was given */
+            uint32_t n_kept = N_PROMPT + n_ids; /* the tokens that the host has: the prompt and the ids that it got */
             memcpy(kept, prompt, sizeof(prompt));
             memcpy(kept + N_PROMPT, ids, 4 * n_ids);
             uint32_t len = myth_seq_len(s) < n_kept ? myth_seq_len(s) : n_kept;

@@ -1,9 +1,9 @@
-/* test_plan.c - the plan is what happens: bytes of every class, to the byte, before anything is taken; the limit holds;
- * what a refusal proposes fits; a step takes nothing.
+/* test_plan.c - the plan tells the bytes of every class exactly before any of them is taken; the limit is kept; what a
+ * refusal proposes fits; a step allocates nothing.
  *
- * Counting  malloc, calloc, realloc, posix_memalign, aligned_alloc and mmap of this program are counted while
- *           `counting` is set (not under AddressSanitizer, which has its own); myth_mem_n_alloc counts the engine's
- *           calls in every build */
+ * Counting  while `counting` is set, malloc, calloc, realloc, posix_memalign, aligned_alloc and mmap of this program
+ *           are counted (except under AddressSanitizer, which has its own); myth_mem_n_alloc counts the engine's
+ *           allocations in every build */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- every way to get memory, counted ---- */
+/* ---- counting every way to get memory ---- */
 
 static volatile bool counting;
 static volatile uint64_t n_taken;
@@ -70,8 +70,8 @@ static const char *golden_path(char *dst, size_t cap, const char *name)
     return check_path(dst, cap, rest);
 }
 
-/* On every ledger the live bytes of every class are the plan's; peaks too when `peaks`, which loading may pass in the
- * classes that are only on their way. */
+/* Checks that on every ledger the live bytes of every class are those of the plan, and with `peaks` the peaks too.
+ * Loading may pass the plan in classes of bytes that are only in transit. */
 static void assert_plan_is_ledger(const myth_plan *p, const myth_mem *mem, bool peaks, const char *what)
 {
     uint64_t total = 0, live = 0;
@@ -90,7 +90,7 @@ static void assert_plan_is_ledger(const myth_plan *p, const myth_mem *mem, bool 
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
         live += myth_mem_total(mem, i).live;
     assert_int_equal(total, p->total_bytes);
-    assert_int_equal(live, p->total_bytes); /* nothing on ledgers that the plan does not name */
+    assert_int_equal(live, p->total_bytes); /* ledgers that the plan does not name have no bytes */
 }
 
 static void on_row(void *user, uint32_t tok_idx, const float *row, uint32_t n)
@@ -104,7 +104,7 @@ static void on_layer_row(void *user, uint32_t tok_idx, uint32_t layer, const flo
     on_row(user, tok_idx, row, n);
 }
 
-/* Every verb once: what was planned is enough, and nothing more is taken. */
+/* Uses every function of a sequence once: what was planned is enough, and nothing more is taken. */
 static void use_everything(rig *r, const myth_engine_opts *o)
 {
     const myth_plan *p = myth_engine_plan(r->engine);
@@ -158,7 +158,7 @@ static void one_point(const char *spec, const myth_engine_opts *o, const char *w
     assert_ok(myth_model_open(&header, r.mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     uint64_t n_before = myth_mem_n_alloc(r.mem);
     assert_ok(myth_plan_make(&plan, &header, o, NULL, NULL, false, &rig_err));
-    assert_int_equal(myth_mem_n_alloc(r.mem), n_before); /* planning takes nothing */
+    assert_int_equal(myth_mem_n_alloc(r.mem), n_before); /* planning allocates nothing */
     myth_model_close(&header);
     assert_int_equal(myth_mem_total(r.mem, 0).live, 0);
 
@@ -254,7 +254,7 @@ static void plan_equals_ledger_on_a_grid(void **state)
                     }
                     o.has_gpu_layers = check_below(&rng, 3) == 0;
                     o.n_gpu_layers = check_below(&rng, 9);
-                    o.offload = (myth_offload)check_below(&rng, 3); /* of the CPU nothing is offloaded */
+                    o.offload = (myth_offload)check_below(&rng, 3); /* a CPU has nothing to offload */
                     o.n_offload = check_below(&rng, 4);
                     o.n_cpu_moe = check_below(&rng, 2) * (1 + check_below(&rng, 4));
                     snprintf(what, sizeof(what),
@@ -278,7 +278,7 @@ static uint64_t kv_formula(const myth_config *c, uint32_t n_ctx, myth_dtype t)
     for (uint32_t l = 0; l < c->n_layer; l++) {
         uint64_t n = c->layer[l].is_global || n_ctx < c->window ? n_ctx : c->window, n_vec = c->layer[l].k_is_v ? 1 : 2;
         if (c->layer[l].kv_source != l)
-            continue; /* reads another layer's */
+            continue; /* the layer reads the keys of another one */
         sum += n_vec * n * c->layer[l].n_head_kv * myth_row_bytes(t, c->layer[l].head_dim);
     }
     return sum;
@@ -343,13 +343,13 @@ static void kv_bytes_equal_the_formula_on_real_shapes(void **state)
                 uint64_t got = p.bytes[MYTH_MEM_KV_GLOBAL] + p.bytes[MYTH_MEM_KV_LOCAL],
                          formula = kv_formula(&m.config, ctx[c], type[t]);
                 uint64_t waste = (uint64_t)p.n_page * p.page_tok - ctx[c],
-                         limit = waste ? formula / 100 : 0; /* of the last page */
+                         limit = waste ? formula / 100 : 0; /* the unused rest of the last page */
                 if (got < formula || got - formula > limit || waste >= p.page_tok)
                     fail_msg("%s -c %u %s: %llu bytes of cache, the formula says %llu", want[i].spec, ctx[c],
                              myth_dtype_get(type[t])->name, (unsigned long long)got, (unsigned long long)formula);
                 if (c == 0 && t == 0)
                     assert_true((double)got == want[i].mib * 1048576.0);
-                if (c == 0 && t == 0 && strstr(want[i].spec, "270m")) /* weights are priced too */
+                if (c == 0 && t == 0 && strstr(want[i].spec, "270m")) /* weights are planned too */
                     assert_true(p.bytes[MYTH_MEM_WEIGHTS] + p.bytes[MYTH_MEM_WEIGHTS_MAPPED] >=
                                 myth_weights_bytes(m.weights));
             }
@@ -399,8 +399,8 @@ static void suggestions_fit_when_applied(void **state)
         }
 }
 
-/* A device that is short: at least three ways out, each of which fits when it is taken; fewer layers there, their
- * weights or their experts on the host where those help. */
+/* When a device has too little memory, the refusal proposes at least three changes, each of which fits: fewer layers on
+ * the device, or their weights or experts in host memory where that helps. */
 static void a_short_device_is_told_ways_out(void **state)
 {
     (void)state;
@@ -500,14 +500,14 @@ static void shrinking_finds_a_plan_that_fits(void **state)
                 .type_v = p.type_v,
             };
             assert_ok(myth_plan_make(&again, &m, &o, NULL, &(myth_mem_limits){.bytes = {limit}}, false,
-                                     &rig_err)); /* what it chose is what it priced */
+                                     &rig_err)); /* planning with the chosen options gives the same total */
             assert_true(again.fits);
             assert_int_equal(again.total_bytes, p.total_bytes);
             myth_engine_opts fixed = {
                 .device = "cpu",
                 .n_ctx = all.n_ctx,
                 .n_ubatch = all.n_ubatch,
-            }; /* what was asked for is not touched */
+            }; /* options that the caller has set are not changed */
             assert_ok(myth_plan_make(&again, &m, &fixed, NULL, &(myth_mem_limits){.bytes = {limit}}, true, &rig_err));
             assert_int_equal(again.n_ctx, all.n_ctx);
             assert_int_equal(again.n_ubatch, all.n_ubatch);
@@ -521,7 +521,7 @@ static void shrinking_finds_a_plan_that_fits(void **state)
     }
 }
 
-/* ---- headers are enough ---- */
+/* ---- planning needs only the headers of files ---- */
 
 static void copy_file(const char *from, const char *to, long n_bytes)
 {
@@ -589,7 +589,7 @@ static void plan_needs_headers_only(void **state)
                 myth_model_open(&m, mem, pair[i][1], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
             assert_ok(myth_plan_make(&b, &m, &o, NULL, NULL, false, &rig_err));
             myth_model_close(&m);
-            for (int c = 0; c < MYTH_MEM_CLASS_N; c++) /* paths differ in length, so their block may */
+            for (int c = 0; c < MYTH_MEM_CLASS_N; c++) /* paths differ in length, so the size of their block may too */
                 if (c != MYTH_MEM_OTHER)
                     assert_int_equal(a.bytes[c], b.bytes[c]);
             myth_status st =
@@ -604,7 +604,7 @@ static void plan_needs_headers_only(void **state)
     rmdir(path);
 }
 
-/* ---- nothing is taken while decoding ---- */
+/* ---- decoding allocates nothing ---- */
 
 static uint64_t taken_after_first;
 static uint32_t n_seen;
@@ -659,7 +659,7 @@ static void a_decode_step_takes_no_memory(void **state)
             assert_int_equal(myth_mem_n_alloc(r.mem), n_before);
             assert_int_equal(taken_after_first, 0);
 
-            myth_seq *fork[3] = {s, NULL, NULL}; /* three at once, first writes of forks included */
+            myth_seq *fork[3] = {s, NULL, NULL}; /* three sequences at once, with the first writes of forks */
             assert_ok(myth_seq_fork(&fork[1], s, &rig_err));
             assert_ok(myth_seq_fork(&fork[2], s, &rig_err));
             myth_result out;
@@ -697,7 +697,7 @@ static uint64_t rss_anon(void)
     return kib << 10;
 }
 
-/* Opens, prefills, decodes; exit 0 when anonymous memory never passed what the ledger counts by more than 8 MiB. */
+/* Opens, prefills and decodes. Exits with 0 when anonymous memory was never more than 8 MiB above the ledger. */
 static int measure_rss(const char *spec)
 {
     rig r;

@@ -1,8 +1,9 @@
-/* test_run.c - steps in a row on the device choose what the host would, and leave the sequences as if it had.
+/* test_run.c - several decode steps in a row on the device choose the tokens that the host would choose, and leave the
+ * sequences as if the host had chosen.
  *
- * Oracle   the same tokens by myth_forward one step at a time, chosen by myth_sample; afterwards both sequences are fed
- *          the same tokens and give the same bits. Lots of several steps run past the stop, rings of 5 to 9 rows wrap,
- *          forks share pages */
+ * Oracle   one myth_forward per step, with tokens chosen by myth_sample. Afterwards both sequences are fed the same
+ *          tokens and give the same bits. Some lots of steps run past a stop token, rings of 5 to 9 rows wrap around,
+ *          and forks share pages */
 #include "tests/support/rig.h"
 
 #include "engine/run/run.h"
@@ -357,7 +358,7 @@ static void a_recorded_step_draws_by_this_runs_options(void **state)
     rig_close(&r);
 }
 
-/* The place behind a full sequence's tokens is the next sequence's first token. */
+/* In memory, the first token of the next sequence comes right after the tokens of a full sequence. */
 static void a_full_sequence_begins_no_run(void **state)
 {
     (void)state;

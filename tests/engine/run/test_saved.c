@@ -1,4 +1,5 @@
-/* test_saved.c - a saved sequence is restored by the model that it was saved with, and only whole. */
+/* test_saved.c - only the model that a sequence was saved with restores it. A damaged one is refused and changes
+ * nothing. */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"

@@ -1,8 +1,8 @@
-/* test_seq.c - a row's bits depend on its own tokens and path only: never on other rows, chunk, page, ring, a fork or a
- * way back.
+/* test_seq.c - the bits of a row depend on its own tokens and path only: not on other rows, chunks, pages, rings,
+ * forks, or on tokens that were fed and cut off again.
  *
- * Oracle   the same tokens alone in an engine of their own, fed at once. Everything is compared bit for bit, on the
- *          reference, in exact mode and on every level and device of this machine, with every type of the cache */
+ * Oracle   the same tokens alone in another engine, fed at once. Everything is compared bit for bit, on the reference,
+ *          in exact mode, and on every level and device of this machine, with every type of cache */
 #include "seq_walk.h"
 
 /* ---- chunks, pages, micro-batches ---- */
@@ -15,7 +15,7 @@ static void one_cut(const combo *c, const int32_t *ids, uint32_t n, const rows *
     myth_engine_opts o = opts_of(c);
     o.page_tok = page;
     o.n_ubatch = ub;
-    o.n_threads = 1 + (int)(chunk + page + ub) % 2; /* nor does the number of threads */
+    o.n_threads = 1 + (int)(chunk + page + ub) % 2; /* the number of threads must not matter either */
     open_on(&r, c, &o);
     rows_open(&got, &r, n, true);
     myth_seq *s = rig_seq(&r);
@@ -41,8 +41,10 @@ static void cuts(const combo *c, uint64_t *rng)
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
     const uint32_t step =
-        check_is_full() ? 4
-                        : 5 + check_below(rng, 6); /* from another place each time: all sizes, over the combinations */
+        check_is_full()
+            ? 4
+            : 5 + check_below(rng,
+                              6); /* starts at another place each time, so that all sizes occur over the combinations */
     for (uint32_t chunk = 1 + check_below(rng, step); chunk < CTX; chunk += step)
         one_cut(c, ids, CTX, &want, chunk, 0, CTX);
     for (uint32_t page = 1 + check_below(rng, step); page <= CTX; page += step)
@@ -65,7 +67,8 @@ static void chunk_page_and_micro_batch_change_no_bit(void **state)
 
 enum { N_SEQ = 7 };
 
-/* One forward with the next n[i] tokens of each sequence; all full rows are compared with the sequence's own run. */
+/* Feeds the next n[i] tokens of each sequence in one forward, and compares all full rows with those of the sequence
+ * alone. */
 static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_SEQ][CTX], const uint32_t *done,
                            const uint32_t *n, bool is_decode, const rows *want)
 {
@@ -100,8 +103,8 @@ static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_S
     rows_close(&got);
 }
 
-/* Seven sequences of unequal length in one batch; 2 and 5 are forks, taken before their first own token. The last 4
- * tokens decode. */
+/* Seven sequences of unequal length in one batch. 2 and 5 are forks that were made before their first own token. The
+ * last 4 tokens use the decode path. */
 static void ragged(const combo *c, uint64_t *rng)
 {
     enum { DECODED = 4 };
@@ -124,7 +127,7 @@ static void ragged(const combo *c, uint64_t *rng)
     }
     uint32_t shared[N_SEQ] = {0};
     for (uint32_t i = 0; i < N_SEQ; i++)
-        if (parent[i] != i) { /* both go on from a common prefix */
+        if (parent[i] != i) { /* both continue from a common prefix */
             shared[i] = 1 + check_below(rng, (len[i] < len[parent[i]] ? len[i] : len[parent[i]]) - DECODED - 1);
             memcpy(ids[i], ids[parent[i]], 4 * shared[i]);
         }
@@ -146,7 +149,7 @@ static void ragged(const combo *c, uint64_t *rng)
                     done[i] = done[k] = shared[k];
                 }
         }
-    for (bool more = true; more;) { /* forks first write in the same forward as their parents */
+    for (bool more = true; more;) { /* forks write for the first time in the same forward as their parents */
         more = false;
         for (uint32_t i = 0; i < N_SEQ; i++) {
             uint32_t left = len[i] - DECODED - done[i];
@@ -183,8 +186,8 @@ static void seven_ragged_sequences_equal_each_alone(void **state)
 
 /* ---- ephemeral runs ---- */
 
-/* Three runs branch off one sequence and one off an empty one, in one forward; each equals the same tokens appended,
- * and nothing stays. */
+/* In one forward, three ephemeral runs continue one sequence and one continues an empty one. Each gives the results of
+ * appending its tokens, and leaves nothing in the cache. */
 static void ephemeral(const combo *c, uint64_t *rng)
 {
     rig r, oracle;
@@ -217,7 +220,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
     }
     rows_open(&got, &r, total, false);
     rows_open(&want, &oracle, CTX, false);
-    for (int round = 0; round < 2; round++) { /* the second finds the sequence as the first did */
+    for (int round = 0; round < 2; round++) { /* the second round finds the sequence as the first did */
         rows_clear(&got);
         rig_tokens b = {
             .n_tok = total,
@@ -245,7 +248,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
                              label(c, "ephemeral run, prefix", k, before));
         }
     }
-    myth_seq *two[2] = {s, empty}; /* and one token of each by the decode path */
+    myth_seq *two[2] = {s, empty}; /* and one token of each on the decode path */
     rows_clear(&got);
     rig_tokens b = {
         .n_tok = 2,
@@ -373,7 +376,8 @@ static void refusals_change_nothing(void **state)
     rig_close(&r);
 }
 
-/* Both halves of a fork write first in the same forward, in an engine with room for exactly two sequences. */
+/* Both sides of a fork write for the first time in the same forward, in an engine with room for exactly two sequences.
+ */
 static void a_fork_needs_no_spare_room(void **state)
 {
     (void)state;
@@ -402,8 +406,8 @@ static void a_fork_needs_no_spare_room(void **state)
     }
 }
 
-/* A wrapped ring cut by one holds nothing older; a fork, a checkpoint and a saved copy know that as well as the
- * sequence itself. */
+/* A ring that has wrapped around and is cut by one token has no older rows. A fork, a checkpoint and a saved copy know
+ * that as the sequence itself does. */
 static void what_a_ring_lost_stays_lost(void **state)
 {
     (void)state;
@@ -441,7 +445,7 @@ static void what_a_ring_lost_stays_lost(void **state)
             free(saved);
         }
         assert_ok(myth_seq_truncate(t, LONG - 2, &at, &rig_err));
-        assert_int_equal(at, 0); /* way 2: its only checkpoint is behind LONG - 2 */
+        assert_int_equal(at, 0); /* way 2: its only checkpoint is after LONG - 2 */
         if (t != s)
             myth_seq_close(t);
         myth_seq_close(s);
@@ -449,8 +453,8 @@ static void what_a_ring_lost_stays_lost(void **state)
     rig_close(&r);
 }
 
-/* The page a checkpoint ends in is copied when the sequence goes on, and the plan has room for that up to the last
- * token. */
+/* When a sequence continues after a checkpoint, the page in which the checkpoint ends is copied. The plan has room for
+ * that up to the last token. */
 static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
 {
     (void)state;
@@ -473,7 +477,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
         rig_feed(&r, s, ids, CTX, 0, &want);
         myth_seq_close(s);
         s = rig_seq(&r);
-        for (uint32_t k = 0; k < N_MARK; k++) { /* all three inside a page, often the same one */
+        for (uint32_t k = 0; k < N_MARK; k++) { /* all three checkpoints end inside a page, often the same one */
             rig_feed(&r, s, ids + 11 * k, 11, 0, &got);
             assert_ok(myth_seq_checkpoint(s, &rig_err));
         }
@@ -496,7 +500,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
     }
 }
 
-/* A forward extends a sequence by one run: tokens of it in two places are refused. */
+/* A forward extends a sequence by one run. A batch with tokens of a sequence in two places is refused. */
 static void one_sequence_is_one_run(void **state)
 {
     (void)state;
@@ -542,8 +546,8 @@ static void one_sequence_is_one_run(void **state)
     rig_close(&r);
 }
 
-/* A saved sequence with any byte changed is refused or restored; refused, it leaves the sequence empty and the pool
- * whole. */
+/* A saved sequence with one byte changed is either restored or refused. A refusal leaves the sequence empty and takes
+ * no page. */
 static void a_damaged_saved_sequence_is_harmless(void **state)
 {
     (void)state;
@@ -596,7 +600,8 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
     }
     s = rig_seq(&r);
     assert_ok(myth_seq_restore(s, saved, bytes, &rig_err));
-    assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err), MYTH_EARG); /* not onto tokens */
+    assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err),
+                     MYTH_EARG); /* a sequence with tokens is not restored */
     rig_feed(&r, s, ids, CTX - 23, 0, NULL);
     myth_seq_close(s);
     free(saved);

@@ -1,8 +1,8 @@
-/* test_seq_wide.c - rows do not see each other at the widths of a real model either, where tiles, threads and
- * remainders are whole.
+/* test_seq_wide.c - the bits of a row do not depend on other rows at the widths of a real model either, where tiles and
+ * the shares of threads are full.
  *
- * Sampled  Gemma 3 270M in q8_0 on the fastest level; full: q8_0, q4_0 and bf16. A level slower than vectors would take
- *          minutes: skipped */
+ * Sample   Gemma 3 270M in q8_0 on the fastest level; the full test adds q4_0 and bf16. Without a vector level the test
+ *          is skipped, because it would take minutes */
 #include "tests/support/rig.h"
 
 enum { N = 45, N_OTHER = 3, N_DECODE = 3, K = 8 };

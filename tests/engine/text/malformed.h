@@ -1,4 +1,4 @@
-/* malformed.h - a file made byte by byte, and what has to come of opening it as a tokenizer. */
+/* malformed.h - makes a file byte by byte, and checks the result of opening it as a tokenizer. */
 #ifndef MYTH_TESTS_MALFORMED_H
 #define MYTH_TESTS_MALFORMED_H
 

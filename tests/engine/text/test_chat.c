@@ -1,5 +1,5 @@
-/* test_chat.c - the template token by token: against the rendered string encoded with control tokens, folding,
- * trimming, refusals. */
+/* test_chat.c - chat templates, token by token: the tokens equal those of the rendered string encoded with control
+ * tokens; folding of messages, trimming, and chats that are refused. */
 #include "engine/text/chat.h"
 #include "tokenizer_texts.h"
 

@@ -1,5 +1,5 @@
-/* test_tokenizer_four.c - the layout of Gemma 4: tokenizer.json with special tokens alone added, and GGUF's "gemma4",
- * where merges decide. */
+/* test_tokenizer_four.c - the two forms of Gemma 4's tokenizer: a tokenizer.json whose only added tokens are special
+ * ones, and GGUF's "gemma4", in which merges decide. */
 #include "engine/text/tokenizer_impl.h"
 #include "tokenizer_texts.h"
 

@@ -1,5 +1,5 @@
-/* test_tokenizer_json_malformed.c - hostile tokenizer.json files, made here byte by byte: the JSON cases and TJ 2 to 6.
- * Each gets its documented error and leaves nothing behind. */
+/* test_tokenizer_json_malformed.c - hostile tokenizer.json files, made here byte by byte. Each gives its documented
+ * error and leaves nothing allocated. */
 #include "malformed.h"
 
 #define NORMALIZER "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}"
@@ -15,7 +15,7 @@ typedef struct { /* parts of a file; NULL = the valid one, "" = left out */
     const char *normalizer, *pre_tokenizer, *added, *model, *vocab_tail, *merges, *tail;
 } parts;
 
-/* Ids 0-3 specials, 4-259 bytes, 260 a, 261 b, 262 ab; vocab_tail comes behind. */
+/* Ids: 0-3 are specials, 4-259 bytes, 260 is a, 261 b, 262 ab; then comes vocab_tail. */
 static void json_file(buffer *b, const parts *p)
 {
     char item[64];
@@ -67,7 +67,7 @@ static void json_text(void **state)
     buffer cut = all;
     for (cut.len = 0; cut.len < all.len; cut.len += 13)
         expect(myth_tok_open_json, "cut off", &cut, MYTH_EFORMAT, "offset ");
-    all.len += 1; /* the NUL behind the text */
+    all.len += 1; /* the NUL after the text */
     all.base[all.len - 1] = 0;
     expect(myth_tok_open_json, "NUL padding", &all, MYTH_EFORMAT, "expected nothing after");
     expect_json("garbage behind", &(parts){.tail = "PK"}, MYTH_EFORMAT, "expected nothing after");

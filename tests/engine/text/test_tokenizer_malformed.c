@@ -1,10 +1,8 @@
-/* test_tokenizer_malformed.c - hostile tokenizer files, made here byte by byte: each gets its documented error and
- * leaves nothing behind.
+/* test_tokenizer_malformed.c - hostile tokenizer.model files and GGUF metadata, made here byte by byte. Each gives its
+ * documented error and leaves nothing allocated.
  *
- *   tokenizer.model   cases 1 to 21 of the list of malformed SentencePiece files
- *   GGUF metadata     GG 14, 15, 31 to 33 as far as they are the tokenizer's
- * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated
- * scalar. */
+ * Unusual things that real files have are accepted: added tokens that reuse an id or are a prefix of another, a scalar
+ * that occurs twice. */
 #include "malformed.h"
 
 /* ---- tokenizer.model ---- */
@@ -98,7 +96,7 @@ static void expect_sp(const char *what, const buffer *b, myth_status want, const
     expect(myth_tok_open_spm, what, b, want, text);
 }
 
-/* A valid file with the raw bytes behind it. */
+/* A valid file followed by the raw bytes. */
 static void expect_sp_raw(const char *what, const char *raw, size_t n, const char *text)
 {
     buffer b = {0};

@@ -1,7 +1,7 @@
-/* test_tokenizer_real.c - the two real vocabularies of ../shared/tokenizers: known ids, 6,000 made texts each, chat,
- * other containers.
+/* test_tokenizer_real.c - the two real vocabularies of ../shared/tokenizers: known ids, 6,000 generated texts for each,
+ * chats, and other file formats.
  *
- * Skipped (77) when ../shared/tokenizers or xz is not there: the vocabularies are not ours to ship. */
+ * Skipped (77) when ../shared/tokenizers or xz is missing, because this tree may not ship the vocabularies. */
 #include "engine/text/chat.h"
 #include "engine/text/tokenizer_impl.h"
 #include "tokenizer_texts.h"

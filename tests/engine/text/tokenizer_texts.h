@@ -1,9 +1,9 @@
-/* tokenizer_texts.h - what the tokenizer's tests share: the made texts of tests/golden/make_tokenizer_texts.py, its
- * golden files, opening.
+/* tokenizer_texts.h - what the tests of the tokenizer share: the generated texts of
+ * tests/golden/make_tokenizer_texts.py, its golden files, and opening a tokenizer.
  *
- * Texts    text_of(i) is the same function of (index, vocabulary) here and in the script, so that only hashes need to
- *          be stored
- * Failure  everything asserts through cmocka */
+ * Texts    text_of(i) is the same function of (index, vocabulary) here and in the script, so that only hashes are
+ *          stored
+ * Failure  every function asserts with cmocka */
 #ifndef MYTH_TESTS_TOKENIZER_TEXTS_H
 #define MYTH_TESTS_TOKENIZER_TEXTS_H
 
@@ -148,7 +148,7 @@ typedef struct {
     size_t n[2];
 } golden_row;
 
-/* Next row of the list that j stands in; false at its end. */
+/* Reads the next row of the list in which j is; false at its end. */
 static inline bool next_row(myth_json *j, golden_row *row)
 {
     myth_json_token t;
