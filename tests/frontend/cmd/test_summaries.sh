@@ -59,7 +59,7 @@ grep -q 'summaries: read 1 of 4 files, .* 3 are left for the next run' "$dir/err
 map 0 --summaries --summary-files 2
 grep -q 'summaries: read 2 of 3 files' "$dir/err" || fail "taken up: $(cat "$dir/err")"
 map 0 --summaries
-grep -q 'summaries: read 1 files' "$dir/err" || fail "the last: $(cat "$dir/err")"
+grep -q 'summaries: read 1 file,' "$dir/err" || fail "the last: $(cat "$dir/err")"
 map 0 --summaries
 ! grep -q 'summaries:' "$dir/err" || fail "nothing is missing: $(cat "$dir/err")"
 cp "$dir/out" "$dir/with"
@@ -79,14 +79,14 @@ map 0 --summaries
 grep -qE 'wheel.c .*the ring' "$dir/out" || fail "it lost its line: $(cat "$dir/out")"
 echo '/* more */' >>src/bare.c
 map 0 --summaries
-grep -q 'summaries: read 1 files' "$dir/err" || fail "a change: $(cat "$dir/err")"
+grep -q 'summaries: read 1 file,' "$dir/err" || fail "a change: $(cat "$dir/err")"
 map 0 --summaries --json
 python3 -c 'import json, sys
 f = {x["path"]: x["summary"] for x in json.load(open(sys.argv[1]))["files"]}
 assert "one writer" in f["src/queue.c"] and f["src/bare.c"] == "", f' "$dir/out"
 # another model: all anew; one of random weights writes what is about no file, and headlines stay
 map 0 --summaries -m random:gemma3-tiny:f32
-grep -q 'summaries: read 4 files, 0 have a line, 4 were written by' "$dir/err" || fail "random: $(cat "$dir/err")"
+grep -q 'summaries: read 4 files, 0 with a line, 4 written by' "$dir/err" || fail "random: $(cat "$dir/err")"
 map 0 --summaries --json
 grep -q 'summaries: read 4 files' "$dir/err" || fail "back again: $(cat "$dir/err")"
 # an interrupt leaves what is there, and says that it is not whole
