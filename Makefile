@@ -1,7 +1,7 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls
 # first.
 .PHONY: build demo test test-programs test-release test-full full-release full-asan bench asan clang aarch64 cuda fuzz \
-    mutants format install package clean
+    tidy mutants format install package clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
@@ -69,7 +69,7 @@ cuda:
 
 test-full:
 	@rm -rf build/suites
-	@code=0; $(MAKE) --no-print-directory -k full-release full-asan clang aarch64 cuda fuzz || code=1; \
+	@code=0; $(MAKE) --no-print-directory -k full-release full-asan clang aarch64 tidy cuda fuzz || code=1; \
 	    $(SUMMARY) full asan asan-later || code=1; exit $$code
 
 full-release: test-programs
@@ -82,6 +82,12 @@ full-release: test-programs
 
 full-asan: asan
 	$(SUITE) asan-later build-asan -R '$(ASAN_LATER)'
+
+# The checks of .clang-tidy over every C file that this build compiles; one to two minutes on two processors. TIDY: a
+# part of the paths, to look at a few files only.
+tidy: test-programs
+	@./setup.sh full
+	@python3 tests/support/tidy.py build $(TIDY)
 
 # Every target from its stored corpus, FUZZ_SECONDS each; what it finds stays in the build folder.
 fuzz:

@@ -7,7 +7,7 @@ build="cmake g++ gcc glslc libc6-dev libfaiss-dev libgit2-dev libjansson-dev lib
 libvulkan-volk-dev libxxhash-dev libzstd-dev ninja-build pkg-config python3-pip spirv-tools"
 test="$build clang clang-format gcc-aarch64-linux-gnu git libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev \
 mesa-vulkan-drivers vulkan-validationlayers xz-utils"
-full="$test chromium debootstrap dpkg-dev lintian python3-jsonschema"
+full="$test chromium clang-tidy debootstrap dpkg-dev lintian python3-jsonschema"
 
 case "${1:-}" in
 build) set_of_packages=$build ;;

@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     int n_threads = 0, at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         if (strcmp(argv[at], "-t") == 0)
-            n_threads = atoi(argv[at + 1]);
+            n_threads = (int)strtol(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "--target") == 0)
             target = argv[at + 1];
         else

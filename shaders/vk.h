@@ -260,17 +260,17 @@ static inline float vk_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f : 
 myth_status vk_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
 myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s,
                             myth_error *err); /* makes the objects of one slot */
-void vk_stream_close(myth_stream *s);
-void vk_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
-void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows,
-                     uint32_t n_in);
-void vk_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
-myth_status vk_sync(myth_stream *s, myth_error *err);
-uint64_t vk_mark(myth_stream *s);
-myth_status vk_wait(myth_stream *s, uint64_t mark, myth_error *err);
-void vk_begin_record(myth_stream *s);
-myth_status vk_end_record(myth_graph **out, myth_stream *s, myth_error *err);
-void vk_replay(myth_stream *s, const myth_graph *g);
+void vk_stream_close(myth_stream *base);
+void vk_write(myth_stream *base, myth_view dst, const void *src, uint64_t bytes);
+void vk_weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0,
+                     uint32_t n_rows, uint32_t n_in);
+void vk_read(myth_stream *base, void *dst, myth_view src, uint64_t bytes);
+myth_status vk_sync(myth_stream *base, myth_error *err);
+uint64_t vk_mark(myth_stream *base);
+myth_status vk_wait(myth_stream *base, uint64_t mark, myth_error *err);
+void vk_begin_record(myth_stream *base);
+myth_status vk_end_record(myth_graph **out, myth_stream *base, myth_error *err);
+void vk_replay(myth_stream *base, const myth_graph *graph);
 void vk_graph_close(myth_graph *g);
 /* Zeroes a block through the device's own stream. */
 myth_status vk_block_clear(struct vk_device *d, const struct vk_block *b, myth_error *err);

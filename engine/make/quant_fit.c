@@ -289,8 +289,8 @@ static double put_integers(myth_fit *r, float *q, const myth_fit_form *f, const 
     const int sub = f->n / f->n_sub;
     lanes e = {0};
     for (int i = 0; i < f->n; i += LANES) {
-        const float d = r->d * (float)r->c[i / sub], m = r->m * (float)r->b[i / sub],
-                    inverse = d != 0.0f ? 1.0f / d : 0.0f;
+        const int k = i / sub;
+        const float d = r->d * (float)r->c[k], m = r->m * (float)r->b[k], inverse = d != 0.0f ? 1.0f / d : 0.0f;
         const lanes v = load(x + i) + m, at = place(v * inverse, f), diff = v - d * at;
         memcpy(q + i, &at, sizeof(at));
         e += load(w + i) * diff * diff;
@@ -304,8 +304,8 @@ static void solve_shared(myth_fit *r, const float *q, const myth_fit_form *f, co
     const int sub = f->n / f->n_sub;
     double uu = 0.0, uv = 0.0, vv = 0.0, ux = 0.0, vx = 0.0; /* u = c q, v = -b: x ~ d u + m v */
     for (int i = 0; i < f->n; i++) {
-        const double u = (double)r->c[i / sub] * (double)q[i], v = f->is_affine ? -(double)r->b[i / sub] : 0.0,
-                     wi = (double)w[i];
+        const int k = i / sub;
+        const double u = (double)r->c[k] * (double)q[i], v = f->is_affine ? -(double)r->b[k] : 0.0, wi = (double)w[i];
         uu += wi * u * u;
         uv += wi * u * v;
         vv += wi * v * v;

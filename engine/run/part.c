@@ -37,7 +37,8 @@ static void write_key_table(const myth_engine *e, const myth_part *p)
     for (uint32_t first = 0, k; first < n; first += k) {
         k = n - first < most ? n - first : most;
         for (uint32_t i = 0; i < k * n_pair; i++) {
-            const double angle = (first + i / n_pair) * freq[i % n_pair];
+            const uint32_t row = first + i / n_pair;
+            const double angle = row * freq[i % n_pair];
             pair[2 * i] = (float)cos(angle);
             pair[2 * i + 1] = (float)sin(angle);
         }

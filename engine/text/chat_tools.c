@@ -104,7 +104,7 @@ static void put_number(myth_chat_writer *w, myth_str s)
     for (; *p && *p != 'e'; p++)
         if (*p >= '0' && *p <= '9')
             digits[n++] = *p;
-    exponent = atoi(p + 1);
+    exponent = (int)strtol(p + 1, NULL, 10);
     while (n > 1 && digits[n - 1] == '0')
         n--;
     if (exponent < -4 || exponent >= 16) {

@@ -180,7 +180,7 @@ bool myth_cli_self(char *dst, size_t cap);
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                           myth_error *err);
 /* Gives myth_cli_read the flag that signals set, since it has no myth_cli. The pointer must live until the end. */
-void myth_cli_watch(const myth_cancel *is_ending);
+void myth_cli_watch(const myth_cancel *flag);
 
 #ifdef __cplusplus
 }

@@ -11,13 +11,16 @@
 
 uint64_t myth_rss_anon(void)
 {
-    unsigned long long size, resident, shared;
+    unsigned long long pages[3] = {0}; /* all, resident, resident and shared */
+    char line[128], *at = line;
     FILE *f = fopen("/proc/self/statm", "re");
     if (!f)
         return 0;
-    int n = fscanf(f, "%llu %llu %llu", &size, &resident, &shared);
+    line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
     fclose(f);
-    return n == 3 && resident >= shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    for (int i = 0; i < 3; i++)
+        pages[i] = strtoull(at, &at, 10);
+    return pages[1] >= pages[2] ? (pages[1] - pages[2]) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void *watch(void *arg)

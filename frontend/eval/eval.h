@@ -108,7 +108,7 @@ uint32_t myth_eval_document(const myth_task *t, const char *const *seen, uint32_
 /* A file below the data; false when the path is too long. */
 bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest);
 /* Removes a folder and all below it; no link is followed. */
-void myth_eval_remove(const char *dir);
+void myth_eval_remove(const char *path);
 /* Whether this program has a command. */
 bool myth_eval_has_command(const char *name);
 /* Flags for a command that runs a model behind args[n]; returns the new n. threads is written to. */

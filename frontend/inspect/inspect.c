@@ -309,11 +309,11 @@ uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block) { return in->block_piece[block]; }
 
-const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t i, uint32_t *n_block, uint32_t *n_tok)
+const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok)
 {
-    *n_block = in->part[i].n_block;
-    *n_tok = in->part[i].n_ids;
-    return in->block + in->part[i].block0;
+    *n_block = in->part[part].n_block;
+    *n_tok = in->part[part].n_ids;
+    return in->block + in->part[part].block0;
 }
 
 /* ---- memory of a run: one list for its sizes and its taking ---- */

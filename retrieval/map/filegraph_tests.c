@@ -83,7 +83,8 @@ static bool add_named(myth_tested_list *t, const myth_filegraph *g, const stem_r
 {
     enum { NAMED_MAX = 3 };
     const char *stem;
-    uint64_t h = stem_hash(stem, stem_of(g->node[test].path, &stem));
+    const size_t n_stem = stem_of(g->node[test].path, &stem); /* before the call: arguments have no order */
+    const uint64_t h = stem_hash(stem, n_stem);
     uint32_t lo = 0, hi = n_row, n = 0;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;

@@ -85,7 +85,7 @@ static void list_edits(near_words *f)
     _Static_assert((EDIT_BYTES + 1) * (1 + 1 + 26 + 26) < SLOTS / 2, "slots for every edit");
     for (int kind = SWAPPED; kind < EDIT_N && f->n_word <= EDIT_BYTES; kind++)
         for (size_t at = 1; at < f->n_word + (kind == LOST) - (kind == SWAPPED); at++)
-            for (char letter = 'a'; letter <= (kind == LOST || kind == WRONG ? 'z' : 'a'); letter++) {
+            for (int letter = 'a'; letter <= (kind == LOST || kind == WRONG ? 'z' : 'a'); letter++) {
                 edit e = {.kind = (unsigned char)kind, .at = (unsigned char)at, .letter = (unsigned char)letter};
                 const size_t n_made = apply(made, f->word, f->n_word, e), n = myth_word_stem(stem, made, n_made);
                 e.hash = (uint32_t)myth_hash_bytes(stem, n);

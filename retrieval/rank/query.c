@@ -358,12 +358,12 @@ static myth_status add_words(parser *p, myth_error *err)
     const bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
     const char *newline = memchr(p->text, '\n', p->n);
     const size_t title_end = newline ? (size_t)(newline - p->text) : p->n;
-    double n_word = 1;
+    uint32_t n_word = 1;
     p->here = 1;
     for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);
          n_word++) {
         is_question |= is_asking(&word);
-        p->here = is_report                                     ? pow(n_word, -p->w->early)
+        p->here = is_report                                     ? pow((double)n_word, -p->w->early)
                 : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame
                                                                 : 1;
         p->is_title = is_report && word.off < title_end;

@@ -168,7 +168,8 @@ static inline struct myth_key_fold make_fold(struct rig *r, const struct kernel_
     f.w = rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f);
     f.table = rig_view(r, MYTH_F32, c->n_table, 2ull * c->n_pair);
     for (uint32_t i = 0; i < c->n_table * c->n_pair; i++) {
-        double angle = i / c->n_pair * (pow(c->base, -2.0 * (i % c->n_pair) / c->head_dim) / c->factor);
+        const uint32_t row = i / c->n_pair;
+        const double angle = row * (pow(c->base, -2.0 * (i % c->n_pair) / c->head_dim) / c->factor);
         ((float *)view_host(f.table))[2 * i] = (float)cos(angle);
         ((float *)view_host(f.table))[2 * i + 1] = (float)sin(angle);
     }
@@ -354,8 +355,9 @@ static inline void make_decode_next(struct rig *r, const struct kernel_case *c, 
     a->step = rig_ids(r, 1, 100);
     a->stop_id = rig_view(r, MYTH_I32, 1, a->n_stop);
     for (uint32_t i = 0; i < c->rows * c->k; i++) {
+        const uint32_t pair = i % c->k / 2; /* equal logits two by two */
         ((int32_t *)view_host(a->top_id))[i] = (int32_t)(i % c->k * 5 + i / c->k);
-        ((float *)view_host(a->top_logit))[i] = 9.0f - 0.25f * (float)(i % c->k / 2);
+        ((float *)view_host(a->top_logit))[i] = 9.0f - 0.25f * (float)pair;
     }
     for (uint32_t i = 0; i < c->rows; i++) {
         int32_t *run = (int32_t *)view_host(a->runs) + i * MYTH_RUN_WIDTH;

@@ -158,7 +158,7 @@ static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_
     const char *prefix = block_of(g, s)->src->path_text;
     for (uint32_t i = s->block; i < g->n_block; i++) {
         const myth_source *src = g->block[i].src;
-        if (src->path_len < s->len || memcmp(src->path_text, prefix, s->len) || !is_usable(g, &g->block[i]))
+        if (src->path_len < s->len || memcmp(src->path_text, prefix, s->len) != 0 || !is_usable(g, &g->block[i]))
             continue;
         if (at_end ? src->path_len == s->len : src->path_len > s->len && (uint8_t)src->path_text[s->len] == byte)
             return i;

@@ -44,7 +44,7 @@ static uint32_t stands_at(const unsigned char *p, uint32_t len, const char *text
         int width = myth_utf8_decode(p + at, len - at, &cp);
         const char *shown = width ? (const char *)p + at : "\xef\xbf\xbd";
         size_t m = width ? (size_t)width : 3;
-        if (at == len || n - i < m || memcmp(text + i, shown, m))
+        if (at == len || n - i < m || memcmp(text + i, shown, m) != 0)
             return 0;
         i += m;
         at += width ? (uint32_t)width : 1;

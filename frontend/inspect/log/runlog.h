@@ -64,8 +64,8 @@ myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli);
 /* Ends the record and frees the log. */
 void myth_runlog_end(myth_runlog *log, int exit_code);
 
-/* Records a text that influenced the run: "query", "task", "map". text NULL: records nothing. */
-void myth_runlog_say(myth_runlog *log, const char *name, const char *text);
+/* Records a text that influenced the run: "query", "task", "map". s NULL: records nothing. */
+void myth_runlog_say(myth_runlog *log, const char *name, const char *s);
 void myth_runlog_count(myth_runlog *log, const char *section, const char *name, double value);
 /* Records the time since the previous stage, or since begin, under the name of what was done: "index", "retrieve",
  * "pack", "generate". */

@@ -547,7 +547,7 @@ myth_status myth_runlog_file_record(myth_runlog_file *f, int64_t run, char **rec
         if (!data)
             st = myth_fail(err, MYTH_ENOTFOUND, "%.120s: run %lld was ended before anything was recorded", f->path,
                            (long long)run);
-        else if (!sum || sqlite3_column_bytes(q, 1) != HASH_BYTES || memcmp(hash, sum, HASH_BYTES))
+        else if (!sum || sqlite3_column_bytes(q, 1) != HASH_BYTES || memcmp(hash, sum, HASH_BYTES) != 0)
             st = damaged(f, "a record and its hash differ", err);
         else if (!(*record = myth_alloc(f->mem, MYTH_MEM_OTHER, "run log", *n + 1)))
             st = myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %zu bytes", f->path, *n);

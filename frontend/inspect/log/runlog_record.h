@@ -57,7 +57,7 @@ json_t *myth_record_section(myth_runlog *log, const char *name, bool is_array);
 
 /* The redactor of the inspection's files; NULL before there is one. */
 const myth_redactor *myth_record_redactor(const myth_runlog *log);
-double myth_record_seconds(const struct timespec *since);
+double myth_record_seconds(const struct timespec *t); /* since t */
 
 void myth_record_command(myth_runlog *log); /* the command line and its options */
 void myth_record_binary(myth_runlog *log);  /* the program that runs */

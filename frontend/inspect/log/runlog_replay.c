@@ -356,7 +356,7 @@ static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int
     MYTH_TRY(myth_runlog_file_text(file, run, "report", &a, &n_a, err));
     MYTH_TRY(myth_runlog_file_text(other, other_run, "report", &b, &n_b, err));
     *diff = compare_exchanges(r, now);
-    if (!*diff && (n_a != n_b || memcmp(a, b, n_a)))
+    if (!*diff && (n_a != n_b || memcmp(a, b, n_a) != 0))
         *diff = text_difference("the report", a, n_a, b, n_b);
     if (!*diff && myth_doc_int(r->doc, "exit_code") != myth_doc_int(now, "exit_code") &&
         !myth_doc_is(r->doc, "updated_baseline"))

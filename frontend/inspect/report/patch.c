@@ -429,7 +429,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     parse now = parse_of(p, f, b.bytes, b.n);
     if (!is_no_worse(&now, &f->was))
         goto fail;
-    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum)) { /* it does not stand alone */
+    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum) != 0) { /* it does not stand alone */
         parse before = parse_of(p, f, f->sum, f->n_sum);
         now = parse_of(p, f, sum, n_sum);
         if (!is_no_worse(&now, &before))

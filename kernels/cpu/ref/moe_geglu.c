@@ -47,5 +47,5 @@ static void activate(void *arg, int tid, int n_threads)
 void cpu_ref_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a)
 {
     cpu_pool_run(cpu_of(s)->pool, activate, &(struct job){s, a});
-    cpu_count_experts(s, a->offset, a->n_expert, 2 * a->d_ff * myth_row_bytes(a->w_gate.dtype, a->dim));
+    cpu_count_experts(s, a->offset, a->n_expert, 2 * (uint64_t)a->d_ff * myth_row_bytes(a->w_gate.dtype, a->dim));
 }
