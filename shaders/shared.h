@@ -3,31 +3,21 @@
  *
  * Fields   vk_ptr is an address on the device, 0 = not given. 8-byte fields come first, so that there is no padding
  * Prologue x_scale is a factor here: 1 = none
- * Types    dtype fields have the codes below, which are those of myth_dtype */
+ * Types    dtype fields hold the codes of engine/base/types.def, here DT_F32 and so on */
 #ifndef MYTH_VK_SHARED_H
 #define MYTH_VK_SHARED_H
 
 #ifdef VULKAN /* glslc defines it */
+#include "../engine/base/types.def"
+#define DT_FLOAT(X, code, NAME, name, gguf, file, bytes, n_half) const uint DT_##NAME = code;
+#define DT_QUANT(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, narrow, spread, lift) \
+    const uint DT_##NAME = code;
+MYTH_FLOAT_TYPES(DT_FLOAT, 0)
+MYTH_QUANT_TYPES(DT_QUANT, 0)
 #define vk_ptr        uint64_t
 #define vk_u32        uint
 #define vk_f32        float
 #define VK_KV_PLACE   vk_kv_place /* GLSL names a struct type without the keyword */
-#define DT_F32        0
-#define DT_F16        1
-#define DT_BF16       2
-#define DT_Q8_0       3
-#define DT_Q4_0       4
-#define DT_Q4_1       6
-#define DT_Q5_0       7
-#define DT_Q5_1       8
-#define DT_Q2_K       9
-#define DT_Q3_K       10
-#define DT_Q4_K       11
-#define DT_Q5_K       12
-#define DT_Q6_K       13
-#define DT_IQ4_NL     14
-#define DT_IQ4_XS     15
-#define DT_MXFP4      16
 #define RUN_ROW0      0
 #define RUN_N_ROWS    1
 #define RUN_POS0      2

@@ -19,7 +19,7 @@
 const uint CHUNK_MAX = 32;
 const uint CHUNK = W_TYPE == DT_F32 ? 4 : W_TYPE == DT_Q8_0 ? 16 : W_TYPE == DT_Q4_0 ? 32 : 8;
 const bool IS_QUANT = W_TYPE == DT_Q8_0 || W_TYPE == DT_Q4_0;          // planar: all quants, then all scales
-const bool IS_BLOCK = W_TYPE >= DT_Q4_1;
+const bool IS_BLOCK = W_TYPE >= MYTH_FIRST_BLOCK_TYPE;
 
 vec4 unpack_words(u64vec2 w)
 {

@@ -36,21 +36,9 @@ void myth_dequant_row(myth_dtype t, float *dst, const void *src, uint64_t n)
         }
         break;
         /* a constant type at each call: the compiler makes vectors of it */
-#define BLOCKS(type) \
-    case MYTH_##type: dequant_blocks(MYTH_##type, dst, p, n); break;
-        BLOCKS(Q8_0)
-        BLOCKS(Q4_0)
-        BLOCKS(Q4_1)
-        BLOCKS(Q5_0)
-        BLOCKS(Q5_1)
-        BLOCKS(Q2_K)
-        BLOCKS(Q3_K)
-        BLOCKS(Q4_K)
-        BLOCKS(Q5_K)
-        BLOCKS(Q6_K)
-        BLOCKS(IQ4_NL)
-        BLOCKS(IQ4_XS)
-        BLOCKS(MXFP4)
+#define BLOCKS(X, code, NAME, ...) \
+    case MYTH_##NAME: dequant_blocks(MYTH_##NAME, dst, p, n); break;
+        MYTH_QUANT_TYPES(BLOCKS, 0)
 #undef BLOCKS
     default: break;
     }

@@ -22,20 +22,47 @@ extern "C" {
 
 enum { MYTH_BLOCK_MAX = 256, MYTH_BLOCK_SUBS = 16 };
 
-/* The types whose minimum is not zero, those whose scale differs between the halves of a block of 32, and those with
- * blocks of 256. */
-static inline bool myth_block_has_min(myth_dtype t)
-{
-    return t == MYTH_Q4_1 || t == MYTH_Q5_1 || t == MYTH_Q2_K || t == MYTH_Q4_K || t == MYTH_Q5_K;
-}
-static inline bool myth_block_has_half(myth_dtype t) { return t == MYTH_Q2_K || t == MYTH_Q3_K || t == MYTH_Q6_K; }
+#define MYTH_BLOCK_INLINE static inline __attribute__((always_inline))
 
-static inline bool myth_block_is_super(myth_dtype t) { return t >= MYTH_Q2_K && t <= MYTH_IQ4_XS && t != MYTH_IQ4_NL; }
+/* Of a quantised type, constants where the type is one: which numbers its blocks have, as the column `scales` of
+ * types.def names them; bytes of a block; whether it has 256 values. */
+enum { MYTH_SCALES_one, MYTH_SCALES_min, MYTH_SCALES_half, MYTH_SCALES_both };
+static inline unsigned myth_block_has(myth_dtype t)
+{
+    switch (t) {
+#define MYTH_ROW(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, ...) \
+    case MYTH_##NAME: return MYTH_SCALES_##scales;
+        MYTH_QUANT_TYPES(MYTH_ROW, 0)
+#undef MYTH_ROW
+    default: return MYTH_SCALES_one;
+    }
+}
+static inline bool myth_block_has_min(myth_dtype t) { return myth_block_has(t) & MYTH_SCALES_min; }
+static inline bool myth_block_has_half(myth_dtype t) { return myth_block_has(t) & MYTH_SCALES_half; }
+
+static inline uint32_t myth_block_bytes_of(myth_dtype t)
+{
+    switch (t) {
+#define MYTH_ROW(X, code, NAME, name, gguf, file, block, bytes, ...) \
+    case MYTH_##NAME: return bytes;
+        MYTH_QUANT_TYPES(MYTH_ROW, 0)
+#undef MYTH_ROW
+    default: return 0;
+    }
+}
+static inline bool myth_block_is_super(myth_dtype t)
+{
+    switch (t) {
+#define MYTH_ROW(X, code, NAME, name, gguf, file, block, ...) \
+    case MYTH_##NAME: return (block) == MYTH_BLOCK_MAX;
+        MYTH_QUANT_TYPES(MYTH_ROW, 0)
+#undef MYTH_ROW
+    default: return false;
+    }
+}
 
 static const int8_t myth_iq4_value[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 static const int8_t myth_fp4_twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-
-#define MYTH_BLOCK_INLINE static inline __attribute__((always_inline))
 
 MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 {
@@ -129,8 +156,55 @@ MYTH_BLOCK_INLINE void myth_block_one(float *scale, float *min, float s, float m
     min[0] = min[1] = m;
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                        const unsigned char *__restrict p)
+/* ---- the decoders: q [block], scale and min [block / 16] of the block at p ---- */
+
+#define UNPACK(name)                                                                                                \
+    MYTH_BLOCK_INLINE void myth_unpack_##name(int8_t *__restrict q, float *__restrict scale, float *__restrict min, \
+                                              const unsigned char *__restrict p)
+
+UNPACK(q8_0)
+{
+    myth_block_one(scale, min, myth_block_half(p), 0.0f);
+    memcpy(q, p + 2, 32);
+}
+
+UNPACK(q4_0)
+{
+    myth_block_one(scale, min, myth_block_half(p), 0.0f);
+    myth_block_nibbles(q, p + 2, 8);
+}
+
+UNPACK(q4_1)
+{
+    myth_block_one(scale, min, myth_block_half(p), -myth_block_half(p + 2));
+    myth_block_nibbles(q, p + 4, 0);
+}
+
+UNPACK(q5_0)
+{
+    myth_block_one(scale, min, myth_block_half(p), 0.0f);
+    myth_block_fifths(q, p + 2, 16);
+}
+
+UNPACK(q5_1)
+{
+    myth_block_one(scale, min, myth_block_half(p), -myth_block_half(p + 2));
+    myth_block_fifths(q, p + 4, 0);
+}
+
+UNPACK(iq4_nl)
+{
+    myth_block_one(scale, min, myth_block_half(p), 0.0f);
+    myth_block_lookup(q, p + 2, myth_iq4_value);
+}
+
+UNPACK(mxfp4)
+{
+    myth_block_one(scale, min, myth_block_exponent(p[0]), 0.0f);
+    myth_block_lookup(q, p + 1, myth_fp4_twice);
+}
+
+UNPACK(q2_k)
 {
     const float d = myth_block_half(p + 80), dmin = myth_block_half(p + 82);
     for (int k = 0; k < 16; k++) {
@@ -143,8 +217,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict 
                 q[128 * h + 32 * j + i] = (int8_t)(p[16 + 32 * h + i] >> 2 * j & 3);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                        const unsigned char *__restrict p)
+UNPACK(q3_k)
 {
     const float d = myth_block_half(p + 108);
     const unsigned char *s = p + 96;
@@ -160,8 +233,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict 
                     (int8_t)(((p[32 + 32 * h + i] >> 2 * j & 3) | (p[i] >> (4 * h + j) & 1) << 2) - 4);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                        const unsigned char *__restrict p)
+UNPACK(q4_k)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -171,8 +243,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict 
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                        const unsigned char *__restrict p)
+UNPACK(q5_k)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -182,8 +253,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict 
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                        const unsigned char *__restrict p)
+UNPACK(q6_k)
 {
     const float d = myth_block_half(p + 208);
     for (int k = 0; k < 16; k++) {
@@ -198,8 +268,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict 
                                                    32);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
-                                          const unsigned char *__restrict p)
+UNPACK(iq4_xs)
 {
     const float d = myth_block_half(p);
     const unsigned high = p[2] | (unsigned)p[3] << 8;
@@ -211,45 +280,17 @@ MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restric
     }
 }
 
-/* One block: q [block], scale and min [block / 16]. Only types with blocks. */
+#undef UNPACK
+
+/* One block. Only types with blocks. */
 MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale,
                                          float *__restrict min, const unsigned char *__restrict p)
 {
     switch (t) {
-    case MYTH_Q8_0:
-        myth_block_one(scale, min, myth_block_half(p), 0.0f);
-        memcpy(q, p + 2, 32);
-        break;
-    case MYTH_Q4_0:
-        myth_block_one(scale, min, myth_block_half(p), 0.0f);
-        myth_block_nibbles(q, p + 2, 8);
-        break;
-    case MYTH_Q4_1:
-        myth_block_one(scale, min, myth_block_half(p), -myth_block_half(p + 2));
-        myth_block_nibbles(q, p + 4, 0);
-        break;
-    case MYTH_Q5_0:
-        myth_block_one(scale, min, myth_block_half(p), 0.0f);
-        myth_block_fifths(q, p + 2, 16);
-        break;
-    case MYTH_Q5_1:
-        myth_block_one(scale, min, myth_block_half(p), -myth_block_half(p + 2));
-        myth_block_fifths(q, p + 4, 0);
-        break;
-    case MYTH_IQ4_NL:
-        myth_block_one(scale, min, myth_block_half(p), 0.0f);
-        myth_block_lookup(q, p + 2, myth_iq4_value);
-        break;
-    case MYTH_MXFP4:
-        myth_block_one(scale, min, myth_block_exponent(p[0]), 0.0f);
-        myth_block_lookup(q, p + 1, myth_fp4_twice);
-        break;
-    case MYTH_Q2_K: myth_unpack_q2_k(q, scale, min, p); break;
-    case MYTH_Q3_K: myth_unpack_q3_k(q, scale, min, p); break;
-    case MYTH_Q4_K: myth_unpack_q4_k(q, scale, min, p); break;
-    case MYTH_Q5_K: myth_unpack_q5_k(q, scale, min, p); break;
-    case MYTH_Q6_K: myth_unpack_q6_k(q, scale, min, p); break;
-    case MYTH_IQ4_XS: myth_unpack_iq4_xs(q, scale, min, p); break;
+#define MYTH_ROW(X, code, NAME, name, ...) \
+    case MYTH_##NAME: myth_unpack_##name(q, scale, min, p); break;
+        MYTH_QUANT_TYPES(MYTH_ROW, 0)
+#undef MYTH_ROW
     default: break;
     }
 }

@@ -1,5 +1,4 @@
-/* dtype.h - element types of tensors, one row each: name, GGUF code, elements and bytes of a block, where its scales
- * lie.
+/* dtype.h - element types of tensors: types.def has a row of each, here is what their bytes mean.
  *
  * Units    a row of n elements takes n / block * block_bytes; n must be a multiple of block
  * Blocks   little endian, packed. "nibbles of 32": 16 bytes, low halves are values 0..15, high halves 16..31. A bit of
@@ -33,6 +32,8 @@
 #ifndef MYTH_DTYPE_H
 #define MYTH_DTYPE_H
 
+#include "types.def"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,25 +43,18 @@ extern "C" {
 #endif
 
 typedef enum {
-    MYTH_F32 = 0,
-    MYTH_F16,
-    MYTH_BF16,
-    MYTH_Q8_0,
-    MYTH_Q4_0,
-    MYTH_I32,
-    MYTH_Q4_1,
-    MYTH_Q5_0,
-    MYTH_Q5_1,
-    MYTH_Q2_K,
-    MYTH_Q3_K,
-    MYTH_Q4_K,
-    MYTH_Q5_K,
-    MYTH_Q6_K,
-    MYTH_IQ4_NL,
-    MYTH_IQ4_XS,
-    MYTH_MXFP4,
-    MYTH_DTYPE_N
+#define MYTH_TYPE_CODE(X, code, NAME, ...) MYTH_##NAME = code,
+    MYTH_FLOAT_TYPES(MYTH_TYPE_CODE, 0) MYTH_INDEX_TYPES(MYTH_TYPE_CODE, 0) MYTH_QUANT_TYPES(MYTH_TYPE_CODE, 0)
+#undef MYTH_TYPE_CODE
+        MYTH_DTYPE_N
 } myth_dtype;
+
+/* Values of a block, where a constant is wanted. */
+enum {
+#define MYTH_TYPE_BLOCK(X, code, NAME, name, gguf, file, block, ...) MYTH_BLOCK_OF_##NAME = block,
+    MYTH_QUANT_TYPES(MYTH_TYPE_BLOCK, 0)
+#undef MYTH_TYPE_BLOCK
+};
 
 typedef struct {
     const char *name;        /* "q8_0"                                         */

@@ -4,38 +4,22 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-    F32 = 0,
-    F16 = 1,
-    Q4_0 = 2,
-    Q4_1 = 3,
-    Q8_0 = 7,
-    Q5_0 = 8,
-    Q5_1 = 9,
-    Q2_K = 10,
-    Q3_K_S = 11,
-    Q3_K_M = 12,
-    Q3_K_L = 13,
-    Q4_K_S = 14,
-    Q4_K_M = 15,
-    Q5_K_S = 16,
-    Q5_K_M = 17,
-    Q6_K = 18,
-    IQ4_NL = 25,
-    IQ4_XS = 30,
-    BF16 = 32,
-    MXFP4 = 38
-};
+/* general.file_type: of the types as types.def has them, of the mixes as llama.cpp numbers them. */
+#define FILE_TYPE(X, code, NAME, name, gguf, file, ...) NAME = file,
+enum { MYTH_FLOAT_TYPES(FILE_TYPE, 0) MYTH_QUANT_TYPES(FILE_TYPE, 0) };
+enum { Q3_K_S = 11, Q3_K_M, Q3_K_L, Q4_K_S, Q4_K_M, Q5_K_S, Q5_K_M };
 
-static const myth_mix mixes[] = {
-    {"f32", MYTH_F32, F32},          {"f16", MYTH_F16, F16},        {"bf16", MYTH_BF16, BF16},
-    {"q8_0", MYTH_Q8_0, Q8_0},       {"q4_0", MYTH_Q4_0, Q4_0},     {"q4_1", MYTH_Q4_1, Q4_1},
-    {"q5_0", MYTH_Q5_0, Q5_0},       {"q5_1", MYTH_Q5_1, Q5_1},     {"q2_k", MYTH_Q2_K, Q2_K},
-    {"q3_k_s", MYTH_Q3_K, Q3_K_S},   {"q3_k_m", MYTH_Q3_K, Q3_K_M}, {"q3_k_l", MYTH_Q3_K, Q3_K_L},
-    {"q4_k_s", MYTH_Q4_K, Q4_K_S},   {"q4_k_m", MYTH_Q4_K, Q4_K_M}, {"q5_k_s", MYTH_Q5_K, Q5_K_S},
-    {"q5_k_m", MYTH_Q5_K, Q5_K_M},   {"q6_k", MYTH_Q6_K, Q6_K},     {"iq4_nl", MYTH_IQ4_NL, IQ4_NL},
-    {"iq4_xs", MYTH_IQ4_XS, IQ4_XS}, {"mxfp4", MYTH_MXFP4, MXFP4},  {"mxfp4_moe", MYTH_Q8_0, MXFP4},
-};
+/* The mixes that are more than one type, then those that bear a type's name. */
+#define TYPE(X, code, NAME, name, gguf, file, ...) {#name, MYTH_##NAME, file},
+static const myth_mix mixes[] = {{"q5_k_m", MYTH_Q5_K, Q5_K_M},
+                                 {"q5_k_s", MYTH_Q5_K, Q5_K_S},
+                                 {"q4_k_m", MYTH_Q4_K, Q4_K_M},
+                                 {"q4_k_s", MYTH_Q4_K, Q4_K_S},
+                                 {"q3_k_l", MYTH_Q3_K, Q3_K_L},
+                                 {"q3_k_m", MYTH_Q3_K, Q3_K_M},
+                                 {"q3_k_s", MYTH_Q3_K, Q3_K_S},
+                                 {"mxfp4_moe", MYTH_Q8_0, MXFP4},
+                                 MYTH_FLOAT_TYPES(TYPE, 0) MYTH_QUANT_TYPES(TYPE, 0)};
 enum { MIX_N = sizeof(mixes) / sizeof(mixes[0]) };
 
 const myth_mix *myth_mix_find(const char *name)
@@ -54,8 +38,10 @@ const myth_mix *myth_mix_of(myth_dtype type) { return myth_mix_find(myth_dtype_g
 
 const char *myth_mix_names(void)
 {
-    return "q8_0, q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q5_1, q5_0, q4_1, q4_0, iq4_nl, "
-           "iq4_xs, mxfp4, mxfp4_moe, bf16, f16, f32";
+#define NAME_OF(X, code, NAME, name, ...) #name ", "
+    return MYTH_QUANT_TYPES(NAME_OF, 0) MYTH_FLOAT_TYPES(NAME_OF, 0)
+#undef NAME_OF
+        "q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, mxfp4_moe";
 }
 
 static bool has(const char *name, const char *part) { return strstr(name, part) != NULL; }
@@ -128,17 +114,14 @@ static myth_dtype type_of_output(const myth_mix *mix)
 
 static myth_dtype type_that_fits(myth_dtype t, uint64_t cols)
 {
-    if (cols % myth_dtype_block(t) == 0)
-        return t;
-    switch (t) {
-    case MYTH_Q2_K:
-    case MYTH_Q3_K: t = MYTH_Q4_0; break;
-    case MYTH_Q4_K: t = MYTH_Q5_0; break;
-    case MYTH_Q5_K: t = MYTH_Q5_1; break;
-    case MYTH_Q6_K: t = MYTH_Q8_0; break;
-    case MYTH_IQ4_XS: t = MYTH_IQ4_NL; break;
-    default: break;
-    }
+    static const myth_dtype narrow[MYTH_DTYPE_N] = {
+#define NARROW(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, narrow, ...) \
+    [code] = MYTH_##narrow,
+        MYTH_QUANT_TYPES(NARROW, 0)
+#undef NARROW
+    };
+    if (cols % myth_dtype_block(t))
+        t = narrow[t];
     return cols % myth_dtype_block(t) == 0 ? t : MYTH_F16;
 }
 

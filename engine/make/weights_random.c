@@ -367,8 +367,15 @@ static void pair_scales(unsigned char s[12])
     }
 }
 
-/* One block in its stored form, of values about sd. The numbers are the deviations of the random quants times those of
- * the sub-scales. */
+/* Deviations of the random quants times those of the sub-scales, and what a second f16 is of the first (types.def). */
+#define SPREAD(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, narrow, spread, lift) \
+    [code] = (spread),
+#define LIFT(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, narrow, spread, lift) \
+    [code] = (lift),
+static const double spread_of[MYTH_DTYPE_N] = {MYTH_QUANT_TYPES(SPREAD, 0)};
+static const double lift_of[MYTH_DTYPE_N] = {MYTH_QUANT_TYPES(LIFT, 0)};
+
+/* One block in its stored form, of values about sd; sub-scales that a minimum shares with a scale are alike. */
 static void make_block(myth_dtype t, unsigned char *p, uint64_t z, double sd)
 {
     const myth_dtype_info *info = myth_dtype_get(t);
@@ -376,23 +383,20 @@ static void make_block(myth_dtype t, unsigned char *p, uint64_t z, double sd)
         uint64_t word = mix(z += Z_STEP);
         memcpy(p + at, &word, info->block_bytes - at < 8 ? info->block_bytes - at : 8);
     }
+    const double d = sd / spread_of[t];
     unsigned char *half = p + info->half_off;
+    if (info->n_half > 0)
+        put_half(half, d);
+    if (info->n_half > 1)
+        put_half(half + 2, lift_of[t] * sd / spread_of[t]);
     switch (t) {
-    case MYTH_Q4_1: put_half(half, sd / 4.61), put_half(half + 2, -7.5 * sd / 4.61); break;
-    case MYTH_Q5_0: put_half(half, sd / 9.25); break;
-    case MYTH_Q5_1: put_half(half, sd / 9.23), put_half(half + 2, -15.5 * sd / 9.23); break;
     case MYTH_Q2_K:
         for (int k = 0; k < 16; k++)
             p[k] = (unsigned char)((p[k] & 15) * 17);
-        put_half(half, sd / 9.84), put_half(half + 2, 1.5 * sd / 9.84);
         break;
-    case MYTH_Q3_K: put_half(half, sd / 43.3); break;
-    case MYTH_Q4_K: pair_scales(p + 4), put_half(half, sd / 168.0), put_half(half + 2, 7.5 * sd / 168.0); break;
-    case MYTH_Q5_K: pair_scales(p + 4), put_half(half, sd / 337.0), put_half(half + 2, 15.5 * sd / 337.0); break;
-    case MYTH_Q6_K: put_half(half, sd / 1365.0); break;
-    case MYTH_IQ4_NL: put_half(half, sd / 68.0); break;
-    case MYTH_IQ4_XS: put_half(half, sd / 1256.0); break;
-    case MYTH_MXFP4: p[0] = (unsigned char)(128 + lrint(log2(sd / 5.85))); break;
+    case MYTH_Q4_K:
+    case MYTH_Q5_K: pair_scales(p + 4); break;
+    case MYTH_MXFP4: p[0] = (unsigned char)(128 + lrint(log2(d))); break;
     default: break;
     }
 }

@@ -38,7 +38,9 @@ named() # what, word, files of its own as a pattern, the places
     what=$1 word=$2 own=$3
     shift 3
     printf '%s\n' "$@" | sort >"$dir/want"
-    grep -wF -e "$word" "$dir/code" | cut -d: -f1 | sort -u | grep -v -E "$own" >"$dir/got" || :
+    # a word may be a part of a longer name: pack_q5_1, MYTH_Q5_1
+    grep -iE -e "(^|[^[:alnum:]])$word([^[:alnum:]]|\$)" "$dir/code" | cut -d: -f1 | sort -u |
+        grep -v -E "$own" >"$dir/got" || :
     if ! cmp -s "$dir/want" "$dir/got"; then
         echo "$what $word is named in other places than expected (- expected, + found):"
         diff "$dir/want" "$dir/got" | sed -n 's/^</-/p; s/^>/+/p'
@@ -52,8 +54,18 @@ named language crystal '\.scm$' retrieval/scan/languages.def
 named form rdjsonl '/render_rdjsonl\.c$' frontend/inspect/report/outputs.h
 named rule double-free '^$' frontend/inspect/rules/rules.def
 named command perplexity '/cmd_perplexity\.c$' frontend/commands.def
-# An op: its row, its argument struct, check and trace; a row for each kind of device that has it, and the kernels.
-named op laurel_merge '/laurel_merge\.(c|cu|comp)$' kernels/ops.def kernels/op_check.c kernels/op_trace.c \
-    kernels/cpu/ref/ref.c shaders/device_vk.c shaders/spirv.def
+# A type in blocks: its row, the decoder of the host, that of the GPUs. Kernels of their own on a level of the CPU make
+# some types faster, what writes a type packs it, and a mix names the types it is made of: none of that is needed to
+# read one.
+some='kernels/cpu/fast/(avx2\.h|gem[mv]_avx2\.c|gemv_(super_)?avx512\.c)'
+some="$some|engine/make/(quant_blocks|mix|weights_random)\.c"
+for type in q5_1 iq4_nl q3_k; do
+    named type $type "^($some)\$" engine/base/blocks.h engine/base/types.def kernels/eights.def
+done
+# An op: its row, its argument struct, check and trace; a row for each kind of device that has it, and the kernels; what
+# Vulkan's kernel reads, and who launches it. Families call it.
+named op laurel_merge '/laurel_merge\.(c|cu|comp)$|^engine/families/' kernels/ops.def kernels/ops.h kernels/op_check.c \
+    kernels/op_trace.c kernels/cpu/ref/ref.c shaders/device_vk.c shaders/shared.h shaders/spirv.def \
+    shaders/vk_ops_streams.c
 [ $bad -eq 0 ] || exit 1
 echo "$(grep -c '^named [a-z]' "$0") things are named where they should be"

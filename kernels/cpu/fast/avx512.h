@@ -102,8 +102,7 @@ extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_f
     avx512_form_bf16, avx512_form_f32;
 
 /* The decode form of a type: types with blocks of 256 have their own. */
-#define AVX512_DECODE_FORM(type) \
-    ((type) >= MYTH_Q2_K && (type) <= MYTH_IQ4_XS && (type) != MYTH_IQ4_NL ? &avx512_form_super : &avx512_form_i8_gemv)
+#define AVX512_DECODE_FORM(type) (MYTH_BLOCK_OF_##type == 256 ? &avx512_form_super : &avx512_form_i8_gemv)
 
 void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
                      uint32_t n, float eps, bool keep);

@@ -33,15 +33,11 @@ enum {
 /* The quantised types other than q8_0 and q4_0, for which every level has kernels of their own. For each type here a
  * level needs one function, which unpacks up to 256 inputs of a row to whole numbers with scales and minima (blocks.h).
  * Four kernels then serve all of them, by what a block of 32 has: one scale (`one`), a scale and a minimum (`min`), a
- * scale for each half (`half`), or a scale and a minimum for each half (`both`). X(name, type, kernel) */
-#define FAST_BLOCK_TYPES(X) \
-    X(q4_1, Q4_1, min)      \
-    X(q5_0, Q5_0, one)      \
-    X(q5_1, Q5_1, min)      \
-    X(iq4_nl, IQ4_NL, one)  \
-    X(mxfp4, MXFP4, one)    \
-    X(q2_k, Q2_K, both)     \
-    X(q3_k, Q3_K, half) X(q4_k, Q4_K, min) X(q5_k, Q5_K, min) X(q6_k, Q6_K, half) X(iq4_xs, IQ4_XS, one)
+ * scale for each half (`half`), or a scale and a minimum for each half (`both`). X(name, type, kernel); the
+ * kernel is the column `scales` of types.def. */
+#define FAST_BLOCK_TYPES(X) MYTH_BLOCK_TYPES(FAST_BLOCK_TYPE, X)
+#define FAST_BLOCK_TYPE(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, ...) \
+    X(name, NAME, scales)
 
 /* A form of activations. convert reads n floats and writes bytes(n); places of the form past n become zeros. */
 struct fast_form {

@@ -39,21 +39,14 @@ struct unit {
     __m512 scale, min;
 }; /* values as unsigned bytes, the scale of each lane's block, and its minimum where the type has one */
 
-/* The kinds of blocks. Their unsigned bytes are the true values plus 2^shift_of(kind); -1 means that nothing was added,
- * because the type has a minimum. */
-enum quant { Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4 };
-FAST_INLINE int shift_of(enum quant kind)
+/* The unsigned bytes of a type are the true values plus 2^shift_of(type); -1 means that nothing was added, because the
+ * type has a minimum. */
+FAST_INLINE int shift_of(myth_dtype type)
 {
-    return kind == Q8_0 || kind == IQ4_NL ? 7 : kind == Q4_0 ? 3 : kind == Q5_0 || kind == MXFP4 ? 4 : -1;
-}
-FAST_INLINE size_t bytes_of(enum quant kind)
-{
-    return kind == Q8_0                   ? 34
-         : kind == Q4_0 || kind == IQ4_NL ? 18
-         : kind == Q4_1                   ? 20
-         : kind == Q5_0                   ? 22
-         : kind == Q5_1                   ? 24
-                                          : 17;
+    return type == MYTH_Q8_0 || type == MYTH_IQ4_NL ? 7
+         : type == MYTH_Q4_0                        ? 3
+         : type == MYTH_Q5_0 || type == MYTH_MXFP4  ? 4
+                                                    : -1;
 }
 
 /* Uses few wide loads: while a cache line is on its way from memory, each further load from it costs extra. */
@@ -91,11 +84,11 @@ FAST_INLINE __m512 four_halves(const unsigned char *p, size_t block)
     return _mm512_permutexvar_ps(by_4, _mm512_castps128_ps512(_mm_cvtph_ps(_mm_cvtsi64_si128((long long)all))));
 }
 
-/* A unit of the other types. Each block ends with its nibbles; before them are d, m and a word of fifth bits, where the
- * type has them. */
-FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
+/* A unit of the types whose blocks end with nibbles; before them are d, m and a word of fifth bits, where the type has
+ * them. */
+FAST_INLINE struct unit unit_nibbles(const unsigned char *p, myth_dtype type)
 {
-    const size_t block = bytes_of(kind), at = block - 16;
+    const size_t block = myth_block_bytes_of(type), at = block - 16;
     const __m512i low = _mm512_set1_epi8(15);
     struct unit u;
     __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(p + at)));
@@ -104,7 +97,7 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
     v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(p + 3 * block + at)), 3);
     u.first = _mm512_and_si512(v, low);
     u.last = _mm512_and_si512(_mm512_srli_epi16(v, 4), low);
-    if (kind == Q5_0 || kind == Q5_1) {
+    if (type == MYTH_Q5_0 || type == MYTH_Q5_1) {
         uint32_t h[4];
         for (int i = 0; i < 4; i++)
             memcpy(&h[i], p + (size_t)i * block + at - 4, 4);
@@ -114,13 +107,14 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
         u.first = _mm512_mask_add_epi8(u.first, (__mmask64)((a & 0xffffffffu) | b << 32), u.first, five);
         u.last = _mm512_mask_add_epi8(u.last, (__mmask64)(c | d << 32), u.last, five);
     }
-    if (kind == IQ4_NL || kind == MXFP4) {
-        const __m128i t = _mm_loadu_si128((const void *)(kind == IQ4_NL ? myth_iq4_value : myth_fp4_twice));
-        const __m512i table = _mm512_broadcast_i32x4(_mm_add_epi8(t, _mm_set1_epi8((char)(kind == IQ4_NL ? 128 : 16))));
+    if (type == MYTH_IQ4_NL || type == MYTH_MXFP4) {
+        const __m128i t = _mm_loadu_si128((const void *)(type == MYTH_IQ4_NL ? myth_iq4_value : myth_fp4_twice));
+        const __m512i table =
+            _mm512_broadcast_i32x4(_mm_add_epi8(t, _mm_set1_epi8((char)(type == MYTH_IQ4_NL ? 128 : 16))));
         u.first = _mm512_shuffle_epi8(table, u.first);
         u.last = _mm512_shuffle_epi8(table, u.last);
     }
-    if (kind == MXFP4) {
+    if (type == MYTH_MXFP4) {
         float e[4];
         for (int i = 0; i < 4; i++)
             e[i] = myth_block_exponent(p[(size_t)i * block]);
@@ -129,17 +123,17 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
     } else {
         u.scale = four_halves(p, block);
     }
-    u.min = kind == Q4_1 || kind == Q5_1 ? four_halves(p + 2, block) : _mm512_setzero_ps();
+    u.min = type == MYTH_Q4_1 || type == MYTH_Q5_1 ? four_halves(p + 2, block) : _mm512_setzero_ps();
     return u;
 }
 
 /* Adds the products of one unit of a weight row with n rows of x. Minus the sum of x, shifted, takes off again what the
  * unsigned bytes have too much. */
 FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n,
-                          const enum quant kind)
+                          const myth_dtype type)
 {
-    const struct unit u = kind == Q4_0 ? unit_q4(w) : kind == Q8_0 ? unit_q8(w) : unit_nibbles(w, kind);
-    const int shift = shift_of(kind);
+    const struct unit u = type == MYTH_Q4_0 ? unit_q4(w) : type == MYTH_Q8_0 ? unit_q8(w) : unit_nibbles(w, type);
+    const int shift = shift_of(type);
     FAST_UNROLL
     for (int r = 0; r < n; r++) {
         const unsigned char *q = x + (size_t)r * xb;
@@ -157,9 +151,9 @@ FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned ch
 }
 
 FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
-                           uint32_t n_in, const int n, const enum quant kind)
+                           uint32_t n_in, const int n, const myth_dtype type)
 {
-    const size_t block = bytes_of(kind);
+    const size_t block = myth_block_bytes_of(type);
     __m512 acc[ROWS_X];
     FAST_UNROLL
     for (int r = 0; r < n; r++)
@@ -168,15 +162,58 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
         for (size_t line = 0; line + 8 < 4 * block;
              line += 64) /* a rest of 8 bytes shares a line with its neighbours */
             _mm_prefetch((const char *)w + AHEAD + line, _MM_HINT_T0);
-        unit_dot(acc, w, x, xb, n, kind);
+        unit_dot(acc, w, x, xb, n, type);
     }
     if (n_in % UNIT) {
         unsigned char rest[4 * 34];
         memset(rest, 0, sizeof rest);
         memcpy(rest, w, n_in % UNIT / 32 * block);
-        unit_dot(acc, rest, x, xb, n, kind);
+        unit_dot(acc, rest, x, xb, n, type);
     }
     FAST_UNROLL
+    for (int r = 0; r < n; r++)
+        y[(size_t)r * ldy] = _mm512_reduce_add_ps(acc[r]);
+}
+
+/* A type without a kernel of its own: its decoder's values, 128 above the true ones. */
+FAST_INLINE struct unit unit_unpacked(const unsigned char *p, uint32_t n, myth_dtype type)
+{
+    int8_t q[UNIT] = {0};
+    float scale[UNIT / 16] = {0.0f}, min[UNIT / 16] = {0.0f}, lane_scale[16], lane_min[16];
+    struct unit u;
+    myth_blocks_unpack(type, q, scale, min, p, n);
+    for (int i = 0; i < 16; i++) {
+        lane_scale[i] = scale[i / 4 * 2];
+        lane_min[i] = -min[i / 4 * 2] - 128.0f * scale[i / 4 * 2];
+    }
+    const __m512i flip = _mm512_set1_epi8((char)0x80), a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + 64);
+    const __m512i first = _mm512_set_epi64(13, 12, 9, 8, 5, 4, 1, 0),
+                  last = _mm512_set_epi64(15, 14, 11, 10, 7, 6, 3, 2);
+    u.first = _mm512_xor_si512(_mm512_permutex2var_epi64(a, first, b), flip);
+    u.last = _mm512_xor_si512(_mm512_permutex2var_epi64(a, last, b), flip);
+    u.scale = _mm512_loadu_ps(lane_scale);
+    u.min = _mm512_loadu_ps(lane_min);
+    return u;
+}
+
+/* A row of such a type, unit by unit through memory. The last unit is filled up with zeros on x's side only. */
+FAST_INLINE void row_unpacked(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                              uint32_t n_in, const int n, const myth_dtype type)
+{
+    __m512 acc[ROWS_X];
+    for (int r = 0; r < n; r++)
+        acc[r] = _mm512_setzero_ps();
+    for (uint32_t k = 0; k < n_in; k += UNIT, w += UNIT / 32 * myth_block_bytes_of(type), x += UNIT_BYTES) {
+        const struct unit u = unit_unpacked(w, n_in - k < UNIT ? n_in - k : UNIT, type);
+        for (int r = 0; r < n; r++) {
+            const unsigned char *q = x + (size_t)r * xb;
+            __m512i a = _mm512_dpbusd_epi32(_mm512_setzero_si512(), u.first, _mm512_load_si512(q));
+            a = _mm512_dpbusd_epi32(a, u.last, _mm512_load_si512(q + 64));
+            const __m512 neg = _mm512_cvtepi32_ps(_mm512_load_si512(q + 128));
+            const __m512 t = _mm512_fnmadd_ps(neg, u.min, _mm512_mul_ps(_mm512_cvtepi32_ps(a), u.scale));
+            acc[r] = _mm512_fmadd_ps(t, _mm512_load_ps(q + 192), acc[r]);
+        }
+    }
     for (int r = 0; r < n; r++)
         y[(size_t)r * ldy] = _mm512_reduce_add_ps(acc[r]);
 }
@@ -233,8 +270,8 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = _mm512_reduce_add_ps(_mm512_add_ps(a[r], b[r]));
 }
 
-/* Goes through all weight rows, and for each through all rows of x. ROW(n) computes n rows of x. */
-#define GEMV(name)                                                                                          \
+/* All weight rows; for each, all rows of x: row(..., n, type) does n of them. */
+#define GEMV(name, row, type)                                                                               \
     void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
                             const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \
     {                                                                                                       \
@@ -243,43 +280,30 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
                 const unsigned char *xr = x + (size_t)r * x_bytes;                                          \
                 float *yr = y + (size_t)r * ldy + o;                                                        \
                 switch (n_rows - r) {                                                                       \
-                case 1: ROW(1); break;                                                                      \
-                case 2: ROW(2); break;                                                                      \
-                case 3: ROW(3); break;                                                                      \
-                default: ROW(4); break;                                                                     \
+                case 1: row(yr, ldy, w, xr, x_bytes, n_in, 1, type); break;                                 \
+                case 2: row(yr, ldy, w, xr, x_bytes, n_in, 2, type); break;                                 \
+                case 3: row(yr, ldy, w, xr, x_bytes, n_in, 3, type); break;                                 \
+                default: row(yr, ldy, w, xr, x_bytes, n_in, 4, type); break;                                \
                 }                                                                                           \
             }                                                                                               \
     }
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q8_0)
-GEMV(q8)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q4_0)
-GEMV(q4)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q4_1)
-GEMV(q4_1)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q5_0)
-GEMV(q5_0)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q5_1)
-GEMV(q5_1)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, IQ4_NL)
-GEMV(iq4_nl)
-#undef ROW
-#define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, MXFP4)
-GEMV(mxfp4)
-#undef ROW
-#define ROW(n) row_float(yr, ldy, w, xr, x_bytes, n_in, n, BF16_PAIR)
-GEMV(bf16)
-#undef ROW
-#define ROW(n) row_float(yr, ldy, w, xr, x_bytes, n_in, n, BF16_WIDE)
-GEMV(bf16_wide)
-#undef ROW
-#define ROW(n) row_float(yr, ldy, w, xr, x_bytes, n_in, n, F16_WIDE)
-GEMV(f16)
-#undef ROW
-#define ROW(n) row_float(yr, ldy, w, xr, x_bytes, n_in, n, F32_WIDE)
-GEMV(f32)
-#undef ROW
+GEMV(q8, row_quant, MYTH_Q8_0)
+GEMV(q4, row_quant, MYTH_Q4_0)
+/* Types with blocks of 32; those of 256 are in gemv_super_avx512.c. OWN_<name> names those that unit_nibbles reads: it
+ * makes two arguments of one, and the second is the function; of a name without such a macro it stays row_unpacked. A
+ * branch on the type instead changes how the compiler orders the others' loops. */
+#define OWN_q4_1                   , row_quant
+#define OWN_q5_0                   , row_quant
+#define OWN_q5_1                   , row_quant
+#define OWN_iq4_nl                 , row_quant
+#define OWN_mxfp4                  , row_quant
+#define SECOND(first, second, ...) second
+#define ROW_OF(...)                SECOND(__VA_ARGS__)
+#define GEMV_32(name, type)        GEMV(name, ROW_OF(OWN_##name, row_unpacked, ), type)
+#define GEMV_256(name, type)
+#define BLOCK_TYPE(X, code, NAME, name, gguf, file, block, ...) GEMV_##block(name, MYTH_##NAME)
+MYTH_BLOCK_TYPES(BLOCK_TYPE, 0)
+GEMV(bf16, row_float, BF16_PAIR)
+GEMV(bf16_wide, row_float, BF16_WIDE)
+GEMV(f16, row_float, F16_WIDE)
+GEMV(f32, row_float, F32_WIDE)

@@ -208,6 +208,41 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
     return s;
 }
 
+/* A type without a kernel of its own: its decoder's values, 128 above the true ones. */
+FAST_INLINE struct super super_unpacked(const unsigned char *p, const myth_dtype type, const bool is_16)
+{
+    struct super s;
+    int8_t q[MYTH_BLOCK_MAX];
+    float scale[16], min[16], less[16], by_32[16];
+    myth_block_unpack(type, q, scale, min, p);
+    for (int i = 0; i < 16; i++)
+        less[i] = min[i] + 128.0f * scale[i];
+    for (int i = 0; i < 8; i++) {
+        by_32[i] = scale[2 * i];
+        by_32[8 + i] = less[2 * i];
+    }
+    s.scale = _mm512_loadu_ps(is_16 ? scale : by_32);
+    s.less = _mm512_loadu_ps(less);
+    const __m512i flip = _mm512_set1_epi8((char)0x80);
+    for (int u = 0; u < 2; u++)
+        split_natural(&s, u, _mm512_xor_si512(_mm512_loadu_si512(q + 128 * u), flip),
+                      _mm512_xor_si512(_mm512_loadu_si512(q + 128 * u + 64), flip));
+    return s;
+}
+
+FAST_INLINE struct super super_of(const unsigned char *p, const myth_dtype type, const bool is_16)
+{
+    switch (type) {
+    case MYTH_Q2_K: return super_q2_k(p);
+    case MYTH_Q3_K: return super_q3_k(p);
+    case MYTH_Q4_K: return super_q4_k(p);
+    case MYTH_Q5_K: return super_q5_k(p);
+    case MYTH_Q6_K: return super_q6_k(p);
+    case MYTH_IQ4_XS: return super_iq4_xs(p);
+    default: return super_unpacked(p, type, is_16);
+    }
+}
+
 FAST_INLINE __m512 dot(__m512 acc, __m512i a, __m512i b, const unsigned char *q, __m512 scale)
 {
     __m512i d = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(_mm512_setzero_si512(), a, _mm512_load_si512(q)), b,
@@ -236,7 +271,7 @@ FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, con
     }
 }
 
-#define ROW(name, n, is_16)                                                                                \
+#define ROW(type, n, is_16)                                                                                \
     {                                                                                                      \
         __m512 acc[ROWS_X], next[ROWS_X];                                                                  \
         const unsigned char *p = w, *q = x + (size_t)r * x_bytes;                                          \
@@ -246,7 +281,7 @@ FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, con
         for (uint32_t k = 0; k < n_in; k += 256, p += block, q += SUPER_BYTES) {                           \
             for (size_t line = 0; line < block; line += 64)                                                \
                 _mm_prefetch((const char *)p + AHEAD + line, _MM_HINT_T0);                                 \
-            const struct super s = super_##name(p);                                                        \
+            const struct super s = super_of(p, type, is_16);                                               \
             super_dot(acc, next, &s, q, x_bytes, n, is_16);                                                \
         }                                                                                                  \
         FAST_UNROLL                                                                                        \
@@ -254,23 +289,23 @@ FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, con
             y[(size_t)(r + (uint32_t)i) * ldy + o] = _mm512_reduce_add_ps(_mm512_add_ps(acc[i], next[i])); \
     }
 
-#define GEMV(name, is_16, bytes)                                                                            \
+#define GEMV(name, type, is_16)                                                                             \
     void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
                             const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \
     {                                                                                                       \
-        const size_t block = bytes;                                                                         \
+        const size_t block = myth_block_bytes_of(type);                                                     \
         for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                \
             for (uint32_t r = 0; r < n_rows; r += ROWS_X)                                                   \
                 switch (n_rows - r) {                                                                       \
-                case 1: ROW(name, 1, is_16) break;                                                          \
-                case 2: ROW(name, 2, is_16) break;                                                          \
-                case 3: ROW(name, 3, is_16) break;                                                          \
-                default: ROW(name, 4, is_16) break;                                                         \
+                case 1: ROW(type, 1, is_16) break;                                                          \
+                case 2: ROW(type, 2, is_16) break;                                                          \
+                case 3: ROW(type, 3, is_16) break;                                                          \
+                default: ROW(type, 4, is_16) break;                                                         \
                 }                                                                                           \
     }
-GEMV(q2_k, true, 84)
-GEMV(q3_k, true, 110)
-GEMV(q4_k, false, 144)
-GEMV(q5_k, false, 176)
-GEMV(q6_k, true, 210)
-GEMV(iq4_xs, false, 136)
+/* Types with blocks of 256; those of 32 are in gemv_avx512.c. */
+#define GEMV_32(name, type, scales)
+#define GEMV_256(name, type, scales) GEMV(name, type, ((scales)&MYTH_SCALES_half) != 0)
+#define BLOCK_TYPE(X, code, NAME, name, gguf, file, block, bytes, half_off, n_half, scales, ...) \
+    GEMV_##block(name, MYTH_##NAME, MYTH_SCALES_##scales)
+MYTH_BLOCK_TYPES(BLOCK_TYPE, 0)

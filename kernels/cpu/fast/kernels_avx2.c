@@ -2,6 +2,8 @@
  * with quantised weights: gemm_avx2.c, gemv_avx2.c */
 #include "avx2.h"
 
+#include "engine/base/blocks.h"
+
 typedef __m256 v8;
 
 FAST_INLINE v8 v8_set1(float x) { return _mm256_set1_ps(x); }
@@ -66,10 +68,76 @@ FAST_INLINE void v8_to_f16(void *p, v8 v)
 
 #include "fast_vec8.h"
 
+/* Values [k, k + n) of a row with blocks, as floats. */
+FAST_INLINE void load_unpacked(float *x, const unsigned char *w, uint32_t k, uint32_t n, const myth_dtype t)
+{
+    const uint32_t block = myth_block_is_super(t) ? 256 : 32;
+    for (uint32_t i = 0; i < n;) {
+        float whole[MYTH_BLOCK_MAX];
+        const uint32_t from = (k + i) % block, m = block - from < n - i ? block - from : n - i;
+        myth_dequant_row(t, whole, w + (size_t)((k + i) / block) * myth_block_bytes_of(t), block);
+        memcpy(x + i, whole + from, m * sizeof *x);
+        i += m;
+    }
+}
+
+FAST_INLINE void pack_unpacked(float *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                               uint32_t n_k, const myth_dtype t)
+{
+    float x[32];
+    memset(panel, 0, (size_t)n_k * FAST_PANEL * sizeof *panel);
+    for (uint32_t o = 0; o < n_out; o++, w += row_bytes)
+        for (uint32_t k = 0; k < n_k; k += 32) {
+            load_unpacked(x, w, k0 + k, 32, t);
+            for (uint32_t i = 0; i < 32; i++)
+                panel[(k + i) * FAST_PANEL + o] = x[i];
+        }
+}
+
+FAST_INLINE void gemv_unpacked(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                               const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in,
+                               const myth_dtype t)
+{
+    for (uint32_t o = 0; o < n_out; o++, w += row_bytes)
+        for (uint32_t r = 0; r < n_rows; r++) {
+            const float *xr = (const float *)(const void *)(x + (size_t)r * x_bytes);
+            v8 sum = v8_zero();
+            for (uint32_t k = 0; k < n_in; k += 32) {
+                float v[32];
+                load_unpacked(v, w, k, 32, t);
+                for (uint32_t i = 0; i < 32; i += 8)
+                    sum = v8_fma(v8_load(v + i), v8_load(xr + k + i), sum);
+            }
+            y[(size_t)r * ldy + o] = v8_sum(sum);
+        }
+}
+
+/* Every type with blocks as floats that its decoder gives, slowly; then, over those rows, the types that the level has
+ * kernels for. */
+#define UNPACKED(X, code, NAME, name, ...)                                                                      \
+    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        pack_unpacked(panel, w, row_bytes, n_out, k0, n_k, MYTH_##NAME);                                        \
+    }                                                                                                           \
+    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,     \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)             \
+    {                                                                                                           \
+        gemv_unpacked(y, ldy, w, row_bytes, n_out, x, x_bytes, n_rows, n_in, MYTH_##NAME);                      \
+    }
+MYTH_BLOCK_TYPES(UNPACKED, 0)
+#define UNPACKED_ROW(X, code, NAME, name, ...) \
+    [MYTH_##NAME] = {&form_f32, &form_f32, pack_##name, gemm_f32, gemv_##name, PANEL_F32},
 #define QUANT(name, type, kernel)                                            \
     [MYTH_##type] = {&avx2_form_gemm,    &avx2_form_gemv,  avx2_pack_##name, \
                      avx2_gemm_##kernel, avx2_gemv_##name, AVX2_PANEL_##kernel},
-static const struct fast_kernels kernels = {.mat = {VEC8_FLOATS, AVX2_TYPES(QUANT)}, VEC8_ROWS};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const struct fast_kernels kernels = {
+    .mat = {VEC8_FLOATS, MYTH_BLOCK_TYPES(UNPACKED_ROW, 0) AVX2_TYPES(QUANT)},
+    VEC8_ROWS,
+};
+#pragma GCC diagnostic pop
 
 static const struct fast_kernels *kernels_of(const myth_stream *s)
 {

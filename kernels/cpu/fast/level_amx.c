@@ -9,9 +9,9 @@ static const struct fast_kernels kernels = {
                            2048},
             [MYTH_Q8_0] = {&avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q8, amx_gemm_bf16, avx512_gemv_q8, 2048},
             [MYTH_Q4_0] = {&avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q4, amx_gemm_bf16, avx512_gemv_q4, 2048},
-#define BLOCKS(name, type, kernel) \
-    [MYTH_##type] = {              \
-        &avx512_form_bf16, AVX512_DECODE_FORM(MYTH_##type), amx_pack_##name, amx_gemm_bf16, avx512_gemv_##name, 2048},
+#define BLOCKS(name, type, kernel)                                                 \
+    [MYTH_##type] = {&avx512_form_bf16, AVX512_DECODE_FORM(type), amx_pack_##name, \
+                     amx_gemm_bf16,     avx512_gemv_##name,       2048},
             FAST_BLOCK_TYPES(BLOCKS)
 #undef BLOCKS
     },

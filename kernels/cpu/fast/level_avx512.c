@@ -19,10 +19,9 @@
 #define PANEL_half      1280
 #define PANEL_both      1536
 #define avx512_gemm_one avx512_gemm_i8
-#define BLOCKS(name, type, kernel)                                        \
-    [MYTH_##type] = {&FORM_##kernel,     AVX512_DECODE_FORM(MYTH_##type), \
-                     avx512_pack_##name, avx512_gemm_##kernel,            \
-                     avx512_gemv_##name, PANEL_##kernel},
+#define BLOCKS(name, type, kernel)                                                       \
+    [MYTH_##type] = {&FORM_##kernel,       AVX512_DECODE_FORM(type), avx512_pack_##name, \
+                     avx512_gemm_##kernel, avx512_gemv_##name,       PANEL_##kernel},
 #define BF16_DOT                                                                \
     [MYTH_BF16] = {&avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, \
                    avx512_gemm_bf16,  avx512_gemv_bf16,  2048}
