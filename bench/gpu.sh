@@ -147,21 +147,38 @@ compile_peer()
     [ -n "$peer" ]
 }
 
-# Programs alone, stripped: objects would be too much to carry.
+# Programs alone, stripped, in one archive: objects would be too much to carry, and so would be twenty programs that
+# hold the same kernels each (134 MB; the archive, whose window spans a program, is 4 MB).
 prebuild()
 {
+    has xz || { say "xz is missing" && return 1; }
     compile ON || return
-    mkdir -p "$PREBUILT/tests" || return
+    programs=$BUILD/programs
+    rm -rf "$programs" "$PREBUILT/programs.tar.xz"
+    mkdir -p "$programs/tests" "$PREBUILT" || return
     git describe --always --dirty >"$PREBUILT/commit" 2>/dev/null
-    cp "$BUILD/device_tests" "$PREBUILT/" && cp "$BUILD/bench_engine" "$PREBUILT/" || return
+    cp "$BUILD/device_tests" "$BUILD/bench_engine" "$programs/" || return
     while read -r test; do
-        [ -x "$BUILD/tests/test_$test" ] && cp "$BUILD/tests/test_$test" "$PREBUILT/tests/"
+        [ -x "$BUILD/tests/test_$test" ] && cp "$BUILD/tests/test_$test" "$programs/tests/"
     done <"$BUILD/device_tests"
     if [ -n "${LLAMA:-}" ] && compile_peer; then
-        cp "$peer" "$(dirname "$peer")/llama-batched-bench" "$PREBUILT/"
+        cp "$peer" "$(dirname "$peer")/llama-batched-bench" "$programs/"
     fi
-    find "$PREBUILT" -type f -perm -u+x -exec strip {} + 2>>"$log"
+    find "$programs" -type f -perm -u+x -exec strip {} + 2>>"$log"
+    tar -C "$programs" -cf "$programs.tar" . && xz -f "$programs.tar" && mv "$programs.tar.xz" "$PREBUILT/" || return
     say "$PREBUILT: $(du -sk "$PREBUILT" | cut -f1) KiB, for $(architecture)"
+}
+
+# What is carried, unpacked into BUILD once a call: OUT is what comes back.
+unpack()
+{
+    rm -rf "$BUILD/programs" && mkdir -p "$BUILD/programs" || return 1
+    if has xz; then
+        xz -dc "$PREBUILT/programs.tar.xz"
+    else
+        python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' \
+            "$PREBUILT/programs.tar.xz"
+    fi | tar -C "$BUILD/programs" -xf -
 }
 
 # The folder with the programs: carried along, or built now. tests: ON or OFF
@@ -169,8 +186,9 @@ programs()
 {
     if [ $is_dry = 1 ]; then
         bin=$BUILD
-    elif [ -x "$PREBUILT/bench_engine" ]; then
-        bin=$PREBUILT
+    elif [ -s "$PREBUILT/programs.tar.xz" ]; then
+        bin=$BUILD/programs
+        unpack || { fail "unpack $PREBUILT/programs.tar.xz" && return 1; }
     else
         compile "$1" || return 1
         bin=$BUILD
@@ -509,12 +527,12 @@ find_peer()
 {
     peer=${LLAMA_BENCH:-}
     [ -n "$peer" ] && return 0
-    if [ -x "$PREBUILT/llama-bench" ] && [ $is_dry = 0 ]; then
-        peer=$PREBUILT/llama-bench
+    if [ -x "$bin/llama-bench" ] && [ $is_dry = 0 ]; then
+        peer=$bin/llama-bench
     elif [ -n "${LLAMA:-}" ]; then
         compile_peer || return 1
     else
-        say "skipped  llama.cpp: neither $PREBUILT/llama-bench nor LLAMA; our side runs alone"
+        say "skipped  llama.cpp: neither one in $bin nor LLAMA; our side runs alone"
     fi
     return 0
 }
