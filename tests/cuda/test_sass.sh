@@ -26,6 +26,7 @@ find_tools()
         $(for site in $sites; do echo "$site/nvidia/cu13/bin"; done); do
         [ -x "$dir/cuobjdump" ] && [ -x "$dir/nvdisasm" ] && echo "$dir" && return
     done
+    return 0 # none: the caller says so
 }
 tools=${MYTHOS_CUDA_TOOLS:-$(find_tools)}
 if [ -z "$tools" ]; then
