@@ -131,7 +131,7 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
 
 static bool same_str(myth_str a, myth_str b) { return a.len == b.len && !memcmp(a.text, b.text, a.len); }
 
-/* What a part had before its first answer. */
+/* The report's counts before a part's first answer, so that a later answer can replace what the part found. */
 typedef struct {
     uint32_t n_finding, n_dropped, n_unwanted, n_drop, n_request;
 } before;
@@ -149,11 +149,11 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
     in->request[in->report.n_request++] = (myth_request){.name = name, .part = in->now, .round = in->round};
 }
 
-/* Verifies f and keeps it as finding *n; what does not hold is dropped and counted. */
+/* Verifies f and stores it as finding *n. A finding that fails verification, or that nobody wants, is only counted. */
 static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 {
     const inspect_part *p = &in->part[in->now];
-    if (*n >= in->cap_drop) { /* of findings, too */
+    if (*n >= in->cap_drop) { /* cap_drop is the size of the array of findings, too */
         in->report.n_dropped++;
         return;
     }
@@ -170,8 +170,9 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
     }
 }
 
-/* A second pass writes over the first one's findings as far as it comes; an answer with new context stands in place of
- * what the part had, and beside it when it was cut off. */
+/* Reads an answer and stores its findings. A second pass overwrites the first pass's findings in order; those that it
+ * does not reach remain. A finished answer with new context replaces the part's findings; one that was cut off is added
+ * to them, because it may lack findings that the earlier answer has. */
 static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len,
                         const before *b, myth_error *err)
 {
@@ -202,19 +203,19 @@ static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finis
 
 /* ---- rounds ---- */
 
-/* A turn that brings context: the part's blocks, and behind them the new ones. */
+/* A turn that adds context: the part's n_old blocks, followed by the new ones. */
 typedef struct {
     myth_block block[MYTH_BLOCK_MAX];
     uint32_t piece[MYTH_BLOCK_MAX];
-    uint32_t n_block, n_old, room; /* room: tokens the turn may have */
+    uint32_t n_block, n_old, room; /* room: the most tokens that the turn may have */
     char note[MYTH_CONTEXT_MAX * (NEAR_BYTES + 192)];
     size_t n_note;
     int32_t *ids;
     uint32_t n_ids;
-    bool has_names; /* of something else that may have been meant */
+    bool has_names; /* the note names a similar definition for a name that was not found */
 } turn;
 
-/* The turn's text to ids, exactly. */
+/* Encodes the turn's text into t->ids. */
 static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *err)
 {
     static const char
@@ -299,7 +300,8 @@ static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_err
                  name, near);
     q->result = !is_known ? MYTH_REQUEST_UNKNOWN : is_whole ? MYTH_REQUEST_SERVED : MYTH_REQUEST_LEFT;
     st = encode_turn(in, t, err);
-    if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) { /* of the rounds' own ledger, or of the prompt */
+    /* No memory in the rounds' ledger, or no room in the prompt: the turn goes on without this request. */
+    if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) {
         t->n_block = n_block;
         t->n_note = n_note;
         q->result = is_known ? MYTH_REQUEST_LEFT : MYTH_REQUEST_UNKNOWN;
@@ -309,7 +311,7 @@ static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_err
     return st;
 }
 
-/* Tokens that a turn of the part at work may have; 0 = none. */
+/* The most tokens that the current part's next turn may have; 0 when there is no room for one. */
 static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t fed)
 {
     uint32_t prompt = in->part[in->now].n_ids + fed, room = myth_seq_room(s);
@@ -318,7 +320,7 @@ static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t
     return myth_min_u32(room, MYTH_INSPECT_ROUND_TOKENS);
 }
 
-/* The part has its blocks and the new ones from here on. */
+/* Gives the part a new list of blocks at the end of the table: its old blocks and those of the turn. */
 static myth_status extend_part(myth_inspection *in, const turn *t, myth_error *err)
 {
     inspect_part *p = &in->part[in->now];
@@ -335,7 +337,8 @@ static myth_status extend_part(myth_inspection *in, const turn *t, myth_error *e
     return MYTH_OK;
 }
 
-/* Brings what requests from *seen on name and asks again; *went_on = whether there was anything to bring. */
+/* Adds the context that the requests from *seen on name, then asks again. *went_on is false when there was nothing to
+ * add. */
 static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen,
                              uint32_t *fed, bool *went_on, myth_finish *why, myth_error *err)
 {
@@ -350,7 +353,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     for (; *seen < end; ++*seen)
         MYTH_TRY(serve(in, &t, &in->request[*seen], err));
     if (t.n_block == t.n_old && !(t.has_names && in->round < in->o.context_rounds))
-        goto fail; /* nothing new */
+        goto fail; /* the same prompt would get the same answer */
     MYTH_TRY(encode_turn(in, &t, err));
     if (t.n_ids > t.room)
         goto fail;
@@ -440,7 +443,7 @@ fail:
     return st;
 }
 
-/* The prefix of all parts, computed once and marked, so that truncating to it is exact. */
+/* Computes the prefix that all parts share once, and sets a checkpoint: a later truncate returns to it exactly. */
 static myth_status feed_prefix(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
 {
     uint32_t n = 0;
@@ -451,7 +454,7 @@ static myth_status feed_prefix(myth_inspection *in, myth_engine *e, myth_seq *s,
     return st == MYTH_OK && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(s, err) : st;
 }
 
-/* Names that were not brought, each once. */
+/* Lists each requested name whose context was not added, once. */
 static void list_missing(myth_inspection *in)
 {
     for (uint32_t i = 0; i < in->report.n_request; i++) {
