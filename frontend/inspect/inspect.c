@@ -1,5 +1,5 @@
-/* inspect.c - the life of an inspection. Everything that depends on the material is sized in open; run takes the rest
- * in one go and generates (inspect_ask.c). */
+/* inspect.c - opens and closes an inspection and sizes its memory. Open plans the parts and allocates what depends on
+ * the material. A run (inspect_ask.c) first allocates all the memory that it will need, then generates answers. */
 #include "inspect_impl.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void miss_subjects(myth_inspection *in, const char *why)
     }
 }
 
-/* Subjects of parts without a whole answer. */
+/* Lists the subjects of every part that has no answer, or whose answer was cut off. */
 static void miss_parts(myth_inspection *in)
 {
     for (uint32_t i = 0; i < in->n_part; i++) {
@@ -99,7 +99,7 @@ void myth_inspect_note_missed(myth_inspection *in)
     in->report.complete = has_ended && !in->report.n_dropped && !in->report.n_missed;
 }
 
-/* Room for the longest list: what the caller says, every subject, or every block of one, and every piece of context. */
+/* Allocates the list of missed code for the longest case: the caller's entries, every block, and every piece. */
 static myth_status open_missed(myth_inspection *in, myth_error *err)
 {
     in->n_piece = myth_material_n_piece(in->material);
@@ -129,7 +129,8 @@ void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is
         in->file[in->report.n_file++] = (myth_report_file){.src = src, .is_subject = is_subject};
 }
 
-/* Files of the blocks, and which of them stand in subjects whole: a line is in one subject block alone. */
+/* Lists the files of the blocks. A file is whole when its subject blocks together have as many lines as the file: no
+ * line is in two subject blocks. */
 static myth_status list_files(myth_inspection *in, myth_error *err)
 {
     in->cap_file = myth_material_n_source(in->material) + (myth_inspect_has_rounds(in) ? MYTH_SEALED_SOURCES : 0);
@@ -138,8 +139,8 @@ static myth_status list_files(myth_inspection *in, myth_error *err)
         return myth_inspect_no_room("files", in->cap_file * sizeof(*in->file), err);
     for (uint32_t i = 0; i < in->n_block; i++)
         myth_inspect_note_file(in, in->block[i].src, is_subject(in, i));
-    for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material);
-         i++) /* refused: what would have been */
+    /* A refused run has no blocks: list the files that it would have inspected. */
+    for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material); i++)
         if (myth_material_piece(in->material, i)->is_subject)
             myth_inspect_note_file(in, myth_material_of(in->material, myth_material_piece(in->material, i)->source),
                                    true);
@@ -162,8 +163,8 @@ static const char *title_of(const myth_inspection *in)
     return in->o.title ? in->o.title : "";
 }
 
-/* Tokens that rounds may add to a part: turns, as far as the limit of a prompt has room for them, and an answer to
- * each. */
+/* The most tokens that rounds may add to a part: their turns, as far as the limit for prompts has room for them, and an
+ * answer to each turn. */
 static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
 {
     const uint32_t room = in->o.max_prompt_tokens > p->n_ids ? in->o.max_prompt_tokens - p->n_ids : 0;
@@ -171,7 +172,7 @@ static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
     return turns ? turns + (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
 }
 
-/* Rounds that no part has room for are none: nothing is reserved for them. */
+/* Turns rounds off when no part has room for one, so that no memory is reserved for them. */
 static void drop_rounds(myth_inspection *in)
 {
     uint64_t most = 0;
@@ -182,7 +183,7 @@ static void drop_rounds(myth_inspection *in)
 
 /* ---- life ---- */
 
-/* What stands between a first answer and the second. */
+/* Encodes the turn between the first and the second pass's answer: it asks for the findings in full. */
 static myth_status encode_again(myth_inspection *in, myth_error *err)
 {
     static const char expand[] =
@@ -199,7 +200,8 @@ static uint32_t longest_path(const myth_inspection *in)
     return most;
 }
 
-/* Answers of a part: findings of the first, and of each round beside them (a second pass writes over the first). */
+/* How many answers can add findings to a part: the first one, and one for each round. The answer of a second pass is
+ * not counted, because it overwrites the findings of the first pass. */
 static uint32_t n_answer(const myth_inspection *in)
 {
     return 1 + (myth_inspect_has_rounds(in) ? in->o.context_rounds : 0);
@@ -209,8 +211,8 @@ static uint32_t cap_finding(const myth_inspection *in)
     return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding;
 }
 
-/* The ledger of what rounds bring: there from open on, so that what they need at hand is in every plan; its bytes are
- * booked by the run. */
+/* Opens the rounds' ledger and allocates in it what rounds must have ready. That happens in open so that every memory
+ * plan counts these bytes; only the run books them in in->mem. */
 static myth_status open_reserve(myth_inspection *in, myth_error *err)
 {
     if (!myth_inspect_has_rounds(in))
@@ -316,7 +318,7 @@ const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, ui
     return in->block + in->part[part].block0;
 }
 
-/* ---- memory of a run: one list for its sizes and its taking ---- */
+/* ---- memory of a run: run_bytes serves both the plan and the allocations ---- */
 
 typedef struct {
     size_t finding, citation, request, context, drop, ids, text, text2, room;
@@ -343,8 +345,9 @@ static uint64_t sum_run(const run_bytes *b)
     return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room;
 }
 
-/* Of what a plan says on top of the engine's own: what is held now and will be taken, or what was held at most until
- * now. is_held: the engine's bytes of the class are the model's, which is open. */
+/* The bytes of a class that the plan needs in addition to the engine's: those in use now and `more`, which the run will
+ * allocate; or, if usage was higher before, enough that the plan reaches that peak. is_held: the bytes in use already
+ * include the engine's of this class, because they belong to the open model. */
 static uint64_t beside_engine(const myth_inspection *in, const myth_plan *engine, myth_mem_class cls, bool is_held,
                               uint64_t more)
 {

@@ -1,5 +1,5 @@
-/* inspect_ask.c - answers: generated under the grammar, read, verified, kept; asked for again with the context they
- * name. */
+/* inspect_ask.c - runs an inspection: generates an answer for each part under the grammar, reads it, verifies and keeps
+ * its findings, and asks again with the context that an answer names as missing. */
 #include "inspect_impl.h"
 
 #include "frontend/inspect/answer/verify.h"
@@ -40,7 +40,7 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
-/* What is asked: the tokens that are fed, and how the answer may look. */
+/* One question: the tokens to feed, the grammar of the answer, and where its text goes. */
 typedef struct {
     myth_exchange_kind kind;
     const int32_t *ids;
@@ -63,8 +63,8 @@ static void note_drop(myth_inspection *in, const myth_finding *f, const char *wh
         };
 }
 
-static void tell(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept, uint32_t n_new,
-                 size_t len, myth_finish why, double start)
+static void report_exchange(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept,
+                            uint32_t n_new, size_t len, myth_finish why, double start)
 {
     if (!in->o.on_exchange)
         return;
@@ -84,7 +84,8 @@ static void tell(const myth_inspection *in, const question *q, const myth_seq *s
     in->o.on_exchange(in->o.user, &x);
 }
 
-/* Feeds and generates; q->text gets the answer, closed where generation stopped. */
+/* Feeds the question's tokens and generates the answer into q->text. An answer that was cut off is completed to valid
+ * JSON, without the finding that was being written. */
 static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, const question *q, size_t *len,
                           myth_finish *why, myth_error *err)
 {
@@ -123,7 +124,7 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     in->report.n_dropped += n_dropped;
     if (n_dropped)
         note_drop(in, NULL, "it was not finished");
-    tell(in, q, s, n_kept, n, *len, *why, start);
+    report_exchange(in, q, s, n_kept, n, *len, *why, start);
     return MYTH_OK;
 }
 
@@ -173,8 +174,8 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 /* Reads an answer and stores its findings. A second pass overwrites the first pass's findings in order; those that it
  * does not reach remain. A finished answer with new context replaces the part's findings; one that was cut off is added
  * to them, because it may lack findings that the earlier answer has. */
-static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len,
-                        const before *b, myth_error *err)
+static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text,
+                               size_t len, const before *b, myth_error *err)
 {
     const inspect_part *p = &in->part[in->now];
     myth_answer got;
@@ -241,7 +242,8 @@ static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *e
     return st;
 }
 
-/* Lines of the pieces from n_piece on that the part does not show; false when some of them cannot be shown. */
+/* Adds to the turn the lines of the pieces from n_piece on that the part does not show yet. Returns false when some of
+ * them cannot be added. */
 static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
 {
     bool is_whole = true;
@@ -260,7 +262,7 @@ static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
     return is_whole;
 }
 
-/* Names come from a repository: on one line, and nothing that could pass for a block. */
+/* The names come from the repository, so they must not break the line or look like the tags of a block. */
 static void make_plain(char *text)
 {
     for (; *text; text++)
@@ -268,7 +270,7 @@ static void make_plain(char *text)
             *text = ' ';
 }
 
-/* A line of the note: whole, or not at all when it has no room. */
+/* Appends a line to the note, or nothing when the whole line does not fit. */
 static void put_note(turn *t, const char *format, const char *name, const char *near)
 {
     const size_t left = sizeof(t->note) - t->n_note;
@@ -276,8 +278,8 @@ static void put_note(turn *t, const char *format, const char *name, const char *
     t->n_note += n > 0 && (size_t)n < left ? (size_t)n : 0;
 }
 
-/* Asks for what one request names. One that makes the turn too long is left. */
-static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_error *err)
+/* Adds to the turn the context that one request names. A request that would make the turn too long is left out. */
+static myth_status serve_request(myth_inspection *in, turn *t, myth_request *q, myth_error *err)
 {
     char name[256], near[NEAR_BYTES] = "";
     const uint32_t n_piece = myth_material_n_piece(in->material), n_block = t->n_block;
@@ -351,7 +353,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     memcpy(t.piece, in->block_piece + p->block0, p->n_block * sizeof(t.piece[0]));
     *went_on = false;
     for (; *seen < end; ++*seen)
-        MYTH_TRY(serve(in, &t, &in->request[*seen], err));
+        MYTH_TRY(serve_request(in, &t, &in->request[*seen], err));
     if (t.n_block == t.n_old && !(t.has_names && in->round < in->o.context_rounds))
         goto fail; /* the same prompt would get the same answer */
     MYTH_TRY(encode_turn(in, &t, err));
@@ -378,7 +380,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     in->report.n_round++;
     in->report.round_tokens += t.n_ids;
     MYTH_TRY(answer(in, e, s, &q, &len, why, err));
-    MYTH_TRY(keep(in, q.kind, *why, in->text, len, b, err));
+    MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, b, err));
 fail:
     myth_free(in->now_mem, t.ids);
     return st;
@@ -386,8 +388,8 @@ fail:
 
 /* ---- parts ---- */
 
-static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first,
-                          size_t len, const before *b, myth_finish *why, myth_error *err)
+static myth_status expand_findings(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first,
+                                   size_t len, const before *b, myth_finish *why, myth_error *err)
 {
     myth_str heads[MYTH_FINDING_MAX];
     myth_findings_grammar g = {.block = first->block, .n_block = first->n_block, .limits = &in->expand, .fixed = heads};
@@ -405,7 +407,7 @@ static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     };
     in->what = "explaining";
     myth_status st = answer(in, e, s, &q, &len, why, err);
-    return st == MYTH_OK ? keep(in, q.kind, *why, in->text2, len, b, err) : st;
+    return st == MYTH_OK ? keep_answer(in, q.kind, *why, in->text2, len, b, err) : st;
 }
 
 static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
@@ -434,9 +436,9 @@ static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, my
         .cap = myth_answer_bound(&in->limits, in->path_len),
     };
     MYTH_TRY(answer(in, e, s, &q, &len, why, err));
-    MYTH_TRY(keep(in, q.kind, *why, in->text, len, &b, err));
+    MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
     if (in->o.two_pass && *why == MYTH_FINISH_STOP)
-        MYTH_TRY(expand(in, e, s, &g, len, &b, why, err));
+        MYTH_TRY(expand_findings(in, e, s, &g, len, &b, why, err));
     while (goes_on && in->round++ < in->o.context_rounds && *why == MYTH_FINISH_STOP && seen < in->report.n_request)
         MYTH_TRY(ask_again(in, e, s, &b, &seen, &fed, &goes_on, why, err));
 fail:

@@ -1,8 +1,8 @@
-/* inspect_parts.c - exact counts of prompts, the budget's shares, and the parts.
+/* inspect_parts.c - counts the tokens of prompts, fills the budget, and packs the code into parts.
  *
- * Counting a share is the difference of two whole prompts, so that shares add up to the prompt whatever a tokenizer
- * merges at their borders. Packing adds up what blocks cost; every part is then encoded whole, and when one is longer
- * than it may be all are packed again in less room. */
+ * The size of a share (rules, map, task, code) is the difference of two whole prompts. So the shares add up to the
+ * prompt even where the tokenizer merges text across the border of two of them. Packing only adds up the costs of
+ * blocks; each part is then encoded whole, and when one is too long, everything is packed again with less room. */
 #include "inspect_impl.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /* ---- counting ---- */
 
-/* *ids is exact, the caller's. ids NULL: counts alone. */
+/* Encodes a prompt. *ids has exactly *n_ids entries and is the caller's to free; with ids NULL it only counts. */
 static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids,
                           myth_error *err)
 {
@@ -21,7 +21,7 @@ static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32
         return myth_inspect_no_room("prompt ids", bound * sizeof(int32_t), err);
     MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, myth_chat_form_of(&in->model->config), p, all, bound, &n,
                                 err));
-    *n_ids = (uint32_t)n; /* MYTH_PIECE_MAX pieces of files of MYTH_SOURCE_MAX bytes: checked in whole_blocks */
+    *n_ids = (uint32_t)n; /* cannot overflow: whole_blocks bounds the bytes of code */
     if (ids) {
         *ids = myth_inspect_take(in, "prompt ids", n, sizeof(int32_t));
         if (*ids)
@@ -86,10 +86,10 @@ static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, cons
     return st;
 }
 
-/* A block without lines, so that another one follows a block. */
+/* A block of the file without lines. It makes the block after it the second one of a prompt. */
 static myth_block stub_of(const myth_source *src) { return (myth_block){.src = src, .first = 1, .last = 0}; }
 
-/* What a block adds to a prompt that has others. */
+/* The tokens that a block adds to a prompt that already has a block. */
 static myth_status block_cost(void *user, const myth_block *b, uint32_t *cost, myth_error *err)
 {
     const myth_inspection *in = user;
@@ -151,7 +151,7 @@ static void remedy(myth_inspection *in, const char *text)
         snprintf(in->refusal.remedy[in->refusal.n_remedy++], sizeof(in->refusal.remedy[0]), "%s", text);
 }
 
-/* has_numbers: `what` says them already. */
+/* has_numbers: `what` already names the count and the limit, so they are not appended to it. */
 static void refuse_for(myth_inspection *in, uint64_t count, uint64_t limit, const char *what, bool has_numbers)
 {
     in->refusal = (myth_refusal){.count = count, .limit = limit, .unit = "tokens"};
@@ -170,7 +170,7 @@ static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, 
     refuse_for(in, count, limit, what, false);
 }
 
-/* What shortens code. */
+/* Suggests ways to inspect less code at once. */
 static void remedy_code(myth_inspection *in)
 {
     remedy(in, "fewer files: inspect a file that holds only what matters");
@@ -186,7 +186,7 @@ static void refuse(myth_inspection *in, uint64_t count, uint64_t limit, const ch
 
 /* ---- shares ---- */
 
-/* Bytes of the first k lines. */
+/* Returns the length in bytes of the first k lines. */
 static size_t lines_len(const char *text, uint32_t k)
 {
     const char *p = text;
@@ -195,13 +195,13 @@ static size_t lines_len(const char *text, uint32_t k)
     return (size_t)(p - text);
 }
 
-/* As many of the map's lines as have room. */
+/* Copies as many lines from the beginning of the map as fit into its share. */
 static myth_status fit_map(myth_inspection *in, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const char *map = in->o.map;
     size_t len = strlen(map);
-    uint32_t lo = 0, hi = len && map[len - 1] != '\n'; /* lo lines fit, more than hi do not */
+    uint32_t lo = 0, hi = len && map[len - 1] != '\n'; /* the first lo lines fit; more than hi lines do not */
     in->map = myth_inspect_take(in, "map", len + 1, 1);
     if (!in->map)
         return myth_inspect_no_room("map", len + 1, err);
@@ -229,16 +229,17 @@ fail:
     return st;
 }
 
-/* Counts rules, map and task. */
+/* Counts the tokens of rules, map and task, and works out how many remain for code. code_lent is the part of the code's
+ * room that it has only because rules, map and task do not fill their own shares. */
 static myth_status count_shares(myth_inspection *in, myth_error *err)
 {
-    enum { RULES_ROOM = 1000 }; /* Y-39: what is set aside for the rules, and lent as far as they are shorter */
+    enum { RULES_ROOM = 1000 }; /* the rules' share in tokens; code may use what the rules leave of it */
     myth_budget *b = &in->budget;
     myth_prompt p = {.style = in->o.style, .task = ""};
     uint32_t n = 0, max = in->o.max_prompt_tokens;
     myth_status st;
     b->map_room = in->o.map_tokens ? in->o.map_tokens : MYTH_INSPECT_MAP_TOKENS;
-    b->map_room = myth_min_u32(b->map_room, b->limit / 4); /* of a short prompt the code keeps the larger half */
+    b->map_room = myth_min_u32(b->map_room, b->limit / 4); /* in a short prompt most room is for code */
     b->task_room = in->o.task_tokens ? in->o.task_tokens : MYTH_INSPECT_TASK_TOKENS;
     MYTH_TRY(encode(in, &p, NULL, &b->rules, err));
     if (in->o.map && *in->o.map)
@@ -257,7 +258,8 @@ fail:
 
 /* ---- parts ---- */
 
-/* The subjects as they would stand in one prompt, in the material's order; *n_context = pieces of context. */
+/* Lists all subjects as blocks in the material's order, as if one prompt had them all. *n_context is the number of
+ * pieces that are context. */
 static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context,
                                 myth_error *err)
 {
@@ -298,7 +300,8 @@ static void drop_parts(myth_inspection *in)
     in->n_part = in->n_block = in->cap_block = 0;
 }
 
-/* Parts, blocks and ids of a packing; rounds may add blocks behind them. */
+/* Makes the parts of a packing, with their blocks and ids. The table of blocks has spare room because rounds append
+ * blocks to it. */
 static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_error *err)
 {
     uint32_t n_round = myth_inspect_has_rounds(in) ? in->o.context_rounds : 0;
@@ -331,7 +334,8 @@ static bool is_one_line(const myth_inspection *in, const inspect_part *p)
     return p->n_block == 1 && in->block[p->block0].first == in->block[p->block0].last;
 }
 
-/* How far the worst part is over what it may be. */
+/* The largest number of tokens by which a part exceeds its limit. A part of one line cannot be cut further, so it may
+ * have `hard` tokens; the others may have `soft`. */
 static uint32_t excess(const myth_inspection *in, uint32_t soft, uint32_t hard)
 {
     uint32_t worst = 0;
@@ -343,7 +347,8 @@ static uint32_t excess(const myth_inspection *in, uint32_t soft, uint32_t hard)
     return worst;
 }
 
-/* What stands in every part leaves nothing for code: which of it can be less. */
+/* Refuses because the text that every part repeats leaves no room for code. The remedies name those of its shares that
+ * can be made smaller. */
 static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uint32_t trained)
 {
     char what[96] = "rules, map and task leave no room for code";
@@ -361,7 +366,8 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
                                : "more room: --max-prompt-tokens, -c, or a shorter output -n");
 }
 
-/* Packs into parts whose code has soft_room (a line alone hard_room). */
+/* Packs the material into parts of at most `soft` tokens, or `hard` for a single line. `fixed` is the number of tokens
+ * that every part repeats. */
 static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t trained, uint32_t fixed,
                               myth_error *err)
 {
@@ -404,7 +410,7 @@ fail:
     return st;
 }
 
-/* All subjects in one part, no context. */
+/* Makes one part of all subjects, without context. */
 static myth_status one_part(myth_inspection *in, const myth_block *block, uint32_t n_block, myth_error *err)
 {
     myth_parts_row list[MYTH_BLOCK_MAX];
@@ -444,7 +450,7 @@ static void sum_up(myth_inspection *in)
     }
 }
 
-/* The share of the task; true when it is refused. */
+/* Refuses a task that is longer than its share, and returns whether it did. */
 static bool refuse_task(myth_inspection *in)
 {
     const myth_budget *b = &in->budget;
@@ -492,7 +498,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     }
 fail:
     myth_free(in->mem, block);
-    if (st == MYTH_ELIMIT) { /* no place to cut at: a refusal like the others, with numbers of its own */
+    if (st == MYTH_ELIMIT) { /* no place to cut at: refuse; own.msg already has the numbers */
         drop_parts(in);
         refuse_for(in, whole, hard, own.msg, true);
         remedy_code(in);
