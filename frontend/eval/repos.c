@@ -67,6 +67,7 @@ static myth_status make_tree(const myth_eval *ev, const char *tree, const myth_t
     if (mkdir(tree, 0700) != 0)
         return myth_fail(err, MYTH_ECREATE, "%s: %s", tree, strerror(errno));
     const myth_snapshot_opts so = {
+        .mem = ev->cli->mem,
         .git_dir = git_dir,
         .commit = t->commit,
         .dir = tree,

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "snapshot.h"
 #include "retrieval/git/git.h"
+#include "retrieval/git/git_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -111,7 +112,7 @@ myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth
     myth_status st = MYTH_OK;
     int dir = -1;
     *n_file = 0;
-    if ((st = myth_git_start(err)) != MYTH_OK)
+    if ((st = myth_git_check(opts->mem, opts->git_dir, err)) != MYTH_OK || (st = myth_git_start(err)) != MYTH_OK)
         return st;
     if (git_repository_open_ext(&s.repo, opts->git_dir, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) != 0)
         st = git_failed(err, MYTH_ENOTFOUND, opts->git_dir);

@@ -4,7 +4,8 @@
  *          they are stored
  * Writes   regular files below a folder that is there and is the caller's own; links and submodules are left out. A
  *          name that would leave the folder (a damaged tree) is refused
- * Errors   MYTH_ENOTFOUND no repository there, or not that commit in it; MYTH_EIO; MYTH_ECANCEL */
+ * Errors   MYTH_ENOTFOUND no repository there, or not that commit in it; MYTH_EIO, also for a repository with a pipe or
+ *          a device (git_files.h says what else is refused there); MYTH_ECANCEL */
 #ifndef MYTH_SNAPSHOT_H
 #define MYTH_SNAPSHOT_H
 
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 typedef struct {
+    myth_mem *mem;
     const char *git_dir; /* of the repository: bare, or its .git        */
     const char *commit;  /* hexadecimal, whole                          */
     const char *dir;

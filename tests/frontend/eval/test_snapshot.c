@@ -60,7 +60,8 @@ static myth_status take(uint64_t *n, const char *git_dir, const char *commit, co
     snprintf(g, sizeof(g), "%s", files_path(git_dir));
     snprintf(d, sizeof(d), "%s", files_path(dir));
     shell("true");
-    return myth_snapshot(n, &(myth_snapshot_opts){.git_dir = g, .commit = commit, .dir = d, .suffix = suffix}, err);
+    return myth_snapshot(
+        n, &(myth_snapshot_opts){.mem = mem, .git_dir = g, .commit = commit, .dir = d, .suffix = suffix}, err);
 }
 
 static void files_are_those_of_git(void **state)
@@ -119,6 +120,30 @@ static void what_is_not_there(void **state)
     assert_int_equal(shell("mkdir out2 && touch out2/y.h"), 0);
     assert_int_equal(take(&n, "repo/.git", commit, "out2", NULL, NULL),
                      MYTH_EIO); /* what is there is not written over */
+}
+
+/* At some of these libgit2 would wait for a writer for ever; the alarm ends the test then. */
+static void a_pipe_in_the_repository(void **state)
+{
+    (void)state;
+    static const char *const at[] = {"HEAD", "packed-refs", "config", "objects/info/alternates"};
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+        uint64_t n = 1;
+        myth_error err = {0};
+        char commit[128], line[256];
+        if (!make_repository())
+            check_skip("no git");
+        snprintf(commit, sizeof(commit), "%s", read_line("two"));
+        snprintf(line, sizeof(line), "rm -rf out && mkdir out && cd repo/.git && rm -f %s && mkfifo %s", at[i], at[i]);
+        assert_int_equal(shell(line), 0);
+        alarm(60);
+        assert_int_equal(take(&n, "repo/.git", commit, "out", NULL, &err), MYTH_EIO);
+        alarm(0);
+        snprintf(line, sizeof(line), ".git/%s: a pipe or a device", at[i]);
+        assert_non_null(strstr(err.msg, line));
+        assert_int_equal(n, 0);
+        assert_int_equal(shell("rmdir out"), 0); /* nothing was written */
+    }
 }
 
 /* A tree that git would not write: an entry that leaves the folder. */
@@ -180,6 +205,7 @@ int main(void)
         cmocka_unit_test(files_are_those_of_git),
         cmocka_unit_test(suffixes_choose),
         cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(a_pipe_in_the_repository),
         cmocka_unit_test(a_damaged_tree_does_not_leave),
         cmocka_unit_test(a_patch_is_applied_to_a_copy),
     };
