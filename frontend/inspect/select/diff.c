@@ -1,5 +1,5 @@
-/* diff.c - see diff.h. One pass over the lines: a header opens a file, "@@" a hunk, a hunk takes exactly the lines that
- * it counts. */
+/* diff.c - parses a unified diff in one pass over its lines. A header begins a file, a line with "@@" begins a hunk,
+ * and a hunk must have exactly the lines that its header counts. */
 #include "diff.h"
 #include "engine/base/array.h"
 
@@ -9,18 +9,18 @@
 typedef struct {
     const char *text;
     size_t n, at;
-    uint32_t line_no; /* of the line that was read last */
+    uint32_t line_no; /* number of the line that was read last */
     const char *line;
-    size_t n_line; /* without its end               */
+    size_t n_line; /* length without the line's end */
     myth_diff *out;
-    myth_diff_file *file; /* open; NULL = none              */
+    myth_diff_file *file; /* the file that is being read; NULL = none */
     uint32_t cap_added, cap_removed, cap_hunk;
     char old_path[MYTH_DIFF_PATH], new_path[MYTH_DIFF_PATH];
-    bool has_old, has_new;       /* false: /dev/null               */
+    bool has_old, has_new;       /* the path is known; false for /dev/null */
     bool has_sides;              /* "---" and "+++" were read      */
-    bool is_bare;                /* the header has no prefixes     */
-    bool has_index, is_empty;    /* it says that the content differs; one of the two is empty */
-    uint32_t old_next, new_next; /* where the next hunk may begin  */
+    bool is_bare;                /* the paths have no prefixes like "a/" and "b/" */
+    bool has_index, is_empty;    /* an "index" line was read; it names the empty file as one of the two sides */
+    uint32_t old_next, new_next; /* the first line at which the next hunk may begin */
 } reader;
 
 const char *myth_diff_kind_name(myth_diff_kind kind)
@@ -50,7 +50,7 @@ static bool next_line(reader *r)
     return true;
 }
 
-/* Of a header line: the end of a line of DOS is no part of it. */
+/* Removes the carriage return that a header line has in a file with DOS line ends. */
 static void strip_return(reader *r) { r->n_line -= r->n_line > 0 && r->line[r->n_line - 1] == '\r'; }
 
 static bool begins(const reader *r, const char *word)
@@ -67,7 +67,8 @@ static bool is_next(const reader *r, const char *word)
 
 /* ---- paths ---- */
 
-/* A path as git writes it, quoted or not, up to a tab or the end. Returns the bytes read, 0 when it is none. */
+/* Reads a path as git writes it, quoted or not; an unquoted path ends at a tab or at the end of the line. Returns the
+ * number of bytes read; 0 when there is no valid path. */
 static size_t read_path(char dst[MYTH_DIFF_PATH], const char *s, size_t n, bool to_blank)
 {
     static const char escape[] = "abtnvfr\"\\", value[] = "\a\b\t\n\v\f\r\"\\";
@@ -112,7 +113,8 @@ static size_t read_path(char dst[MYTH_DIFF_PATH], const char *s, size_t n, bool 
 
 static bool has_prefix(const char *path) { return path[0] && strchr("abiwco12", path[0]) && path[1] == '/' && path[2]; }
 
-/* Both sides have one, two different ones, or the other side is not there. */
+/* Removes prefixes like "a/" and "b/". They are taken for prefixes only when every path that is there has one, and the
+ * two differ. */
 static void strip_prefixes(reader *r)
 {
     r->is_bare |= (r->has_old && !has_prefix(r->old_path)) || (r->has_new && !has_prefix(r->new_path)) ||
@@ -173,7 +175,7 @@ static myth_status open_file(reader *r, myth_error *err)
     return MYTH_OK;
 }
 
-/* When the next one begins: the paths are known then. */
+/* Completes the file that was read. Called when the next file begins, because only then are its paths certain. */
 static myth_status close_file(reader *r, myth_error *err)
 {
     myth_diff_file *f = r->file;
@@ -206,7 +208,8 @@ static myth_status close_file(reader *r, myth_error *err)
     return MYTH_OK;
 }
 
-/* "a/x b/x" of a git header. Unquoted paths may hold blanks: then both are the same behind their prefixes. */
+/* Reads "a/x b/x" of a git header. Unquoted paths may contain blanks, so the line is split in the middle, and the two
+ * halves must be equal after their prefixes. */
 static void read_git_paths(reader *r)
 {
     static const size_t n_word = sizeof("diff --git ") - 1;
@@ -216,7 +219,7 @@ static void read_git_paths(reader *r)
         used = read_path(r->old_path, s, n, false);
         if (used == 0 || used + 1 >= n || s[used] != ' ' || !read_path(r->new_path, s + used + 1, n - used - 1, false))
             return;
-    } else if (n > 0 && s[n - 1] == '"') { /* the second one alone is quoted */
+    } else if (n > 0 && s[n - 1] == '"') { /* only the second path is quoted */
         const char *quote = memchr(s, '"', n);
         used = (size_t)(quote - s);
         if (used < 2 || used > MYTH_DIFF_PATH || !read_path(r->old_path, s, used - 1, false) ||
@@ -229,7 +232,7 @@ static void read_git_paths(reader *r)
         bool has_prefixes = half > 2 && s[1] == '/' && s[half + 2] == '/';
         if (memcmp(s + (has_prefixes ? 2 : 0), s + half + 1 + (has_prefixes ? 2 : 0), half - (has_prefixes ? 2 : 0)) !=
             0)
-            return; /* a rename: its own lines say the paths */
+            return; /* a rename: the lines that follow name the paths */
         memcpy(r->old_path, s, half);
         r->old_path[half] = '\0';
         memcpy(r->new_path, s + half + 1, half);
@@ -239,7 +242,7 @@ static void read_git_paths(reader *r)
     strip_prefixes(r);
 }
 
-/* The path of a "---" or "+++" line; false: /dev/null. */
+/* Reads the path of a "---" or "+++" line. *has is false for /dev/null. */
 static myth_status read_side(reader *r, char path[MYTH_DIFF_PATH], bool *has, myth_error *err)
 {
     if (!read_path(path, r->line + 4, r->n_line - 4, false))
@@ -284,14 +287,14 @@ static void read_mode(reader *r, size_t off)
     r->file->is_module |= is_module;
 }
 
-/* "Binary files a/x and b/x differ": paths matter when nothing else says them. */
+/* Skips the encoded bytes of a binary patch, up to the next header. */
 static void skip_binary_patch(reader *r)
 {
     while (r->at < r->n && !is_next(r, "diff ") && !is_next(r, "--- ") && next_line(r))
         ;
 }
 
-/* "index e69de29..1": the name that git gives to no bytes, in either of its hashes. */
+/* Whether an "index" line such as "index e69de29..1" has the hash of the empty file, in SHA-1 or SHA-256. */
 static bool is_empty_blob(const char *line, size_t n)
 {
     static const char *const empty[] = {"e69de29", "473a0f4"};
@@ -302,7 +305,7 @@ static bool is_empty_blob(const char *line, size_t n)
     return false;
 }
 
-/* Lines between "diff --git" and the first hunk. */
+/* Reads a line between "diff --git" and the first hunk. */
 static myth_status read_extended(reader *r, myth_error *err)
 {
     myth_diff_file *f = r->file;
@@ -327,7 +330,7 @@ static myth_status read_extended(reader *r, myth_error *err)
     } else if (begins(r, "index ")) {
         r->has_index = true;
         r->is_empty = is_empty_blob(r->line, r->n_line);
-        const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : ""; /* "index a..b 120000" */
+        const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : ""; /* as in "index a..b 120000" */
         if (mode[0] == ' ')
             read_mode(r, r->n_line - 6);
     } else if (begins(r, "Binary files ") || begins(r, "GIT binary patch")) {
@@ -367,7 +370,7 @@ static bool read_range(const char **p, const char *end, char sign, uint32_t *fir
     return true;
 }
 
-static bool grow(const reader *r, void *list, uint32_t *cap, uint32_t n, size_t size)
+static bool grow_list(const reader *r, void *list, uint32_t *cap, uint32_t n, size_t size)
 {
     if (n < *cap)
         return true;
@@ -388,7 +391,7 @@ static bool put_added(reader *r, uint32_t line)
         f->added[f->n_added - 1].last = line;
         return true;
     }
-    if (!grow(r, &f->added, &r->cap_added, f->n_added, sizeof(*f->added)))
+    if (!grow_list(r, &f->added, &r->cap_added, f->n_added, sizeof(*f->added)))
         return false;
     f->added[f->n_added++] = (myth_diff_lines){line, line};
     return true;
@@ -402,7 +405,7 @@ static bool put_removed(reader *r, uint32_t before)
         f->removed[f->n_removed - 1].n++;
         return true;
     }
-    if (!grow(r, &f->removed, &r->cap_removed, f->n_removed, sizeof(*f->removed)))
+    if (!grow_list(r, &f->removed, &r->cap_removed, f->n_removed, sizeof(*f->removed)))
         return false;
     f->removed[f->n_removed++] = (myth_diff_removed){before, 1};
     return true;
@@ -415,23 +418,23 @@ static myth_status read_hunk(reader *r, myth_error *err)
     if (!read_range(&p, end, '-', &old_first, &old_n) || p >= end || *p++ != ' ' ||
         !read_range(&p, end, '+', &new_first, &new_n) || end - p < 3 || memcmp(p, " @@", 3) != 0)
         return wrong(r, "a hunk that does not begin as \"@@ -1,2 +3,4 @@\"", err);
-    /* a side without lines names the line before */
+    /* a side that has no lines names the line before its place */
     uint32_t old_at = old_first + (old_n == 0), new_at = new_first + (new_n == 0), header = r->line_no;
     if (old_at < r->old_next || new_at < r->new_next)
         return wrong(r, "a hunk that goes back or overlaps the one before", err);
     myth_diff_file *f = r->file;
-    if (!grow(r, &f->hunk, &r->cap_hunk, f->n_hunk, sizeof(*f->hunk)))
+    if (!grow_list(r, &f->hunk, &r->cap_hunk, f->n_hunk, sizeof(*f->hunk)))
         return no_memory(err);
     f->hunk[f->n_hunk++] = (myth_diff_hunk){new_at, new_at + new_n - 1};
     r->old_next = old_at + old_n;
     r->new_next = new_at + new_n;
-    uint32_t change = 0; /* first line of the change that is read, 0 = none */
+    uint32_t change = 0; /* first line of the change that is being read; 0 = none */
     while (old_n > 0 || new_n > 0) {
         if (!next_line(r))
             return myth_fail(err, MYTH_EFORMAT, "diff: line %u: a hunk ends %u and %u lines early", header, old_n,
                              new_n);
-        char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0]
-                                                                          : ' '; /* a blank that was lost on the way */
+        /* An empty line is an empty line of context whose leading blank was lost, as in mails. */
+        char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0] : ' ';
         bool ok = true;
         switch (c) {
         case ' ':
@@ -479,7 +482,7 @@ static myth_status read_line(reader *r, myth_error *err)
         MYTH_TRY(open_file(r, err));
         read_git_paths(r);
     } else if (begins(r, "--- ") && is_next(r, "+++ ")) {
-        if (!r->file || r->has_sides) { /* a file without a header of git's */
+        if (!r->file || r->has_sides) { /* a file without a "diff --git" line */
             MYTH_TRY(close_file(r, err));
             MYTH_TRY(open_file(r, err));
         }
@@ -545,7 +548,7 @@ bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last)
     for (uint32_t i = 0; i < f->n_added; i++)
         if (f->added[i].first <= last && f->added[i].last >= first)
             return true;
-    for (uint32_t i = 0; i < f->n_removed; i++) /* between two lines: both stand beside what went away */
+    for (uint32_t i = 0; i < f->n_removed; i++) /* the lines before and after a gap both touch it */
         if (f->removed[i].before <= last + 1 && f->removed[i].before >= first)
             return true;
     return false;

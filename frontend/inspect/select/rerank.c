@@ -1,5 +1,5 @@
-/* rerank.c - candidates to ids behind a common prefix; one forward for as many as fit, and two logits (or ten) of each.
- */
+/* rerank.c - scores candidates one by one: encodes a prompt for each, computes their common prefix once, and reads from
+ * each the logits of the possible answers (Yes and No, or ten digits). A forward pass takes as many as fit. */
 #include "rerank.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { N_DIGIT = 10, STEP_CTX = 64, UBATCH = 512 };
 
-/* What a form says, and what it listens for. */
+/* A form of the question: the text of its prompt, and the answers whose logits are read. */
 typedef struct {
     const char *system, *after;
     const char *answer[N_DIGIT];
@@ -34,13 +34,13 @@ struct myth_rerank {
     const myth_model *model;
     myth_rerank_opts o;
     const wording *w;
-    uint32_t n, n_prefix, n_longest; /* n_longest: of the runs behind the prefix */
-    uint32_t *end;                   /* [n + 1] of the runs in ids; end[0] = n_prefix */
-    int32_t *ids;                    /* the prefix, then a run for each candidate */
+    uint32_t n, n_prefix, n_longest; /* n_longest: tokens of the longest run */
+    uint32_t *end;                   /* [n + 1]: where run i - 1 ends in ids; end[0] = n_prefix */
+    int32_t *ids;                    /* the prefix, then for each candidate a run: the rest of its prompt */
     int32_t answer[N_DIGIT];
-    uint32_t n_row;      /* tokens of a forward at most */
-    myth_batch_run *run; /* [n]: a candidate each */
-    int32_t *ask;        /* [n][n_answer]: the same ids for every row */
+    uint32_t n_row;      /* the most tokens of a forward pass */
+    myth_batch_run *run; /* [n]: one for each candidate */
+    int32_t *ask;        /* [n][n_answer]: the ids of the answers, repeated for each candidate */
     float *score;        /* [n] */
 };
 
@@ -57,10 +57,10 @@ typedef struct {
     const char *question;
     char *user;
     int32_t *ids;
-    size_t n_user, n_ids; /* room */
+    size_t n_user, n_ids; /* sizes of user and ids */
 } desk;
 
-/* Lines first .. last of the source (none when last < first) into d->ids. */
+/* Encodes the prompt about a block into d->ids. */
 static myth_status encode(const desk *d, const myth_block *block, size_t *n_ids, myth_error *err)
 {
     const myth_rerank *r = d->r;
@@ -77,7 +77,7 @@ static myth_status encode(const desk *d, const myth_block *block, size_t *n_ids,
                                    d->ids, d->n_ids, n_ids, err);
 }
 
-/* The most lines of the candidate whose prompt has no more than `most` ids. */
+/* Encodes the prompt with as many first lines of the candidate as keep it within `most` ids. */
 static myth_status encode_cut(const desk *d, const myth_source *src, const char *symbol, size_t most, size_t *n_ids,
                               myth_error *err)
 {
@@ -107,8 +107,7 @@ static uint32_t common(const int32_t *a, uint32_t n, const int32_t *b, size_t n_
 
 static myth_status open_desk(desk *d, size_t n_text, myth_error *err)
 {
-    /* A byte of a piece becomes at most three, a line number with its bar at most eight more; path and symbol six each.
-     */
+    /* n_text is the caller's bound for a block: its text, line numbers, path and symbol, all escaped. */
     const wording *w = d->r->w;
     d->n_user = 64 + strlen(d->question) + n_text + strlen(w->after);
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {w->system, strlen(w->system)}},
@@ -125,9 +124,9 @@ static void close_desk(desk *d)
     myth_free(d->r->mem, d->user);
 }
 
-/* The prompt of one candidate, appended whole to *ids. */
-static myth_status add(desk *d, const myth_candidate *c, size_t n_bare, uint32_t i, int32_t **ids, size_t *used,
-                       size_t *room, myth_error *err)
+/* Appends the whole prompt of one candidate to *ids. */
+static myth_status add_prompt(desk *d, const myth_candidate *c, size_t n_bare, uint32_t i, int32_t **ids, size_t *used,
+                              size_t *room, myth_error *err)
 {
     myth_rerank *r = d->r;
     myth_source src = {0};
@@ -156,7 +155,7 @@ static myth_status add(desk *d, const myth_candidate *c, size_t n_bare, uint32_t
     return MYTH_OK;
 }
 
-/* Whole prompts in r->ids to the prefix once and what follows it of each. */
+/* Replaces the whole prompts in r->ids by their common prefix, once, and what follows it in each. */
 static void fold(myth_rerank *r)
 {
     const uint32_t n0 = r->end[1];
@@ -165,7 +164,7 @@ static void fold(myth_rerank *r)
     for (uint32_t i = 0; i < r->n; i++) {
         const uint32_t n = common(r->ids, r->n_prefix, r->ids + r->end[i], r->end[i + 1] - r->end[i]);
         const uint32_t own = r->end[i + 1] - r->end[i];
-        r->n_prefix = n < own ? n : own - 1; /* a run has at least the token whose logits are asked */
+        r->n_prefix = n < own ? n : own - 1; /* a run keeps at least the token whose logits are read */
     }
     at = r->n_prefix;
     for (uint32_t i = 0; i < r->n; i++) {
@@ -217,7 +216,7 @@ static myth_status make_prompts(myth_rerank *r, const char *question, const myth
     MYTH_TRY(open_desk(&d, most + 64, err));
     MYTH_TRY(encode(&d, &(myth_block){.src = &none, .first = 1, .last = 0}, &n_bare, err));
     for (uint32_t i = 0; i < r->n; i++) {
-        st = add(&d, &c[i], n_bare, i, &ids, &used, &room, err);
+        st = add_prompt(&d, &c[i], n_bare, i, &ids, &used, &room, err);
         r->ids = ids;
         if (st != MYTH_OK)
             goto fail;
@@ -228,7 +227,7 @@ fail:
     return st;
 }
 
-/* What a forward is told, for micro-batches of n_row tokens. */
+/* Allocates and fills what forward passes of at most n_row tokens need. */
 static myth_status take_rows(myth_rerank *r, uint32_t n_row, myth_error *err)
 {
     const size_t bytes = (size_t)r->n * (sizeof(*r->run) + r->w->n_answer * sizeof(int32_t) + sizeof(float));
@@ -319,8 +318,9 @@ static float score_of(const float *logit, uint32_t n, myth_rerank_form form)
     return (float)(value / sum);
 }
 
-/* As many runs from candidate `first` on as fill a micro-batch, in one forward. */
-static myth_status judge(myth_rerank *r, myth_engine *e, myth_seq *s, uint32_t first, uint32_t *n, myth_error *err)
+/* Scores in one forward pass as many candidates, from `first` on, as fit into a micro-batch. */
+static myth_status judge_batch(myth_rerank *r, myth_engine *e, myth_seq *s, uint32_t first, uint32_t *n,
+                               myth_error *err)
 {
     const uint32_t from = r->end[first], ubatch = myth_engine_plan(e)->n_ubatch,
                    most = ubatch < r->n_row ? ubatch : r->n_row;
@@ -371,7 +371,7 @@ myth_status myth_rerank_run(myth_rerank *r, myth_engine *e, float *score, uint32
     MYTH_TRY(myth_seq_open(&s, e, err));
     MYTH_TRY(feed_prefix(r, e, s, err));
     for (uint32_t i = 0, n; i < r->n; i += n) {
-        MYTH_TRY(judge(r, e, s, i, &n, err));
+        MYTH_TRY(judge_batch(r, e, s, i, &n, err));
         if (r->o.on_progress)
             r->o.on_progress(r->o.user, i + n, r->n);
         if (r->o.cancel && *r->o.cancel && i + n < r->n) {

@@ -1,4 +1,4 @@
-/* select.c - the selector: files of the side, definitions found in them, pieces made of both. */
+/* select.c - opens the selector, and adds to a material the files, definitions and usages that a selection names. */
 #include "select_impl.h"
 #include "frontend/inspect/prompt/source.h"
 
@@ -56,8 +56,8 @@ const char *myth_select_unread(myth_status st)
     }
 }
 
-/* A wanted piece cannot be shown: missed when it was asked for. */
-static myth_status miss(myth_select *s, const myth_wanted *w, const char *why, myth_error *err)
+/* Lists a piece that cannot be shown as missed, when it was asked for. */
+static myth_status add_missed(myth_select *s, const myth_wanted *w, const char *why, myth_error *err)
 {
     return w->is_subject || w->is_asked ? myth_missed_add(&s->missed, w->path, w->line0, w->line1, why, err) : MYTH_OK;
 }
@@ -91,8 +91,8 @@ myth_status myth_select_source(myth_select *s, uint32_t *source, myth_material *
     return st;
 }
 
-/* The definition as this side has it: of its name and type the one nearest to where the index has it. False: it has
- * none. */
+/* Finds the definition in the text of this side, because the index knows only the working tree: of those with the same
+ * name and parent, the one whose first line is nearest to the index's. *is_there is false when there is none. */
 static myth_status relocate(myth_select *s, myth_wanted *w, bool *is_there, const myth_source *src, myth_error *err)
 {
     myth_chunks c = {0};
@@ -119,7 +119,7 @@ static myth_status relocate(myth_select *s, myth_wanted *w, bool *is_there, cons
     return MYTH_OK;
 }
 
-/* Whether pieces of the file hold every line already. */
+/* Whether the material's pieces together already show every line from first to last. */
 static bool is_shown(const myth_material *m, uint32_t source, uint32_t first, uint32_t last)
 {
     for (uint32_t line = first; line <= last;) {
@@ -147,7 +147,7 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     *is_new = false;
     myth_status st = myth_select_source(s, &source, m, w.path, &local);
     if (st != MYTH_OK && myth_select_unread(st))
-        return miss(s, &w, myth_select_unread(st), err);
+        return add_missed(s, &w, myth_select_unread(st), err);
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -159,7 +159,7 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     if (st != MYTH_OK)
         return st;
     if (!is_there)
-        return miss(s, &w, "this side does not have the definition", err);
+        return add_missed(s, &w, "this side does not have the definition", err);
     if (!w.name[0] && !w.is_subject) {
         w.line0 = w.line > MYTH_SELECT_TOP ? w.line - MYTH_SELECT_TOP : 1;
         w.line1 = w.line + MYTH_SELECT_TOP > wanted->line1 ? w.line + MYTH_SELECT_TOP : wanted->line1;
@@ -171,7 +171,7 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     if (w.line1 > src->n_line)
         w.line1 = src->n_line;
     if (w.line0 == 0 || w.line0 > w.line1)
-        return miss(s, wanted, "it has fewer lines than when it was indexed", err);
+        return add_missed(s, wanted, "it has fewer lines than when it was indexed", err);
     if (!w.is_subject && is_shown(m, source, w.line0, w.line1))
         return MYTH_OK;
     snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", w.parent, w.parent[0] ? "." : "", w.name);
@@ -187,14 +187,14 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     };
     uint32_t n = myth_material_n_piece(m);
     st = myth_material_add(m, index, &p, err);
-    *is_new = st == MYTH_OK && (!w.is_subject || myth_material_n_piece(m) >
-                                                     n); /* lines of context came, maybe to a piece that was there */
+    /* Context counts as new even without a new piece: its lines may have joined a piece that was there. */
+    *is_new = st == MYTH_OK && (!w.is_subject || myth_material_n_piece(m) > n);
     return st;
 }
 
 /* ---- what the index knows of a definition ---- */
 
-/* The lines of a place as the side has them; *text NULL when it has none. */
+/* Reads the lines of a place from this side. *text is NULL when the file is not there or cannot be shown. */
 static myth_status read_place(myth_select *s, unsigned char **bytes, const char **text, size_t *n_text,
                               const myth_usage_place *p, myth_error *err)
 {
@@ -221,7 +221,8 @@ static myth_status read_place(myth_select *s, unsigned char **bytes, const char 
     return MYTH_OK;
 }
 
-/* The order in which places are taken: as they stand, or, when not all of them will be, as the ranker says. */
+/* Decides in which order places are added: in their own order, or, when there are more than `most` and there is a
+ * ranker, in the ranker's. */
 static myth_status order_places(myth_select *s, uint32_t order[MYTH_USAGE_PLACES], const myth_usage_places *places,
                                 uint32_t most, const char *name, const char *what, myth_error *err)
 {
@@ -257,7 +258,7 @@ fail:
     return st;
 }
 
-/* Places past the bound of their kind, and those that were not even listed. */
+/* Lists as missed the places in `order` from index `from` on, and in one entry those that the lookup only counted. */
 static myth_status miss_places(myth_select *s, const myth_usage_places *places, const uint32_t *order, uint32_t from,
                                const char *name, const char *what, uint32_t most, myth_error *err)
 {

@@ -1,9 +1,10 @@
-/* select_context.c - one request of a model, answered by the index: a definition, a key of a configuration, a file;
- * else what is near.
+/* select_context.c - answers one request of a model with the help of the index: adds a definition, a key of a
+ * configuration or a file, or else names what is similar.
  *
- * Order     a qualified definition as it stands; "config::KEY" among keys, then anywhere; a file by its path or the end
- *           of it; a name whose path is wrong when only one definition has it
- * Untrusted the request comes from a model: it is looked up, never opened as it stands */
+ * Order     "config::KEY": definitions that can be keys, then lines that mention the key. Any other request: the
+ *           definition of that name; then the file with that path, or whose path ends in it; then, when the path before
+ *           "::" is wrong, the name behind it, if only one definition has it
+ * Untrusted the request comes from a model: it is only compared with what the index has, never opened as a path */
 #include "select_impl.h"
 
 #include <ctype.h>
@@ -17,10 +18,10 @@ typedef struct {
     myth_select *s;
     myth_material *m;
     uint32_t of, n_added;
-    bool was_there; /* found, and shown already */
+    bool was_there; /* it was found, but the material shows it already */
 } answer;
 
-static myth_status put(answer *a, const myth_wanted *w, myth_error *err)
+static myth_status add_piece(answer *a, const myth_wanted *w, myth_error *err)
 {
     bool is_new;
     myth_status st = myth_select_add(a->s, NULL, &is_new, a->m, w, err);
@@ -67,14 +68,14 @@ static myth_status add_definitions(answer *a, const char *name, uint32_t most, b
             .line1 = d->line1,
             .of = a->of,
         };
-        st = put(a, &w, err);
+        st = add_piece(a, &w, err);
         n++;
     }
     myth_usage_free(&u);
     return st;
 }
 
-/* ---- keys that nothing defines: the lines that have them ---- */
+/* ---- a key without a definition: lines that mention it ---- */
 
 static myth_status add_mentions(answer *a, const char *key, myth_error *err)
 {
@@ -82,7 +83,7 @@ static myth_status add_mentions(answer *a, const char *key, myth_error *err)
     myth_search_opts o = {.query = key, .mode = MYTH_SEARCH_RANKED, .k = KEY_HITS, .with_text = true};
     uint32_t n = 0;
     myth_status st = myth_search(&hits, a->s->index, &o, err);
-    if (st == MYTH_EARG) { /* a key without a word */
+    if (st == MYTH_EARG) { /* the key has no word that could be searched for */
         if (err)
             *err = (myth_error){0};
         return MYTH_OK;
@@ -108,7 +109,7 @@ static myth_status add_mentions(answer *a, const char *key, myth_error *err)
             .of = a->of,
         };
         if (is_there)
-            st = put(a, &w, err);
+            st = add_piece(a, &w, err);
         n += is_there;
     }
     myth_hits_free(&hits);
@@ -117,7 +118,8 @@ static myth_status add_mentions(answer *a, const char *key, myth_error *err)
 
 /* ---- files ---- */
 
-/* The one file whose path is this or ends in it; "" for none or several. */
+/* Finds the file whose path is `asked`, or the only one whose path ends in "/" and `asked`. path is "" when there is
+ * none, or when several end so. */
 static myth_status find_file(myth_select *s, char *path, size_t cap, const char *asked, myth_error *err)
 {
     myth_store *store = myth_index_store(s->index);
@@ -162,7 +164,7 @@ static myth_status add_file(answer *a, const char *asked, myth_error *err)
     if (st != MYTH_OK || !path[0])
         return st;
     uint32_t n = a->n_added;
-    /* name "" takes lines around one: from the first to the last of the head */
+    /* without a name, lines around .line are added: these are the first FILE_HEAD lines */
     myth_wanted w = {
         .path = path,
         .name = "",
@@ -173,7 +175,7 @@ static myth_status add_file(answer *a, const char *asked, myth_error *err)
         .line1 = FILE_HEAD,
         .of = a->of,
     };
-    st = put(a, &w, err);
+    st = add_piece(a, &w, err);
     a->was_there |= a->n_added == n;
     return st;
 }

@@ -1,11 +1,12 @@
-/* select_diff.c - the definitions around the changed lines of a diff, with what stands around them, their callers and
- * their tests.
+/* select_diff.c - selects the definitions that a diff changes; their type's first lines, the file's imports, callers,
+ * callees and tests become context.
  *
- * Around    the innermost function, method or test that holds a changed line; else the innermost type when it is short;
- *           else the lines beside it. Where lines were removed: what holds both the line before and the one behind
- * New       a file that is new, or mostly, is shown whole: the prompts cut it at its definitions
- * Text      definitions are looked for in the text of the new side, not in the index: what is staged or committed may
- *           differ from what the index has */
+ * Around    a changed line selects the innermost function, method or test around it; without one, the innermost short
+ *           type or variable; without that, BESIDE lines on each side. Where lines were removed, the definition must
+ *           hold both the line before the gap and the line after it
+ * New       a file that is new, or of which four fifths are new, is selected whole: prompts cut it at its definitions
+ * Text      definitions are found in the text of the new side, because the index knows only the working tree, and the
+ *           staged or committed text may differ from it */
 #include "select_impl.h"
 #include "engine/base/array.h"
 
@@ -27,7 +28,7 @@ void myth_changes_free(myth_changes *c)
 
 /* ---- which definitions ---- */
 
-/* A subject to be: lines, and the symbol that they are; symbol UINT32_MAX = none. */
+/* Lines that will become a subject, and the index of the symbol that they define; UINT32_MAX = no symbol. */
 typedef struct {
     uint32_t first, last, symbol;
 } span;
@@ -53,7 +54,7 @@ static bool encloses(const myth_symbol *y)
            y->line1 - y->line0 < MYTH_SELECT_WHOLE;
 }
 
-/* The innermost definition that holds first..last. */
+/* Returns the innermost symbol accepted by is_one that holds all lines first..last; UINT32_MAX = none. */
 static uint32_t innermost(const myth_chunks *c, uint32_t first, uint32_t last, bool (*is_one)(const myth_symbol *y))
 {
     uint32_t best = UINT32_MAX;
@@ -78,7 +79,7 @@ static bool add_span(spans *s, uint32_t first, uint32_t last, uint32_t symbol)
     return true;
 }
 
-/* The definition that holds first..last, or the lines beside. */
+/* Selects the definition that holds first..last, or, without one, these lines and BESIDE lines on each side. */
 static bool add_around(spans *s, uint32_t first, uint32_t last)
 {
     uint32_t y = innermost(s->chunks, first, last, runs);
@@ -90,14 +91,15 @@ static bool add_around(spans *s, uint32_t first, uint32_t last)
     return add_span(s, from, to, UINT32_MAX);
 }
 
-/* Every definition that a changed range touches; what lies between them with the lines beside. */
+/* Selects every definition that a changed range touches. Changed lines outside of definitions are selected with the
+ * lines beside them. */
 static bool add_range(spans *s, uint32_t first, uint32_t last)
 {
     for (uint32_t line = first; line <= last;) {
         uint32_t y = innermost(s->chunks, line, line, runs), next = last + 1;
         if (y == UINT32_MAX)
             y = innermost(s->chunks, line, line, encloses);
-        /* up to where an inner definition begins, or this one ends */
+        /* This step covers the lines up to the beginning of the next function or to the end of this definition. */
         for (uint32_t i = 0; i < s->chunks->n_symbol; i++) {
             const myth_symbol *k = &s->chunks->symbol[i];
             if (runs(k) && k->line0 > line && k->line0 < next)
@@ -140,7 +142,7 @@ static myth_status find_spans(spans *s, const myth_diff_file *f, myth_error *err
         ok = add_range(s, f->added[i].first < s->n_line ? f->added[i].first : s->n_line,
                        f->added[i].last < s->n_line ? f->added[i].last : s->n_line);
     for (uint32_t i = 0; i < f->n_removed && ok; i++) {
-        bool is_change = false; /* lines in the place of others: the range has it */
+        bool is_change = false; /* added lines replace the removed ones: add_range selected the place */
         for (uint32_t k = 0; k < f->n_added && !is_change; k++)
             is_change = f->added[k].first == f->removed[i].before;
         ok = is_change || add_removed(s, f->removed[i].before);
@@ -160,7 +162,7 @@ typedef struct {
     uint32_t n_lookup;
 } selection;
 
-static myth_status skip(selection *x, myth_changed_file *c, const char *why, bool is_missed, myth_error *err)
+static myth_status skip_file(selection *x, myth_changed_file *c, const char *why, bool is_missed, myth_error *err)
 {
     snprintf(c->reason, sizeof(c->reason), "%s", why);
     c->skipped = c->reason;
@@ -178,7 +180,7 @@ static bool keep_lines(selection *x, myth_changed_file *c, uint32_t first, uint3
     return true;
 }
 
-/* The head of the type around a method, and what the file imports. */
+/* Adds as context the first lines of the type around a definition, and the file's imports. */
 static myth_status add_surroundings(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y,
                                     uint32_t of, myth_error *err)
 {
@@ -232,7 +234,7 @@ static myth_status add_surroundings(selection *x, const char *path, const myth_c
     return st;
 }
 
-/* Callers, callees and tests, when the index has the definition under this path. */
+/* Adds callers, callees and tests, if the index has the definition under this path. */
 static myth_status add_usage(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of,
                              myth_error *err)
 {
@@ -250,7 +252,7 @@ static myth_status add_usage(selection *x, const char *path, const myth_chunks *
     myth_status st =
         n < (int)sizeof(asked) ? myth_usage_find(&u, x->s->index, asked, x->s->is_cancelled, err) : MYTH_OK;
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < u.n_definition; i++) { /* of overloads the one that stands nearest */
+    for (uint32_t i = 0; i < u.n_definition; i++) { /* among overloads, the one nearest by line */
         const myth_usage_definition *d = &u.definition[i];
         if (strcmp(d->path, path) == 0 &&
             (best == UINT32_MAX ||
@@ -295,7 +297,8 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
     return st == MYTH_OK && runs(y) ? add_usage(x, c->path, chunks, y, index, err) : st;
 }
 
-/* Whether a file that holds zero bytes is code by its name or its first line: then a zero in it hides code. */
+/* Whether a file with zero bytes is code by its name or its first line. A zero byte may have been put into code to hide
+ * it from inspection, so such a file counts as missed. */
 static bool is_code(const myth_source *src)
 {
     const char *language = myth_detect_language(src->path, src->bytes, src->len);
@@ -311,7 +314,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     uint32_t source;
     myth_status st = myth_select_source(x->s, &source, x->m, c->path, &local);
     if (myth_select_unread(st))
-        return skip(x, c, myth_select_unread(st), st != MYTH_EUNSUPPORTED || f->n_added, err);
+        return skip_file(x, c, myth_select_unread(st), st != MYTH_EUNSUPPORTED || f->n_added, err);
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -319,14 +322,14 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     }
     const myth_source *src = myth_material_of(x->m, source);
     if (myth_detect_binary(src->bytes, src->len))
-        return skip(x, c, "it is binary, its bytes hold a zero", is_code(src), err);
+        return skip_file(x, c, "it is binary, its bytes hold a zero", is_code(src), err);
     if (f->is_binary)
-        return skip(x, c, "the diff calls it binary and has none of its lines", true, err);
+        return skip_file(x, c, "the diff calls it binary and has none of its lines", true, err);
     if (src->n_line == 0)
-        return skip(x, c, "it is empty", false, err);
+        return skip_file(x, c, "it is empty", false, err);
     s.n_line = src->n_line;
     if (f->n_added && f->added[f->n_added - 1].last > src->n_line)
-        return skip(x, c, "it has fewer lines than the diff says: the diff is of another version", true, err);
+        return skip_file(x, c, "it has fewer lines than the diff says: the diff is of another version", true, err);
     MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
                              src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));
@@ -340,7 +343,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
         x->out->lines_added += f->lines_added;
         x->out->lines_removed += f->lines_removed;
     } else {
-        st = skip(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false, err);
+        st = skip_file(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false, err);
     }
 fail:
     myth_free(x->out->mem, s.span);
@@ -368,8 +371,8 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
             out->lines_deleted += f->lines_removed;
         }
         if (f->skipped || !is_below)
-            MYTH_TRY(skip(&x, c, f->skipped ? f->skipped : "it is outside of the directory",
-                          f->n_added && f->skipped && !f->is_link && !f->is_module, err));
+            MYTH_TRY(skip_file(&x, c, f->skipped ? f->skipped : "it is outside of the directory",
+                               f->n_added && f->skipped && !f->is_link && !f->is_module, err));
         else
             MYTH_TRY(show_file(&x, c, err));
     }
@@ -411,27 +414,27 @@ typedef struct {
     size_t cap, n;
 } text;
 
-static void put(text *t, const char *s, size_t n)
+static void put_text(text *t, const char *s, size_t n)
 {
     if (t->n < t->cap)
         memcpy(t->dst + t->n, s, n < t->cap - t->n ? n : t->cap - t->n);
     t->n += n;
 }
 
-static void put_str(text *t, const char *s) { put(t, s, strlen(s)); }
+static void put_str(text *t, const char *s) { put_text(t, s, strlen(s)); }
 
 static void put_u32(text *t, uint32_t v)
 {
     char d[16];
-    put(t, d, (size_t)snprintf(d, sizeof(d), "%u", v));
+    put_text(t, d, (size_t)snprintf(d, sizeof(d), "%u", v));
 }
 
-/* On one line whatever it is. */
+/* Writes a path with its control characters escaped, so that it stays on one line. */
 static void put_path(text *t, const char *path)
 {
     char spelled[256];
     size_t n = myth_spell(spelled, sizeof(spelled), path, strlen(path));
-    put(t, spelled, n < sizeof(spelled) ? n : sizeof(spelled));
+    put_text(t, spelled, n < sizeof(spelled) ? n : sizeof(spelled));
 }
 
 static void put_file(text *t, const myth_changed_file *f, uint32_t *left, uint32_t *n_hidden)

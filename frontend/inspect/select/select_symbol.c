@@ -1,9 +1,9 @@
-/* select_symbol.c - the definitions of a name, each with its callers, callees, tests and re-exports. */
+/* select_symbol.c - selects the definitions of a name, each with its callers, callees, tests and re-exports. */
 #include "select_impl.h"
 
 #include <string.h>
 
-/* Definitions in tests count when there are no others. */
+/* Definitions in tests are selected only when there are no others. */
 static bool is_wanted(const myth_usage *u, const myth_usage_definition *d)
 {
     bool has_source = false;
@@ -30,7 +30,7 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
         .is_subject = true,
     };
     myth_status st = myth_select_add(s, &index, &is_new, m, &w, err);
-    if (st != MYTH_OK || !is_new) /* an overload inside what is shown, or it is missed */
+    if (st != MYTH_OK || !is_new) /* it lies inside a piece that is shown already, or it was listed as missed */
         return st;
     counts->n_subject++;
     return myth_select_usage(s, m, d, index, &most, counts, err);

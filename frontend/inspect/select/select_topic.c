@@ -1,7 +1,7 @@
-/* select_topic.c - the chunks that a question is about, in the order of topic.h.
+/* select_topic.c - selects the chunks that a question is about, in the order of topic.h.
  *
- * Part    of a definition that was cut: the whole of it when it is short, else the chunks before and behind it as
- *         context */
+ * Part    a chunk may be one part of a definition that was cut. A short definition is then selected whole; of a longer
+ *         one, the chunks before and after become context */
 #include "select_impl.h"
 
 #include <sqlite3.h>
@@ -12,7 +12,7 @@ typedef struct {
     bool is_there, is_part;
 } neighbour;
 
-/* The chunks of a file stand one behind the other. */
+/* Finds the chunks before and after a hit in its file. The chunks of a file have consecutive ids. */
 static myth_status find_neighbours(myth_select *s, neighbour side[3], const myth_hit *h, myth_error *err)
 {
     myth_store *store = myth_index_store(s->index);
@@ -89,7 +89,8 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
     return st;
 }
 
-/* The hits in the order they are taken: as they stand, or, of the first, as the ranker says. */
+/* Decides in which order hits are added: in their own order, or, with a ranker, the first MYTH_TOPIC_CANDIDATES in the
+ * ranker's order. */
 static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], const myth_hits *hits,
                               const char *question, myth_error *err)
 {

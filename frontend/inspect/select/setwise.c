@@ -1,4 +1,5 @@
-/* setwise.c - one prompt per window, one logit per letter. */
+/* setwise.c - orders candidates by comparing a few at a time: each prompt shows a window of them as A to D, and the
+ * logits of these letters tell which one helps most. */
 #include "setwise.h"
 
 #include <stdio.h>
@@ -58,9 +59,9 @@ static myth_status find_letters(desk *d, myth_error *err)
     return MYTH_OK;
 }
 
-/* ---- a window as a prompt ---- */
+/* ---- the prompt of a window ---- */
 
-static void put(desk *d, size_t *at, const char *text)
+static void put_text(desk *d, size_t *at, const char *text)
 {
     size_t n = strlen(text);
     n = n < d->cap_text - *at ? n : d->cap_text - *at;
@@ -68,7 +69,7 @@ static void put(desk *d, size_t *at, const char *text)
     *at += n;
 }
 
-/* The first bytes of a piece, to the end of a line when there is one. */
+/* Writes at most `most` bytes of a piece. A longer piece is cut at the end of a line, if there is one. */
 static myth_status put_piece(desk *d, size_t *at, const myth_candidate *c, size_t most, myth_error *err)
 {
     myth_source src = {0};
@@ -97,23 +98,23 @@ static myth_status put_piece(desk *d, size_t *at, const myth_candidate *c, size_
 static myth_status encode(desk *d, const uint32_t *window, uint32_t n, size_t most, size_t *n_ids, myth_error *err)
 {
     size_t at = 0;
-    put(d, &at, "Question: ");
-    put(d, &at, d->question);
-    put(d, &at, "\n\n");
+    put_text(d, &at, "Question: ");
+    put_text(d, &at, d->question);
+    put_text(d, &at, "\n\n");
     for (uint32_t i = 0; i < n; i++) {
-        put(d, &at, letter[i]);
-        put(d, &at, ":\n");
+        put_text(d, &at, letter[i]);
+        put_text(d, &at, ":\n");
         myth_status st = put_piece(d, &at, &d->c[window[i]], most, err);
         if (st != MYTH_OK)
             return st;
     }
-    put(d, &at, ask);
+    put_text(d, &at, ask);
     return myth_prompt_encode_text(d->model->tokenizer, d->mem, myth_chat_form_of(&d->model->config),
                                    (myth_str){rules, sizeof(rules) - 1}, (myth_str){d->text, at}, d->ids, d->cap_ids,
                                    n_ids, err);
 }
 
-/* Which of the window is named. */
+/* Asks which candidate of the window helps most; *best is its index in the window. */
 static myth_status compare(desk *d, const uint32_t *window, uint32_t n, uint32_t *best, myth_error *err)
 {
     size_t n_ids = 0, most = MYTH_SETWISE_BYTES;
@@ -162,7 +163,8 @@ static myth_status compare(desk *d, const uint32_t *window, uint32_t n, uint32_t
 
 /* ---- passes ---- */
 
-/* The best of list[from .. n) comes to from. */
+/* Moves the best of list[from .. n) to list[from]: windows go from the end to the front, and the winner of each also
+ * takes part in the next one. */
 static myth_status pass(desk *d, uint32_t *list, uint32_t from, uint32_t n, myth_error *err)
 {
     for (uint32_t at = n - 1; at > from;) {
@@ -200,7 +202,8 @@ myth_status myth_setwise_run(const myth_model *model, myth_engine *e, const char
         const size_t names = strlen(c[order[i]].path) + (c[order[i]].symbol ? strlen(c[order[i]].symbol) : 0);
         n_names = names > n_names ? names : n_names;
     }
-    /* A byte of a piece becomes at most three, of a name six; a line has its number. */
+    /* A byte of a name takes up to six bytes when it is escaped. A byte of text takes up to fifteen, because it may be
+     * a line of its own with a line number. */
     d->cap_text =
         256 + strlen(question) + MYTH_SETWISE_SET * (64 + 6 * n_names + 15 * MYTH_SETWISE_BYTES) + sizeof(ask);
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {rules, sizeof(rules) - 1}}, {MYTH_ROLE_USER, {NULL, d->cap_text}}};

@@ -1,4 +1,5 @@
-/* since.c - one diff per file that is asked about, kept. */
+/* since.c - says whether lines changed since a revision. The diff of a file is computed when it is first asked about,
+ * then kept. */
 #include "since.h"
 
 #include "diff.h"
@@ -10,8 +11,8 @@
 
 typedef struct {
     const myth_source *src;
-    myth_diff diff; /* of one file, or none: it is as it was */
-    bool is_new;    /* to the last line                      */
+    myth_diff diff; /* has one file, or none when nothing changed */
+    bool is_new;    /* every line counts as new */
 } compared;
 
 struct myth_since {
@@ -23,7 +24,7 @@ struct myth_since {
     char why[256], id[MYTH_REVISION_ID];
 };
 
-/* The new side of "A..B" beside REV. */
+/* Writes the spec of the comparison with REV: "REV..B" when the inspected side is "A..B", else REV alone. */
 static myth_status spec_of(char *dst, size_t cap, const myth_revision_opts *side, const char *rev, myth_error *err)
 {
     const char *dots = side->spec && !side->is_staged ? strstr(side->spec, "..") : NULL;
@@ -39,7 +40,7 @@ static myth_status spec_of(char *dst, size_t cap, const myth_revision_opts *side
     return n < (int)cap ? MYTH_OK : myth_fail(err, MYTH_EARG, "--since: a revision of %d bytes", n);
 }
 
-/* The folder of a file. */
+/* Writes the folder of a file's path. */
 static void folder_of(char dst[PATH_MAX], const char *path)
 {
     const char *slash = strrchr(path, '/');
