@@ -230,15 +230,14 @@ static int64_t read_mark(const char *root)
     return (int64_t)(x | 1);
 }
 
-/* Opens the repository around the root, if there is one; a note says why one cannot be read. */
-static void open_repository(myth_history *h, const char *root, char note[128])
+/* Opens the repository around the root, if there is one; a note says why libgit2 cannot read it. What libgit2 must not
+ * open is an error, so that nobody takes an index without history for a whole one. */
+static myth_status open_repository(myth_history *h, const char *root, char note[128], myth_error *err)
 {
     git_reference *ref = NULL;
-    myth_error why = {0};
-    if (myth_git_check(h->mem, root, &why) != MYTH_OK) {
-        snprintf(note, 128, "no history: %.115s", why.msg);
-        return;
-    }
+    myth_status st = myth_git_check(h->mem, root, err);
+    if (st != MYTH_OK)
+        return st;
     int rc = git_repository_open_ext(&h->repo, root, 0, NULL);
     if (myth_git_is_foreign(rc))
         snprintf(note, 128,
@@ -247,7 +246,7 @@ static void open_repository(myth_history *h, const char *root, char note[128])
     else if (rc != 0 && rc != GIT_ENOTFOUND)
         snprintf(note, 128, "no history: %.100s", myth_git_says());
     if (rc != 0 || !git_repository_workdir(h->repo))
-        return;
+        return MYTH_OK;
     const char *dir = git_repository_workdir(h->repo);
     char *real = realpath(dir, NULL);
     size_t n = real ? strlen(real) : 0;
@@ -263,6 +262,7 @@ static void open_repository(myth_history *h, const char *root, char note[128])
     }
     git_reference_free(ref);
     free(real);
+    return MYTH_OK;
 }
 
 myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128],
@@ -289,9 +289,10 @@ myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *st
     if (!h->commit || !h->stored)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the history");
     myth_status st = load_stored(h, store, err);
+    if (st == MYTH_OK)
+        st = open_repository(h, root, note, err);
     if (st != MYTH_OK)
         return st;
-    open_repository(h, root, note);
     if (note[0])
         h->mark = 0; /* so that the next update tries again and repeats the note */
     if (h->has_head && pthread_create(&h->thread, NULL, history_thread, h) == 0)

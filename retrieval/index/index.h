@@ -15,7 +15,8 @@
  * Owner     the caller closes what it opened; a store that is lent is valid until the next update or close
  * Threads   one at a time per myth_index; readers and a writer each open their own
  * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says what to run);
- *           MYTH_ENOTFOUND no files to index; MYTH_EIO the disk is full or fails, and nothing changed */
+ *           MYTH_ENOTFOUND no files to index; MYTH_EIO the disk is full or fails, or git keeps a pipe
+ *           or a device (git_files.h), and nothing changed */
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 

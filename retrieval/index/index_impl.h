@@ -83,7 +83,7 @@ bool myth_index_is_gone(int code);
 typedef struct myth_history myth_history;
 
 /* Starts a thread that reads the commits which the store does not know. *out NULL: there is nothing to read. note:
- * why a repository could not be read, else "". */
+ * why libgit2 could not read a repository, else "". Errors: those of myth_git_check, and of the store. */
 myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128],
                                myth_error *err);
 /* Whether HEAD has moved since the last update, so that the history's rows must be written even if no file changed. */

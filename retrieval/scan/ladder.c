@@ -232,37 +232,44 @@ static void find_top(myth_ladder *l, const char *real)
         l->n_prefix = (size_t)snprintf(l->prefix, sizeof(l->prefix), "%s/", real + n + 1);
 }
 
-/* Copies to dst the path that follows `key` in a file, made absolute with `base`; false when there is none. */
-static bool read_path(char *dst, size_t cap, myth_mem *mem, const char *file, const char *key, const char *base)
+/* Copies to dst the path that follows `key` in a file, made absolute with `base`; dst stays as it is when there is
+ * none. */
+static myth_status read_path(char dst[PATH_MAX], myth_mem *mem, const char *file, const char *key, const char *base,
+                             myth_error *err)
 {
-    char *text = NULL;
+    char *text = NULL, found[PATH_MAX];
     size_t n, m = strlen(key);
-    if (read_small(&text, &n, mem, AT_FDCWD, file, true) != MYTH_OK)
-        return false;
+    myth_status st = read_small(&text, &n, mem, AT_FDCWD, file, true);
+    if (st == MYTH_EIO)
+        return myth_fail(err, st, "%.160s: a pipe or a device where git keeps a file; remove it", file);
+    if (st != MYTH_OK)
+        return MYTH_OK;
     while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
         text[--n] = 0;
-    bool is = n > m && memcmp(text, key, m) == 0;
-    if (is) {
-        int len = text[m] == '/' ? snprintf(dst, cap, "%s", text + m) : snprintf(dst, cap, "%s/%s", base, text + m);
-        is = len > 0 && (size_t)len < cap;
+    if (n > m && memcmp(text, key, m) == 0) {
+        int len = text[m] == '/' ? snprintf(found, sizeof(found), "%s", text + m)
+                                 : snprintf(found, sizeof(found), "%s/%s", base, text + m);
+        if (len > 0 && (size_t)len < sizeof(found))
+            memcpy(dst, found, (size_t)len + 1);
     }
     myth_free(mem, text);
-    return is;
+    return MYTH_OK;
 }
 
 /* Finds the directory with info/exclude and config: .git, or the folder that it names; for a linked work tree the
  * folder that all work trees share. */
-static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
+static myth_status common_dir(char dst[PATH_MAX], const myth_ladder *l, myth_error *err)
 {
     char path[PATH_MAX + 16], git[PATH_MAX];
     struct stat sb;
+    myth_status st = MYTH_OK;
     snprintf(path, sizeof(path), "%s/.git", l->top);
     snprintf(git, sizeof(git), "%.*s", PATH_MAX - 1, path);
     if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode))
-        read_path(git, sizeof(git), l->mem, path, "gitdir: ", l->top);
+        st = read_path(git, l->mem, path, "gitdir: ", l->top, err);
     snprintf(path, sizeof(path), "%.*s/commondir", PATH_MAX - 1, git);
-    if (!read_path(dst, PATH_MAX, l->mem, path, "", git))
-        snprintf(dst, PATH_MAX, "%s", git);
+    snprintf(dst, PATH_MAX, "%s", git);
+    return st == MYTH_OK ? read_path(dst, l->mem, path, "", git, err) : st;
 }
 
 /* Whether a settings file may set core.excludesFile or core.ignorecase, itself or through an include. */
@@ -363,7 +370,8 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", l->top);
     l->frame = &p->frame;
     if (!l->no_ignore && l->is_repository) {
-        common_dir(common, l);
+        if ((st = common_dir(common, l, err)) != MYTH_OK)
+            return st;
         snprintf(path, sizeof(path), "%s/config", common);
         if ((st = myth_git_check_settings(l->mem, path, err)) != MYTH_OK)
             return st;

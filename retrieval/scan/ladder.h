@@ -5,8 +5,9 @@
  *             too. Without one only the files from the root downwards count
  * Trust       of the repository's settings only core.excludesFile and core.ignorecase are read, and no program is
  *             run. A pattern file is not read when it is a symbolic link, a pipe, or larger than
- *             MYTH_IGNORE_FILE_BYTES. A repository whose config or info/exclude is a pipe or a device is refused
- *             (MYTH_EIO)
+ *             MYTH_IGNORE_FILE_BYTES. A repository is refused (MYTH_EIO) whose config, with what it includes,
+ *             commondir or info/exclude is a pipe or a device; the rest of .git is not read here, and looking at all
+ *             of it would take longer than many a scan
  * Owner       the ladder owns its frames
  * Threads     any may enter directories; open and close are called by one */
 #ifndef MYTH_LADDER_H
