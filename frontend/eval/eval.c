@@ -1,4 +1,5 @@
-/* eval.c - an evaluation opened and closed: where its data is, which configurations are compared, by which measures. */
+/* eval.c - opens and closes an evaluation: finds its data, lists the configurations that are compared, and holds the
+ * measures. */
 #define _GNU_SOURCE
 #include "eval.h"
 
@@ -15,13 +16,13 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *name, *file; /* of its questions, below the data */
-    uint32_t k;              /* items asked for                  */
+    const char *name, *file; /* file: the questions, relative to the data's folder */
+    uint32_t k;              /* how many items each question asks for */
     myth_measure measure[MYTH_EVAL_MEASURES];
     uint32_t n_measure;
 } eval_set;
 
-/* k = 0 of recall and precision: as many as are asked for. */
+/* Recall and precision with k = 0 are measured at the set's own k, or at --top. */
 static const eval_set sets[MYTH_EVAL_N] = {
     [MYTH_EVAL_SHOP] =
         {"shop",
@@ -77,8 +78,8 @@ bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest)
 
 /* ---- where the data is ---- */
 
-/* The shipped repository lies in the source tree beside the build folder, or under share/ of the prefix: as the shipped
- * model. */
+/* Looks for the shipped repository where the shipped model is looked for, too: in the source tree that holds the build
+ * folder, then under share/ of the folder above the program's, then where it was to be installed. */
 static bool find_shop(myth_eval *ev)
 {
     static const char *const place[] = {"tests/corpus/shop", "share/mythos/eval/shop"};
@@ -232,7 +233,7 @@ static myth_status read_data(myth_eval *ev, myth_error *err)
         return st;
     if (!myth_eval_path(path, ev->data, "regression.jsonl"))
         return myth_fail(err, MYTH_EARG, "--data: the path is too long");
-    if (access(path, R_OK) == 0) /* a repository of one's own need not have one */
+    if (access(path, R_OK) == 0) /* a repository given with --data need not have this file */
         st = myth_plants_read(&ev->changes, mem, path, err);
     if (st == MYTH_OK && myth_eval_path(path, ev->data, "defects.jsonl"))
         st = myth_plants_read(&ev->plants, mem, path, err);
@@ -260,15 +261,14 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
     *ev = (myth_eval){.cli = cli, .flags = flags, .set = set, .n_measure = s->n_measure};
     myth_cli_self(ev->program, sizeof(ev->program));
     ev->k = flags->k ? flags->k : s->k;
-    ev->model = flags->model && realpath(flags->model, ev->model_path)
-                  ? ev->model_path
-                  : flags->model; /* the inspector runs in the tree */
+    /* The path is made absolute because the inspector runs in another folder. */
+    ev->model = flags->model && realpath(flags->model, ev->model_path) ? ev->model_path : flags->model;
     for (uint32_t i = 0; i < s->n_measure; i++) {
         ev->measure[i] = s->measure[i];
         if (ev->measure[i].k == 0 && ev->measure[i].kind != MYTH_MRR)
             ev->measure[i].k = ev->k;
     }
-    if (flags->embed || flags->embed_model) /* by name, so that no command goes on without it */
+    if (flags->embed || flags->embed_model) /* commands get its name, so they fail when it is missing */
         MYTH_TRY(myth_cli_embedder_spec(flags->embed_model, ev->embedder, sizeof(ev->embedder), err));
     MYTH_TRY(configure(ev, err));
     MYTH_TRY(find_data(ev, err));
@@ -377,7 +377,7 @@ uint32_t myth_eval_groups(const myth_eval *ev, myth_eval_group out[MYTH_EVAL_GRO
     return n;
 }
 
-/* The measure of the group's tasks, one behind the other. */
+/* Copies the values of one measure, for the tasks of the group only, to dst. */
 static const double *gather(const myth_eval *ev, const myth_eval_group *g, uint32_t config, uint32_t measure,
                             double *dst)
 {
@@ -401,7 +401,7 @@ myth_interval myth_eval_difference(const myth_eval *ev, const myth_eval_group *g
     return myth_bootstrap_difference(a, b, g->n_task, 1, ev->room);
 }
 
-/* ---- the metrics of the first design ---- */
+/* ---- metrics by name ---- */
 
 static myth_eval_metric metric(const char *name, bool has_value, myth_interval value, const char *why)
 {

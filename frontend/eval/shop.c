@@ -1,9 +1,9 @@
-/* shop.c - the questions about the shipped repository: `search` as a user would ask, and what the answers would cost a
- * prompt.
+/* shop.c - asks the questions about the shipped repository: runs `search` as a user would, rates its answers, and
+ * counts the tokens that they would take in a prompt.
  *
- * Evidence  a chunk of an expected file; where the question names a symbol, one that has its name
- * Tokens    of the prompt that holds the question and the chunks, counted by the model's tokenizer; those of the
- *           evidence are what it adds to a prompt without it */
+ * Evidence  a chunk of an expected file; when the expected answer names a symbol, the chunk must contain its name
+ * Tokens    the length of the prompt with the question and the chunks, counted by the model's tokenizer. The tokens of
+ *           the evidence are the difference to the prompt without the chunks that are evidence */
 #include "eval.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/inspect/select/select.h"
@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     hit hit[HITS_MAX];
     uint32_t n_hit;
-    json_t *rows; /* what the strings stand in */
+    json_t *rows; /* owns the strings of the hits */
 } answer;
 
 static bool has_text(const char *text, size_t n, const char *what)
@@ -42,9 +42,9 @@ static bool is_evidence(const myth_task *t, const hit *h)
     return false;
 }
 
-/* What search answers. */
-static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c, const myth_task *t, const char *tree,
-                       myth_error *err)
+/* Runs `search` for the task's question and lists its hits. */
+static myth_status ask_search(answer *a, const myth_eval *ev, const myth_eval_config *c, const myth_task *t,
+                              const char *tree, myth_error *err)
 {
     char k[16];
     const char *args[MYTH_SELF_ARGS] = {"search", "--json", "--quiet", "--top", k};
@@ -74,8 +74,8 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
     return MYTH_OK;
 }
 
-/* The blocks that inspect-topic would show; the parts of one that was cut count as one. A child that fails is a failure
- * of the evaluation, not a question without an answer. */
+/* Lists the blocks that inspect-topic would show; consecutive blocks of a file count as one. When the command fails,
+ * the evaluation fails, except for the message that no chunk answers, which is an answer without hits. */
 static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
 {
     char threads[16];
@@ -89,7 +89,7 @@ static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t,
     *a = (answer){0};
     myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 0, err);
     if (st == MYTH_ENOTFOUND && strstr(err->msg, MYTH_TOPIC_NOTHING)) {
-        *err = (myth_error){0}; /* an answer, and not a missing model, index or file */
+        *err = (myth_error){0}; /* nothing was found; a missing model, index or file has another message */
         return MYTH_OK;
     }
     if (st != MYTH_OK)
@@ -122,7 +122,8 @@ static void put_answer(myth_eval *ev, uint32_t config, uint32_t task, const answ
 
 /* ---- tokens ---- */
 
-/* Tokens of a prompt with the answer's chunks, or with those that are no evidence. */
+/* Counts the tokens of a prompt with the answer's chunks. Without with_evidence the chunks that are evidence are left
+ * out. */
 static myth_status count_prompt(double *n_tok, const myth_model *m, myth_prompt_style style, const myth_task *t,
                                 const answer *a, bool with_evidence, myth_error *err)
 {
@@ -180,7 +181,7 @@ static myth_status count_tokens(myth_eval *ev, const myth_model *m, myth_prompt_
     return st;
 }
 
-/* A model for its tokenizer. Without --model and without a shipped one there are no tokens to speak of. */
+/* Opens the model for its tokenizer. Without --model and without a shipped model, tokens are not counted. */
 static myth_status open_tokenizer(myth_eval *ev, myth_model *m, myth_prompt_style *style, myth_error *err)
 {
     myth_model_flags f = {.model = ev->model};
@@ -211,7 +212,7 @@ myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
             myth_term_progress(ev->cli->term, "questions", (unsigned long long)c * ev->tasks.n_task + t,
                                (unsigned long long)ev->n_config * ev->tasks.n_task);
             MYTH_TRY(ev->config[c].is_topic ? ask_topic(&a, ev, &ev->tasks.task[t], tree, err)
-                                            : ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
+                                            : ask_search(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
             put_answer(ev, c, t, &a);
             if (c == 0 && ev->has_tokens)
                 MYTH_TRY(count_tokens(ev, &m, style, t, &a, err));

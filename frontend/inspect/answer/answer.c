@@ -1,4 +1,4 @@
-/* answer.c - answers outside the automaton: written, closed where generation stopped, read back. */
+/* answer.c - writes answers, completes an answer that was cut off, and reads answers back. */
 #include "findings.h"
 
 #include "engine/base/json.h"
@@ -12,14 +12,14 @@ typedef struct {
     size_t cap, len;
 } sink;
 
-static void put(sink *s, const char *text, size_t n)
+static void put_bytes(sink *s, const char *text, size_t n)
 {
     if (s->len < s->cap)
         memcpy(s->dst + s->len, text, n < s->cap - s->len ? n : s->cap - s->len);
     s->len += n;
 }
 
-static void put_text(sink *s, const char *text) { put(s, text, strlen(text)); }
+static void put_text(sink *s, const char *text) { put_bytes(s, text, strlen(text)); }
 
 static void put_spelled(sink *s, const void *text, size_t n)
 {
@@ -46,7 +46,7 @@ static void put_number(sink *s, uint32_t v)
     do
         d[9 - n++] = (char)('0' + v % 10);
     while (v /= 10);
-    put(s, d + 10 - n, (size_t)n);
+    put_bytes(s, d + 10 - n, (size_t)n);
 }
 
 size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n,
@@ -57,7 +57,7 @@ size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const m
     for (uint32_t i = 0; i < n; i++, f++) {
         const myth_source *src = block[f->block].src;
         put_text(&s, i ? ",{\"file\":\"" : "{\"file\":\"");
-        put(&s, src->path_text, src->path_len);
+        put_bytes(&s, src->path_text, src->path_len);
         put_text(&s, "\",\"lines\":[");
         put_number(&s, f->first);
         put_text(&s, ",");
@@ -194,7 +194,7 @@ static myth_status number(reader *r, uint32_t *out)
     return st;
 }
 
-/* The block with this path, in JSON spelling as it stands in the answer, that holds both lines. */
+/* Finds the block that has this path, in the JSON spelling of the answer, and holds both lines. */
 static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len,
                        uint32_t first, uint32_t last)
 {

@@ -3,10 +3,9 @@
  * State    phase, place in the literal that introduces its field, then the field's own place. A field ends with the
  *          first byte of the next literal. Fields that are not in use are zero, so that equal situations are equal
  *          bytes.
- * Evidence the bytes so far occur in the cited lines; the state holds the first place where (line, pos), from which
- * later places are
- *          searched when the text runs on differently there. Lines are kept in JSON spelling, so bytes are compared as
- *          they come. */
+ * Evidence the bytes so far must occur in the cited lines. The state holds their first occurrence (line, pos); when the
+ *          next byte does not fit there, the search goes on from that place. Lines are kept in JSON spelling, so bytes
+ *          are compared without decoding. */
 #include "findings.h"
 
 #include <assert.h>
@@ -34,7 +33,7 @@ typedef enum {
     N_PHASE
 } phase;
 
-/* What introduces a phase. A finding of the first pass begins as any other. */
+/* The literal before a phase's field. A finding that the first pass gave begins like any other. */
 static const char *intro(int p) { return myth_form_literal[p == FIXED ? PATH : p]; }
 
 typedef struct {
@@ -99,8 +98,8 @@ static const char *word(phase p, uint32_t idx)
 
 static bool word_taken(const state *s, uint32_t idx) { return s->phase == RULE_ID && (s->used >> idx & 1); }
 
-/* The first word from s->pick on that goes on with byte after the part seen; byte 0 = that ends there. NONE when there
- * is none. */
+/* The first word, from s->pick on, that has `byte` after the part seen so far; byte 0 asks for a word that ends there.
+ * NONE when there is none. */
 static uint32_t find_word(const state *s, uint8_t byte)
 {
     const char *prefix = word((phase)s->phase, s->pick), *w;
@@ -151,8 +150,8 @@ static bool any_usable(const myth_findings_grammar *g)
     return false;
 }
 
-/* The first usable block whose path starts with the part seen and goes on with byte; at_end: whose path is the part
- * seen. */
+/* The first usable block whose path begins with the part seen so far and has `byte` after it; with at_end, the block
+ * whose whole path is that part. */
 static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_t byte, bool at_end)
 {
     const char *prefix = block_of(g, s)->src->path_text;
@@ -238,7 +237,7 @@ static bool next_place(const myth_source *src, const state *s, place *p)
     return p->line < s->last;
 }
 
-/* The first place from p on where prefix[len] stands; p itself is looked at. */
+/* Moves p to the first place, p itself included, where the text prefix[0 .. len) occurs. */
 static bool find_place(const myth_source *src, const state *s, const char *prefix, uint32_t len, place *p)
 {
     do {
@@ -430,7 +429,7 @@ static void clear_field(state *s)
     s->line = s->pos = 0;
 }
 
-/* All of the literal was seen: the field begins. */
+/* Begins the field, after all of its literal was seen. */
 static void enter(const myth_findings_grammar *g, state *s)
 {
     clear_field(s);

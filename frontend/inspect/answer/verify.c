@@ -1,5 +1,5 @@
-/* verify.c - plain scans over the bytes of the file: slow, short, and sharing nothing with the automaton but the UTF-8
- * decoder. */
+/* verify.c - checks findings by plain scans over the bytes of the file. It is slow and short, and apart from the UTF-8
+ * decoder it shares no code with the automaton, so that a mistake there is noticed here. */
 #include "verify.h"
 
 #include "engine/base/utf8.h"
@@ -34,7 +34,7 @@ static bool line_at(span *out, const myth_source *src, uint32_t n)
     return true;
 }
 
-/* Bytes of p that show as text[0 .. n); 0 = it does not stand there. */
+/* The number of bytes at p that are shown as text[0 .. n); 0 when p does not begin with that text. */
 static uint32_t stands_at(const unsigned char *p, uint32_t len, const char *text, size_t n)
 {
     uint32_t at = 0;

@@ -1,4 +1,5 @@
-/* baseline.c - fingerprints out of any JSON that has them, and the merge of what was there with what was found. */
+/* baseline.c - reads fingerprints from any JSON that has them, and writes a baseline that merges the old entries with
+ * the report's findings. */
 #include "baseline.h"
 
 #include "frontend/cli/json_out.h"
@@ -15,7 +16,7 @@
 
 typedef struct {
     char fingerprint[MYTH_FINGERPRINT_LEN + 1];
-    const char *rule, *file; /* in room, NUL-terminated; "" = not said */
+    const char *rule, *file; /* point into room, NUL-terminated; "" = the JSON does not name it */
 } entry;
 
 struct myth_baseline {
@@ -27,12 +28,12 @@ struct myth_baseline {
 
 /* ---- reading ---- */
 
-/* What one walk over the text finds; entry NULL: counts alone. */
+/* The result of one walk over the text. With entry NULL the walk only counts. */
 typedef struct {
     entry *entry;
     char *room;
     size_t room_used;
-    uint32_t n_entry, n_bare;    /* findings; those that carry no fingerprint */
+    uint32_t n_entry, n_bare;    /* n_bare: findings without a fingerprint */
     uint32_t n_object, n_scalar; /* a report of any form is an object; an empty list is one of nothing */
 } reading;
 
@@ -121,7 +122,7 @@ static myth_status read_document(reading *r, const char *path, const unsigned ch
     }
 }
 
-/* One document, or one on each line. */
+/* Reads one JSON document, or one on each line. */
 static myth_status read_all(reading *r, const char *path, const unsigned char *text, size_t len, myth_error *err)
 {
     const reading start = *r;
@@ -241,7 +242,7 @@ static bool is_named(const char *path, const char *file)
     return !*file;
 }
 
-/* The report is about every line of that file: what it did not find there is gone. */
+/* Whether the report inspected every line of that file: then entries of the file that it did not find are obsolete. */
 static bool looked_at(const myth_report *r, const char *file)
 {
     for (uint32_t i = 0; i < r->n_file; i++)
@@ -257,7 +258,8 @@ static entry entry_of(const myth_report *r, uint32_t i)
     return e;
 }
 
-/* The smallest entry behind *last of those that stay and those that were found; false when there is none. */
+/* Merges the old entries that remain with the report's findings: *out is the smallest entry after *last. Returns false
+ * when there is none. */
 static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const myth_report *r, const entry *last)
 {
     bool has = false;

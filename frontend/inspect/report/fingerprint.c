@@ -1,5 +1,5 @@
-/* fingerprint.c - blocks by indentation and brackets, kept on a stack in one walk down the file; then hashes of
- * normalised lines. */
+/* fingerprint.c - finds the line that opens the block around a line, from indentation and brackets, and hashes both
+ * lines after normalising their white space. One walk down the file keeps the open blocks on a stack. */
 #include "fingerprint.h"
 
 #include "frontend/inspect/secrets/sha256.h"
@@ -33,7 +33,7 @@ static bool begins(line_text l, const char *word)
     return l.len >= n && !memcmp(l.p, word, n);
 }
 
-/* Without a comment at its end, as far as that can be told from the line. */
+/* Returns the line without a comment at its end, as far as one line alone shows where a comment begins. */
 static line_text without_comment(line_text l)
 {
     for (uint32_t i = 1; i + 1 < l.len; i++) {
@@ -57,7 +57,8 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Languages without brackets: the first word, or one behind a visibility, opens a block that "end" closes. */
+/* Whether the line opens a block by a word, as in languages whose blocks end with "end". The word is the line's first,
+ * or follows a word of visibility such as "private". */
 static bool opens_by_word(line_text l)
 {
     static const char *const word[] = {"def",       "class", "module", "function", "func",          "fn",    "sub",
@@ -84,7 +85,7 @@ static bool is_closing(line_text l)
            (begins(l, "end") && (l.len == 3 || !is_word_byte(l.p[3])));
 }
 
-/* '(' less ')' of a line. */
+/* The number of '(' in a line minus the number of ')'. */
 static int balance(line_text l)
 {
     int n = 0;
@@ -101,8 +102,8 @@ typedef struct {
         uint32_t idx, indent;
     } open[DEPTH_MAX];
     uint32_t n_open;
-    uint32_t solid, solid_indent; /* the last line with code, which a bracket alone on the next one belongs to */
-    uint32_t head, head_indent;   /* where the parenthesis that is open began */
+    uint32_t solid, solid_indent; /* the last line with code; a '{' alone on the next line belongs to it */
+    uint32_t head, head_indent;   /* the line with the parenthesis that is still open */
     int depth;
 } walk;
 
@@ -113,7 +114,7 @@ static void walk_start(walk *w, const myth_source *src)
     w->solid = w->head = src->n_line;
 }
 
-/* The block around a line of that indentation. */
+/* Returns the line that opens the block around a line of that indentation. */
 static uint32_t around(const walk *w, uint32_t indent)
 {
     for (uint32_t i = w->n_open; i-- > 0;)
@@ -132,7 +133,7 @@ static void open_block(walk *w, uint32_t idx, uint32_t indent)
     }
 }
 
-/* Takes line idx, which is not blank; returns the block around it. */
+/* Moves the walk over line idx, which is not blank. Returns the line that opens the block around it. */
 static uint32_t walk_line(walk *w, uint32_t idx)
 {
     line_text full = line_of(w->src, idx);
@@ -186,7 +187,7 @@ static void add_text(myth_sha256 *s, const char *text, size_t len)
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* A line, its runs of white space as one space. */
+/* Hashes a line, with each run of white space as one space. */
 static void add_line(myth_sha256 *s, const myth_source *src, uint32_t idx)
 {
     if (idx < src->n_line) {
@@ -223,7 +224,7 @@ static bool same_line(const myth_source *src, uint32_t a, uint32_t b)
     return i == x.len && k == y.len;
 }
 
-/* Lines above idx that are equal to it, and those of them with the same line around. */
+/* Counts the lines above idx that are equal to it, and how many of those have an equal enclosing line. */
 static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same_block,
                         uint32_t *n_same)
 {

@@ -1,10 +1,10 @@
-/* marks.c - one pass over the files at open, one over the findings at fill. */
+/* marks.c - reads the files' ignore comments when it opens, and marks the findings when it is filled. */
 #include "marks.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* The source of block i, when no block before it has the same one. */
+/* Returns the source of block i; NULL when an earlier block has the same source. */
 static const myth_source *new_source(const myth_block *block, uint32_t i)
 {
     for (uint32_t k = 0; k < i; k++)
@@ -93,7 +93,7 @@ myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src
 
 void myth_marks_fill(myth_marks *m, myth_report *r)
 {
-    if (r->n_finding > m->cap) { /* a mark for each, or the report has none: whoever counted wrongly */
+    if (r->n_finding > m->cap) { /* each finding has a mark, or the caller's count was wrong */
         assert(!"more findings than marks");
         r->n_dropped += r->n_finding - m->cap;
         r->n_finding = m->cap;

@@ -1,4 +1,4 @@
-/* missed.c - a growing list of rows whose two strings lie behind one another in one piece of memory each. */
+/* missed.c - a growing list of missed code. Each row has one allocation for both of its strings. */
 #include "missed.h"
 #include "engine/base/array.h"
 

@@ -1,4 +1,4 @@
-/* outputs.c - forms by name, files by outfile.h. */
+/* outputs.c - finds output forms by their names and writes each to its file, which outfile.h replaces as a whole. */
 #include "outputs.h"
 
 #include "engine/base/outfile.h"
@@ -22,7 +22,7 @@ void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myt
     forms[form].render(f, r, t);
 }
 
-/* "sarif=a.sarif" to its form and where its path begins. */
+/* Splits "sarif=a.sarif" into the form and the path. */
 static bool parse(myth_form *form, const char **path, const char *item)
 {
     const char *equal = strchr(item, '=');

@@ -1,4 +1,5 @@
-/* patch.c - readings of a fix, their trials, the sum of those that hold. Rules: patch.h. */
+/* patch.c - turns the model's fixes into patches: reads a fix in several ways, tries each at the places that it may
+ * mean, and joins those that pass. patch.h has the rules. */
 #include "patch.h"
 
 #include "show.h"
@@ -18,7 +19,7 @@
  * end. WORDS: of a place. */
 enum { READINGS = 8, PLACES = 4, ANCHOR = 60, WORDS = 64, AROUND = 3 };
 
-/* What a parser says of a text. */
+/* What the parser reports about a text. */
 typedef struct {
     bool is_parsed;
     uint32_t n_error, n_symbol;
@@ -163,7 +164,8 @@ static bool contains(const char *text, size_t n, const char *piece, size_t len)
     return false;
 }
 
-/* The reading can be meant for these bytes; *score = what both begin and end with. */
+/* Whether the reading can be a new version of these bytes: it must share at least half of their names. *score is the
+ * number of bytes that both begin and end with. */
 static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
 {
     uint32_t n_name, n_shared;
@@ -176,7 +178,7 @@ static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
     *score = head + tail;
     if (!n_name || 2 * n_shared < n_name)
         return false;
-    if (!c->is_fence && contains(was, n, c->text, c->n)) /* it is named, not mended */
+    if (!c->is_fence && contains(was, n, c->text, c->n)) /* the fix only mentions this code */
         return false;
     if (c->is_quoted)
         return true;
@@ -206,7 +208,7 @@ static void add_place(place list[PLACES], uint32_t *n, const myth_source *src, c
     }
 }
 
-/* Lines around the finding that begin and end as the reading does. */
+/* Finds the lines around the finding whose first and last line equal those of the reading. */
 static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src, const reading *c,
                          const myth_finding *f)
 {
@@ -239,7 +241,7 @@ static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src
     return false;
 }
 
-/* Where the reading may go, the likeliest first. */
+/* Lists the places that the reading may replace, the likeliest first. */
 static uint32_t find_places(place list[PLACES], const myth_source *src, const reading *c, const myth_finding *f,
                             const myth_citation *at)
 {
@@ -296,7 +298,7 @@ static size_t blanks(const char *p, size_t n)
     return k;
 }
 
-/* The reading with its lines moved to the indentation of the place and the file's line ends. */
+/* Writes the reading with the indentation of the place and the line ends of the file. */
 static void put_moved(buffer *b, const reading *c, const char *indent, size_t n_indent, bool has_cr)
 {
     size_t least = SIZE_MAX, n;
@@ -396,7 +398,7 @@ static bool is_no_worse(const parse *now, const parse *was)
            now->n_symbol == was->n_symbol;
 }
 
-/* One reading at one place: *out is set when it holds. */
+/* Tries one reading at one place; sets *out when it passes all checks. */
 static myth_patch_result try_place(myth_patches *p, file *f, const place *at, const reading *c, myth_patch *out,
                                    myth_error *err)
 {
@@ -429,7 +431,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     parse now = parse_of(p, f, b.bytes, b.n);
     if (!is_no_worse(&now, &f->was))
         goto fail;
-    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum) != 0) { /* it does not stand alone */
+    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum) != 0) { /* other patches, or changes on disk: check the sum, too */
         parse before = parse_of(p, f, f->sum, f->n_sum);
         now = parse_of(p, f, sum, n_sum);
         if (!is_no_worse(&now, &before))
@@ -530,7 +532,8 @@ static myth_status open_file(myth_patches *p, file **out, const myth_source *src
 
 /* ---- all ---- */
 
-/* The furthest that a reading of the fix comes. */
+/* Tries the readings of a fix until one makes a patch. When none does, *result says why the last one that fitted a
+ * place failed. */
 static myth_status make_patch(myth_patches *p, uint32_t i, myth_patch_result *result, myth_error *err)
 {
     const myth_finding *w = &p->r->finding[i];

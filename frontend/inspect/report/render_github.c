@@ -59,7 +59,7 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
     fputc('\n', f);
 }
 
-/* One warning for the whole list: a step shows ten, and these must not push findings out. */
+/* Writes one warning for the whole list: a step shows only ten, and more of these would displace findings. */
 static void incomplete(FILE *f, const myth_report *r)
 {
     fputs("::warning title=mythos::The inspection is incomplete: ", f);

@@ -122,7 +122,7 @@ static void put_html(void *user, const char *text, size_t len, bool is_placehold
     }
 }
 
-/* The same where elements may stand: names of secrets stand out. */
+/* As put_html, for places where elements are allowed: the placeholders of secrets are highlighted. */
 static void put_body(void *user, const char *text, size_t len, bool is_placeholder)
 {
     if (is_placeholder)
@@ -184,7 +184,7 @@ static void head(FILE *f, const myth_report *r)
     fputs("</p>\n", f);
 }
 
-/* What was not inspected, each with its reason. */
+/* Lists what was not inspected, each entry with its reason. */
 static void missed(FILE *f, const myth_report *r)
 {
     if (!r->n_missed)
@@ -243,7 +243,7 @@ static bool is_of_file(const myth_report *r, uint32_t i, const myth_source *src)
     return !strcmp(myth_show_path(r, i), src->path);
 }
 
-/* Counts of one file in the severities' order; src NULL = of all. */
+/* Counts the findings of one file by severity; src NULL counts all files. */
 static void count(uint32_t n[MYTH_SEVERITY_N], const myth_report *r, const myth_source *src)
 {
     memset(n, 0, MYTH_SEVERITY_N * sizeof(n[0]));
@@ -266,7 +266,7 @@ static void file_row(FILE *f, const myth_report *r, const myth_source *src, bool
     fputs("</tr>\n", f);
 }
 
-/* The source of finding i, when none before it is about the same file. */
+/* Returns the source of finding i; NULL when an earlier finding is about the same file. */
 static const myth_source *new_file(const myth_report *r, uint32_t i)
 {
     const myth_source *src = r->block[r->finding[i].block].src;
@@ -276,7 +276,7 @@ static const myth_source *new_file(const myth_report *r, uint32_t i)
     return src;
 }
 
-/* A row for every file that was shown; of a report that does not say them, for those with findings. */
+/* Writes a row for each file that was shown, or, when the report does not list them, for each file with findings. */
 static void file_rows(FILE *f, const myth_report *r)
 {
     uint32_t n = 0;
@@ -327,7 +327,7 @@ static void code(FILE *f, const myth_report *r, uint32_t i)
     uint32_t first = w->first > CONTEXT_LINES ? w->first - CONTEXT_LINES : 1;
     uint32_t last =
         w->last < src->n_line - CONTEXT_LINES && src->n_line > CONTEXT_LINES ? w->last + CONTEXT_LINES : src->n_line;
-    if (last - first >= CODE_LINES) { /* of many lines the part around the evidence */
+    if (last - first >= CODE_LINES) { /* of a long range show the part around the evidence */
         uint32_t at = r->citation[i].line;
         first = at > first + CODE_LINES / 2 ? at - CODE_LINES / 2 : first;
         last = last - first >= CODE_LINES ? first + CODE_LINES - 1 : last;
@@ -354,7 +354,7 @@ static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
     fputs("</dd>\n", f);
 }
 
-/* The diff of a patch from its first hunk on. */
+/* Writes the diff of a patch from its first hunk on. */
 static void put_patch(FILE *f, const myth_report *r, uint32_t i)
 {
     const char *p = r->patch[i].diff, *hunk = strstr(p, "\n@@");

@@ -1,4 +1,4 @@
-/* render_json.c - JSON and JSON lines: one writer for a finding, one for what stands around them. */
+/* render_json.c - writes JSON and JSON lines: one function writes a finding, the others write the report around it. */
 #include "outputs.h"
 #include "show.h"
 
@@ -46,7 +46,7 @@ static void key_patch(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_text_end(j);
 }
 
-/* What the report knows of a finding beside what the model said. */
+/* Writes what the report knows about a finding that is not from the model's answer. */
 static void mark_keys(myth_json_out *j, const myth_report *r, uint32_t i)
 {
     const myth_mark *m = &r->mark[i];
@@ -121,7 +121,7 @@ static void refusal_object(myth_json_out *j, const myth_report *r)
     myth_jout_end(j);
 }
 
-/* Lines that were shown of a file, each range once: a round shows again what was shown. */
+/* Writes the ranges of a file that were shown, each once, although rounds show the earlier ones again. */
 static void lines_key(myth_json_out *j, const myth_report *r, const myth_source *src)
 {
     myth_jout_key(j, "lines");

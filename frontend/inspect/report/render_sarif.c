@@ -21,7 +21,7 @@ enum { TOKEN_MAX = 512, SNIPPET_LINES = 20 };
 typedef struct {
     myth_json_out j;
     const myth_report *r;
-    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP]; /* placeholders that were written, each once */
+    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP]; /* the placeholders written so far, each once */
     uint32_t n_token;
     uint32_t left[MYTH_SEVERITY_N]; /* results of a severity that may still be written */
 } sarif;
@@ -94,7 +94,7 @@ static void put_uri(void *user, const char *text, size_t len, bool is_placeholde
     }
 }
 
-/* The file's place in run.artifacts; false when it has none. */
+/* Finds the file's index in run.artifacts; false when it is not listed there. */
 static bool artifact_index(const sarif *s, const myth_source *src, uint32_t *index)
 {
     for (*index = 0; *index < s->r->n_file; ++*index)
@@ -273,7 +273,7 @@ static void notification_begin(sarif *s, const char *level)
     myth_jout_text_begin(&s->j);
 }
 
-static void say(sarif *s, const char *words) { put_part(s, words, strlen(words), false); }
+static void put_words(sarif *s, const char *words) { put_part(s, words, strlen(words), false); }
 
 static void notification_end(sarif *s)
 {
@@ -282,13 +282,13 @@ static void notification_end(sarif *s)
     myth_jout_end(&s->j);
 }
 
-/* Something that was not inspected, with its place. */
+/* Writes one entry of the list of missed code, with its place. */
 static void missed(sarif *s, const myth_missed *m)
 {
     notification_begin(s, "error");
-    say(s, "Not inspected: ");
+    put_words(s, "Not inspected: ");
     myth_show_file(m->path, put_part, s);
-    say(s, ": ");
+    put_words(s, ": ");
     myth_show_cstr(s->r, m->why, put_part, s);
     myth_jout_text_end(&s->j);
     myth_jout_end(&s->j);
@@ -318,14 +318,14 @@ static void idle_suppression(sarif *s, const myth_suppression *w)
     notification_begin(s, "warning");
     myth_show_file(w->src->path, put_part, s);
     snprintf(line, sizeof(line), ":%u: mythos:ignore", w->line);
-    say(s, line);
+    put_words(s, line);
     if (w->wrong) {
-        say(s, " is not followed: ");
-        say(s, w->wrong);
+        put_words(s, " is not followed: ");
+        put_words(s, w->wrong);
     } else {
-        say(s, "[");
+        put_words(s, "[");
         myth_show_text(s->r, w->rules, put_part, s);
-        say(s, "] answers no finding");
+        put_words(s, "] answers no finding");
     }
     notification_end(s);
 }
@@ -340,7 +340,7 @@ static void invocation(sarif *s, uint32_t n_cut)
     key_array(s, "toolExecutionNotifications");
     if (!r->complete) {
         notification_begin(s, "error");
-        say(s, "The inspection is incomplete: ");
+        put_words(s, "The inspection is incomplete: ");
         myth_show_cstr(r, myth_report_incomplete(r), put_part, s);
         notification_end(s);
     }
@@ -350,7 +350,7 @@ static void invocation(sarif *s, uint32_t n_cut)
         snprintf(line, sizeof(line), "%u findings were dropped: unfinished, or their citation did not hold.",
                  r->n_dropped);
         notification_begin(s, "warning");
-        say(s, line);
+        put_words(s, line);
         notification_end(s);
     }
     if (n_cut) {
@@ -358,12 +358,12 @@ static void invocation(sarif *s, uint32_t n_cut)
                  "%u of %u results were left out, the least severe ones: a code host takes no more of one run.", n_cut,
                  r->n_finding);
         notification_begin(s, "warning");
-        say(s, line);
+        put_words(s, line);
         notification_end(s);
     }
     for (uint32_t i = 0; i < r->n_context; i++) {
         notification_begin(s, "note");
-        say(s, "More context is needed: ");
+        put_words(s, "More context is needed: ");
         myth_show_text(r, r->context[i], put_part, s);
         notification_end(s);
     }
@@ -390,7 +390,7 @@ static void location(sarif *s, uint32_t i)
     myth_jout_text_begin(&s->j);
     for (uint32_t n = f->first; n <= last; n++) {
         if (n > f->first)
-            say(s, "\n");
+            put_words(s, "\n");
         myth_show_line(s->r, src, n, s->r->citation[i].off, put_part, s);
     }
     myth_jout_text_end(&s->j);
@@ -424,7 +424,7 @@ static void marks(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
-/* Code points of line n, and one. */
+/* The column after the last character of line n: its code points plus one. */
 static uint32_t column_behind(const myth_source *src, uint32_t n)
 {
     const myth_line *l = &src->line[n - 1];
@@ -479,7 +479,7 @@ static void result(sarif *s, uint32_t i)
     myth_jout_text_begin(&s->j);
     myth_show_issue(s->r, i, put_part, s);
     if (f->why.len) {
-        say(s, "\n");
+        put_words(s, "\n");
         myth_show_text(s->r, f->why, put_part, s);
     }
     myth_jout_text_end(&s->j);
@@ -516,7 +516,8 @@ static void result(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
-/* How many of each severity stay when max_result may; returns how many do not. */
+/* Decides how many results of each severity are written when there is room for max_result; returns how many are left
+ * out. */
 static uint32_t share_out(sarif *s, uint32_t max_result)
 {
     uint32_t n[MYTH_SEVERITY_N] = {0}, left = max_result;

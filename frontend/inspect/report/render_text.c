@@ -1,10 +1,10 @@
-/* render_text.c - findings for people. */
+/* render_text.c - writes the findings as plain text, for people to read. */
 #include "outputs.h"
 #include "show.h"
 
 #include <string.h>
 
-/* On one line, whatever the text holds: a line of its own could pass for a finding. */
+/* Writes a text without line breaks: after one, the rest of it could look like another finding. */
 static void put_line(void *user, const char *text, size_t len, bool is_placeholder)
 {
     FILE *f = user;
@@ -26,7 +26,7 @@ static void put_name(void *user, const char *text, size_t len, bool is_placehold
 }
 
 static void put_str(FILE *f, const myth_report *r, myth_str v) { myth_show_text(r, v, put_line, f); }
-static void put(FILE *f, const myth_report *r, const char *text) { myth_show_cstr(r, text, put_line, f); }
+static void put_shown(FILE *f, const myth_report *r, const char *text) { myth_show_cstr(r, text, put_line, f); }
 
 static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
 {
@@ -37,7 +37,7 @@ static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
     fputc('\n', f);
 }
 
-/* The line that holds the evidence, whole; of a long one the evidence alone. */
+/* Writes the line that contains the evidence, or only the evidence when the line is long. */
 static void put_code(FILE *f, const myth_report *r, uint32_t i)
 {
     enum { WHOLE_MAX = 120 };
@@ -50,7 +50,7 @@ static void put_code(FILE *f, const myth_report *r, uint32_t i)
         myth_show_evidence(r, i, put_line, f);
 }
 
-/* The lines that go and those that come; a diff's own marks begin no line of ours. */
+/* Writes the hunks of a patch, without their headers, each line after a prefix of ours. */
 static void put_patch(FILE *f, const myth_report *r, uint32_t i)
 {
     const char *p = r->patch[i].diff, *end = p + r->patch[i].n_diff;
@@ -97,11 +97,11 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
 static void refusal(FILE *f, const myth_report *r)
 {
     fputs("not inspected: ", f);
-    put(f, r, r->refusal->reason);
+    put_shown(f, r, r->refusal->reason);
     fputc('\n', f);
     for (uint32_t i = 0; i < r->refusal->n_remedy; i++) {
         fputs("  - ", f);
-        put(f, r, r->refusal->remedy[i]);
+        put_shown(f, r, r->refusal->remedy[i]);
         fputc('\n', f);
     }
 }
@@ -128,7 +128,7 @@ static void missed(FILE *f, const myth_report *r, const myth_missed *m)
     if (m->first)
         fprintf(f, ":%u-%u", m->first, m->last);
     fputs(": ", f);
-    put(f, r, m->why);
+    put_shown(f, r, m->why);
     fputc('\n', f);
 }
 
@@ -170,7 +170,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
     if (r->since) {
         fputs(", changes since ", f);
-        put(f, r, r->since);
+        put_shown(f, r, r->since);
         fputs(" alone", f);
     }
     if (r->n_unwanted)

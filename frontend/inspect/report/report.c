@@ -48,7 +48,7 @@ bool myth_report_reaches(const myth_report *r, myth_severity level)
     return false;
 }
 
-/* A line of src was shown of a file that was inspected, as far as the report knows. */
+/* Whether the line of src was shown to the model as code to inspect, as far as the report knows. */
 static bool was_inspected(const myth_report *r, const myth_source *src, uint32_t line)
 {
     for (uint32_t i = 0; i < r->n_file; i++)

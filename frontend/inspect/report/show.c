@@ -1,4 +1,4 @@
-/* show.c - where each text of a report comes from, and which characters may be seen. */
+/* show.c - passes on each text of a report with its secrets hidden, and decides which characters are shown. */
 #include "show.h"
 
 #include "engine/base/utf8.h"
@@ -48,7 +48,7 @@ void myth_show_issue(const myth_report *r, uint32_t i, myth_put put, void *user)
         myth_show_cstr(r, myth_rules[f->rule].title, put, user);
 }
 
-/* From the file: a piece of a secret does not look like one. */
+/* Reads the evidence from the file, because a piece of a secret, taken alone, does not look like a secret. */
 void myth_show_evidence(const myth_report *r, uint32_t i, myth_put put, void *user)
 {
     const myth_citation *c = &r->citation[i];
@@ -58,7 +58,7 @@ void myth_show_evidence(const myth_report *r, uint32_t i, myth_put put, void *us
         myth_show_text(r, r->finding[i].evidence, put, user);
 }
 
-/* The nearest place at or before `at` where no character is cut. */
+/* The nearest place at or before `at` that does not lie inside a character. */
 static uint32_t char_border(const myth_source *src, uint32_t at, uint32_t from)
 {
     for (int i = 0; i < 3 && at > from && at < src->len && (src->bytes[at] & 0xc0) == 0x80; i++)

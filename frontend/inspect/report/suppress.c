@@ -1,4 +1,4 @@
-/* suppress.c - finds mythos:ignore in comments and says what each one answers. */
+/* suppress.c - finds mythos:ignore in comments, and decides which findings each one suppresses. */
 #include "suppress.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ static const char mark[] = "mythos:ignore";
 
 enum { FOLLOW_MAX = 16 }; /* comments of this kind one after another, for the same line */
 
-/* Where the mark stands on line idx, NULL when it does not. */
+/* Returns the place of the mark in line idx; NULL when the line does not have it. */
 static const char *find_mark(const myth_source *src, uint32_t idx)
 {
     const char *p = (const char *)src->bytes + src->line[idx].off, *end = p + src->line[idx].len;
@@ -28,8 +28,8 @@ static myth_str trimmed(const char *p, const char *end)
     return (myth_str){p, (size_t)(end - p)};
 }
 
-/* Where the comment begins that holds `at`: NULL when it is no comment, or its mark stands in a string that is still
- * open. */
+/* Returns the beginning of the comment that contains `at`; NULL when there is no comment, or when its sign is inside a
+ * string. */
 static const char *comment_start(const char *line, const char *at, const char *end)
 {
     static const char *const open[] = {"//", "/*", "#", "--", "<!--", ";", "%", "*"};
@@ -39,14 +39,15 @@ static const char *comment_start(const char *line, const char *at, const char *e
             p++;
             continue;
         }
-        if (quote ||
-            ((*p == '"' || *p == '\'') && memchr(p + 1, *p, (size_t)(end - p) - 1))) { /* 'a alone is a lifetime */
+        if (quote || ((*p == '"' || *p == '\'') &&
+                      memchr(p + 1, *p, (size_t)(end - p) - 1))) { /* a lone 'a is a lifetime in Rust */
             quote = quote == *p ? 0 : quote ? quote : *p;
             continue;
         }
         for (size_t k = 0; k < sizeof(open) / sizeof(open[0]); k++) {
             bool is_weak =
-                strlen(open[k]) == 1 && open[k][0] != '#'; /* code has these too: only at the front of the line */
+                strlen(open[k]) == 1 &&
+                open[k][0] != '#'; /* these occur in code, too, so they count only at the front of the line */
             if (strlen(open[k]) <= (size_t)(at - p) && !memcmp(p, open[k], strlen(open[k])) &&
                 !(is_weak && trimmed(line, p).len))
                 return p;
@@ -55,7 +56,7 @@ static const char *comment_start(const char *line, const char *at, const char *e
     return NULL;
 }
 
-/* The next name of "a, b"; false at the end. */
+/* Reads the next name of a list like "a, b"; false at the end. */
 static bool next_rule(myth_str *out, myth_str *rest)
 {
     while (rest->len) {
@@ -96,7 +97,7 @@ static void read_one(myth_suppression *s, const char *p, const char *end)
         s->wrong = "no reason is given";
 }
 
-/* The comment of line idx when it holds the mark; *at is the mark. */
+/* Returns the comment of line idx if it contains the mark; *at is the place of the mark. */
 static const char *comment_of(const char **at, const myth_source *src, uint32_t idx)
 {
     const char *line = (const char *)src->bytes + src->line[idx].off;
