@@ -138,7 +138,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, prefix, &counts, err);
     if (st != MYTH_OK)
         return st;
-    myth_select_run_end(&j->run, io, &counts);
+    if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
+        return st;
     print_changes(j, cli);
     if (io->style == MYTH_PROMPT_FULL &&
         counts.n_subject) { /* a compact model knows only the task it was trained for */

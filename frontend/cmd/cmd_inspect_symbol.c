@@ -44,7 +44,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
                  cli->arg[0]);
         io->task = j->task;
     }
-    myth_select_run_end(&j->run, io, &counts);
+    if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
+        return st;
     io->is_context_asked = true;
     return myth_select_run_map(&j->run, io, model, err);
 }

@@ -79,7 +79,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
                  cli->arg[0]);
         io->task = j->task;
     }
-    myth_select_run_end(&j->run, io, &counts);
+    if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
+        return st;
     if (off[0])
         myth_term_note(cli->term, "semantic: off, because %s; the search is by words and names", off);
     return myth_select_run_map(&j->run, io, model, err);

@@ -224,7 +224,7 @@ static int run_map(myth_cli *cli, const void *opts)
     } else {
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
-    MYTH_TRY(myth_cli_index(&x, cli, mem, myth_cli_dir(cli, 0), &err));
+    MYTH_TRY(myth_cli_index(&x, cli, mem, myth_cli_dir(cli, 0), NULL, &err));
     if (o->summaries) { /* the summaries' run and its plan must end before the tokenizer is opened for counting */
         MYTH_TRY(make_summaries(cli, o, x, mem, &err));
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));

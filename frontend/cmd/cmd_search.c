@@ -469,7 +469,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
     myth_scan_list list = {0};
     wanted_files wanted = {0};
     myth_semantic semantic = {0};
-    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, err));
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, NULL, err));
     myth_search_opts so = {
         .query = query,
         .mode = mode_of(o->mode),

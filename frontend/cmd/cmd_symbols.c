@@ -159,7 +159,7 @@ static int run_symbols(myth_cli *cli, const void *opts)
     const char *name = cli->arg[0], *dir = myth_cli_dir(cli, 1);
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; the command is mythos symbols NAME [DIR]");
-    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, &err));
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, NULL, &err));
     MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
     if (u.n_definition == 0)
         MYTH_TRY(print_nearest(cli, x, name, &err));

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file)
@@ -18,16 +19,46 @@ static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint
 
 enum { LISTED_MAX = 5 };
 
+typedef struct {
+    myth_cli *cli;
+    myth_missed_list *rows; /* may be NULL */
+    myth_status st;         /* of making the rows */
+    myth_error err;
+} listener;
+
+/* An update that finds its index damaged starts again and tells of every place a second time. */
+static bool is_listed(const myth_missed_list *rows, const char *path)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (strcmp(rows->row[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static myth_status list(myth_missed_list *rows, const char *path, const char *why, myth_error *err)
+{
+    char text[160];
+    if (rows->n > MYTH_UNREAD_ROWS || is_listed(rows, path))
+        return MYTH_OK;
+    if (rows->n == MYTH_UNREAD_ROWS)
+        return myth_missed_add(rows, ".", 0, 0, "more could not be read in it; mythos index --json lists all", err);
+    snprintf(text, sizeof(text), "it could not be read: %.80s; it may hold what was asked for", why);
+    return myth_missed_add(rows, path, 0, 0, text, err);
+}
+
 static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
 {
-    myth_cli *cli = arg;
+    listener *l = arg;
     myth_error line; /* myth_fail makes the path safe to print, whatever bytes it has */
     if (reason != MYTH_SCAN_UNREADABLE)
         return;
-    if (cli->n_unread++ >= LISTED_MAX)
+    why = why ? why : "it changed";
+    if (l->rows && l->st == MYTH_OK)
+        l->st = list(l->rows, path, why, &l->err);
+    if (l->cli->n_unread++ >= LISTED_MAX)
         return;
-    myth_fail(&line, MYTH_EIO, "%.160s: could not be read: %s", path, why ? why : "it changed");
-    myth_term_note(cli->term, "%s", line.msg);
+    myth_fail(&line, MYTH_EIO, "%.160s: could not be read: %s", path, why);
+    myth_term_note(l->cli->term, "%s", line.msg);
 }
 
 int myth_cli_answered(const myth_cli *cli, int code)
@@ -35,9 +66,11 @@ int myth_cli_answered(const myth_cli *cli, int code)
     return cli->n_unread && (code == MYTH_EXIT_CLEAN || code == MYTH_EXIT_FINDINGS) ? MYTH_EXIT_INCOMPLETE : code;
 }
 
-myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err)
+myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
+                           myth_error *err)
 {
     char self[PATH_MAX];
+    listener l = {.cli = cli, .rows = unread};
     myth_index_stats stats;
     myth_index_opts io = {
         .root = dir,
@@ -50,7 +83,7 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         .progress_arg = cli->term,
         .is_cancelled = cli->cancel,
         .unread = on_unread,
-        .unread_arg = cli,
+        .unread_arg = &l,
     };
     *out = NULL;
     myth_status st = myth_hint_check_dir(dir, err);
@@ -58,6 +91,8 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         st = myth_index_open(out, mem, &io, err);
     if (st == MYTH_OK)
         st = myth_index_update(*out, &uo, &stats, err);
+    if (st == MYTH_OK && l.st != MYTH_OK)
+        st = myth_fail(err, l.st, "%s", l.err.msg);
     myth_term_progress_end(cli->term);
     if (cli->n_unread > LISTED_MAX)
         myth_term_note(cli->term, "%llu more could not be read; mythos index --json lists them",

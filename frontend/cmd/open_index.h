@@ -7,6 +7,7 @@
 #define MYTH_OPEN_INDEX_H
 
 #include "frontend/cli/cli.h"
+#include "frontend/inspect/report/missed.h"
 #include "retrieval/retrieval.h"
 
 #ifdef __cplusplus
@@ -14,8 +15,12 @@ extern "C" {
 #endif
 
 /* Opens and updates the index; a damaged one is rebuilt. Notes on standard error name a rebuild and every file that
- * could not be read. The index is booked in mem. MYTH_ENOTFOUND: dir is not a directory, or has no file to index. */
-myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err);
+ * could not be read. unread, unless NULL, gets a row for each of them: an inspection lists them, because they may hold
+ * what was asked for. Past MYTH_UNREAD_ROWS one last row for "." says that there are more. The index is booked in mem.
+ * MYTH_ENOTFOUND: dir is not a directory, or has no file to index. */
+enum { MYTH_UNREAD_ROWS = 100 };
+myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
+                           myth_error *err);
 
 /* Whether this is the first call with this name for the index, in any run: for notes that are printed once for each
  * index. An empty file beside the database remembers it; if it cannot be created, the answer is always true. */

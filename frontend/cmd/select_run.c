@@ -5,6 +5,7 @@
 #include "frontend/inspect/select/setwise.h"
 
 #include <limits.h>
+#include <string.h>
 
 const myth_option myth_options_select[MYTH_N_OPTIONS_SELECT] = {
     {"directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
@@ -80,8 +81,9 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     if ((st = myth_hint_check_dir(o->dir, err)) != MYTH_OK)
         return st;
     MYTH_TRY(myth_mem_open(&r->mem, 0, err));
+    r->missed.mem = r->mem;
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
-    MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, err));
+    MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, &r->missed, err));
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
                               cli->cancel, err));
     r->log = cli->runlog;
@@ -95,6 +97,7 @@ fail:
 void myth_select_run_close(myth_select_run *r)
 {
     myth_repomap_page_free(&r->map, r->mem);
+    myth_missed_free(&r->missed);
     myth_select_close(r->select);
     myth_index_close(r->index);
     myth_revision_close(r->side);
@@ -133,13 +136,32 @@ uint32_t myth_select_run_context(void *user, const char *request, myth_material 
     return myth_select_context(((myth_select_run *)user)->select, request, m, of, near, near_cap);
 }
 
-void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts)
+/* Adds what the selection missed to what the index could not read. A file is listed once: it stands for its lines. */
+static myth_status add_missed(myth_select_run *r, const myth_missed_list *missed, myth_error *err)
 {
-    const myth_missed_list *missed = myth_select_missed(r->select);
+    const uint32_t n_unread = r->missed.n;
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < missed->n && st == MYTH_OK; i++) {
+        const myth_missed *m = &missed->row[i];
+        bool is_unread = false;
+        for (uint32_t k = 0; k < n_unread && !is_unread; k++)
+            is_unread = strcmp(r->missed.row[k].path, m->path) == 0;
+        if (!is_unread)
+            st = myth_missed_add(&r->missed, m->path, m->first, m->last, m->why, err);
+    }
+    return st;
+}
+
+myth_status myth_select_run_end(myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts,
+                                myth_error *err)
+{
     const char *title = io->title;
     myth_error line = {0}; /* myth_fail makes the text safe to print */
-    io->missed = missed->row;
-    io->n_missed = missed->n;
+    myth_status st = add_missed(r, myth_select_missed(r->select), err);
+    if (st != MYTH_OK)
+        return st;
+    io->missed = r->missed.row;
+    io->n_missed = r->missed.n;
     if (counts->n_more)
         myth_fail(&line, MYTH_OK, "%.120s: %u subject%s, %u piece%s of context; %u more left out", title,
                   counts->n_subject, myth_s(counts->n_subject), counts->n_context, myth_s(counts->n_context),
@@ -148,4 +170,5 @@ void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const 
         myth_fail(&line, MYTH_OK, "%.120s: %u subject%s, %u piece%s of context", title, counts->n_subject,
                   myth_s(counts->n_subject), counts->n_context, myth_s(counts->n_context));
     myth_term_note(r->cli->term, "%s", line.msg);
+    return MYTH_OK;
 }

@@ -25,8 +25,9 @@ typedef struct {
     const myth_inspect_flags *flags;
     const myth_model *model;
     myth_repomap_page map;
-    myth_runlog *log; /* the run's record, NULL = none */
-    bool is_setwise;  /* the model also compares the best of a ranked list with each other */
+    myth_missed_list missed; /* what the index could not read; then also what the selection missed */
+    myth_runlog *log;        /* the run's record, NULL = none */
+    bool is_setwise;         /* the model also compares the best of a ranked list with each other */
 } myth_select_run;
 
 /* Flags of all these commands. */
@@ -57,8 +58,10 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
 /* on_context of a job. */
 uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near,
                                  size_t near_cap);
-/* Call after a selection: prints how many pieces were found, and gives the files that were missed to the inspection. */
-void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts);
+/* Call once, after the selection: prints how many pieces were found, and gives the inspection the list of what the
+ * selection missed and the index could not read. The list is valid until myth_select_run_close. */
+myth_status myth_select_run_end(myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts,
+                                myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,10 @@
 #include "frontend/inspect/report/outputs.h"
 #include "tests/support/rig.h"
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 /* ---- the ways ---- */
 
 /* A repository in $D/r with two committed files, a.c and b.c; a.c is changed in the working tree. */
@@ -50,6 +54,10 @@ static const way ways[] = {
     {"context that does not fit",
      REPO "printf 'int f(int n);\\nint caller(void)\\n{\\n    return f(1);\\n}\\n' >$D/r/c.c",
      "inspect-symbol f -C $D/r --prompt-style compact ", "c.c", "context", false},
+    {"a file that the index cannot read", REPO "printf 'int h;\\n' >$D/r/closed.c && chmod 0 $D/r/closed.c", DIFF,
+     "closed.c", "could not be read", false},
+    {"a directory that the index cannot read", REPO "mkdir $D/r/closed && chmod 0 $D/r/closed",
+     "inspect-symbol f -C $D/r --prompt-style compact ", "closed", "could not be read", false},
     {"nothing: .gitattributes says that code is binary", REPO "printf '*.c -diff\\n*.c binary\\n' >$D/r/.gitattributes",
      DIFF, NULL, NULL, false},
     {"nothing: an image changed, which has no lines",
@@ -280,11 +288,22 @@ static void an_interrupted_run(void **unused)
     assert_int_equal(n_wrong, 0);
 }
 
+/* Root reads everything, unless the programs that it starts lack the two capabilities for that. */
+static bool may_be_refused(void)
+{
+    return geteuid() != 0 || (prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) == 0 &&
+                              prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH, 0, 0, 0) == 0);
+}
+
 static int begin(void **state)
 {
     char cache[64];
     if (cli_begin(state) != 0)
         return -1;
+    if (!may_be_refused()) {
+        print_error("root without CAP_SETPCAP: no file can be made unreadable here\n");
+        return -1;
+    }
     snprintf(cache, sizeof(cache), "%s/cache", cli_dir);
     return setenv("XDG_CACHE_HOME", cache, 1);
 }
