@@ -116,7 +116,7 @@ const char *myth_corpus_id(const myth_corpus *c, uint32_t row, size_t *n, bool *
 
 /* ---- adding ---- */
 
-static myth_status grow(myth_corpus *c, void **list, uint32_t *cap, uint32_t n, size_t size, myth_error *err)
+static myth_status grow_list(myth_corpus *c, void **list, uint32_t *cap, uint32_t n, size_t size, myth_error *err)
 {
     if (n < *cap)
         return MYTH_OK;
@@ -147,7 +147,8 @@ static myth_status embed_waiting(myth_corpus *c, myth_error *err)
 /* The last piece added waits for its vector. */
 static myth_status wait_for_vector(myth_corpus *c, const char *text, size_t n, myth_error *err)
 {
-    myth_status st = grow(c, (void **)&c->vector, &c->cap_vector, c->n_piece, c->embedder->dim * sizeof(float), err);
+    myth_status st =
+        grow_list(c, (void **)&c->vector, &c->cap_vector, c->n_piece, c->embedder->dim * sizeof(float), err);
     if (st != MYTH_OK)
         return st;
     n = n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES;
@@ -214,7 +215,7 @@ static myth_status add_piece(myth_corpus *c, const myth_corpus_row *row, const c
     myth_status st = MYTH_OK;
     char names[NAMES_BYTES];
     size_t n_names = 0;
-    MYTH_TRY(grow(c, (void **)&c->row_of, &c->cap_piece, c->n_piece, sizeof(*c->row_of), err));
+    MYTH_TRY(grow_list(c, (void **)&c->row_of, &c->cap_piece, c->n_piece, sizeof(*c->row_of), err));
     int64_t id = (int64_t)c->n_piece + 1;
     MYTH_TRY(add_names(c, names, &n_names, row, text, n, id, err));
     sqlite3_bind_int64(c->insert, 1, id);
@@ -259,7 +260,7 @@ myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_err
         return myth_fail(err, MYTH_EARG, "corpus: rows are added before the first search");
     if (row->n_text >= ROW_MAX || row->n_path >= ROW_MAX || row->n_names >= ROW_MAX)
         return myth_fail(err, MYTH_ELIMIT, "corpus: a row of more than %d MiB", ROW_MAX >> 20);
-    MYTH_TRY(grow(c, (void **)&c->row, &c->cap_row, c->n_row, sizeof(*c->row), err));
+    MYTH_TRY(grow_list(c, (void **)&c->row, &c->cap_row, c->n_row, sizeof(*c->row), err));
     char *id = myth_alloc(c->mem, MYTH_MEM_OTHER, "corpus", row->n_id + row->n_path + 2);
     if (!id)
         return myth_fail(err, MYTH_ENOMEM, "corpus: no memory for an id");

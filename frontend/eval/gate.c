@@ -1,10 +1,10 @@
-/* gate.c - floors for what was measured, from a file: below one of them is a regression. */
+/* gate.c - compares measures with the floors that a file sets for them: a measure below its floor is a regression. */
 #include "eval.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void judge(myth_gate *g, const char *group, const char *measure, double floor, double value)
+static void check_floor(myth_gate *g, const char *group, const char *measure, double floor, double value)
 {
     g->n_floor++;
     if (value >= floor)
@@ -38,14 +38,14 @@ static myth_status judge_metrics(myth_gate *g, const myth_eval *ev, const char *
         if (i == n || !json_is_number(floor))
             return unknown(path, "metrics", name, err);
         if (m[i].has_value)
-            judge(g, "metrics", name, json_number_value(floor), m[i].value.mean);
+            check_floor(g, "metrics", name, json_number_value(floor), m[i].value.mean);
         else
             g->n_skipped++;
     }
     return MYTH_OK;
 }
 
-/* c: the configuration; UINT32_MAX: this run has none of that name. */
+/* c: index of the configuration; UINT32_MAX when this run has none of that name. */
 static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path,
                                const myth_eval_group *group, const char *group_name, json_t *floors, myth_error *err)
 {
@@ -64,7 +64,7 @@ static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, co
             continue;
         }
         snprintf(name_at, sizeof(name_at), "%.20s%s%.20s", c ? ev->config[c].name : "", c ? " " : "", group_name);
-        judge(g, name_at, name, json_number_value(floor), myth_eval_mean(ev, group, c, m).mean);
+        check_floor(g, name_at, name, json_number_value(floor), myth_eval_mean(ev, group, c, m).mean);
     }
     return MYTH_OK;
 }

@@ -212,7 +212,7 @@ static bool is_definition(const char *line)
 }
 
 /* The text ends with a NUL. */
-static myth_status cut(myth_plain *p, const char *text, size_t n, bool is_python, myth_error *err)
+static myth_status cut_pieces(myth_plain *p, const char *text, size_t n, bool is_python, myth_error *err)
 {
     myth_status st = MYTH_OK;
     size_t start = 0, last = 0;
@@ -327,7 +327,7 @@ static myth_status fill(myth_plain *p, const char *dir, myth_error *err)
         if (st == MYTH_OK)
             st = put_words(p->mem, &p->path_words, path, strlen(path), err);
         if (st == MYTH_OK)
-            st = cut(p, p->text.text, p->text.n, myth_text_ends(path, ".py"), err);
+            st = cut_pieces(p, p->text.text, p->text.n, myth_text_ends(path, ".py"), err);
         if (st != MYTH_OK)
             break;
     }

@@ -22,7 +22,7 @@ typedef struct {
     size_t n, cap;
 } growing;
 
-static myth_status grow(growing *g, myth_mem *mem, myth_error *err)
+static myth_status grow_text(growing *g, myth_mem *mem, myth_error *err)
 {
     if (g->cap - g->n > FIRST_ROOM / 2)
         return MYTH_OK;
@@ -37,8 +37,8 @@ static myth_status grow(growing *g, myth_mem *mem, myth_error *err)
     return MYTH_OK;
 }
 
-/* False at the end of the stream. Behind the limit of `err_line` bytes are read and dropped. */
-static bool take(int fd, char *dst, size_t cap, size_t *n)
+/* Reads some bytes; false at the end of the stream. When dst is full, bytes are read and dropped. */
+static bool read_some(int fd, char *dst, size_t cap, size_t *n)
 {
     char drop[512];
     bool is_full = *n + 1 >= cap;
@@ -61,11 +61,11 @@ static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, 
         if (poll(p, 2, WAIT_MS) < 0 && errno != EINTR)
             return myth_fail(err, MYTH_EIO, "poll: %s", strerror(errno));
         if (p[0].fd >= 0 && p[0].revents) {
-            MYTH_TRY(grow(out, self->mem, err));
-            if (!take(out_fd, out->text, out->cap, &out->n))
+            MYTH_TRY(grow_text(out, self->mem, err));
+            if (!read_some(out_fd, out->text, out->cap, &out->n))
                 p[0].fd = -1;
         }
-        if (p[1].fd >= 0 && p[1].revents && !take(err_fd, line, line_cap, &n_line))
+        if (p[1].fd >= 0 && p[1].revents && !read_some(err_fd, line, line_cap, &n_line))
             p[1].fd = -1;
     }
     line[n_line] = '\0';
@@ -115,7 +115,7 @@ static myth_status status_of(int code)
     return MYTH_EIO;
 }
 
-static myth_status judge(int status, uint32_t codes, const char *command, char *line, int *code, myth_error *err)
+static myth_status check_exit(int status, uint32_t codes, const char *command, char *line, int *code, myth_error *err)
 {
     if (!WIFEXITED(status))
         return myth_fail(err, MYTH_EIO, "mythos %s was ended by signal %d", command, WTERMSIG(status));
@@ -141,7 +141,7 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
         st = myth_fail(err, MYTH_EIO, "pipe: %s", strerror(errno));
         goto fail;
     }
-    MYTH_TRY(grow(&g, self->mem, err));
+    MYTH_TRY(grow_text(&g, self->mem, err));
     MYTH_TRY(start(&pid, self, args, dir, out_pipe[1], err_pipe[1], err));
     close(out_pipe[1]);
     close(err_pipe[1]);
@@ -152,7 +152,7 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (st == MYTH_OK)
-        st = judge(status, codes, args[0], line, code, err);
+        st = check_exit(status, codes, args[0], line, code, err);
 fail:
     for (int i = 0; i < 2; i++) {
         if (out_pipe[i] >= 0)

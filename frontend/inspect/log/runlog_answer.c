@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVE_SECONDS = 1 }; /* what a run that is killed may miss in its record */
+enum { SAVE_SECONDS = 1 }; /* the most time that the record of a killed run may lack */
 
 /* ---- exchanges ---- */
 
@@ -23,8 +23,8 @@ static void put_text(myth_runlog *log, json_t *exchange, const char *kind, const
         myth_record_set_text(log, exchange, kind, whole);
 }
 
-/* The prompt as the model sees it. Of a later turn of the same sequence what is new: the rest is in the exchange
- * before. */
+/* Records the prompt as the model sees it. For a later turn of the same sequence only its new tokens are recorded,
+ * because the exchange before has the others. */
 static void put_prompt_text(myth_runlog *log, json_t *exchange, const char *name, const myth_exchange *x)
 {
     uint32_t from = x->kind == MYTH_EXCHANGE_FIRST ? 0 : x->n_kept, n_block, n_tok;
@@ -84,7 +84,7 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
 
 /* ---- report ---- */
 
-/* Findings that were not kept, and why. */
+/* Records the findings that were dropped, and why. */
 static void put_dropped(myth_runlog *log, const myth_report *r)
 {
     json_t *list = json_array();

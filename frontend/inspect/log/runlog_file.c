@@ -1,4 +1,5 @@
-/* runlog_file.c - the database: opened or made, rows in and out, bounds. Layout: runlog_file.h. */
+/* runlog_file.c - opens or makes the run log's database, writes and reads its rows, and drops the oldest runs when
+ * there are too many or they are too large. runlog_file.h describes the layout. */
 #include "runlog_file.h"
 
 #include "engine/base/mtime.h"
@@ -94,7 +95,7 @@ static myth_status prepare(myth_runlog_file *f, sqlite3_stmt **q, const char *sq
     return fail_of(f, sqlite3_prepare_v2(f->db, sql, -1, q, NULL), err);
 }
 
-/* Runs a statement without rows and lets it go. */
+/* Runs a statement that returns no rows, and finalizes it. */
 static myth_status finish(myth_runlog_file *f, sqlite3_stmt *q, myth_error *err)
 {
     myth_status st = fail_of(f, sqlite3_step(q), err);
@@ -137,7 +138,7 @@ myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myt
     return MYTH_OK;
 }
 
-/* The folders above a path, for their owner alone. */
+/* Makes the folders above a path, which only their owner can enter. */
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
@@ -210,7 +211,7 @@ static myth_status check_ids(myth_runlog_file *f, myth_error *err)
     return st == MYTH_OK && is_outside ? damaged(f, "the number of a run is out of range", err) : st;
 }
 
-static myth_status take(myth_runlog_file *f, myth_error *err)
+static myth_status prepare_database(myth_runlog_file *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
     int64_t application = 0, version = 0, n_table = 0;
@@ -255,7 +256,7 @@ static myth_status connect(myth_runlog_file *f, const char *name, int flags, myt
     sqlite3_db_config(f->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
     sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
-    return take(f, err);
+    return prepare_database(f, err);
 }
 
 /* A database with a log wants a place beside it even for reading; where there is none nobody writes either, which this
@@ -403,7 +404,7 @@ static void hash_of(unsigned char out[HASH_BYTES], const void *data, size_t n)
     memcpy(out, c.digest, HASH_BYTES);
 }
 
-/* Drops the oldest runs until both bounds hold; the run that ends now stays, whatever its size. */
+/* Drops the oldest runs until both bounds hold. The run that ends now is kept, whatever its size. */
 static myth_status drop_oldest(myth_runlog_file *f, int64_t run, myth_error *err)
 {
     myth_status st;

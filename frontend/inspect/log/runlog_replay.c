@@ -1,4 +1,5 @@
-/* runlog_replay.c - checks, the second run, the comparison. Rules: runlog_replay.h. */
+/* runlog_replay.c - checks that a recorded run can be repeated, runs it again, and compares the two. runlog_replay.h
+ * has the rules. */
 #include "runlog_replay.h"
 
 #include "runlog_doc.h"
@@ -46,7 +47,7 @@ static void add_line(json_t *list, const char *fmt, ...)
 
 /* ---- before ---- */
 
-/* path of the record as it is found from here; false when it is too long or not a path. */
+/* Joins a path of the record with its folder and the folder of the run; false when it is too long or no path. */
 static bool place_of(char dst[PATH_MAX], const replay *r, const char *folder, const json_t *path)
 {
     char own[PATH_MAX];
@@ -256,7 +257,7 @@ static json_t *difference(const char *what, json_t *recorded, json_t *now)
     return json_pack("{s:s, s:o, s:o}", "what", what, "recorded", recorded, "now", now);
 }
 
-/* The first byte in which two texts differ, with what stands there. */
+/* Describes the first byte in which two texts differ, with the text around it. */
 static json_t *text_difference(const char *what, const char *a, size_t n_a, const char *b, size_t n_b)
 {
     enum { AROUND = 60 };

@@ -1,5 +1,5 @@
-/* runlog_why.c - the seven questions. Each function reads the record and fills an answer; numbers and places, no
- * guesses. */
+/* runlog_why.c - answers the seven questions about a run. Each function reads the run's record and answers with numbers
+ * and places from it, without guessing. */
 #include "runlog_why.h"
 
 #include "frontend/cli/term.h"
@@ -23,14 +23,14 @@ typedef struct {
     json_t *places;
 } question;
 
-static void say(question *q, const char *answer, const char *fmt, ...)
+static void add_sentence(question *q, const char *answer, const char *fmt, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
-/* Adds a sentence; an answer that is no longer open stays. */
-static void say(question *q, const char *answer, const char *fmt, ...)
+/* Appends a sentence to the answer's text. With `answer` NULL the answer itself stays as it is. */
+static void add_sentence(question *q, const char *answer, const char *fmt, ...)
 {
     size_t n = strlen(q->says);
     va_list ap;
@@ -79,7 +79,7 @@ static const char *path_of_piece(const question *q, const json_t *piece)
 
 static bool is_path(const question *q, const char *path) { return q->t->path && strcmp(q->t->path, path) == 0; }
 
-/* The lines of an object of the record hold the target's. */
+/* Whether the line range of an object of the record contains the target's line, if it has one. */
 static bool has_line(const question *q, const json_t *o)
 {
     return !q->t->line || (myth_doc_line(o, 0) <= q->t->line && q->t->line <= myth_doc_line(o, 1));
@@ -108,7 +108,7 @@ static bool is_cited(const question *q, const json_t *piece)
     return false;
 }
 
-/* "a.c:3-9", with the symbol when there is one. */
+/* Writes a place as "a.c:3-9", with the symbol if there is one. */
 static void place_of(char *dst, size_t cap, const char *path, const json_t *o)
 {
     const char *symbol = myth_doc_text(o, "symbol");
@@ -116,7 +116,7 @@ static void place_of(char *dst, size_t cap, const char *path, const json_t *o)
              symbol);
 }
 
-/* Place of the target in the list of what the search found, from 1; 0 = it is not in it. */
+/* Returns the target's rank among the search's hits, from 1; 0 when it is not among them. */
 static size_t rank_of(const question *q, const json_t **candidate)
 {
     const json_t *c;
@@ -156,28 +156,29 @@ static void ask_missed_target(question *q)
                   myth_doc_text(p, "why")[0] ? ", " : "", myth_doc_text(p, "why"));
         if (has_line(q, p) && myth_doc_int(p, "shown_lines") > 0 && !q->says[0]) {
             const json_t *parts = json_object_get(p, "parts");
-            say(q, "no", "it was shown, in part %lld%s", (long long)json_integer_value(json_array_get(parts, 0)) + 1,
-                json_array_size(parts) > 1 ? " and others" : "");
+            add_sentence(q, "no", "it was shown, in part %lld%s",
+                         (long long)json_integer_value(json_array_get(parts, 0)) + 1,
+                         json_array_size(parts) > 1 ? " and others" : "");
         }
     }
     if (q->says[0])
         return;
     size_t rank = rank_of(q, &candidate);
     if (n_chosen) {
-        say(q, "yes", "it was chosen to be shown, and no part of the prompt took it");
+        add_sentence(q, "yes", "it was chosen to be shown, and no part of the prompt took it");
     } else if (rank) {
         place_of(place, sizeof(place), q->t->path, candidate);
         add_place(q, "%s: %s", place, myth_doc_text(candidate, "fate"));
-        say(q, "yes", "the search had it at place %zu of %zu with a score of %.3f (%s)", rank,
-            json_array_size(LIST(q, "candidates")), json_number_value(json_object_get(candidate, "score")),
-            myth_doc_text(candidate, "fate"));
+        add_sentence(q, "yes", "the search had it at place %zu of %zu with a score of %.3f (%s)", rank,
+                     json_array_size(LIST(q, "candidates")), json_number_value(json_object_get(candidate, "score")),
+                     myth_doc_text(candidate, "fate"));
     } else if (n_of_file) {
-        say(q, "yes", "other lines of this file were shown, not this one");
+        add_sentence(q, "yes", "other lines of this file were shown, not this one");
     } else if (json_array_size(LIST(q, "candidates"))) {
-        say(q, "yes", "it is not among the %zu place%s that the search found", json_array_size(LIST(q, "candidates")),
-            myth_s(json_array_size(LIST(q, "candidates"))));
+        add_sentence(q, "yes", "it is not among the %zu place%s that the search found",
+                     json_array_size(LIST(q, "candidates")), myth_s(json_array_size(LIST(q, "candidates"))));
     } else {
-        say(q, "yes", "nothing of this file was shown, and nothing was searched for");
+        add_sentence(q, "yes", "nothing of this file was shown, and nothing was searched for");
     }
 }
 
@@ -196,14 +197,14 @@ static void ask_missed(question *q)
                   (long long)myth_doc_int(c, "part") + 1);
     }
     if (!report)
-        say(q, "unknown", "the run has no report");
+        add_sentence(q, "unknown", "the run has no report");
     else if (json_array_size(asked) > n_served)
-        say(q, "yes", "the model named %zu thing%s as missing; brought: %zu", json_array_size(asked),
-            myth_s(json_array_size(asked)), n_served);
+        add_sentence(q, "yes", "the model named %zu thing%s as missing; brought: %zu", json_array_size(asked),
+                     myth_s(json_array_size(asked)), n_served);
     else if (n_served)
-        say(q, "no", "what the model named as missing was brought: %zu thing%s", n_served, myth_s(n_served));
+        add_sentence(q, "no", "what the model named as missing was brought: %zu thing%s", n_served, myth_s(n_served));
     else
-        say(q, "no", "the model named nothing as missing");
+        add_sentence(q, "no", "the model named nothing as missing");
     json_array_foreach(LIST(q, "candidates"), i,
                        c) if (strcmp(myth_doc_text(c, "fate"), "below the cut") == 0 && n_below++ == 0)
     {
@@ -212,7 +213,7 @@ static void ask_missed(question *q)
         add_place(q, "%s: the best below the cut, %.3f", place, json_number_value(json_object_get(c, "score")));
     }
     if (n_below)
-        say(q, NULL, "below the cut of the search: %zu place%s", n_below, myth_s(n_below));
+        add_sentence(q, NULL, "below the cut of the search: %zu place%s", n_below, myth_s(n_below));
 }
 
 /* ---- 2: absent ---- */
@@ -227,21 +228,22 @@ static void ask_absent(question *q)
         size_t i;
         json_array_foreach(LIST(q, "files"), i, f) if (is_path(q, myth_doc_text(f, "path")))
         {
-            say(q, "no", "it was read: %lld bytes, %s", (long long)myth_doc_int(f, "bytes"), myth_doc_text(f, "hash"));
+            add_sentence(q, "no", "it was read: %lld bytes, %s", (long long)myth_doc_int(f, "bytes"),
+                         myth_doc_text(f, "hash"));
             return;
         }
         if (!index)
-            say(q, "unknown", "it was not read, and no index was asked: the command names its files");
+            add_sentence(q, "unknown", "it was not read, and no index was asked: the command names its files");
         else if (!q->index)
-            say(q, "unknown", "it was not read; the index had more files than the log keeps the names of");
+            add_sentence(q, "unknown", "it was not read; the index had more files than the log keeps the names of");
         else if (is_in_index(q))
-            say(q, "no", "the index has it; nothing of it was shown");
+            add_sentence(q, "no", "the index has it; nothing of it was shown");
         else
-            say(q, "yes", "the index does not have it; mythos scan --explain says why a file is left out");
+            add_sentence(q, "yes", "the index does not have it; mythos scan --explain says why a file is left out");
         return;
     }
     if (!index) {
-        say(q, "no", "no index was asked: the command names its files");
+        add_sentence(q, "no", "no index was asked: the command names its files");
         return;
     }
     json_object_foreach(json_object_get((json_t *)index, "out"), reason, v)
@@ -249,8 +251,9 @@ static void ask_absent(question *q)
         n_out += json_integer_value(v);
         add_place(q, "%lld %s", (long long)json_integer_value(v), reason);
     }
-    say(q, n_out ? "yes" : "no", "the index had %lld files; %lld were left out%s",
-        (long long)myth_doc_int(index, "files"), (long long)n_out, n_out ? "; mythos scan --explain says why" : "");
+    add_sentence(q, n_out ? "yes" : "no", "the index had %lld files; %lld were left out%s",
+                 (long long)myth_doc_int(index, "files"), (long long)n_out,
+                 n_out ? "; mythos scan --explain says why" : "");
 }
 
 /* ---- 3: truncated ---- */
@@ -276,17 +279,17 @@ static void ask_truncated(question *q)
         add_place(q, "%s: %u of %u lines shown", place, (unsigned)myth_doc_int(p, "shown_lines"), n_lines(p));
     }
     if (refusal) {
-        say(q, "yes", "nothing was generated: %s", myth_doc_text(refusal, "reason"));
+        add_sentence(q, "yes", "nothing was generated: %s", myth_doc_text(refusal, "reason"));
         return;
     }
     if (!report)
-        say(q, "unknown", "the run has no report");
+        add_sentence(q, "unknown", "the run has no report");
     if (n_cut)
-        say(q, "yes", "%zu of %zu answers were cut off", n_cut, n_x);
+        add_sentence(q, "yes", "%zu of %zu answers were cut off", n_cut, n_x);
     if (n_left)
-        say(q, "yes", "%zu pieces were not shown whole", n_left);
+        add_sentence(q, "yes", "%zu pieces were not shown whole", n_left);
     if (!n_cut && !n_left && report)
-        say(q, "no", "%zu answers came to their end, every piece was shown whole", n_x);
+        add_sentence(q, "no", "%zu answers came to their end, every piece was shown whole", n_x);
 }
 
 /* ---- 4: noisy ---- */
@@ -314,11 +317,11 @@ static void ask_noisy(question *q)
                       is_used ? "cited" : "not cited", json_number_value(json_object_get(p, "score")));
     }
     const char *answer = !n_finding || !lines ? "unknown" : 2 * cited < lines ? "yes" : "no";
-    say(q, answer,
-        "%zu of %zu pieces, %llu of %llu lines, stand in pieces that a finding cites; %llu lines were context", n_cited,
-        n_piece, (unsigned long long)cited, (unsigned long long)lines, (unsigned long long)context);
+    add_sentence(q, answer,
+                 "%zu of %zu pieces, %llu of %llu lines, stand in pieces that a finding cites; %llu lines were context",
+                 n_cited, n_piece, (unsigned long long)cited, (unsigned long long)lines, (unsigned long long)context);
     if (!n_finding)
-        say(q, NULL, "there is no finding to judge by");
+        add_sentence(q, NULL, "there is no finding to judge by");
 }
 
 /* ---- 5: hallucinated ---- */
@@ -337,20 +340,21 @@ static void ask_hallucinated(question *q)
                   myth_doc_text(d, "rule"), myth_doc_text(d, "why"));
     }
     if (!report) {
-        say(q, "unknown", "the run has no report");
+        add_sentence(q, "unknown", "the run has no report");
         return;
     }
-    say(q, n_known ? "yes" : "no", "%zu findings did not hold and were dropped", n_known);
+    add_sentence(q, n_known ? "yes" : "no", "%zu findings did not hold and were dropped", n_known);
     if (!q->t->path && n_dropped > (int64_t)n_known)
-        say(q, NULL, "%lld more were cut off or are not wanted here", (long long)(n_dropped - (int64_t)n_known));
+        add_sentence(q, NULL, "%lld more were cut off or are not wanted here",
+                     (long long)(n_dropped - (int64_t)n_known));
     const json_t *f =
         q->t->finding >= 0 ? json_array_get(json_object_get(report, "findings"), (size_t)q->t->finding) : NULL;
     if (f)
-        say(q, NULL, "this one holds: its evidence stands in line %lld of the bytes that were read",
-            (long long)myth_doc_int(f, "evidence_line"));
+        add_sentence(q, NULL, "this one holds: its evidence stands in line %lld of the bytes that were read",
+                     (long long)myth_doc_int(f, "evidence_line"));
     else
-        say(q, NULL, "the evidence of the %zu that are left stands in the lines they cite",
-            json_array_size(json_object_get(report, "findings")));
+        add_sentence(q, NULL, "the evidence of the %zu that are left stands in the lines they cite",
+                     json_array_size(json_object_get(report, "findings")));
 }
 
 /* ---- 6: split ---- */
@@ -374,10 +378,11 @@ static void ask_split(question *q)
                       is_cut ? ", a cut is inside a definition" : "");
     }
     if (!n_seen)
-        say(q, "unknown", q->t->path ? "nothing of it was shown" : "nothing was shown");
+        add_sentence(q, "unknown", q->t->path ? "nothing of it was shown" : "nothing was shown");
     else
-        say(q, n_cut ? "yes" : "no", "%zu of %zu pieces stand in more than one part, %zu were cut inside a definition",
-            n_many, n_seen, n_cut);
+        add_sentence(q, n_cut ? "yes" : "no",
+                     "%zu of %zu pieces stand in more than one part, %zu were cut inside a definition", n_many, n_seen,
+                     n_cut);
 }
 
 /* ---- 7: vendored ---- */
@@ -403,9 +408,9 @@ static void ask_vendored(question *q)
         const json_t *candidate = NULL;
         uint32_t of = myth_file_kinds(q->t->path, false, false);
         kinds_text(kinds, sizeof(kinds), of);
-        say(q, of & hiding_kinds ? "yes" : "no", "by its path it is %s", kinds[0] ? kinds : "source");
+        add_sentence(q, of & hiding_kinds ? "yes" : "no", "by its path it is %s", kinds[0] ? kinds : "source");
         if (rank_of(q, &candidate) && (factor = json_object_get(json_object_get(candidate, "parts"), "kind")) != NULL)
-            say(q, NULL, "which counted %.2f times in the search", json_number_value(factor));
+            add_sentence(q, NULL, "which counted %.2f times in the search", json_number_value(factor));
         return;
     }
     json_array_foreach(LIST(q, "pieces"), i, p)
@@ -430,7 +435,8 @@ static void ask_vendored(question *q)
         place_of(place, sizeof(place), myth_doc_text(c, "path"), c);
         add_place(q, "%s: below the cut, counted %.2f times as %s", place, json_number_value(factor), kinds);
     }
-    say(q, n_hiding || n_lowered ? "yes" : "no",
+    add_sentence(
+        q, n_hiding || n_lowered ? "yes" : "no",
         "%zu of %zu pieces shown are of tests, examples, copies or generated files; %zu such places were ranked down "
         "and not shown",
         n_hiding, n_shown, n_lowered);

@@ -1,4 +1,5 @@
-/* material.c - two tables that only grow: sources, each a block of its own so that it stays where it is, and pieces. */
+/* material.c - keeps sources and pieces in two tables that only grow. Each source has an allocation of its own, so that
+ * pointers to it stay valid. */
 #include "material.h"
 
 #include "engine/base/map.h"
@@ -24,13 +25,13 @@ typedef struct {
 } record;
 
 struct myth_material {
-    myth_mem *own, *mem; /* of the tables; of what is added now */
+    myth_mem *own, *mem; /* own: ledger of the tables; mem: ledger of what is added now */
     char *root;
     entry **entry;
     uint32_t n_entry, cap_entry;
     record *record;
     uint32_t n_record, cap_record;
-    uint32_t sealed;                /* pieces before it join nothing any more */
+    uint32_t sealed;                /* new lines never join a piece before this one */
     uint32_t own_record, own_entry; /* pieces and files before the first seal */
     bool is_sealed;
 };
@@ -79,9 +80,9 @@ void myth_material_close(myth_material *m)
     myth_free(m->own, m);
 }
 
-/* Room for `extra` more rows of a table. */
-static myth_status grow(const myth_material *m, void **table, uint32_t n, uint32_t *cap, size_t size, uint32_t extra,
-                        myth_error *err)
+/* Makes room in a table for `extra` more rows. */
+static myth_status grow_table(const myth_material *m, void **table, uint32_t n, uint32_t *cap, size_t size,
+                              uint32_t extra, myth_error *err)
 {
     if (n + extra <= *cap)
         return MYTH_OK;
@@ -104,8 +105,9 @@ myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err)
     m->sealed = m->n_record;
     if (m->is_sealed)
         return MYTH_OK;
-    MYTH_TRY(grow(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), MYTH_SEALED_SOURCES, err));
-    MYTH_TRY(grow(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), MYTH_SEALED_PIECES, err));
+    MYTH_TRY(grow_table(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), MYTH_SEALED_SOURCES, err));
+    MYTH_TRY(
+        grow_table(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), MYTH_SEALED_PIECES, err));
     m->cap_entry = m->n_entry + MYTH_SEALED_SOURCES;
     m->cap_record = m->n_record + MYTH_SEALED_PIECES;
     m->own_record = m->n_record;
@@ -144,11 +146,11 @@ static bool find_source(const myth_material *m, uint32_t *source, const char *pa
     return false;
 }
 
-/* Takes bytes, which are booked in m->mem, also when it fails. */
+/* Becomes the owner of bytes, which are booked in m->mem, even when it fails. */
 static myth_status take_source(myth_material *m, uint32_t *source, const char *path, unsigned char *bytes, size_t len,
                                myth_error *err)
 {
-    myth_status st = grow(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), 1, err);
+    myth_status st = grow_table(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), 1, err);
     entry *e = st == MYTH_OK ? myth_alloc(m->mem, MYTH_MEM_STAGING, "material", sizeof(*e)) : NULL;
     if (!e) {
         myth_free(m->mem, bytes);
@@ -182,7 +184,7 @@ myth_status myth_material_put(myth_material *m, uint32_t *source, const char *pa
     return take_source(m, source, path, copy, len, err);
 }
 
-/* The file that path names below root; a path that leaves it, or could, is as if it were not there. */
+/* Finds the file that path names below root. A path that leads out of root, or might, counts as not found. */
 static myth_status locate(const myth_material *m, char full[PATH_MAX], const char *path, myth_error *err)
 {
     char joined[PATH_MAX], root[PATH_MAX];
@@ -233,7 +235,7 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
     size_t n_symbol = piece->symbol ? strlen(piece->symbol) + 1 : 0, n_why = piece->why ? strlen(piece->why) + 1 : 0;
     if (m->n_record == MYTH_PIECE_MAX)
         return myth_fail(err, MYTH_ELIMIT, "more than %d pieces; inspect less at once", (int)MYTH_PIECE_MAX);
-    myth_status st = grow(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), 1, err);
+    myth_status st = grow_table(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), 1, err);
     if (st != MYTH_OK)
         return st;
     record r = {.p = *piece, .mem = m->mem};
@@ -249,8 +251,8 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
     return MYTH_OK;
 }
 
-/* The piece that holds line n of the same file and role; NULL when none does, and then *next is where the nearest one
- * behind begins. */
+/* Returns the piece of the same file and role that has line n. NULL when there is none; then *next is the first line of
+ * the nearest such piece after n. */
 static record *holder(const myth_material *m, const myth_piece *like, uint32_t n, uint32_t *next)
 {
     *next = UINT32_MAX;
@@ -266,8 +268,8 @@ static record *holder(const myth_material *m, const myth_piece *like, uint32_t n
     return NULL;
 }
 
-/* Lines first..last are held by none: they go to a piece beside them that the new one overlaps or is of one definition
- * with, else become one. */
+/* Adds lines first..last, which no piece has yet. They extend the piece next to them when the new piece overlaps it or
+ * belongs to the same definition; otherwise they become a piece. */
 static myth_status fill_gap(myth_material *m, const myth_piece *piece, uint32_t a, uint32_t b, uint32_t first,
                             uint32_t last, myth_error *err)
 {

@@ -1,4 +1,5 @@
-/* nearby.c - a path from a request to a file that may be read, a name in it to lines. */
+/* nearby.c - answers requests without an index: finds the file of a request's path, if it may be read, and in it the
+ * lines of the request's name. */
 #include "nearby.h"
 
 #include "frontend/cli/args.h"
@@ -15,8 +16,8 @@ enum { ENTRIES_MAX = 1024, NAMES_MAX = 512 };
 
 struct myth_nearby {
     myth_mem *mem;
-    char folder[PATH_MAX];               /* of the inspected file, as given; "" = the current one */
-    char path[PATH_MAX], real[PATH_MAX]; /* of the file itself: as given, and resolved; "" = none */
+    char folder[PATH_MAX];               /* the inspected file's folder, as given; "" = the current one */
+    char path[PATH_MAX], real[PATH_MAX]; /* the file's path as given, and resolved; "" = none */
     char border[2][PATH_MAX];            /* real paths; "" = none                                 */
     char worker[PATH_MAX];
 };
@@ -69,8 +70,8 @@ void myth_nearby_close(myth_nearby *n)
     myth_mem_close(mem);
 }
 
-/* A regular file inside a border; the words of a request never leave it. The inspected file keeps its name, however it
- * is reached. */
+/* Whether path is a regular file below one of the borders, which requests must not leave. When it is the inspected
+ * file, path becomes the name by which that file was given. */
 static bool may_read(const myth_nearby *n, char path[PATH_MAX])
 {
     char real[PATH_MAX];
@@ -144,8 +145,8 @@ static bool find_file(const myth_nearby *n, char found[PATH_MAX], const char *pa
 
 /* ---- names ---- */
 
-static uint32_t add(myth_material *m, uint32_t of, uint32_t source, uint32_t first, uint32_t last, const char *symbol,
-                    const char *why)
+static uint32_t add_lines(myth_material *m, uint32_t of, uint32_t source, uint32_t first, uint32_t last,
+                          const char *symbol, const char *why)
 {
     return myth_material_add(
                m, NULL,
@@ -158,7 +159,7 @@ static bool is_word_byte(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
 }
 
-/* The first line that holds name as a word, 0 = none. */
+/* Returns the number of the first line that contains name as a word; 0 when there is none. */
 static uint32_t line_with(const myth_source *src, const char *name)
 {
     size_t n = strlen(name);
@@ -172,7 +173,7 @@ static uint32_t line_with(const myth_source *src, const char *name)
     return 0;
 }
 
-/* "Type.method" or "name" is that definition. */
+/* Whether the wanted name, "Type.method" or "name", names this definition. */
 static bool is_named(const myth_chunks *c, const myth_symbol *s, const char *wanted)
 {
     const char *dot = strrchr(wanted, '.'), *parent = c->names + s->parent;
@@ -191,7 +192,8 @@ static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_m
     for (uint32_t i = 0; i < c->n_symbol && n_added < MYTH_NEARBY_MATCHES; i++) {
         const myth_symbol *s = &c->symbol[i];
         if (is_named(c, s, wanted))
-            n_added += add(m, of, source, s->line0, s->line1, c->names + s->name, "definition that was asked for");
+            n_added +=
+                add_lines(m, of, source, s->line0, s->line1, c->names + s->name, "definition that was asked for");
         else if (n_name < NAMES_MAX)
             list[n_name++] = c->names + s->name;
     }
@@ -216,8 +218,8 @@ static uint32_t add_symbol(myth_nearby *n, const char *wanted, myth_material *m,
     myth_chunks_free(&chunks, n->mem);
     myth_chunker_close(chunker);
     if (!n_added && (line = line_with(src, dot ? dot + 1 : wanted)) != 0)
-        n_added = add(m, of, source, line > MYTH_NEARBY_AROUND ? line - MYTH_NEARBY_AROUND : 1,
-                      line + MYTH_NEARBY_AROUND, NULL, "holds the name that was asked for");
+        n_added = add_lines(m, of, source, line > MYTH_NEARBY_AROUND ? line - MYTH_NEARBY_AROUND : 1,
+                            line + MYTH_NEARBY_AROUND, NULL, "holds the name that was asked for");
     return n_added;
 }
 
@@ -237,5 +239,5 @@ uint32_t myth_nearby_context(myth_nearby *n, const char *request, myth_material 
         return 0;
     if (mark && mark[2])
         return add_symbol(n, mark + 2, m, of, source, near, near_cap);
-    return src->n_line ? add(m, of, source, 1, src->n_line, NULL, "file that was asked for") : 0;
+    return src->n_line ? add_lines(m, of, source, 1, src->n_line, NULL, "file that was asked for") : 0;
 }

@@ -1,5 +1,5 @@
-/* parts.c - one walk over the subjects that opens and closes parts, one over the parts that fills what they have left.
- */
+/* parts.c - packs pieces into parts. A first walk puts the subjects into parts, each with some of its context; a second
+ * one fills the room that is left in each part with more context. */
 #include "parts.h"
 
 #include "split.h"
@@ -12,11 +12,11 @@ typedef struct {
     const myth_material *m;
     const myth_parts_opts *o;
     myth_parts *p;
-    uint32_t used, context_used, n_block; /* of the part at work, the last one */
+    uint32_t used, context_used, n_block; /* about the current part, which is the last one */
     uint32_t *part_used;                  /* [max_part] */
-    uint8_t *border;                      /* of source border_of */
+    uint8_t *border;                      /* the borders of source border_of */
     uint32_t border_of;
-    bool *is_shown; /* [n_piece] context pieces that stand somewhere */
+    bool *is_shown; /* [n_piece]: whether a piece of context is in a part */
     myth_error *err;
 } packer;
 
@@ -24,8 +24,8 @@ typedef struct {
 
 static bool is_solid(const myth_source *src, uint32_t first, uint32_t last) { return src->line[first - 1].next < last; }
 
-/* Line n is held by one of the blocks or subjects: returns the last line that the same one holds, else 0; then *next is
- * the first line behind n that may be held. */
+/* When one of the blocks (or, with beside_subjects, of the subjects) has line n, returns its last line. Otherwise
+ * returns 0, and *next is the first line after n where one of them begins. */
 static uint32_t held_to(const myth_material *m, const myth_source *src, uint32_t source, bool beside_subjects,
                         const myth_block *shown, uint32_t n_shown, uint32_t n, uint32_t *next)
 {
@@ -86,7 +86,7 @@ static myth_status new_part(packer *w)
     return MYTH_OK;
 }
 
-static myth_status put(packer *w, uint32_t part, uint32_t piece, const myth_block *b, uint32_t cost)
+static myth_status put_row(packer *w, uint32_t part, uint32_t piece, const myth_block *b, uint32_t cost)
 {
     myth_parts *p = w->p;
     if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_STAGING, "parts", &p->row, p->n_row, &p->cap_row))
@@ -99,7 +99,7 @@ static myth_status put_now(packer *w, uint32_t piece, const myth_block *b, uint3
 {
     w->used += cost;
     w->n_block++;
-    return put(w, w->p->n_part - 1, piece, b, cost);
+    return put_row(w, w->p->n_part - 1, piece, b, cost);
 }
 
 /* ---- subjects ---- */
@@ -131,8 +131,8 @@ static myth_status load_borders(packer *w, uint32_t source)
     return myth_split_borders(&w->border, w->p->mem, w->o->worker_path, myth_material_of(w->m, source), w->err);
 }
 
-/* A block that is longer than a part: as much of it as a part holds, in a part of its own. *b becomes the rest, *cost
- * about what it costs. */
+/* Cuts a block that is longer than a part: as much of it as fits goes into a part of its own. *b becomes the rest, and
+ * *cost an estimate of its cost. */
 static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *cost)
 {
     myth_status st;
@@ -166,7 +166,7 @@ static myth_status put_subject(packer *w, uint32_t i)
     myth_status st = MYTH_OK;
     uint32_t cost = 0;
     do {
-        if (cost / 2 <= w->o->soft) /* what is far too long need not be counted anew for each cut */
+        if (cost / 2 <= w->o->soft) /* far too long anyway: the estimate will do */
             MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
         if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
             MYTH_TRY(put_cut(w, i, &b, &cost));
@@ -185,8 +185,8 @@ fail:
 
 /* ---- context ---- */
 
-/* Shows what is left of context piece i in a part whose blocks are shown, when it costs at most `most` and blocks are
- * left. */
+/* Adds to the part those lines of context piece i that its blocks `shown` do not have, if they cost at most `most` and
+ * the part may have that many blocks more. */
 static myth_status put_context(packer *w, uint32_t part, uint32_t i, const myth_block *shown, uint32_t n_shown,
                                uint32_t most, uint32_t *cost)
 {
@@ -206,13 +206,13 @@ static myth_status put_context(packer *w, uint32_t part, uint32_t i, const myth_
         return MYTH_OK;
     }
     for (uint32_t k = 0; k < n; k++)
-        if ((st = put(w, part, i, &rest[k], each[k])) != MYTH_OK)
+        if ((st = put_row(w, part, i, &rest[k], each[k])) != MYTH_OK)
             return st;
     w->is_shown[i] = true;
     return MYTH_OK;
 }
 
-/* Blocks of a part among row[from ..). */
+/* Lists the blocks of a part among the rows from `from` on. */
 static uint32_t blocks_of(const packer *w, uint32_t part, uint32_t from, myth_block shown[MYTH_BLOCK_MAX])
 {
     uint32_t n = 0;
@@ -228,7 +228,7 @@ static bool is_context_of(const packer *w, uint32_t i, uint32_t subject)
     return !p->is_subject && p->of == subject;
 }
 
-/* Behind a subject, into the part at work. */
+/* Adds the context of a subject to the current part, after the subject. */
 static myth_status put_contexts(packer *w, uint32_t subject, uint32_t part_from)
 {
     myth_block shown[MYTH_BLOCK_MAX];
@@ -247,7 +247,7 @@ static myth_status put_contexts(packer *w, uint32_t subject, uint32_t part_from)
     return MYTH_OK;
 }
 
-/* What a part has left goes to the context of its subjects that it does not show. */
+/* Fills the room that is left in a part with context of its subjects that it does not show yet. */
 static myth_status fill_part(packer *w, uint32_t part, uint32_t from, uint32_t to)
 {
     myth_block shown[MYTH_BLOCK_MAX];

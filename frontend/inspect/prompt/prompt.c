@@ -1,4 +1,5 @@
-/* prompt.c - the layouts as tables of literals; the hash runs over the same tables, so no literal can change unseen. */
+/* prompt.c - writes prompts from tables of literals. The layout's hash covers the same tables, so that it changes with
+ * every literal. */
 #include "prompt.h"
 
 #include "engine/base/hash.h"
@@ -119,25 +120,25 @@ void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style styl
 
 const char *myth_prompt_system(myth_prompt_style style) { return styles[style].literal[RULES]; }
 
-/* Writes what fits, counts everything. */
+/* Writes what fits into the buffer, and counts all bytes. */
 typedef struct {
     char *dst;
     size_t cap, len;
 } sink;
 
-static void put(sink *s, const char *text, size_t n)
+static void put_bytes(sink *s, const char *text, size_t n)
 {
     if (s->len < s->cap)
         memcpy(s->dst + s->len, text, n < s->cap - s->len ? n : s->cap - s->len);
     s->len += n;
 }
 
-static void put_text(sink *s, const char *text) { put(s, text, strlen(text)); }
+static void put_text(sink *s, const char *text) { put_bytes(s, text, strlen(text)); }
 
 static void put_number(sink *s, uint32_t v)
 {
     char d[12];
-    put(s, d, (size_t)snprintf(d, sizeof(d), "%u", v));
+    put_bytes(s, d, (size_t)snprintf(d, sizeof(d), "%u", v));
 }
 
 /* A block ends only where the builder ends it. */
@@ -160,7 +161,7 @@ static void put_data(sink *s, const unsigned char *p, size_t n, spell_fn *spell)
         s->len += spell(left ? s->dst + s->len : NULL, left, p + from, i - from);
         from = i;
         if (cut) {
-            put(s, "<\\", 2);
+            put_bytes(s, "<\\", 2);
             from = ++i; /* "<" is written, "/file" follows as it is */
         }
     }
@@ -183,7 +184,7 @@ static void put_block(sink *s, const char *const *l, const myth_block *b)
         put_number(s, n);
         put_text(s, l[LINE]);
         put_data(s, b->src->bytes + line->off, line->len, myth_spell_lossy);
-        put(s, "\n", 1);
+        put_bytes(s, "\n", 1);
     }
     put_text(s, l[BLOCK_CLOSE]);
 }
@@ -285,7 +286,7 @@ size_t myth_prompt_text(char *dst, size_t cap, const myth_tokenizer *t, const in
     for (size_t i = 0; i < n_ids; i++) {
         if (myth_tokenizer_is_control(t, ids[i])) {
             myth_str piece = myth_tokenizer_piece(t, ids[i]);
-            put(&s, piece.text, piece.len);
+            put_bytes(&s, piece.text, piece.len);
             continue;
         }
         size_t left = s.len < s.cap ? s.cap - s.len : 0;

@@ -45,7 +45,7 @@ static int spell_one(char dst[6], const unsigned char *src, size_t n, int *used,
     }
 }
 
-static void put(char *dst, size_t cap, size_t at, const char *src, int n)
+static void put_capped(char *dst, size_t cap, size_t at, const char *src, int n)
 {
     for (int i = 0; i < n && at + (size_t)i < cap; i++)
         dst[at + (size_t)i] = src[i];
@@ -58,7 +58,7 @@ size_t myth_spell(char *dst, size_t cap, const void *src, size_t len)
     char one[6];
     for (size_t i = 0; i < len; i += (size_t)used) {
         int n = spell_one(one, (const unsigned char *)src + i, len - i, &used, &shown);
-        put(dst, cap, at, one, n);
+        put_capped(dst, cap, at, one, n);
         at += (size_t)n;
     }
     return at;
@@ -71,7 +71,7 @@ size_t myth_spell_lossy(char *dst, size_t cap, const void *src, size_t len)
     char one[4];
     for (size_t i = 0; i < len; i += (size_t)used) {
         int n = show_one(one, (const unsigned char *)src + i, len - i, &used);
-        put(dst, cap, at, one, n);
+        put_capped(dst, cap, at, one, n);
         at += (size_t)n;
     }
     return at;
@@ -96,7 +96,7 @@ void myth_line_trim(const myth_source *s, uint32_t idx, uint32_t *off, uint32_t 
     trim(s->bytes, off, len);
 }
 
-/* The line that starts at off; *next is where the one after it starts. */
+/* Returns the line that starts at off; *next is the start of the line after it. */
 static uint32_t line_len(const unsigned char *bytes, uint32_t size, uint32_t off, uint32_t *next)
 {
     const unsigned char *end = memchr(bytes + off, '\n', size - off);

@@ -1,4 +1,4 @@
-/* redact.c - secrets of files, remembered; texts with the secrets taken out. */
+/* redact.c - remembers the secrets of files, and passes on texts with their secrets replaced. */
 #include "redact.h"
 #include "engine/base/hash.h"
 
@@ -129,7 +129,7 @@ static bool is_secret(const myth_redactor *r, const char *run, size_t len)
     return false;
 }
 
-/* The next run from `from` on that stands in a secret of the files. */
+/* Finds the next run of bytes, from `from` on, that is part of a secret of the files. */
 static bool next_known(myth_secret *out, const myth_redactor *r, const char *text, size_t len, size_t from)
 {
     if (!r || !r->has_seen)
@@ -223,7 +223,7 @@ void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t 
     }
     uint32_t at = off, end = off + len, lo = 0, hi = r->file[i].n_secret;
     const myth_secret *list = r->file[i].secret;
-    while (lo < hi) { /* the first that ends behind off */
+    while (lo < hi) { /* find the first that ends after off */
         uint32_t mid = (lo + hi) / 2;
         if (list[mid].off + list[mid].len <= off)
             lo = mid + 1;

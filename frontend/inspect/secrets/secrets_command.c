@@ -1,4 +1,4 @@
-/* secrets_command.c - passwords on a command line: the value of a flag which that command takes for one.
+/* secrets_command.c - finds passwords on a command line: values of flags that the command uses for passwords.
  *
  * Form     "-pX" behind mysql, "-u user:X" behind curl, "-passin pass:X" behind openssl: rows of the table
  * Bounds   the command stands at most BACK bytes before its flag, on the same line or one continued by a backslash,
@@ -18,7 +18,7 @@ static const struct {
     const char *commands; /* words with | between; "docker login": both words stand before the flag */
     const char *flag;
     value_place place;
-    char separator; /* the secret begins behind it; 0 = the whole value is one */
+    char separator; /* the secret begins after it; 0 = the whole value is the secret */
 } flags[] = {
     {"mysql|mysqldump|mysqladmin|mysqlimport|mysqlshow|mysqlcheck|mariadb|mariadb-dump|mariadb-admin", "-p", ATTACHED,
      0},
@@ -49,7 +49,7 @@ static const struct {
     {"xfreerdp|wfreerdp", "/p:", ATTACHED, 0},
 };
 
-/* The start of the command that text[i] is part of. */
+/* Returns the start of the command that text[i] belongs to. */
 static size_t command_start(text t, size_t i)
 {
     const size_t stop = i > BACK ? i - BACK : 0;
@@ -80,7 +80,7 @@ static void read_words(words *w, text t, size_t i)
     }
 }
 
-/* One of the commands, with | between them, is among the words. */
+/* Whether one of the commands, a list with | between them, is among the words. */
 static bool has_command(const words *w, text t, const char *commands)
 {
     for (const char *c = commands; *c; c += strcspn(c, "|") + (c[strcspn(c, "|")] == '|')) {
@@ -107,7 +107,7 @@ static bool read_value(text t, size_t at, size_t *from, size_t *n)
     return *n > 0;
 }
 
-/* What stands for a value: a variable, a place to fill in, the word itself. */
+/* Whether the value only stands in for a secret: a variable, a placeholder, or a word such as "pass". */
 static bool stands_for_one(const char *p, size_t n)
 {
     static const char *const word[] = {"pass", "pw", "pwd", "user", "xxx", "yyy", "test", "changeme", "changeit"};
@@ -117,7 +117,7 @@ static bool stands_for_one(const char *p, size_t n)
     return n < 2 || p[0] == '-' || p[0] == '[' || p[0] == '*' || is_blank_value(p, n);
 }
 
-static bool take(myth_secret *out, text t, size_t at, value_place place, char separator)
+static bool take_value(myth_secret *out, text t, size_t at, value_place place, char separator)
 {
     size_t from, n, skip = 0;
     if (place == NEXT || (place == EITHER && at < t.n && (is_space(t.p[at]) || t.p[at] == '='))) {
@@ -176,7 +176,7 @@ bool myth_secret_find_flag(myth_secret *out, const char *bytes, size_t len, size
             read_words(&w, t, i);
         is_read = true;
         if (has_command(&w, t, flags[k].commands) &&
-            take(out, t, i + strlen(flags[k].flag), flags[k].place, flags[k].separator))
+            take_value(out, t, i + strlen(flags[k].flag), flags[k].place, flags[k].separator))
             return true;
     }
     if (t.p[i] == '-' && i + 1 < t.n && (t.p[i + 1] == 'b' || t.p[i + 1] == 'c')) {
