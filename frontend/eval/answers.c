@@ -40,7 +40,7 @@ static bool is_near(const myth_planted *d, const json_t *finding)
     return (json_int_t)d->line + NEAR >= first && (json_int_t)d->line <= last + NEAR;
 }
 
-/* The defect that a finding is about: the first not found yet, among [from, to). */
+/* Returns the defect that a finding is about: the first of [from, to) that fits and was not found yet. */
 static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *finding, bool *is_found)
 {
     const char *rule = json_string_value(json_object_get(finding, "rule")),
@@ -63,7 +63,7 @@ uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const
     return n;
 }
 
-/* "path::symbol" names something that is there. */
+/* Whether "path::symbol" names something that exists. */
 static bool is_resolved(const char *tree, const char *request)
 {
     char path[MYTH_EVAL_PATH], name[512], *text = NULL;
@@ -101,8 +101,7 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
     a->n_matched += n_matched;
     a->n_finding += n_finding;
     a->n_dropped += (uint32_t)json_integer_value(json_object_get(report, "dropped_findings"));
-    const json_t *asked =
-        json_object_get(report, "context_requests"); /* with what became of each, where rounds are run */
+    const json_t *asked = json_object_get(report, "context_requests"); /* each with its result, when rounds were run */
     json_array_foreach((json_t *)asked, i, row)
     {
         const char *result = json_string_value(json_object_get(row, "result"));

@@ -1,4 +1,4 @@
-/* cmd_eval.c - how good are search and the inspector? Measured on questions with known answers. */
+/* cmd_eval.c - the command `eval`: measures search and the inspector on questions with known answers. */
 #include "eval.h"
 
 #include "retrieval/retrieval.h"
@@ -76,7 +76,7 @@ static int run_eval(myth_cli *cli, const void *opts)
     for (int i = 0; i < o->against.n; i++)
         if (strchr(o->against.item[i], '='))
             MYTH_TRY(myth_search_check(&(myth_search_opts){.weights = o->against.item[i]}, &err));
-    if (o->gate) { /* read before hours of work that it is to judge, though judged after them */
+    if (o->gate) { /* read now, so that a mistake in it shows before hours of work, not after */
         json_t *floors;
         MYTH_TRY(myth_eval_json(&floors, o->gate, &err));
         json_decref(floors);

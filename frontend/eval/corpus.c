@@ -21,13 +21,13 @@ enum {
     PIECE_MAX_BYTES = 3 * MYTH_CHUNK_BYTES, /* where it ends at any line */
     ROW_BYTES = PIECE_MAX_BYTES,            /* a row up to this stays whole */
     NAMES_BYTES = 4096,                     /* read off a piece */
-    SYMBOL_MAX = 64,                        /* pieces that define a name: more are not looked at */
-    BATCH = 64,                             /* pieces that wait for the embedder */
+    SYMBOL_MAX = 64,                        /* a name that more pieces define is not looked up */
+    BATCH = 64,                             /* pieces that are embedded at once */
     ROW_MAX = 1 << 28
 };
 
 typedef struct {
-    char *id; /* one block: id, zero, path, zero */
+    char *id; /* one allocation: id, zero, path, zero */
     const char *path;
     uint32_t n_id, kinds;
     bool is_number;
@@ -38,9 +38,9 @@ struct myth_corpus {
     sqlite3 *db;
     sqlite3_stmt *insert, *insert_symbol, *find_symbol;
     corpus_row *row;
-    uint32_t *row_of; /* of a piece: fts row id - 1 */
+    uint32_t *row_of; /* row of a piece; its index is the fts row id - 1 */
     uint32_t n_row, cap_row, n_piece, cap_piece;
-    bool is_read; /* the first search has been */
+    bool is_read; /* the first search was run */
     const myth_text_embedder *embedder;
     float *vector; /* [n_piece][dim], of the pieces before those that wait */
     uint32_t cap_vector, n_wait;
@@ -129,7 +129,7 @@ static myth_status grow_list(myth_corpus *c, void **list, uint32_t *cap, uint32_
     return MYTH_OK;
 }
 
-/* The pieces that wait get their vectors. */
+/* Embeds the pieces that wait for their vectors. */
 static myth_status embed_waiting(myth_corpus *c, myth_error *err)
 {
     myth_embedder_text text[BATCH];
@@ -144,7 +144,7 @@ static myth_status embed_waiting(myth_corpus *c, myth_error *err)
     return st;
 }
 
-/* The last piece added waits for its vector. */
+/* Adds the last piece to those that wait for their vectors. */
 static myth_status wait_for_vector(myth_corpus *c, const char *text, size_t n, myth_error *err)
 {
     myth_status st =
@@ -339,7 +339,7 @@ static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, con
     return MYTH_OK;
 }
 
-/* The nearest pieces become candidates; then words and nearness of all are one match. */
+/* Adds the pieces with the nearest vectors to the candidates, then ranks all by words and vectors together. */
 static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_t n, uint32_t rows, double share,
                                myth_error *err)
 {
@@ -395,7 +395,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
     myth_error why = {0};
     st = myth_query_parse(&q, c->mem, query, n, &w, &why);
     if (st == MYTH_EARG)
-        return MYTH_OK; /* no word in it */
+        return MYTH_OK; /* the query has no word */
     if (st != MYTH_OK)
         return myth_fail(err, why.code, "%s", why.msg);
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;

@@ -1,4 +1,4 @@
-/* cosqa.c - web questions to functions: the batch mode of `search`. */
+/* cosqa.c - asks the web questions of CoSQA about its functions, with the batch mode of `search`. */
 #include "eval.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static myth_status put_line(FILE *f, const char *id, const char *text)
     return rc == 0 && putc('\n', f) != EOF ? MYTH_OK : MYTH_EIO;
 }
 
-/* The corpus as search takes it. */
+/* Writes the corpus in the form that search reads. */
 static myth_status write_corpus(const char *path, const char *from, myth_error *err)
 {
     json_t *map, *id;

@@ -24,7 +24,7 @@ static bool is_first(const uint32_t *item, uint32_t i)
     return true;
 }
 
-/* The documents of the list: `gain` of each wanted one by its place, from 1, among the first k. */
+/* Sums `gain` over the wanted documents among the first k of the list; it gets the document's place, from 1. */
 static double sum_documents(const uint32_t *item, uint32_t n_item, uint32_t n_gold, uint32_t k,
                             double (*gain)(uint32_t place), bool only_first)
 {

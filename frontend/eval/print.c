@@ -1,4 +1,4 @@
-/* print.c - what an evaluation says: tables for people, one JSON document for programs. */
+/* print.c - prints the results of an evaluation: tables for people, or one JSON document for programs. */
 #include "eval.h"
 #include "frontend/cli/json_out.h"
 
@@ -129,7 +129,7 @@ static void put_row(myth_json_out *j, const myth_eval *ev, uint32_t config, uint
         myth_jout_key_f64(j, myth_measure_name(name, &ev->measure[m]), myth_eval_row(ev, config, task)[m]);
 }
 
-/* Of each task what the first configuration has; under "against" what the others have, in their order. */
+/* Writes for each task the measures of the first configuration, and under "against" those of the others, in order. */
 static void put_tasks(myth_json_out *j, const myth_eval *ev)
 {
     myth_jout_key(j, "tasks");

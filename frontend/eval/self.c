@@ -48,7 +48,7 @@ static bool read_some(int fd, char *dst, size_t cap, size_t *n)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Reads both streams until they end. */
+/* Reads the command's output and error streams until both end. */
 static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, const myth_self *self,
                          myth_error *err)
 {
@@ -148,7 +148,7 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
     out_pipe[1] = err_pipe[1] = -1;
     st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], self, err);
     if (st != MYTH_OK)
-        kill(pid, SIGKILL); /* what it writes is in a folder that goes, too */
+        kill(pid, SIGKILL); /* safe: it only writes into a folder that is removed, too */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (st == MYTH_OK)

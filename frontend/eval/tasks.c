@@ -29,7 +29,7 @@ myth_status myth_eval_json(json_t **out, const char *path, myth_error *err)
     return *out ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "%s:%d: %.120s", path, e.line, e.text);
 }
 
-/* An array with the kept lines of a file; blank lines do not count. */
+/* Reads the lines of a file, or every `every`-th of them, into an array; blank lines do not count. */
 static myth_status read_lines(json_t **out, const char *path, uint32_t every, myth_error *err)
 {
     FILE *f;

@@ -1,4 +1,5 @@
-/* runlog.c - begins and ends a run's record, and what it takes in one line: texts, counts, stages. Form: runlog.h. */
+/* runlog.c - begins and ends a run's record, and records what needs only a line: texts, counts, stages. runlog.h has
+ * the form. */
 #include "runlog.h"
 
 #include "runlog_record.h"

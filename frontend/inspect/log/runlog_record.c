@@ -95,7 +95,7 @@ double myth_record_seconds(const struct timespec *t)
 
 /* ---- saving ---- */
 
-/* A command line that was redacted says something else than the one that ran. */
+/* Whether the command line had a secret: its redacted form is not the command that ran. */
 static bool has_secret_in_command(const myth_runlog *log)
 {
     static const char *const key[] = {"args", "options"};
@@ -108,7 +108,7 @@ static bool has_secret_in_command(const myth_runlog *log)
     return changed;
 }
 
-/* The arguments, for lists. */
+/* Writes the arguments in one line, for lists of runs. */
 static void subject_of(myth_redacted *b, const myth_runlog *log)
 {
     for (int i = 0; i < log->cli->n_arg; i++) {

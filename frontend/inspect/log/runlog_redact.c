@@ -1,4 +1,4 @@
-/* runlog_redact.c - texts and documents of the run log, secrets named. */
+/* runlog_redact.c - replaces secrets in the texts and documents of the run log. */
 #include "runlog_redact.h"
 
 #include <stdio.h>
@@ -48,16 +48,16 @@ void myth_redacted_add_path(myth_redacted *b, const char *path) { append(b, path
 
 /* ---- prompts ---- */
 
-/* Where a walk over the text of a prompt stands in the blocks. */
+/* Which block and line a walk over the text of a prompt has reached. */
 typedef struct {
     const myth_block *block;
-    uint32_t n_block, idx, line; /* the block of the last header, the line that comes next; 0 = in no block */
+    uint32_t n_block, idx, line; /* idx: block of the last header; line: the next line of code, 0 = outside of blocks */
     bool has_header;
 } place;
 
 static bool is_header(const char *line, size_t len) { return len > 12 && !memcmp(line, "<file path=\"", 12); }
 
-/* The bytes of `line` behind its number when it is the line that comes next; NULL when it is not. */
+/* Returns the code after the line's number, if it is the line that must come next; otherwise NULL. */
 static const char *code_of(place *p, const char *line, size_t len)
 {
     char number[16];
@@ -133,7 +133,7 @@ static bool is_of_secret(const myth_redactor *r, const char *evidence, size_t le
     return false;
 }
 
-/* Length of a JSON string's inside. */
+/* Returns the length of a JSON string up to its closing quote. */
 static size_t string_len(const char *p, size_t n)
 {
     size_t i = 0;

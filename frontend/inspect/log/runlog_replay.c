@@ -212,7 +212,8 @@ static bool make_words(words *w, const replay *r, const char *log_path)
     return !w->has_failed;
 }
 
-/* What the environment and the configuration file say now is not what they said then: the flags say that. */
+/* Clears the settings of the environment and of the configuration file: they may have changed since, and the flags
+ * already name the recorded values. */
 static void clear_environment(const json_t *options)
 {
     const json_t *o;
@@ -385,7 +386,7 @@ static void remove_folder(const char *dir)
     rmdir(dir);
 }
 
-/* Runs the command with a log of its own and compares; reasons or *diff say how it went. */
+/* Runs the command with a log of its own and compares the two runs; the result is in the reasons, or in *diff. */
 static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, const char *dir,
                           myth_error *err)
 {

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* "disk" when the file under root is still what was read: then a replay can read it there. */
+/* Returns "disk" when the file below root still has the bytes that were read, so that a replay can read them there. */
 static const char *origin_of(const myth_runlog *log, const myth_source *src, const char *hash)
 {
     char path[PATH_MAX], now[72];
@@ -43,7 +43,7 @@ static void put_files(myth_runlog *log)
     myth_record_set(log, log->doc, "files", files);
 }
 
-/* Columns before the text of a line that is not blank. */
+/* Returns the columns of white space before the text of a line that is not blank. */
 static uint32_t indent_of(const myth_source *src, uint32_t idx)
 {
     uint32_t n = 0;
@@ -56,8 +56,8 @@ static bool closes(const myth_source *src, uint32_t idx)
     return strchr("})]", src->bytes[src->line[idx].off + indent_of(src, idx)]) != NULL;
 }
 
-/* Whether what follows line `last` goes on inside the definition that it is in, as the indentation tells: what begins
- * at the margin does not, nor what comes behind a blank line and further out, or behind the end of a block. */
+/* Whether the lines after `last` still belong to the same definition, as far as the indentation shows. They do not when
+ * they begin at the margin, or are indented less after a blank line, or follow the end of a block. */
 static bool is_cut_inside(const myth_source *src, uint32_t last)
 {
     uint32_t before = last, next = last;
