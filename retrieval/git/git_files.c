@@ -315,6 +315,20 @@ myth_status myth_git_check_settings(myth_mem *mem, const char *path, myth_error 
     return check_settings(mem, path, 0, &n_file, err);
 }
 
+myth_status myth_git_check_user(myth_mem *mem, myth_error *err)
+{
+    const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+    char path[PATH_MAX];
+    myth_status st = myth_git_check_settings(mem, "/etc/gitconfig", err);
+    if (st == MYTH_OK && xdg && xdg[0] && join(path, xdg, strlen(xdg), "git/config"))
+        st = myth_git_check_settings(mem, path, err);
+    if (st == MYTH_OK && home && join(path, home, strlen(home), ".config/git/config"))
+        st = myth_git_check_settings(mem, path, err);
+    if (st == MYTH_OK && home && join(path, home, strlen(home), ".gitconfig"))
+        st = myth_git_check_settings(mem, path, err);
+    return st;
+}
+
 /* ---- a repository ---- */
 
 /* Reads the path after `key` in a file of one line and makes it absolute with `base`; false when there is none. */
@@ -389,9 +403,9 @@ myth_status myth_git_check(myth_mem *mem, const char *root, myth_error *err)
 {
     char dir[PATH_MAX];
     folders f = {.mem = mem};
-    myth_status st = MYTH_OK;
-    if (!realpath(root, dir))
-        return MYTH_OK; /* libgit2 reports why */
+    myth_status st = myth_git_check_user(mem, err);
+    if (st != MYTH_OK || !realpath(root, dir))
+        return st; /* libgit2 reports why there is no such folder */
     for (;;) {
         MYTH_TRY(check_dot_git(&f, dir, err));
         if (is_bare(dir))

@@ -18,11 +18,13 @@
 
 #include <sys/stat.h>
 
-/* Checks every .git at or above the folder `root`, and `root` itself if it is a bare repository. Call it before
- * opening the repository. */
+/* Checks every .git at or above the folder `root`, `root` itself if it is a bare repository, and the settings of the
+ * user. Call it before opening the repository. */
 myth_status myth_git_check(myth_mem *mem, const char *root, myth_error *err);
 /* Checks a settings file and all files that it includes; a missing file is fine. */
 myth_status myth_git_check_settings(myth_mem *mem, const char *path, myth_error *err);
+/* Checks the settings of the system and of the user, which libgit2 reads for every repository. */
+myth_status myth_git_check_user(myth_mem *mem, myth_error *err);
 /* Checks .gitattributes, .gitignore and .gitmodules in all folders of a work tree. Call it before its files are
  * compared. */
 myth_status myth_git_check_worktree(myth_mem *mem, const char *top, myth_error *err);

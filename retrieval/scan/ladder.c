@@ -316,16 +316,21 @@ static bool is_libgit2_asked(const char *local)
 }
 
 /* Reads core.ignorecase and core.excludesFile from the system's, the user's and the repository's settings, in git's
- * order; dst gets git's default when none names a file. False when there is no such file. */
-static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *common)
+ * order; dst gets git's default when none names a file. *has_file false: there is no such file. */
+static myth_status read_settings(char dst[PATH_MAX], bool *has_file, bool *ignore_case, myth_mem *mem,
+                                 const char *common, myth_error *err)
 {
+    myth_status st;
     int is_folded = 0;
     git_config *config = NULL;
     git_buf buf = {0};
     char local[PATH_MAX + 16];
     bool has = false, is_asked;
     snprintf(local, sizeof(local), "%s/config", common);
-    is_asked = is_libgit2_asked(local) && myth_git_start(NULL) == MYTH_OK;
+    is_asked = is_libgit2_asked(local);
+    if (is_asked && (st = myth_git_check_user(mem, err)) != MYTH_OK)
+        return st;
+    is_asked = is_asked && myth_git_start(NULL) == MYTH_OK;
     if (is_asked && git_config_new(&config) == 0) {
         const struct {
             int (*find)(git_buf *);
@@ -351,13 +356,16 @@ static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *com
     }
     if (is_asked)
         myth_git_stop();
-    if (has)
-        return dst[0] != 0;
+    if (has) {
+        *has_file = dst[0] != 0;
+        return MYTH_OK;
+    }
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int n = xdg && *xdg ? snprintf(dst, PATH_MAX, "%s/git/ignore", xdg)
           : home        ? snprintf(dst, PATH_MAX, "%s/.config/git/ignore", home)
                         : -1;
-    return n > 0 && n < PATH_MAX;
+    *has_file = n > 0 && n < PATH_MAX;
+    return MYTH_OK;
 }
 
 /* Reads git's settings, then the pattern files of every directory from the top to the one above the root. */
@@ -375,7 +383,10 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
         snprintf(path, sizeof(path), "%s/config", common);
         if ((st = myth_git_check_settings(l->mem, path, err)) != MYTH_OK)
             return st;
-        if (read_settings(path, &l->ignore_case, common))
+        bool has_file = false;
+        if ((st = read_settings(path, &has_file, &l->ignore_case, l->mem, common, err)) != MYTH_OK)
+            return st;
+        if (has_file)
             st = add_list(l, p, MYTH_RUNG_GLOBAL, AT_FDCWD, path, path, true, err);
         snprintf(path, sizeof(path), "%s/info/exclude", common);
         if (st == MYTH_OK)

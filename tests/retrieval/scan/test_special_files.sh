@@ -87,6 +87,14 @@ printf '[include]\n\tpath = more\n' >>.git/config
 printf '\000\n[Include]\n\tPATH = ~/deep\n' >.git/more
 printf '[include]path=%s/r/.git/pipe\n' "$dir" >"$HOME/deep"
 all 74 74 ".git/pipe: a pipe or a device"
+new "the user's settings include one"
+mkfifo .git/pipe
+printf '[include]\n\tpath = %s/r/.git/pipe\n' "$dir" >"$HOME/.gitconfig"
+all 74 74 ".git/pipe: a pipe or a device"
+new "the user's settings are one"
+rm "$HOME/.gitconfig" && mkfifo "$HOME/.gitconfig"
+all 0 74 ".gitconfig: a pipe or a device" # a scan does not open what is no file
+rm "$HOME/.gitconfig"
 new "includes without end"
 for i in 1 2 3 4 5 6 7 8 9; do
     for k in 1 2 3 4 5 6 7 8 9 10; do
