@@ -18,6 +18,8 @@ PROMPT = int(os.environ.get("PROMPT", "512"))
 GEN = int(os.environ.get("GEN", "64"))
 DEVICE = os.environ.get("DEVICE", "cpu")
 BUILD, LAYERS = ("build-vk", "99") if DEVICE.startswith("vulkan:") else ("build-cpu", "0")
+# The peers' builds, each with arguments of its own after a colon: "build-cpu build-ik build-ik:-rtr,1"
+PEERS = [(p, *p.partition(":")[::2]) for p in os.environ.get("PEERS", BUILD).split()]
 if LAYERS != "0":
     os.environ.setdefault(
         "GGML_VK_VISIBLE_DEVICES", DEVICE[7:]
@@ -104,13 +106,13 @@ def ours(path, depth):
     return {"pp" if r["test"].startswith("pp") else "tg": (r["tok_s"], r["bytes"]) for r in rows}, foreign
 
 
-def theirs(path, depth):
-    work = ["-n", str(GEN), "-d", str(depth)]
+def theirs(path, depth, build, more):
+    work = ["-n", str(GEN), *(["-d", str(depth)] if depth else [])]  # not every build knows -d
     if os.path.basename(path).startswith("embedding"):  # a whole text in one step, as an encoder must
         work = ["-n", "0", "-embd", "1", "-ub", str(PROMPT), "-b", str(PROMPT)]
     text, foreign = run(
         [
-            os.path.join(PEER, BUILD, "bin/llama-bench"),
+            os.path.join(PEER, build, "bin/llama-bench"),
             "-m",
             path,
             "-p",
@@ -125,10 +127,11 @@ def theirs(path, depth):
             "-r",
             "1",
             "-o",
-            "jsonl",
+            "json",
+            *(more.split(",") if more else []),
         ]
     )
-    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    rows = json.loads(text[text.index("[\n") :])
     return {"pp" if r["n_prompt"] else "tg": (r["avg_ts"], r["model_size"]) for r in rows}, foreign
 
 
@@ -141,11 +144,12 @@ def cell(name):
     with open(path, "rb") as f:  # page cache
         while f.read(1 << 24):
             pass
-    a, b, bytes_, noise, bw = {"pp": [], "tg": []}, {"pp": [], "tg": []}, 0, 0.0, []
+    mine, peers, bytes_, noise, bw = {"pp": [], "tg": []}, {p[0]: {"pp": [], "tg": []} for p in PEERS}, 0, 0.0, []
+    sides = [(ours, (), mine)] + [(theirs, (build, more), peers[name]) for name, build, more in PEERS]
     for _ in range(ROUNDS):
         bw.append(bandwidth())
-        for side, keep in ((ours, a), (theirs, b), (theirs, b), (ours, a)):
-            got, foreign = side(path, depth)
+        for side, of_peer, keep in sides + sides[::-1]:
+            got, foreign = side(path, depth, *of_peer)
             noise = max(noise, foreign)
             for test, (tok_s, n) in got.items():
                 keep[test].append(tok_s)
@@ -154,14 +158,17 @@ def cell(name):
         bw.append(bandwidth())
     bw = [x for x in bw if x]
     for test, n in (("pp", PROMPT), ("tg", GEN)):
-        if not a[test]:
+        if not mine[test]:
             continue
-        x, y = statistics.median(a[test]), statistics.median(b[test])
+        x, theirs_ = mine[test], {name: got[test] for name, got in peers.items()}
+        median, medians = statistics.median(x), {name: statistics.median(y) for name, y in theirs_.items()}
+        best = max(medians, key=medians.get)
+        ratio = median / medians[best]
         line = (
             f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} "
-            f"{x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  "
-            f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  "
-            f"ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
+            f"{median:9.1f} ({min(x):.1f}..{max(x):.1f})  "
+            + "  ".join(f"{p} {medians[p]:9.1f} ({min(y):.1f}..{max(y):.1f})" for p, y in theirs_.items())
+            + f"  ratio {ratio:5.2f}{'  equal' if abs(ratio - 1) < 0.03 else ''}"
         )
         record = {
             "model": model,
@@ -169,14 +176,16 @@ def cell(name):
             "test": f"{test}{n}",
             "device": DEVICE,
             "depth": depth,
-            "tok_s": x,
-            "peer_tok_s": y,
-            "ratio": x / y,
-            "runs": len(a[test]),
+            "tok_s": median,
+            "peer_tok_s": medians[best],
+            "peer": best,
+            "peers": medians,
+            "ratio": ratio,
+            "runs": len(x),
             "foreign_percent": noise,
         }
         if test == "tg" and bw and DEVICE == "cpu":
-            gbs = x * bytes_ * 1e-9
+            gbs = median * bytes_ * 1e-9
             record.update(gb_s=gbs, read_gb_s=statistics.median(bw))
             line += (
                 f"  {gbs:5.1f} of {statistics.median(bw):.1f} GB/s = {gbs / statistics.median(bw):.2f} "
