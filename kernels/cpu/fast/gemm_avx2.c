@@ -14,7 +14,10 @@
  *            and 13, six 27 and 17, byte 36 and 19. The probe's peak counts 24 multiplying ones
  * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon,
  *            operations a cycle: four 66, five 62, six 47, byte 42 (the probe's peak is 42.7)
- * Lost       3 x 16, 5 x 16, 6 x 16: 0.93 to 1.0; signs by vpsignb, which multiplies' ports run: 0.85 (byte)
+ * Groups     GROUP_ROWS rows pass over PART_BYTES of the panel at a time, both in L1. A whole panel of 1,152 inputs is
+ *            83 KB for `byte`, which every tile would read from L2 again: 1.09 on a Zen 3, nothing for 4 bits
+ * Lost       3 x 16, 5 x 16, 6 x 16: 0.93 to 1.0; signs by vpsignb, which multiplies' ports run: 0.85 (byte); asking
+ *            for the rows of the next tile: 1.0; groups and parts in the float kernels of vec8_gemm.h: 1.0
  * Source     blocks: blocks.h */
 #include "avx2.h"
 
@@ -22,6 +25,8 @@
 
 enum { RECORD = 64, SCALE = 32, NEG = 36, NEG_HALF = 40, LESS_HALF = 48, LESS = 56 };
 enum { WORDS = 1024, ROWS = 4, CHUNK = MYTH_BLOCK_MAX, SUBS = MYTH_BLOCK_SUBS };
+/* Rows whose sums stay in L1 (6 KiB) while they pass over a part of the panel that does too. */
+enum { GROUP_ROWS = 48, PART_BYTES = 16384 };
 
 /* ---- rows ---- */
 
@@ -286,59 +291,69 @@ FAST_INLINE void block(float *f, const unsigned char *p, const unsigned char *x,
                 a[2 * r] = _mm256_add_epi32(a[2 * r], neg);
                 a[2 * r + 1] = _mm256_add_epi32(a[2 * r + 1], neg);
             }
-            fold(f + 16 * r, a[2 * r], s, ws + 128 * h);
-            fold(f + 16 * r + 8, a[2 * r + 1], s, ws + 128 * h + 32);
+            fold(f + FAST_PANEL * r, a[2 * r], s, ws + 128 * h);
+            fold(f + FAST_PANEL * r + 8, a[2 * r + 1], s, ws + 128 * h + 32);
             if (!l.has_min)
                 continue;
             const __m256 m = avx2_float(row + (l.has_half ? LESS_HALF + 4 * h : LESS));
-            fold_less(f + 16 * r, m, wm + 128 * h);
-            fold_less(f + 16 * r + 8, m, wm + 128 * h + 32);
+            fold_less(f + FAST_PANEL * r, m, wm + 128 * h);
+            fold_less(f + FAST_PANEL * r + 8, m, wm + 128 * h + 32);
         }
     }
 }
 
-FAST_INLINE void copy_outputs(float *dst, const float *src, uint32_t n_out)
+/* Outputs of n rows, between the caller's matrix and the sums of a group. */
+FAST_INLINE void copy_outputs(float *dst, size_t ld_dst, const float *src, size_t ld_src, uint32_t n_rows,
+                              uint32_t n_out)
 {
-    if (n_out == 16)
-        memcpy(dst, src, 16 * sizeof(float)); /* a call is not worth it */
-    else
-        memcpy(dst, src, n_out * sizeof(float));
+    for (uint32_t r = 0; r < n_rows; r++, dst += ld_dst, src += ld_src) {
+        if (n_out == FAST_PANEL)
+            memcpy(dst, src, FAST_PANEL * sizeof(float)); /* a call is not worth it */
+        else
+            memcpy(dst, src, n_out * sizeof(float));
+    }
 }
 
-/* n rows x 16 outputs of the panel half at p; n_out of them exist. */
-FAST_INLINE void tile(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
-                      size_t xb, uint32_t n_k, const int n, const int group, const int shift, const struct layout l)
+/* n rows x n_out outputs over n_block blocks, added to f. Scales and minima of the second half lie 64 bytes on, as its
+ * values do. */
+FAST_INLINE void tile(float *f, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t xb,
+                      uint32_t n_block, const int n, const int group, const int shift, const struct layout l)
 {
-    _Alignas(32) float f[16 * ROWS];
-    memset(f, 0, sizeof(f));
-    for (int r = 0; r < n && add; r++)
-        copy_outputs(f + 16 * r, c + (size_t)r * ldc, n_out);
-    for (uint32_t b = 0; b < n_k / 32; b++, p += panel_bytes(l), x += RECORD)
-        block(f, p, x, xb, n, group, shift, l);
-    for (int r = 0; r < n; r++)
-        copy_outputs(c + (size_t)r * ldc, f + 16 * r, n_out);
+    for (uint32_t half = 0; half < n_out; half += 16)
+        for (uint32_t b = 0; b < n_block; b++)
+            block(f + half, p + b * panel_bytes(l) + 4 * half, x + b * RECORD, xb, n, group, shift, l);
 }
 
-#define GEMM(kernel, group, shift)                                                                                \
-    static void half_##kernel(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,             \
-                              const unsigned char *x, size_t xb, uint32_t n_rows, uint32_t n_k)                   \
-    {                                                                                                             \
-        for (; n_rows >= ROWS; c += ROWS * ldc, x += ROWS * xb, n_rows -= ROWS)                                   \
-            tile(c, ldc, n_out, add, p, x, xb, n_k, ROWS, group, shift, LAYOUT_##kernel);                         \
-        for (; n_rows >= 2; c += 2 * ldc, x += 2 * xb, n_rows -= 2)                                               \
-            tile(c, ldc, n_out, add, p, x, xb, n_k, 2, group, shift, LAYOUT_##kernel);                            \
-        if (n_rows)                                                                                               \
-            tile(c, ldc, n_out, add, p, x, xb, n_k, 1, group, shift, LAYOUT_##kernel);                            \
-    }                                                                                                             \
-    void avx2_gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x,      \
-                            size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)            \
-    {                                                                                                             \
-        (void)n_in;                                                                                               \
-        x += k0 / 32 * RECORD;                                                                                    \
-        half_##kernel(c, ldc, n_out<16 ? n_out : 16, k0> 0, panel, x, x_bytes, n_rows, n_k);                      \
-        if (n_out > 16) /* scales and minima of the second half lie 64 bytes on, as its values do */              \
-            half_##kernel(c + 16, ldc, n_out - 16, k0 > 0, (const unsigned char *)panel + 64, x, x_bytes, n_rows, \
-                          n_k);                                                                                   \
+#define GEMM(kernel, group, shift)                                                                                 \
+    static void part_##kernel(float *f, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t xb, \
+                              uint32_t n_rows, uint32_t n_block)                                                   \
+    {                                                                                                              \
+        for (; n_rows >= ROWS; f += ROWS * FAST_PANEL, x += ROWS * xb, n_rows -= ROWS)                             \
+            tile(f, n_out, p, x, xb, n_block, ROWS, group, shift, LAYOUT_##kernel);                                \
+        for (; n_rows >= 2; f += 2 * FAST_PANEL, x += 2 * xb, n_rows -= 2)                                         \
+            tile(f, n_out, p, x, xb, n_block, 2, group, shift, LAYOUT_##kernel);                                   \
+        if (n_rows)                                                                                                \
+            tile(f, n_out, p, x, xb, n_block, 1, group, shift, LAYOUT_##kernel);                                   \
+    }                                                                                                              \
+    void avx2_gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x,       \
+                            size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)             \
+    {                                                                                                              \
+        _Alignas(32) float f[GROUP_ROWS * FAST_PANEL];                                                             \
+        const uint32_t step = PART_BYTES / (uint32_t)panel_bytes(LAYOUT_##kernel);                                 \
+        (void)n_in;                                                                                                \
+        x += k0 / 32 * RECORD;                                                                                     \
+        for (uint32_t n; n_rows; c += n * ldc, x += n * x_bytes, n_rows -= n) {                                    \
+            n = n_rows < GROUP_ROWS ? n_rows : GROUP_ROWS;                                                         \
+            memset(f, 0, sizeof(f));                                                                               \
+            if (k0 > 0)                                                                                            \
+                copy_outputs(f, FAST_PANEL, c, ldc, n, n_out);                                                     \
+            for (uint32_t b = 0, n_b; b < n_k / 32; b += n_b) {                                                    \
+                n_b = n_k / 32 - b < step ? n_k / 32 - b : step;                                                   \
+                part_##kernel(f, n_out, (const unsigned char *)panel + b * panel_bytes(LAYOUT_##kernel),           \
+                              x + b * RECORD, x_bytes, n, n_b);                                                    \
+            }                                                                                                      \
+            copy_outputs(c, ldc, f, FAST_PANEL, n, n_out);                                                         \
+        }                                                                                                          \
     }
 GEMM(byte, 1, 0)
 GEMM(four, 8, 3)
