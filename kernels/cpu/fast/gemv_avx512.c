@@ -196,9 +196,11 @@ FAST_INLINE struct unit unit_unpacked(const unsigned char *p, uint32_t n, myth_d
     return u;
 }
 
-/* A row of such a type, unit by unit through memory. The last unit is filled up with zeros on x's side only. */
-FAST_INLINE void row_unpacked(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
-                              uint32_t n_in, const int n, const myth_dtype type)
+/* A row of such a type, unit by unit through memory. The last unit is filled up with zeros on x's side only. Unused
+ * while unit_nibbles reads every type with blocks of 32. */
+__attribute__((unused)) FAST_INLINE void row_unpacked(float *y, size_t ldy, const unsigned char *w,
+                                                      const unsigned char *x, size_t xb, uint32_t n_in, const int n,
+                                                      const myth_dtype type)
 {
     __m512 acc[ROWS_X];
     for (int r = 0; r < n; r++)
