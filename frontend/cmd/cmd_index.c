@@ -4,6 +4,7 @@
  *           vectors, every run without --no-embed updates them. Words are written first, so that they can be searched
  *           while the model still works */
 #include "embedding.h"
+#include "engine/base/array.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
@@ -49,15 +50,7 @@ typedef struct {
 /* Makes room for n more bytes; false when there is none. The run goes on then, and the text is missing in the JSON. */
 static bool reserve(lines *l, size_t n)
 {
-    if (l->cap - l->n >= n)
-        return true;
-    size_t cap = 2 * l->cap + n + 256;
-    char *text = myth_realloc(l->cli->mem, MYTH_MEM_OTHER, "lines", l->text, cap);
-    if (!text)
-        return false;
-    l->text = text;
-    l->cap = cap;
-    return true;
+    return MYTH_ARRAY_MORE(l->cli->mem, MYTH_MEM_OTHER, "lines", &l->text, l->n, n, &l->cap);
 }
 
 static void put_line(lines *l, const char *line)

@@ -1,5 +1,6 @@
 /* cmd_search.c - finds lines by a text or a regular expression, chunks by the words of a question, and for evaluations
  * rows of a corpus. */
+#include "engine/base/array.h"
 #include "frontend/eval/corpus.h"
 #include "embedding.h"
 #include "open_index.h"
@@ -219,13 +220,8 @@ static bool is_same_file(lines *l, const char *path)
     if (l->last && strcmp(l->last, path) == 0)
         return true;
     size_t n = strlen(path) + 1;
-    if (n > l->cap_last) {
-        char *p = myth_realloc(l->cli->mem, MYTH_MEM_OTHER, "path", l->last, 2 * n);
-        if (!p)
-            return l->is_full = true;
-        l->last = p;
-        l->cap_last = 2 * n;
-    }
+    if (!MYTH_ARRAY_MORE(l->cli->mem, MYTH_MEM_OTHER, "path", &l->last, 0, n, &l->cap_last))
+        return l->is_full = true;
     memcpy(l->last, path, n);
     return false;
 }

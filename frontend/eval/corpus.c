@@ -1,6 +1,7 @@
 /* corpus.c - see corpus.h. A database in memory with the full-text table of the index: row ids of `fts` are pieces, a
  * row of the corpus is the file of its pieces. */
 #include "corpus.h"
+#include "engine/base/array.h"
 #include "engine/base/json.h"
 #include "definition.h"
 #include "retrieval/store/fts_tokenizer.h"
@@ -118,14 +119,8 @@ const char *myth_corpus_id(const myth_corpus *c, uint32_t row, size_t *n, bool *
 
 static myth_status grow_list(myth_corpus *c, void **list, uint32_t *cap, uint32_t n, size_t size, myth_error *err)
 {
-    if (n < *cap)
-        return MYTH_OK;
-    uint32_t more = *cap ? 2 * *cap : 1024;
-    void *p = more < ROW_MAX ? myth_realloc(c->mem, MYTH_MEM_OTHER, "corpus", *list, more * size) : NULL;
-    if (!p)
-        return myth_fail(err, MYTH_ENOMEM, "corpus: no memory for %u rows", more);
-    *list = p;
-    *cap = more;
+    if (n >= ROW_MAX || !myth_array_more32(c->mem, MYTH_MEM_OTHER, "corpus", list, n, 1, cap, size))
+        return myth_fail(err, MYTH_ENOMEM, "corpus: no memory for more than %u rows", n);
     return MYTH_OK;
 }
 

@@ -60,15 +60,7 @@ static bool is_start(char c) { return is_lower(c) || is_upper(c) || c == '_'; }
 
 static myth_status reserve(myth_mem *mem, buffer *b, size_t more, myth_error *err)
 {
-    if (b->cap - b->n >= more)
-        return MYTH_OK;
-    size_t cap = 2 * b->cap + more + 256;
-    char *text = myth_realloc(mem, MYTH_MEM_OTHER, "plain", b->text, cap);
-    if (!text)
-        return no_memory(err);
-    b->text = text;
-    b->cap = cap;
-    return MYTH_OK;
+    return MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "plain", &b->text, b->n, more, &b->cap) ? MYTH_OK : no_memory(err);
 }
 
 /* ---- words ---- */

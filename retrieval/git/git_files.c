@@ -1,6 +1,7 @@
 /* git_files.c - see git_files.h. */
 #define _GNU_SOURCE
 #include "git_files.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -102,14 +103,8 @@ static myth_status push(folders *f, const char *path, unsigned char n_link, myth
     if (n_link && f->n_linked++ >= LINKED_FOLDERS)
         return myth_fail(err, MYTH_ELIMIT, "%.150s: more than %d folders are reached through links", path,
                          LINKED_FOLDERS);
-    if (f->cap - f->n < n) {
-        const size_t cap = 2 * f->cap + n + 4096;
-        char *text = myth_realloc(f->mem, MYTH_MEM_OTHER, "git files", f->text, cap);
-        if (!text)
-            return myth_fail(err, MYTH_ENOMEM, "%.150s: no room for the list of its folders", path);
-        f->text = text;
-        f->cap = cap;
-    }
+    if (!MYTH_ARRAY_MORE(f->mem, MYTH_MEM_OTHER, "git files", &f->text, f->n, n, &f->cap))
+        return myth_fail(err, MYTH_ENOMEM, "%.150s: no room for the list of its folders", path);
     f->text[f->n] = (char)(n_link + 1); /* never a zero */
     memcpy(f->text + f->n + 1, path, n - 1);
     f->n += n;

@@ -9,6 +9,7 @@
  *          refuses a repository of another user; the note says how to allow it
  * Paths    of one commit are stored as zero-terminated strings compressed by zstd, relative to the root; paths
  *          outside of the root are left out */
+#include "engine/base/array.h"
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
 #include "index_impl.h"
@@ -69,14 +70,8 @@ static bool put_path(myth_history *h, commit *c, const char *path)
         return true;
     path += n_prefix;
     size_t n = strlen(path) + 1;
-    if (c->cap_paths - c->n_paths < n) {
-        size_t cap = 2 * c->cap_paths + n + 64;
-        char *paths = myth_realloc(h->mem, MYTH_MEM_OTHER, "index", c->paths, cap);
-        if (!paths)
-            return false;
-        c->paths = paths;
-        c->cap_paths = cap;
-    }
+    if (!MYTH_ARRAY_MORE(h->mem, MYTH_MEM_OTHER, "index", &c->paths, c->n_paths, n, &c->cap_paths))
+        return false;
     memcpy(c->paths + c->n_paths, path, n);
     c->n_paths += n;
     return true;

@@ -9,6 +9,8 @@
  *          be less busy
  * Damage   an update that finds damage makes the database anew (index_open.c) and starts again, once */
 #include "index_impl.h"
+#include "engine/base/array.h"
+#include "engine/base/table.h"
 #include "retrieval/store/buffer.h"
 
 #include <errno.h>
@@ -38,12 +40,14 @@ typedef struct {
     char *text;
 } known;
 
+static bool is_path(const void *k, uint32_t idx, const void *path)
+{
+    return strcmp(((const known *)k)->row[idx].file.path, path) == 0;
+}
+
 static uint32_t *find_slot(const known *k, const char *path)
 {
-    uint32_t i = (uint32_t)XXH3_64bits(path, strlen(path)) & (k->n_slot - 1);
-    while (k->slot[i] && strcmp(k->row[k->slot[i] - 1].file.path, path) != 0)
-        i = (i + 1) & (k->n_slot - 1);
-    return &k->slot[i];
+    return myth_table_find(k->slot, k->n_slot, XXH3_64bits(path, strlen(path)), is_path, k, path);
 }
 
 static known_file *find_known(const known *k, const char *path)
@@ -72,21 +76,8 @@ static size_t put_column(char *dst, sqlite3_stmt *q, int i)
  * are read. */
 static bool reserve_known(known *k, size_t *cap_row, size_t *cap_text, size_t at, size_t n)
 {
-    if (k->n_row == *cap_row) {
-        known_file *row = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->row, (2 * *cap_row + 256) * sizeof(*row));
-        if (!row)
-            return false;
-        k->row = row;
-        *cap_row = 2 * *cap_row + 256;
-    }
-    if (*cap_text - at < n) {
-        char *text = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->text, 2 * *cap_text + n + 4096);
-        if (!text)
-            return false;
-        k->text = text;
-        *cap_text = 2 * *cap_text + n + 4096;
-    }
-    return true;
+    return MYTH_ARRAY_ROOM(k->mem, MYTH_MEM_OTHER, "index", &k->row, k->n_row, cap_row) &&
+           MYTH_ARRAY_MORE(k->mem, MYTH_MEM_OTHER, "index", &k->text, at, n, cap_text);
 }
 
 /* Turns the offsets of paths and languages into pointers. */
@@ -140,8 +131,7 @@ static myth_status load_known(known *k, myth_store *store, myth_error *err)
 {
     myth_buffer place = {.mem = k->mem};
     myth_status st = read_known(k, &place, store, err);
-    for (k->n_slot = 16; k->n_slot < 2 * k->n_row; k->n_slot *= 2)
-        ;
+    k->n_slot = myth_table_slots(k->n_row);
     k->slot = st == MYTH_OK ? myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", k->n_slot, sizeof(*k->slot)) : NULL;
     if (st == MYTH_OK && !k->slot)
         st = myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);

@@ -147,14 +147,8 @@ static bool add_row(worker *w, slot *out, const found_line *row, const unsigned 
     myth_mem *mem = w->g->mem;
     if (!MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "grep", &out->row, out->n_row, &out->cap_row))
         return false;
-    if (out->n_text + row->n_text > out->cap_text) {
-        size_t cap = 2 * (out->n_text + row->n_text) + 1024;
-        unsigned char *p = myth_realloc(mem, MYTH_MEM_OTHER, "grep", out->text, cap);
-        if (!p)
-            return false;
-        out->text = p;
-        out->cap_text = cap;
-    }
+    if (!MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "grep", &out->text, out->n_text, row->n_text, &out->cap_text))
+        return false;
     if (row->n_text)
         memcpy(out->text + out->n_text, text, row->n_text);
     out->row[out->n_row] = *row;

@@ -2,6 +2,7 @@
  * two are confused is 1 in 10^7. */
 #include "filegraph_impl.h"
 #include "engine/base/array.h"
+#include "engine/base/table.h"
 #include "engine/base/text.h"
 #include "retrieval/store/buffer.h"
 #include "retrieval/rank/rank.h"
@@ -143,12 +144,15 @@ static int by_definition(const void *a, const void *b)
     return (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
-static uint32_t find_definition(const definitions *d, uint64_t name)
+static bool is_definition(const void *d, uint32_t idx, const void *name)
 {
-    uint32_t at = (uint32_t)(name >> 7) & (d->n_slot - 1);
-    while (d->slot[at] && d->row[d->slot[at] - 1].name != name)
-        at = (at + 1) & (d->n_slot - 1);
-    return d->slot[at];
+    return ((const definitions *)d)->row[idx].name == *(const uint64_t *)name;
+}
+
+/* Names are hashes already. */
+static uint32_t *find_definition(const definitions *d, uint64_t name)
+{
+    return myth_table_find(d->slot, d->n_slot, name >> 7, is_definition, d, &name);
 }
 
 /* Keeps one row for each name and file. */
@@ -161,18 +165,14 @@ static myth_status order_definitions(definitions *d, myth_error *err)
         if (n == 0 || d->row[n - 1].name != d->row[i].name || d->row[n - 1].node != d->row[i].node)
             d->row[n++] = d->row[i];
     d->n = n;
-    for (d->n_slot = 64; d->n_slot < 2 * n;)
-        d->n_slot *= 2;
+    d->n_slot = myth_table_slots(n);
     d->slot = myth_alloc_n(d->mem, MYTH_MEM_OTHER, "map", d->n_slot, sizeof(*d->slot));
     if (!d->slot)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        uint32_t at = (uint32_t)(d->row[i].name >> 7) & (d->n_slot - 1);
         if (i > 0 && d->row[i - 1].name == d->row[i].name)
             continue;
-        while (d->slot[at])
-            at = (at + 1) & (d->n_slot - 1);
-        d->slot[at] = (uint32_t)i + 1;
+        *find_definition(d, d->row[i].name) = (uint32_t)i + 1;
     }
     return MYTH_OK;
 }
@@ -196,15 +196,9 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
         if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE ||
             !myth_filegraph_defines(&g->node[at->node]))
             continue;
-        if (d->n == d->cap) {
-            size_t cap = 2 * d->cap + 1024;
-            definition *row = myth_realloc(d->mem, MYTH_MEM_OTHER, "map", d->row, cap * sizeof(*row));
-            if (!row) {
-                st = no_memory(err);
-                break;
-            }
-            d->row = row;
-            d->cap = cap;
+        if (!MYTH_ARRAY_ROOM(d->mem, MYTH_MEM_OTHER, "map", &d->row, d->n, &d->cap)) {
+            st = no_memory(err);
+            break;
         }
         d->row[d->n++] = (definition){XXH3_64bits(name, n), at->node, (uint32_t)(id % MYTH_SYMBOL_IDS),
                                       (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0};
@@ -247,7 +241,7 @@ static bool take_use(void *arg, const myth_store_ref *ref)
             l->is_out_of_memory = !add_import(l, found[i], n);
         return !l->is_out_of_memory;
     }
-    uint32_t first = find_definition(l->def, XXH3_64bits(ref->name, strlen(ref->name)));
+    uint32_t first = *find_definition(l->def, XXH3_64bits(ref->name, strlen(ref->name)));
     if (!first)
         return true;
     l->is_out_of_memory = !MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use);
@@ -280,15 +274,8 @@ static bool has_import(const linker *l, uint32_t target)
 
 static bool add_link(myth_filegraph *g, myth_link link)
 {
-    if (g->n_link == g->cap_link) {
-        uint32_t cap = 2 * g->cap_link + 1024;
-        myth_link *p =
-            g->n_link < UINT32_MAX / 4 ? myth_realloc(g->mem, MYTH_MEM_OTHER, "map", g->link, cap * sizeof(*p)) : NULL;
-        if (!p)
-            return false;
-        g->link = p;
-        g->cap_link = cap;
-    }
+    if (!MYTH_ARRAY_ROOM(g->mem, MYTH_MEM_OTHER, "map", &g->link, g->n_link, &g->cap_link))
+        return false;
     g->link[g->n_link++] = link;
     return true;
 }

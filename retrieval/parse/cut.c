@@ -64,7 +64,7 @@ bool myth_cut_grow(myth_cut *cut, void *list, uint32_t *cap, uint32_t n, size_t 
 {
     if (cut->is_out_of_memory)
         return false;
-    if (!myth_array_room32(cut->mem, MYTH_MEM_OTHER, "chunks", list, n, cap, bytes)) {
+    if (!myth_array_more32(cut->mem, MYTH_MEM_OTHER, "chunks", list, n, 1, cap, bytes)) {
         cut->is_out_of_memory = true;
         return false;
     }

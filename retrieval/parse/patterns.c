@@ -73,15 +73,9 @@ static void skip_word(reader *r, uint32_t n)
 static uint16_t add_step(reader *r, bool is_next)
 {
     myth_patterns *p = r->p;
-    if (p->n_step == p->cap_step) {
-        uint32_t cap = 2 * p->cap_step + 128;
-        step *grown =
-            cap < UINT16_MAX ? myth_realloc(p->mem, MYTH_MEM_OTHER, "patterns", p->step, cap * sizeof(*grown)) : NULL;
-        if (!grown)
-            return 0;
-        p->step = grown;
-        p->cap_step = cap;
-    }
+    if (p->n_step == UINT16_MAX ||
+        !MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_OTHER, "patterns", &p->step, p->n_step, &p->cap_step))
+        return 0;
     p->step[p->n_step] = (step){.is_next = is_next};
     return (uint16_t)p->n_step++;
 }
@@ -356,7 +350,7 @@ typedef struct {
 /* Makes room in *list for one more item. */
 static bool reserve_list(walk *w, void *list, uint32_t *cap, uint32_t n, size_t bytes)
 {
-    if (!myth_array_room32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, cap, bytes)) {
+    if (!myth_array_more32(w->p->mem, MYTH_MEM_OTHER, "patterns", list, n, 1, cap, bytes)) {
         w->is_out_of_memory = true;
         return false;
     }

@@ -5,6 +5,7 @@
  * ending them as early as possible leaves the most text for the later ones. */
 #define _GNU_SOURCE
 #include "ignore.h"
+#include "engine/base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -339,14 +340,8 @@ myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char 
             st = myth_fail(err, MYTH_ELIMIT, "%s: more than %d patterns", name, MYTH_IGNORE_PATTERNS);
             goto fail;
         }
-        if (l->n_pattern == cap) {
-            const uint32_t more = cap ? 2 * cap : 16;
-            void *p = myth_realloc(mem, MYTH_MEM_OTHER, "ignore", l->pattern, more * sizeof(*l->pattern));
-            if (!p)
-                goto no_room;
-            l->pattern = p;
-            cap = more;
-        }
+        if (!MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "ignore", &l->pattern, l->n_pattern, &cap))
+            goto no_room;
         set_pattern(&l->pattern[l->n_pattern], line, n, line_no);
         l->pattern[l->n_pattern++].attribute = attribute;
     }

@@ -7,6 +7,7 @@
  *              read */
 #define _GNU_SOURCE
 #include "scan.h"
+#include "engine/base/array.h"
 #include "ladder.h"
 #include "languages.h"
 #include "retrieval/limits.h"
@@ -211,22 +212,9 @@ static int by_type(mode_t mode)
 static bool add_name(worker *w, const char *name, unsigned char type)
 {
     size_t n = strlen(name) + 1;
-    if (w->n_names + n > w->cap_names) {
-        size_t cap = 2 * (w->cap_names + n + 4096);
-        char *p = myth_realloc(w->s->mem, MYTH_MEM_OTHER, "names", w->names, cap);
-        if (!p)
-            return false;
-        w->names = p;
-        w->cap_names = cap;
-    }
-    if (w->n_met == w->cap_met) {
-        size_t cap = 2 * (w->cap_met + 128);
-        met *p = myth_realloc(w->s->mem, MYTH_MEM_OTHER, "names", w->met, cap * sizeof(*p));
-        if (!p)
-            return false;
-        w->met = p;
-        w->cap_met = cap;
-    }
+    if (!MYTH_ARRAY_MORE(w->s->mem, MYTH_MEM_OTHER, "names", &w->names, w->n_names, n, &w->cap_names) ||
+        !MYTH_ARRAY_ROOM(w->s->mem, MYTH_MEM_OTHER, "names", &w->met, w->n_met, &w->cap_met))
+        return false;
     memcpy(w->names + w->n_names, name, n);
     w->met[w->n_met++] = (met){w->n_names, type};
     w->n_names += n;

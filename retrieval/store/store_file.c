@@ -59,15 +59,7 @@ typedef struct {
 /* Room for n bytes more; the text may move. */
 static bool reserve(row_maker *m, size_t n)
 {
-    if (m->cap_text - m->n_text >= n)
-        return true;
-    size_t cap = 2 * m->cap_text + n + 1024;
-    char *text = myth_realloc(m->mem, MYTH_MEM_OTHER, "index", m->text, cap);
-    if (!text)
-        return false;
-    m->text = text;
-    m->cap_text = cap;
-    return true;
+    return MYTH_ARRAY_MORE(m->mem, MYTH_MEM_OTHER, "index", &m->text, m->n_text, n, &m->cap_text);
 }
 
 static bool put_text(row_maker *m, const void *s, size_t n)
@@ -547,13 +539,7 @@ static myth_status files_with(myth_store *s, id_list *files, const char *name, m
         sqlite3_bind_text(q, 1, query, -1, SQLITE_STATIC);
     bool ok = true;
     while (rc == SQLITE_OK && ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        if (files->n == files->cap) {
-            size_t cap = 2 * files->cap + 64;
-            int64_t *id = myth_realloc(s->mem, MYTH_MEM_OTHER, "index", files->id, cap * sizeof(*id));
-            ok = id != NULL;
-            files->id = ok ? id : files->id;
-            files->cap = ok ? cap : files->cap;
-        }
+        ok = MYTH_ARRAY_ROOM(s->mem, MYTH_MEM_OTHER, "index", &files->id, files->n, &files->cap);
         if (ok)
             files->id[files->n++] = sqlite3_column_int64(q, 0);
         rc = SQLITE_OK;

@@ -7,6 +7,7 @@
  *           before. Differences have their sign in the lowest bit
  * Cursor    holds the decoded rows of one file. A cursor in an inner loop may share them, so they are counted */
 #include "symbol_rows.h"
+#include "engine/base/array.h"
 #include "store_impl.h"
 #include "retrieval/limits.h"
 
@@ -232,14 +233,8 @@ myth_status myth_symbol_rows_add_names(myth_store *s, int64_t file_id, const myt
 {
     myth_symbol_state *w = &s->symbols;
     forget_last(s);
-    if (w->cap_waiting - w->n_waiting < n) {
-        size_t cap = 2 * w->cap_waiting + n + 256;
-        myth_symbol_name *grown = myth_realloc(s->mem, MYTH_MEM_OTHER, "index", w->waiting, cap * sizeof(*grown));
-        if (!grown)
-            return myth_fail(err, MYTH_ENOMEM, "no memory for %zu names", cap);
-        w->waiting = grown;
-        w->cap_waiting = cap;
-    }
+    if (!MYTH_ARRAY_MORE(s->mem, MYTH_MEM_OTHER, "index", &w->waiting, w->n_waiting, n, &w->cap_waiting))
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %zu names", w->n_waiting + n);
     for (uint32_t i = 0; i < n; i++) {
         const char *name = c->names + c->symbol[i].name;
         w->waiting[w->n_waiting++] = (myth_symbol_name){file_id, key_of(name, strlen(name))};

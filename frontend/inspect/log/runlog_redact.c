@@ -1,5 +1,6 @@
 /* runlog_redact.c - replaces secrets in the texts and documents of the run log. */
 #include "runlog_redact.h"
+#include "engine/base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +10,9 @@ static void append(void *user, const char *text, size_t len, bool is_placeholder
     myth_redacted *b = user;
     if (b->has_failed)
         return;
-    if (b->cap - b->n <= len) {
-        size_t cap = b->n + len + 1 > 2 * b->cap ? b->n + len + 1 : 2 * b->cap;
-        char *p = myth_realloc(b->mem, MYTH_MEM_OTHER, "run log", b->text, cap);
-        if (!p) {
-            b->has_failed = true;
-            return;
-        }
-        b->text = p;
-        b->cap = cap;
+    if (!MYTH_ARRAY_MORE(b->mem, MYTH_MEM_OTHER, "run log", &b->text, b->n, len + 1, &b->cap)) {
+        b->has_failed = true;
+        return;
     }
     memcpy(b->text + b->n, text, len);
     b->n += len;

@@ -1,6 +1,7 @@
 /* patch.c - turns the model's fixes into patches: reads a fix in several ways, tries each at the places that it may
  * mean, and joins those that pass. patch.h has the rules. */
 #include "patch.h"
+#include "engine/base/array.h"
 
 #include "show.h"
 
@@ -276,14 +277,9 @@ typedef struct {
 
 static void put(buffer *b, const void *p, size_t n)
 {
-    if (b->n + n > b->cap) {
-        size_t cap = 2 * (b->n + n) + 64;
-        unsigned char *more = b->is_out_of_memory ? NULL : myth_realloc(b->mem, MYTH_MEM_OTHER, "patch", b->bytes, cap);
-        b->is_out_of_memory = !more;
-        if (!more)
-            return;
-        b->bytes = more;
-        b->cap = cap;
+    if (b->is_out_of_memory || !MYTH_ARRAY_MORE(b->mem, MYTH_MEM_OTHER, "patch", &b->bytes, b->n, n, &b->cap)) {
+        b->is_out_of_memory = true;
+        return;
     }
     if (n)
         memcpy(b->bytes + b->n, p, n);

@@ -372,15 +372,7 @@ static bool read_range(const char **p, const char *end, char sign, uint32_t *fir
 
 static bool grow_list(const reader *r, void *list, uint32_t *cap, uint32_t n, size_t size)
 {
-    if (n < *cap)
-        return true;
-    uint32_t more = 2 * *cap + 8;
-    void *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", *(void **)list, more * size);
-    if (!to)
-        return false;
-    *(void **)list = to;
-    *cap = more;
-    return true;
+    return myth_array_more32(r->out->mem, MYTH_MEM_STAGING, "diff", list, n, 1, cap, size);
 }
 
 static bool put_added(reader *r, uint32_t line)

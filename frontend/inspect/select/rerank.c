@@ -1,6 +1,7 @@
 /* rerank.c - scores candidates one by one: encodes a prompt for each, computes their common prefix once, and reads from
  * each the logits of the possible answers (Yes and No, or ten digits). A forward pass takes as many as fit. */
 #include "rerank.h"
+#include "engine/base/array.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,14 +137,8 @@ static myth_status add_prompt(desk *d, const myth_candidate *c, size_t n_bare, u
     if (st == MYTH_OK)
         st = encode_cut(d, &src, c->symbol, n_bare + r->o.n_tok, &n_ids, &own);
     myth_source_close(&src);
-    if (st == MYTH_OK && *used + n_ids > *room) {
-        const size_t more = 2 * (*used + n_ids);
-        int32_t *p = myth_realloc(r->mem, MYTH_MEM_STAGING, "rerank ids", *ids, more * sizeof(**ids));
-        if (!p)
-            return no_room("ids", more * sizeof(**ids), err);
-        *ids = p;
-        *room = more;
-    }
+    if (st == MYTH_OK && !MYTH_ARRAY_MORE(r->mem, MYTH_MEM_STAGING, "rerank ids", ids, *used, n_ids, room))
+        return no_room("ids", (*used + n_ids) * sizeof(**ids), err);
     if (st != MYTH_OK) {
         if (err)
             *err = own;

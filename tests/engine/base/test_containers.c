@@ -34,6 +34,36 @@ static void an_array_holds_what_was_put(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* Texts of every length up to 300, one behind the other: the room is there, and what was put stays. */
+static void an_array_takes_several_at_once(void **state)
+{
+    (void)state;
+    myth_mem *mem = open_mem();
+    char *text = NULL;
+    uint16_t *narrow = NULL;
+    size_t cap = 0, n = 0;
+    uint32_t cap32 = 0;
+    assert_true(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &text, 0, 0, &cap));
+    assert_true(!text && cap == 0);
+    assert_true(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &narrow, 0, 1000, &cap32));
+    assert_true(cap32 == 1000);
+    assert_true(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &narrow, 999, 1, &cap32));
+    assert_true(cap32 == 1000);
+    for (size_t len = 0; len < 300; n += len, len++) {
+        assert_true(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &text, n, len, &cap));
+        assert_true(cap >= n + len);
+        if (len)
+            memset(text + n, (int)(len % 251), len);
+    }
+    n = 0;
+    for (size_t len = 0; len < 300; n += len, len++)
+        for (size_t i = 0; i < len; i++)
+            assert_true((unsigned char)text[n + i] == len % 251);
+    myth_free(mem, text);
+    myth_free(mem, narrow);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 /* A capacity near its end is refused before anything is multiplied; a failed allocation changes nothing. */
 static void what_cannot_grow_is_left_as_it_was(void **state)
 {
@@ -49,6 +79,12 @@ static void what_cannot_grow_is_left_as_it_was(void **state)
     uint32_t most = UINT32_MAX - 1;
     assert_false(MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "test", &array, most, &most));
     assert_true(array == before && most == UINT32_MAX - 1);
+    /* sums that would wrap around to something small */
+    assert_false(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &array, 8, SIZE_MAX - 4, &cap));
+    assert_false(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &array, 8, SIZE_MAX / 4, &cap));
+    uint32_t few = 16;
+    assert_false(MYTH_ARRAY_MORE(mem, MYTH_MEM_OTHER, "test", &array, 8, (size_t)UINT32_MAX - 4, &few));
+    assert_true(array == before && cap == 16 && few == 16);
     myth_mem_set_limit(mem, 0, myth_mem_total(mem, 0).live);
     assert_false(MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "test", &array, cap, &cap));
     assert_true(array == before && cap == 16);
@@ -103,9 +139,8 @@ static void fnv1a_is_the_published_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_array_holds_what_was_put),
-        cmocka_unit_test(what_cannot_grow_is_left_as_it_was),
-        cmocka_unit_test(a_table_finds_all_and_nothing_else),
+        cmocka_unit_test(an_array_holds_what_was_put),        cmocka_unit_test(an_array_takes_several_at_once),
+        cmocka_unit_test(what_cannot_grow_is_left_as_it_was), cmocka_unit_test(a_table_finds_all_and_nothing_else),
         cmocka_unit_test(fnv1a_is_the_published_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
