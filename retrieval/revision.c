@@ -98,10 +98,13 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
     bool is_range = rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE);
     if (rc != 0 && !o->spec && git_repository_head_unborn(r->repo) == 1)
         return MYTH_OK; /* there is no commit, so everything is new */
-    if (rc != 0)
+    if (rc != 0) {
+        git_object_free(s.from); /* of a range whose other end is unknown */
+        git_object_free(s.to);
         return myth_fail(err, MYTH_EARG,
                          "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree",
                          o->spec ? o->spec : "HEAD");
+    }
     if (is_range && o->is_staged)
         st = myth_fail(err, MYTH_EARG, "--staged and %.100s: the index is the new side of one revision", o->spec);
     else if (s.flags & GIT_REVSPEC_MERGE_BASE)

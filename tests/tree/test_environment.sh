@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 cat >"$dir/allowed" <<'END'
 frontend/cli/environment.c any
 frontend/cli/args.c any
-retrieval/git/git_files.c HOME
+retrieval/git/git_files.c HOME XDG_CONFIG_HOME
 retrieval/scan/ladder.c HOME XDG_CONFIG_HOME
 retrieval/parse/chunk_worker.c MYTHOS_CHUNK_FAULT
 END
