@@ -312,6 +312,7 @@ static inline void make_block(unsigned char *dst, myth_dtype t, const float *src
         [MYTH_Q6_K] = {1365.0, 0.0}, [MYTH_IQ4_XS] = {1250.0, 0.0},
     };
     const myth_dtype_info *info = myth_dtype_get(t);
+    rig_must(size[t][0] > 0.0, "a type of blocks whose values' size is not known");
     double squares = 0.0;
     for (uint32_t i = 0; i < info->block; i++)
         squares += (double)src[i] * (double)src[i];
