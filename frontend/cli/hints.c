@@ -1,7 +1,6 @@
 /* hints.c - looks around the place of a mistake for what was meant. */
 #include "hints.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -185,9 +184,7 @@ const char *myth_hint_command_like(const char *word)
 {
     const char *name[64];
     size_t n = 0;
-    for (; myth_commands[n]; n++) {
-        assert(n < sizeof(name) / sizeof(name[0]));
+    for (; n < sizeof(name) / sizeof(name[0]) && myth_commands[n]; n++)
         name[n] = myth_commands[n]->name;
-    }
     return myth_args_nearest(word, name, n);
 }

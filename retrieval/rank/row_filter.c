@@ -2,6 +2,7 @@
  * narrow filter costs little. */
 #include "row_filter.h"
 #include "retrieval/store/store_impl.h"
+#include "engine/base/array.h"
 #include "engine/base/table.h"
 
 #include <string.h>
@@ -9,15 +10,8 @@
 static myth_status push(myth_row_filter *w, myth_filter_row **list, uint32_t *n, uint32_t *cap, myth_filter_row one,
                         myth_error *err)
 {
-    if (*n == *cap) {
-        const uint32_t more = *cap ? 2 * *cap : 256;
-        myth_filter_row *grown =
-            more > *cap ? myth_realloc(w->mem, MYTH_MEM_OTHER, "search", *list, (size_t)more * sizeof(*grown)) : NULL;
-        if (!grown)
-            return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows of a filter", more);
-        *list = grown;
-        *cap = more;
-    }
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "search", list, *n, cap))
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows of a filter", *n + 1);
     (*list)[(*n)++] = one;
     return MYTH_OK;
 }

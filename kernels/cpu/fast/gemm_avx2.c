@@ -344,7 +344,7 @@ FAST_INLINE void tile(float *f, uint32_t n_out, const unsigned char *p, const un
         x += k0 / 32 * RECORD;                                                                                     \
         for (uint32_t n; n_rows; c += n * ldc, x += n * x_bytes, n_rows -= n) {                                    \
             n = n_rows < GROUP_ROWS ? n_rows : GROUP_ROWS;                                                         \
-            memset(f, 0, sizeof(f));                                                                               \
+            memset(f, 0, n *FAST_PANEL * sizeof(float));                                                           \
             if (k0 > 0)                                                                                            \
                 copy_outputs(f, FAST_PANEL, c, ldc, n, n_out);                                                     \
             for (uint32_t b = 0, n_b; b < n_k / 32; b += n_b) {                                                    \
