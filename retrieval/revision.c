@@ -2,6 +2,7 @@
 #include "revision.h"
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
+#include "retrieval/git/similar.h"
 #include "retrieval/scan/scan.h"
 
 #include <errno.h>
@@ -269,9 +270,12 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_ou
 {
     git_diff_options o;
     git_diff_find_options find;
+    myth_similar similar;
     char *path[] = {dir};
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     git_diff_find_options_init(&find, GIT_DIFF_FIND_OPTIONS_VERSION);
+    myth_similar_init(&similar, r->mem, MYTH_REVISION_TEXT_BYTES);
+    find.metric = &similar.metric;
     o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_FORCE_TEXT;
     o.notify_cb = out ? leave_out : NULL;
     o.payload = out;
