@@ -5,13 +5,16 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
-enum { PIECE_BYTES = 64, LOOK_BYTES = 8000 /* git looks for a zero byte in the first 8000 to tell text */ };
+enum {
+    PIECE_BYTES = 64,
+    LOOK_BYTES = 8000, /* git looks for a zero byte in the first 8000 to tell text */
+    HASHES = 107927
+};
 
 typedef struct {
-    uint64_t hash;
-    uint64_t bytes; /* of all pieces with this hash */
+    uint32_t hash;
+    uint32_t bytes; /* of all pieces with this hash */
 } piece;
 
 /* A file as libgit2 keeps it. */
@@ -23,24 +26,30 @@ typedef struct {
 
 static int by_hash(const void *a, const void *b)
 {
-    const uint64_t x = ((const piece *)a)->hash, y = ((const piece *)b)->hash;
+    const uint32_t x = ((const piece *)a)->hash, y = ((const piece *)b)->hash;
     return x < y ? -1 : x > y;
 }
 
-/* The length of the piece that begins at text; *hash is the hash of its bytes without the CR of a CR LF in text. */
-static size_t next_piece(uint64_t *hash, const char *text, size_t n, bool is_text)
+/* The piece that begins at text. Returns the bytes that it takes of the n; its own count lacks a CR before LF. The hash
+ * is git's, because different lines with one hash are equal to git: 64 bits are turned left by 7, then a character is
+ * added to the upper half; both halves give a number below HASHES. */
+static size_t next_piece(piece *p, const char *text, size_t n, bool is_text)
 {
-    char kept[PIECE_BYTES];
-    size_t at = 0, n_kept = 0;
-    while (at < n && n_kept < PIECE_BYTES) {
-        const char c = text[at++];
+    uint32_t high = 0, low = 0;
+    size_t at = 0;
+    p->bytes = 0;
+    while (at < n && p->bytes < PIECE_BYTES) {
+        const unsigned char c = (unsigned char)text[at++];
         if (is_text && c == '\r' && at < n && text[at] == '\n')
             continue;
-        kept[n_kept++] = c;
+        const uint64_t both = (uint64_t)high << 32 | low, turned = both << 7 | both >> 57;
+        high = (uint32_t)(turned >> 32) + c;
+        low = (uint32_t)turned;
+        p->bytes++;
         if (c == '\n')
             break;
     }
-    *hash = XXH3_64bits(kept, n_kept);
+    p->hash = (high + low * 0x61u) % HASHES;
     return at;
 }
 
@@ -67,14 +76,12 @@ static int sign_bytes(void **out, const git_diff_file *file, const char *text, s
     size_t n_all = 0, cap = 0, used;
     (void)file;
     *out = NULL;
-    if (n > s->max_bytes)
+    if (n > s->max_bytes || n > UINT32_MAX)
         return 0;
     for (size_t at = 0; at < n; at += used) {
-        uint64_t hash;
-        used = next_piece(&hash, text + at, n - at, is_text);
         if (!MYTH_ARRAY_ROOM(s->mem, MYTH_MEM_STAGING, "renames", &all, n_all, &cap))
             goto failed;
-        all[n_all++] = (piece){hash, used};
+        used = next_piece(&all[n_all++], text + at, n - at, is_text);
     }
     if (n_all)
         n_all = add_up(all, n_all);
@@ -114,7 +121,7 @@ static int compare(int *score, void *first, void *second, void *payload)
     uint64_t common = 0;
     (void)payload;
     for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-        const uint64_t x = a->piece[i].hash, y = b->piece[j].hash;
+        const uint32_t x = a->piece[i].hash, y = b->piece[j].hash;
         if (x == y)
             common += a->piece[i].bytes < b->piece[j].bytes ? a->piece[i].bytes : b->piece[j].bytes;
         i += x <= y;
