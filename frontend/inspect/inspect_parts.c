@@ -105,33 +105,19 @@ fail:
 
 /* ---- turns ---- */
 
-static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += myth_tokenizer_is_control(t, ids[i]);
-    return count;
-}
-
 myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids,
                                      uint32_t *n_ids, myth_error *err)
 {
     const myth_tokenizer *t = in->model->tokenizer;
     const myth_message msg[] = {
         {MYTH_ROLE_USER, {"x", 1}}, {MYTH_ROLE_ASSISTANT, {"x", 1}}, {MYTH_ROLE_USER, {text, len}}};
-    const myth_message plain[] = {msg[0], msg[1], {MYTH_ROLE_USER, {"x", 1}}};
     const int32_t end = myth_tokenizer_special(t)->end_of_turn;
-    size_t bound = myth_chat_bound(msg, 3), n = 0, at = 0, n_plain = 0;
-    int32_t few[128], *all = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", bound, sizeof(*all));
+    size_t bound = myth_chat_bound(msg, 3), n = 0, at = 0;
+    int32_t *all = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", bound, sizeof(*all));
     myth_status st;
     if (!all)
         return myth_inspect_no_room("turn", bound * sizeof(*all), err);
-    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), plain, 3, few,
-                              sizeof(few) / sizeof(few[0]), &n_plain, err));
     MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), msg, 3, all, bound, &n, err));
-    if (count_control(t, all, n) != count_control(t, few, n_plain))
-        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "turn: %zu control tokens, the template has %zu",
-                           count_control(t, all, n), count_control(t, few, n_plain)));
     for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {}
     *n_ids = (uint32_t)(n - at);
     *ids = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", n - at ? n - at : 1, sizeof(**ids));

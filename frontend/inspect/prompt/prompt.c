@@ -229,40 +229,11 @@ size_t myth_prompt_bound(const myth_prompt *p)
     return myth_chat_bound(msg, 2);
 }
 
-static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += myth_tokenizer_is_control(t, ids[i]);
-    return count;
-}
-
-/* Control ids that the template itself makes: those of messages that cannot hold any. */
-static myth_status template_controls(size_t *out, const myth_tokenizer *t, myth_mem *mem, myth_chat_form form,
-                                     myth_error *err)
-{
-    int32_t ids[128];
-    size_t n = 0;
-    const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {"x", 1}}, {MYTH_ROLE_USER, {"x", 1}}};
-    myth_status st = myth_chat_encode(t, mem, form, msg, 2, ids, sizeof(ids) / sizeof(ids[0]), &n, err);
-    *out = st == MYTH_OK ? count_control(t, ids, n) : 0;
-    return st;
-}
-
 myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system,
                                     myth_str user, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, system}, {MYTH_ROLE_USER, user}};
-    size_t expected, found;
-    myth_status st = template_controls(&expected, t, mem, form, err);
-    if (st == MYTH_OK)
-        st = myth_chat_encode(t, mem, form, msg, 2, ids, cap, n_ids, err);
-    if (st != MYTH_OK)
-        return st;
-    found = count_control(t, ids, *n_ids);
-    return found == expected
-             ? MYTH_OK
-             : myth_fail(err, MYTH_EFORMAT, "prompt: %zu control tokens, the template has %zu", found, expected);
+    return myth_chat_encode(t, mem, form, msg, 2, ids, cap, n_ids, err);
 }
 
 myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_prompt *p,

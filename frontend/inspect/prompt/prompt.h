@@ -15,12 +15,11 @@
  *          2|
  *          3|third line
  *          </file>  in code, path and symbol "</file" (any case) is shown as "<\/file"
- * Ids      all texts are encoded as content, which cannot produce a control token; only the chat template adds them.
- *          The number of control ids in the finished prompt must equal the template's
+ * Ids      all texts are encoded as content, which cannot produce a control token (tokenizer.h); only the chat template
+ *          adds them
  * Units    bytes and tokens
  * Owner    the caller owns texts, blocks and ids
- * Errors   MYTH_EFORMAT: there are control ids that the template did not make (a broken vocabulary); MYTH_EARG,
- *          MYTH_EFULL, MYTH_ENOMEM
+ * Errors   MYTH_EARG, MYTH_EFULL, MYTH_ENOMEM
  * Threads  any */
 #ifndef MYTH_INSPECT_PROMPT_H
 #define MYTH_INSPECT_PROMPT_H
@@ -69,7 +68,7 @@ myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat
                                int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
 /* Writes one block of code; cap and result as in myth_prompt_user. */
 size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block);
-/* Encodes any system and user text as a prompt of the family, and checks the number of control ids. */
+/* Encodes any system and user text as a prompt of the family. */
 myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system,
                                     myth_str user, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
 /* Writes the text of ids as the model sees them, with control ids by name; cap and result as in myth_prompt_user. */

@@ -1,6 +1,7 @@
 /* test_tokenizer.c - the small tokenizers in tests/golden/tokenizer: ids, entries, round trips, memory, incremental
  * decoding. */
 #include "tokenizer_texts.h"
+#include "tests/support/files.h"
 #include "engine/text/tokenizer_impl.h"
 
 #include <unistd.h>
@@ -92,6 +93,38 @@ static void content_is_equal_without_control(void **state)
         }
     }
     assert_true(n_equal > 5000 && n_apart > 500);
+}
+
+/* Merges that lead to a marker's spelling end before it in content: here "<mask>", whose type is that of ordinary
+ * pieces in the file, and "<eos>", a control piece. */
+static void merges_make_no_control(void **state)
+{
+    static const char *const spelled[] = {"<mask>", "<eos>", "a<mask><eos>b"};
+    fixture *f = *state;
+    size_t len;
+    char *json = read_golden("small_new.json", &len);
+    char *more = text_replace(json, "\"vocab\":{",
+                              "\"vocab\":{\"<m\":1391,\"<ma\":1392,\"<mas\":1393,\"<mask\":1394,"
+                              "\"<e\":1395,\"<eo\":1396,\"<eos\":1397,");
+    char *made = text_replace(more, "\"merges\":[",
+                              "\"merges\":[[\"<\",\"m\"],[\"<m\",\"a\"],[\"<ma\",\"s\"],"
+                              "[\"<mas\",\"k\"],[\"<mask\",\">\"],[\"<\",\"e\"],"
+                              "[\"<e\",\"o\"],[\"<eo\",\"s\"],[\"<eos\",\">\"],");
+    myth_tokenizer *t;
+    myth_error err = {0};
+    int32_t ids[32];
+    if (myth_tok_open_json(&t, f->mem, made, strlen(made), "merges", &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    for (size_t i = 0; i < sizeof(spelled) / sizeof(spelled[0]); i++) {
+        const size_t n = encode(t, f->mem, MYTH_TOK_CONTENT, spelled[i], strlen(spelled[i]), ids);
+        assert_false(holds_control(t, ids, n));
+        assert_true(n >= 2); /* "<mask" and ">" */
+        assert_true(holds_control(t, ids, encode(t, f->mem, MYTH_TOK_TEMPLATE, spelled[i], strlen(spelled[i]), ids)));
+    }
+    myth_tokenizer_close(t);
+    free(made);
+    free(more);
+    free(json);
 }
 
 /* White-space runs and tags are user-defined pieces too, and must match in content. */
@@ -386,10 +419,10 @@ static void hostile_megabyte(void **state)
 static void memory_is_what_was_said(void **state)
 {
     fixture *f = *state;
-    uint64_t bytes = 0;
+    uint64_t got_bytes = 0;
     for (int k = 0; k < 4; k++)
-        bytes += myth_tokenizer_bytes(f->tok[k]);
-    assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_TOKENIZER).live == bytes);
+        got_bytes += myth_tokenizer_bytes(f->tok[k]);
+    assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_TOKENIZER).live == got_bytes);
     assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live == 0);
 
     static char text[TEXT_CAP];
@@ -564,7 +597,7 @@ static void pushes_are_whole(void **state)
     int count = check_is_full() ? 100000 : (int)check_sample(5000);
     for (int round = 0; round < count; round++) {
         const myth_tokenizer *t = f->tok[round % 4];
-        char raw[4096], fixed[4096 * 3], bytes[4096];
+        char raw[4096], fixed[4096 * 3], got_bytes[4096];
         int32_t ids[24];
         size_t n_raw = 0, n_fixed = 0, n_ids = 1 + check_below(&rng, 24), n_bytes;
         myth_detok a, b;
@@ -588,12 +621,12 @@ static void pushes_are_whole(void **state)
         n_raw += myth_detok_finish(&a, raw + n_raw);
         n_fixed += myth_detok_finish(&b, fixed + n_fixed);
         assert_true(is_utf8(fixed, n_fixed));
-        n_bytes = decode(t, ids, n_ids, bytes, sizeof bytes);
+        n_bytes = decode(t, ids, n_ids, got_bytes, sizeof got_bytes);
         assert_int_equal(n_raw, n_bytes);
-        assert_memory_equal(raw, bytes, n_bytes);
-        if (is_utf8(bytes, n_bytes)) {
+        assert_memory_equal(raw, got_bytes, n_bytes);
+        if (is_utf8(got_bytes, n_bytes)) {
             assert_int_equal(n_fixed, n_bytes);
-            assert_memory_equal(fixed, bytes, n_bytes);
+            assert_memory_equal(fixed, got_bytes, n_bytes);
         }
     }
 }
@@ -652,6 +685,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_ids),
         cmocka_unit_test(content_is_equal_without_control),
+        cmocka_unit_test(merges_make_no_control),
         cmocka_unit_test(runs_and_tags_match),
         cmocka_unit_test(control_is_inert_in_content),
         cmocka_unit_test(template_takes_control),
