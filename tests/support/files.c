@@ -51,6 +51,12 @@ const char *files_path(const char *name)
     return path[turn];
 }
 
+void files_git_alone(void)
+{
+    setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+    setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+}
+
 void files_mkdir(const char *name) { assert_int_equal(mkdir(files_path(name), 0700), 0); }
 
 void files_sparse(const char *name, const void *data, size_t len, uint64_t size)

@@ -23,6 +23,8 @@ void files_put_deep(const char *name, const void *data, size_t len);
 void files_sparse(const char *name, const void *data, size_t len, uint64_t size);
 /* Removes everything inside a folder of files_dir. */
 void files_clear(const char *name);
+/* From here on git reads no settings of the user or the system. */
+void files_git_alone(void);
 
 typedef struct {
     unsigned char *data;

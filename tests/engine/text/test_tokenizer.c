@@ -419,10 +419,10 @@ static void hostile_megabyte(void **state)
 static void memory_is_what_was_said(void **state)
 {
     fixture *f = *state;
-    uint64_t got_bytes = 0;
+    uint64_t said = 0;
     for (int k = 0; k < 4; k++)
-        got_bytes += myth_tokenizer_bytes(f->tok[k]);
-    assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_TOKENIZER).live == got_bytes);
+        said += myth_tokenizer_bytes(f->tok[k]);
+    assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_TOKENIZER).live == said);
     assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live == 0);
 
     static char text[TEXT_CAP];
@@ -597,7 +597,7 @@ static void pushes_are_whole(void **state)
     int count = check_is_full() ? 100000 : (int)check_sample(5000);
     for (int round = 0; round < count; round++) {
         const myth_tokenizer *t = f->tok[round % 4];
-        char raw[4096], fixed[4096 * 3], got_bytes[4096];
+        char raw[4096], fixed[4096 * 3], whole[4096];
         int32_t ids[24];
         size_t n_raw = 0, n_fixed = 0, n_ids = 1 + check_below(&rng, 24), n_bytes;
         myth_detok a, b;
@@ -621,12 +621,12 @@ static void pushes_are_whole(void **state)
         n_raw += myth_detok_finish(&a, raw + n_raw);
         n_fixed += myth_detok_finish(&b, fixed + n_fixed);
         assert_true(is_utf8(fixed, n_fixed));
-        n_bytes = decode(t, ids, n_ids, got_bytes, sizeof got_bytes);
+        n_bytes = decode(t, ids, n_ids, whole, sizeof whole);
         assert_int_equal(n_raw, n_bytes);
-        assert_memory_equal(raw, got_bytes, n_bytes);
-        if (is_utf8(got_bytes, n_bytes)) {
+        assert_memory_equal(raw, whole, n_bytes);
+        if (is_utf8(whole, n_bytes)) {
             assert_int_equal(n_fixed, n_bytes);
-            assert_memory_equal(fixed, got_bytes, n_bytes);
+            assert_memory_equal(fixed, whole, n_bytes);
         }
     }
 }

@@ -105,8 +105,7 @@ static void by_hand(void **state)
 static int begin(void **state)
 {
     (void)state;
-    setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-    setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+    files_git_alone();
     return myth_mem_open(&mem, 0, NULL) == MYTH_OK ? 0 : -1;
 }
 

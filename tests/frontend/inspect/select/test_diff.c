@@ -12,8 +12,7 @@ static myth_mem *mem;
 static int begin(void **state)
 {
     (void)state;
-    setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-    setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+    files_git_alone();
     return myth_mem_open(&mem, 0, NULL) == MYTH_OK ? 0 : -1;
 }
 
