@@ -191,8 +191,7 @@ static void kinds_beside_brute_force(void **unused)
     };
     uint64_t rng = check_seed();
     myth_vectors_stats stats;
-    /* Enough files that the lists that are searched hold more than the K rows that are asked for. */
-    tree_make("kinds", 300, &rng);
+    tree_make("kinds", 300, &rng); /* so that the lists that are searched hold more than the K rows asked for */
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_index *x = updated("kinds", "kinds.db", row[i].kind, &stats);
         assert_int_equal(stats.kind, row[i].kind);
