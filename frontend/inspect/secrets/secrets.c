@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known
- * to be a secret. What is one is taken to its end: nothing is looked at twice, whatever the text. */
+/* How many bytes a detector reads from one place, so that the time is linear in the text: VALUE_MAX of a value,
+ * BLOCK_MAX of a key block, GAP_MAX between a name and its value, LOOK_MAX of a run before it is known to be a secret.
+ * A run that is known to be one is read to its end: the search goes on after it, so these bytes are not read again. */
 enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40, LOOK_MAX = 128 };
 
 const char *myth_secret_kind_name(myth_secret_kind kind)
@@ -62,7 +63,7 @@ static size_t run_upto(text t, size_t i, byte_set set, size_t max)
 
 static size_t run_of(text t, size_t i, byte_set set) { return run_upto(t, i, set, SIZE_MAX); }
 
-/* Bits a byte, over the bytes that occur. */
+/* Shannon entropy of the n bytes, in bits per byte: random text has more of it than words. */
 static double entropy(const char *p, size_t n)
 {
     uint32_t count[256] = {0};
@@ -75,7 +76,7 @@ static double entropy(const char *p, size_t n)
     return h;
 }
 
-/* ---- marks of their own ---- */
+/* ---- secrets with a form of their own ---- */
 
 static const struct {
     myth_secret_kind kind;
@@ -101,7 +102,8 @@ static bool find_prefix(myth_secret *out, text t, size_t i)
     return false;
 }
 
-/* A PEM or PGP block, lines or one string with \n in it; without its end as far as the block can go. */
+/* A PEM or PGP block of a private key, in lines or in one string with \n in it. When its END line is missing, all of
+ * the BLOCK_MAX bytes are the secret. */
 static bool find_private_key(myth_secret *out, text t, size_t i)
 {
     if (!has_at(t, i, "-----BEGIN "))
@@ -127,7 +129,8 @@ static bool find_private_key(myth_secret *out, text t, size_t i)
     return found(out, MYTH_SECRET_PRIVATE_KEY, i, stop - i);
 }
 
-/* Three runs of base64url with dots between; the first two begin with {" in that spelling. */
+/* A JSON web token: three runs of base64url with a dot between them. The first two are JSON objects, and {" followed by
+ * a letter is spelled eyJ in base64url. */
 static bool find_jwt(myth_secret *out, text t, size_t i)
 {
     if (!has_at(t, i, "eyJ") || !is_border(t, i))
@@ -141,7 +144,7 @@ static bool find_jwt(myth_secret *out, text t, size_t i)
     return found(out, MYTH_SECRET_JWT, i, end - i);
 }
 
-/* scheme://user:PASSWORD@host */
+/* The password in scheme://user:PASSWORD@host. */
 static bool find_url_password(myth_secret *out, text t, size_t i)
 {
     if (!has_at(t, i, "://"))
@@ -156,12 +159,13 @@ static bool find_url_password(myth_secret *out, text t, size_t i)
     if (!at || at - colon < 2)
         return false;
     char first = t.p[colon + 1];
-    if (first == '$' || first == '{' || first == '%' || first == '*') /* a place to fill in */
+    if (first == '$' || first == '{' || first == '%' || first == '*') /* a variable, or a password already hidden */
         return false;
     return found(out, MYTH_SECRET_URL_PASSWORD, colon + 1, at - colon - 1);
 }
 
-/* Addresses that are secrets as a whole, from their path on. */
+/* Addresses of webhooks. Whoever knows one may post to it, so everything after the part that all of them share is the
+ * secret. */
 static bool find_webhook(myth_secret *out, text t, size_t i)
 {
     static const char *const head[] = {"hooks.slack.com/services/", "hooks.slack.com/workflows/",
@@ -181,7 +185,7 @@ static bool find_webhook(myth_secret *out, text t, size_t i)
     return false;
 }
 
-/* 123456789:35 bytes */
+/* A bot's token for Telegram: 8 to 10 digits, a colon, about 35 bytes. */
 static bool find_telegram(myth_secret *out, text t, size_t i)
 {
     if (!is_digit(t.p[i]) || !is_border(t, i))
@@ -195,7 +199,8 @@ static bool find_telegram(myth_secret *out, text t, size_t i)
     return b >= 30 && b <= 40 && has_digit(t.p + i + a + 1, b) && found(out, MYTH_SECRET_TELEGRAM, i, a + 1 + b);
 }
 
-/* 24 to 28 bytes, 6, 27 or more: an id in base64, a time, a signature */
+/* A bot's token for Discord, three runs with a dot between them: an id in base64 (23 to 28 bytes; ids begin with a
+ * digit, which base64 spells M, N or O), a time (6 bytes), a signature (25 bytes or more). */
 static bool find_discord(myth_secret *out, text t, size_t i)
 {
     if (!strchr("MNO", t.p[i]) || !t.p[i] || !is_border(t, i))
@@ -210,7 +215,7 @@ static bool find_discord(myth_secret *out, text t, size_t i)
     return c >= 25 && found(out, MYTH_SECRET_DISCORD, i, a + 8 + c);
 }
 
-/* 32 hex digits, -us12 */
+/* A key for Mailchimp: 32 hex digits, then -us and the number of a data centre. */
 static bool find_mailchimp(myth_secret *out, text t, size_t i)
 {
     if (!is_hex(t.p[i]) || !is_border(t, i))
@@ -224,7 +229,7 @@ static bool find_mailchimp(myth_secret *out, text t, size_t i)
     return m > n + 3 && found(out, MYTH_SECRET_MAILCHIMP, i, m);
 }
 
-/* Authorization: Bearer X, Basic X, Token X */
+/* What follows "Bearer " or "Basic "; what follows "Token ", a more common word, only after "Authorization: ". */
 static bool find_scheme(myth_secret *out, text t, size_t i)
 {
     if (!is_border(t, i))
@@ -245,19 +250,19 @@ static bool find_scheme(myth_secret *out, text t, size_t i)
     return found(out, is_token ? MYTH_SECRET_TOKEN : is_bearer ? MYTH_SECRET_BEARER : MYTH_SECRET_BASIC_AUTH, at, n);
 }
 
-/* ---- values by the name they are given to ---- */
+/* ---- values found by the name before them ---- */
 
 typedef enum {
     BAR_PASSWORD,
     BAR_SECRET,
     BAR_KEY
-} value_bar; /* what a value must look like: almost anything ... random bytes */
+} value_bar; /* what a value must look like to be a secret, from almost anything to random bytes */
 
 static const struct {
     const char *word;
     myth_secret_kind kind;
     value_bar bar;
-    bool is_whole; /* bypass and passed do not hold "pass" */
+    bool is_whole; /* only where a word begins: the pass of "bypass" does not count */
 } names[] = {
     {"requirepass", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
     {"password", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
@@ -284,7 +289,8 @@ static const struct {
     {"key", MYTH_SECRET_KEY, BAR_KEY, true},
 };
 
-/* A name says where its secret is kept, or something about it, and not the secret. */
+/* Whether the rest of a name, n bytes at i, says that the value is not the secret but where it is kept (token_file) or
+ * something about it (password_len). */
 static bool is_about(text t, size_t i, size_t n)
 {
     static const char *const word[] = {"file",    "path",   "name",        "url",    "uri",     "type",
@@ -298,7 +304,8 @@ static bool is_about(text t, size_t i, size_t n)
     return false;
 }
 
-/* The name of something: ACCESS_TOKEN, client_secret, x-api-key. Digits make it a value. */
+/* Whether a value is only the name of something, such as ACCESS_TOKEN, client_secret, x-api-key: letters and at least
+ * one sign that joins words. With a digit it could be a secret. */
 static bool is_name_like(const char *p, size_t n)
 {
     bool has_join = false;
@@ -310,7 +317,9 @@ static bool is_name_like(const char *p, size_t n)
     return has_join;
 }
 
-/* Words in a row that say nothing of a password: "correct horse battery staple", and not "Enter your password". */
+/* Whether words make up a passphrase, such as "correct horse battery staple": at least four, or three with a digit. A
+ * message such as "Enter your password" is none: it has a word of the list, or one that begins with pass, secret or
+ * token. */
 static bool is_passphrase(const char *p, size_t n, char between)
 {
     static const char *const about[] = {
@@ -363,7 +372,8 @@ static bool is_value(value_bar bar, const char *p, size_t n)
     return false;
 }
 
-/* What a person types: letters with a digit or a sign among them, or a few digits. No number of one or two, no path. */
+/* Whether n bytes look like a password that a person types: letters with a digit or a sign among them, or a number of
+ * at least four digits. A path does not. */
 static bool is_short_password(const char *p, size_t n)
 {
     bool has_sign = false, has_letter = false, is_number = true;
@@ -377,19 +387,23 @@ static bool is_short_password(const char *p, size_t n)
     return is_number ? n >= 4 : has_letter && (has_digit(p, n) || has_sign);
 }
 
-/* A field of a list: key=value;key=value, user=a password=b: `end` is behind its blanks. */
+/* Whether the n bytes at `at` are the value of one field in a list, such as "key=value;key=value" or
+ * "user=a password=b"; `end` is the place after the value and the blanks that follow it. */
 static bool is_field(text t, size_t at, size_t end, size_t n)
 {
-    if (at + n < t.n && t.p[at + n] == ';') { /* Server=x;Pwd=y;: and no C, where blanks stand around the sign */
+    /* "Server=x;Pwd=y;" is a list. A C statement is not: it has blanks around its sign or before its name. */
+    if (at + n < t.n && t.p[at + n] == ';') {
         size_t k = at;
         while (k > 0 && at - k < GAP_MAX && t.p[k - 1] != ';' && t.p[k - 1] != '\n' && !is_quote(t.p[k - 1]))
             k--;
         return t.p[at - 1] == '=' && k > 0 && t.p[k - 1] == ';' && !is_space(t.p[k]);
     }
-    return t.p[at - 1] == '=' && end > at + n && end < t.n && (is_alnum(t.p[end]) || t.p[end] == '_'); /* A=b command */
+    /* the next field, or the command in "PASSWORD=b command" */
+    return t.p[at - 1] == '=' && end > at + n && end < t.n && (is_alnum(t.p[end]) || t.p[end] == '_');
 }
 
-/* A value without quotes ends where its line or its field does; code that goes on is no value. */
+/* Whether a value without quotes begins at `at`; *len is the length of the run there in any case. The line or the field
+ * must end after it: a run after which an expression goes on is code. */
 static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
 {
     size_t n = 0;
@@ -407,19 +421,20 @@ static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
         ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '#';
     }
     *len = n;
-    if (at > 0 && t.p[at - 1] == '>' && !(end < t.n && t.p[end] == '<')) /* <password> without its end */
+    if (at > 0 && t.p[at - 1] == '>' && !(end < t.n && t.p[end] == '<')) /* <password> without </password> */
         return false;
     if (bar == BAR_PASSWORD)
         return (ends || is_field(t, at, end, n)) && is_short_password(t.p + at, n);
     return ends && n >= 8 && has_letter && has_digit(t.p + at, n) && is_value(bar, t.p + at, n);
 }
 
-/* What may stand between the name and the quote of its value: a sign, a type, a call. */
+/* Returns the place after what may come between a name and the quote of its value: a sign, a type, the beginning of a
+ * call. *has_sign: one of = : > , ( { is in it; *has_word: a letter, a digit or one of _ . & is in it. */
 static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
 {
     size_t stop = at + GAP_MAX < t.n ? at + GAP_MAX : t.n;
     *has_sign = *has_word = false;
-    if (at < stop && is_quote(t.p[at])) /* "name": and ["name"] = */
+    if (at < stop && is_quote(t.p[at])) /* the name itself is in quotes: "name": or ["name"] = */
         at++;
     else if (at + 1 < stop && t.p[at] == '\\' && is_quote(t.p[at + 1]))
         at += 2;
@@ -436,7 +451,8 @@ static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
     return at;
 }
 
-/* A value of this form whose name, at i .. end, is that issuer's. */
+/* Whether a value is an AWS secret key. These have no prefix: 40 bytes of base64 are one when the name, which ends at
+ * `end`, or what comes shortly before the word at i says so. */
 static bool is_aws_secret(text t, size_t i, size_t end, size_t v, size_t len)
 {
     if (len != 40 || run_upto(t, v, SET_BASE64_STD, 41) != 40)
@@ -454,7 +470,7 @@ static bool found_named(myth_secret *out, text t, myth_secret_kind kind, size_t 
     return found(out, is_aws_secret(t, i, name_end, v, len) ? MYTH_SECRET_AWS_SECRET : kind, v, len);
 }
 
-/* The word at i stands in --some-name. */
+/* Whether the word at i is part of a flag with two dashes, as in --some-name. */
 static bool is_long_flag(text t, size_t i)
 {
     size_t stop = i > GAP_MAX ? i - GAP_MAX : 0;
@@ -463,7 +479,8 @@ static bool is_long_flag(text t, size_t i)
     return t.n - i > 2 && t.p[i] == '-' && t.p[i + 1] == '-';
 }
 
-/* Files in which a name and its value are parted by a blank: "machine h login u password x", "requirepass x". */
+/* Whether only a blank separates the word at i from its value: in .netrc, after a login in the same line ("machine h
+ * login u password x"), and in redis.conf at the beginning of a line ("requirepass x"). */
 static bool is_word_pair(text t, size_t i)
 {
     const size_t stop = i > 2 * GAP_MAX ? i - 2 * GAP_MAX : 0;
@@ -475,7 +492,8 @@ static bool is_word_pair(text t, size_t i)
     return false;
 }
 
-/* The run of len bytes behind a long flag, with more of the command behind it. */
+/* Whether the len bytes after a long flag are its value although more of the command follows (find_bare finds the value
+ * that ends its line). */
 static bool is_flag_value(text t, size_t at, size_t len, value_bar bar)
 {
     return at + len < t.n && (t.p[at + len] == ' ' || t.p[at + len] == '\t') &&
@@ -483,8 +501,8 @@ static bool is_flag_value(text t, size_t at, size_t len, value_bar bar)
                                 : len >= 8 && has_digit(t.p + at, len) && is_value(bar, t.p + at, len));
 }
 
-/* Between a name and a value of three bytes stands one = or : and no call: f(pwd, x, "md5") and pw == "MD5" give
- * none. */
+/* Whether the name is given a value of three bytes: from its end to the value there is exactly one = or :, and no call.
+ * f(pwd, x, "md5") and pw == "MD5" do not give one. */
 static bool is_given(text t, size_t from, size_t to)
 {
     uint32_t n_sign = 0;
@@ -496,7 +514,7 @@ static bool is_given(text t, size_t from, size_t to)
     return n_sign == 1 || has_at(t, from, " => ");
 }
 
-/* A line of its own: name "x"; */
+/* Whether the name at i and the value, whose quote is at v, are a line of a configuration: name "x"; */
 static bool is_directive(text t, size_t i, size_t v)
 {
     size_t k = i, n = 1;
@@ -507,7 +525,7 @@ static bool is_directive(text t, size_t i, size_t v)
     return (k == 0 || t.p[k - 1] == '\n') && has_at(t, v + n + 1, ";") && t.p[v + n] == t.p[v];
 }
 
-/* "a ? password : b": the colon is the operator's. */
+/* Whether a ? comes before i in its line: in "a ? password : b" the colon belongs to the ?, and b is not a value. */
 static bool is_of_question(text t, size_t i)
 {
     for (size_t k = i; k-- > 0 && i - k < GAP_MAX && t.p[k] != '\n';)
@@ -526,8 +544,8 @@ static bool find_named(myth_secret *out, text t, size_t i)
     }
     if (k == sizeof(names) / sizeof(names[0]))
         return false;
-    /* The word ends here: "tokens" does, "tokenizer" and "secretary" do not; tokenValue and TOKEN_2 go on with the next
-     * word. */
+    /* The word must end here, or the next word of the name begin: tokens, tokenValue and TOKEN_2 are names of a secret,
+     * tokenizer and secretary are not. */
     size_t at = i + m, name_end;
     if (at < t.n && lower(t.p[at]) == 's')
         at++;
@@ -539,7 +557,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
     if (is_about(t, at, name_end - at))
         return false;
 
-    /* <password>x</password>, password=x, PASSWORD: x, --password x: bare */
+    /* A value without quotes: <password>x</password>, password=x, PASSWORD: x, --password x. */
     size_t v = name_end, len;
     bool has_sign, has_word;
     while (v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'))
@@ -556,15 +574,14 @@ static bool find_named(myth_secret *out, text t, size_t i)
         return found_named(out, t, names[k].kind, i, name_end, v, len);
     }
 
-    /* in quotes, which may themselves stand in a string: \"password\": \"x\" */
+    /* A value in quotes. All of it may be inside a string, with a backslash before each quote: \"password\": \"x\" */
     v = skip_gap(t, name_end, &has_sign, &has_word);
     if (v > name_end && v < t.n && is_quote(t.p[v - 1]) && !has_sign)
         return false;
     bool is_escaped = v < t.n && t.p[v] == '\\';
     v += is_escaped;
-    if (v >= t.n || !is_quote(t.p[v]) ||
-        (!has_sign && (v == name_end || !(is_upper(t.p[i]) || is_directive(t, i, v))))) /* #define TOKEN "x", not: pass
-                                                                                           "x" to it */
+    /* #define TOKEN "x" and a line of a configuration need no sign; in 'pass "x" to it' there is no value. */
+    if (v >= t.n || !is_quote(t.p[v]) || (!has_sign && (v == name_end || !(is_upper(t.p[i]) || is_directive(t, i, v)))))
         return false;
     char quote = t.p[v++];
     for (len = 0; v + len < t.n && len < VALUE_MAX && t.p[v + len] != quote && t.p[v + len] != '\n'; len++) {
@@ -581,7 +598,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
     return found_named(out, t, names[k].kind, i, name_end, v, len);
 }
 
-/* A line of .pgpass: host:port:database:user:X */
+/* The password in a line of .pgpass: host:port:database:user:PASSWORD */
 static bool find_pgpass(myth_secret *out, text t, size_t i)
 {
     size_t at = i, n, field = 0, first[5];
@@ -624,7 +641,8 @@ bool myth_secret_next(myth_secret *out, const char *bytes, size_t len, size_t fr
             return true;
         if (!find_named(out, t, i))
             continue;
-        /* Between a name and the end of its value something may stand that says more of itself. */
+        /* Up to the first byte of the value a secret with a form of its own may begin: its kind says more than the name
+         * does. When the secret itself begins in the value, it is hidden to the value's end. */
         const myth_secret named = *out;
         for (size_t k = i + 1; k <= named.off; k++)
             if (find_marked(out, t, k)) {
