@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* LOOK_MAX: secrets that are compared with a run before it is believed to be one of them. */
+/* GRAM: bytes of the pieces in which the filter remembers a long secret. SHORT_MIN: the shortest secret that is
+ * remembered. N_PROBE: bits of the filter for each piece. LOOK_MAX: at most so many secrets are compared with a run. */
 enum { GRAM = 8, SHORT_MIN = 6, N_PROBE = 4, LOOK_MAX = 1024 };
 
 /* ---- the filter ---- */
@@ -72,6 +73,7 @@ myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const my
     size_t at = 0;
     for (uint32_t i = 0; i < n && myth_secret_next(&s, text, src->len, at); i++, at = s.off + s.len) {
         list[i] = s;
+        /* a short secret is recognised only as a whole, a longer one also by a part of it */
         if (s.len >= SHORT_MIN && s.len < MYTH_REDACT_RUN)
             remember(r, text + s.off, s.len);
         for (uint32_t k = 0; s.len >= MYTH_REDACT_RUN && k + GRAM <= s.len; k++)
@@ -113,8 +115,9 @@ static void put_placeholder(myth_put put, void *user, myth_secret_kind kind, con
     put(user, name, myth_secret_placeholder(name, kind, secret, len), true);
 }
 
-/* Whether one of the files' secrets is this run. The filter says yes too often for runs this short; where there are too
- * many secrets to look at all of them, it is believed. */
+/* Whether a short run is, as a whole, a secret of one of the files. The filter alone says yes too often, so the run is
+ * compared with the secrets. After LOOK_MAX of them the filter is believed: this bounds the time, and hiding too much
+ * does less harm than showing a secret. */
 static bool is_secret(const myth_redactor *r, const char *run, size_t len)
 {
     uint32_t looked = 0;
@@ -129,7 +132,8 @@ static bool is_secret(const myth_redactor *r, const char *run, size_t len)
     return false;
 }
 
-/* Finds the next run of bytes, from `from` on, that is part of a secret of the files. */
+/* Finds the next run of bytes, from `from` on, that is part of a secret of the files. Bytes all of whose pieces of GRAM
+ * bytes are in the filter are believed to be part of one from MYTH_REDACT_RUN bytes on. */
 static bool next_known(myth_secret *out, const myth_redactor *r, const char *text, size_t len, size_t from)
 {
     if (!r || !r->has_seen)
@@ -139,6 +143,7 @@ static bool next_known(myth_secret *out, const myth_redactor *r, const char *tex
         while (i + n + GRAM <= len && is_seen(r, text + i + n, GRAM))
             n++;
         n = n ? n + GRAM - 1 : 0;
+        /* no long run begins here: a short secret may, and the longest that fits is taken */
         for (size_t m = MYTH_REDACT_RUN - 1; n < MYTH_REDACT_RUN && m >= SHORT_MIN; m--)
             if (i + m <= len && is_secret(r, text + i, m)) {
                 n = m;
@@ -152,7 +157,8 @@ static bool next_known(myth_secret *out, const myth_redactor *r, const char *tex
     return false;
 }
 
-/* The secret of a file that the run is a piece of, so that it is named alike everywhere. */
+/* Replaces the run by the placeholder of the whole secret that it is a piece of, so that a secret has the same
+ * placeholder wherever a piece of it appears. When that secret is not found, the run gets a placeholder of its own. */
 static void put_known(const myth_redactor *r, const char *run, size_t len, myth_put put, void *user)
 {
     uint32_t looked = 0;
@@ -169,7 +175,8 @@ static void put_known(const myth_redactor *r, const char *run, size_t len, myth_
     put_placeholder(put, user, MYTH_SECRET_SECRET, run, len);
 }
 
-/* Text of a file between its secrets: one of them may be repeated there without a name. */
+/* Passes on the text between two secrets of a file. The detectors found nothing in it, but a secret that is known from
+ * another place may be repeated there without the name by which they would find it. */
 static void put_between(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user)
 {
     size_t at = 0;
@@ -186,13 +193,14 @@ static void put_between(const myth_redactor *r, const char *text, size_t len, my
 void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user)
 {
     size_t at = 0;
-    myth_secret d = {0}, k = {0};
+    myth_secret d = {0}, k = {0}; /* the next secret that the detectors find; the next that is known from a file */
     bool has_d = myth_secret_next(&d, text, len, 0), has_k = next_known(&k, r, text, len, 0);
     while (has_d || has_k) {
         bool is_known = has_k && (!has_d || k.off < d.off || (k.off == d.off && k.len >= d.len));
         myth_secret s = is_known ? k : d;
         size_t end = s.off + s.len;
-        if (has_d && d.off < end && d.off + d.len > end) /* they overlap: hidden as one, under the first one's name */
+        /* when the two overlap, both are hidden by the placeholder of the first */
+        if (has_d && d.off < end && d.off + d.len > end)
             end = d.off + d.len;
         if (has_k && k.off < end && k.off + k.len > end)
             end = k.off + k.len;
@@ -223,7 +231,7 @@ void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t 
     }
     uint32_t at = off, end = off + len, lo = 0, hi = r->file[i].n_secret;
     const myth_secret *list = r->file[i].secret;
-    while (lo < hi) { /* find the first that ends after off */
+    while (lo < hi) { /* find the first secret that ends after off; off may be inside it */
         uint32_t mid = (lo + hi) / 2;
         if (list[mid].off + list[mid].len <= off)
             lo = mid + 1;

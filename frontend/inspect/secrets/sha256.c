@@ -1,8 +1,9 @@
-/* sha256.c - FIPS 180-4, section 6.2, as it is written there. */
+/* sha256.c - SHA-256 step by step as in FIPS 180-4, section 6.2; plain C that is not tuned for speed. */
 #include "sha256.h"
 
 #include <string.h>
 
+/* Section 4.2.2: the first 32 bits of the fractions of the cube roots of the first 64 primes. */
 static const uint32_t k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -18,7 +19,7 @@ static uint32_t rotr(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
 static void compress(uint32_t h[8], const unsigned char *p)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64], v[8]; /* the message schedule; the standard's a .. h */
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
     for (int i = 16; i < 64; i++) {
@@ -42,6 +43,7 @@ static void compress(uint32_t h[8], const unsigned char *p)
 
 void myth_sha256_start(myth_sha256 *s)
 {
+    /* Section 5.3.3: the first 32 bits of the fractions of the square roots of the first 8 primes. */
     static const uint32_t h0[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(s->h, h0, sizeof(h0));
@@ -65,9 +67,10 @@ void myth_sha256_add(myth_sha256 *s, const void *data, size_t len)
 void myth_sha256_end(myth_sha256 *s, unsigned char out[MYTH_SHA256_BYTES])
 {
     static const unsigned char pad[64] = {0x80};
-    unsigned char bits[8];
+    unsigned char bits[8]; /* the length in bits, taken before the padding counts as data */
     for (int i = 0; i < 8; i++)
         bits[i] = (unsigned char)(s->n * 8 >> (56 - 8 * i));
+    /* Section 5.1.1: a one bit, then zeros until 8 bytes are left in a block. */
     myth_sha256_add(s, pad, 1 + (119 - s->n % 64) % 64);
     myth_sha256_add(s, bits, sizeof(bits));
     for (int i = 0; i < MYTH_SHA256_BYTES; i++)
