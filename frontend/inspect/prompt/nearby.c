@@ -12,13 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* At most so many files of a folder, and so many definitions of a file, are considered for a similar name. */
 enum { ENTRIES_MAX = 1024, NAMES_MAX = 512 };
 
 struct myth_nearby {
     myth_mem *mem;
     char folder[PATH_MAX];               /* the inspected file's folder, as given; "" = the current one */
     char path[PATH_MAX], real[PATH_MAX]; /* the file's path as given, and resolved; "" = none */
-    char border[2][PATH_MAX];            /* real paths; "" = none                                 */
+    char border[2][PATH_MAX];            /* resolved folders that may be read: the file's, the current; "" = none */
     char worker[PATH_MAX];
 };
 
@@ -27,7 +28,7 @@ struct myth_nearby {
 static bool is_below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
-    n -= n == 1; /* "/" */
+    n -= n == 1; /* "/" already ends in the slash that is looked for after a folder */
     return n < strlen(path) && !strncmp(path, folder, n) && path[n] == '/';
 }
 
@@ -54,7 +55,8 @@ myth_status myth_nearby_open(myth_nearby **out, const char *path, const char *wo
         snprintf(n->worker, sizeof(n->worker), "%s", worker_path);
     if (!realpath(n->folder[0] ? n->folder : ".", n->border[0]))
         n->border[0][0] = '\0';
-    /* the current folder, when the file lies below it: a path of another project is no reason to read this one */
+    /* The current folder may be read only when the file is below it. Otherwise the file belongs to another project,
+     * whose paths mean nothing here. */
     if (realpath(".", real) && (!strcmp(n->border[0], real) || is_below(n->border[0], real)))
         memcpy(n->border[1], real, sizeof(real));
     *out = n;
@@ -83,6 +85,7 @@ static bool may_read(const myth_nearby *n, char path[PATH_MAX])
     return (n->border[0][0] && is_below(real, n->border[0])) || (n->border[1][0] && is_below(real, n->border[1]));
 }
 
+/* Whether a path of a request is relative and has no ".." in it. */
 static bool is_plain(const char *path)
 {
     if (!*path || *path == '/')
@@ -105,8 +108,9 @@ static bool has_stem(const char *name, const char *stem)
     return !strncmp(name, stem, n) && name[n] == '.';
 }
 
-/* Names in the folder: sets found for a file whose stem is `stem` (the first by name, so that it is the same one
- * everywhere), else the nearest. */
+/* Reads the names in the inspected file's folder. When files have the name `stem` and a suffix, found is the path of
+ * the first of them by name, because the order in which a folder is read differs between machines. Otherwise near is
+ * the most similar name, if there is one. Returns whether found is set. */
 static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *stem, char *near, size_t near_cap)
 {
     char(*name)[NAME_MAX + 1] = myth_alloc(n->mem, MYTH_MEM_OTHER, "names", ENTRIES_MAX * sizeof(*name)),
@@ -173,7 +177,8 @@ static uint32_t line_with(const myth_source *src, const char *name)
     return 0;
 }
 
-/* Whether the wanted name, "Type.method" or "name", names this definition. */
+/* Whether this definition has the wanted name. For "Type.method" the definition around it must also be Type, whose own
+ * parents may be left out. */
 static bool is_named(const myth_chunks *c, const myth_symbol *s, const char *wanted)
 {
     const char *dot = strrchr(wanted, '.'), *parent = c->names + s->parent;
@@ -184,6 +189,8 @@ static bool is_named(const myth_chunks *c, const myth_symbol *s, const char *wan
            (len == n || parent[len - n - 1] == '.');
 }
 
+/* Adds the definitions with the wanted name and returns how many. When there are none, near is the most similar name of
+ * a definition, if there is one. */
 static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_material *m, uint32_t of,
                                 uint32_t source, char *near, size_t near_cap)
 {
@@ -204,6 +211,7 @@ static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_m
     return n_added;
 }
 
+/* The same; without a definition, it adds the lines around the first one that contains the name as a word. */
 static uint32_t add_symbol(myth_nearby *n, const char *wanted, myth_material *m, uint32_t of, uint32_t source,
                            char *near, size_t near_cap)
 {

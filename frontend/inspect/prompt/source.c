@@ -1,5 +1,5 @@
-/* source.c - lines of a file and their spelling. Every size is found by one pass over the bytes before anything is
- * taken. */
+/* source.c - the lines of a file and their JSON spelling. One pass over the bytes finds every size before anything is
+ * allocated, so that the plan is exact. */
 #include "source.h"
 
 #include "engine/base/utf8.h"
@@ -9,7 +9,8 @@
 static const char hex[] = "0123456789abcdef";
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* One character at src (n >= 1): its bytes in shown text into dst[4], how many bytes of src it takes in *used. */
+/* Writes the character at src (n >= 1 bytes) to dst[4], U+FFFD for a byte that is not part of valid UTF-8. Returns the
+ * bytes written; *used is how many bytes of src the character has. */
 static int show_one(char dst[4], const unsigned char *src, size_t n, int *used)
 {
     uint32_t cp;
@@ -23,7 +24,7 @@ static int show_one(char dst[4], const unsigned char *src, size_t n, int *used)
     return *used;
 }
 
-/* The same in JSON spelling into dst[6]; *shown is the length show_one would give. */
+/* The same in JSON spelling, to dst[6]; *shown is what show_one returns for this character. */
 static int spell_one(char dst[6], const unsigned char *src, size_t n, int *used, int *shown)
 {
     int len = *shown = show_one(dst, src, n, used);
@@ -45,6 +46,7 @@ static int spell_one(char dst[6], const unsigned char *src, size_t n, int *used,
     }
 }
 
+/* Writes the n bytes of src at dst + at, without those that lie beyond cap. */
 static void put_capped(char *dst, size_t cap, size_t at, const char *src, int n)
 {
     for (int i = 0; i < n && at + (size_t)i < cap; i++)
@@ -96,7 +98,7 @@ void myth_line_trim(const myth_source *s, uint32_t idx, uint32_t *off, uint32_t 
     trim(s->bytes, off, len);
 }
 
-/* Returns the line that starts at off; *next is the start of the line after it. */
+/* Returns the length of the line that starts at off, without its terminator; *next is where the next line starts. */
 static uint32_t line_len(const unsigned char *bytes, uint32_t size, uint32_t off, uint32_t *next)
 {
     const unsigned char *end = memchr(bytes + off, '\n', size - off);
@@ -118,6 +120,7 @@ static void measure(uint32_t *n_line, uint64_t *text_len, const unsigned char *b
     }
 }
 
+/* An empty buffer is allocated with one byte, so that NULL always means that memory ran out. */
 static uint64_t at_least_one(uint64_t n) { return n ? n : 1; }
 
 uint64_t myth_source_plan(const char *path, const unsigned char *bytes, size_t len)
@@ -131,7 +134,8 @@ uint64_t myth_source_plan(const char *path, const unsigned char *bytes, size_t l
            at_least_one(text_len);
 }
 
-/* Spells one trimmed line into text and finds where evidence may start. */
+/* Writes the spelling of one trimmed line at s->text + text and finds where evidence may start in it: at a character
+ * from which on at least MYTH_EVIDENCE_MIN bytes are left, without the bytes that JSON's escapes add. */
 static void fill_line(myth_source *s, myth_line *l, uint32_t text)
 {
     uint32_t off = l->off, len = l->len;
@@ -162,7 +166,7 @@ myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, 
     out->bytes = bytes;
     out->len = (uint32_t)len;
     measure(&out->n_line, &text_len, bytes, out->len);
-    out->text_len = (uint32_t)text_len; /* at most 6 bytes for one of at most 4 MiB */
+    out->text_len = (uint32_t)text_len; /* fits: one byte of a file of at most 4 MiB becomes at most 6 */
     out->path_len = (uint32_t)myth_spell(NULL, 0, path, strlen(path));
     out->path_text = myth_alloc(mem, MYTH_MEM_STAGING, "source path", at_least_one(out->path_len));
     out->line = myth_alloc(mem, MYTH_MEM_STAGING, "source lines", at_least_one(out->n_line * sizeof(myth_line)));
@@ -181,6 +185,7 @@ myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, 
         fill_line(out, l, text);
         text += l->text_len;
     }
+    /* backwards, because a blank line takes its next line that is not blank from the line after it */
     for (uint32_t i = out->n_line, next = out->n_line; i-- > 0;)
         out->line[i].next = next = out->line[i].text_len ? i : next;
     return MYTH_OK;

@@ -1,11 +1,12 @@
-/* split.c - borders that a parser knows; and structure without one: brackets counted outside of quotes, indentation,
- * blank lines. */
+/* split.c - chooses the last line of a part of a file: a border that the parser knows, or, without one, the line that
+ * looks best by open brackets, blank lines and indentation. */
 #include "split.h"
 
 #include "retrieval/retrieval.h"
 
-/* ---- borders ---- */
+/* ---- borders from the parser ---- */
 
+/* When several definitions end at one line, the outermost counts. */
 static void mark_border(uint8_t *border, const myth_source *src, uint32_t n, uint8_t value)
 {
     if (n >= 1 && n < src->n_line && border[n] < value)
@@ -45,10 +46,10 @@ fail:
     return st;
 }
 
-/* ---- the text ---- */
+/* ---- borders from the text alone ---- */
 
-/* Brackets opened minus closed in a line; what stands in quotes does not count. A quote that the line does not close is
- * no quote (an apostrophe in a comment). */
+/* Brackets that a line opens minus those that it closes. Brackets in quotes do not count. A quote that is not closed in
+ * the line is taken for an apostrophe, as in a comment, and skipped. */
 static int line_balance(const unsigned char *p, uint32_t len)
 {
     int balance = 0;
@@ -71,7 +72,9 @@ static int line_balance(const unsigned char *p, uint32_t len)
 
 static bool is_blank(const myth_source *src, uint32_t n) { return src->line[n - 1].text_len == 0; }
 
-/* How good it is to cut between lines n and n + 1, with depth brackets open after n. */
+/* How good it is to cut between lines n and n + 1, with depth brackets open after n; the largest value is best. That no
+ * bracket is open (4) outweighs the rest together: line n is blank (2), line n + 1 is not indented and closes no
+ * bracket (1). */
 static int border_value(const myth_source *src, uint32_t n, int depth)
 {
     const myth_line *next = &src->line[n];
@@ -82,6 +85,8 @@ static int border_value(const myth_source *src, uint32_t n, int depth)
     return value;
 }
 
+/* The best line in the last half of first .. last; of equally good ones the last. The first half is read too, because a
+ * bracket may be opened there. */
 static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t last)
 {
     uint32_t from = first + (last - first) / 2, best = last;
@@ -89,7 +94,7 @@ static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t las
     for (uint32_t n = first; n <= last; n++) {
         depth += line_balance(src->bytes + src->line[n - 1].off, src->line[n - 1].len);
         if (depth < 0)
-            depth = 0; /* the part began inside a block that ends here */
+            depth = 0; /* a block that was opened before the part ends here */
         int value = n < from ? -1 : border_value(src, n, depth);
         if (value >= most) {
             most = value;
@@ -99,7 +104,7 @@ static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t las
     return best;
 }
 
-/* The last of the best borders; 0 when there is none. */
+/* The last of the best borders in the last three quarters of first .. last; 0 when there is none. */
 static uint32_t last_border(const uint8_t *border, uint32_t first, uint32_t last)
 {
     uint32_t best = 0, from = first + (last - first) / 4;
@@ -114,7 +119,9 @@ myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t fir
 {
     myth_status st = MYTH_OK;
     uint32_t yes = first - 1, no = end + 1, step = guess;
-    while (yes + 1 < no) { /* gallop up from the guess, then halve */
+    /* Lines first .. yes fit, first .. no do not. The step is doubled until some lines do not fit; then the range
+     * between yes and no is halved. */
+    while (yes + 1 < no) {
         uint32_t n = no <= end ? yes + (no - yes) / 2 : step < end - yes ? yes + step : end;
         bool does = false;
         if ((st = fits(user, first, n, &does, err)) != MYTH_OK)
