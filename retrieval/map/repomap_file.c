@@ -279,7 +279,7 @@ static int by_idx(const void *a, const void *b)
 /* Reads the symbols' shares of the rank, and the tests. */
 static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsigned char *p, size_t n, myth_error *err)
 {
-    myth_bytes b = {p, p + n, false};
+    myth_bytes b = {p, p ? p + n : NULL, false};
     uint64_t n_share = myth_bytes_number(&b);
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
     if (!row)

@@ -362,9 +362,11 @@ static myth_status keep_phrases(myth_matches *m, const pool *p, const myth_query
         int64_t file_id = sqlite3_column_int64(s, 0), off = sqlite3_column_int64(s, 1),
                 bytes = sqlite3_column_int64(s, 2);
         sqlite3_reset(s);
-        char *text = bytes >= 0 && bytes <= MYTH_FILE_BYTES
-                       ? myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)bytes + 1)
-                       : NULL;
+        if (bytes < 0 || bytes > MYTH_FILE_BYTES) {
+            st = myth_store_damaged(p->store, "the length of a chunk", err);
+            break;
+        }
+        char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)bytes + 1);
         if (!text)
             st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a chunk of %lld bytes", (long long)bytes);
         else

@@ -624,8 +624,8 @@ myth_status myth_postings_length(myth_postings *p, uint32_t row, uint32_t *n_wor
     uint64_t sum = 0, v;
     if (st == MYTH_OK) {
         const unsigned char *data = sqlite3_column_blob(p->get_size, 0),
-                            *end = data + sqlite3_column_bytes(p->get_size, 0);
-        for (size_t bytes; data && data < end && (bytes = get_number(data, end, &v)); data += bytes)
+                            *end = data ? data + sqlite3_column_bytes(p->get_size, 0) : NULL;
+        for (size_t bytes; data < end && (bytes = get_number(data, end, &v)); data += bytes)
             sum += v < UINT32_MAX ? v : UINT32_MAX;
         *n_words = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak)); /* few targets have it */
 
 static int replay(const char *path)
 {
@@ -35,6 +36,8 @@ static int replay(const char *path)
 int main(int argc, char **argv)
 {
     int n = 0;
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
     DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
     if (!dir) {
         fprintf(stderr, "usage: %s CORPUS-FOLDER\n", argv[0]);

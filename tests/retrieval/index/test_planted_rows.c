@@ -536,11 +536,30 @@ static void kept_words_are_booked(void **state)
     assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_OTHER).live, 0);
 }
 
+/* Every chunk says that it is longer than a file can be: that is damage, with its remedy, and no lack of memory. */
+static void long_chunks(void **state)
+{
+    (void)state;
+    static const char *const length[] = {"9223372036854775807", "67108865", "-1"};
+    for (size_t i = 0; i < sizeof(length) / sizeof(length[0]); i++) {
+        myth_error err = {0};
+        myth_index *x = NULL;
+        myth_hits hits = {0};
+        const myth_search_opts opts = {.query = "\"buffer of the parser\"", .mode = MYTH_SEARCH_PHRASE, .k = 10};
+        assert_true(plant("chunks", "bytes", length[i], "1"));
+        assert_int_equal(open_it(&x, READ_ONLY, &err), MYTH_OK);
+        assert_int_equal(myth_search(&hits, x, &opts, &err), MYTH_EFORMAT);
+        assert_non_null(strstr(err.msg, "mythos index --rebuild"));
+        myth_hits_free(&hits);
+        myth_index_close(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_column), cmocka_unit_test(packed_rows),           cmocka_unit_test(planted_schema),
-        cmocka_unit_test(another_form), cmocka_unit_test(kept_words_are_booked),
+        cmocka_unit_test(another_form), cmocka_unit_test(kept_words_are_booked), cmocka_unit_test(long_chunks),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
