@@ -338,12 +338,13 @@ static void show_exchanges(const json_t *doc, bool prompts)
     json_array_foreach(json_object_get(doc, "exchanges"), i, v)
     {
         print_key(i ? "" : "answers");
-        printf("part %lld, round %lld, %s: %lld prompt token%s (%lld kept), %lld new, %s, %.2f s\n",
-               (long long)myth_doc_int(v, "part") + 1, (long long)myth_doc_int(v, "round"), myth_doc_text(v, "kind"),
-               (long long)myth_doc_int(v, "prompt_tokens"),
+        printf("part %lld, round %lld, ", (long long)myth_doc_int(v, "part") + 1, (long long)myth_doc_int(v, "round"));
+        print_safe(myth_doc_text(v, "kind"));
+        printf(": %lld prompt token%s (%lld kept), %lld new, ", (long long)myth_doc_int(v, "prompt_tokens"),
                myth_s((unsigned long long)myth_doc_int(v, "prompt_tokens")), (long long)myth_doc_int(v, "kept_tokens"),
-               (long long)myth_doc_int(v, "new_tokens"), myth_doc_text(v, "finish"),
-               json_number_value(json_object_get(v, "seconds")));
+               (long long)myth_doc_int(v, "new_tokens"));
+        print_safe(myth_doc_text(v, "finish"));
+        printf(", %.2f s\n", json_number_value(json_object_get(v, "seconds")));
         if (prompts) {
             print_safe(myth_doc_text(v, "prompt"));
             printf("\n");
@@ -355,7 +356,9 @@ static void show_exchanges(const json_t *doc, bool prompts)
     {
         print_key(i ? "" : "dropped");
         print_place(myth_doc_text(v, "path"), v);
-        printf(" %s: ", myth_doc_text(v, "rule"));
+        putchar(' ');
+        print_safe(myth_doc_text(v, "rule"));
+        fputs(": ", stdout);
         print_safe(myth_doc_text(v, "why"));
         putchar('\n');
     }
@@ -371,12 +374,19 @@ static void show_report(const json_t *doc)
         print_key(i ? "" : "findings");
         printf("%zu  ", i + 1);
         print_place(myth_doc_text(v, "file"), v);
-        printf("  %s %s %s\n", myth_doc_text(v, "rule"), myth_doc_text(v, "severity"), myth_doc_text(v, "status"));
+        static const char *const about[] = {"rule", "severity", "status"};
+        for (int k = 0; k < 3; k++) {
+            fputs(k ? " " : "  ", stdout);
+            print_safe(myth_doc_text(v, about[k]));
+        }
+        putchar('\n');
     }
-    if (report)
-        printf("%-11s%s, %s, %lld dropped\n", "report", myth_doc_text(report, "finish_reason"),
-               myth_doc_is(report, "complete") ? "complete" : "incomplete",
+    if (report) {
+        print_key("report");
+        print_safe(myth_doc_text(report, "finish_reason"));
+        printf(", %s, %lld dropped\n", myth_doc_is(report, "complete") ? "complete" : "incomplete",
                (long long)myth_doc_int(report, "dropped_findings"));
+    }
     json_array_foreach(stages, i, v)
     {
         if (i == 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Seeds of the targets that read model files: small valid files, from which the fuzzer starts.
+"""Seeds of the targets that read model files and database rows: small valid files, from which the fuzzer starts.
 
-make_seeds.py CORPUS_DIR          needs numpy and gguf; CORPUS_DIR/{gguf,safetensors,config,families,imatrix} are made
+make_seeds.py CORPUS_DIR          needs numpy and gguf; CORPUS_DIR/{gguf,safetensors,config,families,imatrix,index_rows,
+                                  log_rows} are made
 """
 
 import json
@@ -300,8 +301,48 @@ def imatrix_file(path, n_expert):
     w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
 
 
+# Database rows, as fuzz_rows.h reads them: each table gets one value of each kind, in a column that moves on.
+NULL, INTEGER, BORDER, REAL, TEXT, BLOB, FRAME, EDIT, CUT, DELETE = range(10)
+ARGUMENTS = {
+    NULL: b"",
+    INTEGER: struct.pack("<q", -2),
+    BORDER: bytes([63, 0xFF]),
+    REAL: struct.pack("<d", 1e300),
+    TEXT: struct.pack("<H", 4) + b"a\xff\x1bc",
+    BLOB: struct.pack("<H", 3) + b"\0\xff\x7f",
+    FRAME: struct.pack("<H", 4) + b"\x01\xff\xff\x7f",
+    EDIT: struct.pack("<HH", 1, 2) + b"\xff\x7f",
+    CUT: struct.pack("<H", 2),
+    DELETE: b"",
+}
+
+
+def row_seeds(folder, n_table):
+    for table in range(n_table):
+        for kind, argument in ARGUMENTS.items():
+            step = bytes([table, table + kind, table + kind, kind]) + argument
+            save(folder, f"table{table}_kind{kind}", bytes([kind & 1]) + step)
+
+
+def terminal_seed(folder):
+    """A record whose words have escape sequences, in the newest run."""
+    record = dict(
+        report=dict(
+            findings=[dict(file="a", rule="x\033[2J", severity="h", status="s")],
+            finish_reason="e\033",
+        ),
+        exchanges=[dict(kind="k\033", finish="f\033")],
+        dropped=[dict(path="p", rule="r\033")],
+    )
+    text = json.dumps(record).encode()
+    save(folder, "terminal", bytes([0, 0, 2, 6, TEXT]) + struct.pack("<H", len(text)) + text)
+
+
 def main():
     out = sys.argv[1]
+    row_seeds(os.path.join(out, "index_rows"), 17)
+    row_seeds(os.path.join(out, "log_rows"), 4)
+    terminal_seed(os.path.join(out, "log_rows"))
     os.makedirs(os.path.join(out, "imatrix"), exist_ok=True)
     imatrix_file(os.path.join(out, "imatrix", "one"), 1)
     imatrix_file(os.path.join(out, "imatrix", "experts"), 2)
