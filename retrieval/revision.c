@@ -45,7 +45,7 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
                          "TOP_FOLDER allows it",
                          root);
     if (rc == GIT_ENOTFOUND)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no git repository here; --diff FILE takes a patch", root);
+        return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_GIVE_PATCH, "%.160s: no git repository here", root);
     if (rc != 0)
         return git_failed(root, err);
     if (!git_repository_workdir(r->repo)) /* a bare repository has only commits */
@@ -107,7 +107,8 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
                          o->spec ? o->spec : "HEAD");
     }
     if (is_range && o->is_staged)
-        st = myth_fail(err, MYTH_EARG, "--staged and %.100s: the index is the new side of one revision", o->spec);
+        st = myth_fail_option(err, MYTH_EARG, "is_staged",
+                              "is_staged and %.100s: the index is the new side of one revision", o->spec);
     else if (s.flags & GIT_REVSPEC_MERGE_BASE)
         st = parting_tree(&r->old_tree, r->repo, &s, o->spec, err);
     else
@@ -323,10 +324,9 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     else if (rc != 0)
         st = git_failed("diff", err);
     else if (buf.size > MYTH_REVISION_DIFF_BYTES)
-        st = myth_fail(
-            err, MYTH_ELIMIT,
-            "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits",
-            buf.size, (int)MYTH_REVISION_DIFF_BYTES);
+        st =
+            myth_fail_remedy(err, MYTH_ELIMIT, MYTH_REMEDY_NARROW_CHANGE,
+                             "a difference of %zu bytes, at most %d are read", buf.size, (int)MYTH_REVISION_DIFF_BYTES);
     else
         st = take_text(r, text, n, &buf, &out, err);
     myth_free(r->mem, out.text);

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static myth_status fail_with(myth_error *err, myth_status code, const char *option, const char *fmt, va_list ap)
+static myth_status fail_with(myth_error *err, myth_status code, const char *option, myth_remedy remedy, const char *fmt,
+                             va_list ap)
 {
     if (!err)
         return code;
@@ -26,6 +27,7 @@ static myth_status fail_with(myth_error *err, myth_status code, const char *opti
     err->msg[out] = '\0';
     err->code = code;
     err->option = option;
+    err->remedy = remedy;
     return code;
 }
 
@@ -33,7 +35,7 @@ myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fail_with(err, code, NULL, fmt, ap);
+    fail_with(err, code, NULL, MYTH_REMEDY_NONE, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -42,9 +44,25 @@ myth_status myth_fail_option(myth_error *err, myth_status code, const char *opti
 {
     va_list ap;
     va_start(ap, fmt);
-    fail_with(err, code, option, fmt, ap);
+    fail_with(err, code, option, MYTH_REMEDY_NONE, fmt, ap);
     va_end(ap);
     return code;
+}
+
+myth_status myth_fail_remedy(myth_error *err, myth_status code, myth_remedy remedy, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_with(err, code, NULL, remedy, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+myth_status myth_fail_as(myth_error *err, const myth_error *from)
+{
+    if (err)
+        *err = *from;
+    return from->code;
 }
 
 const char *myth_status_name(myth_status code)

@@ -4,7 +4,9 @@
  * Errors   a failing function sets the error once; callers pass it up unchanged
  * Text     one line: what a person needs (path, offset, expected and found, the size that would fit)
  * Options  where the cause is a field of the caller's options, `option` is its name and the text spells it the same
- *          way, so that a front end can put its own word in its place (a flag, a key of a configuration) */
+ *          way, so that a front end can put its own word in its place (a flag, a key of a configuration)
+ * Remedies what the person can do about it is a code beside the text, since each front end has its own way to do it: a
+ *          command, a menu, a call. The text makes sense without it */
 #ifndef MYTH_STATUS_H
 #define MYTH_STATUS_H
 
@@ -30,10 +32,28 @@ typedef enum {
     MYTH_STATUS_N
 } myth_status;
 
+/* The next step after an error. */
+typedef enum {
+    MYTH_REMEDY_NONE = 0,
+    MYTH_REMEDY_MAKE_INDEX,     /* make the index, or update it                          */
+    MYTH_REMEDY_REBUILD_INDEX,  /* make the index anew                                   */
+    MYTH_REMEDY_CHECK_INDEX,    /* check the whole index                                 */
+    MYTH_REMEDY_MAKE_VECTORS,   /* make the vectors of the index                         */
+    MYTH_REMEDY_REMAKE_VECTORS, /* the same, from the embeddings that are kept           */
+    MYTH_REMEDY_EXPLAIN_SCAN,   /* ask why files are left out                            */
+    MYTH_REMEDY_GIVE_PATCH,     /* give the change as a patch                            */
+    MYTH_REMEDY_NARROW_CHANGE,  /* choose a directory of the change, or nearer revisions */
+    MYTH_REMEDY_SEARCH_LINES,   /* search lines for the text as it is written            */
+    MYTH_REMEDY_MAKE_IMATRIX,   /* make an importance matrix                             */
+    MYTH_REMEDY_EMBED_TEXTS,    /* make embeddings of whole texts                        */
+    MYTH_REMEDY_N
+} myth_remedy;
+
 typedef struct {
     myth_status code;
     char msg[256];
     const char *option; /* the field of the options that is the cause, "n_ubatch"; a literal; NULL = none */
+    myth_remedy remedy;
 } myth_error;
 
 #define MYTH_TRY(expr)                \
@@ -56,6 +76,16 @@ myth_status myth_fail_option(myth_error *err, myth_status code, const char *opti
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
+
+/* The same for an error with a next step. */
+myth_status myth_fail_remedy(myth_error *err, myth_status code, myth_remedy remedy, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+
+/* Sets *err (if any) to an error that was set elsewhere, whole. Returns its code. */
+myth_status myth_fail_as(myth_error *err, const myth_error *from);
 
 /* "MYTH_ENOMEM" and so on; never NULL. */
 const char *myth_status_name(myth_status code);

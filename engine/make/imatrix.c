@@ -114,8 +114,8 @@ static myth_status read_old(myth_imatrix *im, myth_error *err)
     myth_reader r = {im->map.base, im->map.size, 0};
     uint32_t n;
     if (!myth_reader_u32(&r, &n) || n == 0 || n > myth_reader_left(&r) / 16)
-        return myth_fail(err, MYTH_EFORMAT,
-                         "%s: neither a GGUF file nor an importance matrix; mythos imatrix makes one", im->path);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_MAKE_IMATRIX,
+                                "%s: neither a GGUF file nor an importance matrix", im->path);
     myth_status st = take_entries(im, n, err);
     if (st != MYTH_OK)
         return st;

@@ -268,7 +268,7 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
              : w->has_namesake
                  ? myth_fail(err, MYTH_ENOTFOUND,
                              "%s: this folder has no model, and hides the one of that name in the Hugging Face cache; "
-                             "rename the folder, or start mythos elsewhere",
+                             "rename the folder, or start from another folder",
                              w->path)
                  : myth_fail(
                        err, MYTH_ENOTFOUND,

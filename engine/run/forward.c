@@ -55,8 +55,8 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
     if (n == 0)
         return myth_fail(err, MYTH_EARG, "run %u of the batch has no tokens", k);
     if (e->model->config.is_bidirectional && (!run->is_ephemeral || s->kv->n_pos || b->is_decode))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed",
-                         myth_weights_name(e->model->weights));
+        return myth_fail_remedy(err, MYTH_EUNSUPPORTED, MYTH_REMEDY_EMBED_TEXTS, "%s makes embeddings of whole texts",
+                                myth_weights_name(e->model->weights));
     if (run->is_ephemeral) {
         if (n > e->layout.opts.n_ubatch)
             return myth_fail_option(err, MYTH_EFULL, "n_ubatch",

@@ -32,8 +32,8 @@ static myth_status check_opts(const myth_engine *e, const myth_run_opts *o, myth
                          MYTH_RUN_STOP_MAX);
     for (uint32_t r = 0; r < o->n_seq; r++) {
         if (myth_kv_room(&e->kv, o->seq[r]->kv) == 0)
-            return myth_fail(err, MYTH_EFULL, "context full: sequence %u holds %u tokens, -c %u", r,
-                             myth_kv_len(o->seq[r]->kv), opts->n_ctx);
+            return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: sequence %u holds %u tokens, n_ctx %u", r,
+                                    myth_kv_len(o->seq[r]->kv), opts->n_ctx);
         if (o->first[r] < 0 || (uint32_t)o->first[r] >= e->model->config.n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", o->first[r],
                              e->model->config.n_vocab);

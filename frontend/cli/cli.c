@@ -84,6 +84,22 @@ static const struct {
     {"hub_dir", "HF_HUB_CACHE or HOME"},
     {"cache_dir", "XDG_CACHE_HOME"},
     {"vk_validate", "MYTHOS_VK_VALIDATE"},
+    {"is_staged", "--staged"},
+};
+
+/* How this command does what an error of the libraries advises. */
+static const char *const remedy_text[MYTH_REMEDY_N] = {
+    [MYTH_REMEDY_MAKE_INDEX] = "run mythos index",
+    [MYTH_REMEDY_REBUILD_INDEX] = "make it anew: mythos index --rebuild",
+    [MYTH_REMEDY_CHECK_INDEX] = "`mythos index --check` looks at the whole index",
+    [MYTH_REMEDY_MAKE_VECTORS] = "mythos index --embed makes them",
+    [MYTH_REMEDY_REMAKE_VECTORS] = "mythos index --embed makes it anew from what is kept",
+    [MYTH_REMEDY_EXPLAIN_SCAN] = "mythos scan --explain says why",
+    [MYTH_REMEDY_GIVE_PATCH] = "--diff FILE takes a patch",
+    [MYTH_REMEDY_NARROW_CHANGE] = "say less: a directory with -C, or two nearer commits",
+    [MYTH_REMEDY_SEARCH_LINES] = "signs are found in lines: mythos search -F, or -e for an expression",
+    [MYTH_REMEDY_MAKE_IMATRIX] = "mythos imatrix makes one",
+    [MYTH_REMEDY_EMBED_TEXTS] = "its command is mythos embed",
 };
 
 void myth_cli_spell(char *dst, size_t cap, const myth_error *err)
@@ -106,6 +122,9 @@ void myth_cli_spell(char *dst, size_t cap, const myth_error *err)
         }
     }
     dst[n] = '\0';
+    const char *remedy = (unsigned)err->remedy < MYTH_REMEDY_N ? remedy_text[err->remedy] : NULL;
+    if (remedy)
+        snprintf(dst + n, cap - n, "; %s", remedy);
 }
 
 /* Appends what a missing path was probably meant to be to "PATH: no such file". */
@@ -125,7 +144,7 @@ static void append_missing(char *text, size_t cap)
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
 {
     char text[sizeof(err->msg) + 512];
-    myth_cli_spell(text, sizeof(err->msg) + 64, err);
+    myth_cli_spell(text, sizeof(err->msg) + 160, err);
     const size_t n = strlen(text);
     if (err->code == MYTH_ENOTFOUND)
         append_missing(text, sizeof(text));

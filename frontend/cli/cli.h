@@ -109,7 +109,8 @@ enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMP
         title, table, sizeof(table) / sizeof(table[0]), 0 \
     }
 
-/* Copies the error's text and replaces names of engine options by their flags: "raise -ub", not "raise n_ubatch". */
+/* Copies the error's text, replaces names of options by their flags ("raise -ub", not "raise n_ubatch"), and ends it
+ * with the next step as this command does it: "; run mythos index". */
 void myth_cli_spell(char *dst, size_t cap, const myth_error *err);
 /* Prints the error as "mythos: ..." and returns its exit code. */
 int myth_cli_fail(myth_cli *cli, const myth_error *err);

@@ -145,7 +145,7 @@ static void count_vectors(myth_index *x, semantic *s)
     myth_vectors *v = NULL;
     myth_error why = {0};
     if (myth_vectors_open(&v, x, &why) != MYTH_OK) {
-        snprintf(s->off, sizeof(s->off), "%s", why.msg);
+        myth_cli_spell(s->off, sizeof(s->off), &why);
         return;
     }
     const myth_vectors_info *about = myth_vectors_about(v);
@@ -175,8 +175,8 @@ static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index 
     MYTH_TRY(myth_vectors_model(x, model, name, err));
     st = myth_semantic_model(out, cli, model, name, NULL, &no);
     if (st == MYTH_OK || st == MYTH_ECANCEL || st == MYTH_ENOMEM)
-        return st == MYTH_OK ? st : myth_fail(err, st, "%s", no.msg);
-    snprintf(why, 256, "%s", no.msg); /* vectors that are kept for known texts can still be used */
+        return st == MYTH_OK ? st : myth_fail_as(err, &no);
+    myth_cli_spell(why, 256, &no); /* vectors that are kept for known texts can still be used */
     return MYTH_OK;
 fail:
     return st;
@@ -233,16 +233,19 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
         st = make_vectors(cli, x, o, s, &why);
     }
     if (st != MYTH_OK && (is_asked || st == MYTH_ECANCEL || st == MYTH_EIO || st == MYTH_ENOMEM))
-        return myth_fail(err, st, "%s", why.msg);
+        return myth_fail_as(err, &why);
     const myth_vectors_stats made = s->stats;
     char waiting[256];
-    snprintf(waiting, sizeof(waiting), "%s", st == MYTH_OK ? s->off : why.msg);
+    if (st == MYTH_OK)
+        snprintf(waiting, sizeof(waiting), "%s", s->off);
+    else
+        myth_cli_spell(waiting, sizeof(waiting), &why);
     if (s->model[0])
         return MYTH_OK; /* the vectors are up to date and already counted */
     if (myth_vectors_is_built())
         count_vectors(x, s);
     else
-        snprintf(s->off, sizeof(s->off), "%s", why.msg);
+        myth_cli_spell(s->off, sizeof(s->off), &why);
     s->stats.n_embedded = made.n_embedded;
     s->stats.n_missing = made.n_missing;
     s->stats.seconds = made.seconds;

@@ -291,8 +291,11 @@ static bool batch_line(run *r, const char *line, size_t len, size_t number)
         if (r->o->text)
             st = write_text(r, &it, &err);
     }
-    if (st != MYTH_OK)
-        myth_jout_key_str(&r->out, "error", err.msg);
+    if (st != MYTH_OK) {
+        char text[sizeof(err.msg) + 128];
+        myth_cli_spell(text, sizeof(text), &err);
+        myth_jout_key_str(&r->out, "error", text);
+    }
     myth_jout_end(&r->out);
     item_close(r, &it);
     json_decref(v);

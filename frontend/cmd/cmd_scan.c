@@ -59,6 +59,15 @@ static void json_path(myth_json_out *j, const char *path)
     myth_jout_text_end(j);
 }
 
+/* Why the file is in or out, with the flag that would take it in; NULL when that is not known. */
+static const char *why_of(char text[128], const myth_scan_file *f)
+{
+    if (f->reason != MYTH_SCAN_HIDDEN || !f->why)
+        return f->why;
+    snprintf(text, 128, "%.90s; --hidden takes it in", f->why);
+    return text;
+}
+
 static void print_json(const char *root, const myth_scan_list *l, bool explain)
 {
     myth_json_out j;
@@ -87,13 +96,14 @@ static void print_json(const char *root, const myth_scan_list *l, bool explain)
             myth_jout_key_u64(&j, myth_scan_reason_name((myth_scan_reason)r), l->n_out[r]);
     myth_jout_end(&j);
     if (explain) {
+        char text[128];
         myth_jout_key(&j, "explain");
         myth_jout_array(&j);
         for (uint32_t i = 0; i < l->n_file; i++) {
             myth_jout_object(&j);
             json_path(&j, l->file[i].path);
             myth_jout_key_str(&j, "reason", myth_scan_reason_name(l->file[i].reason));
-            myth_jout_key_str(&j, "why", l->file[i].why);
+            myth_jout_key_str(&j, "why", why_of(text, &l->file[i]));
             myth_jout_end(&j);
         }
         myth_jout_end(&j);
@@ -109,8 +119,10 @@ static void print_text(const myth_scan_list *l, bool explain)
             printf("%s\t", myth_scan_reason_name(f->reason));
         myth_term_path(stdout, f->path);
         if (explain) {
+            char text[128];
+            const char *why = why_of(text, f);
             fputs(f->is_dir ? "/\t" : "\t", stdout);
-            myth_term_path(stdout, f->why ? f->why : "");
+            myth_term_path(stdout, why ? why : "");
         }
         putchar('\n');
     }

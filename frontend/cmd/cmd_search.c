@@ -116,8 +116,10 @@ static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const sear
     myth_embedding_close(*out);
     *out = NULL;
     if (o->embed_model || (st != MYTH_ENOTFOUND && st != MYTH_EUNSUPPORTED))
-        return myth_fail(err, st, "%s", why.msg);
-    myth_term_note(cli->term, "semantic: off, because %s", why.msg);
+        return myth_fail_as(err, &why);
+    char text[sizeof(why.msg) + 128];
+    myth_cli_spell(text, sizeof(text), &why);
+    myth_term_note(cli->term, "semantic: off, because %s", text);
     return MYTH_OK;
 }
 

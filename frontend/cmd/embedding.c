@@ -336,8 +336,8 @@ fail:
     if (st == MYTH_OK)
         return MYTH_OK;
     myth_semantic_close(s, cli);
-    snprintf(s->off, sizeof(s->off), "%s", why.msg);
-    return st == MYTH_ECANCEL || st == MYTH_ENOMEM ? myth_fail(err, st, "%s", why.msg) : MYTH_OK;
+    myth_cli_spell(s->off, sizeof(s->off), &why);
+    return st == MYTH_ECANCEL || st == MYTH_ENOMEM ? myth_fail_as(err, &why) : MYTH_OK;
 }
 
 void myth_semantic_close(myth_semantic *s, myth_cli *cli)

@@ -92,7 +92,7 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
     if (st == MYTH_OK)
         st = myth_index_update(*out, &uo, &stats, err);
     if (st == MYTH_OK && l.st != MYTH_OK)
-        st = myth_fail(err, l.st, "%s", l.err.msg);
+        st = myth_fail_as(err, &l.err);
     myth_term_progress_end(cli->term);
     if (cli->n_unread > LISTED_MAX)
         myth_term_note(cli->term, "%llu more could not be read; mythos index --json lists them",

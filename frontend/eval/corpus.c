@@ -392,7 +392,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
     if (st == MYTH_EARG)
         return MYTH_OK; /* the query has no word */
     if (st != MYTH_OK)
-        return myth_fail(err, why.code, "%s", why.msg);
+        return myth_fail_as(err, &why);
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
     MYTH_TRY(myth_match(&m, c->db, &q, &w, max, false, NULL, err));
     double share = c->embedder && c->n_piece ? myth_fuse_share(&q, &w) : 0;

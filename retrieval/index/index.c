@@ -548,7 +548,7 @@ static myth_status run_update(update *u, myth_error *err)
     if (u->stats->n_file != u->known.n_row + u->stats->n_added - u->stats->n_removed)
         return myth_store_damaged(x->store, "its count of files is not that of its rows", err);
     if (u->stats->n_file == 0)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files to index; mythos scan --explain says why", x->root);
+        return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_EXPLAIN_SCAN, "%.160s: no files to index", x->root);
 fail:
     return st;
 }

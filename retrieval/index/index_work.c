@@ -279,7 +279,7 @@ static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_er
         pthread_mutex_unlock(&p->mutex);
         st = s->st;
         if (st != MYTH_OK)
-            myth_fail(err, st, "%s", s->err.msg);
+            myth_fail_as(err, &s->err);
         else if (is_cancelled(p->work))
             st = myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
         else

@@ -403,7 +403,7 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
     for (uint32_t i = 1; i < n_started; i++)
         myth_thread_join(&w[i].thread);
     if (g->st != MYTH_OK)
-        st = myth_fail(err, g->st, "%s", g->err.msg);
+        st = myth_fail_as(err, &g->err);
     if (n_unread)
         *n_unread = g->n_unread;
 fail:

@@ -615,8 +615,9 @@ static myth_status load_links(myth_filegraph *g, const id_row *ids, myth_bytes *
         if (!b->is_bad && !add_link(g, l))
             return no_memory(err);
     }
-    return b->is_bad ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); " MYTH_STORE_REMEDY)
-                     : MYTH_OK;
+    return b->is_bad
+             ? myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "the index is damaged (links of a file)")
+             : MYTH_OK;
 }
 
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err)

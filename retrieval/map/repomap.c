@@ -57,9 +57,10 @@ static myth_status count_files(myth_repomap *m, myth_error *err)
     myth_status st = myth_store_fail(m->reader.store, rc, err);
     sqlite3_finalize(q);
     if (st == MYTH_OK && m->n_file == 0)
-        st = n ? myth_fail(err, MYTH_ENOTFOUND, "%.160s: no indexed file below it; mythos scan --explain says why",
-                           m->under)
-               : myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files; run mythos index", myth_index_root(m->index));
+        st = n ? myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_EXPLAIN_SCAN, "%.160s: no indexed file below it",
+                                  m->under)
+               : myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_INDEX, "%.160s: no files",
+                                  myth_index_root(m->index));
     return st;
 }
 

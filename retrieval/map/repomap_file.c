@@ -102,7 +102,7 @@ static const char *column_text(myth_pool *pool, sqlite3_stmt *q, int i)
 
 static myth_status damaged(const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "the index is damaged (%s of a file); " MYTH_STORE_REMEDY, what);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "the index is damaged (%s of a file)", what);
 }
 
 /* Reads one line of a file and filters it for showing. */

@@ -310,7 +310,7 @@ myth_status myth_repomap_put_summary(myth_index *x, const char *path, const char
     int rc = sqlite3_step(q);
     MYTH_TRY(myth_store_fail(store, rc, err));
     if (*text && sqlite3_changes(myth_store_db(store)) == 0) {
-        st = myth_fail(err, MYTH_ENOTFOUND, "%.160s: not in the index; mythos scan --explain says why", path);
+        st = myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_EXPLAIN_SCAN, "%.160s: not in the index", path);
         goto fail;
     }
     sqlite3_finalize(q);

@@ -85,7 +85,8 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
     };
     d->is_test = (f->flags & MYTH_FILE_TEST) || kind == MYTH_SYMBOL_TEST;
     if (kind < 0 || kind >= MYTH_SYMBOL_KIND_N || off > f->n || n > f->n - off)
-        return myth_fail(err, MYTH_EFORMAT, "%.160s: its symbols are damaged; " MYTH_STORE_REMEDY, f->path);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "%.160s: its symbols are damaged",
+                                f->path);
     if (with_signature) {
         char text[SIGNATURE_BYTES];
         size_t n_text = n < sizeof(text) ? n : sizeof(text), at = 0;

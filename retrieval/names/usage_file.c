@@ -124,10 +124,10 @@ myth_status myth_view_get(myth_view **out, myth_views *v, int64_t file_id, myth_
         return myth_store_fail(v->store, rc, err);
     sqlite3_bind_int64(v->get_file, 1, file_id);
     rc = sqlite3_step(v->get_file);
-    myth_status st = rc == SQLITE_ROW ? MYTH_OK
-                   : rc == SQLITE_DONE
-                       ? myth_fail(err, MYTH_EFORMAT, "a file of the index has no row; " MYTH_STORE_REMEDY)
-                       : myth_store_fail(v->store, rc, err);
+    myth_status st = rc == SQLITE_ROW  ? MYTH_OK
+                   : rc == SQLITE_DONE ? myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                                                          "a file of the index has no row")
+                                       : myth_store_fail(v->store, rc, err);
     myth_view *f = st == MYTH_OK ? myth_alloc(v->mem, MYTH_MEM_OTHER, "usage", sizeof(*f)) : NULL;
     if (f) {
         *f = (myth_view){
@@ -152,7 +152,7 @@ myth_status myth_view_read(myth_views *v, myth_view *f, myth_error *err)
     if (f->has_text)
         return MYTH_OK;
     if (f->n > MYTH_FILE_BYTES)
-        return myth_fail(err, MYTH_EFORMAT, "%.160s: its row is damaged; " MYTH_STORE_REMEDY, f->path);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "%.160s: its row is damaged", f->path);
     f->text = myth_alloc(v->mem, MYTH_MEM_OTHER, "usage", f->n + 1);
     if (!f->text)
         return no_memory(err);

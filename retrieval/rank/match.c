@@ -209,8 +209,7 @@ static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
                      : rc == SQLITE_INTERRUPT ? MYTH_ECANCEL
                      : rc == SQLITE_IOERR     ? MYTH_EIO
                                               : MYTH_EFORMAT;
-    return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what,
-                     sqlite3_errmsg(db));
+    return myth_fail_remedy(err, code, MYTH_REMEDY_CHECK_INDEX, "search: %s: %s", what, sqlite3_errmsg(db));
 }
 
 static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)

@@ -504,8 +504,7 @@ myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, s
         MYTH_TRY(add_words(&p, err));
     }
     if (out->n_term == 0) {
-        st = myth_fail(err, MYTH_EARG,
-                       "query: no word in it; signs are found in lines: mythos search -F, or -e for an expression");
+        st = myth_fail_remedy(err, MYTH_EARG, MYTH_REMEDY_SEARCH_LINES, "query: no word in it");
         goto fail;
     }
     find_wishes(out, text, n);

@@ -108,7 +108,8 @@ static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
     if (rc == SQLITE_ROW)
         return MYTH_OK;
     if (rc == SQLITE_DONE)
-        return myth_fail(err, MYTH_EFORMAT, "search: a chunk of the full-text index has no row; " MYTH_STORE_REMEDY);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                                "search: a chunk of the full-text index has no row");
     return myth_store_fail(p->store, rc, err);
 }
 
@@ -411,7 +412,8 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
     h->line1 = (uint32_t)sqlite3_column_int64(s, 3);
     h->kind = (myth_chunk_kind)sqlite3_column_int(s, 4);
     if (h->kind >= MYTH_CHUNK_KIND_N || bytes > MYTH_FILE_BYTES) {
-        st = myth_fail(err, MYTH_EFORMAT, "%s: its chunks are damaged; " MYTH_STORE_REMEDY, p->row[c->file].path);
+        st = myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "%s: its chunks are damaged",
+                              p->row[c->file].path);
         goto fail;
     }
     h->chunk_id = c->id;

@@ -433,7 +433,7 @@ static myth_status open_globs(myth_ladder *l, const char *const *globs, myth_err
     }
     for (size_t i = 0; globs[i]; i++)
         at += (size_t)sprintf(text + at, "%s\n", globs[i]);
-    myth_status st = myth_ignore_parse(&list, l->mem, "--glob", text, n, false, err);
+    myth_status st = myth_ignore_parse(&list, l->mem, "the globs", text, n, false, err);
     myth_free(l->mem, text);
     if (st != MYTH_OK)
         return st;

@@ -266,7 +266,7 @@ static bool is_skipped(const char *name)
 static const char *why_pattern(worker *w, const myth_ignore_answer *a)
 {
     if (a->list == w->s->ladder.option)
-        return take_why(w, "--glob '%s'", a->pattern->line);
+        return take_why(w, "the glob '%s'", a->pattern->line);
     return take_why(w, "pattern '%s' in %s:%u", a->pattern->line, a->list->name, a->pattern->line_no);
 }
 
@@ -296,12 +296,12 @@ static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, con
         set_naming(by, a.pattern);
     }
     if (s->ladder.has_include && !is_dir && !(a.pattern && a.list == s->ladder.option)) {
-        *why = take_why(w, "no --glob names it");
+        *why = take_why(w, "none of the globs names it");
         return MYTH_SCAN_IGNORED;
     }
     by->is_meant = is_dir && (strcmp(by->text, name) == 0 || myth_ladder_is_named(&s->ladder, w->path));
     if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !by->is_meant) {
-        *why = take_why(w, "a name with a dot in front; --hidden takes it in");
+        *why = take_why(w, "a name with a dot in front");
         return MYTH_SCAN_HIDDEN;
     }
     if (is_dir && !by->is_meant && is_skipped(name)) {
@@ -757,7 +757,7 @@ myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *
     if (s.st == MYTH_OK && is_cancelled(&s))
         myth_fail(&s.err, s.st = MYTH_ECANCEL, "stopped while the directory was scanned");
     if (s.st != MYTH_OK) {
-        st = myth_fail(err, s.st, "%s", s.err.msg);
+        st = myth_fail_as(err, &s.err);
         goto fail;
     }
     MYTH_TRY(gather(out, &s, w, n_worker, &root, err));

@@ -168,7 +168,8 @@ void myth_packed_free(myth_packed *packed, myth_mem *mem)
 
 static myth_status torn(const myth_store *s, const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%s); " MYTH_STORE_REMEDY, s->path, what);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "%.120s: the index is damaged (%s)", s->path,
+                            what);
 }
 
 /* ---- dictionary ---- */

@@ -91,7 +91,8 @@ static inline size_t get_number(const unsigned char *p, const unsigned char *end
 
 static myth_status damaged(const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "search: the full-text index is damaged (%s); " MYTH_STORE_REMEDY, what);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "search: the full-text index is damaged (%s)",
+                            what);
 }
 
 static myth_status fail_db(const myth_postings *p, myth_error *err)
@@ -103,9 +104,8 @@ static myth_status fail_db(const myth_postings *p, myth_error *err)
                                                    : MYTH_EFORMAT;
     if (sqlite3_extended_errcode(p->db) == SQLITE_IOERR_DATA)
         return damaged("a page and its checksum differ", err);
-    return myth_fail(err, code,
-                     "search: reading the full-text index: %s; `mythos index --check` looks at the whole index",
-                     sqlite3_errmsg(p->db));
+    return myth_fail_remedy(err, code, MYTH_REMEDY_CHECK_INDEX, "search: reading the full-text index: %s",
+                            sqlite3_errmsg(p->db));
 }
 
 /* ---- open ---- */

@@ -34,7 +34,8 @@ static const char settings[] = "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);
 
 myth_status myth_store_damaged(const myth_store *s, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); " MYTH_STORE_REMEDY, s->path, how);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX, "%.120s: the index is damaged (%.60s)",
+                            s->path, how);
 }
 
 static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
@@ -253,8 +254,8 @@ static myth_status prepare_schema(myth_store *s, bool *is_other, myth_error *err
         return myth_store_damaged(s, "it is the database of another program", err);
     *is_other = version != MYTH_STORE_VERSION && application == MYTH_STORE_APPLICATION;
     if (s->is_read_only && version != MYTH_STORE_VERSION)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.140s: %s; run mythos index", s->path,
-                         *is_other ? "an index of another version" : "an empty index");
+        return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_INDEX, "%.140s: %s", s->path,
+                                *is_other ? "an index of another version" : "an empty index");
     if (*is_other)
         return MYTH_OK;
     if (!application)
@@ -269,7 +270,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
 {
     bool is_other;
     if (access(s->path, F_OK) != 0)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
+        return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_INDEX, "%.160s: no index", s->path);
     if (bytes_of(s->path, "-journal") > 0) { /* a first update was killed: SQLite rolls it back once it may write */
         int64_t n;
         if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)

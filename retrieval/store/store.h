@@ -61,9 +61,6 @@ enum {
     MYTH_SYMBOL_EXPORTED = 1, /* symbols.flags */
 };
 
-/* The end of every message about a damaged index. */
-#define MYTH_STORE_REMEDY "make it anew: mythos index --rebuild"
-
 /* Read-only: MYTH_ENOTFOUND when there is no index, or one of another version. Otherwise it is created, and one of
  * another version is replaced. */
 myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, bool is_read_only, myth_error *err);

@@ -238,7 +238,8 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
     st = myth_store_fail(s, rc, err);
     sqlite3_reset(q);
     if (st == MYTH_OK && rc == SQLITE_ROW && n_file > 1u << 30)
-        st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a file's size); " MYTH_STORE_REMEDY, s->path);
+        st = myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                              "%.120s: the index is damaged (a file's size)", s->path);
     if (st != MYTH_OK || rc != SQLITE_ROW)
         goto fail;
     f.path = path;
@@ -260,8 +261,8 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
         uint64_t off = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
         const char *symbol = (const char *)sqlite3_column_text(q, 3), *parent = (const char *)sqlite3_column_text(q, 4);
         if (off > n_file || n > n_file - off) {
-            st = myth_fail(err, MYTH_EFORMAT,
-                           "%.120s: the index is damaged (a chunk outside its file); " MYTH_STORE_REMEDY, s->path);
+            st = myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                                  "%.120s: the index is damaged (a chunk outside its file)", s->path);
             break;
         }
         st = make_row(&f, sqlite3_column_int64(q, 0), off, n, symbol ? symbol : "", parent ? parent : "", err);

@@ -145,8 +145,8 @@ static void let_go(symbol_file *f)
 
 static myth_status torn(const myth_store *s, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (symbols are missing); " MYTH_STORE_REMEDY,
-                     s->path);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                            "%.120s: the index is damaged (symbols are missing)", s->path);
 }
 
 /* Reads the symbols of the first file in the range that has any. *out NULL: none has; else the caller releases it. */

@@ -159,7 +159,7 @@ myth_status myth_embeddings_whose(myth_embeddings_model *out, const char *path, 
     if (fd >= 0)
         close(fd);
     return is_there ? MYTH_OK
-                    : myth_fail(err, MYTH_ENOTFOUND, "the index has no embeddings; mythos index --embed makes them");
+                    : myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_VECTORS, "the index has no embeddings");
 }
 
 /* The model may have moved since, so its name is written again. */
@@ -274,8 +274,8 @@ myth_status myth_embeddings_get(const myth_embeddings *e, int64_t record, float 
     if (!read_at(e->fd, e->block, e->record_bytes, HEADER + (uint64_t)record * e->record_bytes))
         return failed(e, "cannot be read", err);
     if (!is_whole(e->block, e->record_bytes))
-        return myth_fail(err, MYTH_EFORMAT, "%.150s: record %lld is damaged; the next mythos index makes it anew",
-                         e->path, (long long)record);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_MAKE_INDEX, "%.150s: record %lld is damaged", e->path,
+                                (long long)record);
     for (uint32_t i = 0; i < e->dim; i++) {
         uint16_t h;
         memcpy(&h, e->block + 8 + 2 * (size_t)i, 2);

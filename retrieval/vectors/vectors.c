@@ -108,8 +108,7 @@ static const uint64_t *contents(const myth_vectors *v) { return at(v, v->l.at_co
 
 static myth_status damaged(const myth_vectors *v, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s is damaged (%s); mythos index --embed makes it anew from what is kept",
-                     v->map.path, how);
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REMAKE_VECTORS, "%.120s is damaged (%s)", v->map.path, how);
 }
 
 static bool has_its_sum(const myth_vectors *v)
@@ -200,12 +199,11 @@ myth_status myth_vectors_open(myth_vectors **out, myth_index *x, myth_error *err
     for (int i = 0; i < TRIES && st == MYTH_ENOTFOUND; i++) {
         const uint64_t generation = (uint64_t)myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0);
         if (!generation)
-            return myth_fail(err, MYTH_ENOTFOUND, "the index has no vectors; mythos index --embed makes them");
+            return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_VECTORS, "the index has no vectors");
         st = open_generation(out, x, generation, err);
     }
     if (st == MYTH_ENOTFOUND)
-        return myth_fail(err, MYTH_ELOST,
-                         "the file of its vectors is gone; mythos index --embed makes it anew from what is kept");
+        return myth_fail_remedy(err, MYTH_ELOST, MYTH_REMEDY_REMAKE_VECTORS, "the file of its vectors is gone");
     if (st == MYTH_OK)
         (*out)->l.info.is_behind =
             myth_store_number(x->store, MYTH_VECTORS_STATE, -1) != myth_store_number(x->store, "updates", 0);

@@ -132,7 +132,7 @@ myth_status myth_vectors_check(myth_index *x, void (*report)(void *arg, const ch
         c.v = v;
         st = check_open(&c, err);
     } else if (st == MYTH_ENOMEM) {
-        st = myth_fail(err, st, "%s", why.msg);
+        st = myth_fail_as(err, &why);
     } else {
         if (st != MYTH_ENOTFOUND)
             problem(&c, "%s", why.msg);

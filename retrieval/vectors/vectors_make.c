@@ -91,8 +91,8 @@ static myth_status read_rows(maker *m, myth_error *err)
     if (st != MYTH_OK)
         return st;
     if (n >= UINT32_MAX || m->longest > MYTH_FILE_BYTES)
-        return myth_fail(err, MYTH_EFORMAT, "%.140s: the index is damaged (its chunks); " MYTH_STORE_REMEDY,
-                         m->x->path);
+        return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_REBUILD_INDEX,
+                                "%.140s: the index is damaged (its chunks)", m->x->path);
     myth_free(m->x->mem, m->row);
     if (!(m->row = myth_alloc_n(m->x->mem, MYTH_MEM_OTHER, "vectors", n + 1, sizeof(*m->row))))
         return no_memory(n * sizeof(*m->row), err);
@@ -655,7 +655,7 @@ static myth_status make(maker *m, myth_error *err)
         MYTH_TRY(open_batch(&b, m, err));
         stopped = embed_all(m, &b, &why);
         if (stopped != MYTH_OK && stopped != MYTH_ECANCEL) {
-            st = myth_fail(err, stopped, "%s", why.msg);
+            st = myth_fail_as(err, &why);
             goto fail;
         }
     }
@@ -670,7 +670,7 @@ static myth_status make(maker *m, myth_error *err)
     myth_vectors_remove_others(m->x, generation);
     if (stopped == MYTH_OK)
         compact(m);
-    st = stopped == MYTH_OK ? MYTH_OK : myth_fail(err, stopped, "%s", why.msg);
+    st = stopped == MYTH_OK ? MYTH_OK : myth_fail_as(err, &why);
 fail:
     close_batch(&b, m->x->mem);
     return st;

@@ -49,7 +49,8 @@ static void load(void)
 myth_status myth_faiss_load(myth_error *err)
 {
     pthread_once(&once, load);
-    return face ? MYTH_OK : myth_fail(err, MYTH_EUNSUPPORTED, "FAISS cannot be used: %s; install mythos anew", why);
+    return face ? MYTH_OK
+                : myth_fail(err, MYTH_EUNSUPPORTED, "FAISS cannot be used: %s; install the program anew", why);
 }
 
 bool myth_faiss_is_built(void) { return true; }

@@ -80,7 +80,7 @@ myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, co
                       "--since %.60s: %.120s is in no git repository, so nothing is known of it; leave --since out",
                       rev, path);
         else
-            myth_fail(err, st, "--since: %.240s", own.msg);
+            myth_fail_option(err, st, own.option, "--since: %.240s", own.msg);
         goto fail;
     }
     if (!s->is_rooted)

@@ -52,6 +52,31 @@ static void an_option_is_spelled_as_its_flag(void **state)
     assert_string_equal(text, "no_such");
 }
 
+/* Every next step that a library names has words of the command, and an error that is passed on keeps both. */
+static void remedies_are_spelled(void **state)
+{
+    (void)state;
+    myth_error err = {0}, passed = {0};
+    char text[320];
+    for (int r = MYTH_REMEDY_NONE + 1; r < MYTH_REMEDY_N; r++) {
+        myth_fail_remedy(&err, MYTH_ENOTFOUND, (myth_remedy)r, "%s", "cause");
+        assert_string_equal(err.msg, "cause");
+        assert_int_equal(myth_fail_as(&passed, &err), MYTH_ENOTFOUND);
+        assert_int_equal(passed.remedy, r);
+        myth_cli_spell(text, sizeof(text), &passed);
+        assert_memory_equal(text, "cause; ", 7);
+        assert_true(strstr(text + 7, "mythos ") || strstr(text + 7, " -") || strncmp(text + 7, "--", 2) == 0);
+    }
+    assert_int_equal(myth_fail_as(NULL, &err), MYTH_ENOTFOUND);
+    myth_fail_remedy(&err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_INDEX, "no index");
+    myth_cli_spell(text, sizeof(text), &err);
+    assert_string_equal(text, "no index; run mythos index");
+    myth_cli_spell(text, 12, &err); /* cut, and never past the room */
+    assert_string_equal(text, "no index; r");
+    myth_fail(&err, MYTH_ENOTFOUND, "no index");
+    assert_int_equal(err.remedy, MYTH_REMEDY_NONE);
+}
+
 static void failure_hides_findings_hide_incompleteness(void **state)
 {
     (void)state;
@@ -68,6 +93,7 @@ int main(void)
         cmocka_unit_test(every_status_has_its_code),
         cmocka_unit_test(every_code_is_in_the_table),
         cmocka_unit_test(an_option_is_spelled_as_its_flag),
+        cmocka_unit_test(remedies_are_spelled),
         cmocka_unit_test(failure_hides_findings_hide_incompleteness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
