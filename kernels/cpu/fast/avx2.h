@@ -1,9 +1,9 @@
-/* avx2.h - the quantised products of the AVX2 level: what gemm_avx2.c and gemv_avx2.c give to the table in
- * kernels_avx2.c. Floats, rows and attention come from fast_vec8.h.
+/* avx2.h - the quantised products of the AVX2 level, which gemm_avx2.c and gemv_avx2.c define for the table in
+ * kernels_avx2.c. Float products, kernels on one row, and attention come from fast_vec8.h.
  *
- * Types    AVX2_TYPES(X): X(name, type, kernel) for every quantised type; the kernel of prefill is named by how large
- *          its stored values are and what scales they have (gemm_avx2.c)
- * Files    *_avx2.c, compiled with the flags of the level; nothing here runs before the level was chosen */
+ * Types    AVX2_TYPES(X) is X(name, type, kernel) for every quantised type. `kernel` is the kernel of prefill, named by
+ *          the bits of the stored values and by the scales and minima of a block: see Kernels and Names in gemm_avx2.c
+ * Files    *_avx2.c are compiled with the flags of the level, so nothing in them may run before the level is chosen */
 #ifndef MYTH_CPU_AVX2_H
 #define MYTH_CPU_AVX2_H
 
@@ -27,7 +27,7 @@
     X(q6_k, Q6_K, six_half) \
     X(iq4_xs, IQ4_XS, byte)
 
-/* Bytes of a panel for 32 inputs, by kernel. */
+/* Bytes of a panel per 32 inputs, by kernel. */
 enum {
     AVX2_PANEL_byte = 2304,
     AVX2_PANEL_four = 1152,
@@ -61,7 +61,7 @@ AVX2_GEMM(two_both)
 #undef AVX2_GEMM
 
 FAST_INLINE __m256i avx2_load(const void *p) { return _mm256_loadu_si256(p); }
-FAST_INLINE __m256i avx2_dword(const void *p) /* one dword in every lane */
+FAST_INLINE __m256i avx2_dword(const void *p) /* the dword at p, in every lane */
 {
     int32_t v;
     memcpy(&v, p, 4);
@@ -69,7 +69,7 @@ FAST_INLINE __m256i avx2_dword(const void *p) /* one dword in every lane */
 }
 FAST_INLINE __m256 avx2_float(const void *p) { return _mm256_castsi256_ps(avx2_dword(p)); }
 
-/* 32 floats to whole numbers of -127..127 with one scale, at q; the scale. */
+/* Rounds 32 floats to whole numbers in -127..127 times one scale. Writes the numbers to q and returns the scale. */
 float avx2_quantise(int8_t *q, const float *x);
 
 #endif

@@ -1,23 +1,28 @@
 /* gemm_avx2.c   prefill: c[r, o] = sum_k x[r, k] w[o, k] over panels of 32 weight rows of any quantised type
  *
- * Shapes     panel, per 32 inputs: [8][32][4] u8 = w + offset, then f32 rows of 32: scales, the scales of the second
- *            half where the type has them, minima in the same way. `byte`: [8][32][4] u8 = |w|, the same again with 255
- *            where w < 0, scales, and i32: the sum of |w| where w < 0.
- *            x rows, 64 bytes for 32 inputs: i8 [32], scale f32, minus their sum i32, minus the sums of both halves
- *            i32 [2], these times the scale f32 [2], the two added f32, four bytes of nothing
- * Kernels    by what vpmaddubsw's sums of pairs leave of 16 bits: of 4-bit weights (`four`) all 8 sums of a block are
- *            added before one vpmaddwd widens them, of 5 bits (`five`) 4, of 6 bits (`six`) 2. A byte has no room:
- *            |w| times x with w's sign, where minus x is (x ^ -1) + 1 and the ones are summed when packing
- * Names      _min: minima; _half: a scale for each half of a block; _both: both of these
+ * Shapes     panel, per 32 inputs: [8][32][4] u8 = w + offset, then rows of 32 f32: the scales, the scales of the
+ *            second half of each block for types that have two, then the minima (one row or two) for types that have
+ *            them. `byte`: [8][32][4] u8 = |w|, then the same shape with 255 where w < 0 and 0 elsewhere, then 32 f32
+ *            scales, then 32 i32, each the sum of |w| over the negative w of its output.
+ *            x rows, 64 bytes per 32 inputs: i8 [32]; f32 scale; i32 minus the sum of the 32; i32 [2] minus the sum of
+ *            each half; f32 [2] the same times the scale; f32 the sum of these two; four unused bytes
+ * Kernels    vpmaddubsw adds two products into 16 bits. The kernels differ in how many such sums can be added in 16
+ *            bits before one vpmaddwd must widen them to 32: all 8 of a block for 4-bit weights (`four`), 4 for 5 bits
+ *            (`five`), 2 for 6 bits (`six`), none for 8 (`byte`). `byte` multiplies |w| by x with the sign of w. It
+ *            negates x as (x ^ -1) + 1: the kernel does the xor, and the + 1 adds |w|, which packing has summed
+ * Names      _min: the type has minima; _half: a scale for each half of a block; _both: a scale and a minimum for each
  * Precision  each block of 32 (or half) exact in i32, then f32 fused multiply-adds over the blocks in order
- * Limit      vector operations for 256 products of 8 outputs, and how many of them multiply: four 20 and 12, five 23
- *            and 13, six 27 and 17, byte 36 and 19. The probe's peak counts 24 multiplying ones
- * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon,
- *            operations a cycle: four 66, five 62, six 47, byte 42 (the probe's peak is 42.7)
- * Groups     GROUP_ROWS rows pass over PART_BYTES of the panel at a time, both in L1. A whole panel of 1,152 inputs is
- *            83 KB for `byte`, which every tile would read from L2 again: 1.09 on a Zen 3, nothing for 4 bits
- * Lost       3 x 16, 5 x 16, 6 x 16: 0.93 to 1.0; signs by vpsignb, which multiplies' ports run: 0.85 (byte); asking
- *            for the rows of the next tile: 1.0; groups and parts in the float kernels of vec8_gemm.h: 1.0
+ * Limit      vector operations for 32 inputs of 8 outputs, and how many of them multiply: four 20 and 12, five 23 and
+ *            13, six 27 and 17, byte 36 and 19. The peak of machine_limits.c counts 24, three for each vpmaddubsw
+ * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon, where a
+ *            multiplication and an addition are two operations, operations a cycle: four 66, five 62, six 47, byte 42
+ *            (that peak is 42.7)
+ * Groups     GROUP_ROWS rows pass over PART_BYTES of the panel at a time, and both stay in L1. Without this every tile
+ *            reads the whole panel from L2 (83 KB for `byte` at 1,152 inputs). The gain on a Zen 3 is a factor of 1.09
+ *            for `byte` and none for 4 bits
+ * Lost       speed relative to this file: tiles of 3 x 16, 5 x 16, 6 x 16: 0.93 to 1.0; signs by vpsignb, which needs
+ *            the ports that multiply: 0.85 (byte); prefetching the rows of the next tile: 1.0; groups and parts in the
+ *            float kernels of vec8_gemm.h: 1.0
  * Source     blocks: blocks.h */
 #include "avx2.h"
 
@@ -25,7 +30,7 @@
 
 enum { RECORD = 64, SCALE = 32, NEG = 36, NEG_HALF = 40, LESS_HALF = 48, LESS = 56 };
 enum { WORDS = 1024, ROWS = 4, CHUNK = MYTH_BLOCK_MAX, SUBS = MYTH_BLOCK_SUBS };
-/* Rows whose sums stay in L1 (6 KiB) while they pass over a part of the panel that does too. */
+/* The sums of GROUP_ROWS rows (6 KiB) and PART_BYTES of the panel fit L1 together. */
 enum { GROUP_ROWS = 48, PART_BYTES = 16384 };
 
 /* ---- rows ---- */
@@ -79,7 +84,7 @@ const struct fast_form avx2_form_gemm = {bytes, convert};
 
 /* ---- packing ---- */
 
-/* How a kernel's panel is laid out. */
+/* What the panel of a kernel holds: see Shapes. */
 struct layout {
     bool is_byte, has_half, has_min;
 };
@@ -89,7 +94,7 @@ FAST_INLINE size_t panel_bytes(const struct layout l)
     return l.is_byte ? 2u * WORDS + 256 : WORDS + 128u * (l.has_half ? 2 : 1) * (l.has_min ? 2 : 1);
 }
 
-/* 8 rows of 8 dwords to their transpose. */
+/* Transposes 8 rows of 8 dwords in place. */
 FAST_INLINE void transpose(__m256i r[8])
 {
     __m256i a[8], b[8];
@@ -112,7 +117,7 @@ FAST_INLINE void transpose(__m256i r[8])
     }
 }
 
-/* n inputs of 8 rows, unpacked, to columns o .. o + 8 of the panel. */
+/* Unpacks n inputs of 8 weight rows and writes them to outputs o .. o + 7 of the panel. */
 FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8], uint32_t o, uint32_t n,
                             const myth_dtype t, const int offset, const struct layout l)
 {
@@ -154,7 +159,7 @@ FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8
     }
 }
 
-/* Rows past n_out repeat the last one, their outputs are never stored. */
+/* Packs n_k inputs of up to 32 weight rows. Rows past n_out repeat the last one; their outputs are never stored. */
 FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
                       uint32_t n_k, const myth_dtype t, const int offset, const struct layout l)
 {
@@ -172,7 +177,8 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
     }
 }
 
-/* What is added to a type's values so that none is negative; a minimum or |w| needs nothing. */
+/* What is added to a type's values so that none is negative. Types with minima have no negative values, and `byte`
+ * stores |w|. */
 FAST_INLINE int offset_of(myth_dtype t)
 {
     return t == MYTH_Q4_0 ? 8 : t == MYTH_Q5_0 || t == MYTH_MXFP4 ? 16 : t == MYTH_Q3_K || t == MYTH_Q6_K ? 32 : 0;
@@ -195,7 +201,8 @@ AVX2_TYPES(PACK)
 
 /* ---- products ---- */
 
-/* c += a s wide: a of a part of a block whose scales are at ws; wm: its minima. f in L1. */
+/* f[0..7] += a s ws[0..7], where a is the integer product of a block (or half), s the scale of the row of x, and ws
+ * the scales of 8 outputs. fold_less adds m wm[0..7] for their minima; m is minus the sum of x times its scale. */
 FAST_INLINE void fold(float *f, __m256i a, __m256 s, const unsigned char *ws)
 {
     __m256 sum =
@@ -207,7 +214,8 @@ FAST_INLINE void fold_less(float *f, __m256 m, const unsigned char *wm)
     _mm256_store_ps(f, _mm256_fmadd_ps(_mm256_load_ps((const void *)wm), m, _mm256_load_ps(f)));
 }
 
-/* c + d, now: compilers would rather keep every product and add them as a tree, through memory. */
+/* c + d. The empty asm makes the compiler add here. Without it, compilers keep every product and add them as a tree,
+ * which needs more registers than there are and goes through memory. */
 FAST_INLINE __m256i add16(__m256i c, __m256i d)
 {
     c = _mm256_add_epi16(c, d);
@@ -221,7 +229,8 @@ FAST_INLINE __m256i add32(__m256i c, __m256i d)
     return c;
 }
 
-/* Dwords [from, to) of a block against n rows x 16 outputs, as i32; `group` sums of pairs fit 16 bits. */
+/* The products of inputs [4 from, 4 to) of a block with n rows, for 16 outputs, as i32. `group` sums of two products
+ * fit 16 bits. */
 FAST_INLINE void part_sums(__m256i *a, const unsigned char *p, const unsigned char *x, size_t xb, const int n,
                            const int from, const int to, const int group)
 {
@@ -248,7 +257,7 @@ FAST_INLINE void part_sums(__m256i *a, const unsigned char *p, const unsigned ch
     }
 }
 
-/* The same of `byte`: signs beside the sizes, and what they leave out. */
+/* The same for `byte`, over the whole block. The sums start with the |w| that each x ^ -1 leaves out. */
 FAST_INLINE void byte_sums(__m256i *a, const unsigned char *p, const unsigned char *x, size_t xb, const int n)
 {
     const __m256i ones = _mm256_set1_epi16(1);
@@ -269,7 +278,8 @@ FAST_INLINE void byte_sums(__m256i *a, const unsigned char *p, const unsigned ch
     }
 }
 
-/* One block against n rows x 16 outputs. */
+/* Adds the products of one block with n rows to f, for 16 outputs. The weights are stored 2^shift too large; shift 0
+ * means no offset. */
 FAST_INLINE void block(float *f, const unsigned char *p, const unsigned char *x, size_t xb, const int n,
                        const int group, const int shift, const struct layout l)
 {
@@ -302,20 +312,20 @@ FAST_INLINE void block(float *f, const unsigned char *p, const unsigned char *x,
     }
 }
 
-/* Outputs of n rows, between the caller's matrix and the sums of a group. */
+/* Copies the outputs of n_rows rows between the caller's matrix and the sums of a group. */
 FAST_INLINE void copy_outputs(float *dst, size_t ld_dst, const float *src, size_t ld_src, uint32_t n_rows,
                               uint32_t n_out)
 {
     for (uint32_t r = 0; r < n_rows; r++, dst += ld_dst, src += ld_src) {
         if (n_out == FAST_PANEL)
-            memcpy(dst, src, FAST_PANEL * sizeof(float)); /* a call is not worth it */
+            memcpy(dst, src, FAST_PANEL * sizeof(float)); /* a constant size becomes moves, not a call */
         else
             memcpy(dst, src, n_out * sizeof(float));
     }
 }
 
-/* n rows x n_out outputs over n_block blocks, added to f. Scales and minima of the second half lie 64 bytes on, as its
- * values do. */
+/* Adds the products of n_block blocks with n rows to f. Outputs 16..31 lie 64 bytes further on in every row of the
+ * panel: values, scales and minima alike. */
 FAST_INLINE void tile(float *f, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t xb,
                       uint32_t n_block, const int n, const int group, const int shift, const struct layout l)
 {

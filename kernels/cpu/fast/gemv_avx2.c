@@ -1,18 +1,20 @@
-/* gemv_avx2.c   decode: y[r, o] = sum_k x[r, k] w[o, k] for quantised types, weights read once from memory, as they lie
- * in the file
+/* gemv_avx2.c   decode: y[r, o] = sum_k x[r, k] w[o, k] for quantised types. The weights are read once from memory, in
+ * the layout of the file
  *
- * Shapes     x rows by units of 256 inputs, 384 bytes: blocks of 32 in pairs, [first 16 of one | first 16 of the other]
- *            i8, [last 16 | last 16] i8; then f32 [8] each: scales, minus the blocks' sums times these, the same of
- *            their first and of their last halves. Eight numbers of a unit always lie in the order of blocks 0 2 4 6 1
- *            3 5 7: a shuffle within 128-bit lanes then gives both blocks of a pair their number. The last unit is
- *            filled up with zeros
- * Order      a unit's 8 scales are one vector, made once. A pair of blocks is two registers of values that are not
- *            negative; their products with x are added in 16 bits, where two blocks' lanes stay apart
- * Offsets    of stored values, like minima, never touch the values: they are products of 8 numbers with 8 sums of x.
- *            Only types of whole bytes (q8_0, iq4_nl, iq4_xs) carry signs: |w| times x with w's sign
+ * Shapes     a row of x is cut into units of 256 inputs, 384 bytes each. First the 8 blocks of 32, in pairs: i8 [first
+ *            16 of one | first 16 of the other], i8 [last 16 | last 16]. Then four f32 [8], a number per block: the
+ *            scale; minus the sum of the block times the scale; the same for its first half; the same for its last
+ *            half. Such numbers always lie in the order of blocks 0 2 4 6 1 3 5 7, so that a shuffle within 128-bit
+ *            lanes gives each block of a pair its number. The last unit is filled up with zeros
+ * Order      the 8 scales of a unit are computed once, as one vector. The weights of a pair of blocks are two registers
+ *            of values that are not negative. Their products with x are added in 16 bits; each block has a 128-bit lane
+ *            of its own
+ * Offsets    the offset of stored values is handled like a minimum: not subtracted from the values, but multiplied, 8
+ *            numbers at a time, with the 8 sums of x. Only types whose values use all bits of a byte (q8_0, iq4_nl,
+ *            iq4_xs) have signs: |w| is multiplied by x with the sign of w
  * Precision  a lane of a pair exact in i32, then one f32 multiply-add per pair in order, 8 lanes added at the end
  * Traffic    the weights. Vector operations for a unit of q4_0: 58 for 144 bytes, q8_0 70 for 272, q5_0 94 for 176
- * Tiles      one weight row x 1..4 rows of x; further rows of x find it in L1
+ * Tiles      one weight row x 1..4 rows of x; when x has more rows, the next ones find the weight row in L1
  * Source     blocks: blocks.h, GGUF specification */
 #include "avx2.h"
 
@@ -29,7 +31,7 @@ enum {
     AHEAD = 3072
 };
 
-/* Where number i of a unit lies. */
+/* The place of the number of block i among the 8 of a unit. */
 static const unsigned char place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
 /* ---- rows ---- */
@@ -67,18 +69,18 @@ const struct fast_form avx2_form_gemv = {bytes, convert};
 
 /* ---- weights ---- */
 
-struct pair { /* of blocks: their first 16 values, and their last */
+struct pair { /* two blocks: their first 16 values, and their last 16 */
     __m256i first, last;
 };
 
-struct numbers { /* of a unit; `last` of types whose halves of a block differ */
+struct numbers { /* of a unit's 8 blocks; `_last` only for types whose blocks have two scales or minima */
     __m256 scale, min, scale_last, min_last;
 };
 
 FAST_INLINE bool is_signed(const myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_IQ4_NL || t == MYTH_IQ4_XS; }
 FAST_INLINE bool is_table(const myth_dtype t) { return t == MYTH_IQ4_NL || t == MYTH_IQ4_XS || t == MYTH_MXFP4; }
 
-/* Bytes of a block, as dtype.h has them: constants, so that every address of a unit is one. */
+/* Bytes of a block, as in dtype.h, repeated here because a constant makes every offset within a unit constant. */
 FAST_INLINE size_t bytes_of(const myth_dtype t)
 {
     switch (t) {
@@ -98,7 +100,7 @@ FAST_INLINE size_t bytes_of(const myth_dtype t)
     }
 }
 
-/* How far the values are kept above the true ones. */
+/* How much larger the values that `values` gives are than the true ones. */
 FAST_INLINE float offset_of(const myth_dtype t)
 {
     return t == MYTH_Q4_0  ? 8.0f
@@ -119,7 +121,8 @@ FAST_INLINE __m256i lanes(long long a, long long b) { return _mm256_setr_epi64x(
 FAST_INLINE __m256i low(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
 FAST_INLINE __m256i high(__m256i v) { return low(_mm256_srli_epi16(v, 4), 15); }
 
-/* Bit `at` of each byte in the low lane and `at` + step in the high one, moved to bit `to`. */
+/* Takes bit `at` of each byte of the low lane and bit `at` + step of the high lane, and moves them to bit `to`. A mask
+ * of two bits takes two. */
 FAST_INLINE __m256i bits(__m256i v, int at, int step, int to, int mask)
 {
     if (to >= at + step)
@@ -129,13 +132,14 @@ FAST_INLINE __m256i bits(__m256i v, int at, int step, int to, int mask)
                mask);
 }
 
-/* The fifth bits of two blocks of 32 at bit 4: bytes 0, 1 of each word belong to first values, 2, 3 to last ones. */
+/* The fifth bits of two blocks of 32, moved to bit 4. Of the 4 bytes at a and at b, 0 and 1 belong to the first 16
+ * values, 2 and 3 to the last 16. */
 FAST_INLINE struct pair fifths(const unsigned char *a, const unsigned char *b)
 {
     const __m256i v = _mm256_blend_epi32(avx2_dword(a), avx2_dword(b), 0xf0);
     const __m256i at = _mm256_setr_epi64x(0, 0x0101010101010101, 0, 0x0101010101010101),
                   bit = _mm256_set1_epi64x((long long)0x8040201008040201),
-                  /* vpsignb keeps 16 where a bit is left, of either sign, and 0 elsewhere */
+                  /* vpsignb gives 16 where the bit is set and 0 elsewhere. Byte 7 is -16, as bit 7 reads as negative */
         five = _mm256_set1_epi64x((long long)0xf010101010101010);
     struct pair s;
     s.first = _mm256_sign_epi8(five, _mm256_and_si256(_mm256_shuffle_epi8(v, at), bit));
@@ -151,7 +155,7 @@ FAST_INLINE __m256i table_of(const myth_dtype t)
     return twice((const unsigned char *)myth_iq4_value);
 }
 
-/* Pair j of the unit at p. */
+/* The values of pair j of the unit at p: of blocks 2 j and 2 j + 1. */
 FAST_INLINE struct pair values(const unsigned char *p, const int j, const myth_dtype t)
 {
     const size_t block = t == MYTH_IQ4_XS ? 16 : bytes_of(t);
@@ -207,7 +211,7 @@ FAST_INLINE struct pair values(const unsigned char *p, const int j, const myth_d
     return s;
 }
 
-/* The f16 at p of each of 8 blocks, or of the first 4, in the order of a unit. */
+/* The f16 at p, p + block, ...: one per block, of 8 blocks or of the first 4, in the order of a unit. */
 FAST_INLINE __m256 halves(const unsigned char *p, const size_t block, const int n_pair)
 {
     __m128i a = _mm_setzero_si128(), b = a;
@@ -229,7 +233,7 @@ FAST_INLINE __m256 halves(const unsigned char *p, const size_t block, const int 
 
 FAST_INLINE __m256 half_of(const unsigned char *p) { return _mm256_set1_ps(myth_block_half(p)); }
 
-/* The 8 bytes of v as numbers in the order of a unit. */
+/* The 8 bytes of v, one per block, as i32 in the order of a unit. */
 FAST_INLINE __m256i spread(uint64_t v)
 {
     const __m128i order = _mm_set1_epi64x(0x0705030106040200);
@@ -249,7 +253,7 @@ FAST_INLINE uint32_t load32(const unsigned char *p)
     return v;
 }
 
-/* Numbers of first and of last halves lie in turn in v's 16 bytes. */
+/* The 16 bytes of v are numbers of a first half and a last half in turn, block by block. Separates them, times d. */
 FAST_INLINE void in_turn(__m256 *first, __m256 *last, __m128i v, __m256 d)
 {
     const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
@@ -318,7 +322,7 @@ FAST_INLINE struct numbers numbers_of(const unsigned char *p, const myth_dtype t
 
 /* ---- products ---- */
 
-/* Number j of each lane, in all of it. */
+/* Copies number j of each 128-bit lane to the whole lane. */
 FAST_INLINE __m256 number(__m256 v, const int j)
 {
     return j == 0 ? _mm256_permute_ps(v, 0x00)
@@ -328,12 +332,12 @@ FAST_INLINE __m256 number(__m256 v, const int j)
 }
 
 FAST_INLINE __m256i load_x(const unsigned char *p) { return _mm256_load_si256((const void *)p); }
-FAST_INLINE __m256 real(__m256i sums) /* pairs of 16 bits added */
+FAST_INLINE __m256 real(__m256i sums) /* adds neighbouring i16 and converts the sums */
 {
     return _mm256_cvtepi32_ps(_mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
 }
 
-/* 2 n_pair blocks of a weight row against n rows. */
+/* Adds the products of 2 n_pair blocks of a weight row with n rows of x to acc. */
 FAST_INLINE void unit_dot(__m256 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n,
                           const myth_dtype t, const int n_pair)
 {
@@ -384,7 +388,7 @@ FAST_INLINE float sum_of(__m256 v)
     return _mm_cvtss_f32(_mm_add_ss(a, _mm_movehdup_ps(a)));
 }
 
-/* One weight row against n rows. */
+/* The products of one weight row with n rows of x. */
 FAST_INLINE void row(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in,
                      const int n, const myth_dtype t)
 {
@@ -414,7 +418,7 @@ FAST_INLINE void row(float *y, size_t ldy, const unsigned char *w, const unsigne
         y[(size_t)r * ldy] = sum_of(acc[r]);
 }
 
-/* All weight rows; for each, all rows of x. */
+/* Each weight row is used for all rows of x before the next one is read. */
 #define GEMV(name, type, kernel)                                                                          \
     void avx2_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
                           const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \

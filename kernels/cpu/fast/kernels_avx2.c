@@ -1,5 +1,5 @@
-/* kernels_avx2.c   the AVX2 level: primitives on one 256-bit register for fast_vec8.h, and the level's table. Products
- * with quantised weights: gemm_avx2.c, gemv_avx2.c */
+/* kernels_avx2.c   the AVX2 level: the primitives that fast_vec8.h needs, on one 256-bit register, and the table of the
+ * level. Products with quantised weights are in gemm_avx2.c and gemv_avx2.c */
 #include "avx2.h"
 
 #include "engine/base/blocks.h"
@@ -68,7 +68,7 @@ FAST_INLINE void v8_to_f16(void *p, v8 v)
 
 #include "fast_vec8.h"
 
-/* Values [k, k + n) of a row with blocks, as floats. */
+/* Reads values [k, k + n) of a quantised row as floats. */
 FAST_INLINE void load_unpacked(float *x, const unsigned char *w, uint32_t k, uint32_t n, const myth_dtype t)
 {
     const uint32_t block = myth_block_is_super(t) ? 256 : 32;
@@ -112,8 +112,8 @@ FAST_INLINE void gemv_unpacked(float *y, size_t ldy, const unsigned char *w, siz
         }
 }
 
-/* Every type with blocks as floats that its decoder gives, slowly; then, over those rows, the types that the level has
- * kernels for. */
+/* Every quantised type first gets a slow kernel, which multiplies the floats of its decoder. AVX2_TYPES then overrides
+ * the types that have kernels of their own, so that a new type works before it has any. */
 #define UNPACKED(X, code, NAME, name, ...)                                                                      \
     static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
                             uint32_t n_k)                                                                       \
