@@ -1,12 +1,13 @@
 /* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu, ple_gate
  *
- * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter:
- *            prefill one panel of FAST_PANEL outputs x a share of the rows, decode long runs of outputs, shorter
- *            towards the end, x all rows; then what the op does with its outputs
- * Rows       as many at a time as the workspace holds in converted form; a second pass is rare and changes no bits
- * Work       activations: the converted rows, then a panel per thread
- * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row
- *            is normed and converted on the calling thread: a second start of the pool costs more */
+ * Order      first the rows are normed and converted to the form that the weights need. Then threads take work items
+ *            from a counter: in prefill a panel of FAST_PANEL outputs for a share of the rows, in decode a long run of
+ *            outputs for all rows, with shorter runs towards the end. Last comes what the op does with its outputs
+ * Rows       as many at a time as fit the workspace in converted form; a second pass is rare and changes no bits
+ * Work       the workspace `activations` holds the converted rows, then a panel per thread
+ * Limit      prefill: the rate of dot products; the weights are unpacked once per share of rows. Decode: memory
+ *            bandwidth. A single row is normed and converted on the calling thread, because to start the pool once more
+ *            would take longer */
 #include "fast.h"
 
 #include <string.h>
@@ -24,21 +25,21 @@ struct product {
 struct job {
     struct cpu_device *d;
     const struct fast_kernels *f;
-    /* rows to multiply: xn; with x given they are made from it first */
+    /* xn holds the rows to multiply. When x is set, they are computed from it first (norm_row) */
     float *x, *xn;
     const float *pend, *w_post, *w_norm;
     uint32_t n_rows, n_in;
     float eps, x_scale;
-    /* the rows now converted */
+    /* the rows that are converted at present: row0 .. row0 + n_now - 1 */
     const struct fast_form *form;
     unsigned char *rows, *panels;
     size_t row_bytes;
     uint32_t row0, n_now;
-    bool is_fresh; /* their norm is still to be made */
+    bool is_fresh; /* xn is still to be computed from x */
     /* outputs */
     struct product p[3];
-    uint32_t n_product, n_share; /* share: parts of the rows in prefill */
-    bool is_decode, is_pair;     /* pair: p[0] becomes gelu(p[0]) * p[1] */
+    uint32_t n_product, n_share; /* n_share: number of parts of the rows in prefill */
+    bool is_decode, is_pair;     /* is_pair: gelu(p[0]) * p[1] replaces p[0] */
 };
 
 static uint32_t at_most(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -48,7 +49,7 @@ size_t fast_rows_bytes(const myth_work_shape *s)
     uint64_t heads = (uint64_t)s->n_head * s->head_dim, width = s->d_model > s->d_ff ? s->d_model : s->d_ff;
     uint32_t n_rows = s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows;
     width = width > heads ? width : heads;
-    /* at least one row of the widest form, and one of the form with the largest unit */
+    /* there must be room for one row of the widest form, and for one of the form with the largest unit */
     uint64_t row = (width + 127) / 128 * 128 * 2, least = (width + 31) / 32 * 128;
     least = least > FAST_UNIT_BYTES ? least : FAST_UNIT_BYTES;
     return (size_t)(n_rows * row > least ? n_rows * row : least);
@@ -83,7 +84,7 @@ static void rows_task(void *arg, int tid, int n_threads)
 
 /* ---- products ---- */
 
-/* Rows [r0, r0 + n) of the converted block against outputs [o, o + n_out) of p. */
+/* Multiplies the converted rows [r0, r0 + n) with outputs [o, o + n_out) of p. */
 static void multiply(const struct job *j, const struct product *p, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
                      void *panel)
 {
@@ -100,14 +101,14 @@ static void multiply(const struct job *j, const struct product *p, uint32_t o, u
     }
 }
 
-/* Both panels of a pair fit the buffer at once. */
+/* Whether a thread's buffer can hold the panels of both products at once, for whole rows. */
 static bool fits_pair(const struct job *j)
 {
     return (size_t)(j->n_in + 31) / 32 * (j->p[0].mat->panel_bytes + j->p[1].mat->panel_bytes) <= PANEL_BYTES;
 }
 
-/* h = gelu(gate) * up for outputs [o, o + n_out): some rows of both at a time, so that neither leaves L1 before it is
- * used. */
+/* h = gelu(gate) * up for outputs [o, o + n_out). A few rows of both products are computed at a time, so that they are
+ * still in L1 when they are multiplied. */
 static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
                           unsigned char *panel)
 {
@@ -127,7 +128,7 @@ static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint3
     }
 }
 
-/* Outputs [o, o + n_out) of product i, both of a pair. */
+/* Computes outputs [o, o + n_out) of product i; in a pair, those of both products and their gelu(p[0]) * p[1]. */
 static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
                          void *panel)
 {
@@ -151,7 +152,7 @@ static const struct fast_form *form_of(const struct job *j, const struct product
     return j->is_decode ? p->mat->gemv_form : p->mat->gemm_form;
 }
 
-/* Items of `size` outputs of product i in the present form. */
+/* The number of items of `size` outputs that product i has, or 0 if it needs rows in another form. */
 static uint32_t count_items(const struct job *j, uint32_t i, uint32_t size)
 {
     return form_of(j, &j->p[i]) == j->form ? (j->p[i].n_out + size - 1) / size : 0;
@@ -163,7 +164,7 @@ static void prefill_task(void *arg, int tid, int n_threads)
     const uint32_t share = (j->n_now + j->n_share - 1) / j->n_share;
     void *panel = j->panels + (size_t)tid * PANEL_BYTES;
     (void)n_threads;
-    uint32_t at = 0, i = 0; /* first item of product i */
+    uint32_t at = 0, i = 0; /* at: number of product i's first item */
     for (uint32_t item = cpu_pool_take(j->d->pool, 1); i < j->n_product;) {
         uint32_t n = count_items(j, i, FAST_PANEL) * j->n_share;
         if (item >= at + n) {
@@ -178,8 +179,9 @@ static void prefill_task(void *arg, int tid, int n_threads)
     }
 }
 
-/* Runs of units of UNIT_DECODE outputs: a share of what seems left, so that memory is read in long streams and the
- * threads still end together. */
+/* Each turn takes a run of units of UNIT_DECODE outputs. Its length is a share of what seemed left at the last turn:
+ * long runs at first, so that memory is read in long streams, and short ones at last, so that the threads end
+ * together. */
 static void decode_task(void *arg, int tid, int n_threads)
 {
     const struct job *j = arg;
@@ -205,8 +207,8 @@ static void decode_task(void *arg, int tid, int n_threads)
     }
 }
 
-/* All rows of one form against the products that want it. The other product of a pair has the same form, or there is no
- * pair. */
+/* Converts all rows to j->form and multiplies them with every product that needs this form. Both products of a pair
+ * always need the same. */
 static void run_form(struct job *j)
 {
     uint64_t n_panel = 0;
@@ -221,7 +223,7 @@ static void run_form(struct job *j)
             make_rows(j, 0, 1);
         else
             cpu_pool_run(j->d->pool, rows_task, j);
-        j->n_share = 1; /* few panels for many threads: split the rows too */
+        j->n_share = 1; /* where panels are too few for the threads, split the rows too */
         while (!j->is_decode && n_panel * j->n_share < 4u * (uint32_t)n_threads &&
                j->n_now / (j->n_share + 1) >= ROWS_SHARE)
             j->n_share++;
@@ -236,7 +238,7 @@ static void run(struct job *j)
     j->rows = j->d->activations;
     j->is_fresh = true;
     for (uint32_t i = 0; i < j->n_product; i++) {
-        bool is_done = false; /* with an earlier product of the same form */
+        bool is_done = false; /* an earlier product needed the same form, and run_form did both */
         j->form = form_of(j, &j->p[i]);
         for (uint32_t e = 0; e < i; e++)
             is_done = is_done || form_of(j, &j->p[e]) == j->form;
@@ -276,7 +278,7 @@ void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast
     run(&j);
 }
 
-/* Weights of a norm that has none. */
+/* The weights of the norm of values, which has none. */
 #define ONES_8   1, 1, 1, 1, 1, 1, 1, 1
 #define ONES_64  ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8
 #define ONES_512 ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64
@@ -306,7 +308,7 @@ static void store_task(void *arg, int tid, int n_threads)
             size_t at = (r * a->n_head_kv + h) * hd;
             uint64_t row = (uint64_t)h * a->cap_rows + r;
             float *head = (float *)(uintptr_t)(k + at),
-                  *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head; /* qkv is scratch */
+                  *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head; /* the op may overwrite qkv */
             if (a->has_v_norm) {
                 float *normed = (float *)(uintptr_t)(v + at);
                 f->norm_row(normed, val, NULL, NULL, 0.0f, ones, a->head_dim, a->eps, false);
@@ -315,7 +317,7 @@ static void store_task(void *arg, int tid, int n_threads)
             f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd),
                             a->v_new.dtype, val, a->head_dim);
             if (!a->k_new.buf)
-                continue; /* attention makes the keys */
+                continue; /* attention computes the keys from the values */
             f->head_rope(head, head, n_k, rope + r * hd, a->head_dim, a->eps, 1.0f);
             f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd),
                             a->k_new.dtype, head, a->head_dim);

@@ -1,4 +1,5 @@
-/* vec8_attn.h - a part of fast_vec8.h: attention, one block of keys at a time against a tile of query rows. */
+/* vec8_attn.h - a part of fast_vec8.h: attention of a tile of query rows to one block of keys at a time. fast.h
+ * describes the tile and the block. */
 #ifndef MYTH_CPU_VEC8_ATTN_H
 #define MYTH_CPU_VEC8_ATTN_H
 
@@ -31,7 +32,8 @@ static void tile_reach(const struct fast_attn_tile *t, const struct fast_attn_bl
     *to = end > first ? (uint32_t)end : (uint32_t)first;
 }
 
-/* Turns the row's scores in s into weights, and updates the row's m, l and fade. */
+/* Turns the row's scores in s into weights e^(score - m), and updates the row's m, l and fade. Weights of keys that the
+ * row does not see, or that were evicted, are 0. */
 static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row)
 {
     float *s = t->s + (size_t)row * BLOCK;
@@ -85,7 +87,7 @@ FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint
             v8_store(panel + (size_t)i * hd + d, load8(b->v[i], d, t));
 }
 
-/* Scores of n rows and 16 keys: s[n][j0 .. j0 + 16) = q[n][:] panel[:][j0 .. j0 + 16) */
+/* Computes the scores of n rows with 16 keys: s[n][j0 .. j0 + 16) = q[n][:] panel[:][j0 .. j0 + 16) */
 FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t j0, const int n)
 {
     v8 f[2 * ROWS_F32];
@@ -184,7 +186,7 @@ FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_blo
 {
     const uint32_t hd = t->head_dim;
     for (uint32_t j = from; j < to; j++) {
-        for (uint32_t d = 0; d < hd; d += 8) /* converted once for all rows */
+        for (uint32_t d = 0; d < hd; d += 8) /* each key is converted once, for all rows */
             v8_store(t->panel + d, load8(b->k[j], d, type));
         for (uint32_t i = 0; i < t->n_q; i++) {
             v8 u = v8_zero(), v = u;

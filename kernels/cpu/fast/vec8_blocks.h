@@ -1,18 +1,21 @@
-/* vec8_blocks.h - quantised products over the primitives of fast_vec8.h, for levels without kernels of their own for
- * them: q8_0 and q4_0, then every other type by unpacking.
+/* vec8_blocks.h - quantised products for a level that has no kernels of its own for them, over the primitives of
+ * fast_vec8.h. q8_0 and q4_0 are read as they are; every other type is unpacked first.
  *
- * Included once by neon.h, after fast_vec8.h and after
- *   w8  32 bytes, or 8 i32: w8_load w8_set1 (a dword in every lane) w8_zero, w8_dot(c, w, x) = c + 4 signed products a
- *       lane, w8_nibbles (16 bytes of q4_0 to 32 values - 8), w8_f32 (i32 lanes to floats), w8_as_v8 and v8_store for
- *       moving bits; v8_two: lanes 0..3 and 4..7, which w8_dot fills from the first and the last 16 bytes
+ * neon.h includes it once, after fast_vec8.h, and after it has defined
+ *   w8  32 bytes, or 8 i32: w8_load, w8_set1 (a dword in every lane), w8_zero, w8_dot(c, w, x) = c + 4 signed products
+ *       in each lane, w8_nibbles (16 bytes of q4_0 to 32 values, minus 8), w8_f32 (i32 lanes to floats), w8_as_v8 (the
+ *       same bits as a v8, for v8_transpose and v8_store)
+ *   v8_two(a, b)  a in lanes 0..3 and b in lanes 4..7. w8_dot fills these from the first and the last 16 bytes, so a
+ *       and b are the scales of the halves of a block
  *
- * Forms      i8: [k] i8, then k/32 f32 scales, the same for prefill and decode. sums: i8, then for every 16 minus their
- *            sum times the scale, f32: what a minimum of the weights takes away
- * Panels     i8: per 32 inputs [8][32][4] i8, then 32 f32 scales. Other blocks: [8][32][4] i8, scales [32] or one row
- *            for each half, then minima in the same way
- * Blocks     types without kernels of their own are unpacked 256 inputs at a time to bytes in L1; the four kernels that
- *            read these bytes know no type
- * Precision  blocks of 32 exact in i32, f32 multiply-adds over blocks */
+ * Forms      i8: [k] i8, then k/32 f32 scales; the same for prefill and decode. sums: the same, then for every 16
+ *            inputs an f32, minus their sum times the scale. Its product with a minimum of the weights is what that
+ *            minimum adds to an output
+ * Panels     per 32 inputs: [8][32][4] i8, then 32 f32 scales. Types with a scale for each half of a block have a
+ *            second row of scales; types with minima have one row of them, or two, after the scales
+ * Blocks     types other than q8_0 and q4_0 are unpacked 256 inputs at a time to bytes in L1. The four kernels that
+ *            read these bytes differ in scales and minima only (FAST_BLOCK_TYPES in fast.h)
+ * Precision  blocks of 32 (or halves) exact in i32, f32 multiply-adds over blocks */
 #ifndef MYTH_CPU_VEC8_BLOCKS_H
 #define MYTH_CPU_VEC8_BLOCKS_H
 
@@ -64,13 +67,13 @@ static const struct fast_form form_sums = {bytes_sums, convert_sums}, form_i8 = 
 
 /* ---- packing ---- */
 
-/* The 32 bytes that one block gives to 8 dwords of the panel. */
+/* Loads the 32 values of a q8_0 or q4_0 block as bytes. */
 FAST_INLINE v8 load_block(const unsigned char *w, const myth_dtype t)
 {
     return w8_as_v8(t == MYTH_Q8_0 ? w8_load(w + 2) : w8_nibbles(w + 2));
 }
 
-/* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
+/* Packs 32 inputs of up to 32 weight rows. Rows past n_out repeat the last one; their outputs are never stored. */
 FAST_INLINE void pack_quant_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
                                   const myth_dtype t)
 {
@@ -109,7 +112,8 @@ FAST_INLINE void pack_quant(unsigned char *panel, const unsigned char *w, size_t
 
 /* ---- prefill ---- */
 
-/* n rows x 16 outputs from output 16 half of the panel; n_out of them exist. */
+/* Multiplies n rows of x with the 16 outputs of the half panel at p, and stores the first n_out of them to c, or adds
+ * them to what c holds if `add`. */
 FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
                          size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n)
 {
@@ -164,7 +168,7 @@ static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned ch
 #undef TILE
 }
 
-/* The scales of the second half lie 64 bytes on as its values do. */
+/* The second half panel starts 64 bytes on: in each row of the panel, 16 values (dwords or scales) are 64 bytes. */
 static void gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
                     uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
@@ -216,7 +220,7 @@ FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min)
     return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1);
 }
 
-/* Chunks of 256 inputs of 8 rows are unpacked, then turned block by block; rows past n_out repeat the last one. */
+/* Unpacks n inputs of 8 weight rows, then transposes them block by block into outputs o .. o + 7 of the panel. */
 FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8], uint32_t o, uint32_t n,
                             unpack_fn *unpack, const bool has_half, const bool has_min)
 {
@@ -264,7 +268,8 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
     }
 }
 
-/* Inputs [4 from, 4 to) of a block of 32: half h of it, or all. ws, wm: the scales and minima of the part. */
+/* Adds the products of half h of a block of 32 to f, or of the whole block where it has one scale. ws and wm are the
+ * scales and minima of that part. */
 FAST_INLINE void part_blocks(v8 *f, const unsigned char *p, const float *ws, const float *wm, const unsigned char *x,
                              const unsigned char *scale, const unsigned char *neg, size_t xb, const int n, const int h,
                              const bool has_half, const bool has_min)
@@ -299,7 +304,7 @@ FAST_INLINE void part_blocks(v8 *f, const unsigned char *p, const float *ws, con
     }
 }
 
-/* n rows x 16 outputs, as tile_i8. */
+/* The same as tile_i8, for blocks that were unpacked. */
 FAST_INLINE void tile_blocks(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,
                              const unsigned char *x, size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n,
                              const bool has_half, const bool has_min)
@@ -322,7 +327,7 @@ FAST_INLINE void tile_blocks(float *c, size_t ldc, uint32_t n_out, bool add, con
             v8_put(c + (size_t)r * ldc, f[2 * r + (int)i], 8 * i, n_out);
 }
 
-/* n rows of x against one row of weights. */
+/* Multiplies n rows of x with one row of weights. */
 FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
                             uint32_t n_in, unpack_fn *unpack, size_t chunk, const int n, const bool has_half,
                             const bool has_min)
@@ -386,7 +391,7 @@ FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const 
 GEMM_BLOCKS(min, false, true)
 GEMM_BLOCKS(half, true, false)
 GEMM_BLOCKS(both, true, true)
-#define gemm_one gemm_i8 /* the sums lie behind what it reads */
+#define gemm_one gemm_i8 /* gemm_i8 can read the form `sums`, because the sums come after all that it reads */
 
 #define BLOCK_KERNELS(kernel, has_half, has_min)                                                                \
     static void rows_##kernel(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,   \

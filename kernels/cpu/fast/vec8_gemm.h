@@ -1,11 +1,11 @@
-/* vec8_gemm.h - a part of fast_vec8.h: prefill with float weights. They are packed into panels, and tiles of rows pass
- * over a panel. */
+/* vec8_gemm.h - a part of fast_vec8.h: prefill with float weights. Weights are packed into panels, and a panel is
+ * multiplied with a few rows of x (a tile) at a time. */
 #ifndef MYTH_CPU_VEC8_GEMM_H
 #define MYTH_CPU_VEC8_GEMM_H
 
 /* ---- packing ---- */
 
-/* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
+/* Packs 32 inputs of up to 32 weight rows. Rows past n_out repeat the last one; their outputs are never stored. */
 FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
                             const myth_dtype t)
 {
@@ -36,7 +36,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
         fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, block);
         pack_block(panel, w, row_bytes, n_out, t);
     }
-    if (n_k % 32) { /* the last panel of a row is filled up with zeros */
+    if (n_k % 32) { /* the last panel of the rows is filled up with zeros */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof(tail));
         for (uint32_t o = 0; o < n_out; o++)
@@ -47,7 +47,8 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
 
 /* ---- prefill ---- */
 
-/* n rows x 16 outputs of the panel half at p; n_out of them exist. */
+/* Multiplies n rows of x with the 16 outputs of the half panel at p, and stores the first n_out of them to c, or adds
+ * them to what c holds if `add`. */
 FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,
                           const unsigned char *x, size_t xb, uint32_t k0, uint32_t n_k, const int n)
 {

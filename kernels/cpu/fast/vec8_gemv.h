@@ -1,12 +1,12 @@
-/* vec8_gemv.h - a part of fast_vec8.h: decode with float weights. One row of weights at a time, as it lies in the file,
- * against up to ROWS_X rows of x. */
+/* vec8_gemv.h - a part of fast_vec8.h: decode with float weights. One row of weights at a time, in the layout of the
+ * file, is multiplied with up to ROWS_X rows of x. */
 #ifndef MYTH_CPU_VEC8_GEMV_H
 #define MYTH_CPU_VEC8_GEMV_H
 
 FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
                            uint32_t n_in, const int n, const myth_dtype t)
 {
-    v8 a[ROWS_X], b[ROWS_X]; /* two chains: one would wait for itself */
+    v8 a[ROWS_X], b[ROWS_X]; /* two sums, because each addition to one would wait for the one before */
     FAST_UNROLL
     for (int r = 0; r < n; r++)
         a[r] = b[r] = v8_zero();
