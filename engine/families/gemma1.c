@@ -24,6 +24,8 @@ const myth_slot myth_gemma1_slots[] = {
 void myth_gemma1_layers(myth_step *st)
 {
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
+        if (!myth_step_begin_layer(st, l))
+            return;
         /* Neither residual add is an op here: the next op that reads x adds the branch in st->pend first (step.h).
          * There are no post norms. */
         myth_step_attention(st, l, 0.0f);

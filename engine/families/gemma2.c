@@ -28,6 +28,8 @@ const myth_slot myth_gemma2_slots[] = {
 void myth_gemma2_layers(myth_step *st)
 {
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
+        if (!myth_step_begin_layer(st, l))
+            return;
         /* Neither residual add nor its post norm is an op here: the next op that reads x first adds the branch in
          * st->pend, normed with st->w_post (step.h). Both branches are written to st->branch. */
         myth_step_attention(st, l, st->c->attn_softcap);

@@ -245,8 +245,8 @@ void myth_gemma3n_layers(myth_step *st)
         /* laurel_merge and altup_correct add the branches of attention and feed-forward with their post norms. The
          * per-layer branch stays pending: predict adds it at the start of the next layer. */
         if (l == st->c->first_shared && st->n_keep < st->n_rows)
-            predict(st, h, NULL); /* rows are about to be dropped, and narrow cannot add a branch to several streams */
-        if (!myth_step_narrow(st, l))
+            predict(st, h, NULL); /* dropping rows adds a pending branch to one stream only */
+        if (!myth_step_begin_layer(st, l))
             return;
         run_layer(st, h, l);
     }

@@ -83,7 +83,7 @@ void myth_gemma4_layers(myth_step *st)
 {
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
         const myth_layer_weights *w = &st->w->layer[l];
-        if (!myth_step_narrow(st, l))
+        if (!myth_step_begin_layer(st, l))
             return;
         /* No residual add, post norm or layer scalar is an op here: the next op that reads x first adds the branch in
          * st->pend, normed with st->w_post, and multiplies by st->x_scale (step.h). */

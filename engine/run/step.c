@@ -55,9 +55,6 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
     const myth_config *c = st->c;
     const myth_layer_config *lc = &c->layer[l];
     const myth_layer_weights *w = &st->w->layer[l];
-    if (st->before_layer)
-        st->before_layer(st->owner, l);
-
     const uint32_t source = lc->kv_source;
     const bool owns = source == l, is_last = c->layer[source].kv_last == l,
                is_shared = c->layer[source].kv_last != source;
@@ -357,7 +354,8 @@ void myth_step_captured(myth_step *st, uint32_t layer)
         st->capture(st->user, layer);
 }
 
-bool myth_step_narrow(myth_step *st, uint32_t l)
+/* False when no rows are left. */
+static bool narrow(myth_step *st, uint32_t l)
 {
     const myth_config *c = st->c;
     const uint32_t n = st->n_keep;
@@ -402,4 +400,11 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
     st->pend = st->w_post = (myth_view){0};
     st->x_scale = 0.0f;
     return true;
+}
+
+bool myth_step_begin_layer(myth_step *st, uint32_t l)
+{
+    if (st->before_layer)
+        st->before_layer(st->owner, l);
+    return narrow(st, l);
 }

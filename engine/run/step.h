@@ -71,9 +71,9 @@ void myth_step_ple(myth_step *st, uint32_t l);
 void myth_step_experts(myth_step *st, uint32_t l);
 void myth_step_captured(myth_step *st, uint32_t layer); /* calls `capture` */
 void myth_step_rope(myth_step *st);                     /* fills the rope tables for the step's positions */
-/* Call before layer l: at first_shared it drops the rows that are not kept. False when no rows are left: the loop ends.
- */
-bool myth_step_narrow(myth_step *st, uint32_t l);
+/* Call before the first op that reads a matrix of layer l: it calls before_layer, which brings what is offloaded, and
+ * at first_shared it drops the rows that are not kept. False when no rows are left: the loop ends. */
+bool myth_step_begin_layer(myth_step *st, uint32_t l);
 
 #ifdef __cplusplus
 }

@@ -243,6 +243,85 @@ static void parts_change_no_answer(void **state)
     assert_true(n_run > 0);
 }
 
+/* The matrices of one layer at a time: those of all others are zeros. */
+typedef struct {
+    rig *r;
+    myth_buf *zeros;
+    myth_layer_weights real[MYTH_LAYER_MAX];
+    uint32_t n_zeroed;
+} one_layer;
+
+static void zero_matrices(one_layer *o, uint32_t l)
+{
+    const myth_config *c = &o->r->model.config;
+    for (const myth_slot *s = myth_family_get(c->family)->slots; s->hf; s++)
+        if (myth_slot_is_matrix(s) && myth_slot_is_there(c, s, l)) {
+            myth_view *v = (myth_view *)((char *)&o->r->engine->w->layer[l] + s->off);
+            assert_true(v->buf != o->zeros);
+            *v = myth_view_at(o->zeros, 0, v->dtype);
+            o->n_zeroed++;
+        }
+}
+
+static void show_layer(void *owner, uint32_t l)
+{
+    one_layer *o = owner;
+    const uint32_t n_layer = o->r->model.config.n_layer;
+    if (l > 0)
+        zero_matrices(o, l - 1);
+    if (l < n_layer)
+        o->r->engine->w->layer[l] = o->real[l];
+}
+
+/* The matrices of a layer are read after the step says that the layer begins, and before it says so of the next: this
+ * is when offloaded ones are on a device. Here the CPU's views show zeros outside that time. */
+static void a_layer_reads_its_matrices_while_it_runs(void **state)
+{
+    (void)state;
+    static const char *const more[] = {"random:gemma4-moe-tiny:q8_0"};
+    static one_layer o;
+    for (uint32_t m = 0; m < MODEL_N + 1; m++) {
+        const char *name = m < MODEL_N ? models[m] : more[0];
+        const place cpu = {.device = "cpu"};
+        const myth_engine_opts opts = opts_at(&cpu);
+        int32_t ids[CTX];
+        char path[1024];
+        rig r;
+        rows want, got;
+        rig_open(&r, spec_of(path, name), &opts);
+        const uint32_t n_layer = r.model.config.n_layer;
+        for (int32_t i = 0; i < CTX; i++)
+            ids[i] = 3 + 5 * i;
+        rows_open(&want, &r, 20, true);
+        rows_open(&got, &r, 20, true);
+        myth_seq *seq = rig_seq(&r), *again = rig_seq(&r);
+        rig_feed(&r, seq, ids, 19, 0, &want);
+        rig_decode(&r, seq, ids[19], &want);
+
+        void *block = calloc(1, myth_weights_bytes(r.model.weights));
+        assert_non_null(block);
+        o = (one_layer){.r = &r};
+        assert_ok(myth_buf_wrap(&o.zeros, r.engine->part->dev, block, myth_weights_bytes(r.model.weights), &rig_err));
+        memcpy(o.real, r.engine->w->layer, n_layer * sizeof(o.real[0]));
+        for (uint32_t l = 0; l < n_layer; l++)
+            zero_matrices(&o, l);
+        r.engine->part->step.before_layer = show_layer;
+        r.engine->part->step.owner = &o;
+        o.n_zeroed = 0;
+        rig_feed(&r, again, ids, 19, 0, &got);
+        rig_decode(&r, again, ids[19], &got);
+        assert_true(o.n_zeroed >= 2 * 6 * n_layer); /* two steps or more; q, o, gate, up, down and, mostly, k and v */
+        compare(&got, &want, 20, true, name);
+        r.engine->part->step.before_layer = NULL;
+        memcpy(r.engine->w->layer, o.real, n_layer * sizeof(o.real[0]));
+        myth_buf_close(o.zeros);
+        free(block);
+        rows_close(&want);
+        rows_close(&got);
+        rig_close(&r);
+    }
+}
+
 /* A model in parts gives the logits of transformers. */
 static void parts_equal_transformers(void **state)
 {
@@ -338,12 +417,27 @@ static void a_device_has_a_limit_of_its_own(void **state)
         assert_int_equal(myth_engine_open(&r.engine, &r.model, &o, &rig_err), MYTH_ENOFIT);
         assert_int_equal(myth_mem_n_alloc(r.mem), n_before);
         assert_non_null(strstr(rig_err.msg, device[d]));
-        assert_non_null(strstr(rig_err.msg, "-ngl"));
-        myth_mem_set_limit(r.mem, own->ledger, own->total_bytes);
-        assert_ok(myth_engine_open(&r.engine, &r.model, &o, &rig_err));
         int32_t ids[40];
         for (int32_t i = 0; i < 40; i++)
             ids[i] = 3 + i;
+        uint32_t changes = 0;
+        myth_plan refused;
+        myth_mem_limits limits = {{0}};
+        limits.bytes[own->ledger] = own->total_bytes - 1;
+        assert_ok(myth_plan_make(&refused, &r.model, &o, NULL, &limits, false, &rig_err));
+        assert_true(!refused.fits && refused.n_suggestion >= 3);
+        for (uint32_t i = 0; i < refused.n_suggestion; i++) {
+            myth_engine_opts changed = o;
+            changes |= refused.suggestion[i].changes;
+            myth_suggestion_apply(&refused.suggestion[i], &changed, NULL);
+            assert_ok(myth_engine_open(&r.engine, &r.model, &changed, &rig_err));
+            rig_feed(&r, rig_seq(&r), ids, 40, 0, NULL);
+            assert_true(myth_mem_total(r.mem, own->ledger).peak < own->total_bytes);
+            myth_engine_close(r.engine);
+        }
+        assert_true(changes & MYTH_CHANGE_GPU_LAYERS); /* what no other device has to offer */
+        myth_mem_set_limit(r.mem, own->ledger, own->total_bytes);
+        assert_ok(myth_engine_open(&r.engine, &r.model, &o, &rig_err));
         rig_feed(&r, rig_seq(&r), ids, 40, 0, NULL);
         assert_int_equal(myth_mem_total(r.mem, own->ledger).peak, own->total_bytes);
         rig_close(&r);
@@ -396,6 +490,22 @@ static void two_models_share_a_ledger(void **state)
 
 /* ---- what fails ---- */
 
+/* Somebody else takes memory of a ledger when a device has said that it is open: after the plan, before the buffers. */
+typedef struct {
+    myth_mem *mem;
+    int ledger;
+    uint64_t bytes;
+    uint32_t n_taken;
+} somebody;
+
+static void take_at_open(void *user, myth_log_level level, const char *tag, const char *msg)
+{
+    somebody *by = user;
+    (void)level, (void)msg;
+    if (strcmp(tag, "device") == 0 && by->n_taken++ == 0)
+        assert_true(myth_mem_book(by->mem, by->ledger, MYTH_MEM_OTHER, "somebody else", by->bytes));
+}
+
 /* Between plan and open, another process takes memory of the device: one byte, or so much that an eighth of the rows
  * fits. Open tries once more with as many rows per step as fit, and the answers are the same. */
 static void a_device_that_refuses_gets_fewer_rows(void **state)
@@ -436,9 +546,12 @@ static void a_device_that_refuses_gets_fewer_rows(void **state)
             uint64_t model_bytes = is_cpu ? myth_mem_total(r.mem, MYTH_MEM_HOST).live : 0;
             uint64_t taken = part == 1 ? 1 : last->total_bytes - small.device[small.n_device - 1].total_bytes;
             myth_mem_set_limit(r.mem, last->ledger, last->total_bytes);
-            assert_true(myth_mem_book(r.mem, last->ledger, MYTH_MEM_OTHER, "somebody else", taken));
+            somebody by = {.mem = r.mem, .ledger = last->ledger, .bytes = taken};
+            const myth_log log = {.write = take_at_open, .user = &by, .level = MYTH_LOG_DEBUG};
+            o.log = &log;
             myth_status st = myth_engine_open(&r.engine, &r.model, &o, &rig_err);
-            if (is_cpu) { /* no second attempt with the host's memory */
+            assert_int_equal(by.n_taken, is_cpu ? 1 : 2); /* a second attempt, but not with the host's memory */
+            if (is_cpu) {
                 assert_int_equal(st, MYTH_ENOMEM);
                 assert_null(r.engine);
                 assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, model_bytes + taken);
@@ -604,6 +717,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_change_no_answer),
+        cmocka_unit_test(a_layer_reads_its_matrices_while_it_runs),
         cmocka_unit_test(parts_equal_transformers),
         cmocka_unit_test(lists_of_devices_are_checked),
         cmocka_unit_test(a_device_has_a_limit_of_its_own),
