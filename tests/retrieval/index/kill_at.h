@@ -1,8 +1,8 @@
 /* kill_at.h - ends the process, as kill -9 would, at a chosen one of its calls that change files.
  *
- * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename and unlink of this program and of the libraries linked
- *         with it (SQLite) are replaced by those below, which count. If the chosen call is a write, it writes a
- *         part or nothing
+ * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename(at) and unlink(at) of this program and of the libraries
+ *         linked with it (SQLite) are replaced by those below, which count. If the chosen call is a write, it writes
+ *         a part or nothing
  * Log     of an uninterrupted run: which call changed which file, so that a test can choose calls of one file
  * Limits  it does not see writes through a mapping (the index of a write-ahead log, which SQLite makes anew), nor
  *         power loss */
@@ -123,6 +123,14 @@ KILL_SEEN int ftruncate64(int fd, __off64_t n) { KILL_BEFORE(KILL_TRUNCATE, fd, 
 KILL_SEEN int rename(const char *from, const char *to)
 {
     KILL_BEFORE(KILL_RENAME, -1, to, SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+KILL_SEEN int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+    KILL_BEFORE(KILL_RENAME, -1, to, SYS_renameat2, from_dir, from, to_dir, to, 0);
+}
+KILL_SEEN int unlinkat(int dir, const char *path, int flags)
+{
+    KILL_BEFORE(KILL_UNLINK, -1, path, SYS_unlinkat, dir, path, flags);
 }
 KILL_SEEN int unlink(const char *path) { KILL_BEFORE(KILL_UNLINK, -1, path, SYS_unlinkat, AT_FDCWD, path, 0); }
 
