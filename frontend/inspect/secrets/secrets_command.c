@@ -1,24 +1,26 @@
-/* secrets_command.c - finds passwords on a command line: values of flags that the command uses for passwords.
+/* secrets_command.c - finds passwords on a command line: the values of flags that a command uses for passwords.
  *
- * Form     "-pX" behind mysql, "-u user:X" behind curl, "-passin pass:X" behind openssl: rows of the table
- * Bounds   the command stands at most BACK bytes before its flag, on the same line or one continued by a backslash,
- *          with no | ; & between, among its first WORDS words; a value goes FLAG_VALUE_MAX bytes at most
+ * Form     "-pX" after mysql, "-u user:X" after curl, "-passin pass:X" after openssl. Other commands use the same flags
+ *          for something else (ssh -p is a port), so a flag counts only when its command is a word before it
+ * Bounds   at most BACK bytes before the flag are searched for the command, back to the | ; & or line break before it,
+ *          and at most WORDS words of them; at most FLAG_VALUE_MAX bytes of a value are read
  * Source   the manuals of the commands */
 #include "secrets_impl.h"
 
 enum { BACK = 400, WORDS = 32, FLAG_VALUE_MAX = 256 };
 
+/* Where the value is: directly after the flag, or after blanks or one "=". */
 typedef enum {
-    ATTACHED, /* -pX                              */
-    NEXT,     /* -p X, --flag=X                   */
-    EITHER    /* both                             */
+    ATTACHED, /* -pX            */
+    NEXT,     /* -p X, --flag=X */
+    EITHER
 } value_place;
 
 static const struct {
-    const char *commands; /* words with | between; "docker login": both words stand before the flag */
+    const char *commands; /* names with | between them; one of them must be a word before the flag */
     const char *flag;
     value_place place;
-    char separator; /* the secret begins after it; 0 = the whole value is the secret */
+    char separator; /* the secret is what follows it in the value; 0 = the whole value is the secret */
 } flags[] = {
     {"mysql|mysqldump|mysqladmin|mysqlimport|mysqlshow|mysqlcheck|mariadb|mariadb-dump|mariadb-admin", "-p", ATTACHED,
      0},
@@ -31,7 +33,7 @@ static const struct {
     {"sshpass", "-p", EITHER, 0},
     {"redis-cli", "-a", NEXT, 0},
     {"redis-cli", "--pass", NEXT, 0},
-    {"login", "-p", NEXT, 0}, /* docker, podman, helm registry, oras, az */
+    {"login", "-p", NEXT, 0}, /* the subcommand of docker, podman, helm registry, oras and az */
     {"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport", "-p", NEXT, 0},
     {"ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd", "-w", NEXT, 0},
     {"smbclient|rpcclient|smbget|net", "-U", NEXT, '%'},
@@ -49,7 +51,8 @@ static const struct {
     {"xfreerdp|wfreerdp", "/p:", ATTACHED, 0},
 };
 
-/* Returns the start of the command that text[i] belongs to. */
+/* Returns where the command that text[i] belongs to starts, at most BACK bytes before i. A backslash continues a line.
+ * So does \r\n, with or without a backslash before it. */
 static size_t command_start(text t, size_t i)
 {
     const size_t stop = i > BACK ? i - BACK : 0;
@@ -63,13 +66,14 @@ static size_t command_start(text t, size_t i)
     return i;
 }
 
-/* The words of a command line before its flag, flags themselves left out. */
+/* Where the words of a command begin that are before the flag; words that begin with "-" are not among them. */
 typedef struct {
     size_t at[WORDS];
     uint32_t n;
 } words;
 
-/* Reads them once, whatever is asked of them. A path before a word is no part of it. */
+/* Finds the words between the start of the command and the flag at i. A word also begins after a slash or a quote, so
+ * that the command is found in /usr/bin/mysql and in sh -c "mysql -pX". */
 static void read_words(words *w, text t, size_t i)
 {
     w->n = 0;
@@ -80,7 +84,7 @@ static void read_words(words *w, text t, size_t i)
     }
 }
 
-/* Whether one of the commands, a list with | between them, is among the words. */
+/* Whether one of the commands, names with | between them, is among the words and has a blank after it. */
 static bool has_command(const words *w, text t, const char *commands)
 {
     for (const char *c = commands; *c; c += strcspn(c, "|") + (c[strcspn(c, "|")] == '|')) {
@@ -93,7 +97,8 @@ static bool has_command(const words *w, text t, const char *commands)
     return false;
 }
 
-/* A value, in quotes or up to a blank, from `at` on. */
+/* Finds the value that begins at `at`: up to the closing quote when it is quoted, otherwise up to a blank or a sign
+ * that ends a word in a shell. Returns false when it is empty. */
 static bool read_value(text t, size_t at, size_t *from, size_t *n)
 {
     const bool has_quote = at < t.n && (t.p[at] == '"' || t.p[at] == '\'');
@@ -107,8 +112,9 @@ static bool read_value(text t, size_t at, size_t *from, size_t *n)
     return *n > 0;
 }
 
-/* Whether the value only stands in for a secret: a variable, a placeholder, or a word such as "pass". */
-static bool stands_for_one(const char *p, size_t n)
+/* Whether the value is not a secret: the next flag (-), a placeholder ([password], ***), a variable, one byte, or a
+ * word that manuals write where a password belongs. */
+static bool is_no_password(const char *p, size_t n)
 {
     static const char *const word[] = {"pass", "pw", "pwd", "user", "xxx", "yyy", "test", "changeme", "changeit"};
     for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
@@ -117,6 +123,7 @@ static bool stands_for_one(const char *p, size_t n)
     return n < 2 || p[0] == '-' || p[0] == '[' || p[0] == '*' || is_blank_value(p, n);
 }
 
+/* Whether the value of the flag that ends before `at` is a secret. */
 static bool take_value(myth_secret *out, text t, size_t at, value_place place, char separator)
 {
     size_t from, n, skip = 0;
@@ -132,18 +139,19 @@ static bool take_value(myth_secret *out, text t, size_t at, value_place place, c
         if (!sign)
             return false;
         skip = (size_t)(sign + 1 - (t.p + from));
-        if (skip == n && from + n < t.n && is_quote(t.p[from + n])) { /* ann:'X' */
+        if (skip == n && from + n < t.n && is_quote(t.p[from + n])) { /* ann:'X', where only the secret is quoted */
             if (!read_value(t, from + n, &from, &n))
                 return false;
             skip = 0;
         }
     }
-    if (stands_for_one(t.p + from + skip, n - skip))
+    if (is_no_password(t.p + from + skip, n - skip))
         return false;
     return found(out, MYTH_SECRET_PASSWORD, from + skip, n - skip);
 }
 
-/* htpasswd -b FILE USER X: the third word behind a flag with a b in it. */
+/* The X of htpasswd -b FILE USER X, which is no flag's value but the third word after the flags at i. They must contain
+ * a b, because without -b htpasswd asks for the password. */
 static bool take_htpasswd(myth_secret *out, text t, size_t i)
 {
     size_t at = i, from, n;
@@ -156,7 +164,7 @@ static bool take_htpasswd(myth_secret *out, text t, size_t i)
         if (at >= t.n || t.p[at] == '-' || !read_value(t, at, &from, &n))
             return false;
         if (word == 2)
-            return !stands_for_one(t.p + from, n) && found(out, MYTH_SECRET_PASSWORD, from, n);
+            return !is_no_password(t.p + from, n) && found(out, MYTH_SECRET_PASSWORD, from, n);
         at = from + n;
     }
     return false;
@@ -167,7 +175,7 @@ bool myth_secret_find_flag(myth_secret *out, const char *bytes, size_t len, size
     const text t = {bytes, len};
     if ((t.p[i] != '-' && t.p[i] != '/') || i == 0 || !(t.p[i - 1] == ' ' || t.p[i - 1] == '\t'))
         return false;
-    words w;
+    words w; /* read when a flag of the table is found, which is rare, and once for all rows with that flag */
     bool is_read = false;
     for (size_t k = 0; k < sizeof(flags) / sizeof(flags[0]); k++) {
         if (!has_at(t, i, flags[k].flag))
