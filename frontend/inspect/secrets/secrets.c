@@ -76,6 +76,14 @@ static double entropy(const char *p, size_t n)
     return h;
 }
 
+typedef enum {
+    BAR_PASSWORD,
+    BAR_SECRET,
+    BAR_KEY
+} value_bar; /* what a value must look like to be a secret, from almost anything to random bytes */
+
+static bool is_value(value_bar bar, const char *p, size_t n);
+
 /* ---- secrets with a form of their own ---- */
 
 static const struct {
@@ -144,22 +152,77 @@ static bool find_jwt(myth_secret *out, text t, size_t i)
     return found(out, MYTH_SECRET_JWT, i, end - i);
 }
 
-/* The password in scheme://user:PASSWORD@host. */
+/* Whether the n bytes where a password belongs in an address only stand for one: a variable, a field of a format, or
+ * a password that is hidden already. A password may begin with the same signs (%40dmin, $x!y) and is none of them. */
+static bool is_url_placeholder(const char *p, size_t n)
+{
+    size_t k = 1;
+    switch (p[0]) {
+    case '{': return memchr(p, '}', n) != NULL;
+    case '%': return n < 3 || !is_hex(p[1]) || !is_hex(p[2]) || p[n - 1] == '%';
+    case '$':
+        while (k < n && (is_alnum(p[k]) || strchr("_.${}()[]", p[k])))
+            k++;
+        return k == n || (p[1] == '{' && memchr(p, '}', n)) || (p[1] == '(' && memchr(p, ')', n));
+    case '*':
+        while (k < n && p[k] == '*')
+            k++;
+        return k == n;
+    default: return false;
+    }
+}
+
+/* Returns the @ that ends user:password, which begins at `from`, or 0; *colon is the colon between the two, or 0. A
+ * host may have a colon too, before its port. */
+static size_t find_url_at(size_t *colon, text t, size_t from)
+{
+    const size_t stop = from + VALUE_MAX < t.n ? from + VALUE_MAX : t.n;
+    size_t k = from - 3, at = 0, slash = 0;
+    bool has_port = true; /* only digits between the colon and the slash */
+    /* in "scheme://..." only the same quote ends the address: a password may contain the other one */
+    while (k > 0 && from - k < GAP_MAX && (is_alnum(t.p[k - 1]) || strchr("+-.", t.p[k - 1])))
+        k--;
+    const char quote = k > 0 && is_quote(t.p[k - 1]) ? t.p[k - 1] : 0;
+    *colon = 0;
+    for (k = from; k < stop; k++) {
+        const char c = t.p[k];
+        if (is_space(c) || (quote ? c == quote : is_quote(c)) || c == '<' || c == '>')
+            break;
+        if (c == '/') {
+            /* A slash ends user and password, but many write one into a password without escaping it. */
+            if (at || has_port || t.p[from] == '[')
+                break;
+            slash = k;
+        }
+        if (c == '@') {
+            at = k;
+            if (slash)
+                break;
+        }
+        if (c == ':' && !*colon)
+            *colon = k;
+        else if (*colon && !slash)
+            has_port = has_port && is_digit(c);
+    }
+    if (at < *colon)
+        *colon = 0;
+    return at;
+}
+
+/* The password in scheme://user:PASSWORD@host. A token in the place of the user is secret too, as in
+ * https://TOKEN:x-oauth-basic@host and https://TOKEN@host. */
 static bool find_url_password(myth_secret *out, text t, size_t i)
 {
     if (!has_at(t, i, "://"))
         return false;
-    size_t k = i + 3, stop = k + 256 < t.n ? k + 256 : t.n, colon = 0, at = 0;
-    for (; k < stop && !is_space(t.p[k]) && !is_quote(t.p[k]) && t.p[k] != '/' && t.p[k] != '<' && t.p[k] != '>'; k++) {
-        if (t.p[k] == ':' && !colon)
-            colon = k;
-        if (t.p[k] == '@' && colon)
-            at = k;
-    }
-    if (!at || at - colon < 2)
+    size_t user = i + 3, colon, at = find_url_at(&colon, t, user);
+    if (!at)
         return false;
-    char first = t.p[colon + 1];
-    if (first == '$' || first == '{' || first == '%' || first == '*') /* a variable, or a password already hidden */
+    const size_t n_user = (colon ? colon : at) - user;
+    const bool is_marked = find_prefix(out, t, user) || find_jwt(out, t, user);
+    if (is_marked || is_value(BAR_KEY, t.p + user, n_user))
+        return found(out, is_marked ? out->kind : MYTH_SECRET_TOKEN, user, at - user);
+    if (!colon || at - colon < 2 || is_url_placeholder(t.p + colon + 1, at - colon - 1))
         return false;
     return found(out, MYTH_SECRET_URL_PASSWORD, colon + 1, at - colon - 1);
 }
@@ -251,12 +314,6 @@ static bool find_scheme(myth_secret *out, text t, size_t i)
 }
 
 /* ---- values found by the name before them ---- */
-
-typedef enum {
-    BAR_PASSWORD,
-    BAR_SECRET,
-    BAR_KEY
-} value_bar; /* what a value must look like to be a secret, from almost anything to random bytes */
 
 static const struct {
     const char *word;
@@ -428,6 +485,23 @@ static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
     return ends && n >= 8 && has_letter && has_digit(t.p + at, n) && is_value(bar, t.p + at, n);
 }
 
+/* Whether the value without quotes at `at` is an address with a password in it. Then all of it is the value, as it is
+ * in quotes: the rest of such an address (a query, say) may hold secrets too. */
+static bool find_bare_url(size_t *len, text t, size_t at, value_bar bar)
+{
+    myth_secret inner;
+    size_t n = 0;
+    while (n < GAP_MAX && at + n < t.n && (is_alnum(t.p[at + n]) || strchr("+-.", t.p[at + n])))
+        n++;
+    if (n == 0 || !find_url_password(&inner, t, at + n))
+        return false;
+    n = inner.off + inner.len - at;
+    while (at + n < t.n && !is_space(t.p[at + n]) && !is_quote(t.p[at + n]) && !strchr("<>\\", t.p[at + n]))
+        n++;
+    *len = n;
+    return is_value(bar, t.p + at, n);
+}
+
 /* Returns the place after what may come between a name and the quote of its value: a sign, a type, the beginning of a
  * call. *has_sign: one of = : > , ( { is in it; *has_word: a letter, a digit or one of _ . & is in it. */
 static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
@@ -565,10 +639,12 @@ static bool find_named(myth_secret *out, text t, size_t i)
     const bool is_spaced = v > name_end && v < t.n && t.p[v] == ':';
     if (v < t.n && (t.p[v] == '=' || t.p[v] == ':' || t.p[v] == '>')) {
         for (v++; v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'); v++) {}
-        if (!(is_spaced && is_of_question(t, i)) && find_bare(&len, t, v, names[k].bar))
+        if (!(is_spaced && is_of_question(t, i)) &&
+            (find_bare(&len, t, v, names[k].bar) || find_bare_url(&len, t, v, names[k].bar)))
             return found_named(out, t, names[k].kind, i, name_end, v, len);
     } else if (v > name_end && is_long_flag(t, i)) {
-        if (find_bare(&len, t, v, names[k].bar) || is_flag_value(t, v, len, names[k].bar))
+        if (find_bare(&len, t, v, names[k].bar) || is_flag_value(t, v, len, names[k].bar) ||
+            find_bare_url(&len, t, v, names[k].bar))
             return found_named(out, t, names[k].kind, i, name_end, v, len);
     } else if (v > name_end && is_word_pair(t, i) && find_bare(&len, t, v, names[k].bar)) {
         return found_named(out, t, names[k].kind, i, name_end, v, len);
@@ -642,13 +718,13 @@ bool myth_secret_next(myth_secret *out, const char *bytes, size_t len, size_t fr
         if (!find_named(out, t, i))
             continue;
         /* Up to the first byte of the value a secret with a form of its own may begin: its kind says more than the name
-         * does. When the secret itself begins in the value, it is hidden to the value's end. */
+         * does. The value is hidden with it, from its first byte to its last, as it is where only the name tells. */
         const myth_secret named = *out;
         for (size_t k = i + 1; k <= named.off; k++)
             if (find_marked(out, t, k)) {
-                if (out->off >= named.off && out->off + out->len < named.off + named.len)
-                    out->len = named.off + named.len - out->off;
-                return true;
+                const uint32_t off = out->off < named.off ? out->off : named.off, end = named.off + named.len,
+                               end_marked = out->off + out->len;
+                return found(out, out->kind, off, (end > end_marked ? end : end_marked) - off);
             }
         *out = named;
         return true;

@@ -1,6 +1,7 @@
 /* secrets.h - finds secrets in text: keys and tokens by their prefix, passwords by the name before them.
  *
- * Span     only the secret, without its name and quotes: of password = "x" the x, of a URL the password
+ * Span     only the secret, without its name and quotes: of password = "x" all of x, an address included; of a URL
+ *          elsewhere the password, or from a token in the place of the user to the @
  * Kinds    secrets.def; where two kinds match, the one with an issuer's prefix wins
  * Finds    tokens with an issuer's prefix (secrets.def); quoted values after a name such as password, also passphrases
  *          of several words; unquoted values after such a name that contain a digit or a sign; the values of the
