@@ -582,10 +582,10 @@ static bool is_given(text t, size_t from, size_t to)
     uint32_t n_sign = 0;
     for (size_t i = from; i < to; i++) {
         n_sign += t.p[i] == '=' || (t.p[i] == ':' && !has_at(t, i, ":="));
-        if (strchr(",(!", t.p[i]) && !(t.p[i] == ',' && i + 1 == to))
+        if (strchr(",(!", t.p[i]))
             return false;
     }
-    return n_sign == 1 || has_at(t, from, " => ");
+    return n_sign == 1;
 }
 
 /* Whether the name at i and the value, whose quote is at v, are a line of a configuration: name "x"; */
