@@ -20,8 +20,10 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+/* LEVEL is zstd's. MAKE_TRIES opens with 20 ms between them wait about 2 s for another process that makes the file. */
 enum { CACHE_KIB = 512, LEVEL = 6, HASH_BYTES = 16, MAKE_TRIES = 100 };
 
+/* Every statement is compared with the file's own, letter by letter: another spelling needs another version. */
 static const struct {
     const char *name, *sql;
 } schema[] = {
@@ -52,6 +54,7 @@ static myth_status damaged(const myth_runlog_file *f, const char *how, myth_erro
                      how);
 }
 
+/* Turns a result of SQLite into a status and a message with the cause. */
 static myth_status fail_of(const myth_runlog_file *f, int rc, myth_error *err)
 {
     int code = f->db ? sqlite3_system_errno(f->db) : 0;
@@ -138,7 +141,7 @@ myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myt
     return MYTH_OK;
 }
 
-/* Makes the folders above a path, which only their owner can enter. */
+/* Makes the missing folders above a path, for their owner alone (0700): a record shows what was inspected. */
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
@@ -158,8 +161,8 @@ static myth_status make_schema(myth_runlog_file *f, myth_error *err)
     char sql[96];
     int64_t n_table = 0;
     MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
-    MYTH_TRY(
-        get_number(f, &n_table, "SELECT count(*) FROM sqlite_schema", err)); /* another process may have been faster */
+    /* counted again inside the transaction, because another process may have made the tables meanwhile */
+    MYTH_TRY(get_number(f, &n_table, "SELECT count(*) FROM sqlite_schema", err));
     for (int i = 0; i < N_SCHEMA && n_table == 0; i++)
         MYTH_TRY(run_sql(f, schema[i].sql, err));
     snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_RUNLOG_APPLICATION,
@@ -172,7 +175,8 @@ fail:
     return st;
 }
 
-/* Ours to the letter: no trigger and no view that a planted file could bring. The table of the last id is SQLite's. */
+/* Refuses a file whose tables differ from the schema in any letter, or that has a trigger or a view, which a planted
+ * file could use to run its own statements. SQLite itself makes sqlite_sequence, for AUTOINCREMENT. */
 static myth_status check_schema(myth_runlog_file *f, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -198,8 +202,8 @@ static myth_status check_schema(myth_runlog_file *f, myth_error *err)
                                                             : damaged(f, "its tables are not those of a run log", err);
 }
 
-/* Numbers of runs that can be counted on from: without this, one near 2^63 makes every later run fail as a full disk
- * does. */
+/* Refuses numbers of runs from 2^53 on, which only a planted file has. After 2^63 - 1 SQLite has no next number, and
+ * every later run would fail with the message of a full disk. */
 static myth_status check_ids(myth_runlog_file *f, myth_error *err)
 {
     int64_t is_outside = 0;
@@ -241,6 +245,7 @@ fail:
     return st;
 }
 
+/* Opens the database. It may have been planted, so triggers, views and unsafe functions in its schema are off. */
 static myth_status connect(myth_runlog_file *f, const char *name, int flags, myth_error *err)
 {
     int rc = sqlite3_open_v2(name, &f->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -259,8 +264,9 @@ static myth_status connect(myth_runlog_file *f, const char *name, int flags, myt
     return prepare_database(f, err);
 }
 
-/* A database with a log wants a place beside it even for reading; where there is none nobody writes either, which this
- * says. */
+/* Writes the URI that opens a database in a folder where this process may not make files. Reading a database in WAL
+ * mode makes files beside it, except with immutable=1, which promises that nobody writes meanwhile. That is assumed,
+ * because a run that logs could make those files. */
 static void immutable_uri(char *uri, size_t cap, const char *path)
 {
     size_t at = (size_t)snprintf(uri, cap, "file:%s", path[0] == '/' ? "//" : "");
@@ -298,13 +304,14 @@ static myth_status open_for_writing(myth_runlog_file *f, myth_error *err)
         return st;
     if (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode))
         return myth_fail(err, MYTH_ECREATE, "%.160s: not a file; --log FILE names one", f->path);
-    int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for its owner alone, whatever the umask */
+    /* SQLite would make the file with the permissions that the umask leaves; it must be for its owner alone */
+    int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0)
         close(fd);
     else if (errno != EEXIST)
         return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
                          "%.120s: %s; --log FILE or XDG_STATE_HOME names another place", f->path, strerror(errno));
-    /* Changing to WAL does not wait for another process that makes the same file. */
+    /* The change to WAL does not wait for the busy timeout: it fails at once while another process makes this file. */
     for (int i = 0;; i++) {
         st = connect(f, f->path, SQLITE_OPEN_READWRITE, err);
         if (st != MYTH_ELOST || i == MAKE_TRIES)
@@ -404,7 +411,8 @@ static void hash_of(unsigned char out[HASH_BYTES], const void *data, size_t n)
     memcpy(out, c.digest, HASH_BYTES);
 }
 
-/* Drops the oldest runs until both bounds hold. The run that ends now is kept, whatever its size. */
+/* Deletes the oldest runs until both bounds hold, and all but the 1,000 newest hashes with them. The run that ends now
+ * is kept, whatever its size. */
 static myth_status drop_oldest(myth_runlog_file *f, int64_t run, myth_error *err)
 {
     myth_status st;
@@ -610,6 +618,7 @@ void myth_runlog_hash_bytes(char dst[72], const void *data, size_t n)
     myth_sha256_hex(dst + 7, digest, 64);
 }
 
+/* Whether the file was hashed before with the same size, time and inode; sets the hash then. */
 static bool remembered(myth_runlog_file *f, const char *path, myth_runlog_hash *h)
 {
     sqlite3_stmt *q = NULL;
@@ -629,7 +638,8 @@ static bool remembered(myth_runlog_file *f, const char *path, myth_runlog_hash *
     return found;
 }
 
-/* A file that was changed a moment ago may be changed again within the same tick of its clock. */
+/* Whether the last change was more than 2 s ago. After a later one the file could change again without a new time, and
+ * the remembered hash would be wrong; file systems count time in steps of up to 2 s. */
 static bool is_settled(const myth_runlog_hash *h) { return (int64_t)time(NULL) - h->mtime_ns / 1000000000 > 2; }
 
 static void remember(myth_runlog_file *f, const char *path, const myth_runlog_hash *h)
@@ -644,10 +654,10 @@ static void remember(myth_runlog_file *f, const char *path, const myth_runlog_ha
     sqlite3_bind_int64(q, 3, h->mtime_ns);
     sqlite3_bind_int64(q, 4, (sqlite3_int64)h->inode);
     sqlite3_bind_text(q, 5, h->hash, -1, SQLITE_STATIC);
-    finish(f, q, NULL); /* a hash that is not remembered is made again */
+    finish(f, q, NULL); /* a failure only means that the file is hashed again the next time */
 }
 
-/* Adds n bytes from off to the hash; false when they cannot be read. */
+/* Adds n bytes of the file, from off on, to the hash; false when they cannot be read. */
 static bool add_bytes(XXH3_state_t *x, int fd, uint64_t off, uint64_t n)
 {
     unsigned char buf[32 << 10];
@@ -664,6 +674,7 @@ static bool add_bytes(XXH3_state_t *x, int fd, uint64_t off, uint64_t n)
     return true;
 }
 
+/* Adds the first MiB, 4,096 pieces at equal distances in the rest, and the last 4 KiB. */
 static bool add_samples(XXH3_state_t *x, int fd, uint64_t size)
 {
     enum { HEAD = 1 << 20, PIECE = 4096, N_PIECE = 4096 };

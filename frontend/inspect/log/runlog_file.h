@@ -6,7 +6,7 @@
  *          runlog.h, hash its XXH3-128, so that a changed byte is an error and is never printed; exit_code NULL: the
  *          run is still going on, or was killed
  *          texts(run_id, name, n, data)                zstd frames with their checksum
- *          hashes(path, bytes, mtime_ns, inode, hash)  hashes of large files, so that each is read only once
+ *          hashes(path, bytes, mtime_ns, inode, hash)  of the program, models and other files; each is read only once
  * Bounds   MYTH_RUNLOG_RUNS and MYTH_RUNLOG_BYTES; when a run ends, the oldest runs past them are deleted
  * Writers  several processes at once; each writing statement is short and waits for the others (MYTH_RUNLOG_WAIT_MS)
  * Killed   committed rows stay. The WAL is not synced at each commit: a power cut may lose the newest rows, never older
