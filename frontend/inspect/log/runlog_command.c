@@ -12,9 +12,9 @@
 
 /* ---- command line ---- */
 
-/* Flags that say where to write or what to say: a replay writes and says nothing, so they are no part of what it
- * repeats. */
-static bool is_silent(const char *name)
+/* Whether a flag only decides which files are written and what is printed. It does not change the report, and a replay
+ * leaves it out, because it must not write those files again. */
+static bool is_output_only(const char *name)
 {
     static const char *const list[] = {"output", "patch",   "update-baseline", "mem-report",
                                        "quiet",  "verbose", "log-format",      "show-config",
@@ -40,7 +40,7 @@ static json_t *option_value(const myth_opt_slot *s)
     if (s->opt->kind == MYTH_OPT_FLAG)
         return json_boolean(*(bool *)s->field);
     if (s->source != MYTH_FROM_DEFAULT && s->text)
-        return myth_record_exact(s->text); /* all the digits that were given */
+        return myth_record_exact(s->text); /* as it was given: a parsed number may be printed with fewer digits */
     myth_args_text(s, value, sizeof(value));
     return myth_record_exact(value);
 }
@@ -50,12 +50,13 @@ static void put_options(myth_runlog *log)
     json_t *options = myth_record_section(log, "options", true);
     for (int i = 0; myth_record_is_on(log) && i < log->cli->parsed->n_slot; i++) {
         const myth_opt_slot *s = &log->cli->parsed->slot[i];
-        /* "(all cores)": what a zero stands for is the command's to say, then and later */
+        /* A default in parentheses, such as "(all cores)", describes what the command does without a value. It is
+         * recorded as null, and a replay leaves the flag out too. */
         bool is_unset =
             s->source == MYTH_FROM_DEFAULT && (!s->opt->def || s->opt->def[0] == '(') && s->opt->kind != MYTH_OPT_FLAG;
         json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", myth_opt_source_name[s->source], "value",
                               is_unset ? json_null() : option_value(s));
-        if (o && is_silent(s->opt->name))
+        if (o && is_output_only(s->opt->name))
             json_object_set_new(o, "repeated", json_false());
         myth_record_append(log, options, o);
         if (strcmp(s->opt->name, "update-baseline") == 0 && *(bool *)s->field)
@@ -78,6 +79,7 @@ void myth_record_command(myth_runlog *log)
 
 /* ---- what runs ---- */
 
+/* A file's path, size, time, inode and hash; when it cannot be read, its path and the error. */
 static json_t *file_identity(myth_runlog *log, const char *path)
 {
     myth_runlog_hash h;
@@ -115,7 +117,7 @@ void myth_runlog_input(myth_runlog *log, const char *role, const char *path)
     myth_record_append(log, inputs, j);
 }
 
-/* The files of a model that is a folder: weights, facts, tokenizer. */
+/* Adds the files of a model that is a folder, by name: weights, configuration, tokenizer. */
 static void put_folder(myth_runlog *log, json_t *files, const char *dir)
 {
     static const char *const suffix[] = {".safetensors", ".json", ".gguf", ".model"};

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* The model that made the index's vectors, when it has some. */
+/* Records the model that made the index's vectors; nothing when the index has no vectors. */
 static void put_vectors(myth_runlog *log, myth_index *x)
 {
     unsigned char model[16];
@@ -36,7 +36,9 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
               sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT path, hash FROM files ORDER BY path", -1,
                                  &q, NULL) == SQLITE_OK;
     while (ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        for (int i = 0; i < 2; i++) /* the hash has one length, so nothing need part them */
+        /* No separator between path and hash: a list divided elsewhere gives the same bytes only if bytes of a hash are
+         * a path, which does not happen by chance. */
+        for (int i = 0; i < 2; i++)
             XXH3_128bits_update(h, sqlite3_column_blob(q, i), (size_t)sqlite3_column_bytes(q, i));
         fwrite(sqlite3_column_blob(q, 0), 1, (size_t)sqlite3_column_bytes(q, 0), f);
         putc('\0', f);
@@ -101,6 +103,7 @@ static void put_hit(myth_runlog *log, const myth_hit *h, const char *fate)
                            });
 }
 
+/* Whether the search that the run used had this hit. */
 static bool is_among(const myth_hits *hits, const myth_hit *h)
 {
     for (uint32_t i = 0; i < hits->n_hit; i++)
@@ -125,6 +128,7 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
     myth_runlog_count(log, "search", "terms_dropped", hits->n_dropped);
     for (uint32_t i = 0; i < hits->n_hit; i++)
         put_hit(log, &hits->hit[order ? order[i] : i], i < n_taken ? "taken" : "below the cut");
+    /* Only a search that found as many hits as it was asked for can have more below them. */
     o.k = MYTH_RUNLOG_BELOW;
     o.with_text = false;
     if (hits->n_hit >= asked->k && o.k > asked->k && myth_search(&more, x, &o, NULL) == MYTH_OK) {
