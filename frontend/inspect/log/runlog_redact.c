@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Appends to the buffer that is `user`; for myth_redact_text and myth_redact_bytes. */
 static void append(void *user, const char *text, size_t len, bool is_placeholder)
 {
     myth_redacted *b = user;
@@ -43,16 +44,19 @@ void myth_redacted_add_path(myth_redacted *b, const char *path) { append(b, path
 
 /* ---- prompts ---- */
 
-/* Which block and line a walk over the text of a prompt has reached. */
+/* Which block of code, and which line of its file, a walk over the text of a prompt has reached. */
 typedef struct {
     const myth_block *block;
-    uint32_t n_block, idx, line; /* idx: block of the last header; line: the next line of code, 0 = outside of blocks */
-    bool has_header;
+    uint32_t n_block;
+    uint32_t idx;    /* the block whose header was the last one seen               */
+    uint32_t line;   /* the line of its file that must come next; 0 = not in code  */
+    bool has_header; /* false before the first header, when idx is not a block yet */
 } place;
 
 static bool is_header(const char *line, size_t len) { return len > 12 && !memcmp(line, "<file path=\"", 12); }
 
-/* Returns the code after the line's number, if it is the line that must come next; otherwise NULL. */
+/* In a prompt, code has its line number and "|" before it. Returns the code in this line when it has the number that
+ * must come next. Otherwise returns NULL: the line is not code, and the block's code has ended. */
 static const char *code_of(place *p, const char *line, size_t len)
 {
     char number[16];
@@ -66,6 +70,7 @@ static const char *code_of(place *p, const char *line, size_t len)
     return line + n;
 }
 
+/* Sets the flag that is `user` when a piece replaces a secret; the text is not used. */
 static void note_placeholder(void *user, const char *text, size_t len, bool is_placeholder)
 {
     (void)text;
@@ -77,7 +82,8 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
                               const myth_block *block, uint32_t n_block)
 {
     place p = {.block = block, .n_block = n_block};
-    size_t plain = 0; /* from here on nothing was added: judged together */
+    size_t plain =
+        0; /* the text from here on is not added yet; it is redacted at once, so that a secret in it is whole */
     for (size_t at = 0, next; at < len; at = next) {
         const char *end = memchr(text + at, '\n', len - at), *code;
         size_t n = end ? (size_t)(end - text) - at : len - at;
@@ -98,7 +104,7 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
                 continue;
             myth_redacted_add(b, r, text + plain, (size_t)(code - text) - plain);
             myth_redact_bytes(r, src, l->off, l->len, append, b);
-            plain = at + n; /* its end of line follows */
+            plain = at + n; /* the line break is added with the text after it */
         }
     }
     if (len > plain)
@@ -107,7 +113,9 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
 
 /* ---- answers ---- */
 
-enum { RUN = 6 }; /* of a secret; evidence has 8 bytes at least */
+/* Evidence that has RUN bytes in common with a secret is hidden. Evidence has at least MYTH_EVIDENCE_MIN (8) bytes, so
+ * every piece of a secret that is cited is found. */
+enum { RUN = 6 };
 
 static bool shares_run(const char *a, size_t n_a, const char *b, size_t n_b)
 {
@@ -118,6 +126,7 @@ static bool shares_run(const char *a, size_t n_a, const char *b, size_t n_b)
     return false;
 }
 
+/* Whether the evidence has RUN bytes in common with a secret of the redactor's files. */
 static bool is_of_secret(const myth_redactor *r, const char *evidence, size_t len)
 {
     for (uint32_t i = 0; r && i < r->n_file; i++)
@@ -128,7 +137,7 @@ static bool is_of_secret(const myth_redactor *r, const char *evidence, size_t le
     return false;
 }
 
-/* Returns the length of a JSON string up to its closing quote. */
+/* Returns the length of a JSON string up to its closing quote; n when an answer that was cut off has none. */
 static size_t string_len(const char *p, size_t n)
 {
     size_t i = 0;
@@ -196,7 +205,7 @@ static json_t *redacted_string(const json_t *j, const myth_redactor *r, myth_mem
     return out;
 }
 
-/* A key whose string is a path, whoever wrote the document. */
+/* Whether the string of this key is a path, which is kept as it is because a replay needs it. */
 static bool is_path_key(const char *key)
 {
     static const char *const name[] = {"path", "file", "root", "cwd"};
