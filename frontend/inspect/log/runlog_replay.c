@@ -19,8 +19,9 @@
 
 typedef struct {
     const myth_cli *cli;
-    const json_t *doc;
-    json_t *reasons, *notes;
+    const json_t *doc; /* the record */
+    json_t *reasons;   /* lines that say why the run cannot be repeated, or why its results differ */
+    json_t *notes;     /* lines that say what else is worth knowing */
     char cwd[PATH_MAX], root[PATH_MAX];
 } replay;
 
@@ -38,7 +39,8 @@ static void add_line(json_t *list, const char *fmt, ...)
     vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
     json_t *s = json_string(line);
-    for (size_t n = strlen(line); !s && n > 0;) { /* cut in a character */
+    /* json_string refuses the line when its end was cut off inside a character; it is shortened until it is accepted */
+    for (size_t n = strlen(line); !s && n > 0;) {
         line[--n] = '\0';
         s = json_string(line);
     }
@@ -47,7 +49,8 @@ static void add_line(json_t *list, const char *fmt, ...)
 
 /* ---- before ---- */
 
-/* Joins a path of the record with its folder and the folder of the run; false when it is too long or no path. */
+/* Finds where a path of the record is now. A relative path is below `folder`, or below the run's folder when that is
+ * empty; a relative `folder` is below the run's folder. Returns false when the path is damaged or too long. */
 static bool place_of(char dst[PATH_MAX], const replay *r, const char *folder, const json_t *path)
 {
     char own[PATH_MAX];
@@ -65,7 +68,9 @@ static bool place_of(char dst[PATH_MAX], const replay *r, const char *folder, co
     return n > 0 && n < PATH_MAX;
 }
 
-/* Files of the record, by one kind of hash: "sha256:" of what was read, "xxh3:" of models and baselines. */
+/* Adds a reason when a file does not have the hash of the record any more. Inspected files have a SHA-256 of the bytes
+ * that were read; models, baselines and the like have the hash of myth_runlog_hash_file. No log is passed to it, so
+ * that it reads the bytes and does not answer from memory. */
 static void check_file(replay *r, const char *what, const char *folder, const json_t *f)
 {
     char path[PATH_MAX], shown[PATH_MAX], now[72];
@@ -94,6 +99,8 @@ static void check_file(replay *r, const char *what, const char *folder, const js
                  was[0] ? was : "not hashed", now);
 }
 
+/* Adds a reason for everything in the record that forbids a replay: a reason that the run itself gave, no end, no
+ * report to compare with. */
 static void check_record(replay *r)
 {
     const json_t *report = json_object_get(r->doc, "report"), *v;
@@ -125,7 +132,7 @@ static void check_inputs(replay *r)
     json_array_foreach(json_object_get(json_object_get(r->doc, "model"), "files"), i, f)
         check_file(r, "model", NULL, f);
     json_array_foreach(json_object_get(r->doc, "inputs"), i,
-                       f) if (json_object_get(f, "path")) /* others are made by the run */
+                       f) if (json_object_get(f, "path")) /* the run makes the others, such as a diff, itself */
         check_file(r, myth_doc_text(f, "role"), NULL, f);
 }
 
@@ -140,6 +147,7 @@ typedef struct {
     bool has_failed;
 } words;
 
+/* Adds one word that is a, b and c joined. */
 static void add_word(words *w, const char *a, const char *b, const char *c)
 {
     size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
@@ -170,6 +178,7 @@ static void add_value(words *w, const char *name, const json_t *v)
         w->has_failed = true;
 }
 
+/* Adds an option of the record as a flag, a list once for each item. Without a value it is omitted. */
 static void add_option(words *w, const json_t *o, const json_t *doc)
 {
     const char *name = myth_doc_text(o, "name");
@@ -179,7 +188,7 @@ static void add_option(words *w, const json_t *o, const json_t *doc)
                  *device = json_object_get(doc, "device");
     if (json_is_false(json_object_get(o, "repeated")))
         return;
-    if (strcmp(name, "model") == 0 && spec) /* the one that was found, whatever is the default now */
+    if (strcmp(name, "model") == 0 && spec) /* the model that the run found: the default may be another one now */
         v = spec;
     if (strcmp(name, "device") == 0 && json_is_string(device))
         v = device;
@@ -200,7 +209,7 @@ static bool make_words(words *w, const replay *r, const char *log_path)
     json_array_foreach(json_object_get(r->doc, "options"), i, v) add_option(w, v, r->doc);
     add_word(w, "--log=", log_path, "");
     add_word(w, "--quiet", "", "");
-    add_word(w, "--no-log-prompts", "", ""); /* hashes are what is compared */
+    add_word(w, "--no-log-prompts", "", ""); /* prompts and answers are compared by their hashes */
     add_word(w, "--", "", "");
     json_array_foreach(json_object_get(r->doc, "args"), i, v)
     {
@@ -229,7 +238,8 @@ static void clear_environment(const json_t *options)
     }
 }
 
-/* Exit code of the command, or -1 with *err. */
+/* Runs the command in another process, without input and standard output. Returns its exit code, 128 + the number of
+ * the signal that ended it, or -1 with *err when it could not begin. */
 static int run_again(const replay *r, words *w, myth_error *err)
 {
     int status = 0;
@@ -277,7 +287,7 @@ static json_t *text_difference(const char *what, const char *a, size_t n_a, cons
     return difference(place, json_string(shown[0]), json_string(shown[1]));
 }
 
-/* "baseline", "diff": the same, of the same bytes. */
+/* Adds a reason for each role, such as "baseline" or "diff", whose input has another hash in the second run. */
 static void compare_roles(replay *r, const json_t *a, const json_t *b)
 {
     const json_t *f, *g;
@@ -289,7 +299,8 @@ static void compare_roles(replay *r, const json_t *a, const json_t *b)
                      myth_doc_text(f, "hash"), myth_doc_text(g, "hash"));
 }
 
-/* What was read, by path and hash; a reason for each that is not the same. */
+/* Called when the results differ: adds a reason for each input of the run that changed (files, baseline, diff, vectors,
+ * index). A file that the second run did not show is only noted, because that is a result, too. */
 static void compare_inputs(replay *r, const json_t *now)
 {
     const json_t *a = json_object_get(r->doc, "files"), *b = json_object_get(now, "files"), *f, *g;
@@ -322,6 +333,7 @@ static void compare_inputs(replay *r, const json_t *now)
         add_line(r->reasons, "the index has changed: other files of the folder are not as they were");
 }
 
+/* Returns the first difference between the prompts and answers of the two runs, NULL when there is none. */
 static json_t *compare_exchanges(const replay *r, const json_t *now)
 {
     static const char *const key[] = {"part", "round", "kind", "ids_hash", "answer_hash", "finish"};
@@ -348,7 +360,9 @@ static json_t *compare_exchanges(const replay *r, const json_t *now)
     return NULL;
 }
 
-/* The report first: it is what was asked for. When it differs, where the two runs parted is said in its place. */
+/* Sets *diff to the first difference between the two runs, NULL when they are the same. Prompts and answers are
+ * compared before the report, because they show where the runs began to differ. The exit codes come last. They are not
+ * compared when the run updated its baseline: its findings did not count then, but in the replay they do. */
 static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, myth_runlog_file *other,
                            const json_t *now, int64_t other_run, myth_error *err)
 {
@@ -386,7 +400,8 @@ static void remove_folder(const char *dir)
     rmdir(dir);
 }
 
-/* Runs the command with a log of its own and compares the two runs; the result is in the reasons, or in *diff. */
+/* Runs the command with a log of its own in the folder dir and compares the two runs. Afterwards r->reasons is empty or
+ * says why they cannot be compared, or *diff is their difference, whose causes are then in r->reasons. */
 static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, const char *dir,
                           myth_error *err)
 {

@@ -5,8 +5,8 @@
  * Again     runs the command in a process of its own, in the same folder, with every option that influenced the report
  *           (also from MYTHOS_* variables), but without those that write files (--output, --patch, --update-baseline,
  *           --mem-report); its record goes to a separate file
- * After     compares the two records: the files read, prompts by the hash of their ids, answers by their hash, the
- *           report byte by byte
+ * After     compares the two records: prompts by the hash of their ids, answers by their hash, then the report byte by
+ *           byte, then the exit code. Only when these differ are the inputs compared, as possible reasons
  * Results   equal; different, with the first difference; or cannot, with every reason
  * Other     another build of the program is only noted, because a replay may be meant to compare builds. A changed
  *           index is a reason only if the reports differ
