@@ -16,8 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* READINGS: pieces of code of one fix. ANCHOR: lines around a finding in which a rewritten definition may begin and
- * end. WORDS: of a place. */
+/* READINGS: how many pieces of one fix are tried at most. PLACES: how many places are tried for one piece at most.
+ * ANCHOR: how many lines before and after a finding are searched for the ends of a rewritten definition. WORDS: how
+ * many names of a place are compared at most. AROUND: how many lines a diff shows before and after a change. */
 enum { READINGS = 8, PLACES = 4, ANCHOR = 60, WORDS = 64, AROUND = 3 };
 
 /* What the parser reports about a text. */
@@ -29,11 +30,11 @@ typedef struct {
 
 typedef struct {
     const myth_source *src;
-    const char *language;      /* NULL = without a grammar           */
-    char path[PATH_MAX];       /* of diffs                           */
-    unsigned char *ours, *sum; /* the file on disk; and with every patch so far */
+    const char *language;      /* NULL = no grammar here parses it                    */
+    char path[PATH_MAX];       /* the path in the head of its diffs                   */
+    unsigned char *ours, *sum; /* the file on disk; the same with every patch so far  */
     size_t n_ours, n_sum;
-    parse was;
+    parse was; /* of the inspected bytes */
 } file;
 
 struct myth_patches {
@@ -60,13 +61,15 @@ const char *myth_patch_result_text(myth_patch_result r)
 
 /* ---- readings ---- */
 
+/* A piece of a fix's text that may be code. */
 typedef struct {
     const char *text;
     size_t n;
     bool is_quoted, is_fence;
 } reading;
 
-/* Without blank lines around and blanks at the end. */
+/* Adds a piece of the fix without the blank lines around it and the blanks at its end. The first line keeps its
+ * indentation. Once the list is full, further pieces are left out. */
 static void add_reading(reading list[READINGS], uint32_t *n, const char *text, size_t len, bool is_quoted,
                         bool is_fence)
 {
@@ -91,12 +94,13 @@ static const char *find(const char *p, const char *end, const char *what)
     return NULL;
 }
 
+/* Lists the pieces of a fix that may be code: those in fences, else those between backticks, else the whole text. */
 static uint32_t read_fix(reading list[READINGS], myth_str fix)
 {
     uint32_t n = 0;
     const char *end = fix.text + fix.len, *p = fix.text, *from, *to;
     while ((from = find(p, end, "```")) != NULL && (to = find(from + 3, end, "```")) != NULL) {
-        const char *line = memchr(from, '\n', (size_t)(to - from)); /* behind the name of the language */
+        const char *line = memchr(from, '\n', (size_t)(to - from)); /* the fence's own line may name a language */
         from = line ? line + 1 : from + 3;
         add_reading(list, &n, from, (size_t)(to - from), true, true);
         p = to + 3;
@@ -117,13 +121,14 @@ static uint32_t read_fix(reading list[READINGS], myth_str fix)
 /* Bytes off .. off + len of the file, in lines first .. last. */
 typedef struct {
     uint32_t off, len, first, last;
-    size_t score;
-    bool is_piece;
+    size_t score;  /* larger is likelier */
+    bool is_piece; /* a part of a line: the new text is not indented */
 } place;
 
+/* Whether a byte may be in a name; all bytes of characters beyond ASCII may. */
 static bool is_word(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
 
-/* The next name at or behind *at; 0 when there is none. */
+/* Moves *at to the next name, from *at on, and returns its length; 0 when there is none. Numbers are not names. */
 static size_t next_name(const char *text, size_t n, size_t *at)
 {
     for (; *at < n; ++*at) {
@@ -145,7 +150,7 @@ static bool has_name(const char *text, size_t n, const char *name, size_t len)
     return false;
 }
 
-/* Names of a, each once, and how many of them b has. */
+/* Counts the different names of a (at most WORDS), and how many of them b has, too. */
 static void count_shared(uint32_t *n_name, uint32_t *n_shared, const char *a, size_t n_a, const char *b, size_t n_b)
 {
     *n_name = *n_shared = 0;
@@ -165,8 +170,9 @@ static bool contains(const char *text, size_t n, const char *piece, size_t len)
     return false;
 }
 
-/* Whether the reading can be a new version of these bytes: it must share at least half of their names. *score is the
- * number of bytes that both begin and end with. */
+/* Whether the reading can be a new version of these bytes: it must have at least half of their names. A reading that
+ * the model did not mark as code may be prose about it, so the bytes must have at least two names, and the reading must
+ * begin with the same name or end with the same sign. *score is the number of bytes that both begin and end with. */
 static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
 {
     uint32_t n_name, n_shared;
@@ -179,7 +185,7 @@ static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
     *score = head + tail;
     if (!n_name || 2 * n_shared < n_name)
         return false;
-    if (!c->is_fence && contains(was, n, c->text, c->n)) /* the fix only mentions this code */
+    if (!c->is_fence && contains(was, n, c->text, c->n)) /* an unchanged piece of the code is only mentioned */
         return false;
     if (c->is_quoted)
         return true;
@@ -189,7 +195,7 @@ static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
     return n_name >= 2 && (same_head || same_tail);
 }
 
-/* The text of line idx without blanks around. */
+/* Returns line idx without the blanks around it. */
 static myth_str trimmed(const myth_source *src, uint32_t idx)
 {
     uint32_t off, len;
@@ -197,6 +203,7 @@ static myth_str trimmed(const myth_source *src, uint32_t idx)
     return (myth_str){(const char *)src->bytes + off, len};
 }
 
+/* Adds lines first .. last, without the first one's indentation, if the reading can be a new version of them. */
 static void add_place(place list[PLACES], uint32_t *n, const myth_source *src, const reading *c, uint32_t first,
                       uint32_t last, size_t bonus)
 {
@@ -242,7 +249,9 @@ static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src
     return false;
 }
 
-/* Lists the places that the reading may replace, the likeliest first. */
+/* Lists the places that the reading may replace, the likeliest first. They are the line of the evidence, the evidence
+ * itself, the cited lines, and the lines that begin and end as the reading does. Those are preferred to the others,
+ * because two whole lines that are equal say more than any number of equal bytes. */
 static uint32_t find_places(place list[PLACES], const myth_source *src, const reading *c, const myth_finding *f,
                             const myth_citation *at)
 {
@@ -275,7 +284,7 @@ typedef struct {
     bool is_out_of_memory;
 } buffer;
 
-static void put(buffer *b, const void *p, size_t n)
+static void append_bytes(buffer *b, const void *p, size_t n)
 {
     if (b->is_out_of_memory || !MYTH_ARRAY_MORE(b->mem, MYTH_MEM_OTHER, "patch", &b->bytes, b->n, n, &b->cap)) {
         b->is_out_of_memory = true;
@@ -294,8 +303,9 @@ static size_t blanks(const char *p, size_t n)
     return k;
 }
 
-/* Writes the reading with the indentation of the place and the line ends of the file. */
-static void put_moved(buffer *b, const reading *c, const char *indent, size_t n_indent, bool has_cr)
+/* Appends the reading with the place's indentation in place of its own (the smallest of its lines), and with the file's
+ * line ends. The first line gets none, because the file's own indentation is before the place. */
+static void append_reindented(buffer *b, const reading *c, const char *indent, size_t n_indent, bool has_cr)
 {
     size_t least = SIZE_MAX, n;
     for (size_t at = 0; at < c->n; at += n + 1) {
@@ -310,35 +320,36 @@ static void put_moved(buffer *b, const reading *c, const char *indent, size_t n_
         size_t len = n && c->text[at + n - 1] == '\r' ? n - 1 : n, skip = blanks(c->text + at, len);
         skip = skip < least ? skip : least;
         if (at && len > skip)
-            put(b, indent, n_indent);
-        put(b, c->text + at + skip, len - skip);
+            append_bytes(b, indent, n_indent);
+        append_bytes(b, c->text + at + skip, len - skip);
         if (end)
-            put(b, has_cr ? "\r\n" : "\n", has_cr ? 2 : 1);
+            append_bytes(b, has_cr ? "\r\n" : "\n", has_cr ? 2 : 1);
     }
 }
 
-/* The whole file with the reading in its place; lines first .. last are the ones that differ, their new text in bytes
- * [*from, *to). */
+/* Writes the whole file with the reading at the place. The new text of the place's lines, which are whole lines, is in
+ * bytes [*from, *to) of it. */
 static void make_text(buffer *b, const myth_source *src, const place *p, const reading *c, size_t *from, size_t *to)
 {
     const myth_line *first = &src->line[p->first - 1], *last = &src->line[p->last - 1];
     const uint32_t end = p->last < src->n_line ? src->line[p->last].off : src->len;
     const char *indent = (const char *)src->bytes + first->off;
     *from = first->off;
-    put(b, src->bytes, p->off);
+    append_bytes(b, src->bytes, p->off);
     if (p->is_piece)
-        put(b, c->text, c->n);
+        append_bytes(b, c->text, c->n);
     else
-        put_moved(b, c, indent, p->off - first->off,
-                  end - last->off > last->len && src->bytes[last->off + last->len] == '\r');
-    put(b, src->bytes + p->off + p->len, end - p->off - p->len);
+        append_reindented(b, c, indent, p->off - first->off,
+                          end - last->off > last->len && src->bytes[last->off + last->len] == '\r');
+    append_bytes(b, src->bytes + p->off + p->len, end - p->off - p->len);
     *to = b->n;
-    put(b, src->bytes + end, src->len - end);
+    append_bytes(b, src->bytes + end, src->len - end);
 }
 
 /* ---- trials ---- */
 
-/* New lines hold only what is shown as it is, and the line ends of the file; a diff can stand in JSON. */
+/* Whether the new lines have only characters that reports show unchanged, so that a reader sees all that a patch
+ * contains, and whether the diff is valid UTF-8, which JSON needs. */
 static bool is_plain(const char *text, size_t n, const char *diff, size_t n_diff)
 {
     const char *shown;
@@ -359,6 +370,7 @@ static bool is_plain(const char *text, size_t n, const char *diff, size_t n_diff
     return true;
 }
 
+/* Sets the flag that is `user` when a piece replaces a secret; the text is not used. */
 static void note_secret(void *user, const char *text, size_t len, bool is_placeholder)
 {
     (void)text;
@@ -366,6 +378,7 @@ static void note_secret(void *user, const char *text, size_t len, bool is_placeh
     *(bool *)user = *(bool *)user || is_placeholder;
 }
 
+/* Whether a secret is in the lines that the diff shows or in the diff itself. */
 static bool has_secret(const myth_patches *p, const myth_source *src, const place *at, const char *diff, size_t n)
 {
     bool found = false;
@@ -377,6 +390,7 @@ static bool has_secret(const myth_patches *p, const myth_source *src, const plac
     return found;
 }
 
+/* Parses a text; when that fails, is_parsed is false. */
 static parse parse_of(const myth_patches *p, const file *f, const unsigned char *bytes, size_t n)
 {
     myth_chunks k = {0};
@@ -388,13 +402,15 @@ static parse parse_of(const myth_patches *p, const file *f, const unsigned char 
     return out;
 }
 
+/* Whether a patch has added no syntax error and neither removed nor added a definition. */
 static bool is_no_worse(const parse *now, const parse *was)
 {
     return now->is_parsed && now->n_error <= was->n_error && now->error_bytes <= was->error_bytes &&
            now->n_symbol == was->n_symbol;
 }
 
-/* Tries one reading at one place; sets *out when it passes all checks. */
+/* Tries one reading at one place; sets *out when it passes all checks. Otherwise returns the first check that failed,
+ * or MYTH_PATCH_N with *err when memory ran out. */
 static myth_patch_result try_place(myth_patches *p, file *f, const place *at, const reading *c, myth_patch *out,
                                    myth_error *err)
 {
@@ -427,7 +443,8 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     parse now = parse_of(p, f, b.bytes, b.n);
     if (!is_no_worse(&now, &f->was))
         goto fail;
-    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum) != 0) { /* other patches, or changes on disk: check the sum, too */
+    /* With other patches or changes on disk the merged file is another one, which must not be worse either. */
+    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum) != 0) {
         parse before = parse_of(p, f, f->sum, f->n_sum);
         now = parse_of(p, f, sum, n_sum);
         if (!is_no_worse(&now, &before))
@@ -459,6 +476,7 @@ fail:
 
 /* ---- files ---- */
 
+/* Reads the file as it is on disk now. It may be a FIFO or a device, which is not waited for and not read. */
 static myth_status read_ours(myth_patches *p, file *f, const char *where, myth_error *err)
 {
     unsigned char *bytes = NULL;
@@ -468,7 +486,7 @@ static myth_status read_ours(myth_patches *p, file *f, const char *where, myth_e
     FILE *in = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (fd >= 0 && !in)
         close(fd);
-    if (!in) /* gone, or never there: as it was inspected */
+    if (!in) /* the file is gone, was never on disk or is not a regular one: the inspected bytes are used */
         n = f->src->len;
     if (!(bytes = myth_alloc(p->mem, MYTH_MEM_OTHER, "patch", (in ? MYTH_SOURCE_MAX : n) + 1))) {
         if (in)
@@ -492,6 +510,8 @@ static myth_status read_ours(myth_patches *p, file *f, const char *where, myth_e
     return MYTH_OK;
 }
 
+/* Finds the file of a source, or adds it. Its language stays NULL when it cannot have patches: standard input, a path
+ * that is too long, or no grammar that parses it. */
 static myth_status open_file(myth_patches *p, file **out, const myth_source *src, myth_error *err)
 {
     char where[PATH_MAX];
@@ -613,7 +633,8 @@ void myth_patches_close(myth_patches *p)
 const myth_patch *myth_patches_list(const myth_patches *p) { return p->list; }
 uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r) { return p->count[r]; }
 
-/* Of each file one diff; one with a secret that the file on disk has got since is left out. */
+/* Writes one diff for each file. A diff is left out when it shows a secret, which the file on disk may have got since
+ * the inspection. */
 static myth_status write_all(FILE *f, const myth_patches *p, myth_error *err)
 {
     for (uint32_t i = 0; p && i < p->n_file; i++) {

@@ -1,14 +1,14 @@
 /* patch.h - turns the fixes of a report that are code into patches: finds the code in the model's text and tests it.
  *
- * Code     is read from a fence, from pieces between backticks, or from the whole text. The reading that is most
- *          similar to the cited code is used: it must share half of the names, and more bytes than any other reading.
- *          It replaces the evidence, its line, the cited lines, or the lines that it begins and ends with, and gets
- *          their indentation
+ * Code     is read from fences, else from pieces between backticks, else from the whole text. A reading may replace the
+ *          evidence, its line, the cited lines, or the lines that it begins and ends with, if it has half of their
+ *          names; it gets their indentation. The readings are tried in their order, each at its most similar place
+ *          first, until one passes the tests
  * Tested   1. plain: no control characters and no marks that change the direction of text; no secret in it or in the
  *             lines around
  *          2. it applies: a three-way merge, with the inspected bytes as base, into the file as it is on disk now with
  *             the earlier patches
- *          3. it parses: no more syntax errors or missing nodes, and no fewer definitions than before. A file whose
+ *          3. it parses: no more syntax errors or missing nodes than before, and as many definitions. A file whose
  *             language has no grammar gets no patch
  * Which    active findings, in their order. A patch that conflicts with an earlier one is left out, so that all patches
  *          of a report apply together
@@ -37,7 +37,7 @@ typedef enum {
     MYTH_PATCH_CONFLICT,
     MYTH_PATCH_N
 } myth_patch_result;
-const char *myth_patch_result_text(myth_patch_result r); /* "it does not parse", ... */
+const char *myth_patch_result_text(myth_patch_result r); /* "it is beside a secret", ... */
 
 typedef struct myth_patches myth_patches;
 
