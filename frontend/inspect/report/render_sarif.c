@@ -1,11 +1,12 @@
 /* render_sarif.c - SARIF 2.1.0: one run, the whole rule table with its CWE taxa, every finding as a result.
  *
- * Levels   HIGH error, MEDIUM warning, LOW and INFO note; the numbers of security-severity are those code hosts sort by
+ * Levels   HIGH is error, MEDIUM warning, LOW and INFO note. Code hosts sort by the number in security-severity
  * Paths    percent-encoded bytes of the path as given: relative ones stay relative, absolute ones are file:// URIs
  * Columns  in code points; regions are whole lines, the evidence is a property
- * Fixes    patches alone (patch.h): the lines that go, without the end of the last, and what stands in their place
- * Limits   of code hosts: MYTH_SARIF_RESULT_MAX results; the most severe stay, a notification says what was cut. There
- *          is one run, as many rules as rules.def has, and no code flow
+ * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
+ *          and the text to put there
+ * Limits   code hosts take at most MYTH_SARIF_RESULT_MAX results of one run: the most severe are written, and a
+ *          notification says how many are left out. There is one run and no code flow
  * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression) */
 #include "outputs.h"
 #include "show.h"
@@ -16,12 +17,13 @@
 
 #include <string.h>
 
+/* TOKEN_MAX: how many placeholders are listed at most. SNIPPET_LINES: how many lines of a finding are quoted. */
 enum { TOKEN_MAX = 512, SNIPPET_LINES = 20 };
 
 typedef struct {
     myth_json_out j;
     const myth_report *r;
-    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP]; /* the placeholders written so far, each once */
+    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP]; /* the placeholders written so far, each once, for redactionTokens */
     uint32_t n_token;
     uint32_t left[MYTH_SEVERITY_N]; /* results of a severity that may still be written */
 } sarif;
@@ -39,6 +41,7 @@ static void keep_token(sarif *s, const char *name, size_t len)
     }
 }
 
+/* Writes a piece of a text into the JSON string that is open; `user` is the sarif. */
 static void put_part(void *user, const char *text, size_t len, bool is_placeholder)
 {
     sarif *s = user;
@@ -72,7 +75,7 @@ static void key_array(sarif *s, const char *key)
     myth_jout_array(&s->j);
 }
 
-/* "shortDescription": { "text": ... } of our own words */
+/* Writes "key": {"text": ...} with words of this program, which hold no secret and need not be redacted. */
 static void key_message(sarif *s, const char *key, const char *text)
 {
     key_object(s, key);
@@ -123,8 +126,8 @@ static void artifact_location(sarif *s, const char *key, const myth_source *src)
     myth_jout_end(&s->j);
 }
 
-/* {"physicalLocation":{"artifactLocation":..,"region":{"startLine":..; what else the region has comes before the end.
- */
+/* Opens {"physicalLocation":{"artifactLocation":..,"region":{"startLine":..; the region stays open, so that the caller
+ * can add to it before place_end. */
 static void place_begin(sarif *s, const myth_source *src, uint32_t line)
 {
     key_object(s, "physicalLocation");
@@ -139,7 +142,7 @@ static void place_end(sarif *s)
     myth_jout_end(&s->j);
 }
 
-/* Every file that was shown; those that findings were asked about have a role. */
+/* Lists every file that the model was shown. Those that it was asked to inspect have the role analysisTarget. */
 static void artifacts(sarif *s)
 {
     if (!s->r->n_file)
@@ -168,6 +171,7 @@ static const char *level_of(myth_severity v)
     return name[v];
 }
 
+/* Scores within the ranges that code hosts call high (from 7.0), medium (from 4.0) and low. */
 static const char *score_of(myth_severity v)
 {
     static const char *const score[MYTH_SEVERITY_N] = {"8.0", "5.5", "2.5", "0.5"};
@@ -282,7 +286,7 @@ static void notification_end(sarif *s)
     myth_jout_end(&s->j);
 }
 
-/* Writes one entry of the list of missed code, with its place. */
+/* Writes a notification for code that was not inspected. Its place goes after the message, into the same object. */
 static void missed(sarif *s, const myth_missed *m)
 {
     notification_begin(s, "error");
@@ -310,6 +314,7 @@ static void missed(sarif *s, const myth_missed *m)
     myth_jout_end(&s->j);
 }
 
+/* Warns of a mythos:ignore comment that is wrong or that no finding needs. */
 static void idle_suppression(sarif *s, const myth_suppression *w)
 {
     char line[32];
@@ -424,8 +429,8 @@ static void marks(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
-/* The column after the last character of line n: its code points plus one. */
-static uint32_t column_behind(const myth_source *src, uint32_t n)
+/* The column after the last character of line n, in code points from 1. A byte that is not UTF-8 counts as one. */
+static uint32_t column_after(const myth_source *src, uint32_t n)
 {
     const myth_line *l = &src->line[n - 1];
     uint32_t column = 1, cp;
@@ -454,7 +459,7 @@ static void fix(sarif *s, uint32_t i)
     myth_jout_key_u64(&s->j, "startLine", p->first);
     myth_jout_key_u64(&s->j, "startColumn", 1);
     myth_jout_key_u64(&s->j, "endLine", p->last);
-    myth_jout_key_u64(&s->j, "endColumn", column_behind(src, p->last));
+    myth_jout_key_u64(&s->j, "endColumn", column_after(src, p->last));
     myth_jout_end(&s->j);
     key_object(s, "insertedContent");
     myth_jout_key(&s->j, "text");
@@ -516,8 +521,8 @@ static void result(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
-/* Decides how many results of each severity are written when there is room for max_result; returns how many are left
- * out. */
+/* Gives the room for max_result results to the severities, the highest first: s->left is how many of each are written.
+ * Returns how many findings are left out. */
 static uint32_t share_out(sarif *s, uint32_t max_result)
 {
     uint32_t n[MYTH_SEVERITY_N] = {0}, left = max_result;
