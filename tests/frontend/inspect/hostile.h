@@ -1,11 +1,11 @@
-/* hostile.h - random source files made of what breaks parsers: quotes, backslashes, controls, bytes that are not UTF-8,
- * blank lines. */
+/* hostile.h - random source files from pieces that often break parsers and formats: quotes, backslashes, control
+ * characters, bytes that are not UTF-8, marks of prompts, blank lines. */
 #ifndef MYTH_TESTS_HOSTILE_H
 #define MYTH_TESTS_HOSTILE_H
 
 #include "tests/support/check.h"
 
-/* Up to cap bytes of such a file; returns how many. */
+/* Writes a random number of bytes, at most cap, and returns how many. A piece may be cut at the end. */
 static inline size_t hostile_fill(uint64_t *rng, unsigned char *dst, size_t cap)
 {
     static const char *const piece[] = {"int f(char *s) {",

@@ -1,4 +1,5 @@
-/* runlog_case.h - files and command lines of the run log's tests: what a line prints as JSON, and a new log. */
+/* runlog_case.h - helpers for tests of the run log: write and read files of the test's folder, run a shell line, and
+ * parse what it prints as JSON. */
 #ifndef MYTH_TESTS_RUNLOG_CASE_H
 #define MYTH_TESTS_RUNLOG_CASE_H
 
@@ -21,7 +22,7 @@ static inline void put_bytes(const char *name, const void *bytes, size_t n)
 
 static inline void put_file(const char *name, const char *text) { put_bytes(name, text, strlen(text)); }
 
-/* A file of the folder whole, NUL behind it; free it. */
+/* Reads a whole file of the test's folder, with a NUL after it; the caller frees it. */
 static inline char *get_file(const char *name, size_t *n)
 {
     char path[256];
@@ -40,7 +41,7 @@ static inline char *get_file(const char *name, size_t *n)
 static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(char *s)\n{\n\tchar "
                              "b[4];\n\tstrcpy(b, s);\n\treturn b[0];\n}\n";
 
-/* The line, which has to end with that code; its standard output as one JSON document. */
+/* Runs a shell line, which must end with this exit code, and returns its standard output as one JSON document. */
 static inline json_t *json_of(const char *line, int code)
 {
     json_error_t e;

@@ -1,10 +1,11 @@
-/* test_redacted_texts.c - what the run log keeps of answers, prompts and documents about a file with secrets. */
+/* test_redacted_texts.c - answers, prompts and documents about a file with secrets are kept without them, and paths are
+ * kept as they are. */
 #include "frontend/inspect/log/runlog_redact.h"
 #include "tests/support/check.h"
 
-static const char code[] = "key = \"AKIAQ7ZMXKT4WB2N9PLE\"\n" /* a mark of its own                */
+static const char code[] = "key = \"AKIAQ7ZMXKT4WB2N9PLE\"\n" /* a secret by the mark AKIA */
                            "name = \"ann\"\n"
-                           "pw = \"tiger-42-lily-99\"\n" /* one because of its name */
+                           "pw = \"tiger-42-lily-99\"\n" /* a secret by the name before it */
                            "return key\n";
 
 static myth_mem *mem;
@@ -40,8 +41,8 @@ static void expect_answer(const char *answer, const char *want)
     myth_redacted_free(&b);
 }
 
-/* A piece of a secret does not look like one, and eight bytes of it are enough to be evidence: hidden whole from six
- * bytes on, wherever in the evidence and in the secret they stand. */
+/* The detectors do not know a piece of a secret, and evidence may have as few as eight bytes. Evidence is therefore
+ * hidden as a whole when it shares six bytes with a secret, wherever they are in either of them. */
 static void evidence_that_shares_a_run(void **state)
 {
     static const char key[] = "AKIAQ7ZMXKT4WB2N9PLE", pw[] = "tiger-42-lily-99";
@@ -61,12 +62,12 @@ static void evidence_that_shares_a_run(void **state)
     }
     expect_answer("{\"evidence\":\"return key\"}", "{\"evidence\":\"return key\"}");
     expect_answer("{\"evidence\":\"a \\\"tiger-4\\\" b\"}",
-                  "{\"evidence\":\"[REDACTED]\"}");                               /* an escaped quote ends nothing */
+                  "{\"evidence\":\"[REDACTED]\"}");                               /* an escaped quote does not end it */
     expect_answer("{\"evidence\":\"tiger-42-lily", "{\"evidence\":\"[REDACTED]"); /* an answer that was cut off */
     expect_answer("{\"evidence\":\"tiger-42\"},{\"evidence\":\"name = ann\"},{\"evidence\":\"ZMXKT4\"}",
                   "{\"evidence\":\"[REDACTED]\"},{\"evidence\":\"name = ann\"},{\"evidence\":\"[REDACTED]\"}");
     expect_answer("{\"file\":\"d/tiger-42-lily.py\",\"evidence\":\"name\"}",
-                  "{\"file\":\"d/tiger-42-lily.py\",\"evidence\":\"name\"}"); /* a path is none */
+                  "{\"file\":\"d/tiger-42-lily.py\",\"evidence\":\"name\"}"); /* a path is not evidence */
 }
 
 static void prompts_and_documents(void **state)

@@ -1,5 +1,5 @@
-/* test_runlog_redact.c - what the run log keeps of an answer: evidence that shares a run of six bytes with a secret of
- * the inspected file is hidden whole, all else stays byte for byte. */
+/* test_runlog_redact.c - what the run log keeps of an answer: evidence that shares six bytes with a secret of the
+ * inspected file is hidden as a whole, other evidence and paths stay byte for byte. */
 #include "tests/support/check.h"
 
 #include "frontend/inspect/log/runlog_redact.h"
@@ -39,13 +39,13 @@ static void evidence_that_is_a_piece_of_a_secret(void **state)
         const char *evidence;
         bool is_hidden;
     } row[] = {
-        {"tr0ub4dor-and-3", true}, /* whole                                     */
-        {"ub4dor-a", true},        /* from its middle                           */
-        {"= \\\"tr0ub4", true},    /* six bytes at the end of the evidence      */
-        {"-and-3\\\"\\nq", true},  /* six bytes at its beginning                */
-        {"xxdor-anx", true},       /* six bytes inside, with others around them */
-        {"d = \\\"tr0ub", false},  /* five                                      */
-        {"and-3\\\"\\nqu", false}, /* five                                      */
+        {"tr0ub4dor-and-3", true}, /* the whole secret                                     */
+        {"ub4dor-a", true},        /* eight bytes from its middle                          */
+        {"= \\\"tr0ub4", true},    /* six bytes of it, at the end of the evidence          */
+        {"-and-3\\\"\\nq", true},  /* six bytes of it, at the beginning of the evidence    */
+        {"xxdor-anx", true},       /* six bytes of it, with other bytes around them        */
+        {"d = \\\"tr0ub", false},  /* five bytes of it, at the end of the evidence         */
+        {"and-3\\\"\\nqu", false}, /* five bytes of it, at the beginning of the evidence   */
         {"SELECT 1", false},
     };
     bed b;
@@ -65,7 +65,7 @@ static void evidence_that_is_a_piece_of_a_secret(void **state)
     bed_close(&b);
 }
 
-/* Two findings: the second one's evidence is looked at too, and an answer that was cut off ends where it ends. */
+/* The evidence of every finding is checked, not only the first one's, also in an answer that was cut off inside it. */
 static void every_evidence_is_looked_at(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void every_evidence_is_looked_at(void **state)
     bed_close(&b);
 }
 
-/* A file whose name holds the secret keeps its name: a replay needs it. */
+/* The path of a file stays even when it contains a secret, because a replay needs it. */
 static void paths_stay(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* report_bed.h - reports made by hand: a source, findings about its lines, texts, and every form of them as a string.
- */
+/* report_bed.h - reports that a test makes by hand: one source and findings about its lines, which can then be rendered
+ * in any form into a string. */
 #ifndef MYTH_TESTS_REPORT_BED_H
 #define MYTH_TESTS_REPORT_BED_H
 
@@ -22,7 +22,7 @@ typedef struct {
     size_t text_used;
 } bed;
 
-/* Code need not end in NUL; the bed keeps a copy. */
+/* Begins a report about this code. The bed keeps copies of the path and of the code, which needs no NUL. */
 static inline void bed_open(bed *b, const char *path, const void *code, size_t len)
 {
     memset(b, 0, sizeof(*b));
@@ -47,7 +47,7 @@ static inline void bed_open(bed *b, const char *path, const void *code, size_t l
     };
 }
 
-/* A text the bed keeps. */
+/* Copies a text into the bed; valid until bed_close. */
 static inline myth_str bed_text(bed *b, const void *p, size_t len)
 {
     assert_true(b->text_used + len <= sizeof(b->text));
@@ -58,7 +58,7 @@ static inline myth_str bed_text(bed *b, const void *p, size_t len)
 
 static inline myth_str bed_str(bed *b, const char *s) { return bed_text(b, s, strlen(s)); }
 
-/* A finding about lines first..last whose evidence is the whole of line `line`, trimmed. */
+/* Adds a finding about lines first .. last. Its evidence is line `line` without the blanks around it. */
 static inline myth_finding *bed_add(bed *b, const char *rule, uint32_t first, uint32_t last, uint32_t line)
 {
     uint32_t i = b->report.n_finding++, off, len;
@@ -92,11 +92,11 @@ static inline void bed_close(bed *b)
     assert_int_equal(myth_mem_close(b->mem), 0);
 }
 
-/* The report in a form; *len its bytes. free() it. */
+/* Returns the report in a form, *len bytes; the caller frees it. */
 static inline char *bed_render(const bed *b, myth_form form, size_t *len)
 {
     myth_term term = {0};
-    static char *text; /* of a local one gcc 12 believes that what it points to goes with it */
+    static char *text; /* static, because gcc 12 warns that a local one's memory ends with the function */
     FILE *f = open_memstream(&text, len);
     assert_non_null(f);
     myth_output_render(f, form, &b->report, &term);

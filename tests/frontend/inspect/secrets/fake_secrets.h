@@ -1,13 +1,13 @@
-/* fake_secrets.h - secrets of many kinds, made at random by their issuers' descriptions: what the detectors are judged
- * by. */
+/* fake_secrets.h - random secrets of many kinds, in the forms that their issuers describe, with which the tests measure
+ * what the detectors find. */
 #ifndef MYTH_TESTS_FAKE_SECRETS_H
 #define MYTH_TESTS_FAKE_SECRETS_H
 
 #include "tests/support/check.h"
 
-/* A shape is read from left to right: %N and a letter stand for N random bytes (a alnum, w alnum _ -, x hex, u upper
- * and digits, l lower and digits, d digits, b base64), anything else for itself. `name` NULL: found wherever it stands;
- * else under that name only. */
+/* In a shape, %N and a letter are N random bytes: a = letters and digits, w = those and _ -, x = hex digits, u = A-Z
+ * and 2-7, l = lower-case letters and digits, d = digits, b = base64. Everything else is written as it is. A secret
+ * with a name is only found as the value of that name, one without (NULL) in any place. */
 typedef struct {
     const char *kind, *name, *shape;
 } fake_kind;
@@ -61,7 +61,8 @@ static const fake_kind fake_kinds[] = {
 };
 enum { FAKE_KINDS = sizeof(fake_kinds) / sizeof(fake_kinds[0]), FAKE_MAX = 256 };
 
-/* Random bytes hold a digit and a letter where there is room for both: real ones practically do. */
+/* Writes n random bytes of a set. From six bytes on they have a digit and a letter, as nearly all real ones have, and
+ * they neither begin nor end with - or _, which could belong to the text around them. */
 static inline void fake_run(uint64_t *rng, char *dst, size_t n, char set)
 {
     static const char alnum[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/";
