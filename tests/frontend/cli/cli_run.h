@@ -1,4 +1,5 @@
-/* cli_run.h - the command from outside: run it in a folder of its own, look at its exit code and at what it printed. */
+/* cli_run.h - runs the built program, with a new folder for its files, and gives a test its exit code and what it
+ * printed. */
 #ifndef MYTH_TESTS_CLI_RUN_H
 #define MYTH_TESTS_CLI_RUN_H
 
@@ -12,7 +13,7 @@
 
 typedef struct {
     int code;                        /* exit code; 128 + n when a signal ended it */
-    char out[1 << 17], err[1 << 14]; /* the longest is the manual */
+    char out[1 << 17], err[1 << 14]; /* cut when longer; the manual is the longest output and fits */
 } cli_result;
 
 static char cli_dir[] = "/tmp/mythos-cli-XXXXXX";
@@ -49,7 +50,7 @@ static inline void cli_slurp(char *dst, size_t cap, const char *name)
         fclose(f);
 }
 
-/* A shell line; $M is the command, $D the folder. The working folder is the source tree. */
+/* Runs a shell line, in which $M is the program and $D the test's folder. It runs in the source tree, without input. */
 static inline void cli_shell(cli_result *r, const char *line)
 {
     static char whole[8192];
@@ -61,7 +62,7 @@ static inline void cli_shell(cli_result *r, const char *line)
     cli_slurp(r->err, sizeof(r->err), "err");
 }
 
-/* "$M args" */
+/* Runs the program with these arguments, which the shell expands. */
 static inline void cli_run(cli_result *r, const char *args)
 {
     char line[4096];
@@ -77,7 +78,7 @@ static inline void cli_expect(cli_result *r, const char *args, int code)
     assert_int_equal(r->code, code);
 }
 
-/* Standard output as one JSON document. */
+/* Runs the program, which must end with 0, and returns its standard output as one JSON document. */
 static inline json_t *cli_json(cli_result *r, const char *args)
 {
     json_error_t e;
@@ -89,8 +90,8 @@ static inline json_t *cli_json(cli_result *r, const char *args)
     return j;
 }
 
-/* The --mem-report of run `what` at $D/mem.json: every class reached what was planned, STAGING used some and no more
- * than that, and nothing is left. */
+/* Checks the --mem-report that a run wrote to $D/mem.json; `what` names the run in a failure. Every class must have
+ * used exactly what was planned, except STAGING, which may have used less but not nothing. None may be left. */
 static inline void cli_expect_planned(const char *what)
 {
     char path[256];
@@ -111,7 +112,7 @@ static inline void cli_expect_planned(const char *what)
     json_decref(j);
 }
 
-/* Number at a path of keys, "classes.kv_global". */
+/* Returns the number at a path of keys with dots between them, such as "classes.kv_global"; it must be there. */
 static inline double cli_number(const json_t *j, const char *path)
 {
     char key[64];

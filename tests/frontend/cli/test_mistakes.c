@@ -1,6 +1,6 @@
-/* Realistic mistakes, at least ten a command: each answer is one line that names the mistake and the next step, with
- * the exit code of the table, on standard error; nothing is written, nothing is lost. The rows are in
- * mistakes_code.def and mistakes_model.def. */
+/* test_mistakes.c - mistakes that people make, at least ten for each command. The answer to each must name the mistake
+ * and the next step and have the documented exit code; most are one line on standard error (answer_kind has the rest).
+ * No file may be made, changed or removed. The rows are in mistakes_code.def and mistakes_model.def. */
 #include "tests/support/check.h"
 
 #include "frontend/cli/cli.h"
@@ -17,17 +17,17 @@
 
 enum { LEAST = 10, ARGS_MAX = 24, LINE_MAX_BYTES = 400 };
 
-/* What the answer may be, beside its words. */
+/* Where the answer must be, and what may be printed besides it. */
 typedef enum {
     ANSWER, /* one line that begins with "mythos: "; nothing on standard output */
-    NOTED,  /* the same behind notes of a run that had begun */
-    NOTE,   /* notes alone: what was asked is done or is answered, and the note says what was probably not meant */
-    REPORT  /* the answer is the report on standard output */
+    NOTED,  /* such a line after notes: the run had begun before the mistake was found */
+    NOTE,   /* notes without an error: the command did what was asked, and a note says what was probably not meant */
+    REPORT  /* the answer is in the report on standard output */
 } answer_kind;
 
-/* $T a tiny model, $E a tiny embedder. Words of args are parted by spaces; '...' holds one with spaces. NAME=value in
- * front is a variable, <FILE behind is standard input, >FILE behind is standard output. `mistake` and `next` are parts
- * of the answer: what was wrong, and what to do. */
+/* One mistake. In args, $T is a tiny model and $E a tiny embedder. Spaces separate the words; '...' is one word that
+ * may have spaces. NAME=value before the others sets an environment variable; <FILE or >FILE at the end is standard
+ * input or output. `mistake` and `next` must be in the answer: they say what was wrong and what to do. */
 typedef struct {
     const char *command;
     int code;
@@ -69,7 +69,7 @@ static void run_git(const char *const *argv)
     assert_true(WIFEXITED(st) && WEXITSTATUS(st) == 0);
 }
 
-/* What the rows talk about. */
+/* Makes the files and folders that the rows name. */
 static void make_files(void)
 {
     static const char *const folder[] = {
@@ -161,7 +161,7 @@ static int cut(char **word, char *text)
 
 static bool is_variable(const char *word) { return strncmp(word, "MYTHOS_", 7) == 0 || strncmp(word, "XDG_", 4) == 0; }
 
-/* The command behind the variables, and the models' names for $T and $E. */
+/* Writes the variables, then the command, then the other arguments with the models' names in place of $T and $E. */
 static void expand(char *dst, size_t cap, const char *command, const char *args)
 {
     size_t n = 0;
@@ -188,7 +188,7 @@ static void read_back(char *dst, size_t cap, const char *path)
     close(fd);
 }
 
-/* The child: the variables in front, the three streams, then the command. */
+/* In the child process: sets the variables and the three streams, and becomes the command. */
 static _Noreturn void become(char **word, const char *in, const char *to)
 {
     while (is_variable(*word))
@@ -235,7 +235,7 @@ static int count_lines(const char *text, const char *beginning)
     return n;
 }
 
-/* Why the answer is not good; NULL = it is. */
+/* Says what is wrong with the answer; NULL = nothing. */
 static const char *fault_of(const row *r, int code)
 {
     const char *said = r->kind == REPORT ? out : err;
@@ -261,7 +261,8 @@ static const char *fault_of(const row *r, int code)
     return n > LINE_MAX_BYTES ? "a very long line" : NULL;
 }
 
-/* Sizes and names of all files but those of the runs themselves, as one number. */
+/* A hash over the names, sizes and times of the files in a folder and below, except hidden ones, the runs' own output,
+ * the cache and the run log, which every run may write. */
 static uint64_t fingerprint(const char *folder)
 {
     uint64_t sum = 0;
