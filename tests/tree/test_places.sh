@@ -52,6 +52,7 @@ named() # what, word, files of its own as a pattern, the places
 named language lua '\.scm$' retrieval/parse/grammars.lock retrieval/scan/languages.def
 named language crystal '\.scm$' retrieval/scan/languages.def
 named form rdjsonl '/render_rdjsonl\.c$' frontend/inspect/report/outputs.h
+named form checkstyle '/render_checkstyle\.c$' frontend/inspect/report/outputs.h
 named rule double-free '^$' frontend/inspect/rules/rules.def
 named command perplexity '/cmd_perplexity\.c$' frontend/commands.def
 # A type in blocks: its row, the decoder of the host, that of the GPUs. Kernels of their own on a level of the CPU make

@@ -20,7 +20,9 @@ extern "C" {
 #define MYTH_FORM_ROWS(FIRST, FORM) \
     FIRST(TEXT, text)               \
     FORM(JSON, json)                \
-    FORM(JSONL, jsonl) FORM(SARIF, sarif) FORM(GITHUB, github) FORM(RDJSONL, rdjsonl) FORM(HTML, html)
+    FORM(JSONL, jsonl)              \
+    FORM(SARIF, sarif)              \
+    FORM(GITHUB, github) FORM(RDJSONL, rdjsonl) FORM(CHECKSTYLE, checkstyle) FORM(HTML, html)
 
 typedef enum {
 #define FORM(ID, name) MYTH_FORM_##ID,

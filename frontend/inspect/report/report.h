@@ -3,13 +3,13 @@
  *   text     for people                       sarif    SARIF 2.1.0, for code hosts
  *   json     one document                     github   annotations of a workflow run
  *   jsonl    one finding a line, a summary    rdjsonl  one diagnostic a line, for reviewdog
- *   html     one page without other files
+ *   html     one page without other files     checkstyle   the XML of Checkstyle, for importers of reports
  *
  * All      json, jsonl, sarif and html have every finding, with a mark when an ignore comment or the baseline excuses
- *          it; text, github and rdjsonl show only the others, and text counts the excused ones. The exit code is the
- *          same for every form
+ *          it; text, github, rdjsonl and checkstyle show only the others, and text counts the excused ones. The exit
+ *          code is the same for every form
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
- *          words, rdjsonl as diagnostics, sarif as notifications
+ *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
  * Text     text from a file or a model is escaped as its form requires. Control characters and marks that change the

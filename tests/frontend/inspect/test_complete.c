@@ -1,8 +1,8 @@
 /* test_complete.c - what was asked for and not inspected is listed in every form, and `complete`, the exit code and the
  * run log's record say the same.
  *
- * One row is a way to leave something out, one column a form. Each row is one run of the command that writes all seven
- * forms; every cell is asserted, and so are the exit code and the record. The rows whose `path` is NULL are the other
+ * One row is a way to leave something out, one column a form. Each row is one run of the command that writes all forms;
+ * every cell is asserted, and so are the exit code and the record. The rows whose `path` is NULL are the other
  * side of the rule: nothing is left out, and no form says that something was. */
 #define _GNU_SOURCE
 #include "tests/frontend/cli/cli_run.h"
@@ -171,6 +171,14 @@ static bool rdjsonl_says(const char *text, const way *w)
                    : !strstr(text, "not-inspected") && !strstr(text, "incomplete");
 }
 
+static bool checkstyle_says(const char *text, const way *w)
+{
+    return w->path ? has_line(text, "<file name=", w->path, "\">") &&
+                         has_line(text, "source=\"mythos.not-inspected\"", "message=\"Not inspected: ", w->why) &&
+                         has_line(text, "source=\"mythos.incomplete\"", "severity=\"warning\"", "")
+                   : !strstr(text, "not-inspected") && !strstr(text, "incomplete");
+}
+
 static bool html_says(const char *text, const way *w)
 {
     return w->path ? has_line(text, "<li>", w->path, w->why) && strstr(text, "<p>Not inspected:</p>") &&
@@ -185,7 +193,7 @@ static const struct {
     [MYTH_FORM_TEXT] = {"text", text_says},       [MYTH_FORM_JSON] = {"json", json_says},
     [MYTH_FORM_JSONL] = {"jsonl", jsonl_says},    [MYTH_FORM_SARIF] = {"sarif", sarif_says},
     [MYTH_FORM_GITHUB] = {"github", github_says}, [MYTH_FORM_RDJSONL] = {"rdjsonl", rdjsonl_says},
-    [MYTH_FORM_HTML] = {"html", html_says},
+    [MYTH_FORM_HTML] = {"html", html_says},       [MYTH_FORM_CHECKSTYLE] = {"checkstyle", checkstyle_says},
 };
 
 /* ---- the table ---- */

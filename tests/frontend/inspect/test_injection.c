@@ -5,6 +5,7 @@
 #include "engine/base/utf8.h"
 #include "frontend/inspect/answer/findings.h"
 #include "frontend/inspect/prompt/prompt.h"
+#include "frontend/inspect/report/outputs.h"
 #include "tests/support/rig.h"
 
 #define MODEL "models/mythos-inspect.gguf"
@@ -131,24 +132,23 @@ static void test_no_control_tokens(void **unused)
 
 /* ---- reports ---- */
 
-static char out[7][1 << 18];
-static size_t n_out[7];
-static const char *const form_name[7] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
-enum { TEXT, JSON, JSONL, SARIF, GITHUB, RDJSONL, HTML };
+static char out[MYTH_FORM_N][1 << 18];
+static size_t n_out[MYTH_FORM_N];
 
 /* Runs the command once for all forms; the file's name is $D/in. */
 static void inspect(void)
 {
     char line[1024] = "$M inspect-file -q \"$(cat $D/name)\" --fail-level never --format json";
-    for (int f = 0; f < 7; f++)
-        snprintf(line + strlen(line), sizeof(line) - strlen(line), " --output %s=$D/o.%s", form_name[f], form_name[f]);
+    for (int f = 0; f < MYTH_FORM_N; f++)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), " --output %s=$D/o.%s", myth_form_name((myth_form)f),
+                 myth_form_name((myth_form)f));
     cli_shell(&r, line);
     if (r.code != 0 && r.code != 3)
         print_error("exit %d: %s\n", r.code, r.err);
     assert_true(r.code == 0 || r.code == 3);
-    for (int f = 0; f < 7; f++) {
+    for (int f = 0; f < MYTH_FORM_N; f++) {
         char name[64];
-        snprintf(name, sizeof(name), "%s/o.%s", cli_dir, form_name[f]);
+        snprintf(name, sizeof(name), "%s/o.%s", cli_dir, myth_form_name((myth_form)f));
         FILE *file = fopen(name, "rb");
         assert_non_null(file);
         n_out[f] = fread(out[f], 1, sizeof(out[f]) - 1, file);
@@ -194,7 +194,7 @@ static bool check_json(const char *path, const char *text, size_t n, const langu
     static char shown[4 * FILE_BYTES];
     bool is_hit = false;
     uint32_t n_line = 0, line;
-    json_t *j = parse(out[JSON], n_out[JSON], "json"), *list = json_object_get(j, "findings"), *f;
+    json_t *j = parse(out[MYTH_FORM_JSON], n_out[MYTH_FORM_JSON], "json"), *list = json_object_get(j, "findings"), *f;
     size_t i, m = myth_spell_lossy(shown, sizeof(shown) - 1, text, n);
     shown[m] = '\0';
     for (size_t k = 0; k < n; k++)
@@ -255,6 +255,19 @@ static void check_line_text(const char *line, size_t n)
     assert_false(n >= 2 && (!memcmp(line, "::", 2) || !memcmp(line, "##", 2)));
 }
 
+/* One of the six tags of the form, and nothing that ends it early: no text of the file can make an element. */
+static void check_line_checkstyle(const char *line, size_t n)
+{
+    static const char *const begins[] = {"<?xml version=", "<checkstyle version=", "<file name=\"", "<error line=\"",
+                                         "</file>",        "</checkstyle>"};
+    size_t k = 0;
+    while (k < 6 && strncmp(line, begins[k], strlen(begins[k])) != 0)
+        k++;
+    assert_true(k < 6);
+    assert_null(memchr(line + 1, '<', n - 1));
+    assert_ptr_equal(memchr(line, '>', n), line + n - 1);
+}
+
 static bool is_hidden(uint32_t c)
 {
     return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) ||
@@ -268,7 +281,7 @@ static void check_visible(int form)
         uint32_t c = 0;
         int n = myth_utf8_decode((const unsigned char *)out[form] + i, n_out[form] - i, &c);
         if (!n || is_hidden(c))
-            print_error("%s: U+%04X at byte %zu\n", form_name[form], c, i);
+            print_error("%s: U+%04X at byte %zu\n", myth_form_name((myth_form)form), c, i);
         assert_true(n && !is_hidden(c));
         i += (size_t)n;
     }
@@ -291,13 +304,14 @@ static void check_html(void)
     static const char *const never[] = {
         "<img", "<iframe", "<svg", "onerror=", "onload=", "<!--<", "srcdoc", "javascript:alert(1))\""};
     if (!n_script)
-        n_script = count(out[HTML], "<script");
-    assert_int_equal(count(out[HTML], "<script"), n_script);
-    assert_int_equal(count(out[HTML], "</script"), n_script);
-    assert_int_equal(count(out[HTML], "</html>"), 1);
+        n_script = count(out[MYTH_FORM_HTML], "<script");
+    assert_int_equal(count(out[MYTH_FORM_HTML], "<script"), n_script);
+    assert_int_equal(count(out[MYTH_FORM_HTML], "</script"), n_script);
+    assert_int_equal(count(out[MYTH_FORM_HTML], "</html>"), 1);
     for (size_t i = 0; i < 3; i++)
-        assert_null(strstr(out[HTML], never[i]));
-    for (const char *p = out[HTML]; (p = strchr(p, '<')) != NULL; p++) /* inside a tag no order of the file may stand */
+        assert_null(strstr(out[MYTH_FORM_HTML], never[i]));
+    for (const char *p = out[MYTH_FORM_HTML]; (p = strchr(p, '<')) != NULL;
+         p++) /* inside a tag no order of the file may stand */
         for (const char *q = p; *q && *q != '>'; q++)
             for (size_t i = 3; i < sizeof(never) / sizeof(never[0]); i++)
                 assert_true(strncmp(q, never[i], strlen(never[i])) != 0);
@@ -306,14 +320,15 @@ static void check_html(void)
 static bool check_reports(const char *path, const char *text, size_t n, const language *l)
 {
     const bool is_hit = check_json(path, text, n, l);
-    json_t *j = parse(out[SARIF], n_out[SARIF], "sarif");
+    json_t *j = parse(out[MYTH_FORM_SARIF], n_out[MYTH_FORM_SARIF], "sarif");
     assert_string_equal(json_string_value(json_object_get(j, "version")), "2.1.0");
     json_decref(j);
-    each_line(JSONL, check_line_json);
-    each_line(RDJSONL, check_line_json);
-    each_line(GITHUB, check_line_github);
-    each_line(TEXT, check_line_text);
-    for (int f = 0; f < 7; f++)
+    each_line(MYTH_FORM_JSONL, check_line_json);
+    each_line(MYTH_FORM_RDJSONL, check_line_json);
+    each_line(MYTH_FORM_GITHUB, check_line_github);
+    each_line(MYTH_FORM_TEXT, check_line_text);
+    each_line(MYTH_FORM_CHECKSTYLE, check_line_checkstyle);
+    for (int f = 0; f < MYTH_FORM_N; f++)
         check_visible(f);
     check_html();
     return is_hit;

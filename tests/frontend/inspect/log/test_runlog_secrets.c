@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "runlog_case.h"
 #include "frontend/inspect/log/runlog_file.h"
+#include "frontend/inspect/report/outputs.h"
 #include "tests/frontend/inspect/secrets/fake_secrets.h"
 
 #include <sqlite3.h>
@@ -90,9 +91,8 @@ static void test_secrets(void **state)
  * hidden all the same. */
 static void test_path_in_a_constant(void **state)
 {
-    static const char *const form[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
     static const char value[] = "vault-store99.py-x7Kq2Lm9Tz4";
-    char line[512];
+    char line[1024];
     size_t n;
     (void)state;
     new_log();
@@ -100,15 +100,17 @@ static void test_path_in_a_constant(void **state)
     put_file("vault-store99.py", line);
     n = (size_t)snprintf(line, sizeof(line),
                          "cd $D; $M inspect-file vault-store99.py " TINY LOG "--fail-level never -n 60");
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++)
-        n += (size_t)snprintf(line + n, sizeof(line) - n, " --output %s=o.%s", form[i], form[i]);
+    for (int i = 0; i < MYTH_FORM_N; i++) {
+        const char *form = myth_form_name((myth_form)i);
+        n += (size_t)snprintf(line + n, sizeof(line) - n, " --output %s=o.%s", form, form);
+    }
     run_quietly(line);
-    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-        char name[16], *text;
-        snprintf(name, sizeof(name), "o.%s", form[i]);
+    for (int i = 0; i < MYTH_FORM_N; i++) {
+        char name[32], *text;
+        snprintf(name, sizeof(name), "o.%s", myth_form_name((myth_form)i));
         text = get_file(name, &n);
         if (!strstr(text, "vault-store99.py") || strstr(text, value))
-            fail_msg("%s: %.600s", form[i], text);
+            fail_msg("%s: %.600s", myth_form_name((myth_form)i), text);
         free(text);
     }
     json_t *j = json_of("$M log show " LOG "--json", 0);

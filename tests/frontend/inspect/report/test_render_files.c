@@ -195,6 +195,10 @@ static void test_lines_for_people_and_hosts(void **unused)
          {"file=src/a.c,line=1,", "file=src/b.c,line=2,", "file=lib/c d.py,line=2,", NULL},
          {"file=src/a.c,line=2,", NULL}},
         {MYTH_FORM_RDJSONL, {"\"path\":\"src/a.c\"", "\"path\":\"src/b.c\"", "\"path\":\"lib/c d.py\"", NULL}, {NULL}},
+        {MYTH_FORM_CHECKSTYLE,
+         {"<file name=\"src/a.c\">\n<error line=\"1\" ", "<file name=\"src/b.c\">\n<error line=\"2\" ",
+          "<file name=\"lib/c d.py\">\n<error line=\"2\" ", NULL},
+         {NULL}},
         {MYTH_FORM_HTML,
          {"data-file=\"src/a.c\"", "data-file=\"src/b.c\"", "data-file=\"lib/c d.py\"", "context</span>",
           "mythos: diff HEAD</h1>", NULL},
@@ -212,6 +216,57 @@ static void test_lines_for_people_and_hosts(void **unused)
                 fail_msg("%s in:\n%s", row[i].has_not[k], text);
         free(text);
     }
+    many_close(&w);
+}
+
+/* What was missed and found of one path is in one file element, also when other files come between. */
+static void test_checkstyle_groups(void **unused)
+{
+    const myth_missed missed[] = {{"src/b.c", 5, 5, "an answer was cut off"}, {"gone.c", 0, 0, "it is <not> there"}};
+    (void)unused;
+    many_open(&w, NULL);
+    w.finding[1].block = 1; /* the order of files is now a.c, b.c, a.c, c d.py */
+    w.finding[2].block = 0;
+    w.finding[1].severity = MYTH_SEVERITY_MEDIUM;
+    w.finding[3].severity = MYTH_SEVERITY_LOW;
+    w.report.mark = NULL; /* no comment excuses one */
+    w.report.complete = false;
+    w.report.missed = missed;
+    w.report.n_missed = 2;
+    char *text = many_render(&w, MYTH_FORM_CHECKSTYLE);
+    assert_string_equal(
+        text,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n"
+        "<file name=\"diff HEAD\">\n"
+        "<error line=\"0\" severity=\"warning\" message=\"The inspection is incomplete: not all that was asked for was "
+        "inspected\" source=\"mythos.incomplete\"/>\n</file>\n"
+        "<file name=\"src/b.c\">\n"
+        "<error line=\"5\" severity=\"warning\" message=\"Not inspected: an answer was cut off\" "
+        "source=\"mythos.not-inspected\"/>\n"
+        "<error line=\"2\" column=\"1\" severity=\"warning\" message=\"a divisor can be zero\" "
+        "source=\"mythos.division-by-zero\"/>\n"
+        "</file>\n"
+        "<file name=\"gone.c\">\n"
+        "<error line=\"0\" severity=\"warning\" message=\"Not inspected: it is &lt;not&gt; there\" "
+        "source=\"mythos.not-inspected\"/>\n</file>\n"
+        "<file name=\"src/a.c\">\n"
+        "<error line=\"1\" column=\"1\" severity=\"error\" message=\"a divisor can be zero\" "
+        "source=\"mythos.division-by-zero\"/>\n"
+        "<error line=\"2\" column=\"1\" severity=\"error\" message=\"a divisor can be zero\" "
+        "source=\"mythos.division-by-zero\"/>\n"
+        "</file>\n"
+        "<file name=\"lib/c d.py\">\n"
+        "<error line=\"2\" column=\"1\" severity=\"info\" message=\"a shell command is built from text that is not "
+        "constant\" "
+        "source=\"mythos.shell-injection\"/>\n"
+        "</file>\n</checkstyle>\n");
+    free(text);
+    w.report.path = "src/b.c"; /* an inspection of one file has that file's path as its title */
+    text = many_render(&w, MYTH_FORM_CHECKSTYLE);
+    const char *file = strstr(text, "<file name=\"src/b.c\">\n<error line=\"0\" ");
+    assert_non_null(file);
+    assert_null(strstr(file + 1, "<file name=\"src/b.c\">"));
+    free(text);
     many_close(&w);
 }
 
@@ -299,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_sarif),
         cmocka_unit_test(test_lines_for_people_and_hosts),
+        cmocka_unit_test(test_checkstyle_groups),
         cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_secrets_of_all_files),
     };

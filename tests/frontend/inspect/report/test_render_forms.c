@@ -1,5 +1,5 @@
-/* Every form through a reader of its own: github, rdjsonl, SARIF and HTML give back what went in, also when names, code
- * and texts are made of what breaks formats. */
+/* Every form through a reader of its own: github, rdjsonl, SARIF, Checkstyle and HTML give back what went in, also when
+ * names, code and texts are made of what breaks formats. */
 #include "report_bed.h"
 #include "frontend/inspect/secrets/sha256.h"
 #include "tests/frontend/inspect/hostile.h"
@@ -375,6 +375,95 @@ static void check_json(void)
     free(text);
 }
 
+/* ---- Checkstyle ---- */
+
+/* Reads ` name="value"` as an XML reader does, which makes blanks of raw white space; false = there is no attribute. */
+static bool read_attribute(const char **p, char name[16], char *value, size_t cap)
+{
+    static const struct {
+        const char *from;
+        char to;
+    } row[] = {{"&amp;", '&'},  {"&lt;", '<'},   {"&gt;", '>'}, {"&quot;", '"'},
+               {"&#39;", '\''}, {"&#10;", '\n'}, {"&#9;", '\t'}};
+    const char *equal;
+    size_t n = 0;
+    if (**p != ' ')
+        return false;
+    equal = strchr(++*p, '=');
+    assert_true(equal && equal - *p < 16 && equal[1] == '"');
+    snprintf(name, 16, "%.*s", (int)(equal - *p), *p);
+    for (*p = equal + 2; **p != '"';) {
+        size_t k = 0;
+        while (k < 7 && strncmp(*p, row[k].from, strlen(row[k].from)) != 0)
+            k++;
+        assert_true(**p && **p != '<' && (**p != '&' || k < 7) && n + 1 < cap);
+        value[n++] = k < 7 ? row[k].to : (unsigned char)**p < ' ' ? ' ' : **p;
+        *p += k < 7 ? strlen(row[k].from) : 1;
+    }
+    value[n] = '\0';
+    ++*p;
+    return true;
+}
+
+/* The column where the evidence begins, counted in characters that the report shows; 0 = on another line. */
+static size_t column_of(uint32_t i)
+{
+    const myth_citation *c = &b.citation[i];
+    const uint32_t from = b.src.line[c->line - 1].off;
+    if (c->line != b.finding[i].first)
+        return 0;
+    char *before = visible(b.code + from, c->off - from);
+    size_t column = 1;
+    for (const char *p = before; *p; p++)
+        column += ((unsigned char)*p & 0xc0) != 0x80;
+    free(before);
+    return column;
+}
+
+static void check_checkstyle(void)
+{
+    static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n<file";
+    static const char *const level[] = {"error", "warning", "info", "info"};
+    static char value[4096];
+    char name[16], source[64];
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_CHECKSTYLE, &len);
+    const char *p = text + sizeof(head) - 1;
+    assert_visible(text, len, "checkstyle");
+    assert_int_equal(strncmp(text, head, sizeof(head) - 1), 0);
+    assert_true(read_attribute(&p, name, value, sizeof(value)));
+    assert_string_equal(name, "name");
+    assert_shows(value, b.path, strlen(b.path), "checkstyle name");
+    assert_memory_equal(p, ">\n", 2);
+    p += 2;
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {
+        const myth_finding *f = &b.finding[i];
+        uint32_t n_attribute = 0;
+        assert_memory_equal(p, "<error", 6);
+        for (p += 6; read_attribute(&p, name, value, sizeof(value)); n_attribute++)
+            if (!strcmp(name, "message")) {
+                char *want = message(f, "\nFix: ");
+                assert_string_equal(value, want);
+                free(want);
+            } else if (!strcmp(name, "line")) {
+                assert_int_equal(strtoul(value, NULL, 10), f->first);
+            } else if (!strcmp(name, "column")) {
+                assert_int_equal(strtoul(value, NULL, 10), column_of(i));
+            } else if (!strcmp(name, "severity")) {
+                assert_string_equal(value, level[f->severity]);
+            } else {
+                assert_string_equal(name, "source");
+                snprintf(source, sizeof(source), "mythos.%s", myth_rules[f->rule].id);
+                assert_string_equal(value, source);
+            }
+        assert_int_equal(n_attribute, column_of(i) ? 5 : 4);
+        assert_memory_equal(p, "/>\n", 3);
+        p += 3;
+    }
+    assert_string_equal(p, "</file>\n</checkstyle>\n");
+    free(text);
+}
+
 /* ---- HTML ---- */
 
 /* A strict reader: what we write is a small part of HTML. Calls back for nothing; keeps what the checks ask for. */
@@ -554,6 +643,7 @@ static void test_any_bytes(void **unused)
         check_rdjsonl();
         check_sarif();
         check_json();
+        check_checkstyle();
         check_html();
         bed_close(&b);
     }
@@ -626,7 +716,8 @@ static void test_long_lines(void **unused)
         char *text = bed_render(&b, (myth_form)form, &len);
         assert_visible(text, len, "long");
         assert_true(len < 30000);
-        assert_true(form == MYTH_FORM_GITHUB || form == MYTH_FORM_RDJSONL || strstr(text, "gets(buffer);"));
+        assert_true(form == MYTH_FORM_GITHUB || form == MYTH_FORM_RDJSONL || form == MYTH_FORM_CHECKSTYLE ||
+                    strstr(text, "gets(buffer);"));
         assert_null(strstr(text, "\xef\xbf\xbd"));
         free(text);
     }

@@ -123,6 +123,10 @@ static void test_json(void **unused)
     assert_non_null(strstr(text, "\"start\":{\"line\":2}"));
     assert_null(strstr(text, "\"start\":{\"line\":1}"));
     free(text);
+    text = bed_render(&b, MYTH_FORM_CHECKSTYLE, &len);
+    assert_non_null(strstr(text, "<error line=\"2\""));
+    assert_null(strstr(text, "<error line=\"1\""));
+    free(text);
     text = bed_render(&b, MYTH_FORM_GITHUB, &len);
     assert_null(strstr(text, "line=1,"));
     free(text);

@@ -7,7 +7,6 @@
 
 static bed b;
 enum { N_SECRET = FAKE_KINDS, PIECE = 14 };
-static const char *const form_name[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
 
 /* Any PIECE bytes of the secret in a row. */
 static bool shows(const char *text, size_t len, const char *secret)
@@ -103,7 +102,7 @@ static void test_every_form(void **unused)
             size_t n_clear = decoded(clear, text, len);
             for (uint32_t i = 0; i < N_SECRET; i++)
                 if (shows(text, len, secret_part(secret[i])) || shows(clear, n_clear, secret_part(secret[i]))) {
-                    print_error("%s shows a %s\n", form_name[form], fake_kinds[i].kind);
+                    print_error("%s shows a %s\n", myth_form_name((myth_form)form), fake_kinds[i].kind);
                     fail();
                 }
             assert_false(shows(text, len, "MIIEowIBAAKCAQEAx7q1"));
@@ -129,7 +128,7 @@ static void test_paths_stay(void **unused)
         size_t len;
         char *text = bed_render(&b, (myth_form)form, &len);
         if (!strstr(text, path) || strstr(text, secret) || !strstr(text, "[REDACTED:token"))
-            fail_msg("%s: %.400s", form_name[form], text);
+            fail_msg("%s: %.400s", myth_form_name((myth_form)form), text);
         free(text);
     }
     bed_close(&b);
