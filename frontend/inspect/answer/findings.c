@@ -1,11 +1,13 @@
 /* findings.c - the automaton of an answer.
  *
- * State    phase, place in the literal that introduces its field, then the field's own place. A field ends with the
- *          first byte of the next literal. Fields that are not in use are zero, so that equal situations are equal
- *          bytes.
+ * Phases   an answer is a fixed sequence of literals and fields. A phase is one literal followed by its field; the
+ *          state says how many bytes of the literal were seen, and then how far the field is. The byte that ends a
+ *          field is the first byte of the next literal, except for the comma between findings or names
+ * State    states are compared as bytes, so everything that no longer matters is set to zero: two states that allow the
+ *          same answers should be equal
  * Evidence the bytes so far must occur in the cited lines. The state holds their first occurrence (line, pos); when the
  *          next byte does not fit there, the search goes on from that place. Lines are kept in JSON spelling, so bytes
- *          are compared without decoding. */
+ *          are compared without decoding */
 #include "findings.h"
 
 #include <assert.h>
@@ -29,29 +31,32 @@ typedef enum {
     NAME = MYTH_PIECE_NAME,
     NEXT = MYTH_PIECE_NEXT,
     END = MYTH_PIECE_END,
-    FIXED = MYTH_PIECE_N, /* a finding whose head the first pass gave */
+    FIXED = MYTH_PIECE_N, /* second pass: a finding up to its issue, as the first pass gave it */
     N_PHASE
 } phase;
 
-/* The literal before a phase's field. A finding that the first pass gave begins like any other. */
+/* The literal before a phase's field. FIXED has that of PATH, because every finding begins with its path. */
 static const char *intro(int p) { return myth_form_literal[p == FIXED ? PATH : p]; }
 
+/* A finding that is in the answer: no other may have the same block, lines and rule. */
 typedef struct {
     uint32_t first, last;
-    uint8_t block, rule, zero[2];
+    uint8_t block, rule, zero[2]; /* zero: what would be padding */
 } seen;
 
 typedef struct {
-    uint8_t phase, lit; /* bytes of intro(phase) seen; all of them = in the field                                */
-    uint8_t need;       /* bytes until the character ends; ESCAPE after a backslash                               */
-    uint8_t weight;     /* bytes of the character as shown; in texts: its lead byte until the second byte is seen  */
-    uint8_t shown;      /* evidence: bytes as shown, up to MYTH_EVIDENCE_MIN                                       */
+    uint8_t phase;
+    uint8_t lit;    /* bytes of intro(phase) that were seen; after all of them the field follows */
+    uint8_t need;   /* bytes until the character is whole, or ESCAPE after a backslash; in a NAME see step_name */
+    uint8_t weight; /* evidence: bytes that the character has when shown; texts: its lead byte, until the second byte */
+    uint8_t shown;  /* evidence: bytes that it has when shown, counted up to MYTH_EVIDENCE_MIN */
     uint8_t block;
-    uint8_t n_done, n_context;
-    uint16_t len, pick; /* bytes of the field; the first word that begins so                                       */
-    uint32_t line, pos; /* evidence: place of its first occurrence                                                 */
+    uint8_t n_done, n_context; /* findings and names of missing_context that are complete */
+    uint16_t len;              /* bytes of the field */
+    uint16_t pick;             /* the first word that begins with those bytes; in a NAME see step_name */
+    uint32_t line, pos;        /* evidence: where it first occurs */
     uint32_t first, last;
-    uint32_t used; /* rules already given for these lines                                                     */
+    uint32_t used; /* a bit for each rule that a finding for these lines already has */
     seen done[MYTH_FINDING_MAX];
 } state;
 
@@ -76,7 +81,7 @@ myth_answer_place myth_findings_at(const void *st)
     case LIST:
     case MORE: return in_field ? MYTH_ANSWER_LIST : s->phase == MORE ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;
     case PATH:
-    case FIXED: return s->lit ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE; /* a comma alone begins nothing */
+    case FIXED: return s->lit ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE; /* lit 0: after the comma, before '{' */
     case CONTEXT:
     case NEXT: return in_field ? MYTH_ANSWER_CONTEXT : MYTH_ANSWER_ELSEWHERE;
     case NAME:
@@ -98,8 +103,8 @@ static const char *word(phase p, uint32_t idx)
 
 static bool word_taken(const state *s, uint32_t idx) { return s->phase == RULE_ID && (s->used >> idx & 1); }
 
-/* The first word, from s->pick on, that has `byte` after the part seen so far; byte 0 asks for a word that ends there.
- * NONE when there is none. */
+/* The first word, from s->pick on, that continues the bytes seen so far with `byte`; byte 0 asks for a word that ends
+ * there. NONE when there is none. */
 static uint32_t find_word(const state *s, uint8_t byte)
 {
     const char *prefix = word((phase)s->phase, s->pick), *w;
@@ -119,7 +124,7 @@ static bool same_file(const myth_block *a, const myth_block *b)
            (a->src->path_len == b->src->path_len && !memcmp(a->src->path_text, b->src->path_text, a->src->path_len));
 }
 
-/* Number of the first line >= n of the block that is not blank, NONE past its end. */
+/* The first line >= n of the block that is not blank, counted from 1. NONE when only blank lines are left. */
 static uint32_t solid_line(const myth_block *b, uint32_t n)
 {
     if (n > b->last)
@@ -128,7 +133,8 @@ static uint32_t solid_line(const myth_block *b, uint32_t n)
     return next <= b->last ? next : NONE;
 }
 
-/* The first line >= n with which a range may begin: one that is not blank lies within the span. */
+/* The first line >= n with which a range may begin. It may be blank, but a line that is not must be near enough to be
+ * within limits->span lines. NONE when there is none. */
 static uint32_t offered_line(const myth_findings_grammar *g, const myth_block *b, uint32_t n)
 {
     if (n < b->first)
@@ -150,8 +156,8 @@ static bool any_usable(const myth_findings_grammar *g)
     return false;
 }
 
-/* The first usable block whose path begins with the part seen so far and has `byte` after it; with at_end, the block
- * whose whole path is that part. */
+/* The first usable block whose path continues the bytes seen so far with `byte`; with at_end, the one whose whole path
+ * they are. */
 static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_t byte, bool at_end)
 {
     const char *prefix = block_of(g, s)->src->path_text;
@@ -165,7 +171,7 @@ static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_
     return NONE;
 }
 
-/* A number of the block's range [lo, hi] whose digits begin with those of v; hi may lie below lo. */
+/* Whether further digits, or none, can make v a number of [lo, hi]. The range may be empty. */
 static bool in_reach(uint64_t v, uint64_t lo, uint64_t hi)
 {
     for (uint64_t width = 1; v * width <= hi; width *= 10)
@@ -174,6 +180,7 @@ static bool in_reach(uint64_t v, uint64_t lo, uint64_t hi)
     return false;
 }
 
+/* Whether further digits, or none, can make v a line with which a range may begin in some block of the file. */
 static bool first_reachable(const myth_findings_grammar *g, const state *s, uint64_t v)
 {
     for (uint32_t i = 0; i < g->n_block; i++) {
@@ -200,6 +207,8 @@ static uint32_t block_with(const myth_findings_grammar *g, const state *s, uint3
     return NONE;
 }
 
+/* The lines with which a range may end that begins with s->first: it holds a line that is not blank, and has at most
+ * limits->span lines. */
 static void last_range(const myth_findings_grammar *g, const state *s, uint32_t *lo, uint32_t *hi)
 {
     const myth_block *b = block_of(g, s);
@@ -209,6 +218,7 @@ static void last_range(const myth_findings_grammar *g, const state *s, uint32_t 
 
 /* ---- evidence ---- */
 
+/* Bytes of one character in JSON spelling. */
 static uint32_t char_len(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -217,12 +227,13 @@ static uint32_t char_len(const char *p)
     return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-/* A place in the cited lines: index of a line that is not blank, offset in its text. */
+/* A place in the cited lines: the index (from 0) of a line that is not blank, and an offset in its text. */
 typedef struct {
     uint32_t line, pos;
 } place;
 
-/* Moves to the next place where evidence may start; false past the last. */
+/* Moves to the next character, or to the next line once evidence can no longer start in this one. False when there is
+ * none among the cited lines. */
 static bool next_place(const myth_source *src, const state *s, place *p)
 {
     const myth_line *l = &src->line[p->line];
@@ -248,6 +259,7 @@ static bool find_place(const myth_source *src, const state *s, const char *prefi
     return false;
 }
 
+/* Evidence is long enough at MYTH_EVIDENCE_MIN bytes, or, for short lines, when it is a whole line. */
 static bool evidence_may_end(const myth_source *src, const state *s)
 {
     if (s->need || !s->len)
@@ -261,6 +273,7 @@ static bool evidence_may_end(const myth_source *src, const state *s)
     return false;
 }
 
+/* One byte of evidence. The limit is looked at only between characters, so that the last one is whole. */
 static bool step_evidence(const myth_findings_grammar *g, state *s, uint8_t byte)
 {
     const myth_source *src = block_of(g, s)->src;
@@ -325,14 +338,16 @@ static int text_limit(const myth_findings_grammar *g, phase p)
     }
 }
 
-/* What may follow within a character. Unicode table 3-7: the second byte of some leads is narrower. */
+/* The range of the next byte of a character that has begun. After some lead bytes the range of the second is narrower:
+ * Unicode standard, table 3-7. */
 static void rest_range(const state *s, uint8_t *lo, uint8_t *hi)
 {
     *lo = s->weight == 0xe0 ? 0xa0 : s->weight == 0xf0 ? 0x90 : 0x80;
     *hi = s->weight == 0xed ? 0x9f : s->weight == 0xf4 ? 0x8f : 0xbf;
 }
 
-/* One byte of a text with room for a whole character; the quote that ends it is not seen here. */
+/* One byte of a text. A character may begin only if all of it has room. The quote that ends the text does not come
+ * here. */
 static bool step_text(state *s, uint8_t byte, int limit)
 {
     int left = limit - (int)s->len, width;
@@ -360,7 +375,8 @@ static bool step_text(state *s, uint8_t byte, int limit)
     return true;
 }
 
-/* The same as bits: a text allows most of the vocabulary, and this is asked for each of its prefixes. */
+/* The bytes that step_text takes, and the quote, as bits. Most tokens of the vocabulary are allowed in a text, so this
+ * is asked so often that trying all 256 bytes would be slow. */
 static void text_allowed(const state *s, int limit, uint32_t bits[8])
 {
     int left = limit - (int)s->len;
@@ -378,16 +394,16 @@ static void text_allowed(const state *s, int limit, uint32_t bits[8])
     }
     if (left >= 1) {
         bits[1] = bits[2] = 0xffffffffu; /* 0x20 .. 0x5f */
-        bits[3] = 0x7fffffffu;           /* to 0x7e      */
+        bits[3] = 0x7fffffffu;           /* 0x60 .. 0x7e */
     }
     if (left == 1)
         bits['\\' >> 5] &= ~(1u << ('\\' & 31));
     if (left >= 2)
-        bits[6] = 0xfffffffcu; /* leads of two bytes from 0xc2 on */
+        bits[6] = 0xfffffffcu; /* leads of two bytes, 0xc2 .. 0xdf: 0xc0 and 0xc1 are never valid */
     if (left >= 3)
-        bits[7] = 0xffffu;
+        bits[7] = 0xffffu; /* leads of three bytes, 0xe0 .. 0xef */
     if (left >= 4)
-        bits[7] |= 0x1f0000u; /* to 0xf4 */
+        bits[7] |= 0x1f0000u; /* leads of four bytes, 0xf0 .. 0xf4 */
     allow(bits, '"');
 }
 
@@ -396,7 +412,8 @@ static bool is_path_byte(uint8_t c)
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.';
 }
 
-/* path::symbol. need: 0 in the path, 1 after one colon, 2 after both; pick: bytes of the symbol, up to 1. */
+/* One byte of path::symbol. need is 0 in the path, 1 after the first colon, 2 after both; pick is 1 once the symbol has
+ * a byte. */
 static bool step_name(state *s, uint8_t byte, int limit)
 {
     int left = limit - (int)s->len;
@@ -409,7 +426,7 @@ static bool step_name(state *s, uint8_t byte, int limit)
             return false;
         s->need = 2;
     } else if (s->need == 0) {
-        if ((!is_path_byte(byte) && byte != '/' && byte != '-') || left < 4) /* this one, "::" and one of the symbol */
+        if ((!is_path_byte(byte) && byte != '/' && byte != '-') || left < 4) /* room for this byte, "::", a symbol */
             return false;
     } else {
         if (!is_path_byte(byte) || left < 1)
@@ -420,7 +437,7 @@ static bool step_name(state *s, uint8_t byte, int limit)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- steps between fields ---- */
 
 static void clear_field(state *s)
 {
@@ -429,7 +446,7 @@ static void clear_field(state *s)
     s->line = s->pos = 0;
 }
 
-/* Begins the field, after all of its literal was seen. */
+/* Begins the field of s->phase, all of whose literal was seen. */
 static void enter(const myth_findings_grammar *g, state *s)
 {
     clear_field(s);
@@ -452,7 +469,7 @@ static void enter(const myth_findings_grammar *g, state *s)
     }
 }
 
-/* Goes to the literal of p, of which lit bytes were seen. */
+/* Changes to phase p, of whose literal `lit` bytes were seen. Always true, so that a caller can return it. */
 static bool go(const myth_findings_grammar *g, state *s, phase p, uint8_t lit)
 {
     clear_field(s);
@@ -463,6 +480,7 @@ static bool go(const myth_findings_grammar *g, state *s, phase p, uint8_t lit)
     return true;
 }
 
+/* Notes the place and rule of a finding, which are needed no more for the rest of it. */
 static void remember(state *s, uint32_t rule)
 {
     s->done[s->n_done] = (seen){.first = s->first, .last = s->last, .block = s->block, .rule = (uint8_t)rule};
@@ -515,7 +533,8 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
             return go(g, s, ISSUE, (uint8_t)strlen(intro(ISSUE)));
         return true;
     case PATH:
-        at = find_path(g, s, byte, false); /* a quote goes on a path only after its backslash, where none ends */
+        /* A quote cannot mean both: inside a path a backslash comes before it, and no path ends with that backslash. */
+        at = find_path(g, s, byte, false);
         if (at == NONE && (byte != '"' || (at = find_path(g, s, byte, true)) == NONE))
             return false;
         s->block = (uint8_t)at;
@@ -621,9 +640,11 @@ static void allowed(const void *self, const void *st, uint32_t bits[8])
     }
 }
 
-/* From a text on, the rules already given matter again no sooner than after the shortest way to the next rule; the
- * bytes left in a text matter only when a token could use them up, or end in the first byte of a character (of up to
- * REST more) that has no room. */
+/* The part of a state that decides which tokens of at most `horizon` bytes are allowed, so that states that differ in
+ * nothing else share one result. From the issue of a finding to its last field two things can be left out. The rules
+ * already given (`done`) matter only at the next rule: not if even empty fields put it beyond the horizon. The length
+ * of a text matters only if a token could reach its limit, also by ending in a lead byte whose character, of up to
+ * REST more bytes, has no room. */
 static void key(const void *self, const void *st, uint32_t horizon, void *out)
 {
     const myth_findings_grammar *g = self;
