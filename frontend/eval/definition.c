@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Words that may come before the one that begins a definition, of many languages in one list. */
 static const char *const modifiers[] = {"public",  "private",  "protected", "internal", "static", "final",  "abstract",
                                         "async",   "export",   "default",   "pub",      "inline", "extern", "const",
                                         "unsafe",  "override", "virtual",   "open",     "data",   "sealed", "partial",
@@ -10,6 +11,7 @@ static const char *const modifiers[] = {"public",  "private",  "protected", "int
 static const char *const begins[] = {"def",    "class",     "function",  "func",        "fn",     "fun",       "sub",
                                      "struct", "interface", "enum",      "trait",       "module", "namespace", "union",
                                      "record", "protocol",  "procedure", "macro_rules", "define", "impl",      NULL};
+/* Words that begin a statement, and operators that are words: a '(' behind one of them is no list of parameters. */
 static const char *const statements[] = {
     "if",     "for",  "while", "switch", "return", "else", "elif", "do", "case", "with",   "catch", "assert", "print",
     "import", "from", "raise", "throw",  "not",    "and",  "or",   "in", "new",  "sizeof", "yield", "await",  NULL};
@@ -28,6 +30,7 @@ static bool is_one_of(const char *s, size_t n, const char *const *list)
     return false;
 }
 
+/* Bytes of the word with which s begins. */
 static size_t word_at(const char *s, size_t n)
 {
     size_t i = 0;
@@ -36,6 +39,8 @@ static size_t word_at(const char *s, size_t n)
     return i;
 }
 
+/* Bytes to skip before a word. '!' and '#' are skipped too, so that `macro_rules! name` and `#define NAME` are read as
+ * a word that begins a definition and its name. */
 static size_t blank_at(const char *s, size_t n)
 {
     size_t i = 0;
@@ -44,13 +49,14 @@ static size_t blank_at(const char *s, size_t n)
     return i;
 }
 
-/* After "func": the receiver of a method in Go. */
+/* Bytes of "(...)" with which s begins: in Go, the receiver of a method stands between `func` and its name. */
 static size_t receiver_at(const char *s, size_t n)
 {
     const char *end = n && s[0] == '(' ? memchr(s, ')', n) : NULL;
     return end ? (size_t)(end - s) + 1 : 0;
 }
 
+/* Finds the name in a line such as `public static class NAME`. */
 static bool by_keyword(const char *s, size_t n, const char **name, size_t *n_name)
 {
     for (size_t i = blank_at(s, n), len; i < n && (len = word_at(s + i, n - i)) > 0; i += blank_at(s + i, n - i)) {
@@ -70,6 +76,8 @@ static bool by_keyword(const char *s, size_t n, const char **name, size_t *n_nam
     return false;
 }
 
+/* Finds the name in a line such as `static int *NAME(int x) {`, which begins a function in C and languages like it.
+ * Code inside functions is indented there, so the line must begin in its first column. */
 static bool by_parenthesis(const char *s, size_t n, const char **name, size_t *n_name)
 {
     const char *open = memchr(s, '(', n);
@@ -82,7 +90,7 @@ static bool by_parenthesis(const char *s, size_t n, const char **name, size_t *n
     const char *start = end;
     while (start > s && is_word_byte(start[-1]))
         start--;
-    for (const char *p = s; p < start; p++) /* types, pointers, qualified names: nothing that computes */
+    for (const char *p = s; p < start; p++) /* only what types and qualified names are made of: else it computes */
         if (!is_word_byte(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' &&
             *p != '~')
             return false;

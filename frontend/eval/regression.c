@@ -1,5 +1,5 @@
-/* regression.c - a change with defects in it: `inspect-diff` over the patch, in a copy of the repository that has the
- * change. */
+/* regression.c - how many of the defects that a patch brings `inspect-diff` finds. The command reads the changed files
+ * as they are after the patch, so it runs in a copy of the repository to which the patch was applied. */
 #include "eval.h"
 #include "snapshot.h"
 #include "retrieval/retrieval.h"
