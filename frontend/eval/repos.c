@@ -1,9 +1,11 @@
-/* repos.c - issue texts and commit messages to files, over the tree of each task's commit.
+/* repos.c - which files search finds for an issue text or a commit message, in the tree of the commit that each task
+ * names.
  *
- * Tree      the files of the languages of the task's right files, as retrieval is compared elsewhere: Python, or C and
- *           its headers
- * Place     one folder for all trees: the index sees a commit as a change of the one before it
- * Clones    DIR/<owner>+<name>[/repo] or DIR/<name>[/.git], bare or not */
+ * Tree      only files in the language of the task's right files, as in published comparisons: *.c and *.h if one of
+ *           the right files is such a file, else *.py
+ * Place     all trees are made at one path, one after the other, so that the index takes each as an update of the last
+ * Clones    below --repos DIR a clone is named <owner>+<name> or <name>. Its repository is that folder, or `repo` or
+ *           `.git` in it */
 #include "eval.h"
 #include "plain.h"
 #include "snapshot.h"
@@ -17,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 1000 };
+enum { FILES_MAX = 1000 }; /* files of one answer, and so the most that --top can ask for */
 
 static bool is_clone(const char *dir)
 {
@@ -45,6 +47,7 @@ static myth_status find_clone(char dst[MYTH_EVAL_PATH], const char *repos, const
                      repos, owner);
 }
 
+/* Suffixes of the files that a task's tree has. */
 static const char *const *suffixes_of(const myth_task *t)
 {
     static const char *const c[] = {".c", ".h", NULL}, *const python[] = {".py", NULL};
@@ -77,7 +80,7 @@ static myth_status make_tree(const myth_eval *ev, const char *tree, const myth_t
     return myth_snapshot(&n_file, &so, err);
 }
 
-/* The files that search names, as documents. */
+/* Runs `search --files` on the task and writes its files, best first, as numbers of documents. */
 static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_eval_config *c,
                               const myth_task *t, const char *tree, myth_error *err)
 {
@@ -107,6 +110,7 @@ static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval 
     return st;
 }
 
+/* The same by the plain baseline. */
 static myth_status ask_plain(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_task *t,
                              const char *tree, myth_error *err)
 {

@@ -1,5 +1,5 @@
-/* snapshot.c - see snapshot.h. A tree is walked in its order; each folder is opened once and its files are made in it.
- */
+/* snapshot.c - see snapshot.h. Files are made relative to the open descriptor of their folder, and links are never
+ * followed, so nothing is written outside of the folder that the caller gave. */
 #define _GNU_SOURCE
 #include "snapshot.h"
 #include "retrieval/git/git.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 128 };
+enum { DEPTH_MAX = 128 }; /* folders inside each other: each one needs a descriptor and a frame of the stack */
 
 typedef struct {
     git_repository *repo;
@@ -38,7 +38,7 @@ static bool is_wanted(const char *name, const char *const *suffix)
     return false;
 }
 
-/* A new file of a folder. */
+/* Makes a file that is not there yet. `where` is for the message. */
 static myth_status write_file(int dir, const char *name, const char *p, size_t n, const char *where, myth_error *err)
 {
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -133,7 +133,7 @@ myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth
     return st;
 }
 
-/* ---- a copy, and a change of it ---- */
+/* ---- a copy of a folder, and a patch applied to it ---- */
 
 static myth_status copy_file(int from, int to, const char *name, myth_error *err)
 {
@@ -155,7 +155,7 @@ static myth_status copy_file(int from, int to, const char *name, myth_error *err
     return n == 0 ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: %s", name, strerror(saved));
 }
 
-/* Closes both. */
+/* Closes both descriptors, also after a failure. What is neither a regular file nor a folder is left out. */
 static myth_status copy_folder(int from, int to, int depth, myth_error *err)
 {
     struct stat info;
@@ -205,7 +205,7 @@ myth_status myth_snapshot_copy(const char *from, const char *to, myth_error *err
     return st;
 }
 
-/* libgit2 applies to the work tree of a repository. */
+/* libgit2 applies patches only to the work tree of a repository, so the folder is made one. */
 myth_status myth_snapshot_patch(const char *dir, const char *patch, size_t n, myth_error *err)
 {
     git_repository *repo = NULL;
