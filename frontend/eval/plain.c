@@ -1,4 +1,4 @@
-/* plain.c - see plain.h. In memory, one file after the other. */
+/* plain.c - see plain.h. The index is an SQLite database in memory, made anew for each tree. */
 #define _GNU_SOURCE
 #include "plain.h"
 #include "engine/base/array.h"
@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 enum {
-    PYTHON_LINES = 60,
+    PYTHON_LINES = 60, /* lines of a chunk, at most */
     OTHER_LINES = 50,
-    FILE_CHUNKS = 4,
-    ROWS = 2000,
-    DEPTH_MAX = 128,
+    FILE_CHUNKS = 4, /* chunks whose scores make up that of their file */
+    ROWS = 2000,     /* chunks of an answer that are looked at */
+    DEPTH_MAX = 128, /* folders inside each other */
     PATH_BYTES = 4096,
-    WORD_BYTES = 1024
+    WORD_BYTES = 1024 /* of a query; longer words are not searched */
 };
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     char *path;
-    double best[FILE_CHUNKS]; /* of the search under way, best first */
+    double best[FILE_CHUNKS]; /* scores of its best chunks in the current search, best first */
     double score;
 } file_row;
 
@@ -42,11 +42,11 @@ struct myth_plain {
     const char *const *suffix;
     sqlite3 *db;
     sqlite3_stmt *insert;
-    pcre2_code *name; /* what a line defines   */
+    pcre2_code *name; /* finds the name that a line defines */
     pcre2_match_data *match;
     file_row *file;
     uint32_t n_file, cap_file;
-    uint32_t *file_of; /* [row - 1]             */
+    uint32_t *file_of; /* the file of row r is at r - 1: rowids start at 1 */
     uint32_t n_row, cap_row;
     buffer path_words, names, body, word, text;
 };
@@ -65,7 +65,7 @@ static myth_status reserve(myth_mem *mem, buffer *b, size_t more, myth_error *er
 
 /* ---- words ---- */
 
-/* The next word of a text: an identifier or a number. */
+/* The next word of a text, an identifier or a number: *at is moved to its beginning. */
 static bool next_word(const char *text, size_t n, size_t *at, size_t *n_word)
 {
     size_t i = *at;
@@ -81,7 +81,7 @@ static bool next_word(const char *text, size_t n, size_t *at, size_t *n_word)
     return true;
 }
 
-/* The next part of a word, "HTTP" and "Server" of HTTPServer; underscores are between parts. */
+/* The next part of a compound word: HTTPServer has "HTTP" and "Server", parse_json "parse" and "json". */
 static bool next_part(const char *w, size_t n, size_t *at, size_t *n_part)
 {
     size_t i = *at;
@@ -93,7 +93,7 @@ static bool next_part(const char *w, size_t n, size_t *at, size_t *n_part)
     if (is_upper(w[i])) {
         while (i < n && is_upper(w[i]))
             i++;
-        if (i < n && is_lower(w[i])) { /* the last capital begins the next part */
+        if (i < n && is_lower(w[i])) { /* the last of several capitals begins the next part */
             if (i - *at > 1)
                 i--;
             else
@@ -111,6 +111,7 @@ static bool next_part(const char *w, size_t n, size_t *at, size_t *n_part)
     return true;
 }
 
+/* Appends a word in lower case, after a space. */
 static myth_status put_word(myth_mem *mem, buffer *b, const char *w, size_t n, myth_error *err)
 {
     myth_status st = reserve(mem, b, n + 2, err);
@@ -124,7 +125,7 @@ static myth_status put_word(myth_mem *mem, buffer *b, const char *w, size_t n, m
     return MYTH_OK;
 }
 
-/* Every word, and its parts when it has several. */
+/* Appends every word of a text, each followed by its parts if it has several. */
 static myth_status put_words(myth_mem *mem, buffer *b, const char *text, size_t n, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -152,7 +153,7 @@ static myth_status db_failed(const myth_plain *p, myth_error *err)
     return myth_fail(err, MYTH_EIO, "plain: %.160s", sqlite3_errmsg(p->db));
 }
 
-/* Names that a line defines go to `names`. */
+/* Appends the name that a line defines, if any, to `names`. */
 static myth_status put_names(myth_plain *p, const char *line, size_t n, myth_error *err)
 {
     int rc = pcre2_match(p->name, (PCRE2_SPTR)line, n, 0, PCRE2_ANCHORED, p->match, NULL);
@@ -163,6 +164,7 @@ static myth_status put_names(myth_plain *p, const char *line, size_t n, myth_err
     return MYTH_OK;
 }
 
+/* Adds a chunk of the file that is read, which is the last of the n_file. */
 static myth_status put_row(myth_plain *p, const char *text, size_t n, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -203,7 +205,8 @@ static bool is_definition(const char *line)
     return line[0] == '@' || begins(line, "def") || begins(line, "class");
 }
 
-/* The text ends with a NUL. */
+/* Cuts a text, which ends with a NUL, into chunks. A Python chunk also ends before a definition that is not indented,
+ * but not between a decorator and what it decorates. */
 static myth_status cut_pieces(myth_plain *p, const char *text, size_t n, bool is_python, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -248,7 +251,7 @@ static myth_status put_file(myth_plain *p, const char *path, myth_error *err)
     return MYTH_OK;
 }
 
-/* Lists the files below `dir`, which is closed; path is that of the folder, "" for the root. */
+/* Lists the files below the folder `dir` and closes that descriptor. path: the folder's, "" for the root. */
 static myth_status list(myth_plain *p, int dir, const char *path, int depth, myth_error *err)
 {
     char at[PATH_BYTES];
@@ -312,7 +315,7 @@ static myth_status fill(myth_plain *p, const char *dir, myth_error *err)
     if (p->n_file)
         qsort(p->file, p->n_file, sizeof(*p->file), by_path);
     uint32_t n_file = p->n_file;
-    for (p->n_file = 1; p->n_file <= n_file; p->n_file++) { /* rows belong to the file at n_file - 1 */
+    for (p->n_file = 1; p->n_file <= n_file; p->n_file++) { /* put_row gives a row to the file at n_file - 1 */
         const char *path = p->file[p->n_file - 1].path;
         p->path_words.n = 0;
         st = read_text(p, root, path, err);
@@ -411,7 +414,8 @@ static bool is_stop_word(const char *w, size_t n)
     return strstr(list, key) != NULL;
 }
 
-/* "a" OR "b" OR ...: each word of the query once. Nothing when no word is left. */
+/* Writes the FTS5 query `"a" OR "b" OR ...` with each word of the query once, without stop words and single letters.
+ * Empty when no word is left. */
 static myth_status make_match(myth_plain *p, const char *query, buffer *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -433,6 +437,7 @@ fail:
     return st;
 }
 
+/* Inserts a score among the best of a file. */
 static void keep_best(file_row *f, double score)
 {
     for (int i = 0; i < FILE_CHUNKS; i++)
@@ -443,7 +448,7 @@ static void keep_best(file_row *f, double score)
         }
 }
 
-/* A folder or a name that says test. */
+/* Whether a folder of the path or the file's name says that it is a test. */
 static bool is_test(const char *path)
 {
     const char *name = path, *slash;
