@@ -1,5 +1,5 @@
-/* The run log from outside: a run leaves a record of what it showed and said; the record makes the run again to the
- * byte; it answers why; and no trouble with the log is trouble for the run. */
+/* test_runlog.c - the run log as its users meet it: a run leaves a record of the code that it showed and of the
+ * answers; a replay repeats the run byte for byte; `log why` explains it; a log that fails never makes a run fail. */
 #include "runlog_case.h"
 #include "tests/frontend/inspect/secrets/fake_secrets.h"
 
@@ -52,7 +52,7 @@ static void test_record(void **state)
     assert_true(json_is_true(json_object_get(piece, "subject")));
     assert_int_equal(json_integer_value(json_object_get(piece, "shown_lines")), 11);
 
-    /* The prompt and its count are those of mythos prompt. */
+    /* The recorded prompt is the one that `mythos prompt` prints. */
     json_t *prompt = json_of("cd $D; $M prompt a.c " TINY "--json", 0);
     expect_text(x, "prompt", text_of(prompt, "text"));
     assert_int_equal(json_integer_value(json_object_get(x, "prompt_tokens")),
@@ -62,7 +62,7 @@ static void test_record(void **state)
     json_t *answer = json_loads(text_of(x, "answer"), 0, NULL);
     assert_non_null(json_object_get(answer, "findings"));
     json_decref(answer);
-    assert_null(json_object_get(x, "ids")); /* text is enough to look at */
+    assert_null(json_object_get(x, "ids")); /* show prints the prompt's text and not its ids */
     json_decref(parsed);
     json_decref(j);
 
@@ -117,7 +117,7 @@ static void test_flags(void **state)
 
 /* ---- replay ---- */
 
-/* Makes a run of `line` and replays it; both have to come to the same. */
+/* Runs `line` with a log and replays it; the replay must give the same result. */
 static void check_replay(const char *line)
 {
     char whole[1024];
@@ -137,7 +137,8 @@ static void check_replay(const char *line)
     free(first);
 }
 
-/* 20 logged runs with the shipped model, several forms and options, a few by default. */
+/* Runs with the shipped model on several files, forms and options, which replays must repeat: 3 of the 20 by default,
+ * chosen by the seed. */
 static void test_replay(void **state)
 {
     (void)state;
@@ -170,8 +171,8 @@ static void test_replay(void **state)
     }
     put_file("a.c", source);
     check_replay("cd $D; MYTHOS_INSPECT_FILE_FORMAT=json MYTHOS_SEED=3 $M inspect-file a.c " TINY
-                 "--temp 1 -n 300"); /* relative, from the environment, another prompt */
-    check_replay("$M inspect-file $D/a.c " TINY "--max-prompt-tokens 10 --format json"); /* a refusal */
+                 "--temp 1 -n 300"); /* a relative path, and options from the environment */
+    check_replay("$M inspect-file $D/a.c " TINY "--max-prompt-tokens 10 --format json"); /* the prompt is too long */
     put_file("b -=;'.c", source);
     check_replay("cd $D; $M inspect-file \"b -=;'.c\" " TINY "-n 100 --format json");
     check_replay("cd $D; cp a.c ./-x.c; x() { $M inspect-file --format json " TINY "-n 40 \"$@\" -- -x.c; }; x");
@@ -179,7 +180,7 @@ static void test_replay(void **state)
                  "-n 100 --format json");
 }
 
-/* An environment that says something else now changes nothing. */
+/* A replay gives the same result when variables of the environment or the current folder differ from the run's. */
 static void test_replay_ignores_environment(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void test_replay_ignores_environment(void **state)
         0);
     assert_int_equal(run_quietly("cd /; $M log replay " LOG), 0);
     assert_int_equal(run_quietly("mkdir $D/tmp; TMPDIR=$D/tmp $M log replay " LOG "&& test -z \"$(ls -A $D/tmp)\""),
-                     0); /* nothing is left behind */
+                     0); /* the replay's own folder is removed */
 }
 
 static void expect_reason(const char *line, const char *reason)
@@ -222,7 +223,7 @@ static void test_cannot_be_replayed(void **state)
                                  "--format json --fail-level never"),
                      0);
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
-    assert_int_equal(run_quietly("touch $D/a.c $D/m.gguf; $M log replay " LOG), 0); /* a new time is no change */
+    assert_int_equal(run_quietly("touch $D/a.c $D/m.gguf; $M log replay " LOG), 0); /* only bytes count, not times */
     assert_int_equal(run_quietly("printf 'int x;\\n' >>$D/a.c"), 0);
     expect_reason("$M log replay " LOG "--json", "a.c has changed");
     assert_int_equal(run_quietly("rm $D/a.c"), 0);
@@ -230,7 +231,7 @@ static void test_cannot_be_replayed(void **state)
     put_file("a.c", source);
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
     assert_int_equal(run_quietly("printf X | dd of=$D/m.gguf bs=1 seek=$(($(wc -c <$D/m.gguf) - 5)) conv=notrunc"),
-                     0); /* a byte of a tensor */
+                     0); /* changes one byte, of a tensor */
     expect_reason("$M log replay " LOG "--json", "m.gguf has changed");
 
     assert_int_equal(run_quietly("$M inspect-file - " TINY LOG "-n 30 <$D/a.c"), 3);
@@ -258,7 +259,7 @@ static void test_cannot_be_replayed(void **state)
     expect_reason("$M log replay " LOG "--json", "folder");
 }
 
-/* A record that says something else than the run comes to: different, and where. */
+/* When the recorded report is not the replay's, the result is "different", and the first difference is shown. */
 static void test_difference(void **state)
 {
     (void)state;
@@ -403,10 +404,10 @@ static void test_searching_commands(void **state)
         unsetenv("XDG_CACHE_HOME");
 }
 
-/* ---- no trouble ---- */
+/* ---- a log that cannot be written ---- */
 
-/* The same bytes and the same exit code with the log in trouble as without one; the trouble is said once, unless
- * --quiet. */
+/* A run whose log cannot be written prints the same bytes and has the same exit code as one without a log; one note
+ * says that it is not logged. */
 static void check_unmoved(const char *how)
 {
     char line[512];
@@ -450,7 +451,7 @@ static void test_log_in_trouble(void **state)
     assert_non_null(strstr(r.err, "this run is not logged"));
 }
 
-/* The disk is full: at whichever byte, the run goes on. */
+/* A run goes on and prints its whole report, wherever in the log the disk is full. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -460,7 +461,7 @@ static void test_full_disk(void **state)
     int code = run_quietly("$M inspect-file $D/a.c " TINY "-n 120 --format json --no-log >$D/plain");
     char *plain = get_file("plain", &n_plain);
     for (int blocks = 0; blocks < 300;
-         blocks += check_is_full() ? 7 : 100) { /* of 512 bytes; standard output is a pipe */
+         blocks += check_is_full() ? 7 : 100) { /* blocks of 512 bytes; a pipe is not limited by them */
         new_log();
         snprintf(line, sizeof(line),
                  "(trap '' XFSZ; ulimit -f %d; $M inspect-file $D/a.c " TINY LOG
@@ -476,7 +477,7 @@ static void test_full_disk(void **state)
     free(plain);
 }
 
-/* Several runs at once into one log: all are there, and each can be shown. */
+/* When several runs write into one log at once, all are in it afterwards, and each can be shown. */
 static void test_runs_at_once(void **state)
 {
     (void)state;
@@ -501,7 +502,7 @@ static void test_runs_at_once(void **state)
     json_decref(list);
 }
 
-/* A run that is killed leaves what it had done so far, and the log whole. */
+/* A run that is killed leaves a record of what it had done so far, and the log can still be read and written. */
 static void test_killed(void **state)
 {
     (void)state;
@@ -564,7 +565,7 @@ static void test_why(void **state)
     assert_non_null(strstr(r.err, "has no finding 99"));
     assert_int_equal(run_quietly("$M log why " LOG), 0);
     assert_non_null(strstr(r.out, "7. "));
-    assert_int_equal(run_quietly("$M log why a.c:3 " LOG), 0); /* of the last run */
+    assert_int_equal(run_quietly("$M log why a.c:3 " LOG), 0); /* without a number, the last run is meant */
 
     assert_int_equal(run_quietly("cd $D; $M inspect-file a.c " TINY LOG "-n 20 --fail-level never"), 3);
     expect_answer("", "truncated", "yes");

@@ -1,5 +1,5 @@
-/* The file of the run log: what is put comes back, bounds hold, writers share it, and a file that is damaged or not
- * ours is said, not used. */
+/* test_runlog_file.c - the file of the run log: what was written is read back, the bounds hold, several processes can
+ * write at once, and a file that is damaged or no run log is refused with a message. */
 #include "frontend/inspect/log/runlog_file.h"
 #include "tests/support/files.h"
 
@@ -37,7 +37,7 @@ static myth_runlog_file *open_log(const char *name, const myth_runlog_file_opts 
     return f;
 }
 
-/* One run with a record and a text of n bytes that hardly compress. */
+/* Adds a run with a record and a text of n random bytes, which hardly get smaller by compression. */
 static int64_t put_run(myth_runlog_file *f, size_t n, uint64_t seed)
 {
     int64_t run = 0;
@@ -132,7 +132,8 @@ static void test_texts_have_a_limit(void **state)
     myth_runlog_file_close(f);
 }
 
-/* Never more runs nor bytes than the bounds, the newest always there, and the file does not grow past them by much. */
+/* The log never has more runs or bytes than its bounds, except one run that alone is larger. The newest run is always
+ * kept, and the file does not grow much beyond the bound. */
 static void test_bounds(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void test_bounds(void **state)
     myth_runlog_file_close(f);
     f = open_log("bytes.db", &(myth_runlog_file_opts){.max_runs = 1000, .max_bytes = 200000});
     for (uint64_t i = 0; i < 60; i++) {
-        int64_t run = put_run(f, i == 30 ? 300000 : 9000 + 100 * i, i); /* one alone is past the bound */
+        int64_t run = put_run(f, i == 30 ? 300000 : 9000 + 100 * i, i); /* run 30 alone is larger than the bound */
         counts c = count(f);
         assert_int_equal(c.last, run);
         assert_true(c.bytes <= 200000 || c.n == 1);
@@ -159,7 +160,7 @@ static void test_bounds(void **state)
     assert_true(info.st_size < 800000);
 }
 
-/* Writers of one file at once: every run of every one is there, whole. */
+/* When several processes write into one file at once, every run of each is in it afterwards and is whole. */
 static void test_many_writers(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static unsigned char *slurp(const char *name, size_t *n)
     return p;
 }
 
-/* What the log says of run 1: its record and its text, or a status. */
+/* Reads the record and the report of run 1, or returns why they cannot be read. */
 static myth_status read_all(const char *name, char **record, char **text, size_t *n_text)
 {
     myth_runlog_file *f = NULL;
@@ -239,7 +240,8 @@ static myth_status read_all(const char *name, char **record, char **text, size_t
     return st;
 }
 
-/* A flipped byte anywhere is said or changes nothing of what is read; a file that ends early likewise. */
+/* A file with a changed byte, or one that ends early, either gives an error or reads as before: what is read is never
+ * wrong. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -273,7 +275,7 @@ static void test_damage(void **state)
         myth_free(mem, text);
         image[at] ^= bit;
     }
-    assert_true(n_said > (size_t)n_flip / 4); /* most of the file is the text */
+    assert_true(n_said > (size_t)n_flip / 4); /* run 1's text is most of the file, so many of the bytes are in it */
     for (int i = 0; i < 20; i++) {
         files_put("bad.db", image, check_below(&seed, (uint32_t)n));
         myth_status st = read_all("bad.db", &record, &text, &n_text);
@@ -286,7 +288,8 @@ static void test_damage(void **state)
     free(image);
 }
 
-/* Another program's database, another version, no database: left as it is, with a message. */
+/* A file that is no run log (another program's database, another version, not a database) is refused with a message and
+ * not changed. */
 static void test_not_ours(void **state)
 {
     (void)state;
@@ -332,7 +335,7 @@ static void test_not_ours(void **state)
     assert_null(f);
 }
 
-/* The disk is full from some byte on: an error each time, and what was there before is there after. */
+/* On a disk that is full from some byte on, writing fails with an error, and the runs that were in the file stay. */
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -381,7 +384,8 @@ static void test_full_disk(void **state)
     }
 }
 
-/* A folder nobody may write in is good enough to read from. Root may write anywhere, so it becomes nobody for this. */
+/* A log can be read in a folder where nobody may write. Root may write everywhere, so the child process becomes another
+ * user. */
 static void test_read_only_folder(void **state)
 {
     (void)state;
@@ -426,7 +430,7 @@ static void test_read_only_folder(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Every allocation fails once: an error or a whole result, nothing lost from the ledger. */
+/* Whichever allocation fails, there is an error or a whole result, and nothing is left in the ledger. */
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -473,7 +477,8 @@ static void test_place(void **state)
     assert_string_equal(path, "x.db");
 }
 
-/* Hashes: of the bytes, remembered by size, time and inode; of a long file by pieces all over it. */
+/* A file's hash is remembered by its size, time and inode, and changes with the bytes when it is read anew. That of a
+ * long file changes with its first and last byte and with the last of its first MiB. */
 static void test_hashes(void **state)
 {
     (void)state;
@@ -488,16 +493,16 @@ static void test_hashes(void **state)
     assert_int_equal(myth_runlog_hash_file(&a, files_path("h"), f, &err), MYTH_OK);
     assert_int_equal(strncmp(a.hash, "xxh3:", 5), 0);
     assert_int_equal(strlen(a.hash), 37);
-    FILE *h = fopen(files_path("h"), "r+"); /* other bytes, the same size, time and inode */
+    FILE *h = fopen(files_path("h"), "r+"); /* gets other bytes, but keeps its size, time and inode */
     fputs("two", h);
     fclose(h);
     assert_int_equal(utimensat(AT_FDCWD, files_path("h"), old, 0), 0);
     assert_int_equal(myth_runlog_hash_file(&b, files_path("h"), f, &err), MYTH_OK);
     assert_string_equal(a.hash, b.hash);
     assert_int_equal(myth_runlog_hash_file(&b, files_path("h"), NULL, &err),
-                     MYTH_OK); /* who looks is not told what was */
+                     MYTH_OK); /* without a log nothing is remembered */
     assert_string_not_equal(a.hash, b.hash);
-    files_text("h", "six"); /* its time is now: not remembered */
+    files_text("h", "six"); /* changed just now, so its hash is neither found nor remembered */
     assert_int_equal(myth_runlog_hash_file(&a, files_path("h"), f, &err), MYTH_OK);
     assert_string_not_equal(a.hash, b.hash);
     assert_int_equal(myth_runlog_hash_file(&a, files_path("not there"), f, &err), MYTH_ENOTFOUND);
@@ -533,7 +538,8 @@ static void expect(const char *what, myth_status st)
         fail_msg("%s: status %d: %s", what, (int)st, err.msg);
 }
 
-/* Everything that reads or writes a log: an answer, or what is wrong with the file. True: nothing was wrong. */
+/* Calls everything that reads or writes a log. Each call must succeed or say what is wrong with the file. Returns
+ * whether nothing was wrong. */
 static bool use_log(const char *what)
 {
     myth_runlog_file *f = NULL;
@@ -558,7 +564,7 @@ static bool use_log(const char *what)
             myth_free(mem, text);
             is_whole = is_whole && st == MYTH_OK;
         }
-        if (!is_read_only) { /* the oldest are dropped by their sizes */
+        if (!is_read_only) { /* save adds up the planted sizes, to delete the oldest runs */
             expect(what, myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", &err));
             expect(what, myth_runlog_file_put(f, run, "report", "x", 1, &err));
             expect(what, myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err));
@@ -574,7 +580,7 @@ static void planted(const void *data, size_t n, const char *sql)
     files_clear("planted");
     files_put("planted/runs.db", data, n);
     assert_int_equal(sqlite3_open(files_path("planted/runs.db"), &db), SQLITE_OK);
-    sqlite3_exec(db, sql, NULL, NULL, NULL); /* what a column cannot hold is left out */
+    sqlite3_exec(db, sql, NULL, NULL, NULL); /* may fail: some columns refuse some values */
     sqlite3_close(db);
 }
 

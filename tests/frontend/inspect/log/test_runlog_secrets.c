@@ -1,5 +1,5 @@
-/* What the run log may not hold: secrets in what it prints, in its bytes and in its prompts; and records nested so deep
- * that no run wrote them. */
+/* test_runlog_secrets.c - secrets of the inspected file are nowhere in the run log: not in what `log` prints, not in
+ * the bytes of the file, not in the compressed prompts. A record nested deeper than any run writes is refused. */
 #define _GNU_SOURCE /* memmem */
 #include "runlog_case.h"
 #include "frontend/inspect/log/runlog_file.h"
@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-/* Neither what the log prints nor a byte of what it holds has one of the secrets. */
+/* Fails when one of the secrets is in this file of the test's folder. */
 static void check_absent(const char *name, char secret[][FAKE_MAX], const size_t *len)
 {
     size_t n;
@@ -44,7 +44,7 @@ static void test_secrets(void **state)
         assert_true(got == 0 || got == 3);
         for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
             if (strncmp(command[i], "replay", 6) == 0 && !check_is_case((uint32_t)(i + k), 4))
-                continue; /* the whole inspection once more */
+                continue; /* a replay takes as long as the run, so only some are made */
             snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
             got = run_quietly(line);
             if (got != 0) {
@@ -58,11 +58,11 @@ static void test_secrets(void **state)
             free(said);
         }
     }
-    assert_true(n_placeholder >= 4); /* prompts and evidence were there, named */
+    assert_true(n_placeholder >= 4); /* the secrets' places were printed, with placeholders for them */
     assert_int_equal(run_quietly("cat $D/runs.db* >$D/whole"), 0);
     check_absent("whole", secret, len);
 
-    /* And what is compressed in it. */
+    /* The prompts are compressed in the file, so the search of its bytes cannot find a secret in them. */
     json_t *j = json_of("$M log show last " LOG "--json", 0);
     const json_t *x;
     size_t i;
@@ -82,13 +82,13 @@ static void test_secrets(void **state)
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM texts WHERE name LIKE 'ids/%'", -1, &q, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(q, 0), 0); /* ids would be the secrets once more */
+    assert_int_equal(sqlite3_column_int(q, 0), 0); /* a prompt's ids would spell its secrets */
     sqlite3_finalize(q);
     sqlite3_close(db);
 }
 
-/* A file whose constant holds its own name: the path is a path in every form and in the record, and the constant is
- * hidden all the same. */
+/* When a secret of a file contains the file's own name, the path is still shown in every form and in the record, while
+ * the secret is hidden. */
 static void test_path_in_a_constant(void **state)
 {
     static const char value[] = "vault-store99.py-x7Kq2Lm9Tz4";
@@ -128,8 +128,8 @@ static void test_path_in_a_constant(void **state)
     assert_int_equal(run_quietly("cd $D; $M log replay " LOG), 0);
 }
 
-/* A record that is nested as no run nests it, in a log whose hashes are right: refused, and nothing is written past a
- * bound. */
+/* A record that is nested far deeper than any run writes, with a hash that is right, is refused by every command that
+ * reads it. */
 static void test_deep_record(void **state)
 {
     enum { DEPTH = 1000 };
