@@ -1,5 +1,6 @@
-/* test_patch.c - fixes as patches: what is taken for code and where it goes, what is refused and why; git applies what
- * is written, and every form of a report leads to the same file. Needs git, and grammars. */
+/* test_patch.c - patches from the fixes of a report: which text is taken for code, which lines it replaces, and why a
+ * fix is refused. git must apply every patch, and every form of the report must lead to the same file. Needs git and
+ * grammars. */
 #include "report_bed.h"
 #include "tests/support/files.h"
 
@@ -13,7 +14,7 @@ static bed b;
 static char root[4096], schema[4096];
 static const char *worker;
 
-/* A shell line in the test's repository; its exit status. */
+/* Runs a shell line in the test's repository and returns its exit status. */
 static int shell(const char *line)
 {
     char whole[6000];
@@ -70,7 +71,7 @@ static void start(const char *path, const char *code, size_t n)
     bed_open(&b, path, code, n);
 }
 
-/* A finding whose evidence is `piece` of line `line`, NULL = the whole. */
+/* Adds a finding whose evidence is `piece` in line `line`, or the whole line when piece is NULL. */
 static void add(uint32_t first, uint32_t last, uint32_t line, const char *piece, const char *fix)
 {
     myth_finding *f = bed_add(&b, "missing-bounds-check", first, last, line);
@@ -97,7 +98,7 @@ static myth_patches *make(void)
 
 /* ---- the forms ---- */
 
-/* Lines first .. last of text replaced, the end of the last one kept. */
+/* Returns the text with lines first .. last replaced, without the line end of the last one. */
 static char *replaced(const char *text, size_t n, uint32_t first, uint32_t last, const char *put)
 {
     const char *from = text, *to, *end = text + n;
@@ -124,7 +125,8 @@ static void same(const char *what, const char *got, const char *want)
     assert_string_equal(got, want);
 }
 
-/* Of the one finding: rdjsonl, sarif and json all lead to the wanted text, and the text form shows its lines. */
+/* Applies the one finding's patch as rdjsonl, sarif and json describe it; each must give the wanted file. The text and
+ * HTML forms must show a patch. */
 static void check_forms(const char *path, const char *want)
 {
     size_t n;
@@ -189,19 +191,19 @@ static void check_forms(const char *path, const char *want)
     free(text);
 }
 
-/* ---- what becomes one ---- */
+/* ---- which fixes become patches ---- */
 
 typedef struct {
     const char *path, *code;
     uint32_t first, last, line;
     const char *piece, *fix;
-    const char *want; /* the file after; NULL: no patch */
+    const char *want; /* the file with the patch; NULL: there must be no patch */
     myth_patch_result result;
 } a_case;
 
 #define C_HEAD "void f(char *dst, const char *src, unsigned long n)\n{\n"
 static const a_case cases[] = {
-    /* the line, from the whole text, from between backticks, from a fence; a piece of it */
+    /* the new code is for a line or a piece of it: as the whole text, between backticks, in a fence */
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n);",
      C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy(dst, src, n);` instead of `strcpy`.",
@@ -221,6 +223,7 @@ static const a_case cases[] = {
      "```\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\n```",
      "int x;\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\nint y;\n",
      MYTH_PATCH_MADE},
+    /* a path with a space, line ends \r\n, a last line without an end, a character beyond ASCII before the place */
     {"d/e f.py", "import json\n\n\ndef load(value):\n    return eval(value)\n", 5, 5, 5, "eval(value)",
      "`json.loads(value)`", "import json\n\n\ndef load(value):\n    return json.loads(value)\n", MYTH_PATCH_MADE},
     {"w.c", "int g(int a)\r\n{\r\n\treturn 8 / a;\r\n}\r\n", 3, 3, 3, NULL,
@@ -230,10 +233,10 @@ static const a_case cases[] = {
      "int g(int a) { return a ? 8 / a : 0; }", MYTH_PATCH_MADE},
     {"u.py", "s = 'na\xc3\xafve'; t = load(s)\n", 1, 1, 1, "load(s)", "`json.load(s)`",
      "s = 'na\xc3\xafve'; t = json.load(s)\n", MYTH_PATCH_MADE},
-    /* an error that was there before stays one */
+    /* a file with a syntax error may keep it */
     {"e.c", "int h( {\n\n" C_HEAD "\tstrcpy(dst, src);\n}\n", 5, 5, 5, NULL, "strncpy(dst, src, n);",
      "int h( {\n\n" C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
-    /* words */
+    /* prose */
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Check the length of src before it is copied to dst.",
      NULL, MYTH_PATCH_NO_CODE},
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy` or `strlcpy`.", NULL, MYTH_PATCH_NO_CODE},
@@ -244,14 +247,14 @@ static const a_case cases[] = {
     {"a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return eval(value)", NULL,
      MYTH_PATCH_NO_CODE},
     {"a.sh", "rm -rf $dir/$name\n", 1, 1, 1, NULL, "quote the name and the dir", NULL, MYTH_PATCH_NO_CODE},
-    /* what would not parse: an error, a part that is missing, a definition that goes */
+    /* the file would parse worse: a new error, a missing part, a definition fewer */
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n;", NULL, MYTH_PATCH_BREAKS},
     {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "`strncpy(dst, src, n)`", NULL, MYTH_PATCH_BREAKS},
     {"a.py", "def run(value):\n    if value:\n        return eval(value)\n", 2, 3, 3, NULL,
      "```\nif value is:\n    return eval(value)\n```", NULL, MYTH_PATCH_BREAKS},
     {"a.c", "int one(int a)\n{\n\treturn a;\n}\n\nint two(int a)\n{\n\treturn a / 0;\n}\n", 1, 9, 8, NULL,
      "```\nint one(int a)\n{\n\treturn a / 2;\n}\n```", NULL, MYTH_PATCH_BREAKS},
-    /* what is not shown, what is secret, what has no grammar */
+    /* signs that reports do not show, secrets, a language without a grammar */
     {"a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return load(value) # \xe2\x80\xae", NULL,
      MYTH_PATCH_NOT_PLAIN},
     {"a.py", "key = \"AKIAIOSFODNN7EXAMPLA\"\nvalue = eval(key)\n", 2, 2, 2, NULL, "value = load(key)", NULL,
@@ -321,8 +324,8 @@ static void test_all_apply_together(void **unused)
     start("a.c", three, sizeof(three) - 1);
     add(3, 3, 3, NULL, "return a ? 8 / a : 0;");
     add(8, 8, 8, NULL, "return a ? 9 / a : 0;");
-    add(3, 3, 3, NULL, "return a ? 8 / a : 0;");      /* the same again: there already */
-    add(3, 3, 3, NULL, "return a != 0 ? 8 / a : 1;"); /* at odds with the first        */
+    add(3, 3, 3, NULL, "return a ? 8 / a : 0;");      /* the first patch again: merging it changes nothing */
+    add(3, 3, 3, NULL, "return a != 0 ? 8 / a : 1;"); /* conflicts with the first patch                    */
     bed_mark(&b, false, NULL);
     myth_patches *p = make();
     assert_int_equal(myth_patches_count(p, MYTH_PATCH_MADE), 3);
@@ -334,7 +337,8 @@ static void test_all_apply_together(void **unused)
     bed_close(&b);
 }
 
-/* The file went on since it was read: patches are made for it as it is, and those that no longer fit are none. */
+/* When the file has changed since the inspection, patches are made for the file as it is now. One whose lines have
+ * changed is a conflict. */
 static void test_file_that_went_on(void **unused)
 {
     static const char now[] =
@@ -379,7 +383,7 @@ static void test_answered_findings_have_none(void **unused)
 
 /* ---- at random ---- */
 
-/* Whatever a model writes for a fix: what comes out parses no worse and git applies it. */
+/* Whatever a model writes as a fix, git applies the patches, and the file then parses no worse than before. */
 static void test_random_fixes(void **unused)
 {
     static const char *const word[] = {"return", " a", " ? ", "8 / a",  " : ", "0", ";",     "(",      ")", "{",
