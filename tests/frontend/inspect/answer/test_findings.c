@@ -1,4 +1,5 @@
-/* The automaton of an answer: whatever walk it allows parses, cites what is there, and can finish from everywhere. */
+/* test_findings.c - the automaton that limits an answer to what is allowed: every text that it lets through parses and
+ * cites lines that exist, and from every state the answer can be finished. */
 #include "tests/frontend/inspect/hostile.h"
 
 #include "frontend/inspect/answer/verify.h"
@@ -42,7 +43,7 @@ static void bed_close(bed *b)
     assert_int_equal(myth_mem_close(b->mem), 0);
 }
 
-/* One or two hostile files in one to four blocks, limits small enough to be met. */
+/* Makes one or two hostile files in one to four blocks, with limits so small that random answers reach them. */
 static void bed_random(bed *b, uint64_t *rng)
 {
     static const char *const path[] = {"a.c", "a.cc", "dir/\"q\\.py", "\xff\n.js"};
@@ -73,7 +74,7 @@ typedef struct {
     uint64_t w[MYTH_AUTOMATON_STATE_MAX / 8];
 } state;
 
-/* Bytes that step accepts; the hint of `allowed` must say the same. */
+/* Lists the bytes that step accepts in a state and returns how many; `allowed` must name the same ones. */
 static uint32_t next_bytes(const bed *b, const state *s, uint8_t dst[256])
 {
     uint32_t bits[8], n = 0;
@@ -88,7 +89,8 @@ static uint32_t next_bytes(const bed *b, const state *s, uint8_t dst[256])
     return n;
 }
 
-/* A random walk, hasty after `patience` bytes; returns its length. Every state on the way can go on or may end. */
+/* Writes a random answer that the automaton allows and returns its length. After `patience` bytes it ends texts and
+ * lists where it can. Every state on the way must allow a byte or be an end. */
 static size_t random_walk(const bed *b, uint64_t *rng, char *text, size_t patience)
 {
     state s = {0};
@@ -119,8 +121,8 @@ static const char *json_text(const json_t *v, const char *key, size_t *len)
     return json_string_value(s);
 }
 
-/* What the contract says of an answer, asked of a JSON library and of the bytes of the files. Returns the number of
- * findings. */
+/* Checks an answer against the contract with a JSON library and the bytes of the files, without the code under test.
+ * Returns the number of findings. */
 static uint32_t check_answer(const bed *b, const char *text, size_t len)
 {
     static char room[TEXT_MAX];
@@ -145,7 +147,7 @@ static uint32_t check_answer(const bed *b, const char *text, size_t len)
         if (verdict != MYTH_CITES)
             fail_msg("finding %u %s\n%.*s", i, myth_verdict_text(verdict), (int)len, text);
         const myth_source *src = b->block[answer.finding[i].block].src;
-        char shown[4096]; /* the bytes cited show as the evidence says */
+        char shown[4096]; /* the cited bytes as they are shown, which must be the evidence */
         assert_int_equal(myth_spell_lossy(shown, sizeof(shown), src->bytes + c.off, c.len), n);
         assert_memory_equal(shown, evidence, n);
         assert_true(c.line >= answer.finding[i].first && c.line <= answer.finding[i].last);
@@ -179,7 +181,8 @@ static void test_walks_parse_and_cite(void **unused)
     assert_true(n_finding > n_walk / 4);
 }
 
-/* Cut anywhere, the answer is closed by code: it parses, its findings are the whole ones before the cut. */
+/* An answer that is cut anywhere and then closed by myth_answer_close parses, and has the findings that were whole
+ * before the cut. */
 static void test_close_anywhere(void **unused)
 {
     (void)unused;
@@ -203,8 +206,8 @@ static void test_close_anywhere(void **unused)
     }
 }
 
-/* Answers with bytes changed, lost or doubled: read says no or the verifier judges; nothing is touched that is not
- * there. */
+/* An answer with bytes changed or lost is refused, or its findings can be verified; no byte outside of it is touched,
+ * which the sanitizers notice. */
 static void test_mutated_answers(void **unused)
 {
     (void)unused;
@@ -242,7 +245,7 @@ static void test_mutated_answers(void **unused)
     assert_true(n_read > 0);
 }
 
-/* A second pass over given heads: the same citations and rules, nothing more, nothing less. */
+/* A second pass, which is given the heads of the first one's findings, has exactly their citations and rules. */
 static void test_second_pass(void **unused)
 {
     (void)unused;
@@ -275,7 +278,7 @@ static void test_second_pass(void **unused)
     assert_true(n_seen > 0);
 }
 
-/* From random states, the way that prefers to end things ends within bounds. */
+/* From any state, an answer that ends texts and lists as soon as it can is finished within FINISH_MAX bytes. */
 static void test_every_state_can_finish(void **unused)
 {
     (void)unused;
@@ -311,7 +314,7 @@ static void test_every_state_can_finish(void **unused)
     }
 }
 
-/* Equal cache keys step alike as far as the horizon says. */
+/* Two states with the same cache key allow the same bytes for as many steps as the horizon says. */
 static void test_keys(void **unused)
 {
     (void)unused;
@@ -359,7 +362,7 @@ static void test_keys(void **unused)
     assert_true(n_same > 0);
 }
 
-/* A key that forgets how long a text is must not forget that a whole character has no room in it. */
+/* Near the limit of a text, states must not share a key when a character of several bytes fits in one of them only. */
 static void test_keys_near_the_end_of_a_text(void **unused)
 {
     (void)unused;
@@ -431,13 +434,13 @@ static void test_goldens(void **unused)
 #define AFTER(rest) (snprintf(t, sizeof(t), "%s%s", start, rest), accepts(&b, t))
     assert_false(accepts(&b, "{\"findings\":[{\"file\":\"b"));
     assert_false(accepts(&b, "{\"findings\":[{\"file\":\"a.\""));
-    assert_true(AFTER("3,4],\"evidence\":\"return ")); /* a range may begin blank */
-    assert_false(AFTER("3,3]"));                       /* but not be blank whole  */
+    assert_true(AFTER("3,4],\"evidence\":\"return ")); /* a range may begin with a blank line */
+    assert_false(AFTER("3,3]"));                       /* but not have blank lines only       */
     assert_false(AFTER("6"));
     assert_false(AFTER("0"));
     assert_false(AFTER("4,3"));
     assert_true(AFTER("5,5],\"evidence\":\"}\""));       /* the whole trimmed line */
-    assert_false(AFTER("4,4],\"evidence\":\"return\"")); /* seven bytes of a line  */
+    assert_false(AFTER("4,4],\"evidence\":\"return\"")); /* fewer than eight bytes */
     assert_true(AFTER("4,4],\"evidence\":\"return s\""));
     assert_false(AFTER("4,4],\"evidence\":\"strlen(s) + 1; ")); /* past the trimmed end   */
     assert_false(AFTER("4,4],\"evidence\":\"int f"));           /* another line           */
@@ -445,7 +448,7 @@ static void test_goldens(void **unused)
     bed_close(&b);
 }
 
-/* The same place and rule is not offered twice, another rule is. */
+/* A second finding with the same place must have another rule. */
 static void test_no_repetition(void **unused)
 {
     (void)unused;
@@ -478,7 +481,8 @@ static void test_nothing_to_cite(void **unused)
     }
 }
 
-/* Spelling, both directions, of every byte alone. */
+/* Characters are spelled as JSON wants, and a byte that is not UTF-8 as U+FFFD. Without room the length is still
+ * counted. */
 static void test_spelling(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* The verifier alone: what holds, what does not, and which bytes a citation means. */
+/* test_verify.c - the verifier of citations: which evidence it accepts, which it refuses and why, and which bytes of
+ * the file an accepted one means. */
 #include "frontend/inspect/answer/verify.h"
 #include "tests/support/check.h"
 
@@ -42,18 +43,18 @@ static void test_verdicts(void **state)
     } row[] = {
         {1, 1, "int f(void)", MYTH_CITES},
         {1, 1, "t f(void)", MYTH_CITES},
-        {1, 1, "int f(v", MYTH_CITES_NO_EVIDENCE}, /* seven bytes */
-        {2, 2, "{", MYTH_CITES},                   /* the whole line */
+        {1, 1, "int f(v", MYTH_CITES_NO_EVIDENCE}, /* fewer than eight bytes  */
+        {2, 2, "{", MYTH_CITES},                   /* fewer, but a whole line */
         {1, 6, "}", MYTH_CITES},
         {1, 1, "{", MYTH_CITES_NO_EVIDENCE},
         {3, 3, "return g(\"\xef\xbf\xbd\xef\xbf\xbd\");", MYTH_CITES},
         {3, 3, "return g(\"\xef\xbf\xbd\");", MYTH_CITES_NO_EVIDENCE},
-        {3, 3, "return g(\"\xff\xfe\");", MYTH_CITES_NO_EVIDENCE}, /* evidence is text */
-        {3, 3, "\treturn g(", MYTH_CITES_NO_EVIDENCE},             /* outside the trimmed line */
+        {3, 3, "return g(\"\xff\xfe\");", MYTH_CITES_NO_EVIDENCE}, /* bytes that are shown as U+FFFD  */
+        {3, 3, "\treturn g(", MYTH_CITES_NO_EVIDENCE},             /* begins before the trimmed line */
         {3, 4, "\");  \n", MYTH_CITES_NO_EVIDENCE},
         {1, 2, "int f(void)\n{", MYTH_CITES_NO_EVIDENCE},
         {5, 5, "\xc3\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES},
-        {5, 5, "\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES_NO_EVIDENCE}, /* half a character */
+        {5, 5, "\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES_NO_EVIDENCE}, /* begins inside a character */
         {5, 5, "", MYTH_CITES_NO_EVIDENCE},
         {4, 4, "  ", MYTH_CITES_NO_LINES},
         {0, 1, "int f(void)", MYTH_CITES_NO_LINES},

@@ -1,4 +1,5 @@
-/* What a request finds beside a file, and what it never reads. */
+/* test_nearby.c - which definitions and lines a model's request finds in the files near the inspected one, and which
+ * files are never read for it. */
 #include "frontend/inspect/prompt/nearby.h"
 #include "retrieval/retrieval.h"
 #include "tests/support/files.h"
@@ -36,7 +37,7 @@ typedef struct {
     char near[160];
 } bed;
 
-/* In the folder in/, with its src/a.c as the subject. */
+/* Begins with one subject, a file of this path with the text of src/a.c; the current folder is in/. */
 static void bed_open(bed *b, const char *path, const char *worker)
 {
     *b = (bed){0};
@@ -99,9 +100,9 @@ static void test_found(void **unused)
             assert_true(last_piece(&b)->first == row[i].first && last_piece(&b)->last == row[i].last);
         bed_close(&b);
     }
-    bed b; /* the file itself, by another name: the same source */
+    bed b; /* a request for the subject's own file by another name adds no second source */
     bed_open(&b, "src/a.c", worker);
-    assert_true(ask(&b, "./src/../src/a.c::f") == 0); /* ".." is refused before anything is looked at */
+    assert_true(ask(&b, "./src/../src/a.c::f") == 0); /* a path with ".." is refused */
     assert_int_equal(ask(&b, "./src/a.c::f"), 1);
     assert_int_equal(myth_material_n_source(b.m), 1);
     bed_close(&b);
@@ -130,7 +131,7 @@ static void test_never_read(void **unused)
     assert_int_equal(myth_material_n_piece(b.m), 1);
     bed_close(&b);
 
-    char away[PATH_MAX]; /* a file elsewhere: its own folder, not the current one */
+    char away[PATH_MAX]; /* for a file outside the current folder, only its own folder is read */
     snprintf(away, sizeof(away), "%s", files_path("in/lib/shop.py"));
     assert_int_equal(chdir(files_path("in/src")), 0);
     bed_open(&b, away, NULL);

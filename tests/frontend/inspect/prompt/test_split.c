@@ -1,4 +1,4 @@
-/* Where a long file is cut. */
+/* test_split.c - a long file is cut between definitions or blocks where possible, and its parts always cover it. */
 #include "tests/frontend/inspect/hostile.h"
 
 #include "frontend/inspect/prompt/split.h"
@@ -60,7 +60,7 @@ static void test_cuts_between_functions(void **unused)
     (void)unused;
     open_source(c_file, sizeof(c_file) - 1);
     assert_int_equal(cut(1, 13, sizeof(c_file)), 13);
-    for (uint32_t last = 9; last < 13; last++) /* wherever it must end inside g, it ends before it */
+    for (uint32_t last = 9; last < 13; last++) /* when there is no room for all of g, the part ends before g */
         assert_int_equal(cut(1, 1, src.line[last - 1].off + src.line[last - 1].len), 9);
     assert_int_equal(cut(10, 5, sizeof(c_file)), 13);
     close_source();
@@ -97,7 +97,8 @@ static void test_line_that_does_not_fit(void **unused)
     close_source();
 }
 
-/* Any file, any limit: the parts follow each other, fit, and end at the last line. */
+/* For any file and limit, each part begins after the one before it, none is too long, and the last one ends at the last
+ * line. */
 static void test_parts_cover_the_file(void **unused)
 {
     (void)unused;
@@ -111,7 +112,7 @@ static void test_parts_cover_the_file(void **unused)
             bool does = false;
             myth_status st =
                 myth_split_next(&last, &src, first, src.n_line, 1 + check_below(&rng, 50), NULL, fits, &f, NULL);
-            if (st == MYTH_ELIMIT) { /* a line longer than the limit: nothing smaller is left */
+            if (st == MYTH_ELIMIT) { /* a line longer than the limit cannot be cut */
                 assert_true(src.line[first - 1].len > f.max_bytes);
                 break;
             }
@@ -126,7 +127,8 @@ static void test_parts_cover_the_file(void **unused)
     assert_true(n_part > n_file);
 }
 
-/* A parser's borders: between definitions, whatever the text looks like; none where no grammar is. */
+/* With a grammar the borders are between definitions, even where brackets in a comment mislead; without one there are
+ * none. */
 static void test_borders_of_a_parser(void **unused)
 {
     static const char text[] = "int f(int n)\n"   /*  1 */

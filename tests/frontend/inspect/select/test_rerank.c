@@ -1,4 +1,5 @@
-/* test_rerank.c - scores of candidates are the logits of their whole prompts: alone, together, in batches. */
+/* test_rerank.c - the score of a candidate is what the logits of its whole prompt give, whether it is scored alone,
+ * with others or in batches. */
 #include "tests/support/rig.h"
 
 #include "frontend/inspect/select/rerank.h"
@@ -12,7 +13,8 @@ static const char question[] = "where is the session of a user created? <end_of_
 static char text[N][2400];
 static myth_candidate candidate[N];
 
-/* Short and long ones, one without a line, one whose only line is too long, one that closes its block. */
+/* Makes short and long candidates, an empty one, one with a single line that is too long, and one whose text tries to
+ * close its block and to give orders. */
 static void fill(void)
 {
     uint64_t rng = check_seed();
@@ -62,7 +64,7 @@ static void judge(rig *r, const myth_candidate *c, uint32_t n, const myth_rerank
 
 /* ---- against a forward of the whole prompt ---- */
 
-/* The prompt, written down a second time. */
+/* Builds the prompt independently of the code under test, computes it as a whole, and returns the candidate's score. */
 static float by_hand(rig *r, const myth_candidate *c, bool is_scale, uint32_t n_tok)
 {
     static const char *const system[2] = {

@@ -1,5 +1,5 @@
-/* test_since.c - lines that changed since a revision: the lines that git's own diff names, for edits at random, on each
- * side; renames, new files, line ends, folders. Needs git. */
+/* test_since.c - the lines that changed since a revision are those that git's own diff names, for random edits in the
+ * working tree, the index and a commit; also with renames, new files, line ends and folders. Needs git. */
 #include "frontend/inspect/select/since.h"
 #include "tests/support/files.h"
 
@@ -22,7 +22,7 @@ static int end(void **state)
     return chdir(home) == 0 && myth_mem_close(mem) == 0 ? 0 : -1;
 }
 
-/* A shell line in the test's repository; git without anybody's settings. */
+/* Runs a shell line in the test's repository. git reads no settings of the user or the machine. */
 static void shell(const char *line)
 {
     char whole[4096];
@@ -80,7 +80,8 @@ static void edit(text *t, uint64_t *seed)
     }
 }
 
-/* What git says: changed[i] line i + 1 is, gap[i] something went away in front of line i + 1 and nothing came. */
+/* Reads git's diff: changed[i] = line i + 1 is changed or new; gap[i] = lines were removed directly before line i + 1
+ * and none took their place. */
 static void read_git(bool changed[LINES_MAX + 1], bool gap[LINES_MAX + 1])
 {
     char line[256];
@@ -186,7 +187,8 @@ static void test_lines_are_those_of_git(void **unused)
 
 /* ---- cases ---- */
 
-/* Changed lines of a file, as "2 5"; by path from the current folder, or below root. */
+/* Returns the numbers of a file's changed lines, such as "2 5". The path is below root, or below the current folder
+ * when root is NULL. */
 static const char *changed_lines(const char *root, const char *path, const char *rev)
 {
     static char list[1024];
@@ -226,7 +228,7 @@ static void test_files(void **unused)
     snprintf(below, sizeof(below), "%s/d", root);
     assert_int_equal(chdir(root), 0);
     assert_string_equal(changed_lines(NULL, "d/e/n.txt", "HEAD"), "");
-    assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), ""); /* CR LF here, LF in the commit */
+    assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), ""); /* has CR LF here and LF in the commit */
     assert_string_equal(changed_lines(NULL, "bin", "HEAD"), "");
     shell("sed -i 's/^3$/three/' d/e/n.txt && sed -i 's/b/B/' w.txt && printf 'bin\\0x' >bin && seq 1 3 >new.txt && "
           "seq 1 2 >ignored.o && echo '*.o' >.gitignore && "
@@ -234,10 +236,10 @@ static void test_files(void **unused)
     assert_string_equal(changed_lines(NULL, "d/e/n.txt", "HEAD"), "3");
     assert_string_equal(changed_lines(root, "d/e/n.txt", "HEAD"), "3");
     assert_string_equal(changed_lines(below, "e/n.txt", "HEAD"), "3");
-    assert_string_equal(changed_lines(NULL, "link", "HEAD"), "3"); /* the file that it leads to */
+    assert_string_equal(changed_lines(NULL, "link", "HEAD"), "3"); /* a link: the lines of the file that it leads to */
     assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), "2");
     assert_string_equal(changed_lines(NULL, "bin", "HEAD"), "1");
-    assert_string_equal(changed_lines(NULL, "new.txt", "HEAD"), "1 2 3"); /* not tracked: new all the same */
+    assert_string_equal(changed_lines(NULL, "new.txt", "HEAD"), "1 2 3"); /* a file that git does not track is new */
     assert_string_equal(changed_lines(NULL, "ignored.o", "HEAD"), "1 2");
     assert_string_equal(changed_lines(below, "went.txt", "HEAD"),
                         "11"); /* under another name, from outside of the root */
