@@ -1,5 +1,6 @@
-/* test_injection.c - orders to the reader inside code, in five languages: whatever is said there, a prompt has the
- * template's control tokens and no other, and every form of the report stays what it is (injections.def). */
+/* test_injection.c - code in five languages that contains orders to the model or to whoever prints the report
+ * (injections.def). A prompt about it has the template's control tokens and no others, and every form of the report
+ * stays well-formed. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include "engine/base/utf8.h"
@@ -20,8 +21,8 @@ static const injection injections[] = {
 };
 enum { N_INJECTION = sizeof(injections) / sizeof(injections[0]), FILE_BYTES = 4096, NAME_BYTES = 160 };
 
-/* A file with one planted defect: what stands before the order in a comment line, the code around the order in a
- * string. */
+/* A file with one planted defect. The order is put into a comment line, which begins with `line`, and into a string
+ * between `before` and `after`. */
 typedef struct {
     const char *suffix, *line, *before, *after;
     const char
@@ -56,7 +57,7 @@ static size_t put(char *dst, size_t n, const char *text, const char *after_newli
     return n;
 }
 
-/* The order in a comment, in a string, and in a comment inside the defect's function; NULL = none. */
+/* Writes the file, with the order in a comment before the code and in a string. NULL = no order. */
 static size_t make_file(char dst[FILE_BYTES], const language *l, const char *order)
 {
     size_t n = 0;
@@ -106,7 +107,7 @@ static size_t n_control(const myth_model *m, myth_prompt_style style, const char
     return count;
 }
 
-/* In code, path, symbol, map and task. */
+/* The order is in the code, the path, the symbol, the map and the task. */
 static void test_no_control_tokens(void **unused)
 {
     static char text[FILE_BYTES];
@@ -135,7 +136,7 @@ static void test_no_control_tokens(void **unused)
 static char out[MYTH_FORM_N][1 << 18];
 static size_t n_out[MYTH_FORM_N];
 
-/* Runs the command once for all forms; the file's name is $D/in. */
+/* Runs the command once, for all forms; $D/name has the path of the file to inspect. */
 static void inspect(void)
 {
     char line[1024] = "$M inspect-file -q \"$(cat $D/name)\" --fail-level never --format json";
@@ -187,8 +188,8 @@ static void check_keys(const json_t *object, const char *allowed)
     }
 }
 
-/* Every finding is of the schema, about this file, and its evidence stands there. Returns whether the planted one is
- * among them. */
+/* Every finding must hold to the schema, be about this file, and have evidence that is in it. Returns whether the
+ * planted defect is among them. */
 static bool check_json(const char *path, const char *text, size_t n, const language *l)
 {
     static char shown[4 * FILE_BYTES];
@@ -247,7 +248,7 @@ static void check_line_github(const char *line, size_t n)
     assert_null(memchr(line, '\r', n));
 }
 
-/* A runner takes commands from any line of the log that begins with them. */
+/* Code hosts run a line of a log as a command when it begins with these signs. */
 static void check_line_text(const char *line, size_t n)
 {
     while (n && (*line == ' ' || *line == '\t'))
@@ -255,7 +256,7 @@ static void check_line_text(const char *line, size_t n)
     assert_false(n >= 2 && (!memcmp(line, "::", 2) || !memcmp(line, "##", 2)));
 }
 
-/* One of the six tags of the form, and nothing that ends it early: no text of the file can make an element. */
+/* A line must be one of the form's six tags and have no other: no text of the file can make an element. */
 static void check_line_checkstyle(const char *line, size_t n)
 {
     static const char *const begins[] = {"<?xml version=", "<checkstyle version=", "<file name=\"", "<error line=\"",
@@ -287,8 +288,6 @@ static void check_visible(int form)
     }
 }
 
-/* Tags of the page: the file's text may add none, so their kinds are those of a page about harmless code, and scripts
- * as many. */
 static size_t count(const char *text, const char *what)
 {
     size_t n = 0;
@@ -299,6 +298,8 @@ static size_t count(const char *text, const char *what)
 
 static size_t n_script;
 
+/* The file's text must add no tags to the page: it has as many scripts as the page about harmless code, which is
+ * checked first, and no tag that such a page never has. */
 static void check_html(void)
 {
     static const char *const never[] = {
@@ -311,7 +312,7 @@ static void check_html(void)
     for (size_t i = 0; i < 3; i++)
         assert_null(strstr(out[MYTH_FORM_HTML], never[i]));
     for (const char *p = out[MYTH_FORM_HTML]; (p = strchr(p, '<')) != NULL;
-         p++) /* inside a tag no order of the file may stand */
+         p++) /* these words may be text, but not be inside a tag */
         for (const char *q = p; *q && *q != '>'; q++)
             for (size_t i = 3; i < sizeof(never) / sizeof(never[0]); i++)
                 assert_true(strncmp(q, never[i], strlen(never[i])) != 0);
@@ -334,7 +335,7 @@ static bool check_reports(const char *path, const char *text, size_t n, const la
     return is_hit;
 }
 
-/* A name with the order in it where the system takes one, else a plain name. */
+/* Makes the file's path. Every fifth order is in its name, as far as a file name can have it. */
 static void make_name(char dst[NAME_BYTES + 64], const language *l, uint32_t i)
 {
     char clean[NAME_BYTES] = "x";
@@ -344,7 +345,7 @@ static void make_name(char dst[NAME_BYTES + 64], const language *l, uint32_t i)
             clean[n++] = *p == '/' || *p == '\n' ? '_' : *p;
     clean[n ? n : 1] = '\0';
     uint32_t c;
-    for (size_t k = 0; clean[k];) { /* a cut inside a character would not be the order any more */
+    for (size_t k = 0; clean[k];) { /* the name ends before a character that was cut */
         int m = myth_utf8_decode((const unsigned char *)clean + k, strlen(clean + k), &c);
         if (!m)
             clean[k] = '\0';
@@ -368,7 +369,7 @@ static void test_reports_stay_whole(void **unused)
         inspect();
         n_clean_hit += check_reports(path, text, n, &languages[l]);
     }
-    assert_int_equal(n_clean_hit, 2); /* the planted ones are found when nobody argues */
+    assert_int_equal(n_clean_hit, 2); /* without orders, the planted defects of the taught languages are found */
     for (uint32_t i = 0; i < N_INJECTION; i++)
         for (uint32_t l = 0; l < N_LANGUAGE; l++) {
             if (!check_is_full() && check_below(&rng, 16))
