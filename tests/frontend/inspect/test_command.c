@@ -1,4 +1,5 @@
-/* inspect-file and prompt from outside: keys, exit codes, the limit with and without tensor data, an interrupt. */
+/* test_command.c - the commands inspect-file and prompt as their users meet them: the keys of the JSON, exit codes, the
+ * limit of a prompt, memory, an interrupt. */
 #include "tests/frontend/cli/cli_run.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -25,7 +26,7 @@ static void put_file(const char *name, const char *text, size_t n_x)
 
 static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n";
 
-/* One JSON document on stdout, whatever the exit code. */
+/* Runs a shell line, which must end with this exit code, and returns its standard output as one JSON document. */
 static json_t *json_of(const char *line, int code)
 {
     json_error_t e;
@@ -115,7 +116,7 @@ static void test_batch(void **state)
     json_decref(j);
 }
 
-/* Tokens of the whole prompt about big.c, which has n_x filler bytes. */
+/* Writes big.c with n_x bytes of filler and returns how many tokens the prompt about it has. */
 static uint32_t count_tokens(size_t n_x)
 {
     put_file("big.c", source, n_x);
@@ -129,7 +130,7 @@ static void test_hard_limit(void **state)
 {
     (void)state;
     uint32_t n_x = 9000;
-    for (uint32_t n; (n = count_tokens(n_x)) != 12000;) /* a byte is a token, a line number some more */
+    for (uint32_t n; (n = count_tokens(n_x)) != 12000;) /* each byte is a token, and the lines' numbers are more */
         n_x = n < 12000 ? n_x + (12000 - n + 1) / 2 : n_x - 1;
     json_t *j = json_of("$M inspect-file $D/big.c " TINY "--format json -n 4 --fail-level never", 3);
     assert_string_equal(text_of(j, "finish_reason"), "length");
@@ -149,13 +150,13 @@ static void test_hard_limit(void **state)
     assert_int_equal(r.code, 3);
     assert_true(strstr(r.out, "12001") && strstr(r.out, "12000") && strstr(r.out, "--split"));
 
-    /* the same for a model file whose tensor data is cut off: what is allowed fails for want of data, what is refused
-     * is refused */
+    /* With a model file that has lost tensor data, a prompt within the limit fails because of the file. One over the
+     * limit is refused before the data is read. */
     cli_shell(&r, "$M convert " TINY
                   "-o $D/m.gguf --type q8_0 && head -c $(($(wc -c < $D/m.gguf) - 100000)) $D/m.gguf > $D/cut.gguf");
     assert_int_equal(r.code, 0);
     uint32_t n = 0;
-    while (n != 12000) { /* its path is longer, or shorter */
+    while (n != 12000) { /* counted anew, because this is another model file */
         n_x = n == 0 ? n_x : n < 12000 ? n_x + (12000 - n + 1) / 2 : n_x - 1;
         put_file("big.c", source, n_x);
         j = json_of("$M inspect-file $D/big.c -m $D/m.gguf --dry-run --format json --max-prompt-tokens 1000000", 0);
@@ -207,7 +208,7 @@ static void test_exit_codes(void **state)
     json_decref(json_of("$M inspect-file $D/a.c " TINY "--mem-limit 1MiB --format json", 71));
 }
 
-/* Exit 1 exactly when a finding is at least as severe as the level. */
+/* The exit code is 1 exactly when a finding is at least as severe as --fail-level. */
 static void test_fail_level(void **state)
 {
     static const char *const name[] = {"HIGH", "MEDIUM", "LOW", "INFO"}, *const level[] = {"high", "medium", "low",
@@ -257,8 +258,8 @@ static void test_memory_report(void **state)
     }
 }
 
-/* A model that says how long its prompts were is given no longer ones; one that was trained for another prompt is
- * named. */
+/* A model whose file says how long its training prompts were is given no longer ones. A model that was trained for
+ * another prompt is noted. */
 static void test_trained_model(void **state)
 {
     (void)state;
@@ -278,7 +279,7 @@ static void test_trained_model(void **state)
     j = json_of("$M inspect-file $D/a.c -m $D/t.gguf -n 20 --format json", 3);
     assert_true(json_integer_value(json_object_get(j, "parts")) > 1);
     json_decref(j);
-    put_file("a.c", "x = 1;\n", 30); /* one line may be longer than what was trained */
+    put_file("a.c", "x = 1;\n", 30); /* followed by a line that alone is longer, which may be shown all the same */
     cli_shell(&r, "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '%080d' 0 >> $D/a.c; done");
     j = json_of("$M inspect-file $D/a.c -m $D/t.gguf --dry-run --format json", 0);
     assert_int_equal(json_array_size(json_object_get(j, "parts")), 2);
@@ -297,7 +298,7 @@ static void test_interrupt_keeps_what_is_there(void **state)
     json_decref(j);
 }
 
-/* Shares of a prompt add up to it; what nobody uses the code may have. */
+/* The shares of a prompt add up to its tokens, and the code may have what the others do not use. */
 static void test_budget(void **state)
 {
     (void)state;

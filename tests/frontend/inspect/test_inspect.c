@@ -1,5 +1,5 @@
-/* The whole pipeline on a random model: every generation parses, every citation holds, the plan is the ledger, every
- * failing allocation is survived. */
+/* test_inspect.c - the whole pipeline with a random model: every report parses, every citation holds, the ledger shows
+ * exactly the planned memory, and any allocation may fail. */
 #include "hostile.h"
 
 #include "frontend/inspect/report/outputs.h"
@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #define SPEC        "random:gemma3-tiny:q8_0"
-#define SPEC_FUZZED "random:gemma1-tiny:q8_0" /* ten thousand generations: the fewest layers */
+#define SPEC_FUZZED "random:gemma1-tiny:q8_0" /* the model with the fewest layers, for very many generations */
 
 static void opts_default(myth_inspect_opts *o)
 {
@@ -20,7 +20,7 @@ static void opts_default(myth_inspect_opts *o)
     };
 }
 
-/* An inspection of one whole file; closes its material, too. */
+/* An inspection of one whole file, with its material. */
 typedef struct {
     myth_material *material;
     myth_inspection *in;
@@ -40,7 +40,7 @@ static void whole_close(whole *w)
     myth_material_close(w->material);
 }
 
-/* ---- what a report must be, asked of a JSON library and of the file ---- */
+/* ---- what a report must be, checked with a JSON library and the bytes of the file ---- */
 
 static json_t *render(const myth_report *r, bool lines)
 {
@@ -60,7 +60,7 @@ static json_t *render(const myth_report *r, bool lines)
     return v;
 }
 
-/* The evidence as bytes of the file: found by a search that knows nothing of lines or grammars. */
+/* Whether the evidence is anywhere in the file as it is shown; lines do not matter here. */
 static bool stands_in(const unsigned char *bytes, size_t len, const char *evidence, size_t n)
 {
     static char shown[1 << 16];
@@ -177,7 +177,7 @@ static void test_same_bytes_twice(void **unused)
     rig_close(&r);
 }
 
-/* Parts that share a computed prefix answer as each would alone. */
+/* The parts' answers are the same whether they share the computed prefix of the prompt or each computes its own. */
 static void test_shared_prefix_changes_nothing(void **unused)
 {
     (void)unused;
@@ -231,7 +231,7 @@ static void test_limit_is_exact(void **unused)
     whole_close(&w);
 
     o.max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS;
-    o.n_ctx = n + o.max_new_tokens - 1; /* prompt + output one over the context that was asked for */
+    o.n_ctx = n + o.max_new_tokens - 1; /* prompt and output are one token over the context */
     assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
     assert_non_null(myth_inspect_report(w.in)->refusal);
     whole_close(&w);
@@ -265,7 +265,7 @@ static void test_cancel_keeps_what_is_there(void **unused)
 
 /* ---- memory ---- */
 
-/* Opens, plans, runs and closes all of it under mem; *plan is the plan. The report goes to dst. */
+/* Does a whole inspection with all memory booked in mem. Sets *plan and writes the report to dst. */
 static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_plan *plan, char *dst, size_t cap,
                              myth_error *err)
 {

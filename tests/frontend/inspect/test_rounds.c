@@ -1,5 +1,6 @@
-/* Several files, and rounds of context, on a random model: what is asked for is brought in the same sequence, every
- * citation holds in its file, the plan is the ledger, nothing of the first ledger is taken while answers are made. */
+/* test_rounds.c - inspections of several files, in rounds, with a random model: context that the model asks for is
+ * added to the same sequence, every citation holds in its file, and the ledger shows exactly the planned memory, of
+ * which nothing is allocated while answers are made. */
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/report/outputs.h"
 #include "tests/support/rig.h"
@@ -31,18 +32,19 @@ static void add(myth_material *m, uint32_t source, uint32_t first, uint32_t last
         &rig_err));
 }
 
-/* ---- what is asked for ---- */
+/* ---- the context that a model asks for ---- */
 
 typedef struct {
     uint64_t rng;
     const myth_mem *mem;
-    uint64_t n_alloc; /* of the first ledger, when the first answer began */
+    uint64_t n_alloc; /* allocations in mem when the first answer began */
     bool has_begun;
     uint32_t n_request, n_added, n_exchange, n_context, n_unknown, part, n_ids_before, n_new_before;
-    int32_t ids[CTX]; /* of the exchange before */
+    int32_t ids[CTX]; /* the prompt of the exchange before */
 } bed;
 
-/* Gives lines of a file that was there, or of a new one, or names, whatever the request is. */
+/* Answers a request at random, whatever it asks for: with nothing, with a similar name, or with lines of a file that is
+ * there already or new. */
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
 {
     bed *b = user;
@@ -87,7 +89,7 @@ static void on_exchange(void *user, const myth_exchange *x)
 {
     bed *b = user;
     b->n_exchange++;
-    if (x->kind == MYTH_EXCHANGE_CONTEXT) { /* goes on where the answer before it ended */
+    if (x->kind == MYTH_EXCHANGE_CONTEXT) { /* the sequence goes on where the answer before it ended */
         b->n_context++;
         assert_int_equal(x->part, b->part);
         assert_true(x->round >= 1 && x->n_ids > x->n_kept);
@@ -133,7 +135,7 @@ static json_t *render(const myth_report *r, myth_form form)
     return v;
 }
 
-/* The text between two lines of a file, from its bytes. */
+/* Returns the text of lines of a file, from its bytes. */
 static size_t lines_of(char *dst, const myth_source *src, uint32_t first, uint32_t last)
 {
     size_t n = 0;
@@ -186,7 +188,7 @@ static uint32_t check_report(const myth_report *r)
     return r->n_finding;
 }
 
-/* fixed: tokens of rules and task. */
+/* Chooses random options; fixed is the number of tokens that rules and task have in every part. */
 static void opts_of(myth_inspect_opts *o, bed *b, uint64_t *rng, uint32_t fixed)
 {
     *o = (myth_inspect_opts){
@@ -202,12 +204,12 @@ static void opts_of(myth_inspect_opts *o, bed *b, uint64_t *rng, uint32_t fixed)
         .user = b,
     };
     o->sample.temp = check_below(rng, 8) ? 20.0f + 60.0f * check_unit(rng)
-                                         : 0.0f; /* flat: the bytes that end something are as likely as others */
+                                         : 0.0f; /* hot, so that bytes that end a text are as likely as others */
     o->sample.seed = check_rand(rng);
     o->two_pass = check_below(rng, 6) == 0;
     if (check_below(rng, 3) == 0)
         o->max_prompt_tokens =
-            fixed + 220 + check_below(rng, 300); /* a part for each subject, more or less; little room for rounds */
+            fixed + 220 + check_below(rng, 300); /* room for about one subject in each part, and for few rounds */
 }
 
 static void test_rounds(void **unused)
@@ -257,7 +259,7 @@ static void test_rounds(void **unused)
         assert_true(rep->n_context <= rep->n_request);
         uint32_t n_piece = myth_material_n_piece(m);
         myth_inspect_close(in);
-        assert_true(myth_material_n_piece(m) == 4 && n_piece >= 4); /* what rounds brought is gone */
+        assert_true(myth_material_n_piece(m) == 4 && n_piece >= 4); /* the pieces that rounds added are removed */
         myth_material_close(m);
     }
     rig_close(&r);
@@ -395,10 +397,10 @@ static void test_budget(void **unused)
     uint32_t bare = c.rep->prompt_tokens, code = b->code;
     assert_true(!c.rep->refusal && b->rules > 300 && b->map == 0 && b->task > 0 && code > 100);
     assert_int_equal(b->rules + b->task + code, bare);
-    assert_int_equal(b->code_room, 12000 - b->rules - b->task); /* lent: all that the others do not use */
+    assert_int_equal(b->code_room, 12000 - b->rules - b->task); /* the code may use all that the others do not */
     assert_int_equal(b->code_lent, b->code_room - (12000 - 1000 - MYTH_INSPECT_MAP_TOKENS - MYTH_INSPECT_TASK_TOKENS));
 
-    o.map = map; /* a map within its room */
+    o.map = map; /* fits in the map's room */
     o.task = "Where is the defect?";
     count(&c, &o);
     b = c.rep->budget;
@@ -406,7 +408,7 @@ static void test_budget(void **unused)
     assert_int_equal(b->rules + b->map + b->task + b->code, c.rep->prompt_tokens);
 
     for (o.map_tokens = 1; o.map_tokens < 1200;
-         o.map_tokens += check_is_full() ? 7 : 97) { /* cut at a line's end, never over */
+         o.map_tokens += check_is_full() ? 7 : 97) { /* a map that does not fit is cut to its room */
         count(&c, &o);
         b = c.rep->budget;
         assert_true(b->map <= o.map_tokens && b->is_map_cut);
@@ -414,13 +416,13 @@ static void test_budget(void **unused)
         assert_int_equal(b->code_room, 12000 - b->rules - b->map - b->task);
     }
     o.map = NULL;
-    o.task_tokens = 5; /* a task over its room is refused */
+    o.task_tokens = 5; /* a task that does not fit is refused */
     count(&c, &o);
     assert_non_null(c.rep->refusal);
     assert_non_null(strstr(c.rep->refusal->reason, "the task is too long"));
     o.task_tokens = 0;
     o.task = NULL;
-    o.code_tokens = code - 1; /* code over its cap: refused, or cut */
+    o.code_tokens = code - 1; /* code that does not fit is refused, or split with --split */
     count(&c, &o);
     assert_non_null(c.rep->refusal);
     assert_int_equal(c.rep->refusal->count, code);
@@ -437,8 +439,8 @@ static void test_budget(void **unused)
     assert_int_equal(myth_mem_close(c.r.mem), 0);
 }
 
-/* What cannot be cut smaller is refused with the numbers that decide: what stands in every part, and the limit of a
- * part. */
+/* When rules and task alone leave no room for code, the inspection is refused. The refusal has the tokens that every
+ * part needs without code, and the limit of a part. */
 static void test_no_room_for_code(void **unused)
 {
     (void)unused;
@@ -453,7 +455,7 @@ static void test_no_room_for_code(void **unused)
     assert_non_null(c.rep->refusal);
     assert_non_null(strstr(c.rep->refusal->reason, "rules, map and task leave no room for code: "));
     assert_true(c.rep->refusal->count >= c.rep->budget->rules + c.rep->budget->task);
-    assert_true(c.rep->refusal->count < c.rep->prompt_tokens); /* without the code */
+    assert_true(c.rep->refusal->count < c.rep->prompt_tokens); /* the count is without code */
     assert_int_equal(c.rep->refusal->limit, 300);
     assert_non_null(strstr(c.rep->refusal->remedy[0], "--prompt-style compact"));
     o.max_prompt_tokens = (uint32_t)c.rep->refusal->count + 200;
@@ -465,7 +467,7 @@ static void test_no_room_for_code(void **unused)
     assert_int_equal(myth_mem_close(c.r.mem), 0);
 }
 
-/* Rounds reserve what the flags leave them: tokens up to the limit of a prompt, nothing where there is none. */
+/* Memory is reserved for rounds only as far as the prompt's limit leaves tokens for them. */
 static void test_rounds_reserve_what_they_can_use(void **unused)
 {
     (void)unused;
@@ -476,7 +478,7 @@ static void test_rounds_reserve_what_they_can_use(void **unused)
     uint64_t none = 0;
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
     assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
-    for (int i = -1; i < 4; i++) { /* without rounds, then with so much room for them */
+    for (int i = -1; i < 4; i++) { /* -1 = without rounds, then with each of the rooms */
         const uint32_t room = i < 0 ? 0 : rooms[i],
                        turns = room < 2 * MYTH_INSPECT_ROUND_TOKENS ? room : 2 * MYTH_INSPECT_ROUND_TOKENS;
         const myth_inspect_opts o = {
@@ -511,7 +513,7 @@ static void test_rounds_reserve_what_they_can_use(void **unused)
     assert_int_equal(myth_mem_close(c.r.mem), 0);
 }
 
-/* Parts of random materials, counted with the model's tokenizer: none over the limit. */
+/* No part of a random material has more tokens than the limit, as the model's tokenizer counts them. */
 static void test_no_part_over_the_limit(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* Pieces of files: what is held once, what stays where it is, what is not read. */
+/* test_material.c - pieces of files: lines that are added several times are held once, sealed pieces stay as they are,
+ * and files outside the root are not read. */
 #include "frontend/inspect/prompt/material.h"
 #include "tests/support/check.h"
 
@@ -19,14 +20,14 @@ static void put_lines(myth_material *m, uint32_t source_count)
         snprintf(path, sizeof(path), "f%u.c", s);
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)text, n, NULL), MYTH_OK);
         assert_int_equal(source, s);
-        memset(text, '?', sizeof(text)); /* bytes are copied */
+        memset(text, '?', sizeof(text)); /* the material must have its own copy */
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)"other\n", 6, NULL), MYTH_OK);
         assert_int_equal(source, s);
         assert_int_equal(myth_material_of(m, s)->n_line, N_LINE);
     }
 }
 
-/* Each role of each file holds exactly the lines that were added, each in one piece. */
+/* In each file, the subjects, and the context of each subject, have exactly the lines that were added, each once. */
 static void test_lines_are_held_once(void **unused)
 {
     (void)unused;
@@ -95,20 +96,20 @@ static void test_joined_and_apart(void **unused)
     put_lines(m, 1);
     myth_piece p = {.source = 0, .first = 10, .last = 19, .is_subject = true, .symbol = "f"};
     assert_int_equal(myth_material_add(m, &a, &p, NULL), MYTH_OK);
-    p.first = 20, p.last = 29, p.symbol = "g"; /* another definition that touches: a piece of its own */
+    p.first = 20, p.last = 29, p.symbol = "g"; /* the next lines, but another definition: stays apart */
     assert_int_equal(myth_material_add(m, &b, &p, NULL), MYTH_OK);
     assert_int_not_equal(a, b);
-    p.first = 30, p.last = 31; /* the same one: joined */
+    p.first = 30, p.last = 31; /* the next lines of the same definition: joined */
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(b, c);
-    p.first = 15, p.last = 40, p.symbol = NULL; /* over both and behind */
+    p.first = 15, p.last = 40, p.symbol = NULL; /* overlaps both and has lines after them */
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(c, a);
     assert_int_equal(myth_material_n_piece(m), 2);
     assert_int_equal(myth_material_piece(m, b)->last, 40);
     assert_string_equal(myth_material_piece(m, b)->symbol, "g");
     p = (myth_piece){.source = 0, .first = 61, .last = 70, .is_subject = true};
-    assert_int_equal(myth_material_add(m, NULL, &p, NULL), MYTH_EARG); /* lines the file does not have */
+    assert_int_equal(myth_material_add(m, NULL, &p, NULL), MYTH_EARG); /* the file has no such lines */
     p = (myth_piece){.source = 0, .first = 50, .last = UINT32_MAX, .is_subject = true};
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(myth_material_piece(m, c)->last, N_LINE);
@@ -136,7 +137,7 @@ static void test_seal(void **unused)
     assert_int_equal(myth_material_seal(m, later, NULL), MYTH_OK);
     uint64_t n_alloc = myth_mem_n_alloc(mem);
     const myth_piece more = {.source = 0, .first = 5, .last = 20, .symbol = "f", .of = index};
-    for (uint32_t i = 0; i < 3; i++) { /* joins what is newer than the last seal alone */
+    for (uint32_t i = 0; i < 3; i++) { /* only pieces added after the last seal are joined */
         assert_int_equal(myth_material_add(m, &index, &more, NULL), MYTH_OK);
         assert_int_equal(index, 1 + i);
         assert_int_equal(myth_material_add(m, &index, &more, NULL), MYTH_OK);
@@ -149,7 +150,7 @@ static void test_seal(void **unused)
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)"a\nb\n", 4, NULL), MYTH_OK);
     }
     assert_int_equal(myth_material_put(m, &source, "one more", (const unsigned char *)"", 0, NULL), MYTH_EFULL);
-    assert_int_equal(myth_mem_n_alloc(mem), n_alloc); /* nothing of the first ledger */
+    assert_int_equal(myth_mem_n_alloc(mem), n_alloc); /* after the seal, nothing is allocated in mem */
     myth_material_unseal(m);
     assert_int_equal(myth_mem_close(later), 0);
     assert_int_equal(myth_material_n_piece(m), 1);

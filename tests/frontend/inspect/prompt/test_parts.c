@@ -1,4 +1,5 @@
-/* Pieces to parts: random materials and limits; what must hold of every packing is asked of its rows alone. */
+/* test_parts.c - pieces are packed into parts of a limited size. Random materials and limits are packed, and the rows
+ * of the result are checked without looking at how they were made. */
 #include "frontend/inspect/prompt/parts.h"
 #include "tests/support/check.h"
 
@@ -15,7 +16,7 @@ static myth_status cost(void *user, const myth_block *b, uint32_t *c, myth_error
     return MYTH_OK;
 }
 
-/* A file with blocks, long lines, blank runs. */
+/* Puts a random file with brackets, long lines and several blank lines in a row. */
 static void put_source(myth_material *m, uint64_t *rng, uint32_t s)
 {
     static char text[1 << 14];
@@ -78,7 +79,7 @@ static uint32_t n_shown_all, n_left_all, n_cut_all;
 static void check(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
 {
     uint32_t n_left = 0, n_context = 0, unused = 0;
-    for (uint32_t s = 0; s < myth_material_n_source(m); s++) { /* every subject line in exactly one part */
+    for (uint32_t s = 0; s < myth_material_n_source(m); s++) { /* every subject line is in exactly one part */
         const myth_source *src = myth_material_of(m, s);
         for (uint32_t n = 1; n <= src->n_line; n++) {
             uint32_t n_subject = 0;
@@ -105,7 +106,7 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
             sum += c;
             assert_true(r->block.first >= piece->first && r->block.last <= piece->last &&
                         r->block.src == myth_material_of(m, piece->source));
-            if (piece->is_subject) { /* in the material's order, over all parts */
+            if (piece->is_subject) { /* subjects keep the material's order over all parts */
                 assert_true(r->piece >= last_subject);
                 n_cut_all += r->piece == last_subject && part > 0;
                 last_subject = r->piece;
@@ -114,7 +115,7 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
                 bool has = false;
                 for (uint32_t k = from; k < p->n_row && p->row[k].part == part; k++)
                     has |= p->row[k].piece == piece->of;
-                assert_true(has); /* with its subject */
+                assert_true(has); /* context is in a part with its subject */
                 n_shown_all++;
             }
             if (at > from)
@@ -125,7 +126,8 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
                     (n_block == 1 && p->row[from].block.first == p->row[from].block.last && sum <= o->hard));
         assert_true(part + 1 < p->n_part || at == p->n_row);
     }
-    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) { /* what is left out is counted */
+    for (uint32_t i = 0; i < myth_material_n_piece(m);
+         i++) { /* n_left_out is the number of pieces that are in no part */
         const myth_piece *piece = myth_material_piece(m, i);
         const myth_source *src = myth_material_of(m, piece->source);
         bool is_shown = false, has_lines = false;
@@ -166,7 +168,7 @@ static void test_random_materials(void **unused)
         };
         o.hard = o.soft + check_below(&rng, 100);
         if (check_below(&rng, 4) == 0)
-            o.soft -= check_below(&rng, LINE_MAX_BYTES / 2); /* a line alone may need hard */
+            o.soft -= check_below(&rng, LINE_MAX_BYTES / 2); /* now one line alone may exceed soft */
         if (o.hard < HEAD + LINE_MAX_BYTES)
             o.hard = HEAD + LINE_MAX_BYTES;
         assert_int_equal(myth_parts_make(&p, mem, m, &o, NULL), MYTH_OK);
@@ -181,7 +183,7 @@ static void test_random_materials(void **unused)
     assert_true(n_part > n_run && n_shown_all && n_left_all && n_cut_all);
 }
 
-/* A line that does not fit is an error with its place, a memory failure one without a leak. */
+/* A line that does not fit is an error that names the line. Any allocation may fail, and then nothing leaks. */
 static void test_failures(void **unused)
 {
     (void)unused;
@@ -216,7 +218,7 @@ static void test_failures(void **unused)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-/* Context gets half of a part while subjects may come, then what they left. */
+/* Context gets at most half of a part while further subjects could use the rest, and afterwards what they leave. */
 static void test_shares(void **unused)
 {
     (void)unused;
@@ -242,7 +244,8 @@ static void test_shares(void **unused)
             MYTH_OK);
     }
     const uint32_t one = HEAD + 10;
-    /* with room for two, context is half of the first part and stays there; else both subjects share one */
+    /* With room for two lines, each subject has a part, and one line of context is half of the first. With more room,
+     * both subjects are in one part. */
     static const struct {
         uint32_t room, n_part, n_left, n_row;
     } want[] = {{1, 2, 3, 2}, {2, 2, 2, 3}, {3, 1, 2, 3}, {4, 1, 1, 4}, {5, 1, 0, 5}};
