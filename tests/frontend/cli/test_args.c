@@ -1,4 +1,5 @@
-/* Option tables: precedence, forms, ranges, sizes, suggestions, and the tables of every command themselves. */
+/* test_args.c - the parser of command lines (which source wins, the forms of a flag, ranges, sizes, suggestions for
+ * unknown words), and the option tables of every command. */
 #include "tests/support/check.h"
 
 #include "frontend/cli/help.h"
@@ -106,7 +107,7 @@ static void a_list_takes_every_value(void **state)
     setenv("MYTHOS_PUT", "e", 1);
     assert_int_equal(parse(&r, ""), MYTH_OK);
     assert_int_equal(r.s.list.n, 1);
-    assert_int_equal(parse(&r, "--put f --put g"), MYTH_OK); /* flags replace what the environment says */
+    assert_int_equal(parse(&r, "--put f --put g"), MYTH_OK); /* flags replace the environment's value */
     assert_int_equal(r.s.list.n, 2);
     assert_string_equal(r.s.list.item[0], "f");
     unsetenv("MYTHOS_PUT");
@@ -130,7 +131,7 @@ static void wrong_values_name_the_flag(void **state)
     assert_non_null(strstr(r.err.msg, "the value is missing"));
 }
 
-/* The ends of a range belong to it; what is past the type of the field is refused and not cut to it. */
+/* Both ends of a range are allowed. A value that does not fit the field's type is refused and not cut to it. */
 static void ends_of_ranges(void **state)
 {
     (void)state;
@@ -198,8 +199,8 @@ static void a_list_ends_where_it_is_full(void **state)
     assert_int_equal(v.list.n, MYTH_OPT_LIST_MAX);
 }
 
-/* An insertion, a deletion, a wrong letter and two that are swapped are one error each: a third of the letters, and
- * one, may be wrong. */
+/* An inserted letter, a missing one, a wrong one, and two neighbours that are swapped are one error each. A word may
+ * have one error, and one more for every three letters, to be taken for another. */
 static void words_that_are_near(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void words_that_are_near(void **state)
             fail_msg("%s: taken for %s, meant %s", row[i].word, near ? near : "nothing",
                      row[i].meant ? row[i].meant : "nothing");
     }
-    static const char *const swapped[] = {"bcad"}; /* two errors: a swap and a wrong letter; three were too many */
+    static const char *const swapped[] = {"bcad"}; /* two errors, a swap and a wrong letter; three would be too many */
     assert_string_equal(myth_args_nearest("cbax", swapped, 1), "bcad");
 }
 
@@ -289,8 +290,8 @@ static const myth_option *option_of(const myth_command *c, const char *name)
     return NULL;
 }
 
-/* A flag that two commands read differently has a variable of its own in each, so that one set for the one does not
- * change the other. */
+/* A flag that means different things in two commands has a variable of its own for each, so that setting one does not
+ * change the other command. */
 static void one_variable_has_one_meaning(void **state)
 {
     (void)state;
@@ -346,7 +347,7 @@ static void tables_of_all_commands(void **state)
                     for (char *w = strtok(list, ", "); w && !clash; w = strtok(NULL, ", "))
                         clash = spells(o->also, w);
                     if (strcmp(c->name, "search") == 0 && strcmp(o->also, "-t") == 0)
-                        clash = false; /* ripgrep's --type; the command's own flag is found first */
+                        clash = false; /* -t is ripgrep's --type here: the command's own flag is found first */
                 }
                 if (clash)
                     print_error("%s: --%s and --%s share a spelling\n", c->name, o->name, p.slot[b].opt->name);

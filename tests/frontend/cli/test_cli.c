@@ -1,4 +1,5 @@
-/* The commands from outside: every exit code that can be provoked, every document parses and has its keys. */
+/* test_cli.c - the commands as their users meet them: every exit code that a test can bring about, and documents that
+ * parse and have their keys. */
 #include "cli_run.h"
 
 #include "frontend/cli/environment.h"
@@ -132,7 +133,7 @@ static void second_interrupt_is_130(void **state)
     (void)state;
     cli_shell(&r, "mkfifo $D/fifo; $M tokenize " TINY
                   "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -STOP $P; kill -INT $P; "
-                  "kill -TERM $P; kill -CONT $P; wait $P"); /* both arrive before the run can end at the first */
+                  "kill -TERM $P; kill -CONT $P; wait $P"); /* while it is stopped, so that both are there at once */
     assert_int_equal(r.code, 130);
 }
 
@@ -149,7 +150,7 @@ static void first_interrupt_ends_a_run_with_what_is_there(void **state)
     }
 }
 
-/* Told to end once, a command that waits for its input ends at once; what was ignored stays so. */
+/* One signal ends a command that waits for its input, unless the parent process told the command to ignore it. */
 static void an_end_is_an_end(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void logits_write_their_files(void **state)
         "cmp $D/r-000.npy $D/o.npy && cmp $D/r-002.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
     assert_int_equal(r.code, 0);
 
-    /* a chunk size changes no bit */
+    /* the logits are the same, to the bit, for any chunk size */
     snprintf(line, sizeof(line), "logits " TINY "--ids 2,10,20 -o %s/c.npy --prefill-chunk 1", cli_dir);
     cli_expect(&r, line, 0);
     cli_shell(&r, "cmp $D/c.npy $D/o.npy");
@@ -324,13 +325,13 @@ static void documents_from_the_tables(void **state)
     const char *at = strstr(r.out, ".SH ENVIRONMENT");
     assert_non_null(at);
     for (size_t i = 0; i < n; i++) {
-        assert_non_null(at = strstr(at, row[i].name)); /* each in the order of the table */
+        assert_non_null(at = strstr(at, row[i].name)); /* the names are in the order of the table */
         assert_null(strchr(row[i].name, '-'));
     }
     cli_expect(&r, "man plan", 0);
     assert_int_equal(strncmp(r.out, ".TH MYTHOS-PLAN 1", 17), 0);
     assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));
-    assert_non_null(strstr(r.out, "MYTHOS_PLAN_FOR")); /* --for of map is another */
+    assert_non_null(strstr(r.out, "MYTHOS_PLAN_FOR")); /* map has a --for of its own with another meaning */
     assert_null(strstr(r.out, "mythos\\-generate"));
     cli_shell(&r, "$M completion bash >$D/c && bash -n $D/c && D=$D bash -c '. $D/c; COMP_WORDS=(mythos plan --fo); "
                   "COMP_CWORD=2; _mythos; echo ${COMPREPLY[0]}; "

@@ -1,4 +1,5 @@
-/* The table of exit codes: every status has its documented code, and which of two codes stands. */
+/* test_exit.c - exit codes and the words of errors: every status has its documented code, of two codes the right one is
+ * kept, and messages name flags and commands instead of the library's fields. */
 #include "tests/support/check.h"
 
 #include "frontend/cli/cli.h"
@@ -34,7 +35,7 @@ static void every_code_is_in_the_table(void **state)
     }
 }
 
-/* The engine names the option that is the cause; the command says the flag that sets it. */
+/* The engine's message names a field of its options; the command prints the flag that sets it. */
 static void an_option_is_spelled_as_its_flag(void **state)
 {
     (void)state;
@@ -52,7 +53,8 @@ static void an_option_is_spelled_as_its_flag(void **state)
     assert_string_equal(text, "no_such");
 }
 
-/* Every next step that a library names has words of the command, and an error that is passed on keeps both. */
+/* For every next step that a library can name, the command has words. An error that is passed on keeps its message and
+ * its next step. */
 static void remedies_are_spelled(void **state)
 {
     (void)state;
@@ -71,7 +73,7 @@ static void remedies_are_spelled(void **state)
     myth_fail_remedy(&err, MYTH_ENOTFOUND, MYTH_REMEDY_MAKE_INDEX, "no index");
     myth_cli_spell(text, sizeof(text), &err);
     assert_string_equal(text, "no index; run mythos index");
-    myth_cli_spell(text, 12, &err); /* cut, and never past the room */
+    myth_cli_spell(text, 12, &err); /* a text that does not fit is cut */
     assert_string_equal(text, "no index; r");
     myth_fail(&err, MYTH_ENOTFOUND, "no index");
     assert_int_equal(err.remedy, MYTH_REMEDY_NONE);
@@ -84,7 +86,7 @@ static void failure_hides_findings_hide_incompleteness(void **state)
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             assert_int_equal(myth_exit_worse(order[a], order[b]), order[a > b ? a : b]);
-    assert_int_equal(myth_exit_worse(65, 71), 65); /* of two failures the first stands */
+    assert_int_equal(myth_exit_worse(65, 71), 65); /* of two failures the first is kept */
 }
 
 int main(void)

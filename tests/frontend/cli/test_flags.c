@@ -1,4 +1,4 @@
-/* Every flag is wired: a run with it differs from one without it where it should. */
+/* test_flags.c - flags have their effect: a run with a flag differs from one without it exactly where it should. */
 #include "cli_run.h"
 
 static cli_result r;
@@ -36,8 +36,8 @@ static double weights_with(const char *flags)
     return v;
 }
 
-/* Where the table of per-layer embeddings stays is a matter of bytes; which rows run through all layers is one of ops.
- */
+/* --ple, where the table of per-layer embeddings is kept, changes the bytes of the plan. --kv-skip, which rows run
+ * through all layers, changes neither the logits of the last token nor the answer. */
 static void what_gemma4_e_adds(void **state)
 {
     (void)state;
@@ -73,8 +73,7 @@ static void what_gemma4_e_adds(void **state)
     cli_expect(&r, "generate " GEMMA4_E "-p x --ple nowhere", 2);
 }
 
-/* On the CPU experts are in host memory whatever the flags say; the figures of other devices are
- * tests/engine/run/test_experts.c's. */
+/* On the CPU, experts are in host memory whatever the flags say. tests/engine/run/test_experts.c has other devices. */
 static void where_experts_stay(void **state)
 {
     (void)state;
@@ -98,7 +97,7 @@ static void where_experts_stay(void **state)
             snprintf(ids, sizeof(ids), "%.*s", (int)strcspn(made, "]"), made);
         assert_true(ids[0] && strncmp(made, ids, strlen(ids)) == 0);
     }
-    cli_expect(&r, "plan " TINY "--cpu-moe", 0); /* a model without experts */
+    cli_expect(&r, "plan " TINY "--cpu-moe", 0); /* a model without experts ignores the flag */
     cli_expect(&r, "plan " TINY "--n-cpu-moe all", 2);
 }
 
@@ -143,14 +142,14 @@ static void limit_shrinks_what_was_left_open(void **state)
     json_decref(j);
 }
 
-/* The report of a run and the plan of the same command agree to the byte, class by class; of STAGING, whose plan is one
- * figure whatever the input, the run has used some and no more than was planned. */
+/* The memory report of a run and the plan of the same command agree to the byte in every class but STAGING. Its plan
+ * does not depend on the input, and the run must have used some of it and no more. */
 static void check_report(const char *command, const char *plan)
 {
     char line[512];
     snprintf(line, sizeof(line), "%s --mem-report %s/rep.json", command, cli_dir);
     cli_run(&r, line);
-    assert_true(r.code == 0 || r.code == 3); /* an answer of random weights is cut off */
+    assert_true(r.code == 0 || r.code == 3); /* 3 when the answer of random weights is cut off */
     json_t *p = cli_json(&r, plan);
     snprintf(line, sizeof(line), "%s/rep.json", cli_dir);
     json_t *rep = json_load_file(line, 0, NULL), *v;
@@ -194,8 +193,8 @@ static void report_equals_plan(void **state)
                  "plan -m random:embeddinggemma-tiny:q8_0 --for bench --mem-limit 64M --json");
 }
 
-/* STAGING is reported as it was used: little of its plan for a short input, more than the usual 1 MiB for a long one,
- * and never more than was planned. */
+/* The report of STAGING is what was really used: little of the plan for a short input, more than the usual 1 MiB for a
+ * long one, and never more than was planned. */
 static void staging_is_what_was_used(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What reaches a terminal or a reader of JSON: escapes, invalid bytes, numbers, colour, .npy files. */
+/* test_output.c - what the commands write: texts that cannot control a terminal, JSON that is valid whatever the bytes,
+ * numbers, colour, .npy files. */
 #include "tests/support/check.h"
 
 #include "frontend/cli/json_out.h"
@@ -49,7 +50,7 @@ static void names_stay_on_their_line(void **state)
         FILE *f = begin();
         myth_term_path(f, row[i].raw);
         end(f, row[i].shown);
-        myth_error err; /* the same spelling in a message */
+        myth_error err; /* a message must spell the name in the same way */
         if (!strchr(row[i].shown, ':') && !strchr(row[i].shown, '#')) {
             myth_fail(&err, MYTH_EIO, "%s", row[i].raw);
             assert_string_equal(err.msg, row[i].shown);
@@ -111,8 +112,8 @@ static void json_documents(void **state)
            "\"n\":18446744073709551615}\n");
 }
 
-/* A document nested deeper than the writer takes: what is too deep is null, the rest is as it was put, in every build.
- */
+/* In a document that is nested deeper than the writer allows, what is too deep becomes null and the rest stays, also in
+ * builds without assertions. */
 static void json_is_bounded_in_depth(void **state)
 {
     (void)state;
