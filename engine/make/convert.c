@@ -675,10 +675,11 @@ static myth_status write_tensor(job *j, const target *t, myth_error *err)
 static uint32_t rows_of(const myth_model *m)
 {
     uint32_t n = m->config.n_vocab, n_piece = m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : n;
-    if (myth_weights_get_format(m->weights) != MYTH_FORMAT_SAFETENSORS || m->config.family != MYTH_FAMILY_GEMMA3)
+    const uint32_t n_text = myth_family_get(m->config.family)->n_vocab_text;
+    if (myth_weights_get_format(m->weights) != MYTH_FORMAT_SAFETENSORS || !n_text)
         return n;
-    if (n_piece == 262145) /* <image_soft_token>, which text never meets */
-        n_piece = 262144;
+    if (n_piece == n_text + 1) /* <image_soft_token>, which text never meets */
+        n_piece = n_text;
     return n_piece < n ? n_piece : n;
 }
 

@@ -201,11 +201,10 @@ myth_status myth_facts_set_shared(const myth_facts *f, myth_config *c, uint32_t 
 
 float myth_config_gguf_scale(const myth_config *c)
 {
-    uint32_t n = myth_family_get(c->family)->score_scale == MYTH_SCALE_ONE ? 1 : c->layer[0].head_dim;
-    if (c->family == MYTH_FAMILY_GEMMA2 && c->n_layer == 46)
-        n = 144;
-    if (c->family == MYTH_FAMILY_GEMMA3 && c->n_layer == 62)
-        n = 168;
+    const myth_family *family = myth_family_get(c->family);
+    uint32_t n = family->score_scale == MYTH_SCALE_ONE ? 1 : c->layer[0].head_dim;
+    if (c->n_layer == family->odd_scale.n_layer)
+        n = family->odd_scale.width;
     return (float)(1.0 / sqrt((double)n));
 }
 
@@ -263,6 +262,7 @@ myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error
     c.has_post_norm = family->has_post_norm;
     c.has_qk_norm = family->has_qk_norm;
     c.has_v_norm = family->has_v_norm;
+    c.has_system_turn = family->has_system_turn;
     if (c.is_bidirectional && c.window)
         c.window = c.window / 2 + 1; /* the stored width is of both sides; ours counts the token itself */
     if ((st = sum_up(&c, path, err)) != MYTH_OK)

@@ -148,7 +148,7 @@ static void gguf_split_experts(const myth_facts *f, myth_config *c)
     }
 }
 
-static myth_status gguf_gemma4(const myth_facts *f, myth_config *c)
+myth_status myth_config_gguf_gemma4(const myth_facts *f, myth_config *c)
 {
     uint32_t n_shared = 0;
     myth_status st = MYTH_OK;
@@ -185,7 +185,7 @@ static myth_status gguf_sparsity(const myth_facts *f, myth_config *c)
     return MYTH_OK;
 }
 
-static myth_status gguf_gemma3n(const myth_facts *f, myth_config *c)
+myth_status myth_config_gguf_gemma3n(const myth_facts *f, myth_config *c)
 {
     enum { OWN_KV = 20 }; /* layers with keys of their own in both models */
     uint32_t n_shared = c->n_layer > OWN_KV ? c->n_layer - OWN_KV : 0;
@@ -212,25 +212,25 @@ fail:
 myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
 {
     enum { MEAN = 1 };
-    static const char *const stems[MYTH_FAMILY_N] = {"gemma.", "gemma2.", "gemma3.", "gemma3n.", "gemma4."};
     myth_str arch;
     myth_status st = MYTH_OK;
-    f->prefix = "";
+    f->prefix[0] = '\0';
     MYTH_TRY(myth_facts_str(f, &arch, "general.architecture"));
     c->family = MYTH_FAMILY_N;
-    for (int i = 0; i < MYTH_FAMILY_N; i++)
-        if (myth_str_is(arch, myth_family_name((myth_family_id)i)))
-            c->family = (myth_family_id)i;
-    c->is_bidirectional = myth_str_is(arch, "gemma-embedding");
-    if (c->is_bidirectional)
-        c->family = MYTH_FAMILY_GEMMA3;
+    for (myth_family_id id = 0; id < MYTH_FAMILY_N; id++) {
+        const char *encoder = myth_family_get(id)->encoder_name;
+        const bool is_encoder = encoder && myth_str_is(arch, encoder);
+        if (is_encoder || myth_str_is(arch, myth_family_get(id)->name)) {
+            c->family = id;
+            c->is_bidirectional = is_encoder;
+        }
+    }
     if (arch.len == 0)
         return myth_facts_bad(f, "general.architecture", "a name");
     if (c->family == MYTH_FAMILY_N)
         return myth_facts_no_family(f, arch);
-    f->prefix = c->is_bidirectional ? "gemma-embedding." : stems[c->family];
-
     const myth_family *family = myth_family_get(c->family);
+    snprintf(f->prefix, sizeof(f->prefix), "%s.", c->is_bidirectional ? family->encoder_name : family->name);
     const myth_defaults *d = &family->absent;
     double eps = 1e-6, scale;
     uint32_t head_dim = 0, value_dim;
@@ -249,12 +249,10 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
     MYTH_TRY(myth_facts_per_layer(f, c, "attention.head_count_kv", offsetof(myth_layer_config, n_head_kv), 1024));
     MYTH_TRY(myth_facts_per_layer(f, c, "feed_forward_length", offsetof(myth_layer_config, d_ff), 1 << 20));
     MYTH_TRY(gguf_layer_kinds(f, c, d));
-    if (c->family == MYTH_FAMILY_GEMMA3N)
-        MYTH_TRY(gguf_gemma3n(f, c));
-    if (c->family == MYTH_FAMILY_GEMMA4)
-        MYTH_TRY(gguf_gemma4(f, c));
+    if (family->read_gguf)
+        MYTH_TRY(family->read_gguf(f, c));
     if (myth_facts_has_local(c)) {
-        c->window = d->window && c->family == MYTH_FAMILY_GEMMA2 ? d->window : 0;
+        c->window = family->has_absent_window ? d->window : 0;
         MYTH_TRY(myth_facts_u32(f, &c->window, "attention.sliding_window", 1, 1 << 24));
     }
     MYTH_TRY(gguf_ropes(f, c));

@@ -1,4 +1,4 @@
-/* config_impl.h - what the readers of a config share. Included by config*.c only.
+/* config_impl.h - what the readers of a config share. Included by config*.c and families.c only.
  *
  * Facts    keys are looked up behind `prefix`; null counts as absent except where has() is asked
  * Errors   MYTH_EFORMAT with the key and what was expected                                              */
@@ -8,12 +8,12 @@
 #include "config.h"
 #include "family.h"
 
-typedef struct {
+struct myth_facts {
     const myth_weights *w;
     const myth_meta *m;
-    const char *prefix; /* "text_config." or "", "gemma3." */
+    char prefix[32]; /* "text_config." or "", "gemma3." */
     myth_error *err;
-} myth_facts;
+};
 
 myth_status myth_facts_bad(const myth_facts *f, const char *name, const char *expected);
 myth_status myth_facts_no_family(const myth_facts *f, myth_str name);
@@ -46,5 +46,10 @@ uint64_t myth_facts_dim(const myth_facts *f, const char *hf, const char *gguf, u
 
 myth_status myth_config_read_json(myth_facts *f, myth_config *c);
 myth_status myth_config_read_gguf(myth_facts *f, myth_config *c);
+/* read_json and read_gguf of these families. */
+myth_status myth_config_json_gemma3n(const myth_facts *f, myth_config *c, const myth_family_class *as);
+myth_status myth_config_json_gemma4(const myth_facts *f, myth_config *c, const myth_family_class *as);
+myth_status myth_config_gguf_gemma3n(const myth_facts *f, myth_config *c);
+myth_status myth_config_gguf_gemma4(const myth_facts *f, myth_config *c);
 
 #endif

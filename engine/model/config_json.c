@@ -9,28 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* *is_unified: the 12B's class, whose defaults are others. */
-static myth_status json_family(myth_facts *f, myth_family_id *out, bool *is_unified)
+/* The class that the file names, by model_type or else by architectures; NULL: none of a known family. */
+static const myth_family_class *find_class(myth_family_id *out, myth_str type, myth_str arch)
+{
+    for (myth_family_id id = 0; id < MYTH_FAMILY_N; id++)
+        for (const myth_family_class *k = myth_family_get(id)->classes; k->model_type; k++)
+            if (type.len ? myth_str_is(type, k->model_type) : myth_str_is(arch, k->architecture)) {
+                *out = id;
+                return k;
+            }
+    return NULL;
+}
+
+static myth_status json_family(myth_facts *f, myth_family_id *out, const myth_family_class **as)
 {
     myth_str type, arch = {"", 0};
     const myth_meta_value *list = myth_meta_find(f->m, "architectures");
-    /* text: model_type of text_config, where the facts of a multimodal model are */
-    static const struct {
-        const char *type, *arch, *text;
-        myth_family_id family;
-    } row[] = {
-        {"gemma", "GemmaForCausalLM", NULL, MYTH_FAMILY_GEMMA1},
-        {"gemma2", "Gemma2ForCausalLM", NULL, MYTH_FAMILY_GEMMA2},
-        {"gemma3_text", "Gemma3ForCausalLM", NULL, MYTH_FAMILY_GEMMA3},
-        {"gemma3", "Gemma3ForConditionalGeneration", "gemma3_text", MYTH_FAMILY_GEMMA3},
-        {"gemma3n_text", "Gemma3nForCausalLM", NULL, MYTH_FAMILY_GEMMA3N},
-        {"gemma3n", "Gemma3nForConditionalGeneration", "gemma3n_text", MYTH_FAMILY_GEMMA3N},
-        {"gemma4_text", "Gemma4ForCausalLM", NULL, MYTH_FAMILY_GEMMA4},
-        {"gemma4", "Gemma4ForConditionalGeneration", "gemma4_text", MYTH_FAMILY_GEMMA4},
-        {"gemma4_unified_text", "Gemma4UnifiedForCausalLM", NULL, MYTH_FAMILY_GEMMA4},
-        {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", "gemma4_unified_text", MYTH_FAMILY_GEMMA4},
-    };
-    f->prefix = "";
+    f->prefix[0] = '\0';
     myth_status st = myth_facts_str(f, &type, "model_type");
     if (st != MYTH_OK)
         return st;
@@ -38,24 +33,18 @@ static myth_status json_family(myth_facts *f, myth_family_id *out, bool *is_unif
         return myth_facts_bad(f, "architectures", "a list of names");
     if (type.len == 0 && arch.len == 0)
         return myth_facts_bad(f, "model_type", "a string");
-    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-        if (type.len ? !myth_str_is(type, row[i].type) : !myth_str_is(arch, row[i].arch))
-            continue;
-        *out = row[i].family;
-        *is_unified = strncmp(row[i].type, "gemma4_unified", 14) == 0;
-        if (row[i].text) {
-            const myth_meta_value *text = myth_facts_find(f, "text_config");
-            if (!text || text->type != MYTH_META_OBJECT)
-                return myth_facts_bad(f, "text_config", "an object");
-            f->prefix = "text_config.";
-            if ((st = myth_facts_str(f, &type, "model_type")) != MYTH_OK)
-                return st;
-            if (type.len && !myth_str_is(type, row[i].text))
-                return myth_facts_no_family(f, type);
-        }
+    *as = find_class(out, type, arch);
+    if (!*as)
+        return myth_facts_no_family(f, type.len ? type : arch);
+    if (!(*as)->text_type)
         return MYTH_OK;
-    }
-    return myth_facts_no_family(f, type.len ? type : arch);
+    const myth_meta_value *text = myth_facts_find(f, "text_config");
+    if (!text || text->type != MYTH_META_OBJECT)
+        return myth_facts_bad(f, "text_config", "an object");
+    snprintf(f->prefix, sizeof(f->prefix), "text_config.");
+    if ((st = myth_facts_str(f, &type, "model_type")) != MYTH_OK)
+        return st;
+    return type.len && !myth_str_is(type, (*as)->text_type) ? myth_facts_no_family(f, type) : MYTH_OK;
 }
 
 static myth_status json_layer_kinds(const myth_facts *f, myth_config *c, const myth_defaults *d)
@@ -91,7 +80,7 @@ typedef struct {
 } rope;
 
 /* One set of rope parameters under `stem`; what it leaves out stays. */
-static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, bool is_gemma4)
+static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, bool has_part)
 {
     char name[64], type_name[64];
     myth_str type;
@@ -105,11 +94,11 @@ static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, boo
     r->part = 1;
     if (type.len == 0 || myth_str_is(type, "default"))
         return MYTH_OK;
-    const bool is_linear = myth_str_is(type, "linear"), is_part = is_gemma4 && myth_str_is(type, "proportional");
+    const bool is_linear = myth_str_is(type, "linear"), is_part = has_part && myth_str_is(type, "proportional");
     if (!is_linear && !is_part)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s%s: %.*s is not supported; supported: default, linear%s",
                          myth_weights_path(f->w), f->prefix, type_name, (int)(type.len < 64 ? type.len : 64), type.text,
-                         is_gemma4 ? ", proportional" : "");
+                         has_part ? ", proportional" : "");
     snprintf(name, sizeof(name), "%sfactor", stem);
     if (is_linear && !myth_facts_find(f, name))
         return myth_facts_bad(f, name, "a number");
@@ -123,17 +112,18 @@ fail:
 
 static myth_status json_ropes(const myth_facts *f, myth_config *c)
 {
-    const bool is_gemma4 = c->family == MYTH_FAMILY_GEMMA4;
-    rope global = {c->rope_base_global, 1, is_gemma4 ? 0.25 : 1}, local = {c->rope_base_local, 1, 1};
+    const double part = myth_family_get(c->family)->absent.rope_part;
+    const bool has_part = part > 0;
+    rope global = {c->rope_base_global, 1, has_part ? part : 1}, local = {c->rope_base_local, 1, 1};
     uint32_t head_dim = 0;
     myth_status st = MYTH_OK;
     if (myth_facts_find(f, "rope_parameters.full_attention") ||
         myth_facts_find(f, "rope_parameters.sliding_attention")) {
-        MYTH_TRY(json_rope(f, "rope_parameters.full_attention.", &global, is_gemma4));
-        MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", &local, is_gemma4));
+        MYTH_TRY(json_rope(f, "rope_parameters.full_attention.", &global, has_part));
+        MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", &local, has_part));
     } else if (myth_facts_find(f, "rope_parameters")) {
-        MYTH_TRY(json_rope(f, "rope_parameters.", &global, is_gemma4));
-    } else if (!is_gemma4) {
+        MYTH_TRY(json_rope(f, "rope_parameters.", &global, has_part));
+    } else if (!has_part) {
         MYTH_TRY(myth_facts_f64(f, &global.base, "rope_theta", 1, 1e12));
         MYTH_TRY(myth_facts_f64(f, &local.base, "rope_local_base_freq", 1, 1e12));
         rope scaled = global;
@@ -253,7 +243,7 @@ fail:
     return st;
 }
 
-static myth_status json_gemma4(const myth_facts *f, myth_config *c, bool is_unified)
+myth_status myth_config_json_gemma4(const myth_facts *f, myth_config *c, const myth_family_class *as)
 {
     uint32_t n_shared = 0;
     bool is_wide, has_experts;
@@ -264,7 +254,7 @@ static myth_status json_gemma4(const myth_facts *f, myth_config *c, bool is_unif
     MYTH_TRY(myth_facts_bool(f, &is_wide, "use_double_wide_mlp", false));
     for (uint32_t l = c->first_shared; is_wide && l < c->n_layer; l++)
         c->layer[l].d_ff *= 2;
-    MYTH_TRY(json_ple(f, c, is_unified ? 0 : 256));
+    MYTH_TRY(json_ple(f, c, as->has_no_ple ? 0 : 256));
     MYTH_TRY(myth_facts_bool(f, &has_experts, "enable_moe_block", false));
     if (has_experts) {
         MYTH_TRY(myth_facts_u32(f, &c->n_expert, "num_experts", 1, MYTH_EXPERT_MAX));
@@ -309,8 +299,9 @@ static myth_status json_sparsity(const myth_facts *f, myth_config *c)
     return MYTH_OK;
 }
 
-static myth_status json_gemma3n(const myth_facts *f, myth_config *c)
+myth_status myth_config_json_gemma3n(const myth_facts *f, myth_config *c, const myth_family_class *as)
 {
+    (void)as;
     uint32_t n_shared = 15;
     double clip = 120;
     myth_status st = MYTH_OK;
@@ -338,8 +329,8 @@ fail:
 
 myth_status myth_config_read_json(myth_facts *f, myth_config *c)
 {
-    bool is_unified = false;
-    myth_status st = json_family(f, &c->family, &is_unified);
+    const myth_family_class *as = NULL;
+    myth_status st = json_family(f, &c->family, &as);
     if (st != MYTH_OK)
         return st;
     const myth_family *family = myth_family_get(c->family);
@@ -351,7 +342,7 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     c->d_model = d->d_model;
     c->n_head = d->n_head;
     c->n_vocab = d->n_vocab;
-    c->n_ctx_train = is_unified ? 262144 : d->n_ctx;
+    c->n_ctx_train = as->n_ctx ? as->n_ctx : d->n_ctx;
     c->rope_base_global = d->rope_global;
     MYTH_TRY(json_refusals(f, c));
     MYTH_TRY(myth_facts_u32(f, &c->n_layer, "num_hidden_layers", 1, MYTH_LAYER_MAX));
@@ -371,13 +362,11 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
         MYTH_TRY(myth_facts_per_layer(f, c, "intermediate_size", offsetof(myth_layer_config, d_ff), 1 << 20));
     MYTH_TRY(json_layer_kinds(f, c, d));
     if (myth_facts_has_local(c)) {
-        c->window = is_unified ? 1024 : d->window;
+        c->window = as->window ? as->window : d->window;
         MYTH_TRY(myth_facts_u32(f, &c->window, "sliding_window", 1, 1 << 24));
     }
-    if (c->family == MYTH_FAMILY_GEMMA3N)
-        MYTH_TRY(json_gemma3n(f, c));
-    if (c->family == MYTH_FAMILY_GEMMA4)
-        MYTH_TRY(json_gemma4(f, c, is_unified));
+    if (family->read_json)
+        MYTH_TRY(family->read_json(f, c, as));
     MYTH_TRY(json_ropes(f, c));
     if (family->score_scale == MYTH_SCALE_BY_WIDTH)
         scalar = head_dim;
@@ -405,10 +394,10 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     if (c->is_rounded)
         c->embed_scale = myth_bf16_to_f32(myth_f32_to_bf16(c->embed_scale));
     if (embed && embed->dim[0] != c->n_vocab) {
-        /* Gemma 3: 262,144 pieces, 64 rows more in the checkpoints with image tokens; either number may stand in either
-         * place. */
-        bool is_known = c->family == MYTH_FAMILY_GEMMA3 && (embed->dim[0] == 262144 || embed->dim[0] == 262208) &&
-                        (c->n_vocab == 262144 || c->n_vocab == 262208);
+        /* With the rows of image tokens or without them: either number may stand in either place. */
+        const uint32_t n_text = family->n_vocab_text;
+        bool is_known = n_text && (embed->dim[0] == n_text || embed->dim[0] == d->n_vocab) &&
+                        (c->n_vocab == n_text || c->n_vocab == d->n_vocab);
         if (myth_facts_find(f, "vocab_size") && !is_known)
             return myth_fail(f->err, MYTH_EFORMAT, "%s: %svocab_size: got %u, but the embedding has %llu rows",
                              myth_weights_path(f->w), f->prefix, c->n_vocab, (unsigned long long)embed->dim[0]);

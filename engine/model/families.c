@@ -1,6 +1,6 @@
 /* families.c - the table of model families, one row each (the loops are in their own files), and what can be said of
  * any slot. */
-#include "family.h"
+#include "config_impl.h"
 
 #include <stdio.h>
 
@@ -13,10 +13,35 @@ const myth_slot myth_slots_model[2] = {
      .place = MYTH_AT_LAST},
 };
 
+#define CLASS(type, name) .model_type = type, .architecture = name
+#define UNIFIED           .n_ctx = 262144, .window = 1024, .has_no_ple = true
+static const myth_family_class gemma1[] = {{CLASS("gemma", "GemmaForCausalLM")}, {0}};
+static const myth_family_class gemma2[] = {{CLASS("gemma2", "Gemma2ForCausalLM")}, {0}};
+static const myth_family_class gemma3[] = {
+    {CLASS("gemma3_text", "Gemma3ForCausalLM")},
+    {CLASS("gemma3", "Gemma3ForConditionalGeneration"), .text_type = "gemma3_text"},
+    {0},
+};
+static const myth_family_class gemma3n[] = {
+    {CLASS("gemma3n_text", "Gemma3nForCausalLM")},
+    {CLASS("gemma3n", "Gemma3nForConditionalGeneration"), .text_type = "gemma3n_text"},
+    {0},
+};
+static const myth_family_class gemma4[] = {
+    {CLASS("gemma4_text", "Gemma4ForCausalLM")},
+    {CLASS("gemma4", "Gemma4ForConditionalGeneration"), .text_type = "gemma4_text"},
+    {CLASS("gemma4_unified_text", "Gemma4UnifiedForCausalLM"), UNIFIED},
+    {CLASS("gemma4_unified", "Gemma4UnifiedForConditionalGeneration"), .text_type = "gemma4_unified_text", UNIFIED},
+    {0},
+};
+#undef CLASS
+#undef UNIFIED
+
 static const myth_family families[MYTH_FAMILY_N] = {
     [MYTH_FAMILY_GEMMA1] =
         {
             .name = "gemma",
+            .classes = gemma1,
             .slots = myth_gemma1_slots,
             .layers = myth_gemma1_layers,
             .n_layer_ops = 6,
@@ -34,6 +59,7 @@ static const myth_family families[MYTH_FAMILY_N] = {
     [MYTH_FAMILY_GEMMA2] =
         {
             .name = "gemma2",
+            .classes = gemma2,
             .slots = myth_gemma2_slots,
             .layers = myth_gemma2_layers,
             .n_layer_ops = 6,
@@ -50,15 +76,19 @@ static const myth_family families[MYTH_FAMILY_N] = {
                        .final_softcap = 30,
                        .rope_global = 1e4},
             .score_scale = MYTH_SCALE_GIVEN,
+            .odd_scale = {.n_layer = 46, .width = 144},
             .has_post_norm = true,
             .norm_plus_one = true,
             .has_attn_softcap = true,
             .has_final_softcap = true,
             .has_pattern_key = true,
+            .has_absent_window = true,
         },
     [MYTH_FAMILY_GEMMA3] =
         {
             .name = "gemma3",
+            .encoder_name = "gemma-embedding",
+            .classes = gemma3,
             .slots = myth_gemma3_slots,
             .layers = myth_gemma3_layers,
             .n_layer_ops = 6,
@@ -73,6 +103,8 @@ static const myth_family families[MYTH_FAMILY_N] = {
                        .period = 6,
                        .rope_global = 1e6},
             .score_scale = MYTH_SCALE_GIVEN,
+            .odd_scale = {.n_layer = 62, .width = 168},
+            .n_vocab_text = 262144,
             .has_post_norm = true,
             .has_qk_norm = true,
             .norm_plus_one = true,
@@ -84,6 +116,7 @@ static const myth_family families[MYTH_FAMILY_N] = {
     [MYTH_FAMILY_GEMMA3N] =
         {
             .name = "gemma3n",
+            .classes = gemma3n,
             .slots = myth_gemma3n_slots,
             .layers = myth_gemma3n_layers,
             .n_layer_ops = 24,
@@ -99,6 +132,8 @@ static const myth_family families[MYTH_FAMILY_N] = {
                        .period = 5,
                        .final_softcap = 30,
                        .rope_global = 1e6},
+            .read_json = myth_config_json_gemma3n,
+            .read_gguf = myth_config_gguf_gemma3n,
             .score_scale = MYTH_SCALE_ONE,
             .has_post_norm = true,
             .has_qk_norm = true,
@@ -109,10 +144,12 @@ static const myth_family families[MYTH_FAMILY_N] = {
             .has_pattern_key = true,
             .has_width_list = true,
             .has_sparse_gates = true,
+            .has_bf16_constants = true,
         },
     [MYTH_FAMILY_GEMMA4] =
         {
             .name = "gemma4",
+            .classes = gemma4,
             .slots = myth_gemma4_slots,
             .layers = myth_gemma4_layers,
             .n_layer_ops = 16,
@@ -126,7 +163,10 @@ static const myth_family families[MYTH_FAMILY_N] = {
                        .n_ctx = 131072,
                        .window = 512,
                        .period = 6,
-                       .rope_global = 1e6},
+                       .rope_global = 1e6,
+                       .rope_part = 0.25},
+            .read_json = myth_config_json_gemma4,
+            .read_gguf = myth_config_gguf_gemma4,
             .score_scale = MYTH_SCALE_ONE,
             .has_post_norm = true,
             .has_qk_norm = true,
@@ -137,6 +177,7 @@ static const myth_family families[MYTH_FAMILY_N] = {
             .shares_kv = true,
             .last_is_global = true,
             .has_two_widths = true,
+            .has_system_turn = true,
         },
 };
 

@@ -121,22 +121,45 @@ typedef struct myth_step myth_step;
 typedef struct {
     uint32_t n_vocab, d_model, d_ff, n_layer, n_head, n_head_kv, n_ctx, window, period;
     double attn_softcap, final_softcap, rope_global;
+    double
+        rope_part; /* of the pairs of a global layer's head, the part that turns; 0: all, and no key says otherwise */
 } myth_defaults;
+
+/* How config.json names a family: a class of transformers. */
+typedef struct {
+    const char *model_type, *architecture;
+    const char *text_type; /* model_type of text_config, where the facts of a multimodal model are; NULL = at the top */
+    uint32_t n_ctx,
+        window;      /* the class's own defaults; 0 = the family's                                              */
+    bool has_no_ple; /* no per-layer embeddings unless config.json gives their width                            */
+} myth_family_class;
+
+typedef struct myth_facts myth_facts; /* of a file (config_impl.h) */
 
 /* By what attention scores are multiplied: 1 / sqrt of the head's width, of a number that the config gives, or 1. */
 typedef enum { MYTH_SCALE_BY_WIDTH, MYTH_SCALE_GIVEN, MYTH_SCALE_ONE } myth_score_scale;
 
 /* A row of families.c: all in which the families differ, beside what their layer loops show. */
 typedef struct {
-    const char *name;              /* "gemma3": general.architecture of GGUF */
-    const myth_slot *slots;        /* of a layer; ends with a row of zeros   */
-    void (*layers)(myth_step *st); /* NULL: known, not supported             */
-    uint32_t n_layer_ops;          /* that a layer of a decode step issues at most */
-    const myth_slot *model_slots;  /* of the model itself, after embedding and final norm; ends with a row of zeros;
+    const char *name;                 /* "gemma3": general.architecture of GGUF */
+    const char *encoder_name;         /* the same of its text encoders; NULL: it has none */
+    const myth_family_class *classes; /* ends with a row of zeros */
+    const myth_slot *slots;           /* of a layer; ends with a row of zeros   */
+    void (*layers)(myth_step *st);    /* NULL: known, not supported             */
+    uint32_t n_layer_ops;             /* that a layer of a decode step issues at most */
+    const myth_slot *model_slots;     /* of the model itself, after embedding and final norm; ends with a row of zeros;
                                     * NULL = none */
     myth_defaults absent;
+    /* Read the keys that this family alone has, from config.json and from GGUF; NULL: it has none. */
+    myth_status (*read_json)(const myth_facts *f, myth_config *c, const myth_family_class *as);
+    myth_status (*read_gguf)(const myth_facts *f, myth_config *c);
     myth_score_scale score_scale; /* as config.json has it */
-    bool has_post_norm;           /* a norm after each branch as well */
+    /* GGUF has no key for the scale of attention scores. The model with this many layers has 1 / sqrt(width). */
+    struct {
+        uint32_t n_layer, width;
+    } odd_scale;
+    uint32_t n_vocab_text; /* rows of the embedding in checkpoints without those of image tokens; 0 = there are none */
+    bool has_post_norm;    /* a norm after each branch as well */
     bool has_qk_norm, has_v_norm;
     bool norm_plus_one; /* checkpoints keep norm weights less 1 */
     bool has_attn_softcap, has_final_softcap;
@@ -145,11 +168,14 @@ typedef struct {
     bool shares_kv;           /* later layers may read the keys and values of earlier ones; GGUF names every
                                     * layer's kind */
     bool has_pattern_key;     /* config.json may say the period of global layers in a number */
+    bool has_absent_window;   /* a GGUF without a window has the default one */
     bool no_window_is_global; /* a GGUF without a window has global layers only */
     bool last_is_global;      /* whatever the list of layer kinds says */
     bool has_width_list;      /* config.json may give each layer's width of its feed-forward */
     bool has_two_widths;      /* heads of local layers may be narrower */
     bool has_sparse_gates;    /* layers may keep only the largest gates */
+    bool has_bf16_constants;  /* transformers rounds the scales of per-layer inputs to bf16, as the embedding's */
+    bool has_system_turn;     /* its chat template has a turn for the system's text */
 } myth_family;
 
 const myth_family *myth_family_get(myth_family_id id);

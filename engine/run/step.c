@@ -179,11 +179,11 @@ void myth_step_ffn(myth_step *st, uint32_t l)
                      });
 }
 
-/* Gemma 3n's constants are rounded like its embedding scale, because the reference keeps them in bf16. */
+/* Some families' constants are rounded like the scale of their embedding, because the reference keeps them in bf16. */
 static float rounded(const myth_step *st, double v)
 {
     const myth_config *c = st->c;
-    const bool is_rounded = c->family == MYTH_FAMILY_GEMMA3N && c->is_rounded && !st->is_exact;
+    const bool is_rounded = myth_family_get(c->family)->has_bf16_constants && c->is_rounded && !st->is_exact;
     return is_rounded ? myth_bf16_to_f32(myth_f32_to_bf16((float)v)) : (float)v;
 }
 

@@ -14,7 +14,7 @@
 
 myth_chat_form myth_chat_form_of(const myth_config *c)
 {
-    return c->family != MYTH_FAMILY_GEMMA4 ? MYTH_CHAT_FOLDED : c->n_ple ? MYTH_CHAT_TURNS : MYTH_CHAT_SHUT;
+    return !c->has_system_turn ? MYTH_CHAT_FOLDED : c->n_ple ? MYTH_CHAT_TURNS : MYTH_CHAT_SHUT;
 }
 
 /* White space of Python's str.strip, which the published template's trim is. */

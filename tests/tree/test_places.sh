@@ -63,6 +63,15 @@ some="$some|engine/make/(quant_blocks|mix|weights_random)\.c"
 for type in q5_1 iq4_nl q3_k; do
     named type $type "^($some)\$" engine/base/blocks.h engine/base/types.def kernels/eights.def
 done
+# A family: its id, its row, and what can be written of it nowhere else: its slots and loop, the keys that it alone has,
+# and its sizes for `random:` models. Whatever else the engine has to know of a family is a column of its row.
+named family gemma3n '/families/gemma3n\.c$' engine/make/convert.c engine/make/weights_random.c \
+    engine/model/config.h engine/model/config_gguf.c engine/model/config_impl.h engine/model/config_json.c \
+    engine/model/families.c engine/model/family.h
+if grep -nE '^engine/.*family *[!=]= *MYTH_FAMILY_[^N]' "$dir/code"; then
+    echo "families are compared, where their rows in engine/model/families.c should differ"
+    bad=1
+fi
 # An op: its row, its argument struct, check and trace; a row for each kind of device that has it, and the kernels; what
 # Vulkan's kernel reads, and who launches it. Families call it.
 named op laurel_merge '/laurel_merge\.(c|cu|comp)$|^engine/families/' kernels/ops.def kernels/ops.h kernels/op_check.c \
