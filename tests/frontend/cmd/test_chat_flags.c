@@ -1,5 +1,5 @@
-/* test_chat_flags.c - chats from outside: forms of the families, system text, conversations as JSON, thoughts and their
- * budget, refusals. */
+/* test_chat_flags.c - the flags of a chat: the prompt of each model family, system text, conversations as JSON, the
+ * budget of a model's thoughts, refusals. */
 #include "tests/frontend/cli/cli_run.h"
 
 #define E4   "-m random:gemma4-e-tiny:f32 "
@@ -75,7 +75,8 @@ static void conversations(void **state)
     assert_int_equal(r.code, 0);
 }
 
-/* A prompt that ends in an open channel, so that any model thinks: the budget's ids, the closing mark, the answer. */
+/* The prompt ends in an open channel of thoughts, so that a model of random weights thinks, too. After the ids
+ * that the budget allows, the channel's closing mark is set and the answer begins. */
 static void budget(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void budget(void **state)
     snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 5 --ignore-eos --reasoning-budget 5",
              cli_dir);
     cli_expect(&r, line, 0);
-    assert_string_equal(r.out, "\n"); /* thoughts alone: nothing for stdout */
+    assert_string_equal(r.out, "\n"); /* there are only thoughts, which are not printed */
 }
 
 static void refusals(void **state)

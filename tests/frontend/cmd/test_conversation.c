@@ -1,5 +1,5 @@
-/* test_conversation.c - conversations through every form of template, against the published templates' output
- * (tests/golden/make_chat.py); texts that cannot make control ids; what is no conversation. */
+/* test_conversation.c - conversations in every form of template give what the published templates give
+ * (tests/golden/make_chat.py). No text of a conversation makes a control id, and what is no conversation is refused. */
 #include "engine/text/chat.h"
 #include "tests/engine/text/tokenizer_texts.h"
 #include "frontend/cmd/conversation.h"
@@ -45,7 +45,7 @@ static bool is_set(const myth_json_tree *t, const myth_json_node *n, const char 
     return n && n->type == MYTH_JSON_TRUE;
 }
 
-/* Ids of the conversation, asserted to fit the bound; ids holds TEXT_CAP. */
+/* Encodes the conversation into ids, which has room for TEXT_CAP, and checks that they are within the bound. */
 static size_t encode_talk(int k, const myth_conversation *c, bool thinks, bool keeps, int32_t *ids)
 {
     const myth_chat_opts o = {.thinks = thinks, .keeps_thoughts = keeps, .tools = c->tools, .more = c->more};
@@ -59,7 +59,8 @@ static size_t encode_talk(int k, const myth_conversation *c, bool thinks, bool k
     return n;
 }
 
-/* The template's text tokenized by the library, and by our own template entry. */
+/* The ids are those of the golden file, which other software made from the published template, and those that the
+ * template's text has in our tokenizer. */
 static void as_rendered(void **state)
 {
     static int32_t ids[TEXT_CAP], own[TEXT_CAP];
@@ -97,14 +98,14 @@ static void as_rendered(void **state)
 
 /* ---- markers in texts ---- */
 
-/* Control ids of a conversation whose every text, name, key and value is s. */
+/* Lists the control ids of a conversation in which every text, name, key and value is s. */
 static size_t controls_of(int k, const char *s, bool thinks, int32_t *controls)
 {
     static int32_t ids[TEXT_CAP];
     static char text[TEXT_CAP];
     char escaped[512];
     size_t n_control = 0, n = 0;
-    for (const char *p = s; *p; p++) /* as JSON */
+    for (const char *p = s; *p; p++) /* s in JSON spelling */
         n += (size_t)snprintf(escaped + n, sizeof escaped - n,
                               *p == '"' || *p == '\\' ? "\\%c"
                               : *p == '\n'            ? "\\n"
@@ -143,8 +144,8 @@ static size_t controls_of(int k, const char *s, bool thinks, int32_t *controls)
     return n_control;
 }
 
-/* Every piece that may not come from content, alone, cut short, doubled and beside others, in every place that holds
- * text. */
+/* The spelling of every control token, alone, doubled, cut and beside others, stays text wherever a conversation has
+ * text: the control ids are those of a conversation without it. */
 static void markers_stay_text(void **state)
 {
     static int32_t want[TEXT_CAP], got[TEXT_CAP];
@@ -187,8 +188,8 @@ static void same_ids(int k, const char *parts, const char *whole)
     assert_ids(parts, strlen(parts), a, n[0], b, n[1]);
 }
 
-/* As the templates: each part of a user or an assistant trimmed, those of others as they are; a piece of control text
- * in two halves is text. */
+/* As in the templates, each part of a user's content is trimmed and the parts of a system text stay as they are. The
+ * spelling of a control token that is divided between parts is text. */
 static void content_in_parts(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void refusals(void **state)
 #undef USER
 }
 
-/* Every allocation fails once: nothing stays booked. */
+/* Whichever allocation fails, nothing stays booked. */
 static void failing_memory(void **state)
 {
     static const char text[] = "{\"tools\":[{\"function\":{\"name\":\"f\",\"description\":\"a text of more than "
@@ -282,7 +283,7 @@ static void failing_memory(void **state)
     }
 }
 
-/* A conversation with one message of n calls and their n results. Returns its text, which c refers to. */
+/* Reads a conversation with one message of n calls and with their n results. Returns its text, which c points into. */
 static char *read_calls(myth_conversation *c, uint32_t n)
 {
     char *text = NULL;
@@ -302,7 +303,8 @@ static char *read_calls(myth_conversation *c, uint32_t n)
     return text;
 }
 
-/* The room for a prompt was that of all calls for each of their results: 32 billion ids for 20,000 of them. */
+/* The bound of a prompt grows in step with the number of calls and results, not with its square: a result needs room
+ * for the name of its own call only. */
 static void many_results_need_room_for_their_names(void **state)
 {
     static int32_t ids[1 << 18];
@@ -323,8 +325,8 @@ static void many_results_need_room_for_their_names(void **state)
         myth_conversation_close(&c);
         free(text);
     }
-    assert_true(bound[1] < 3 * bound[0]); /* it grows as the conversation does */
-    char *text = read_calls(&c, 3000);    /* each result looks through all calls */
+    assert_true(bound[1] < 3 * bound[0]); /* for twice as many calls */
+    char *text = read_calls(&c, 3000);    /* refused, because the search for each result's call takes too long */
     const myth_chat_opts o = {.more = c.more};
     assert_int_equal(
         myth_chat_encode_with(tok[1], mem, MYTH_CHAT_TURNS, c.msg, c.n, &o, ids, sizeof(ids) / sizeof(*ids), &n, &err),

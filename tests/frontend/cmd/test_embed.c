@@ -1,4 +1,5 @@
-/* The embed command: one text and lines, prompts, cuts, ids given back, refusals, the plan. */
+/* test_embed.c - the embed command as its users meet it: one text, many lines or a list of files; prompts, texts that
+ * are too long, refusals, an interrupt, memory. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include <math.h>
@@ -72,7 +73,8 @@ static void what_is_too_long_is_cut_and_marked(void **state)
 {
     (void)state;
     double cut[64], by_hand[64];
-    cli_shell(&r, "head -c 400 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json"); /* a token a byte, 256 at most */
+    cli_shell(&r, "head -c 400 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER
+                  "--json"); /* each byte is a token; the model takes 256 */
     assert_int_equal(r.code, 0);
     read_vector(cut, 64, r.out);
     assert_non_null(strstr(r.out, "\"tokens\":256,\"truncated\":true"));
@@ -100,9 +102,7 @@ static void refusals_name_the_cause(void **state)
     assert_non_null(strstr(r.err, "embeddings"));
 }
 
-/* Many lines, more than a group: the order stays, with and without a pipe, and each vector is the one that its text has
- * alone. */
-/* It waits for a line that does not come. The run used to wait on for 20 seconds and to leave what it had begun. */
+/* A run that waits for a line of its input ends at once with SIGTERM and removes the output that it had begun. */
 static void sigterm_ends_a_run_that_waits_for_a_line(void **state)
 {
     (void)state;
@@ -113,6 +113,8 @@ static void sigterm_ends_a_run_that_waits_for_a_line(void **state)
     assert_string_equal(r.out, "3\nerr\nin\nout\n");
 }
 
+/* With more lines than one group has, from a file or a pipe, the order stays, and each vector is the one that its text
+ * has alone. */
 static void any_number_of_lines_keeps_its_order(void **state)
 {
     (void)state;
@@ -153,7 +155,7 @@ static void files_of_a_list_are_texts(void **state)
     assert_non_null(strstr(r.err, "line 2: /no/such/file"));
 }
 
-/* [texts, dim] float32 behind a head of 128 bytes. */
+/* The file has a head of 128 bytes and then [texts, dim] float32. */
 static void npy_holds_a_row_for_each_text(void **state)
 {
     (void)state;
@@ -182,7 +184,7 @@ static void npy_holds_a_row_for_each_text(void **state)
     cli_expect(&r, ENCODER "--format npy --jsonl", 2);
 }
 
-/* A failure behind the first group leaves no file, and an old one as it was. */
+/* A failure after the first group of lines leaves no new file, and an old one stays as it was. */
 static void a_failure_leaves_no_file(void **state)
 {
     (void)state;
@@ -205,7 +207,7 @@ static void a_failure_leaves_no_file(void **state)
     assert_non_null(strstr(r.err, "line 1: longer than --line-bytes"));
 }
 
-/* The memory of a hundred times the lines is the same. */
+/* A hundred times as many lines take the same memory. */
 static void memory_does_not_grow_with_the_texts(void **state)
 {
     (void)state;

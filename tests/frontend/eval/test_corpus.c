@@ -1,5 +1,5 @@
-/* test_corpus.c - rows in memory: BM25F against a sum written out by hand, what words do, hostile queries, and the
- * JSONL they come in. */
+/* test_corpus.c - the corpus of the evaluation, rows in memory: scores are those of BM25F written out by hand; which
+ * words find which rows; hostile queries; reading rows from JSONL. */
 #include "tests/support/check.h"
 #include "frontend/eval/corpus.h"
 #include "frontend/eval/definition.h"
@@ -66,7 +66,7 @@ static void ask_n(const char *query, size_t n, const char *weights)
 }
 static void ask(const char *query) { ask_n(query, strlen(query), NULL); }
 
-/* Rows of plain words drawn at random, so that a term's count is the number of times its word was drawn. */
+/* The rows are plain words drawn at random, so that the test knows how often each word is in a row. */
 static void scores_are_bm25f(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void scores_are_bm25f(void **state)
     }
 }
 
-/* bm25 as usually written gives nothing to a word that half of the rows have. */
+/* A word that all rows have still adds to the score. In the usual BM25 a word in half of the rows adds nothing. */
 static void words_of_every_row_still_count(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void definitions_win(void **state)
     assert_int_equal(hit[0].row, 1);
 }
 
-/* What is in a query is data: no operator, no quote, no byte of it reaches FTS5 as syntax. */
+/* Everything in a query is text: no operator, quote or byte of it has a meaning for FTS5. */
 static void hostile_queries(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void hostile_queries(void **state)
     assert_int_equal(n_hit, 1);
     ask("near*");
     assert_int_equal(n_hit, 1);
-    ask("body:near"); /* two words, not a column */
+    ask("body:near"); /* two words, and not the name of a column */
     assert_int_equal(n_hit, 1);
     enum { BIG = 1 << 20 };
     char *big = malloc(BIG);
@@ -274,7 +274,8 @@ static void hostile_queries(void **state)
     free(big);
 }
 
-/* What is everywhere brings no rows of its own when the rarer words have enough, and adds to the scores of theirs. */
+/* When the rarer words of a query have enough rows, a word that is everywhere brings no further rows; it only adds to
+ * the scores of those rows. */
 static void frequent_words_only_add(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static void frequent_words_only_add(void **state)
     ask_n(query, strlen(query), "rows=50");
     assert_int_equal(n_hit, 10);
     assert_true(hit[0].score == with);
-    ask_n("everywhere, everywhere", 22, "rows=50"); /* never nothing */
+    ask_n("everywhere, everywhere", 22, "rows=50"); /* a query of frequent words alone still finds rows */
     assert_int_equal(n_hit, K);
 }
 

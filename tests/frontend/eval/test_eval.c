@@ -91,7 +91,7 @@ static void comparisons_are_paired(void **state)
     json_decref(j);
 }
 
-/* With vectors, beside the words alone. */
+/* A search with vectors is compared with one by words alone. */
 static void hybrid_beside_lexical(void **state)
 {
     (void)state;
@@ -103,13 +103,13 @@ static void hybrid_beside_lexical(void **state)
                 json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
     equal(mean(j, 1, "all", "measures", "recall@12"), 2.0 / 3);
     assert_true(mean(j, 0, "all", "measures", "recall@12") >=
-                2.0 / 3); /* what has a vector near enough comes in as well */
+                2.0 / 3); /* files with near vectors are found in addition */
     json_decref(j);
     cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
 }
 
-/* A question without an answer counts as zero. A child that has no model, here because the command stands in a folder
- * of its own, says so and ends the evaluation: 66 is the exit code of both. */
+/* A question for which nothing is found counts as zero. A child process without a model (here because the program was
+ * copied into a folder without one) ends the evaluation. Both have exit code 66, so the code alone does not tell. */
 static void a_failing_child_is_a_failure(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void the_gate(void **state)
     cli_expect(&r, SMALL "--gate $D/s/none.json", 66);
 }
 
-/* The inspector runs; what a model of random weights finds is grounded all the same. */
+/* The inspector is run and its answers are measured, here with a model of random weights. */
 static void answers(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void answers(void **state)
     json_decref(j);
 }
 
-/* A build with inspect-diff is asked about the planted change as well. */
+/* When the data has a planted change, inspect-diff is evaluated, too. */
 static void a_planted_change(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void nothing_is_left_behind(void **state)
               "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" "
               "&& test ! -e $D/c && test ! -e $D/l");
     assert_int_equal(r.code, 0);
-    /* Ended in the middle, when its folder is there. */
+    /* a signal arrives while the run's temporary folder exists */
     static const char *const sig[] = {"INT", "TERM", "HUP"};
     for (int i = 0; i < 3; i++) {
         char line[512];
@@ -241,7 +241,7 @@ static void nothing_is_left_behind(void **state)
     }
 }
 
-/* A repository made here, a task whose file lies at an old commit only. */
+/* The file that a task expects exists only in an old commit of a repository, which is made here. */
 static void trees_of_commits(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void the_four_questions_are_answered(void **state)
     for (int embed = 0; embed < 2; embed++) {
         cli_shell(&r, embed ? "$M eval shop --data $D/y --part retrieval --embed --against topic --json >$D/topic.json"
                             : "$M eval shop --data $D/y --part retrieval --against topic --json >$D/topic.json");
-        if (embed && r.code == 66) /* no embedder is shipped with this build */
+        if (embed && r.code == 66) /* this build has no embedder */
             return;
         assert_int_equal(r.code, 0);
         char path[256];

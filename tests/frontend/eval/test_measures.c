@@ -1,4 +1,5 @@
-/* test_measures.c - measures against values computed by hand, intervals against what they must be. */
+/* test_measures.c - the measures of the evaluation have the values that were computed by hand, and the intervals have
+ * the width that they must have. */
 #include "tests/support/check.h"
 #include "frontend/eval/measures.h"
 
@@ -18,7 +19,7 @@ static double of(myth_measure_kind kind, uint32_t k, const uint32_t *item, uint3
     return myth_measure_of(&(myth_measure){kind, k}, item, n, n_gold);
 }
 
-/* Chunks of the documents 5 0 5 1 0 7; wanted are 0, 1, 2. As documents: 5 0 1 7. */
+/* The answer's chunks are of the documents 5 0 5 1 0 7, so the order of documents is 5 0 1 7. Wanted are 0, 1 and 2. */
 static void values_by_hand(void **state)
 {
     (void)state;
@@ -26,7 +27,7 @@ static void values_by_hand(void **state)
     near(of(MYTH_RECALL, 12, item, 6, 3), 2.0 / 3);
     near(of(MYTH_RECALL, 3, item, 6, 3), 1.0 / 3);
     near(of(MYTH_RECALL, 1, item, 6, 3), 0);
-    near(of(MYTH_PRECISION, 12, item, 6, 3), 3.0 / 6); /* of what there is, not of what was asked for */
+    near(of(MYTH_PRECISION, 12, item, 6, 3), 3.0 / 6); /* of the six chunks that there are, not of twelve */
     near(of(MYTH_PRECISION, 4, item, 6, 3), 2.0 / 4);
     near(of(MYTH_MRR, 0, item, 6, 3), 1.0 / 2);
     near(of(MYTH_ACC, 1, item, 6, 3), 0);
@@ -46,7 +47,7 @@ static void ends_of_the_scale(void **state)
     }
 }
 
-/* Repeating a document changes nothing but precision. */
+/* When a document is in the answer several times, only precision changes. */
 static void a_document_counts_once(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void intervals_of_equal_values_are_points(void **state)
     near(a.high, 0.25);
 }
 
-/* n coins: the interval of the mean is about 1.96 sqrt(p q / n) to each side. */
+/* For n flips of a coin, the interval of the mean reaches about 1.96 sqrt(p q / n) to each side. */
 static void interval_has_its_width(void **state)
 {
     (void)state;
@@ -103,7 +104,8 @@ static void interval_has_its_width(void **state)
     assert_true(fabs(a.mean - a.low - half) < 0.15 * half);
 }
 
-/* Pairs that differ by a constant have a difference without width, though each alone varies. */
+/* When all pairs differ by the same value, the interval of the difference has no width, even though the values of each
+ * side vary. */
 static void differences_are_paired(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_plain.c - the plain baseline: which files it ranks how, on trees small enough to know the answer. */
+/* test_plain.c - the plain baseline of the evaluation: how it ranks files, in trees so small that the right order is
+ * known. */
 #include "tests/support/files.h"
 #include "frontend/eval/plain.h"
 
@@ -15,7 +16,7 @@ static int clean(void **state)
     return 0;
 }
 
-/* The paths of the answer, behind blanks. */
+/* Searches and returns the paths of the answer with blanks between them. */
 static const char *ask(const char *query, uint32_t k)
 {
     static char text[1024];
@@ -37,7 +38,7 @@ static const char *ask(const char *query, uint32_t k)
     return text;
 }
 
-/* Rows beside the one that is meant, so that a word of it is rare. */
+/* Writes n other files, so that the words of the file that a test looks for are rare. */
 static void others(int n)
 {
     for (int i = 0; i < n; i++) {
@@ -55,10 +56,10 @@ static void parts_of_names_are_words(void **state)
     files_text("p/a.py", "def parseHTTPHeader(line):\n    return line\n");
     assert_string_equal(ask("header of http", 5), "a.py");
     assert_string_equal(ask("PARSEHTTPHEADER", 5), "a.py");
-    assert_string_equal(ask("parsing", 5), "a.py");  /* porter */
-    assert_string_equal(ask("where is the", 5), ""); /* stop words alone */
+    assert_string_equal(ask("parsing", 5), "a.py");  /* endings do not matter: the Porter stemmer */
+    assert_string_equal(ask("where is the", 5), ""); /* there are only stop words */
     assert_string_equal(ask("", 5), "");
-    assert_string_equal(ask("\" OR * NEAR(", 5), ""); /* signs are data */
+    assert_string_equal(ask("\" OR * NEAR(", 5), ""); /* signs of FTS5's query language are only text */
 }
 
 static void tests_are_set_back(void **state)

@@ -1,5 +1,5 @@
-/* test_shop.c - the promises of tests/corpus/shop/README.md: its size, its languages, and that every list names what is
- * there. */
+/* test_shop.c - the made-up repository tests/corpus/shop is as its README says: its size, its languages, and lists that
+ * name only what is in it. */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "frontend/eval/tasks.h"
@@ -116,7 +116,7 @@ static void questions_name_what_is_there(void **state)
     myth_tasks_close(&t);
 }
 
-/* How many files the four questions of the first design expect. */
+/* The four questions of the first design expect these files. */
 static void the_four_questions(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void check_planted(const myth_plants *p, const char *tree)
         json_t *also;
         json_array_foreach((json_t *)d->also, k, also)
             assert_true(myth_rule_find(json_string_value(also), json_string_length(also)) >= 0);
-        if (i) /* in order, so that those of a file stand together */
+        if (i) /* sorted by path and line, so that the defects of a file follow each other */
             assert_true(strcmp(p->defect[i - 1].path, d->path) < 0 ||
                         (strcmp(p->defect[i - 1].path, d->path) == 0 && p->defect[i - 1].line < d->line));
     }
@@ -185,7 +185,7 @@ static void every_rule_is_planted_where_the_list_says(void **state)
     myth_plants p;
     assert_int_equal(myth_plants_read(&p, mem, below("defects.jsonl", ""), NULL), MYTH_OK);
     check_planted(&p, below("tree", ""));
-    for (uint32_t r = 0; r + 1 < myth_rule_count(); r++) { /* all but `other` */
+    for (uint32_t r = 0; r + 1 < myth_rule_count(); r++) { /* every rule but the last, `other`, is planted */
         uint32_t n = 0;
         for (uint32_t i = 0; i < p.n_defect; i++)
             n += strcmp(p.defect[i].rule, myth_rules[r].id) == 0;
@@ -212,7 +212,7 @@ static void the_regression_is_what_its_list_says(void **state)
     assert_int_equal(myth_plants_read(&p, mem, below("regression.jsonl", ""), NULL), MYTH_OK);
     assert_true(p.n_defect >= 4);
     check_planted(&p, files_path("r"));
-    for (uint32_t i = 0; i < p.n_defect; i++) { /* what the change touched, not what was there */
+    for (uint32_t i = 0; i < p.n_defect; i++) { /* each defect must be in a file that the patch changed */
         snprintf(line, sizeof(line), "cmp -s '%s/tree/%s' '%s/%s'", shop, p.defect[i].path, files_path("r"),
                  p.defect[i].path);
         assert_int_not_equal(system(line), 0);
@@ -261,7 +261,7 @@ static void every_nth_row(void **state)
     assert_int_equal(myth_tasks_read(&t, mem, files_path("rows"), 4, NULL), MYTH_OK);
     assert_int_equal(t.n_task, 3);
     assert_string_equal(t.task[2].id, "8");
-    assert_int_equal(t.task[2].n_gold, 2); /* a file named twice is one */
+    assert_int_equal(t.task[2].n_gold, 2); /* a file that is named twice counts once */
     myth_tasks_close(&t);
     files_text("cosqa", "[{\"doc\":\"how\",\"retrieval_idx\":3},{\"doc\":\"why\",\"retrieval_idx\":4},{\"doc\":"
                         "\"when\",\"retrieval_idx\":5}]");

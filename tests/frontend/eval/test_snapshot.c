@@ -1,4 +1,5 @@
-/* test_snapshot.c - files of commits: the same as git's own archive of them; what is refused. Needs git. */
+/* test_snapshot.c - the files of a commit are written as git has them, a patch is applied as git applies it, and what
+ * cannot be written is refused. Needs git. */
 #include "tests/support/files.h"
 #include "frontend/eval/snapshot.h"
 
@@ -18,7 +19,7 @@ static int end(void **state)
     return myth_mem_close(mem) == 0 ? 0 : -1;
 }
 
-/* A shell line in the folder of the test; git without anybody's settings. */
+/* Runs a shell line in the test's folder and returns its exit status. git reads no settings of the user or machine. */
 static int shell(const char *line)
 {
     char whole[4096];
@@ -78,10 +79,10 @@ static void files_are_those_of_git(void **state)
                                ">../want/x && git show \"$(cat ../one)\":y.h >../want/y"),
                          0);
         assert_int_equal(take(&n, from[i], commit, "out", NULL, NULL), MYTH_OK);
-        assert_int_equal(n, 4); /* the link is left out */
+        assert_int_equal(n, 4); /* the symbolic link is left out */
         assert_int_equal(shell("cmp out/a/b/c/x.c want/x && cmp out/y.h want/y && test -f out/.gitattributes && test ! "
                                "-e out/link.h && test ! -x out/y.h && "
-                               "test \"$(find out -type f | wc -l)\" = 5"), /* a name with a line end counts twice */
+                               "test \"$(find out -type f | wc -l)\" = 5"), /* the name with a line end is two lines */
                          0);
     }
 }
@@ -119,10 +120,10 @@ static void what_is_not_there(void **state)
     assert_int_equal(take(&n, "repo/.git", commit, "nowhere", NULL, NULL), MYTH_EIO);
     assert_int_equal(shell("mkdir out2 && touch out2/y.h"), 0);
     assert_int_equal(take(&n, "repo/.git", commit, "out2", NULL, NULL),
-                     MYTH_EIO); /* what is there is not written over */
+                     MYTH_EIO); /* existing files are not written over */
 }
 
-/* At some of these libgit2 would wait for a writer for ever; the alarm ends the test then. */
+/* libgit2 would wait for ever for somebody to write into some of these pipes; the alarm would then end the test. */
 static void a_pipe_in_the_repository(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void a_pipe_in_the_repository(void **state)
     }
 }
 
-/* A tree that git would not write: an entry that leaves the folder. */
+/* A tree has an entry "..", which leads out of the folder and which git itself would not write. */
 static void a_damaged_tree_does_not_leave(void **state)
 {
     (void)state;
@@ -165,7 +166,7 @@ static void a_damaged_tree_does_not_leave(void **state)
     assert_int_equal(n, 0);
 }
 
-/* A copy with a change: the same as git's own apply. */
+/* A copy with a patch is the tree that the patch was made from; a patch that does not fit changes nothing. */
 static void a_patch_is_applied_to_a_copy(void **state)
 {
     (void)state;
@@ -189,12 +190,12 @@ static void a_patch_is_applied_to_a_copy(void **state)
     if (myth_snapshot_patch(to, patch, n, &err) != MYTH_OK)
         print_error("%s\n", err.msg);
     assert_int_equal(shell("rm -rf copy/.git && diff -r copy wanted"), 0);
-    assert_int_equal(myth_snapshot_copy(from, to, NULL), MYTH_EIO); /* nothing is written over */
+    assert_int_equal(myth_snapshot_copy(from, to, NULL), MYTH_EIO); /* existing files are not written over */
     assert_int_equal(myth_snapshot_copy("/nowhere/at/all", to, NULL), MYTH_ENOTFOUND);
     assert_int_equal(shell("rm -rf copy && mkdir copy && cp -R plain/d plain/old copy && echo other >copy/d/n.txt && "
                            "cp -R copy before"),
                      0);
-    assert_int_equal(myth_snapshot_patch(to, patch, n, NULL), MYTH_EFORMAT); /* all of it or nothing */
+    assert_int_equal(myth_snapshot_patch(to, patch, n, NULL), MYTH_EFORMAT); /* no part of the patch is applied */
     assert_int_equal(shell("rm -rf copy/.git && diff -r copy before"), 0);
     assert_int_equal(myth_snapshot_patch(to, "--- a/x\n+++ b/x\n@@ nonsense\n", 29, NULL), MYTH_EFORMAT);
 }
