@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What transformers computes with the two models that ship: tests/golden/shipped/.
 
-  generate.jsonl   {"prompt", "ids", "sure"}: the greedy continuation of "prompt" by models/mythos-inspect.gguf. "sure" is
-                   the number of first ids whose logit is ahead of the second best by SURE of the largest logit or more;
+  generate.jsonl   {"prompt", "ids", "sure"}: the greedy continuation of "prompt" by models/mythos-inspect.gguf. "sure"
+                   is the number of first ids whose logit is ahead of the second best by SURE of the largest or more;
                    where the lead is smaller, a run that rounds may choose otherwise
   embed.jsonl      {"text", "vector"}: the vector of "text" by models/mythos-embed.gguf
 
@@ -35,7 +35,8 @@ TEXTS = [
     "",
     "x",
     "static size_t ring_room(const ring *r)\n{\n    return r->cap - (r->head - r->tail);\n}\n",
-    "def parse_duration(text):\n    unit = {'s': 1, 'm': 60, 'h': 3600}[text[-1]]\n    return int(text[:-1]) * unit\n",
+    "def parse_duration(text):\n    unit = {'s': 1, 'm': 60, 'h': 3600}[text[-1]]\n"
+    "    return int(text[:-1]) * unit\n",
     "where are stale locks of a crashed worker removed?",
     "func (q *Queue) Pop() (Job, bool) {\n\tq.mu.Lock()\n\tdefer q.mu.Unlock()\n",
     "Größe der Datei in Bytes, auf 4096 aufgerundet — ωραία",
