@@ -1,5 +1,5 @@
-/* Baselines: every form that carries fingerprints is read back, updates keep what was not looked at, broken files are
- * refused. */
+/* test_baseline.c - baselines are read from every form that has fingerprints, an update keeps the entries of code that
+ * was not inspected, and broken files are refused. */
 #include "report_bed.h"
 #include "tests/support/files.h"
 
@@ -38,7 +38,7 @@ static int end(void **state)
     return myth_mem_close(mem) == 0 ? 0 : -1;
 }
 
-/* A report of the first three findings, in each form that has fingerprints: then the fourth is new. */
+/* After a baseline with the first three findings, in each form that has fingerprints, only the fourth is new. */
 static void test_reads_reports(void **unused)
 {
     static const myth_form form[] = {MYTH_FORM_JSON, MYTH_FORM_JSONL, MYTH_FORM_SARIF};
@@ -133,7 +133,7 @@ static void test_update(void **unused)
         open_four(base);
         b.report.complete = round != 1;
         if (round == 2)
-            b.marks.mark[0].suppression = 1; /* what a comment answers is not written */
+            b.marks.mark[0].suppression = 1; /* a suppressed finding is not written */
         assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
         rows_of(rows, sizeof(rows), "base");
         assert_string_equal(
@@ -146,7 +146,7 @@ static void test_update(void **unused)
         bed_close(&b);
         myth_baseline_close(base);
 
-        /* read back, nothing is new; written once more, the same bytes */
+        /* with the written baseline nothing is new, and an update writes the same bytes */
         base = open_base(mem, "base");
         open_four(base);
         for (uint32_t i = 0; i < 4; i++)
@@ -205,13 +205,13 @@ static void test_refused(void **unused)
     files_text("base", "{\"model\":\"m\",\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"lines\":[1,1]}]}");
     assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), true, &err), MYTH_EFORMAT);
     assert_non_null(strstr(err.msg, "no fingerprints"));
-    files_text("base", "[]"); /* nothing known is no error */
+    files_text("base", "[]"); /* a baseline without findings is allowed */
     base = open_base(mem, "base");
     assert_int_equal(myth_baseline_count(base), 0);
     myth_baseline_close(base);
 }
 
-/* Every allocation that fails is out of memory, and leaves nothing behind. */
+/* Whichever allocation fails, the error is "out of memory" and nothing stays booked. */
 static void test_no_memory(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* A finding keeps its fingerprint when lines that have nothing to do with it change, and no two findings share one. */
+/* test_fingerprint.c - a finding keeps its fingerprint when lines that have nothing to do with it change, and no two
+ * findings share one. */
 #include "report_bed.h"
 
 #include <dirent.h>
@@ -53,7 +54,7 @@ static size_t join(const file *f, const char *(*spell)(const char *line, char *r
     return n;
 }
 
-/* Fingerprints of a finding about every line of the file; by line number before the edit. */
+/* Makes a finding about every line of the file and writes their fingerprints, by the lines' numbers before the edit. */
 static void fingerprints(char out[LINES_MAX + 1][TEXT_MAX], const char *path, const file *f, size_t len,
                          const char *rule)
 {
@@ -80,8 +81,7 @@ static void insert(file *f, uint32_t at, char *line)
     f->n++;
 }
 
-/* Twenty lines: comments and blank ones anywhere, statements where one has ended and the file is not inside a
- * parenthesis. */
+/* Inserts lines: comments and blank ones anywhere, in C statements only after the end of another one. */
 static void edit(file *f, const char *name, uint64_t *rng)
 {
     static char c_comment[] = "/* nothing to do with it */", py_comment[] = "# nothing to do with it", blank[] = "",
@@ -113,7 +113,7 @@ static const char *wider(const char *line, char *room)
     return room;
 }
 
-/* Tabs to eight spaces, and runs of spaces inside the line widened. */
+/* Turns tabs of the indentation into eight spaces, widens the spaces inside the line, and adds blanks at its end. */
 static const char *respaced(const char *line, char *room)
 {
     size_t n = 0;
@@ -188,10 +188,10 @@ static void test_changes_with(void **unused)
     (void)unused;
     bed_open(&b, "a.c", code, sizeof(code) - 1);
     bed_add(&b, "other", 3, 3, 3);       /* 0 */
-    bed_add(&b, "other", 4, 4, 4);       /* 1: an equal line below */
-    bed_add(&b, "other", 9, 9, 9);       /* 2: in another function */
+    bed_add(&b, "other", 4, 4, 4);       /* 1: the next line, which has the same text */
+    bed_add(&b, "other", 9, 9, 9);       /* 2: the same text in another function */
     bed_add(&b, "double-free", 3, 3, 3); /* 3: another rule */
-    bed_add(&b, "other", 2, 3, 3);       /* 4: once more on the same line */
+    bed_add(&b, "other", 2, 3, 3);       /* 4: a second finding with the same line as evidence */
     bed_add(&b, "other", 5, 5, 5);       /* 5: another line */
     bed_mark(&b, true, NULL);
     for (uint32_t i = 0; i < 6; i++) {
@@ -203,7 +203,7 @@ static void test_changes_with(void **unused)
     assert_int_equal(b.marks.mark[2].fingerprint.line_hash[17], '3');
     bed_close(&b);
 
-    /* what changes around it, and what the function is called */
+    /* which changes around the line, and of the function's name, change the fingerprint */
     static const struct {
         const char *code;
         uint32_t line;

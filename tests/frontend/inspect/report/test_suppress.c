@@ -1,5 +1,5 @@
-/* mythos:ignore comments: which finding each answers, what is wrong with those that answer none, and what the forms say
- * of it. */
+/* test_suppress.c - mythos:ignore comments: which finding each one suppresses, why some suppress none, and what the
+ * forms say about them. */
 #include "report_bed.h"
 
 #include <jansson.h>
@@ -91,7 +91,7 @@ static void test_text(void **unused)
     assert_non_null(strstr(text, "a.c:4: mythos:ignore is not followed: a rule that is not known\n"));
     assert_non_null(strstr(text, "a.c: 1 finding, 1 suppressed, 12 prompt tokens"));
     free(text);
-    b.report.complete = false; /* what was not looked at is not unused */
+    b.report.complete = false; /* in an incomplete report, a comment may belong to code that was not inspected */
     text = bed_render(&b, MYTH_FORM_TEXT, &len);
     assert_null(strstr(text, "answers no finding"));
     assert_non_null(strstr(text, "not followed"));
@@ -138,7 +138,7 @@ static void test_json(void **unused)
     bed_close(&b);
 }
 
-/* A file of nothing but such comments takes time in proportion. */
+/* The time for a file that has only such comments grows in step with its length. */
 static void test_many(void **unused)
 {
     static char many[BED_TEXT];

@@ -1,5 +1,5 @@
-/* test_diff.c - diffs read against git: every changed line and every count of `git diff` over generated repositories,
- * in all its forms; what git writes for odd names; hostile and cut text. */
+/* test_diff.c - the reader of diffs: for generated repositories and all forms of `git diff` it finds the changed lines
+ * and counts that git itself gives; also diffs of other programs, odd names, and text that is cut or changed. */
 #include "frontend/inspect/select/diff.h"
 #include "tests/support/check.h"
 #include "tests/support/files.h"
@@ -99,7 +99,7 @@ static void forms_of_git(void **state)
         {"gone.c", "gone.c", MYTH_DIFF_DELETED, false},
         {"new.h", "new.h", MYTH_DIFF_ADDED, true},
         {"run.sh", "run.sh", MYTH_DIFF_CHANGED, true},
-        {"p.png", "p.png", MYTH_DIFF_CHANGED, true}, /* its bytes say whether it is binary, not the diff */
+        {"p.png", "p.png", MYTH_DIFF_CHANGED, true}, /* the diff alone does not say whether the file is binary */
         {"q.png", "q.png", MYTH_DIFF_CHANGED, true},
         {"t\xc3\xa4"
          "b\t.c",
@@ -127,7 +127,7 @@ static void forms_of_others(void **state)
 {
     myth_diff d;
     (void)state;
-    /* diff -u, two files without headers; then lines of DOS throughout, and a blank line that lost its blank */
+    /* diff -u of two files; then a diff with \r\n everywhere and an empty line that has lost its blank */
     expect(&d, "--- x.c.orig\t2024-01-01 00:00:00 +0000\n+++ x.c\t2024-01-02 00:00:00 +0000\n@@ -1 +1,2 @@\n "
                "a\n+b\n--- y.c\n+++ y.c\n@@ -1,2 +1 @@\n-a\n b\n");
     assert_int_equal(d.n_file, 2);
@@ -139,7 +139,7 @@ static void forms_of_others(void **state)
     assert_string_equal(d.file[0].path, "x.c");
     assert_int_equal(d.file[0].added[0].first, 3);
     myth_diff_free(&d);
-    /* prefixes: none, those of diff.mnemonicPrefix; a directory that is called as a prefix */
+    /* paths without prefixes, with those of diff.mnemonicPrefix, and in a folder that has the name of a prefix */
     expect(&d, "diff --git a/x.c a/x.c\n--- a/x.c\n+++ a/x.c\n@@ -1 +1 @@\n-a\n+b\n");
     assert_string_equal(d.file[0].path, "a/x.c");
     myth_diff_free(&d);
@@ -153,7 +153,7 @@ static void forms_of_others(void **state)
     assert_int_equal(d.n_file, 0);
     expect(&d, "\n \n");
     assert_int_equal(d.n_file, 0);
-    /* two lists of hunks of one file in one diff stay two files, as git apply takes them */
+    /* a file that comes twice in a diff stays two files, as git apply takes it */
     expect(&d, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n");
     assert_int_equal(d.n_file, 2);
     myth_diff_free(&d);
@@ -237,7 +237,7 @@ static const char *const names[] = {"a.c",         "b/two words.py", "b/\xc3\xa4
                                     "-dash.c"};
 enum { N_NAME = sizeof(names) / sizeof(names[0]) };
 
-/* A repository's folder, new. */
+/* Makes a new folder for a repository. */
 static void new_folder(char dir[512])
 {
     static unsigned n;
@@ -274,7 +274,7 @@ static void write_tree(const char *dir, uint64_t *rng, bool is_second)
         "\\ No newline", "-- ", "  x", "rename to x"};
     for (int k = 0; k < N_NAME; k++) {
         char *line[40], room[40][32];
-        uint64_t own = 77 + (uint64_t)k; /* the first tree's lines, then edits of them */
+        uint64_t own = 77 + (uint64_t)k; /* gives the lines of the first tree, and then their edits */
         uint32_t n = check_below(&own, 34);
         for (uint32_t i = 0; i < n; i++) {
             if (check_below(&own, 3))
@@ -325,7 +325,7 @@ typedef struct {
     long added, removed; /* -1: binary */
 } counted;
 
-/* git's --numstat -z. */
+/* Reads the output of git's --numstat -z. */
 static uint32_t read_numstat(counted *c, uint32_t max, const char *text, size_t n)
 {
     uint32_t k = 0;
@@ -345,7 +345,7 @@ static uint32_t read_numstat(counted *c, uint32_t max, const char *text, size_t 
     return k;
 }
 
-/* The same file in a diff without context: its hunks are the changes. */
+/* Compares a file with the same file in a diff without context, whose hunks are exactly the changes. */
 static void compare_changes(const myth_diff_file *f, const myth_diff_file *bare)
 {
     assert_string_equal(f->path, bare->path);
@@ -357,7 +357,7 @@ static void compare_changes(const myth_diff_file *f, const myth_diff_file *bare)
         assert_memory_equal(f->removed, bare->removed, f->n_removed * sizeof(*f->removed));
 }
 
-/* What "@@ -a,b +c,d @@" of a diff without context says, read with scanf. */
+/* Compares the changes with the headers "@@ -a,b +c,d @@" of a diff without context, which are read here anew. */
 static void compare_headers(const myth_diff *d, const char *text)
 {
     uint32_t at = 0, n_added = 0, n_removed = 0;
@@ -385,7 +385,7 @@ static void compare_headers(const myth_diff *d, const char *text)
             assert_int_equal(f->removed[n_removed].before, e ? c : c + 1);
             assert_int_equal(f->removed[n_removed++].n, b);
         }
-        for (unsigned i = b + e; i > 0; i--) { /* what stands in the hunk may look like a header */
+        for (unsigned i = b + e; i > 0; i--) { /* skips the hunk, whose lines may look like headers */
             p = strchr(p, '\n') + 1;
             if (p[strcspn(p, "\n")] && p[strcspn(p, "\n") + 1] == '\\')
                 p = strchr(p, '\n') + 1;
@@ -442,7 +442,8 @@ static void as_git_counts(void **state)
             size_t n_numbers = run(&numbers, dir, line);
             uint32_t n_count = read_numstat(count, 256, numbers, n_numbers);
             assert_int_equal(d.n_file, n_count);
-            uint32_t n_binary = 0, n_said = 0; /* a diff of a mode or a name alone does not say it */
+            uint32_t n_binary = 0,
+                     n_said = 0; /* a diff that only changes a mode or a name does not say that a file is binary */
             for (const char *at = text; at; at = memchr(at, '\n', (size_t)(text + n - at)), at = at ? at + 1 : NULL)
                 n_said += text + n - at > 16 &&
                           (strncmp(at, "Binary files ", 13) == 0 || strncmp(at, "GIT binary patch", 16) == 0);
@@ -470,7 +471,7 @@ static void as_git_counts(void **state)
             free(numbers);
             free(bare_text);
         }
-        /* the same counts as git apply makes of the patch itself */
+        /* git apply must read the same counts from the patch */
         static counted count[256];
         run(&text, dir, "git diff HEAD --binary > ../repo.patch && git apply --numstat -z ../repo.patch");
         size_t n = run(&bare_text, dir, "cat ../repo.patch"),
@@ -539,7 +540,7 @@ static void hostile_text(void **state)
             else
                 memmove(own + at, own + at / 2, m - at);
         }
-        char *exact = malloc(m ? m : 1); /* so that a read past the end is seen */
+        char *exact = malloc(m ? m : 1); /* so that the sanitizers see a read past the end */
         memcpy(exact, own, m);
         if (myth_diff_parse(&d, mem, exact, m, NULL) == MYTH_OK) {
             check_form(&d);

@@ -1,6 +1,5 @@
-/* test_select.c - what is selected: every changed line of random edits is in a subject, subjects are whole definitions
- * and nothing more, files come from the right side; requests of a model; the task of a diff and the filter of findings.
- */
+/* test_select.c - which code the commands select: after random edits, every changed line is in a subject, subjects are
+ * whole definitions, and the text is that of the chosen side; also a model's requests, and a diff's task and filter. */
 #include "tests/retrieval/index/index_tree.h"
 #include "frontend/inspect/select/select.h"
 
@@ -75,8 +74,8 @@ static const myth_piece *piece_at(const myth_material *m, const char *path, uint
 
 /* ---- random edits ---- */
 
-/* Subjects hold every changed line and every place where lines went away; each is a definition, or within three lines
- * of a change; none of a file that did not change. What a source holds is what the side has. */
+/* Every changed line, and every place where lines were removed, must be in a subject. A subject must be a definition
+ * that changed or be near a change, and its file must have changed. */
 static void check_selection(const bed *b, const myth_diff *d, const myth_changes *c)
 {
     for (uint32_t i = 0; i < d->n_file; i++) {
@@ -130,7 +129,7 @@ static void compare_side(const bed *b, const char *show)
     }
 }
 
-/* One line of a file changed, added or taken away. */
+/* Changes, adds or removes one line of a file. */
 static void edit_lines(const char *tree, uint32_t n_edit, uint64_t *rng)
 {
     static tree_names l;
@@ -216,11 +215,12 @@ static void random_edits(void **state)
             bed_close(&b);
         }
     }
-    printf("%u subjects of %u definitions\n", n_subject, n_definition); /* those that touch are one */
+    printf("%u subjects of %u definitions\n", n_subject, n_definition); /* subjects that touch are joined */
     assert_true(n_definition > 10 && n_subject > 10);
 }
 
-/* Our difference and git's own, with the same way to choose among equal ones, of random changes to a random tree. */
+/* Compares our difference with git's own after random changes to a random tree. git is told to choose as we do where
+ * several differences are equally short. */
 static void compare_with_git(const char *tree, uint64_t *rng, unsigned *n_renamed)
 {
     static const struct {
@@ -350,7 +350,7 @@ static void requests(void **state)
     expect_context(&b, "config::SESSION_TTL", "app.py", 6);
     expect_context(&b, "config::database", "conf/app.toml", 6);
     expect_context(&b, "tests/test_store.py", "tests/test_store.py", 4);
-    expect_near(&b, "app.py::handler", "shown above");          /* with the lines around the key */
+    expect_near(&b, "app.py::handler", "shown above");          /* was shown with the lines around the key */
     expect_context(&b, "wrong/path.py::LIMIT", "store.py", 16); /* one definition has the name */
     expect_near(&b, "store.py::Store.laod", "load (store.py)");
     expect_near(&b, "nothing.py::zzqqyy", "");
@@ -385,13 +385,13 @@ static void diff_of_a_patch(void **state)
     assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, "", &counts, NULL), MYTH_OK);
     assert_int_equal(c.n_shown, 1);
     assert_int_equal(c.n_deleted, 1);
-    assert_int_equal(c.n_missed, 2);                                               /* of another version; not there */
-    assert_string_equal(piece_at(b.m, "store.py", 9, true)->symbol, "load.inner"); /* the innermost */
+    assert_int_equal(c.n_missed, 2); /* a file of another version, a missing one */
+    assert_string_equal(piece_at(b.m, "store.py", 9, true)->symbol, "load.inner"); /* the innermost definition */
     assert_null(piece_at(b.m, "store.py", 7, true));
     assert_string_equal(piece_at(b.m, "store.py", 12, true)->symbol, "Store.size");
     assert_non_null(piece_at(b.m, "store.py", 16, true));
     assert_null(piece_at(b.m, "store.py", 19, true));
-    /* which findings count */
+    /* which findings the filters keep */
     assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) &&
                 !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
     assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 8, 8) &&
@@ -399,7 +399,7 @@ static void diff_of_a_patch(void **state)
     assert_true(myth_changes_want(&c, MYTH_FILTER_FILE, "store.py", 19, 19) &&
                 !myth_changes_want(&c, MYTH_FILTER_FILE, "app.py", 1, 1));
     assert_true(myth_changes_want(&c, MYTH_FILTER_NONE, "anything", 1, 1));
-    /* the task: risks, lines, what is gone; cut to the ranges it may have, to the room it has */
+    /* the task names risks, changed lines and removed code; it is cut to its number of ranges and to its room */
     size_t n = myth_changes_task(task, sizeof(task), &c, 64);
     assert_int_equal(n, strlen(task));
     assert_true(strstr(task, "regressions") && strstr(task, "security risks") &&
@@ -441,7 +441,7 @@ static void symbol_and_topic(void **state)
     bed_close(&b);
 }
 
-/* A chunk that is a part: the rest of its definition comes with it. */
+/* When a hit is only a part of a definition, more of the definition is added as context. */
 static void parts_have_neighbours(void **state)
 {
     static char text[40000];
@@ -473,7 +473,7 @@ typedef struct {
     char question[320];
 } ranked;
 
-/* The last first; what it is given is what is found. */
+/* Reverses the order, and records the question and how many candidates it was given. */
 static myth_status rank_backwards(void *user, const char *question, const myth_candidate *c, uint32_t n,
                                   uint32_t *order, myth_error *err)
 {
@@ -513,7 +513,7 @@ static void a_ranker_chooses(void **state)
     assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
     assert_int_equal(counts.n_context, MYTH_SELECT_CALLERS);
     assert_int_equal(counts.n_more, 20 - MYTH_SELECT_CALLERS);
-    assert_non_null(piece_at(b.m, "k.py", 6, false)); /* the first callers */
+    assert_non_null(piece_at(b.m, "k.py", 6, false)); /* one of the first callers */
     assert_null(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false));
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
