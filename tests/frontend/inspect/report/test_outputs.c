@@ -1,4 +1,5 @@
-/* inspect-file's outputs from outside: several forms at once, files whole or not at all, baselines, exit codes. */
+/* test_outputs.c - the outputs of inspect-file as its users meet them: several forms at once, files that are whole or
+ * not written, baselines, exit codes. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include "frontend/inspect/report/outputs.h"
@@ -15,13 +16,13 @@ static void shell(const char *line, int code)
     assert_int_equal(r.code, code);
 }
 
-/* What --output writes is what --format prints. */
+/* --output writes the same bytes that --format prints. */
 static void test_several_at_once(void **state)
 {
     char line[1024] = "$M inspect-file -q " FILE_WITH_FINDINGS "--format json";
     size_t n = strlen(line);
     (void)state;
-    for (int i = 0; i < MYTH_FORM_N; i++) { /* --output FORM=PATH, and --output=FORM=PATH */
+    for (int i = 0; i < MYTH_FORM_N; i++) { /* alternates between --output FORM=PATH and --output=FORM=PATH */
         const char *form = myth_form_name((myth_form)i);
         n += (size_t)snprintf(line + n, sizeof(line) - n, " --output%c%s=$D/o.%s", i % 2 ? '=' : ' ', form, form);
     }
@@ -76,7 +77,7 @@ static void test_wrong(void **state)
     assert_non_null(strstr(r.err, "given 16 times"));
 }
 
-/* A file that is there stays as it is when nothing can be written in its place. */
+/* An existing file stays as it is when the new one cannot be written. */
 static void test_nothing_half(void **state)
 {
     (void)state;
@@ -102,10 +103,10 @@ static void test_baseline(void **state)
     shell("printf 'int x;\\n' >$D/clean.c; $M inspect-file -q $D/clean.c --baseline $D/b.json --update-baseline >$D/x; "
           "grep -c 10_tty.c $D/b.json",
           0);
-    assert_string_equal(r.out, "2\n"); /* another file's entries stay */
+    assert_string_equal(r.out, "2\n"); /* the entries of another file stay */
 }
 
-/* Memory that outputs take is in the plan. */
+/* The memory that outputs take is in the plan. */
 static void test_plan_holds(void **state)
 {
     (void)state;

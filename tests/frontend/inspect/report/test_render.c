@@ -1,4 +1,4 @@
-/* The three forms of a report, byte for byte, and that no control byte passes. */
+/* test_render.c - the json, jsonl and text forms of a report, byte for byte; no control byte reaches them. */
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/inspect/report/report.h"
 #include "tests/support/check.h"

@@ -1,5 +1,5 @@
-/* Reports about several files: every form names the right one, a comment answers findings of its own file, the baseline
- * keeps what was not looked at. */
+/* test_render_files.c - reports about several files: every form names the right file, an ignore comment counts in its
+ * own file only, and a baseline keeps the entries of code that was not inspected. */
 #include "report_bed.h"
 #include "frontend/inspect/prompt/material.h"
 #include "tests/support/files.h"
@@ -44,7 +44,7 @@ static void add(many *w, uint32_t block, uint32_t line, const char *rule)
     assert_true(w->finding[i].rule >= 0);
 }
 
-/* a.c whole, b.c lines 1 to 3, c d.py as context: a finding in each, two in a.c. */
+/* Makes a report about all of a.c and lines 1 to 3 of b.c, with c d.py as context. Each has a finding, a.c has two. */
 static void many_open(many *w, const myth_baseline *base)
 {
     uint32_t s;
@@ -58,7 +58,7 @@ static void many_open(many *w, const myth_baseline *base)
         w->block[i] = (myth_block){.src = src, .first = 1, .last = i == 1 ? 3 : src->n_line};
         w->file[i] = (myth_report_file){.src = src, .is_subject = i < 2, .is_whole = i == 0};
     }
-    w->block[N_FILE] = w->block[0]; /* as a round shows it again */
+    w->block[N_FILE] = w->block[0]; /* a round has shown the block again */
     w->report = (myth_report){
         .model = "m.gguf",
         .path = "diff HEAD",
@@ -128,7 +128,7 @@ static void test_json(void **unused)
     (void)unused;
     many_open(&w, NULL);
     json_t *v = many_json(&w, MYTH_FORM_JSON);
-    assert_null(json_object_get(v, "file")); /* there is no one file */
+    assert_null(json_object_get(v, "file")); /* the report is about more than one file */
     assert_string_equal(str(v, "inspected"), "diff HEAD");
     const json_t *files = json_object_get(v, "files"), *list = json_object_get(v, "findings");
     assert_int_equal(json_array_size(files), N_FILE);
@@ -137,7 +137,7 @@ static void test_json(void **unused)
         assert_string_equal(str(f, "path"), path[i]);
         assert_int_equal(json_is_true(json_object_get(f, "subject")), i < 2);
         assert_int_equal(json_is_true(json_object_get(f, "whole")), i == 0);
-        assert_int_equal(json_array_size(lines), 1); /* what a round shows again is one range */
+        assert_int_equal(json_array_size(lines), 1); /* a block that is shown twice is one range */
         assert_int_equal(json_integer_value(json_array_get(json_array_get(lines, 0), 1)), w.block[i].last);
     }
     for (size_t i = 0; i < N_FINDING; i++)
@@ -148,7 +148,7 @@ static void test_json(void **unused)
     assert_int_equal(json_integer_value(json_object_get(v, "suppressed_findings")), 1);
     json_decref(v);
 
-    w.report.n_file = 1; /* one file: its name as before */
+    w.report.n_file = 1; /* a report about one file names it */
     v = many_json(&w, MYTH_FORM_JSON);
     assert_string_equal(str(v, "file"), path[0]);
     json_decref(v);
@@ -219,7 +219,7 @@ static void test_lines_for_people_and_hosts(void **unused)
     many_close(&w);
 }
 
-/* What was missed and found of one path is in one file element, also when other files come between. */
+/* The findings and the missed code of one path are in one file element, even when other files come between them. */
 static void test_checkstyle_groups(void **unused)
 {
     const myth_missed missed[] = {{"src/b.c", 5, 5, "an answer was cut off"}, {"gone.c", 0, 0, "it is <not> there"}};
@@ -229,7 +229,7 @@ static void test_checkstyle_groups(void **unused)
     w.finding[2].block = 0;
     w.finding[1].severity = MYTH_SEVERITY_MEDIUM;
     w.finding[3].severity = MYTH_SEVERITY_LOW;
-    w.report.mark = NULL; /* no comment excuses one */
+    w.report.mark = NULL; /* no ignore comments */
     w.report.complete = false;
     w.report.missed = missed;
     w.report.n_missed = 2;
@@ -270,8 +270,8 @@ static void test_checkstyle_groups(void **unused)
     many_close(&w);
 }
 
-/* a.c was seen whole: what is not found there is gone. Of b.c three lines were seen, of z.c none: their entries stay.
- */
+/* All of a.c was inspected, so an entry that was not found again is removed. Entries of b.c, of which three lines were
+ * inspected, and of files that were not inspected stay. */
 static void test_baseline(void **unused)
 {
     static const char old[] =
@@ -299,7 +299,8 @@ static void test_baseline(void **unused)
     assert_int_equal(myth_baseline_write(base, files_path("base"), &w.report, NULL), MYTH_OK);
     myth_baseline_close(base);
     assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), false, NULL), MYTH_OK);
-    assert_int_equal(myth_baseline_count(base), 3 + 3); /* three that stay, three found that no comment answers */
+    assert_int_equal(myth_baseline_count(base),
+                     3 + 3); /* three that stay, and three findings that are not suppressed */
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         assert_int_equal(myth_baseline_has(base, row[i].fingerprint), row[i].stays);
     many_close(&w);
@@ -311,7 +312,7 @@ static void test_baseline(void **unused)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-/* A secret of one file is hidden in what is shown of another; more files than fit a small table. */
+/* A secret of one file is hidden in texts about another, also when there are very many files. */
 static void test_secrets_of_all_files(void **unused)
 {
     enum { N = 200 };
@@ -333,7 +334,7 @@ static void test_secrets_of_all_files(void **unused)
     }
     assert_int_equal(r.n_file, N);
     assert_int_equal(myth_redactor_count(&r), 1);
-    static const char shown[] = "IOSFODNN7EXAMPLQ and more"; /* a piece of it, elsewhere */
+    static const char shown[] = "IOSFODNN7EXAMPLQ and more"; /* a piece of the secret in another text */
     many_open(&w, NULL);
     w.report.redactor = &r;
     w.finding[0].issue = (myth_str){shown, sizeof(shown) - 1};

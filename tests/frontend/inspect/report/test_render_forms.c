@@ -1,5 +1,5 @@
-/* Every form through a reader of its own: github, rdjsonl, SARIF, Checkstyle and HTML give back what went in, also when
- * names, code and texts are made of what breaks formats. */
+/* test_render_forms.c - github, rdjsonl, SARIF, Checkstyle and HTML are read with readers written for this test, which
+ * must get back what was put in, even when names, code and texts are made of what breaks formats. */
 #include "report_bed.h"
 #include "frontend/inspect/secrets/sha256.h"
 #include "tests/frontend/inspect/hostile.h"
@@ -38,7 +38,7 @@ static void assert_visible(const char *text, size_t len, const char *what)
     }
 }
 
-/* Text as a person may see it; a string of its own, free() it. */
+/* Returns the text as a report may show it; the caller frees it. */
 static char *visible(const void *text, size_t len)
 {
     char *out = malloc(3 * len + 1), *at = out;
@@ -110,7 +110,7 @@ static void open_random(uint64_t *rng)
     fill_text(rng, &name, 200);
     size_t n = 0;
     for (size_t i = 0; i < name.len && n + 1 < sizeof(b.path);
-         i++) /* a file name has no NUL, and here no slash in front */
+         i++) /* a file name has no NUL, and this one does not begin with a slash */
         if (name.text[i] && (n || name.text[i] != '/'))
             b.path[n++] = name.text[i];
     b.path[n] = '\0';
@@ -135,7 +135,7 @@ static void open_random(uint64_t *rng)
     bed_mark(&b, true, NULL);
 }
 
-/* The k-th finding in the order of the forms that sort by severity. */
+/* Returns the k-th finding in the order that forms sorted by severity have. */
 static uint32_t sorted(uint32_t k)
 {
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
@@ -146,7 +146,7 @@ static uint32_t sorted(uint32_t k)
     return 0;
 }
 
-/* issue, or title; then why and fix behind their words */
+/* Returns the message of a finding: the issue or else the rule's title, why in a new line, then the fix. */
 static char *message(const myth_finding *f, const char *before_fix)
 {
     myth_str issue = f->issue.len ? f->issue : (myth_str){myth_rules[f->rule].title, strlen(myth_rules[f->rule].title)};
@@ -170,7 +170,7 @@ static char *message(const myth_finding *f, const char *before_fix)
 
 /* ---- github ---- */
 
-/* Decodes in place, as a runner does. */
+/* Decodes escapes in place, as a code host does. */
 static char *unescape(char *s)
 {
     static const struct {
@@ -262,7 +262,7 @@ static json_t *at(json_t *j, const char *path)
 
 static const char *str_at(json_t *j, const char *path) { return json_string_value(at(j, path)); }
 
-/* No text anywhere in it shows what may not be seen. */
+/* Fails when a text anywhere in the document has a character that reports must not show. */
 static void assert_all_visible(json_t *j, const char *what)
 {
     const char *key;
@@ -301,7 +301,7 @@ static void check_rdjsonl(void)
     free(text);
 }
 
-/* Percent-decoded bytes of a URI are those of the path. */
+/* The URI, percent-decoded, must be the path. */
 static void assert_uri_names(const char *uri, const char *path)
 {
     for (; *uri; path++) {
@@ -355,7 +355,7 @@ static void check_json(void)
     char *text = bed_render(&b, MYTH_FORM_JSON, &len);
     json_t *j = parse(text, len, "json"), *list = at(j, "findings");
     assert_int_equal(json_array_size(list), b.report.n_finding);
-    for (uint32_t i = 0; i < b.report.n_finding; i++) { /* values are kept, escaped */
+    for (uint32_t i = 0; i < b.report.n_finding; i++) { /* values are escaped and otherwise kept */
         char lossy[4 * 512 + 1];
         size_t n = myth_spell_lossy(lossy, sizeof(lossy) - 1, b.finding[i].why.text, b.finding[i].why.len);
         json_t *why = at(json_array_get(list, i), "why");
@@ -466,7 +466,7 @@ static void check_checkstyle(void)
 
 /* ---- HTML ---- */
 
-/* A strict reader: what we write is a small part of HTML. Calls back for nothing; keeps what the checks ask for. */
+/* Reads the small part of HTML that reports use and refuses everything else; keeps what the checks need. */
 typedef struct {
     const char *p;
     char open[64][16];
@@ -555,7 +555,7 @@ static void read_tag(void)
         if (*pg.p == '=') {
             assert_int_equal(pg.p[1], '"');
             pg.p += 2;
-            if (!strcmp(name, "content")) /* the policy, with its own quotes */
+            if (!strcmp(name, "content")) /* the content security policy, which has quotes of its own */
                 pg.p += strcspn(pg.p, "\"");
             else
                 read_text(value, sizeof(value));
@@ -650,7 +650,7 @@ static void test_any_bytes(void **unused)
     printf("%u reports, %u findings\n", rounds, n);
 }
 
-/* 'sha256-...' of the element as the page has it. */
+/* Writes 'sha256-...' of an element's text, as the policy must have it. */
 static void policy_hash(char dst[64], const char *text, const char *open, const char *close)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -695,7 +695,7 @@ static void test_page_stands_alone(void **unused)
     bed_close(&b);
 }
 
-/* Long lines are cut to what holds the evidence, never inside a character. */
+/* Long lines are cut around the evidence, never inside a character. */
 static void test_long_lines(void **unused)
 {
     static char code[20000];
@@ -724,7 +724,7 @@ static void test_long_lines(void **unused)
     bed_close(&b);
 }
 
-/* The worst come first, and a step that cannot show all says so. */
+/* The most severe findings come first, and the form says when it cannot show all. */
 static void test_github_order(void **unused)
 {
     size_t len;

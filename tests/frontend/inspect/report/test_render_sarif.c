@@ -1,5 +1,5 @@
-/* SARIF: what the format and code hosts ask for, looked up in the document. The official schema is
- * test_sarif_schema.sh's. */
+/* test_render_sarif.c - SARIF documents have what the format and code hosts ask for. test_sarif_schema.sh checks them
+ * against the official schema. */
 #include "report_bed.h"
 
 #include <jansson.h>
@@ -84,7 +84,7 @@ static void test_shape(void **unused)
     bed_close(&b);
 }
 
-/* What does not fit is the least severe, and is said. */
+/* When there is no room for all results, the least severe are left out, and a notification says so. */
 static void test_cut(void **unused)
 {
     (void)unused;
@@ -140,7 +140,7 @@ static void test_incomplete(void **unused)
     bed_close(&b);
 }
 
-/* More results than a code host takes: no more are written than it does. */
+/* Of more results than a code host takes, only as many as it takes are written. */
 static void test_host_limit(void **unused)
 {
     static myth_finding many[MYTH_SARIF_RESULT_MAX + 7];

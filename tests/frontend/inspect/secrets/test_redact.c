@@ -1,5 +1,5 @@
-/* No form of a report shows a secret: not in code, evidence, texts of the model, names or reasons; not whole and not in
- * pieces. */
+/* test_redact.c - no form of a report shows a secret of the inspected file, whole or in pieces, in code, evidence, the
+ * model's texts, names or reasons. */
 #include "tests/frontend/inspect/report/report_bed.h"
 #include "fake_secrets.h"
 
@@ -8,7 +8,7 @@
 static bed b;
 enum { N_SECRET = FAKE_KINDS, PIECE = 14 };
 
-/* Any PIECE bytes of the secret in a row. */
+/* Whether the text has PIECE bytes in a row that are also in the secret; the whole of a shorter secret. */
 static bool shows(const char *text, size_t len, const char *secret)
 {
     size_t n = strlen(secret), piece = n < PIECE ? n : PIECE;
@@ -42,7 +42,7 @@ static size_t decoded(char *dst, const char *text, size_t len)
     return n;
 }
 
-/* What of a made secret is secret: of an address its path. */
+/* Returns the part of a made secret that must be hidden: of a webhook's address, what follows "services/". */
 static const char *secret_part(const char *secret)
 {
     const char *at = strstr(secret, "services/");
@@ -72,7 +72,7 @@ static void test_every_form(void **unused)
             myth_finding *f = bed_add(&b, "hardcoded-secret", i + 1, i + 1, i + 1);
             size_t len = strlen(secret[i]), from = check_below(&rng, (uint32_t)len / 2), part = len - from;
             const char *at = strstr(b.code + b.src.line[i].off, secret[i]);
-            if (check_below(&rng, 2)) { /* evidence that holds a piece of it */
+            if (check_below(&rng, 2)) { /* the evidence is a piece of the secret */
                 b.citation[i].off = (uint32_t)(at - b.code) + (uint32_t)from;
                 b.citation[i].len = (uint32_t)part;
                 f->evidence = (myth_str){at + from, part};
@@ -114,7 +114,7 @@ static void test_every_form(void **unused)
     printf("%u secrets in %d forms\n", (uint32_t)N_SECRET, (int)MYTH_FORM_N);
 }
 
-/* A constant that holds the name of its own file: the path stays in every form, the constant does not. */
+/* When a secret contains the name of its own file, the path stays in every form and the secret does not. */
 static void test_paths_stay(void **unused)
 {
     static const char secret[] = "vault-store99.py-x7Kq2Lm9Tz4", path[] = "src/vault-store99.py";
@@ -153,7 +153,7 @@ static const char *redacted(const myth_redactor *r, const char *text)
     return out;
 }
 
-/* Everything around a secret stays byte for byte; the same secret has the same name everywhere. */
+/* Everything around a secret stays byte for byte, and the same secret has the same placeholder everywhere. */
 static void test_names(void **unused)
 {
     static const char code[] = "pw = \"correcthorse9\"\nkey = \"AKIAIOSFODNN7EXAMPLE\";\n";
@@ -166,14 +166,15 @@ static void test_names(void **unused)
     assert_string_equal(redacted(NULL, "key AKIAIOSFODNN7EXAMPLE!"),
                         "key [REDACTED:aws-key:1a5d44a2]!"); /* sha256sum says 1a5d44a2... */
     assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE there"),
-                        "see [REDACTED:aws-key:1a5d44a2] there"); /* a piece, under its whole's name */
-    assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE"), "see [REDACTED:aws-key:1a5d44a2]"); /* to the last byte */
+                        "see [REDACTED:aws-key:1a5d44a2] there"); /* a piece has the placeholder of the whole */
+    assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE"),
+                        "see [REDACTED:aws-key:1a5d44a2]"); /* also at the end of the text */
     assert_string_equal(redacted(r, "IOSFODNN7EXAMPLE"), "[REDACTED:aws-key:1a5d44a2]");
     assert_string_equal(redacted(r, "see EXAMPLE there"), "see EXAMPLE there");
     n_out = 0;
     myth_redact_bytes(r, &b.src, b.src.line[1].off, b.src.line[1].len, put, NULL);
     assert_string_equal(out, "key = \"[REDACTED:aws-key:1a5d44a2]\";");
-    for (uint32_t from = 0; from < b.src.line[1].len; from++) /* however a line is cut */
+    for (uint32_t from = 0; from < b.src.line[1].len; from++) /* any piece of the line */
         for (uint32_t len = 1; from + len <= b.src.line[1].len; len++) {
             n_out = 0;
             myth_redact_bytes(r, &b.src, b.src.line[1].off + from, len, put, NULL);
@@ -183,7 +184,8 @@ static void test_names(void **unused)
     bed_close(&b);
 }
 
-/* A secret of the file whose end is the beginning of another: what lies behind the first is hidden with it. */
+/* In the text, a secret of the file ends where another kind of secret begins that the file does not have. Both are
+ * hidden, to the end of the second. */
 static void test_overlapping_secrets(void **unused)
 {
     static const char code[] = "api_token = \"zz9-plural-eyJhbGciOiJIUzI1NiJ9\"\n",
@@ -193,7 +195,7 @@ static void test_overlapping_secrets(void **unused)
     bed_mark(&b, true, NULL);
     const myth_redactor *r = b.report.redactor;
     assert_int_equal(myth_redactor_count(r), 1);
-    assert_non_null(strstr(redacted(NULL, both), "[REDACTED:jwt:")); /* the second is one without the file too */
+    assert_non_null(strstr(redacted(NULL, both), "[REDACTED:jwt:")); /* the second is found without the file */
     redacted(r, both);
     assert_memory_equal(out, "is [REDACTED:token:", 19);
     assert_string_equal(strchr(out, ']'), "].");
@@ -219,7 +221,7 @@ static void test_sarif_lists_them(void **unused)
     bed_close(&b);
 }
 
-/* A file full of secrets fills the filter that finds pieces of them: a text that holds none stays, whatever it says. */
+/* A file full of secrets fills the filter that finds pieces of them. A text without pieces must stay all the same. */
 static void test_other_texts_stay(void **unused)
 {
     enum { N = 400, LEN = 4000 };
