@@ -1,6 +1,6 @@
-/* The embedder that ships, on questions and functions written for this test (tests/corpus/embed): its size, vectors of
- * length 1 whatever prompt stands before the text, each question nearest to its own function. A broken export,
- * tokenizer or dense layer ranks by chance here: one of 24. */
+/* test_default_embedder.c - the embedder that ships, with questions and functions written for this test
+ * (tests/corpus/embed): its size, vectors of length 1 with any prompt, and how many questions are nearest to their own
+ * function. With a broken export, tokenizer or dense layer that would be chance, one of 24. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { PAIR_MAX = 64, DIM = 256, HALF = 128, LINE_MAX_BYTES = 1 << 15, BYTES_MAX
 
 static cli_result r;
 
-/* One side of the pairs as lines that embed takes. */
+/* Writes one side of the pairs as JSON lines for embed and returns how many there are. */
 static uint32_t write_side(const char *key, const char *name)
 {
     char path[1024], line[LINE_MAX_BYTES];
@@ -58,7 +58,7 @@ static void read_side(float v[][DIM], uint32_t n, uint32_t dim, const char *name
     fclose(f);
 }
 
-/* Questions whose own function is the nearest of all. */
+/* Returns how many questions have their own function as the nearest of all. */
 static uint32_t count_first(uint32_t n, const char *asked, const char *found, uint32_t dim)
 {
     static float q[PAIR_MAX][DIM], d[PAIR_MAX][DIM];

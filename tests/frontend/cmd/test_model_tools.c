@@ -1,11 +1,12 @@
-/* The commands around a model file: convert's mixes, imatrix, perplexity, verify, from outside. */
+/* test_model_tools.c - the commands for model files as their users meet them: convert with its mixes, imatrix,
+ * perplexity, verify. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include <math.h>
 
 static cli_result r;
 
-/* perplexity by hand: the ids' log-probabilities out of mythos logits. */
+/* perplexity gives what the test computes from the log-probabilities that `mythos logits` writes. */
 static void perplexity_is_that_of_the_logits(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void a_text_that_is_too_short_is_refused(void **state)
     cli_expect(&r, "perplexity -m random:embeddinggemma-tiny:f32 README.md", 65);
 }
 
-/* Gathered, read by convert, and the same from windows of one text whatever the micro-batch. */
+/* The importance matrix is the same for any micro-batch and number of threads, and convert uses it. */
 static void an_importance_matrix_reaches_convert(void **state)
 {
     (void)state;
@@ -116,7 +117,7 @@ static void an_importance_matrix_reaches_convert(void **state)
     assert_int_equal(r.code, 0);
 }
 
-/* A mix is the same file for any number of threads; a name that is none lists the names. */
+/* A mix gives the same file with any number of threads. The error for an unknown name lists the known ones. */
 static void convert_knows_the_mixes(void **state)
 {
     (void)state;
@@ -124,7 +125,9 @@ static void convert_knows_the_mixes(void **state)
                   "--type q4_k_m -t 3 -o \"$D/3.gguf\" && cmp \"$D/1.gguf\" \"$D/3.gguf\" && "
                   "\"$M\" verify -m \"$D/1.gguf\"");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.out, "q5_0")); /* 64 columns: no multiple of 256 */
+    assert_non_null(strstr(
+        r.out,
+        "q5_0")); /* in place of the mix's types, whose blocks need columns in multiples of 256; here there are 64 */
     cli_shell(&r, "\"$M\" convert " TINY "--type q9_0 -o \"$D/x.gguf\"");
     assert_int_equal(r.code, 2);
     assert_non_null(strstr(r.err, "q4_k_m"));

@@ -1,6 +1,6 @@
-/* The model that ships, on 20 of the files it was measured with (tests/corpus/inspect, models/README.md): form,
- * citations, and no less found than its measured score makes certain. A broken export, tokenizer or prompt finds next
- * to nothing here. */
+/* test_default_model.c - the model that ships, with 20 of the files on which it was measured (tests/corpus/inspect,
+ * models/README.md): the reports' form, their citations, and at least as many defects as its measured score makes
+ * certain. With a broken export, tokenizer or prompt it finds next to nothing. */
 #include "frontend/inspect/inspect.h"
 #include "tests/support/rig.h"
 
@@ -11,7 +11,7 @@
 
 enum { FILE_MAX = 64, BYTES_MAX = 16384, NEAR = 1 };
 
-/* One line of expected.txt: a file and its known defect; no rule = none. */
+/* One line of expected.txt: a file and its known defect. An empty rule = the file has none. */
 typedef struct {
     char path[128], rule[32];
     uint32_t line;
@@ -110,7 +110,7 @@ static void test_held_out_files(void **unused)
     assert_true(n_alarm <= max_alarms);
 }
 
-/* What the file says about itself is what this build asks of it. */
+/* The model's file names the prompt that this build makes. */
 static void test_trained_for_this_prompt(void **unused)
 {
     (void)unused;

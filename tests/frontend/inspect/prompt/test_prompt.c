@@ -1,4 +1,5 @@
-/* The prompt: its exact text, its hash, what may not get out of a block, which ids may arise. */
+/* test_prompt.c - the prompt: its exact text, its hash, and that no code, path or symbol can leave its block or become
+ * a control token. */
 #include "tests/frontend/inspect/hostile.h"
 
 #include "frontend/inspect/answer/findings.h"
@@ -29,7 +30,7 @@ static const char golden_full[] =
     "\n"
     "Report every defect of the code above once, the most severe first. Answer with JSON only.";
 
-/* NUL-terminated user text of the lines of bytes. */
+/* Returns the user's text of a prompt about lines first .. last of bytes (last 0 = to the end), NUL-terminated. */
 static const char *user_text(const char *path, const void *bytes, size_t len, const myth_prompt *like, uint32_t first,
                              uint32_t last, const char *symbol)
 {
@@ -69,7 +70,7 @@ static void test_golden(void **unused)
                            "<file path=\"a.c\" lines=\"1-0\" symbol=\"\">\n</file>\n"));
 }
 
-/* The layouts that models were trained for. A change here is a new MYTH_PROMPT_VERSION and a new training. */
+/* Models were trained for prompts with these hashes. A change takes a new MYTH_PROMPT_VERSION and a new training. */
 static void test_hash(void **unused)
 {
     (void)unused;
@@ -100,7 +101,7 @@ static void test_shipped_models(void **unused)
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
         assert_ok(
             myth_model_open(&m, mem, g.gl_pathv[i], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
-        if (!m.config.is_bidirectional) { /* the embedder is asked nothing */
+        if (!m.config.is_bidirectional) { /* an embedder has no prompt of this kind */
             const myth_meta *meta = myth_weights_meta(m.weights);
             assert_ok(myth_prompt_style_of(&style, meta, &rig_err));
             myth_prompt_hash(hash, style);
@@ -115,7 +116,7 @@ static void test_shipped_models(void **unused)
     assert_true(n_inspector > 0);
 }
 
-/* Y-38: the eight rules are all there. */
+/* The full prompt has every instruction and the name of every rule; the compact one stays short. */
 static void test_rules(void **unused)
 {
     (void)unused;
@@ -135,10 +136,10 @@ static void test_rules(void **unused)
     for (uint32_t i = 0; i < myth_rule_count(); i++)
         assert_non_null(strstr(rules, myth_rules[i].id));
     assert_true(myth_rule_count() >= 20 && !strcmp(myth_rules[myth_rule_count() - 1].id, "other"));
-    assert_true(strlen(myth_prompt_system(MYTH_PROMPT_COMPACT)) <= 160); /* 80 tokens of any code vocabulary */
+    assert_true(strlen(myth_prompt_system(MYTH_PROMPT_COMPACT)) <= 160); /* at most about 80 tokens */
 }
 
-/* No code, path or symbol ends its block, or begins another. */
+/* No code, path or symbol can end its block: the text has one closing tag only. */
 static void test_block_cannot_be_left(void **unused)
 {
     (void)unused;
@@ -169,7 +170,8 @@ static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t 
     return count;
 }
 
-/* Every control string of the vocabulary is inert in code, path and symbol; the file is in the text as it is. */
+/* The spelling of every control token of the vocabulary stays text in code, path and symbol, and the file is in the
+ * text unchanged. */
 static void check_inert(const myth_tokenizer *t, myth_mem *mem, uint32_t stride)
 {
     static int32_t ids[8192];
@@ -227,7 +229,7 @@ static void test_control_strings_are_inert(void **unused)
     }
 }
 
-/* The same over the vocabularies of real models, where they are at hand. */
+/* The same with the vocabularies of real models, where they are available. */
 static void test_control_strings_of_real_models(void **unused)
 {
     (void)unused;
@@ -263,7 +265,7 @@ static void test_control_strings_of_real_models(void **unused)
     }
 }
 
-/* Any bytes: the text of the ids is the template around exactly the user's text. */
+/* For any bytes, the text of the ids is the template around exactly the user's text. */
 static void test_text_is_kept(void **unused)
 {
     (void)unused;
