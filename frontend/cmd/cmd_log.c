@@ -82,16 +82,24 @@ static void print_json(const json_t *v)
     put_json(&j, v);
 }
 
-static void print_safe(const char *text) { myth_term_safe(stdout, text, strlen(text)); }
+/* Prints a field, which stays on its line: a newline in a record must not look like the next row. */
+static void print_one(const char *text) { myth_term_line(stdout, text, strlen(text)); }
+/* Prints a prompt or an answer, which have lines of their own. */
+static void print_text(const char *text) { myth_term_safe(stdout, text, strlen(text)); }
 
 /* Prints "name      ", to be followed by a value. */
-static void print_key(const char *name) { printf("%-11s", name); }
+static void print_key(const char *name)
+{
+    print_one(name);
+    printf("%*s", (int)(strlen(name) < 11 ? 11 - strlen(name) : 0), "");
+}
+
 static void print_field(const char *name, const char *value)
 {
     if (!value[0])
         return;
     print_key(name);
-    print_safe(value);
+    print_one(value);
     putchar('\n');
 }
 
@@ -119,9 +127,9 @@ static bool list_row(void *user, const myth_runlog_row *r)
         if (r->has_ended)
             snprintf(code, sizeof(code), "%d", r->exit_code);
         printf("%6lld  %s  exit %-3s %9s  ", (long long)r->id, when, code, myth_size_text(size, r->bytes));
-        print_safe(r->command);
+        print_one(r->command);
         putchar(' ');
-        print_safe(r->subject);
+        print_one(r->subject);
         putchar('\n');
         return true;
     }
@@ -206,17 +214,17 @@ static void show_command(const json_t *doc)
     size_t i;
     char text[4096];
     print_key("command");
-    print_safe(myth_doc_text(doc, "command"));
+    print_one(myth_doc_text(doc, "command"));
     json_array_foreach(json_object_get(doc, "options"), i, v)
     {
         const json_t *value = json_object_get(v, "value");
         if (strcmp(myth_doc_text(v, "from"), "default") == 0 || json_is_null(value))
             continue;
         printf(json_is_false(value) ? " --no-" : " --");
-        print_safe(myth_doc_text(v, "name"));
+        print_one(myth_doc_text(v, "name"));
         if (myth_doc_exact(text, sizeof(text), value)) {
             putchar('=');
-            print_safe(text);
+            print_one(text);
         } else if (json_is_array(value)) {
             printf("=... (%zu)", json_array_size(value));
         }
@@ -224,7 +232,7 @@ static void show_command(const json_t *doc)
     json_array_foreach(json_object_get(doc, "args"), i, v) if (myth_doc_exact(text, sizeof(text), v))
     {
         putchar(' ');
-        print_safe(text);
+        print_one(text);
     }
     putchar('\n');
     if (myth_doc_exact(text, sizeof(text), json_object_get(doc, "cwd")))
@@ -243,20 +251,20 @@ static void show_identity(const json_t *doc)
                            f) if (myth_doc_exact(text, sizeof(text), json_object_get(f, "path")))
         {
             print_key("");
-            print_safe(text);
+            print_one(text);
             printf(", %lld byte%s, ", (long long)myth_doc_int(f, "bytes"),
                    myth_s((unsigned long long)myth_doc_int(f, "bytes")));
-            print_safe(myth_doc_text(f, "hash"));
+            print_one(myth_doc_text(f, "hash"));
             putchar('\n');
         }
     }
     print_field("device", myth_doc_text(doc, "device"));
     print_key("binary");
-    print_safe(myth_doc_text(binary, "version"));
+    print_one(myth_doc_text(binary, "version"));
     fputs(" (", stdout);
-    print_safe(myth_doc_text(binary, "commit"));
+    print_one(myth_doc_text(binary, "commit"));
     fputs("), ", stdout);
-    print_safe(myth_doc_text(binary, "hash"));
+    print_one(myth_doc_text(binary, "hash"));
     putchar('\n');
     print_field("weights", myth_doc_text(doc, "weights"));
     if (index) {
@@ -265,18 +273,18 @@ static void show_identity(const json_t *doc)
                         n_chunk = (long long)myth_doc_int(index, "chunks");
         printf("%lld file%s, %lld chunk%s, ", n_file, myth_s((unsigned long long)n_file), n_chunk,
                myth_s((unsigned long long)n_chunk));
-        print_safe(myth_doc_text(index, "hash"));
+        print_one(myth_doc_text(index, "hash"));
         putchar('\n');
     }
 }
 
 static void print_place(const char *path, const json_t *o)
 {
-    print_safe(path);
+    print_one(path);
     printf(":%u-%u", myth_doc_line(o, 0), myth_doc_line(o, 1));
     if (myth_doc_text(o, "symbol")[0]) {
         putchar(' ');
-        print_safe(myth_doc_text(o, "symbol"));
+        print_one(myth_doc_text(o, "symbol"));
     }
 }
 
@@ -299,11 +307,11 @@ static void show_shown(const json_t *doc)
         json_object_foreach(json_object_get((json_t *)v, "parts"), key, part)
         {
             putchar(' ');
-            print_safe(key);
+            print_one(key);
             printf(" %.3f", json_number_value(part));
         }
         fputs("  ", stdout);
-        print_safe(myth_doc_text(v, "fate"));
+        print_one(myth_doc_text(v, "fate"));
         putchar('\n');
     }
     if (n > MOST)
@@ -312,11 +320,11 @@ static void show_shown(const json_t *doc)
     {
         print_key(i ? "" : "files");
         if (myth_doc_exact(text, sizeof(text), json_object_get(v, "path")))
-            print_safe(text);
+            print_one(text);
         printf(", %lld byte%s, %s, ", (long long)myth_doc_int(v, "bytes"),
                myth_s((unsigned long long)myth_doc_int(v, "bytes")),
                strcmp(myth_doc_text(v, "origin"), "disk") ? "given" : "from disk");
-        print_safe(myth_doc_text(v, "hash"));
+        print_one(myth_doc_text(v, "hash"));
         putchar('\n');
     }
     json_array_foreach(json_object_get(doc, "pieces"), i, v)
@@ -324,7 +332,7 @@ static void show_shown(const json_t *doc)
         print_key(i ? "" : "pieces");
         print_place(myth_doc_text(json_array_get(files, (size_t)myth_doc_int(v, "file")), "path"), v);
         printf("  %s%s", myth_doc_is(v, "subject") ? "subject" : "context", myth_doc_text(v, "why")[0] ? ": " : "");
-        print_safe(myth_doc_text(v, "why"));
+        print_one(myth_doc_text(v, "why"));
         printf(", score %.3f, %lld of its lines shown in %zu part%s\n", json_number_value(json_object_get(v, "score")),
                (long long)myth_doc_int(v, "shown_lines"), json_array_size(json_object_get(v, "parts")),
                myth_s(json_array_size(json_object_get(v, "parts"))));
@@ -339,16 +347,16 @@ static void show_exchanges(const json_t *doc, bool prompts)
     {
         print_key(i ? "" : "answers");
         printf("part %lld, round %lld, ", (long long)myth_doc_int(v, "part") + 1, (long long)myth_doc_int(v, "round"));
-        print_safe(myth_doc_text(v, "kind"));
+        print_one(myth_doc_text(v, "kind"));
         printf(": %lld prompt token%s (%lld kept), %lld new, ", (long long)myth_doc_int(v, "prompt_tokens"),
                myth_s((unsigned long long)myth_doc_int(v, "prompt_tokens")), (long long)myth_doc_int(v, "kept_tokens"),
                (long long)myth_doc_int(v, "new_tokens"));
-        print_safe(myth_doc_text(v, "finish"));
+        print_one(myth_doc_text(v, "finish"));
         printf(", %.2f s\n", json_number_value(json_object_get(v, "seconds")));
         if (prompts) {
-            print_safe(myth_doc_text(v, "prompt"));
+            print_text(myth_doc_text(v, "prompt"));
             printf("\n");
-            print_safe(myth_doc_text(v, "answer"));
+            print_text(myth_doc_text(v, "answer"));
             printf("\n");
         }
     }
@@ -357,9 +365,9 @@ static void show_exchanges(const json_t *doc, bool prompts)
         print_key(i ? "" : "dropped");
         print_place(myth_doc_text(v, "path"), v);
         putchar(' ');
-        print_safe(myth_doc_text(v, "rule"));
+        print_one(myth_doc_text(v, "rule"));
         fputs(": ", stdout);
-        print_safe(myth_doc_text(v, "why"));
+        print_one(myth_doc_text(v, "why"));
         putchar('\n');
     }
 }
@@ -377,13 +385,13 @@ static void show_report(const json_t *doc)
         static const char *const about[] = {"rule", "severity", "status"};
         for (int k = 0; k < 3; k++) {
             fputs(k ? " " : "  ", stdout);
-            print_safe(myth_doc_text(v, about[k]));
+            print_one(myth_doc_text(v, about[k]));
         }
         putchar('\n');
     }
     if (report) {
         print_key("report");
-        print_safe(myth_doc_text(report, "finish_reason"));
+        print_one(myth_doc_text(report, "finish_reason"));
         printf(", %s, %lld dropped\n", myth_doc_is(report, "complete") ? "complete" : "incomplete",
                (long long)myth_doc_int(report, "dropped_findings"));
     }
@@ -391,7 +399,7 @@ static void show_report(const json_t *doc)
     {
         if (i == 0)
             print_key("stages");
-        print_safe(myth_doc_text(v, "name"));
+        print_one(myth_doc_text(v, "name"));
         printf(" %.3f s%s", json_number_value(json_object_get(v, "seconds")),
                i + 1 == json_array_size(stages) ? "\n" : ", ");
     }
@@ -453,12 +461,12 @@ static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_
         json_array_foreach(answers, i, v)
         {
             printf("%zu. %s %s: ", i + 1, myth_doc_text(v, "asks"), myth_doc_text(v, "answer"));
-            print_safe(myth_doc_text(v, "says"));
+            print_one(myth_doc_text(v, "says"));
             putchar('\n');
             json_array_foreach(json_object_get(v, "places"), k, place)
             {
                 fputs("     ", stdout);
-                print_safe(json_string_value(place));
+                print_one(json_string_value(place));
                 putchar('\n');
             }
         }
@@ -476,7 +484,7 @@ static void print_lines(const json_t *list)
     json_array_foreach(list, i, v)
     {
         fputs("  ", stdout);
-        print_safe(json_string_value(v));
+        print_one(json_string_value(v));
         putchar('\n');
     }
 }
@@ -485,7 +493,7 @@ static void print_side(const char *name, const json_t *v)
 {
     printf("  %-9s ", name);
     if (json_is_string(v))
-        print_safe(json_string_value(v));
+        print_one(json_string_value(v));
     else if (json_is_integer(v))
         printf("%lld", (long long)json_integer_value(v));
     else
@@ -510,7 +518,7 @@ static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int
         print_lines(json_object_get(said, "reasons"));
         if (diff && result == MYTH_REPLAY_DIFFERENT) {
             fputs("  first difference: ", stdout);
-            print_safe(myth_doc_text(diff, "what"));
+            print_one(myth_doc_text(diff, "what"));
             putchar('\n');
             print_side("recorded", json_object_get(diff, "recorded"));
             print_side("now", json_object_get(diff, "now"));

@@ -165,12 +165,60 @@ static void test_deep_record(void **state)
     }
 }
 
+/* A record whose every text has a newline, in a log whose hashes are right: none begins a line of list or show that
+ * looks like a row of its own. */
+static void test_planted_rows(void **state)
+{
+#define PLANTED "x\\nFAKE  row"
+    static const char record[] =
+        "{\"run\":1,\"command\":\"" PLANTED "\",\"cwd\":\"" PLANTED "\",\"args\":[\"" PLANTED "\"],"
+        "\"options\":[{\"name\":\"" PLANTED "\",\"value\":\"" PLANTED "\",\"from\":\"flag\"}],"
+        "\"model\":{\"name\":\"" PLANTED "\",\"files\":[{\"path\":\"" PLANTED "\",\"hash\":\"" PLANTED "\"}]},"
+        "\"device\":\"" PLANTED "\",\"weights\":\"" PLANTED "\",\"index\":{\"hash\":\"" PLANTED "\"},"
+        "\"binary\":{\"version\":\"" PLANTED "\",\"commit\":\"" PLANTED "\",\"hash\":\"" PLANTED "\"},"
+        "\"texts\":{\"" PLANTED "\":\"" PLANTED "\"},"
+        "\"candidates\":[{\"path\":\"" PLANTED "\",\"symbol\":\"" PLANTED "\",\"score\":1,"
+        "\"parts\":{\"" PLANTED "\":1},\"fate\":\"" PLANTED "\"}],"
+        "\"files\":[{\"path\":\"" PLANTED "\",\"hash\":\"" PLANTED "\"}],"
+        "\"pieces\":[{\"file\":0,\"symbol\":\"" PLANTED "\",\"why\":\"" PLANTED "\"}],"
+        "\"exchanges\":[{\"kind\":\"" PLANTED "\",\"finish\":\"" PLANTED "\"}],"
+        "\"dropped\":[{\"path\":\"" PLANTED "\",\"rule\":\"" PLANTED "\",\"why\":\"" PLANTED "\"}],"
+        "\"report\":{\"finish_reason\":\"" PLANTED "\",\"findings\":[{\"file\":\"" PLANTED "\","
+        "\"rule\":\"" PLANTED "\",\"severity\":\"" PLANTED "\",\"status\":\"" PLANTED "\"}]},"
+        "\"stages\":[{\"name\":\"" PLANTED "\",\"seconds\":1}]}";
+    static const char *const verb[] = {"list", "show", "why"};
+    char path[256];
+    myth_mem *mem;
+    myth_runlog_file *f;
+    myth_error err = {0};
+    int64_t run;
+    const int code = 0;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/rows.db", cli_dir);
+    assert_int_equal(myth_mem_open(&mem, 64 << 20, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_open(&f, mem, path, &(myth_runlog_file_opts){0}, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &run, 1700000000000, "x\nFAKE  row", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_save(f, run, "x\nFAKE  row", record, sizeof(record) - 1, &code, &err), MYTH_OK);
+    myth_runlog_file_close(f);
+    assert_int_equal(myth_mem_close(mem), 0);
+    for (size_t i = 0; i < sizeof(verb) / sizeof(verb[0]); i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "$M log %s --log $D/rows.db", verb[i]);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+        if (strstr(r.out, "\nFAKE"))
+            fail_msg("log %s: %s", verb[i], r.out);
+        assert_true(i == 2 || strstr(r.out, "x\\nFAKE  row"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_path_in_a_constant),
         cmocka_unit_test(test_deep_record),
+        cmocka_unit_test(test_planted_rows),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
