@@ -207,7 +207,7 @@ fail:
 
 typedef struct {
     myth_cli *cli;
-    bool json, only_files, counts;
+    bool json, only_files, counts, has_begun; /* has_begun: the list of --json is open */
     myth_json_out j;
     uint64_t n_row;
     char *last; /* path of the previous row, for --files and --count */
@@ -226,6 +226,17 @@ static bool is_same_file(lines *l, const char *path)
         return l->is_full = true;
     memcpy(l->last, path, n);
     return false;
+}
+
+/* Opens the list of --json at its first row, or at the end of a search without any: a search that is refused prints
+ * nothing. */
+static void begin_json(lines *l)
+{
+    if (!l->json || l->has_begun)
+        return;
+    myth_jout_start(&l->j, stdout);
+    myth_jout_array(&l->j);
+    l->has_begun = true;
 }
 
 /* Prints, with --count, the file that just ended and how many of its lines match. */
@@ -248,6 +259,7 @@ static void put_count(lines *l)
 static bool put_line(void *arg, const myth_grep_row *row)
 {
     lines *l = arg;
+    begin_json(l);
     if (l->counts) {
         if (!l->last || strcmp(l->last, row->path) != 0)
             put_count(l);
@@ -608,12 +620,10 @@ static int run_search(myth_cli *cli, const void *opts)
     bool found = hits.n_hit > 0;
     if (by_lines) {
         lines l = {.cli = cli, .json = o->json, .only_files = o->files || o->paths, .counts = o->count};
-        if (o->json) {
-            myth_jout_start(&l.j, stdout);
-            myth_jout_array(&l.j);
-        }
         st = search_lines(cli, o, r.text, r.dir, r.mode == MODE_REGEX, &l, &err);
-        if (o->json)
+        if (st == MYTH_OK)
+            begin_json(&l);
+        if (l.has_begun)
             myth_jout_end(&l.j);
         found = l.n_row > 0;
     } else if (st == MYTH_OK) {

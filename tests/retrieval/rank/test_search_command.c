@@ -55,6 +55,13 @@ static void exit_codes(void **state)
     assert_string_equal(r.out, "");
     cli_expect(&r, "search qqqzzz $D/p --json", 1);
     assert_string_equal(r.out, "[]\n");
+    cli_expect(&r, "search -F qqqzzz $D/p --json", 1);
+    assert_string_equal(r.out, "[]\n");
+    /* what is refused has no answer, not an empty one */
+    cli_expect(&r, "search -e '(' $D/p --json", 2);
+    assert_string_equal(r.out, "");
+    cli_expect(&r, "search -F x $D/p --json -t nothing", 2);
+    assert_string_equal(r.out, "");
     cli_expect(&r, "search --mode literal qqqzzz $D/p", 1);
     cli_expect(&r, "search --mode symbol door $D/p", 1);
     cli_expect(&r, "search", 2);
