@@ -100,6 +100,12 @@ static bool in_range(const myth_option *o, double v)
     return (o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max);
 }
 
+/* Whether the option also takes the word all, which is its largest number. */
+static bool takes_all(const myth_option *o)
+{
+    return o->kind == MYTH_OPT_U32 && o->value && strcmp(o->value, "N|all") == 0;
+}
+
 static bool set_value(const myth_option *o, void *field, const char *text)
 {
     uint64_t u;
@@ -107,6 +113,10 @@ static bool set_value(const myth_option *o, void *field, const char *text)
     switch (o->kind) {
     case MYTH_OPT_FLAG: return parse_bool(field, text);
     case MYTH_OPT_U32:
+        if (takes_all(o) && strcmp(text, "all") == 0) {
+            *(uint32_t *)field = UINT32_MAX;
+            return true;
+        }
         if (!parse_u64(&u, text) || u > UINT32_MAX || !in_range(o, (double)u))
             return false;
         *(uint32_t *)field = (uint32_t)u;
@@ -163,8 +173,9 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
                                       : o->kind == MYTH_OPT_U32 ? UINT32_MAX
                                                                 : UINT64_MAX;
         const bool has_default = o->def && o->def[0] == '(';
-        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a whole number from %llu to %llu%s%s", where, got, low,
-                         high, has_default ? "; without the flag: " : "", has_default ? o->def : "");
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a whole number from %llu to %llu%s%s%s", where, got,
+                         low, high, takes_all(o) ? ", or all" : "", has_default ? "; without the flag: " : "",
+                         has_default ? o->def : "");
     }
     }
 }
@@ -174,7 +185,12 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
     char size[24];
     switch (s->opt->kind) {
     case MYTH_OPT_FLAG: snprintf(dst, cap, "%s", *(bool *)s->field ? "on" : "off"); break;
-    case MYTH_OPT_U32: snprintf(dst, cap, "%u", *(uint32_t *)s->field); break;
+    case MYTH_OPT_U32:
+        if (takes_all(s->opt) && *(uint32_t *)s->field == UINT32_MAX)
+            snprintf(dst, cap, "all");
+        else
+            snprintf(dst, cap, "%u", *(uint32_t *)s->field);
+        break;
     case MYTH_OPT_U64: snprintf(dst, cap, "%llu", (unsigned long long)*(uint64_t *)s->field); break;
     case MYTH_OPT_SIZE: snprintf(dst, cap, "%s", myth_size_text(size, *(uint64_t *)s->field)); break;
     case MYTH_OPT_F32: snprintf(dst, cap, "%g", (double)*(float *)s->field); break;

@@ -45,11 +45,13 @@ typedef struct {
     const char *name; /* without dashes */
     const char *also; /* other spellings, with dashes: "-ub, --prefill-chunk"; NULL = none */
     myth_opt_kind kind;
-    const char *value; /* name of the value in the help ("N", "FILE"); for a CHOICE its words */
-    size_t off;        /* offset of the field in the group's struct */
-    const char *def;   /* default as text, parsed like a value; NULL = zero; a text in parentheses is only shown */
-    double min, max;   /* allowed range of a number; both 0 = any */
-    const char *help;  /* one line */
+    /* name of the value in the help ("N", "FILE"); for a CHOICE its words; "N|all": a U32 that takes the word all as
+     * its largest number */
+    const char *value;
+    size_t off;       /* offset of the field in the group's struct */
+    const char *def;  /* default as text, parsed like a value; NULL = zero; a text in parentheses is only shown */
+    double min, max;  /* allowed range of a number; both 0 = any */
+    const char *help; /* one line */
 } myth_option;
 
 /* The options that fill one struct; `off` is that struct's offset in the command's options. */
