@@ -16,6 +16,7 @@
 #include "engine/run/embed.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -270,9 +271,18 @@ static myth_status embed_all(run_state *r, myth_error *err)
 static myth_status compute(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    myth_model_flags flags = r->o->model;
+    char shipped[PATH_MAX];
+    if (!flags.model) {
+        if (myth_cli_embedder_spec(NULL, shipped, sizeof(shipped), NULL) != MYTH_OK)
+            return myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give an EmbeddingGemma model with -m");
+        flags.model = shipped;
+    }
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &flags, MYTH_WEIGHTS_DATA, err));
     if (!r->model.config.is_bidirectional)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; give an EmbeddingGemma model with -m",
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "%s generates text; give an EmbeddingGemma model with -m, or leave -m and MYTHOS_MODEL out "
+                         "for the shipped embedder",
                          myth_weights_name(r->model.weights));
     if (!r->model.tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
@@ -335,13 +345,13 @@ const myth_command myth_cmd_embed = {
     .name = "embed",
     .args = "[FILE|-]",
     .help = "turn a text, the lines of a file, or a list of files into vectors of length 1",
-    .detail =
-        "Needs an EmbeddingGemma model. Prompt and text are embedded between <bos> and <eos>; a text that is longer "
-        "than the model or -c "
-        "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
-        "without. "
-        "Any number of lines or "
-        "files is read in the memory of the plan, and the vectors have the order of the texts.",
+    .detail = "Needs an EmbeddingGemma model; without -m it is the shipped embedder. Prompt and text are embedded "
+              "between <bos> and <eos>; a text that is longer "
+              "than the model or -c "
+              "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
+              "without. "
+              "Any number of lines or "
+              "files is read in the memory of the plan, and the vectors have the order of the texts.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(embed_opts),

@@ -112,6 +112,10 @@ static void a_small_file_with_a_token_a_prompt(void **state)
     cli_shell(&r, "printf 'free list' | \"$M\" embed -m " MODEL " --json");
     assert_int_equal(r.code, 0);
     json_t *plain = json_loads(r.out, 0, NULL);
+    static cli_result without;
+    cli_shell(&without, "printf 'free list' | \"$M\" embed --json"); /* it is the model of embed without -m */
+    assert_int_equal(without.code, 0);
+    assert_string_equal(without.out, r.out);
     cli_shell(&r, "printf 'free list' | \"$M\" embed -m " MODEL " --json --prompt code");
     json_t *with = json_loads(r.out, 0, NULL);
     assert_true(plain && with);
