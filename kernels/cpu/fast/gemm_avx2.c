@@ -12,8 +12,10 @@
  *            negates x as (x ^ -1) + 1: the kernel does the xor, and the + 1 adds |w|, which packing has summed
  * Names      _min: the type has minima; _half: a scale for each half of a block; _both: a scale and a minimum for each
  * Precision  each block of 32 (or half) exact in i32, then f32 fused multiply-adds over the blocks in order
- * Limit      vector operations for 32 inputs of 8 outputs, and how many of them multiply: four 20 and 12, five 23 and
- *            13, six 27 and 17, byte 36 and 19. The peak of machine_limits.c counts 24, three for each vpmaddubsw
+ * Limit      vector operations for 32 inputs of 8 outputs, without loads and without the shift that 16 outputs share,
+ *            and how many of them multiply (vpmaddubsw, vpmaddwd, vmulps, vfmadd): four 20 and 11, five 21 and 12,
+ *            six_half 26 and 16, byte 35 and 18. A minimum takes the place of the offset: as many, one more multiplies.
+ *            The peak of machine_limits.c counts 24, three for each vpmaddubsw
  * Tiles      ROWS x 16: the sums in i16 or i32 are in registers, those in f32 stay in L1. Measured on a Xeon, where a
  *            multiplication and an addition are two operations, operations a cycle: four 66, five 62, six 47, byte 42
  *            (that peak is 42.7)
