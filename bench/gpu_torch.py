@@ -1,7 +1,8 @@
-"""gpu_torch.py - what torch reaches on this GPU at our shapes, as ceilings for our kernels: matrix products of 512 rows
-with the five matrices of a layer of a 27B model, and attention over 8,192 keys with heads of 128 and 256.
+"""gpu_torch.py - how fast torch is on this GPU at the shapes that our kernels have, to show what is possible there:
+matrix products of 512 rows with the five matrices of a layer of a 27B model, and attention of 512 queries over 8,192
+keys with heads of 128 and 256.
 
-Prints   torch,WHAT,SHAPE,MEDIAN_US,TFLOPS   one line each; times by events, the median of 20
+Prints   torch,WHAT,SHAPE,MEDIAN_US,TFLOPS   one line each, the median of 20 runs, timed by events on the GPU
 """
 
 import statistics

@@ -18,7 +18,8 @@ PROMPT = int(os.environ.get("PROMPT", "512"))
 GEN = int(os.environ.get("GEN", "64"))
 DEVICE = os.environ.get("DEVICE", "cpu")
 BUILD, LAYERS = ("build-vk", "99") if DEVICE.startswith("vulkan:") else ("build-cpu", "0")
-# The peers' builds, each with arguments of its own after a colon: "build-cpu build-ik build-ik:-rtr,1"
+# The builds of llama.cpp to compare with, as folders of PEER. After a colon come further arguments of a build, with
+# commas between them: "build-cpu build-ik build-ik:-rtr,1"
 PEERS = [(p, *p.partition(":")[::2]) for p in os.environ.get("PEERS", BUILD).split()]
 if LAYERS != "0":
     os.environ.setdefault(
@@ -50,7 +51,8 @@ def busy():
 
 
 def run(command):
-    """Runs a command. Returns its standard output and the percent of the processors that others used meanwhile."""
+    """Runs a command. Returns its standard output and the percent of all processors that other processes used at the
+    same time. While that is more than FOREIGN the run is repeated, TRIES in all; the least disturbed one counts."""
     best = None
     for _ in range(TRIES):
         before, start = busy(), time.time()
@@ -107,8 +109,8 @@ def ours(path, depth):
 
 
 def theirs(path, depth, build, more):
-    work = ["-n", str(GEN), *(["-d", str(depth)] if depth else [])]  # not every build knows -d
-    if os.path.basename(path).startswith("embedding"):  # a whole text in one step, as an encoder must
+    work = ["-n", str(GEN), *(["-d", str(depth)] if depth else [])]  # older builds do not know -d
+    if os.path.basename(path).startswith("embedding"):  # an encoder needs all of a text in one step
         work = ["-n", "0", "-embd", "1", "-ub", str(PROMPT), "-b", str(PROMPT)]
     text, foreign = run(
         [
@@ -141,7 +143,7 @@ def cell(name):
     if not os.path.exists(path):
         print(f"{name}: no {path}, skipped", flush=True)
         return
-    with open(path, "rb") as f:  # page cache
+    with open(path, "rb") as f:  # both sides then find the file in the page cache
         while f.read(1 << 24):
             pass
     mine, peers, bytes_, noise, bw = {"pp": [], "tg": []}, {p[0]: {"pp": [], "tg": []} for p in PEERS}, 0, 0.0, []

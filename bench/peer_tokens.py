@@ -10,7 +10,8 @@ import tempfile
 from peer_llama import MYTHOS, ROOT, convert, load, open_peer
 
 TEXTS = int(os.environ.get("TEXTS", "2000"))
-# Stands for a blank in tokens. In a text, llama.cpp reads it as a blank, the reference tokenizers as itself.
+# The character that a vocabulary writes for a space. It is removed from the texts, because there llama.cpp takes it for
+# a space and the reference tokenizers do not.
 BLANK = "\u2581"
 ODD = [
     "<start_of_turn>",
