@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How well `mythos search` finds what is right: NDCG@10, MRR, recall@k, acc@k with 95 % bootstrap intervals, and paired
-differences between weights. Data: shared/reference/../eval (its README). Python's standard library only.
+differences between weights. Python's standard library only.
 
     retrieval_eval.py cosqa DIR [--weights A=1,B=2]...      6,267 functions, 500 questions, batch mode of the command
     retrieval_eval.py descriptions DIR                      the same functions without their docstrings, found by the
@@ -28,8 +28,8 @@ import tempfile
 
 import retrieval_repos
 
-# A signal and the weights that are without it. Those of files are measured on repositories: retrieval_repos.py
-# --weights.
+# For --ablate: what is switched off, and the weights that do it. Signals that rank files instead of chunks are measured
+# by retrieval_repos.py.
 SIGNALS = [
     ("names column", "col_names=1"),
     ("length at b = 0.75", "b=0.75"),
@@ -45,12 +45,12 @@ SIGNALS = [
 
 
 def ranks(ids, gold):
-    """1-based places of the gold ids."""
+    """The places of the gold ids among the ids that were found, from 1, best first."""
     return sorted(ids.index(g) + 1 for g in set(gold) if g in ids)
 
 
 def metrics(places, n_gold):
-    """Of one query: a dict of name -> value."""
+    """The measures of one query, by name. places: as ranks gives them."""
     out = {}
     ideal = sum(1 / math.log2(i + 2) for i in range(min(n_gold, 10)))
     out["NDCG@10"] = sum(1 / math.log2(p + 1) for p in places if p <= 10) / ideal
@@ -70,8 +70,8 @@ def interval(values, rng, n=2000):
 
 
 def report(runs, names, path):
-    """runs: [(name, [metrics of a query])]; the first is what the others are compared with. path: of the table,
-    or None."""
+    """Prints every measure of every run, and how it differs from that of the first run. runs: [(name, [metrics of a
+    query])]. path: where the table is written as CSV, or None."""
     table = [["configuration", "metric", "mean", "low", "high", "difference", "difference_low", "difference_high"]]
     for name, rows in runs:
         rng = random.Random(1)
@@ -92,7 +92,7 @@ def report(runs, names, path):
 
 
 def configurations(args):
-    """[(name, weights, with vectors)]"""
+    """What the flags ask to compare: [(name, weights, with vectors)]."""
     out = [("defaults", args.base, False)]
     for w in args.weights:
         out.append((w, ",".join(x for x in (args.base, w) if x), False))
@@ -146,7 +146,8 @@ def descriptions(args):
 
 
 def batch(args, rows, asked, gold):
-    """rows, asked: [(id, text)]; gold: id of a query -> [id]."""
+    """Asks the batch mode of search under every configuration, and reports. rows, asked: [(id, text)] of the corpus and
+    of the queries; gold: id of a query -> [id of a row]."""
     with tempfile.TemporaryDirectory() as d:
         names, runs = [os.path.join(d, "corpus.jsonl"), os.path.join(d, "queries.jsonl")], []
         for name, texts in zip(names, (rows, asked)):
@@ -162,7 +163,8 @@ def batch(args, rows, asked, gold):
 # ---- questions to places ----
 
 def extract(git, commit, root, to):
-    """The tree of a commit, or its folder `root`; a file that the clone lacks (a large one) is left out."""
+    """Writes the files of a commit, or of its folder `root`, below `to`. Files that the clone does not have are left
+    out: a partial clone lacks large ones."""
     def run_git(*line, **how):
         return subprocess.run(["git", "--git-dir", git, *line], stdout=subprocess.PIPE, check=True, **how).stdout
 
@@ -189,7 +191,7 @@ def is_place(target, path, first, last):
 
 
 def blocks(answer):
-    """(path, first, last) of what inspect-topic would show; the parts of one that was cut are one."""
+    """[(path, first, last)] that inspect-topic would show. A block that was cut into several prompts counts as one."""
     out = []
     for part in answer["parts"] if isinstance(answer["parts"], list) else []:  # a number: nothing was left to show
         for b in part["blocks"]:
@@ -201,7 +203,8 @@ def blocks(answer):
 
 
 def of_question(targets, found):
-    """found: [(path, first, last)], best first. A place that two targets share counts once."""
+    """The measures of one question. found: [(path, first, last)], best first. A place that two targets share counts
+    once."""
     places = {next((i + 1 for i, f in enumerate(found[:10]) if is_place(t, *f)), 0) for t in targets} - {0}
     out = metrics(sorted(places), len(targets))
     files = {t["path"] for t in targets}
@@ -234,7 +237,7 @@ def questions(args):
                 extract(retrieval_repos.git_dir(args.repos, q["repo"]), q["commit"], q["root"], top)
                 line = [args.mythos, "index", root, "--no-embed", "-q"]
                 code = subprocess.run(line, env=env, stdout=subprocess.DEVNULL, check=False).returncode
-                if code not in (0, 3):          # 3: some file was cut by its text
+                if code not in (0, 3):          # 3: all are indexed, but some file only as plain text
                     sys.exit("mythos index: exit code %d" % code)
             targets = [t for t in q["targets"] + q["secondary"] if os.path.exists(os.path.join(top, t["path"]))]
             targets = targets or q["targets"]

@@ -22,7 +22,7 @@ Perturb  tests     every right file and one of ten others get a test beside them
 Prints   per system the share of tasks with a right file among the first 1, 5, 10, 20 and the mean reciprocal rank, with
          95 % bootstrap intervals over tasks, and the paired difference with base, of other weights with mythos; --out
          keeps the rank of every task, --csv the table
-Trees    of one repository follow each other: what two have in common is indexed once, by both systems"""
+Trees    tasks are sorted by repository, and both systems index only what changed since the tree before"""
 
 import argparse, csv, hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile
 
@@ -55,7 +55,7 @@ def words(text):
 
 
 def chunks(path, text):
-    """(names, body) per chunk."""
+    """Yields (names, body) of each chunk, both as words for the index."""
     lines, cut, start = text.split("\n"), [], 0
     limit = 60 if path.endswith(".py") else 50
     for i, line in enumerate(lines):
@@ -121,7 +121,7 @@ class Base:
 
 
 class Index:
-    """One directory that becomes tree after tree, and its index."""
+    """A folder whose files are changed to those of one tree after the other, and mythos' index of it."""
 
     def __init__(self, program):
         self.program, self.dir, self.kept = program, tempfile.mkdtemp(prefix="mythos-eval-"), {}
@@ -145,7 +145,7 @@ class Index:
         r = subprocess.run(
             [self.program, "index", self.root, "--no-embed", "-q"], env=self.env, stdout=subprocess.DEVNULL
         )
-        if r.returncode not in (0, 3):  # 3: some file was cut by its text
+        if r.returncode not in (0, 3):  # 3: all are indexed, but some file only as plain text
             raise SystemExit(f"mythos index: exit {r.returncode}")
 
     def close(self):
@@ -182,7 +182,7 @@ class Mythos:
         return [h["path"] for h in json.loads(r.stdout or b"[]")]
 
 
-# ---- what makes a task harder ----
+# ---- --perturb: files and slips that make a task harder ----
 
 
 def make(path, text):
@@ -194,8 +194,8 @@ def make(path, text):
 
 
 def add_tests(rng, tree, gold, query):
-    """Lines of the tested file as a test has them: each name called, some lines repeated,
-    and the words of the query where a report is cited."""
+    """Adds tests that look like the files they test: each calls the names of its file and repeats some of its lines.
+    The tests of right files also cite the query, as the test of a fixed bug may cite its report."""
     out = []
     for _, path, text in tree:
         if TEST.search(path) or (path not in gold and rng.random() > 0.1):
@@ -232,7 +232,8 @@ def add_tests(rng, tree, gold, query):
 
 
 def add_vendored(rng, tree, gold, query):
-    """Copies as they are carried along: one line of fifty is not there, a line at the top says which release it is."""
+    """Adds copies of folders that look like vendored ones: a first line names a release, and one line of fifty is
+    missing."""
     dirs = sorted({os.path.dirname(p) for _, p, _ in tree})
     chosen = {os.path.dirname(p) for p in gold} | {d for d in dirs if rng.random() < 0.1}
     out = []
@@ -255,7 +256,7 @@ CODE_NAME = re.compile(
 
 
 def misspell(rng, tree, gold, query):
-    """Each name by one slip of the keys, the same at every place."""
+    """Makes one typing error in each name, the same one wherever the name occurs."""
     slips = {}
 
     def slip(m):
@@ -293,7 +294,7 @@ def git_dir(repos, name):
 
 
 def tree_of(git, commit, suffixes, blobs):
-    """(blob, path, text as latin-1) of the tree's files with these suffixes; `blobs` keeps texts between commits."""
+    """[(blob, path, text as latin-1)] of the commit's files with these suffixes. `blobs` caches texts by blob."""
     out = subprocess.run(
         ["git", "--git-dir", git, "ls-tree", "-r", "-z", commit], check=True, capture_output=True
     ).stdout
@@ -333,7 +334,8 @@ MEASURES = [(f"@{k}", lambda r, k=k: 100.0 * (0 < r <= k)) for k in (1, 5, 10, 2
 
 
 def table(ranks, first, label, rows):
-    """Prints one row a system and its paired difference with the system `first`; appends both to `rows`."""
+    """Prints one row for each system, with the paired difference from the ranks that `first` has for it, and appends
+    the same to `rows`."""
     for system, rank in ranks.items():
         print(f"{system:28}", end="")
         for name, f in MEASURES:
@@ -356,7 +358,8 @@ def table(ranks, first, label, rows):
         print(f"  n {len(rank)}")
 
 
-# A signal and the weights without it; alternatives are asked in questions alone: retrieval_eval.py.
+# For --ablate: what is switched off, and the weights that do it. Alternatives of words are added to questions only, so
+# retrieval_eval.py measures them.
 SIGNALS = [
     ("without what is said first", "early=0"),
     ("without the title's share", "title=0"),
@@ -384,13 +387,13 @@ def main():
     p.add_argument("--against", help="ranks of the same tasks, from --out, to compare every system with")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--limit", type=int)
-    p.add_argument("--every", type=int, default=1, help="one task of so many, evenly")
+    p.add_argument("--every", type=int, default=1, help="take one task of every N")
     p.add_argument("--out")
     p.add_argument("--csv", help="the table is appended here")
     p.add_argument("--no-base", action="store_true")
     a = p.parse_args()
     tasks = [json.loads(line) for line in open(a.tasks, encoding="utf-8")][:: a.every][: a.limit]
-    tasks.sort(key=lambda t: t["repo"])  # stable: of one repository as they come
+    tasks.sort(key=lambda t: t["repo"])  # a stable sort keeps the order within a repository
     index = Index(a.mythos) if a.mythos else None
     base = None if a.no_base else Base()
     systems = [base] if base else []
@@ -429,7 +432,7 @@ def main():
     if index:
         index.close()
     first = {s: ranks[systems[0].name] for s in ranks} if systems else {}
-    if a.ablate or a.weights:  # one signal less is compared with all of them
+    if a.ablate or a.weights:  # other weights are compared with the defaults
         first |= {s: ranks["mythos"] for s in ranks if s not in ("base", "mythos")}
     if a.against:
         before = {r["id"]: r for r in map(json.loads, open(a.against, encoding="utf-8"))}
