@@ -1,38 +1,41 @@
 #!/bin/sh
-# gpu.sh - what only a machine with a GPU can say, in calls short enough for a machine that is lent for minutes. What
-# they need is built beforehand, on a machine without a GPU, into a folder that git ignores and that is carried along;
-# a machine that gets no such folder builds what it misses (a compiler, nvcc and cmake are enough).
+# gpu.sh - tests and measurements that need a GPU, in calls of a few minutes each, for a machine that is lent by the
+# minute. The programs are built beforehand, on a machine without a GPU, into a folder that git ignores and that is
+# copied to the machine with the checkout. Without that folder the machine builds them itself, for which it needs a
+# compiler, nvcc and cmake.
 #
 #   bench/gpu.sh prebuild      builds bench_engine and the device tests for ARCH, and llama-bench when LLAMA names its
 #                              source, into PREBUILT
 #   bench/gpu.sh A             150 s: does it work? limits of the device; ops, bits, dequant, replay, goldens, runs; 1B
-#                              decode; memcheck on three ops; ncu on one launch of each kernel that matters
-#   bench/gpu.sh B             8 min: which knobs? two values each of MYTH_TUNE_* (kernels/cuda/tune.h) on decode of 1B,
-#                              4B and 27B; the matrix products and attention of torch at our shapes, as ceilings;
-#                              racecheck and synccheck
+#                              decode; memcheck on three ops; ncu on one launch of each kernel that takes much time
+#   bench/gpu.sh B             8 min: which settings are fastest? values of MYTH_TUNE_* (kernels/cuda/tune.h) on decode
+#                              of 1B, 4B and 27B; torch's matrix products and attention at the same shapes, to show
+#                              what is possible; racecheck and synccheck
 #   bench/gpu.sh C             9 min: is it right? every device test, four at a time
-#   bench/gpu.sh D             9 min: how fast? llama.cpp beside us on one file at a time, written by us: A B B A, fresh
-#                              processes; prompts of 512 and 2,048, depths 0, 8,192 and 32,768, one and 32 sequences
+#   bench/gpu.sh D             9 min: how fast beside llama.cpp? both on the same file, one model after the other, in
+#                              new processes and in the order ours, theirs, theirs, ours; prompts of 512 and 2,048,
+#                              depths 0, 8,192 and 32,768, one and 32 sequences
 #   bench/gpu.sh E             bench_engine over random: models in the order of MODELS until BUDGET is spent
-#   bench/gpu.sh kit DIR       what a machine without shader compiler and Vulkan headers needs for vulkan:0, from this
-#                              machine
+#   bench/gpu.sh kit DIR       copies into DIR what a machine without shader compiler and Vulkan headers needs to build
+#                              vulkan:0
 #   bench/gpu.sh models        the models of E by their full names
-#   bench/gpu.sh --dry A..E    the same calls on the emulated cuda:0 and the software driver's vulkan:0, tiny shapes,
-#                              from the build that BUILD names
+#   bench/gpu.sh --dry A..E    the same calls without a GPU, to test this script: emulated cuda:0, vulkan:0 of a
+#                              software driver, tiny shapes, programs from the build that BUILD names
 #
 # The first line of a call names commit, driver and clocks; its last 40 lines at most are its table.
 #
-# OUT       folder for what is found (bench/out): callX.log, limits.csv, knobs.csv, engine.csv, peer.csv, ncu.csv
-# PREBUILT  the folder that is carried (build-gpu-prebuilt)
-# BUILD     where something is built (build-gpu); with --dry a build that holds bench_engine and bench_emu_engine
+# OUT       folder for the results (bench/out): callX.log, limits.csv, knobs.csv, engine.csv, peer.csv, ncu.csv
+# PREBUILT  the folder with the programs built beforehand (build-gpu-prebuilt)
+# BUILD     folder to build in (build-gpu); with --dry a build that holds bench_engine and bench_emu_engine
 # ARCH      architecture as nvcc names it, for prebuild (90a)
-# BUDGET    seconds that a call may take; what does not fit any more is named, in the log or as a row
-# MODELS    of D and E, in order of value; the rest of a list can be given to another call
-# KIT       folder made by "kit": builds vulkan:0 too
-# LLAMA     source folder of llama.cpp; only llama-bench is built, for one GPU. LLAMA_BENCH: one that is built already
-# FILES     folder for D's one file (BUILD/file), which is removed again
+# BUDGET    seconds that a call may take; what is left out for lack of time is named, in the log or as a row
+# MODELS    models of D and E, most important first; those that did not fit can be given to another call
+# KIT       folder made by "kit"; with it vulkan:0 is built too
+# LLAMA     source folder of llama.cpp, of which only its benchmarks are built, for one GPU
+# LLAMA_BENCH  a llama-bench that is built already
+# FILES     folder for the model file that D measures (BUILD/file); the file is removed again
 #
-# Exit      0 when nothing failed; a call that had to leave something out says so and exits 0
+# Exit      0 when nothing failed, also when something had to be left out
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -62,8 +65,8 @@ fail()
     n_failed=$((n_failed + 1))
 }
 
-# title, most seconds, command ...: output to the log, one line here
-try()
+# Runs a command with its output in the log, and says in one line how it ended and how long it took.
+try() # title, most seconds, command ...
 {
     title=$1 most=$2
     shift 2
@@ -97,7 +100,7 @@ summary()
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Which code, which driver, how fast the clocks are allowed to run: the line that every figure below depends on.
+# Names the commit, the driver and the clocks, without which no figure below means anything.
 name_machine()
 {
     commit=$(cat "$PREBUILT/commit" 2>/dev/null || git describe --always --dirty 2>/dev/null || echo unknown)
@@ -108,7 +111,7 @@ name_machine()
 
 # ---- building ----
 
-# Compute capability of the first GPU as nvcc's name of its architecture: 90a, 89, 80.
+# The first GPU's architecture as nvcc names it: 80, 89. ARCH decides without a GPU, and for 90, which is also 90a.
 architecture()
 {
     cc=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. ')
@@ -118,10 +121,9 @@ architecture()
     esac
 }
 
-# tests: ON or OFF
-compile()
+compile() # tests: ON or OFF
 {
-    # Another compiler's warnings are no reason to measure nothing.
+    # The machine's compiler may warn of other things than ours: that must not stop a measurement (MYTH_WERROR=OFF).
     set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_TESTS="$1" \
         -DMYTH_CUDA_ARCHS="$(architecture)"
     if [ -n "${KIT:-}" ]; then
@@ -147,8 +149,9 @@ compile_peer()
     [ -n "$peer" ]
 }
 
-# Programs alone, stripped, in one archive: objects would be too much to carry, and so would be twenty programs that
-# hold the same kernels each (134 MB; the archive, whose window spans a program, is 4 MB).
+# Packs only the programs, stripped, into one archive. Little can be copied to the machine: the objects are too large,
+# and so are the programs themselves (134 MB), because each holds the same kernels. xz finds the repetition, since its
+# window is larger than a program, and the archive has 4 MB.
 prebuild()
 {
     has xz || { say "xz is missing" && return 1; }
@@ -169,7 +172,7 @@ prebuild()
     say "$PREBUILT: $(du -sk "$PREBUILT" | cut -f1) KiB, for $(architecture)"
 }
 
-# What is carried, unpacked into BUILD once a call: OUT is what comes back.
+# Unpacks the programs into BUILD, not into OUT, because all of OUT is copied back from the machine.
 unpack()
 {
     rm -rf "$BUILD/programs" && mkdir -p "$BUILD/programs" || return 1
@@ -181,8 +184,8 @@ unpack()
     fi | tar -C "$BUILD/programs" -xf -
 }
 
-# The folder with the programs: carried along, or built now. tests: ON or OFF
-programs()
+# Sets `bin` to the folder with the programs, which are unpacked from PREBUILT, or built now.
+programs() # tests: ON or OFF
 {
     if [ $is_dry = 1 ]; then
         bin=$BUILD
@@ -198,8 +201,8 @@ programs()
     return 1
 }
 
-# bench_engine for a device: the emulated one is a program of its own.
-bench_of()
+# Prints the path of bench_engine for a device. For the emulated device it is a program of its own.
+bench_of() # device
 {
     if [ $is_dry = 1 ] && [ "$1" = cuda:0 ]; then
         echo "$bin/bench_emu_engine"
@@ -208,8 +211,8 @@ bench_of()
     fi
 }
 
-# test of the list device_tests (room_name), device: its program
-test_of()
+# Prints the path of a test's program. A test is a line of BUILD/device_tests: room_name.
+test_of() # test, device
 {
     if [ $is_dry = 1 ] && [ "$2" = cuda:0 ]; then
         echo "$bin/tests/test_emu_${1#*_}"
@@ -218,7 +221,7 @@ test_of()
     fi
 }
 
-# Devices of this machine: those that are wanted and answer.
+# Prints the devices, of DEVICES or of all, that work on this machine.
 devices()
 {
     for device in ${DEVICES:-cuda:0 vulkan:0}; do
@@ -238,8 +241,8 @@ find_devices()
     [ -n "$found" ] || fail "no device answers"
 }
 
-# file, device, arguments of bench_engine: its rows go behind the file's; a header only into an empty file
-measure()
+# Appends bench_engine's rows to a file, with the header if the file is empty.
+measure() # file, device, arguments of bench_engine
 {
     file=$1 on=$2 header=--no-header
     shift 2
@@ -267,7 +270,7 @@ smoke_tests() # device
     tests="kernels_ops kernels_bits kernels_dequant kernels_replay engine_model_golden engine_run"
     MYTHOS_TEST_DEVICES=$1 MYTHOS_TEST_QUICK=8 MYTHOS_TEST_SAMPLE=8 MYTHOS_TEST_GOLDENS=1
     export MYTHOS_TEST_DEVICES MYTHOS_TEST_QUICK MYTHOS_TEST_SAMPLE MYTHOS_TEST_GOLDENS
-    if [ $is_dry = 1 ]; then # the suite runs the rest on the emulated device and the software driver
+    if [ $is_dry = 1 ]; then # few ops are enough here: other tests run all of these on the same two devices
         for op in $quick_ops; do
             try "$1 kernels_ops $op" 200 env MYTHOS_TEST_OP="$op" "$(test_of kernels_ops "$1")"
         done
@@ -279,8 +282,8 @@ smoke_tests() # device
     unset MYTHOS_TEST_DEVICES MYTHOS_TEST_QUICK MYTHOS_TEST_SAMPLE MYTHOS_TEST_GOLDENS
 }
 
-# compute-sanitizer's tools over the quick ops; a device that it does not accept ends it.
-sanitize()
+# Runs tools of compute-sanitizer on the test of the quick ops. Not every device lets it run; then all is skipped.
+sanitize() # tools
 {
     if ! has compute-sanitizer; then
         say "skipped  compute-sanitizer: not on this machine"
@@ -310,7 +313,7 @@ sanitize()
     rm -f "$OUT/sanitizer.tmp"
 }
 
-# One launch of each kernel that matters; clocks stay as they are.
+# Measures one launch of a kernel with ncu, at the clocks that the machine has, as the other figures.
 profile() # model, kernel, launch to take, arguments of bench_engine
 {
     model=$1 kernel=$2 skip=$3
@@ -373,12 +376,12 @@ callA()
     { table <"$OUT/limits.csv" | grep limit_; table <"$OUT/engine.csv"; } | tail -40 | tee -a "$log"
 }
 
-# Rows of bench_engine without the quoted description and the header.
+# Rows of bench_engine on standard input, without the header and the description in quotes, which is too long here.
 table() { awk '{ sub(/,"[^"]*"/, "") } !/^device/'; }
 
 # ---- B: which knobs? ----
 
-# Decode of each model, the knobs as the environment has them. A row of knobs.csv: knob=value, model, depth, tok/s
+# Measures decode of each model with one setting, and appends to knobs.csv: knob=value, model, type, depth, tok/s
 turn() # knob=value
 {
     for model in $knob_models; do
@@ -410,7 +413,7 @@ callB()
     fi
     echo "knob,model,type,depth,tok_s" >"$OUT/knobs.csv"
     for knob in PDL=1 PDL=0 PREFETCH_KB=0 PREFETCH_KB=192 EVICT_FIRST=0 CARVEOUT=-1 FILL_WARPS=1024 FILL_WARPS=4096 \
-        ATTN_MB=4 PDL=1; do # the first again at the end: how much two equal turns differ
+        ATTN_MB=4 PDL=1; do # the first one again at the end shows how much two equal measurements differ
         turn "MYTH_TUNE_$knob"
     done
     if [ $is_dry = 0 ]; then
@@ -428,8 +431,9 @@ callB()
 
 # ---- C: is it right? ----
 
-# One test in a process of its own, for xargs: its log apart, one line here.
-one_test() # test, device, second at which all ends
+# Runs one test and says in one line how it ended. xargs starts one process of this script for each test, several at a
+# time, so that each needs a log of its own.
+one_test() # test, device, time in seconds at which the call must end
 {
     bin=$TEST_BIN
     start=$(date +%s)
@@ -455,7 +459,7 @@ callC()
     TEST_BIN=$bin
     export TEST_BIN OUT BUILD PREBUILT
     dry='' list=$bin/device_tests
-    if [ $is_dry = 1 ]; then # one test by one op, by the way of the others: the suite runs them
+    if [ $is_dry = 1 ]; then # one test of one op shows that this way works; other tests run them all
         dry=--dry list=$OUT/device_tests.tmp MYTHOS_TEST_OP=rms_norm
         export MYTHOS_TEST_OP
         echo kernels_ops >"$list"
@@ -476,7 +480,8 @@ default_models="27b:q4_0 27b:q4_k 4b:q4_k 1b:q4_0 gemma4-e2b:q4_0 gemma4-31b:q4_
     1b:bf16 4b:bf16 12b:q8_0 gemma4-26b-a4b:q4_k gemma4-e4b:q4_k gemma3n-e2b:q4_0 270m:q8_0 270m:bf16"
 peer_models="27b:q4_0 27b:q4_k 4b:q4_k gemma4-e2b:q4_0 1b:q4_0"
 
-# SIZE:TYPE is of Gemma 3; FAMILY-SIZE:TYPE, and random: before either, as they are; a file or folder too.
+# Prints the name of a model as bench_engine takes it. SIZE:TYPE is a random Gemma 3, FAMILY-SIZE:TYPE a random model of
+# that family. Names that begin with random:, files and folders stay as they are.
 full_name()
 {
     case $1 in
@@ -536,8 +541,9 @@ find_peer()
     fi
     return 0
 }
-# Lines of llama-bench's and llama-batched-bench's jsonl on standard input as rows of ours: model, type
-peer_rows()
+
+# Turns the JSON lines of llama-bench or llama-batched-bench on standard input into rows as bench_engine prints them.
+peer_rows() # model, type
 {
     awk -v model="$1" -v type="$2" '
         function number(key,   at, text) {
@@ -557,7 +563,7 @@ peer_rows()
         /"speed_tg"/ { row("decode_peer", number("pl"), number("pp"), number("speed_tg")) }'
 }
 
-# Medians of both sides and their ratio, per test.
+# Prints the median of both sides for each test, and ours divided by theirs.
 ratios()
 {
     sort -t, -k1,1 "$OUT/peer.csv" | awk -F, '
@@ -583,7 +589,7 @@ ratios()
 
 ours() # file, model, type
 {
-    # A file's rows carry its model's name instead of its own.
+    # bench_engine names the file in its rows; the model's name there lets rows of both sides be compared.
     for tests in "$shape" "$shape_many"; do
         [ -n "$tests" ] || continue
         # shellcheck disable=SC2086
