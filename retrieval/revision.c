@@ -173,6 +173,9 @@ bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && 
 
 /* ---- the difference ---- */
 
+static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max,
+                                 myth_error *err);
+
 /* The headers of files whose content is left out of a difference. */
 typedef struct {
     myth_revision *r;
@@ -256,10 +259,11 @@ static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char
     bool is_out = is_large(out->r, &d->old_file) || is_large(out->r, &d->new_file);
     (void)so_far;
     (void)matched;
-    if (!is_out && d->status != GIT_DELTA_DELETED &&
-        myth_revision_read(out->r, &bytes, &n, d->new_file.path + strlen(out->r->prefix), MYTH_REVISION_TEXT_BYTES,
-                           NULL) == MYTH_OK)
-        is_out = myth_detect_binary(bytes, n);
+    if (!is_out && d->status != GIT_DELTA_DELETED) {
+        const myth_status st = myth_revision_read(out->r, &bytes, &n, d->new_file.path + strlen(out->r->prefix),
+                                                  MYTH_REVISION_TEXT_BYTES, NULL);
+        is_out = st == MYTH_EIO || (st == MYTH_OK && myth_detect_binary(bytes, n));
+    }
     myth_free(out->r->mem, bytes);
     if (is_out && !put_header(out, d))
         out->has_failed = true;
@@ -290,6 +294,44 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_ou
     return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
 }
 
+/* Whether a file of the working tree, which the index has as e, cannot be read. Nobody can tell whether it changed. */
+static bool is_unreadable(myth_revision *r, const git_index_entry *e)
+{
+    const size_t n_prefix = strlen(r->prefix);
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    if (!S_ISREG(e->mode) || strncmp(e->path, r->prefix, n_prefix) != 0)
+        return false;
+    const myth_status st = read_worktree(r, &bytes, &n, e->path + n_prefix, MYTH_REVISION_TEXT_BYTES, NULL);
+    myth_free(r->mem, bytes);
+    return st == MYTH_EIO;
+}
+
+/* libgit2 reads a file to see whether it changed where its size has not, and makes no difference at all when it cannot.
+ * Writes the header of each such file, and marks it as unchanged in libgit2's copy of the index, which is never
+ * written. Returns how many there are. */
+static size_t leave_out_unreadable(left_out *out)
+{
+    git_index *index;
+    size_t n = 0;
+    if (git_repository_index(&index, out->r->repo) != 0)
+        return 0;
+    for (size_t i = 0; i < git_index_entrycount(index); i++) {
+        git_index_entry e = *git_index_get_byindex(index, i);
+        if (!is_unreadable(out->r, &e))
+            continue;
+        git_diff_delta d = {.status = GIT_DELTA_MODIFIED};
+        d.old_file.path = d.new_file.path = e.path;
+        out->has_failed = out->has_failed || !put_header(out, &d);
+        e.flags |= GIT_INDEX_ENTRY_VALID;
+        if (git_index_add(index, &e) != 0)
+            break;
+        n++;
+    }
+    git_index_free(index);
+    return n;
+}
+
 /* Copies git's text, followed by the headers of files that were left out, into the caller's memory. */
 static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, const left_out *out,
                              myth_error *err)
@@ -317,6 +359,14 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     if (dir[0])
         dir[strlen(dir) - 1] = '\0';
     int rc = make_diff(&diff, r, dir, &out);
+    if (rc != 0 && !out.has_failed && myth_revision_is_worktree(r)) {
+        out.n = 0;
+        if (leave_out_unreadable(&out)) {
+            git_diff_free(diff);
+            diff = NULL;
+            rc = make_diff(&diff, r, dir, &out);
+        }
+    }
     if (rc == 0)
         rc = git_diff_to_buf(&buf, diff, GIT_DIFF_FORMAT_PATCH);
     if (out.has_failed)

@@ -14,10 +14,10 @@
  *           nothing. A repository that belongs to another user is refused, and so is one where git would have to
  *           open a pipe or a device (git_files.h). Files of the working tree are opened without following symbolic
  *           links
- * Text      every file is compared as text, whatever .gitattributes says. Two kinds of file appear as the line
+ * Text      every file is compared as text, whatever .gitattributes says. Three kinds of file appear as the line
  *           "Binary files differ" in place of hunks: files whose new side holds zero bytes (myth_detect_binary),
- *           and files that are larger than MYTH_REVISION_TEXT_BYTES on one side. No setting of the repository
- *           changes this
+ *           files that are larger than MYTH_REVISION_TEXT_BYTES on one side, and files of the working tree that
+ *           cannot be read. No setting of the repository changes this
  * Untracked files are not part of a difference, as with git diff. myth_revision_diff_file shows one that is named
  * as new
  * Owner     the caller closes *out; texts and bytes that are returned are the caller's, freed by myth_free

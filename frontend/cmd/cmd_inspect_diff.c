@@ -191,7 +191,8 @@ const myth_command myth_cmd_inspect_diff = {
               "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
               "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
               "the new side. No code of the repository is executed.\n"
-              "A changed file that cannot be shown (too large, zero bytes in code, or not the version of the diff) is "
+              "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
+              "the diff) is "
               "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

@@ -35,6 +35,10 @@ typedef struct {
 static const way ways[] = {
     {"too large", REPO "head -c 5000000 /dev/zero | tr '\\0' 'x' >>$D/r/b.c", DIFF, "b.c", "larger than what is read",
      false},
+    {"a longer file that cannot be read", REPO "printf 'int h;\\n' >>$D/r/b.c && chmod 0 $D/r/b.c", DIFF, "b.c",
+     "could not be read: Permission denied", false},
+    {"a file of the same size that cannot be read", REPO "sed -i 's/n + 2/n - 2/' $D/r/b.c && chmod 0 $D/r/b.c", DIFF,
+     "b.c", "could not be read: Permission denied", false},
     {"a zero byte in a comment", REPO "printf '/* \\0 */\\nint h;\\n' >>$D/r/b.c", DIFF, "b.c", "binary", false},
     {"not there", REPO PATCH_OF("gone.c", "@@ -1 +1 @@\\n-x\\n+y\\n") "true", DIFF "--diff $D/p.diff", "gone.c",
      "not on the new side", false},
