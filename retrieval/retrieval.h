@@ -18,6 +18,7 @@
 #include "retrieval/rank/rank.h"
 #include "retrieval/rank/search.h"
 #include "retrieval/rank/topic.h"
+#include "retrieval/scan/languages.h"
 #include "retrieval/scan/scan.h"
 #include "retrieval/vectors/vectors.h"
 #include "revision.h"
