@@ -129,6 +129,10 @@ static int flush_stdout(myth_term *term, int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     char line[128];
+    /* The write that failed may be long ago, and its cause forgotten. The output is broken, and one more byte fails in
+     * the same way. */
+    if (!errno && putchar('\n') != EOF)
+        fflush(stdout);
     snprintf(line, sizeof(line), "standard output: %s", errno ? strerror(errno) : "write failed");
     myth_term_error(term, line);
     return MYTH_EXIT_IO;
