@@ -1,4 +1,5 @@
-/* Which tensor gets which type, against llama-quantize (tests/golden/mixes.txt); names. */
+/* test_mix.c - the type that a mix gives to each tensor of a model: the choice of llama-quantize for matrices of many
+ * shapes (tests/golden/mixes.txt), and what mix.h says of other tensors. Also the names of mixes. */
 #include "tests/support/check.h"
 
 #include "engine/make/mix.h"
@@ -75,10 +76,11 @@ static void test_names(void **state)
     unsigned n = 0;
     for (char *save = NULL, *name = strtok_r(names, ", ", &save); name; name = strtok_r(NULL, ", ", &save), n++)
         assert_non_null(myth_mix_find(name));
-    assert_int_equal(n, MYTH_DTYPE_N - 1 + 8); /* every type but i32, and the mixes of several */
+    assert_int_equal(n, MYTH_DTYPE_N - 1 + 8); /* a name for every type but i32, and for 8 mixes of several types */
 }
 
-/* Vectors are f32, small matrices that steer stay as they are. */
+/* Vectors become f32. Small matrices on which much depends (routers, AltUp, Laurel, the projection of per-layer inputs)
+ * keep the type of the source. */
 static void test_kept(void **state)
 {
     (void)state;
@@ -95,8 +97,8 @@ static void test_kept(void **state)
     assert_int_equal(myth_mix_type(myth_mix_find("q4_k_m"), &file,
                                    &(myth_mix_tensor){"per_layer_token_embd.weight", 2, 512, MYTH_BF16, 0, 0}),
                      MYTH_Q6_K);
-    static const char *const ple[] = {"blk.3.inp_gate.weight",
-                                      "blk.0.proj.weight"}; /* eight bits, or what the source has */
+    /* These become q8_0. A source that is quantised keeps its type, and rows that are no multiple of 32 become f16. */
+    static const char *const ple[] = {"blk.3.inp_gate.weight", "blk.0.proj.weight"};
     static const char *const mixes[] = {"q2_k", "q4_0", "q4_k_m", "q6_k", "q8_0", "mxfp4"};
     for (int i = 0; i < 12; i++) {
         const myth_mix *m = myth_mix_find(mixes[i / 2]);
