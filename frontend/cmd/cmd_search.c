@@ -310,10 +310,7 @@ static myth_status unknown_language(const char *name, myth_error *err)
     if (!near[0] || strcmp(near, "text") == 0) /* what no ending tells is text */
         near = myth_args_nearest(name, known, n);
     return near ? myth_fail(err, MYTH_EARG, "--type: unknown language '%.60s'; did you mean %s?", name, near)
-                : myth_fail(err, MYTH_EARG,
-                            "--type: unknown language '%.60s'; mythos scan --json has the language of each "
-                            "file",
-                            name);
+                : myth_fail(err, MYTH_EARG, "--type: unknown language '%.60s'; mythos languages lists them", name);
 }
 
 /* Says that the filters left no file, which is not the same as a file without a hit. */
