@@ -225,7 +225,6 @@ static const char *const methods[] = {"get", "post", "put", "delete", "patch", "
 static const char *const verbs[] = {"get",     "post", "put",   "delete",    "patch",  "head",       "options",
                                     "any",     "all",  "route", "websocket", "handle", "handlefunc", "api_route",
                                     "request", "path", "match", "resource",  NULL};
-static const char *const import_calls[] = {"require", "require_relative", "source", ".", NULL};
 static const char *const test_calls[] = {"it",    "test",     "describe", "specify", "context",
                                          "suite", "scenario", "property", NULL};
 static const char *const test_marks[] = {"test",
@@ -322,7 +321,14 @@ static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, 
 
 static bool is_import_call(const myth_symbols *s, TSNode call)
 {
-    return is_among(import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
+    const char *name = text_at(s, ts_node_start_byte(call)), *list = s->grammar->is->import_calls;
+    const size_t n = node_bytes(call);
+    for (size_t len; list && *list; list += len + (list[len] == ' ')) {
+        len = strcspn(list, " ");
+        if (len == n && strncasecmp(list, name, n) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void take_def(myth_symbols *s, const match *m, int kind)

@@ -80,6 +80,8 @@ typedef struct {
     bool has_bare_methods; /* methods are written without the name of their class */
 
     /* imports */
+    const char
+        *import_calls; /* functions that import what their first argument names, separated by spaces; NULL = none */
     myth_spelling spelling;
     /* suffixes of the files that an import may mean, in order; "" = the path as written, NULL = imports are not
      * paths */
