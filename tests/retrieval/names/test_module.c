@@ -74,6 +74,8 @@ static const row rows[] = {
     {"ruby", "lib/shop.rb", "shop/session", "lib/shop/session.rb", YES},
     {"ruby", "lib/shop.rb", "./session", "lib/session.rb", YES},
     {"lua", "main.lua", "auth.session", "auth/session.lua", YES},
+    {"zig", "src/main.zig", "auth/session.zig", "src/auth/session.zig", YES},
+    {"zig", "src/auth/routes.zig", "../db.zig", "src/db.zig", YES},
 };
 
 static void imports_mean_files(void **state)
