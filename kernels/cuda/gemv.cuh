@@ -40,9 +40,10 @@ enum {
 
 enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
 /* The TYPE of instances in which the matrix tells its type at run time: any type in GEMV_PLAIN, F16 or BF16 in
- * GEMV_F32.
- */
-enum { GEMV_ANY = MYTH_DTYPE_N, GEMV_HALF };
+ * GEMV_F32. The numbers are parts of the kernels' names in tests/cuda/ptxas.csv and sass.csv, so a new type must not
+ * move them. */
+enum { GEMV_ANY = 256, GEMV_HALF };
+static_assert((int)MYTH_DTYPE_N < (int)GEMV_ANY, "a type has the number that says any type");
 
 struct gemv_matrix {
     const unsigned char *w; /* planar: quants, then scales (weight_form.h); or rows of blocks */
