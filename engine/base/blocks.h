@@ -217,6 +217,19 @@ UNPACK(q2_k)
                 q[128 * h + 32 * j + i] = (int8_t)(p[16 + 32 * h + i] >> 2 * j & 3);
 }
 
+UNPACK(tq2_0)
+{
+    const float d = myth_block_half(p + 64);
+    for (int k = 0; k < 16; k++) {
+        scale[k] = d;
+        min[k] = 0.0f;
+    }
+    for (int h = 0; h < 2; h++)
+        for (int j = 0; j < 4; j++)
+            for (int i = 0; i < 32; i++)
+                q[128 * h + 32 * j + i] = (int8_t)((p[32 * h + i] >> 2 * j & 3) - 1);
+}
+
 UNPACK(q3_k)
 {
     const float d = myth_block_half(p + 108);

@@ -28,7 +28,9 @@
  *   iq4_nl  d, nibbles of 32                                                        d table[q]
  *   iq4_xs  d, u16 high, low u8[4], nibbles of 32 [8]                               d (s - 32) table[q]  blocks of 32
  *           s of block k: nibble k of low under bits 2 k, + 1 of high
- *   mxfp4   u8 e, nibbles of 32  2^(e - 128) twice_fp4[q] */
+ *   mxfp4   u8 e, nibbles of 32  2^(e - 128) twice_fp4[q]
+ *   tq2_0   q u8[64], d                                                             d (q - 1)            ternary
+ *           q as in q2_k; a ternary model has 0, 1 and 2 only */
 #ifndef MYTH_DTYPE_H
 #define MYTH_DTYPE_H
 

@@ -234,7 +234,7 @@ static const char *code_name(uint32_t code)
     } row[] = {
         {9, "q8_1"},   {15, "q8_k"},  {16, "iq2_xxs"}, {17, "iq2_xs"}, {18, "iq3_xxs"}, {19, "iq1_s"},
         {21, "iq3_s"}, {22, "iq2_s"}, {24, "i8"},      {25, "i16"},    {26, "i32"},     {27, "i64"},
-        {28, "f64"},   {29, "iq1_m"}, {34, "tq1_0"},   {35, "tq2_0"},  {40, "nvfp4"},
+        {28, "f64"},   {29, "iq1_m"}, {34, "tq1_0"},   {40, "nvfp4"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         if (row[i].code == code)

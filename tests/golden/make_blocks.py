@@ -30,6 +30,7 @@ TYPES = {  # name: offset and number of the f16 fields
     "IQ4_NL": (0, 1),
     "IQ4_XS": (0, 1),
     "MXFP4": None,
+    "TQ2_0": (64, 1),
 }
 STEP = np.uint64(0x9E3779B97F4A7C15)
 

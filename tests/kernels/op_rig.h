@@ -309,7 +309,7 @@ static inline void make_block(unsigned char *dst, myth_dtype t, const float *src
         [MYTH_Q4_1] = {4.6, -7.5},   [MYTH_Q5_0] = {9.3, 0.0},      [MYTH_Q5_1] = {9.2, -15.5},
         [MYTH_IQ4_NL] = {68.0, 0.0}, [MYTH_MXFP4] = {5.9, 0.0},     [MYTH_Q2_K] = {16.0, 1.5},
         [MYTH_Q3_K] = {43.0, 0.0},   [MYTH_Q4_K] = {300.0, 7.5},    [MYTH_Q5_K] = {600.0, 15.5},
-        [MYTH_Q6_K] = {1365.0, 0.0}, [MYTH_IQ4_XS] = {1250.0, 0.0},
+        [MYTH_Q6_K] = {1365.0, 0.0}, [MYTH_IQ4_XS] = {1250.0, 0.0}, [MYTH_TQ2_0] = {1.1, 0.0},
     };
     const myth_dtype_info *info = myth_dtype_get(t);
     rig_must(size[t][0] > 0.0, "a type of blocks whose values' size is not known");

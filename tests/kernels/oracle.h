@@ -91,6 +91,7 @@ static inline double block_value(myth_dtype t, const unsigned char *b, unsigned 
     case MYTH_Q6_K:
         q = (b[64 * h + 32 * (j % 2) + l] >> 4 * (j / 2) & 15) | (b[128 + 32 * h + l] >> 2 * j & 3) << 4;
         return d * (signed char)b[192 + k] * (q - 32);
+    case MYTH_TQ2_0: return d * ((b[32 * h + l] >> 2 * j & 3) - 1);
     case MYTH_IQ4_XS:
         s = (b[4 + c / 2] >> 4 * (c % 2) & 15) | ((b[2] | b[3] << 8) >> 2 * c & 3) << 4;
         return d * (s - 32) * iq4[nibble_at(b + 8 + 16 * c, l)];

@@ -62,7 +62,7 @@ named command '(command\(|cmd_)languages' '/cmd_languages\.c$' frontend/commands
 # read one.
 some='kernels/cpu/fast/(avx2\.h|gem[mv]_avx2\.c|gemv_(super_)?avx512\.c)'
 some="$some|engine/make/(quant_blocks|mix|weights_random)\.c"
-for type in q5_1 iq4_nl q3_k; do
+for type in q5_1 iq4_nl q3_k tq2_0; do
     named type $type "^($some)\$" engine/base/blocks.h engine/base/types.def kernels/eights.def
 done
 # A family: its id, its row, and what can be written of it nowhere else: its slots and loop, the keys that it alone has,
