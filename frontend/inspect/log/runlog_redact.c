@@ -232,7 +232,9 @@ json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *me
         {
             json_t *copy =
                 json_is_string(v) && is_path_key(key) ? json_copy(v) : myth_redacted_json(v, r, mem, changed);
-            ok = ok && json_object_set_new(out, key, copy) == 0;
+            ok = json_object_set_new(out, key, copy) == 0; /* it takes the copy, also when it fails */
+            if (!ok)
+                break;
         }
         break;
     case JSON_ARRAY:

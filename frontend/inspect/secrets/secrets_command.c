@@ -51,14 +51,15 @@ static const struct {
     {"xfreerdp|wfreerdp", "/p:", ATTACHED, 0},
 };
 
-/* Returns where the command that text[i] belongs to starts, at most BACK bytes before i. A backslash continues a line.
- * So does \r\n, with or without a backslash before it. */
+/* Returns where the command that text[i] belongs to starts, at most BACK bytes before i. A backslash before the
+ * end of a line, \n or \r\n, continues it. */
 static size_t command_start(text t, size_t i)
 {
     const size_t stop = i > BACK ? i - BACK : 0;
     while (i > stop) {
         const char c = t.p[i - 1];
-        const bool is_continued = c == '\n' && i > 1 && (t.p[i - 2] == '\\' || (t.p[i - 2] == '\r' && i > 2));
+        const size_t end = i > 1 && t.p[i - 2] == '\r' ? i - 2 : i - 1; /* of the line */
+        const bool is_continued = c == '\n' && end > 0 && t.p[end - 1] == '\\';
         if (c == '|' || c == ';' || c == '&' || (c == '\n' && !is_continued))
             break;
         i--;

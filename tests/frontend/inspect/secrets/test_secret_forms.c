@@ -89,6 +89,8 @@ static const char *const hidden[] = {
     /* commands */
     "mysql -u root -p|s3cr3t| shop",
     "mysqldump --user=root -p'|du mp 1|' shop",
+    "mysql -u root \\\n  -p|s3cr3t| shop",
+    "mysql -u root \\\r\n  -p|s3cr3t| shop",
     "mariadb -h db -p|m4ria|",
     "mysqladmin --password=|adm1n| status",
     "curl -u admin:|Sup3r| https://host/x",
@@ -237,6 +239,8 @@ static const char *const stays[] = {
     "useradd -u 1001:1001 ann",
     "the flag -p takes a value2",
     "mysql is fast; -p3 is not a flag of it",
+    "mysql -u root\ncc -ps3cr3t\n",
+    "mysql -u root\r\ncc -ps3cr3t\r\n",
     /* seen in the wild */
     "return hmac.HMAC(pwd, challenge, 'md5').hexdigest()",
     "check(pwd, \"md5\")",
