@@ -321,14 +321,7 @@ static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, 
 
 static bool is_import_call(const myth_symbols *s, TSNode call)
 {
-    const char *name = text_at(s, ts_node_start_byte(call)), *list = s->grammar->is->import_calls;
-    const size_t n = node_bytes(call);
-    for (size_t len; list && *list; list += len + (list[len] == ' ')) {
-        len = strcspn(list, " ");
-        if (len == n && strncasecmp(list, name, n) == 0)
-            return true;
-    }
-    return false;
+    return myth_language_lists(s->grammar->is->import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
 }
 
 static void take_def(myth_symbols *s, const match *m, int kind)

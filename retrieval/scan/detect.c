@@ -126,24 +126,12 @@ static const char *by_name(const char *name, bool *is_sure)
 
 /* ---- content ---- */
 
-/* Whether a word is in a list separated by spaces, ignoring case. */
-static bool lists(const char *list, const char *s, size_t n)
-{
-    while (list && *list) {
-        size_t len = strcspn(list, " ");
-        if (len == n && strncasecmp(list, s, n) == 0)
-            return true;
-        list += len + (list[len] == ' ');
-    }
-    return false;
-}
-
 /* The language of a program in a "#!" line, or of an editor's mode. */
 static const char *by_program(const char *s, size_t n)
 {
     const myth_language *row;
     for (uint32_t l = 0; (row = myth_language_at(l)); l++)
-        if (lists(row->programs, s, n))
+        if (myth_language_lists(row->programs, s, n))
             return row->name;
     return NULL;
 }
@@ -152,7 +140,7 @@ static const char *by_mode(const char *s, size_t n)
 {
     const myth_language *row;
     for (uint32_t l = 0; (row = myth_language_at(l)); l++)
-        if (lists(row->modes, s, n))
+        if (myth_language_lists(row->modes, s, n))
             return row->name;
     return NULL;
 }

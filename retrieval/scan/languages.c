@@ -29,3 +29,14 @@ bool myth_language_is_kin(const char *a, const char *b)
     myth_language_family family = myth_language_get(a)->family;
     return family >= MYTH_FAMILY_C && family <= MYTH_FAMILY_JVM && family == myth_language_get(b)->family;
 }
+
+bool myth_language_lists(const char *list, const char *word, size_t n)
+{
+    while (list && *list) {
+        size_t len = strcspn(list, " ");
+        if (len == n && strncasecmp(list, word, n) == 0)
+            return true;
+        list += len + (list[len] == ' ');
+    }
+    return false;
+}

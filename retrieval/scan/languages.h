@@ -7,6 +7,7 @@
 #define MYTH_LANGUAGES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Families of languages that are written alike. Languages of one of the first four families (C, Python, JS, JVM) can
@@ -106,5 +107,7 @@ const myth_language *myth_language_get(const char *name);
 /* Whether code in one language may use definitions in the other: they are equal, or of one family that calls one
  * another. */
 bool myth_language_is_kin(const char *a, const char *b);
+/* Whether the word of n bytes is in a field with words separated by spaces, ignoring case. list may be NULL. */
+bool myth_language_lists(const char *list, const char *word, size_t n);
 
 #endif
