@@ -7,12 +7,9 @@
  * Line     a finding's first one. 0 is Checkstyle's word for the whole file
  * Column   in characters from 1: where the evidence begins, if that is on the entry's line
  * Source   of the form: Checkstyle, XMLLogger. Readers take what follows the last dot of `source` as the kind of error
- * Escapes  every value is an attribute. A reader turns a raw newline or tab in one into a blank, so they are written as
- *          character references. myth_show_one replaces what XML 1.0 forbids */
+ * Escapes  every value is an attribute. myth_show_markup writes references, and replaces what XML 1.0 forbids */
 #include "outputs.h"
 #include "show.h"
-
-#include "engine/base/utf8.h"
 
 #include <string.h>
 
@@ -21,19 +18,8 @@
 
 static void put_attribute(void *user, const char *text, size_t len, bool is_placeholder)
 {
-    static const char special[] = "&<>\"'\n\t";
-    static const char *const reference[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#10;", "&#9;"};
-    const char *shown, *at;
-    size_t n;
     (void)is_placeholder;
-    for (size_t i = 0; i < len;) {
-        i += myth_show_one(&shown, &n, text + i, len - i);
-        at = n == 1 ? memchr(special, *shown, sizeof(special) - 1) : NULL;
-        if (at)
-            fputs(reference[at - special], user);
-        else
-            fwrite(shown, 1, n, user);
-    }
+    myth_show_markup(user, text, len, true);
 }
 
 /* The column of finding i's evidence; 0 = it does not begin on the finding's first line. */
@@ -41,14 +27,9 @@ static uint32_t evidence_column(const myth_report *r, uint32_t i)
 {
     const myth_citation *c = &r->citation[i];
     const myth_source *src = r->block[r->finding[i].block].src;
-    uint32_t column = 1, cp;
     if (!c->len || c->line != r->finding[i].first)
         return 0;
-    for (uint32_t at = src->line[c->line - 1].off; at < c->off; column++) {
-        const int n = myth_utf8_decode(src->bytes + at, c->off - at, &cp);
-        at += n ? (uint32_t)n : 1;
-    }
-    return column;
+    return myth_show_column(src, c->line, (uint32_t)(c->off - src->line[c->line - 1].off));
 }
 
 static void finding(FILE *f, const myth_report *r, uint32_t i)

@@ -107,19 +107,8 @@ static const char script[] =
 
 static void put_html(void *user, const char *text, size_t len, bool is_placeholder)
 {
-    static const char special[] = "&<>\"'";
-    static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    const char *shown, *at;
-    size_t n;
     (void)is_placeholder;
-    for (size_t i = 0; i < len;) {
-        i += myth_show_one(&shown, &n, text + i, len - i);
-        at = n == 1 ? memchr(special, *shown, sizeof(special) - 1) : NULL;
-        if (at)
-            fputs(entity[at - special], user);
-        else
-            fwrite(shown, 1, n, user);
-    }
+    myth_show_markup(user, text, len, false);
 }
 
 /* As put_html, for places where elements are allowed: the placeholders of secrets are highlighted. */

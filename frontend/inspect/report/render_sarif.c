@@ -12,7 +12,6 @@
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
-#include "engine/base/utf8.h"
 #include "version.h"
 
 #include <string.h>
@@ -429,18 +428,6 @@ static void marks(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
-/* The column after the last character of line n, in code points from 1. A byte that is not UTF-8 counts as one. */
-static uint32_t column_after(const myth_source *src, uint32_t n)
-{
-    const myth_line *l = &src->line[n - 1];
-    uint32_t column = 1, cp;
-    for (uint32_t at = 0; at < l->len; column++) {
-        int step = myth_utf8_decode(src->bytes + l->off + at, l->len - at, &cp);
-        at += step ? (uint32_t)step : 1;
-    }
-    return column;
-}
-
 static void fix(sarif *s, uint32_t i)
 {
     const myth_patch *p = &s->r->patch[i];
@@ -459,7 +446,7 @@ static void fix(sarif *s, uint32_t i)
     myth_jout_key_u64(&s->j, "startLine", p->first);
     myth_jout_key_u64(&s->j, "startColumn", 1);
     myth_jout_key_u64(&s->j, "endLine", p->last);
-    myth_jout_key_u64(&s->j, "endColumn", column_after(src, p->last));
+    myth_jout_key_u64(&s->j, "endColumn", myth_show_column(src, p->last, src->line[p->last - 1].len));
     myth_jout_end(&s->j);
     key_object(s, "insertedContent");
     myth_jout_key(&s->j, "text");

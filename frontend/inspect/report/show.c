@@ -92,6 +92,34 @@ size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_
     return used ? (size_t)used : 1;
 }
 
+void myth_show_markup(FILE *f, const char *text, size_t len, bool is_attribute)
+{
+    static const char special[] = "&<>\"'\n\t";
+    static const char *const reference[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#10;", "&#9;"};
+    const size_t n_special = is_attribute ? 7 : 5;
+    const char *shown, *at;
+    size_t n;
+    for (size_t i = 0; i < len;) {
+        i += myth_show_one(&shown, &n, text + i, len - i);
+        at = n == 1 ? memchr(special, *shown, n_special) : NULL;
+        if (at)
+            fputs(reference[at - special], f);
+        else
+            fwrite(shown, 1, n, f);
+    }
+}
+
+uint32_t myth_show_column(const myth_source *src, uint32_t line, uint32_t n)
+{
+    const unsigned char *p = src->bytes + src->line[line - 1].off;
+    uint32_t column = 1, cp;
+    for (uint32_t at = 0; at < n; column++) {
+        const int step = myth_utf8_decode(p + at, n - at, &cp);
+        at += step ? (uint32_t)step : 1;
+    }
+    return column;
+}
+
 size_t myth_show_without_end(const char *text, size_t n)
 {
     if (n && text[n - 1] == '\n')

@@ -36,6 +36,12 @@ size_t myth_show_without_end(const char *text, size_t n);
  * of bytes of p that it used. Control characters except newline and tab, marks that reverse or hide text, and bytes
  * that are not UTF-8 are shown as U+FFFD. */
 size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_t n);
+/* Writes text as myth_show_one shows it, with references of HTML and XML for the signs that these forms act on. Inside
+ * an attribute of XML a raw newline or tab would be read as a blank, so they become references too. */
+void myth_show_markup(FILE *f, const char *text, size_t len, bool is_attribute);
+/* The column behind the first n bytes of line `line` (both from 1), in characters; a byte that is not UTF-8 counts as
+ * one. */
+uint32_t myth_show_column(const myth_source *src, uint32_t line, uint32_t n);
 
 #ifdef __cplusplus
 }
