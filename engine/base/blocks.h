@@ -156,6 +156,15 @@ MYTH_BLOCK_INLINE void myth_block_one(float *scale, float *min, float s, float m
     min[0] = min[1] = m;
 }
 
+/* 256 values of two bits, less zero: 128 of them from 32 bytes, the first 32 in the lowest bits. */
+MYTH_BLOCK_INLINE void myth_block_quarters(int8_t *__restrict q, const unsigned char *__restrict p, int zero)
+{
+    for (int h = 0; h < 2; h++)
+        for (int j = 0; j < 4; j++)
+            for (int i = 0; i < 32; i++)
+                q[128 * h + 32 * j + i] = (int8_t)((p[32 * h + i] >> 2 * j & 3) - zero);
+}
+
 /* ---- the decoders: q [block], scale and min [block / 16] of the block at p ---- */
 
 #define UNPACK(name)                                                                                                \
@@ -211,10 +220,7 @@ UNPACK(q2_k)
         scale[k] = d * (float)(p[k] & 15);
         min[k] = dmin * (float)(p[k] >> 4);
     }
-    for (int h = 0; h < 2; h++)
-        for (int j = 0; j < 4; j++)
-            for (int i = 0; i < 32; i++)
-                q[128 * h + 32 * j + i] = (int8_t)(p[16 + 32 * h + i] >> 2 * j & 3);
+    myth_block_quarters(q, p + 16, 0);
 }
 
 UNPACK(tq2_0)
@@ -224,10 +230,7 @@ UNPACK(tq2_0)
         scale[k] = d;
         min[k] = 0.0f;
     }
-    for (int h = 0; h < 2; h++)
-        for (int j = 0; j < 4; j++)
-            for (int i = 0; i < 32; i++)
-                q[128 * h + 32 * j + i] = (int8_t)((p[32 * h + i] >> 2 * j & 3) - 1);
+    myth_block_quarters(q, p, 1);
 }
 
 UNPACK(q3_k)
