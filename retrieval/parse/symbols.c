@@ -1,6 +1,6 @@
 /* symbols.c - see symbols.h. The queries say what a definition is and where. What they cannot express is decided
- * here, once for all languages: names inside declarators, tests by their name, routes by their verb, what is
- * exported, and which comment documents what. */
+ * here, once for all languages: tests by their name, routes by their verb, what is exported, and which comment
+ * documents what. Where a name is in its node: node_names.h. */
 #define _GNU_SOURCE /* strcasestr */
 #include "symbols.h"
 #include "engine/base/text.h"
@@ -50,28 +50,6 @@ static enum role role_of(const char *name)
     return NONE;
 }
 
-enum field {
-    BODY_FIELD,
-    SCOPE_FIELD,
-    NAME_FIELD,
-    DECLARATOR,
-    FIELD,
-    PROPERTY,
-    ATTRIBUTE,
-    METHOD,
-    TYPE,
-    FUNCTION,
-    DEFINITION,
-    DECLARATION,
-    VALUE,
-    RIGHT,
-    FIELD_N
-};
-_Static_assert((int)FIELD_N == MYTH_SYMBOL_FIELDS, "as symbols.h has it");
-static const char *const field_names[] = {"body",       "scope",       "name",   "declarator", "field",
-                                          "property",   "attribute",   "method", "type",       "function",
-                                          "definition", "declaration", "value",  "right"};
-
 bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_grammar *grammar)
 {
     const TSLanguage *language = (const TSLanguage *)grammar->language();
@@ -86,8 +64,7 @@ bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_gram
             return false;
         }
     }
-    for (int i = 0; i < FIELD_N; i++)
-        q->field[i] = ts_language_field_id_for_name(language, field_names[i], (uint32_t)strlen(field_names[i]));
+    myth_node_fields_open(q->field, language);
     return true;
 }
 
@@ -145,78 +122,6 @@ static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
         strip_quotes(&text, &n);
     const char *end = n ? memchr(text, '\n', n) : NULL;
     return myth_cut_name(s->cut, text, end ? (uint64_t)(end - text) : n);
-}
-
-/* ---- names and bodies ---- */
-
-static bool field(const myth_symbols *s, TSNode node, enum field which, TSNode *out)
-{
-    const TSFieldId id = s->query->field[which];
-    TSNode child = id ? ts_node_child_by_field_id(node, id) : (TSNode){0};
-    if (ts_node_is_null(child))
-        return false;
-    *out = child;
-    return true;
-}
-
-/* Descends through declarators and qualifiers to the name itself; *parent gets the qualifier. */
-static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
-{
-    for (int i = 0; i < 32; i++) {
-        TSNode scope, next;
-        if (field(s, node, SCOPE_FIELD, &scope) && field(s, node, NAME_FIELD, &next))
-            *parent = scope;
-        else if (!field(s, node, DECLARATOR, &next) && !field(s, node, NAME_FIELD, &next)) {
-            const char *type = ts_node_type(node);
-            if (!strstr(type, "declarator") || ts_node_named_child_count(node) == 0)
-                break;
-            next = ts_node_named_child(node, 0);
-        }
-        node = next;
-    }
-    return node;
-}
-
-/* The last name of a use: c of a.b.c, without type arguments. Null when there is none, as in a call of a call's
- * result. */
-static TSNode last_name(const myth_symbols *s, TSNode node)
-{
-    static const enum field member[] = {FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION};
-    enum { N_MEMBER = sizeof(member) / sizeof(*member) };
-    for (int i = 0; i < 32 && ts_node_child_count(node) > 0; i++) {
-        int k = 0;
-        while (k < N_MEMBER && !field(s, node, member[k], &node))
-            k++;
-        if (k == N_MEMBER && strcmp(ts_node_type(node), "dotted_name") == 0)
-            node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
-        else if (k == N_MEMBER)
-            break;
-    }
-    return ts_node_named_child_count(node) == 0 ? node : (TSNode){0};
-}
-
-/* The offset where a definition's body begins, inside of any wrapper; 0 = none. */
-static uint32_t body_of(const myth_symbols *s, TSNode node)
-{
-    static const enum field wrap[] = {DEFINITION, DECLARATION, VALUE, RIGHT};
-    for (int i = 0; i < 6; i++) {
-        TSNode next;
-        if (field(s, node, BODY_FIELD, &next))
-            return ts_node_start_byte(next);
-        bool is_found = false;
-        for (int k = 0; k < 4 && !is_found; k++)
-            is_found = field(s, node, wrap[k], &next);
-        uint32_t n = ts_node_named_child_count(node);
-        if (!is_found && n == 0)
-            return 0;
-        if (!is_found)
-            next = ts_node_named_child(node, n - 1);
-        const char *type = ts_node_type(next);
-        if (strstr(type, "body") || strstr(type, "block") || strcmp(type, "declaration_list") == 0)
-            return ts_node_start_byte(next);
-        node = next;
-    }
-    return 0;
 }
 
 /* ---- routes and tests ---- */
@@ -326,21 +231,26 @@ static bool is_import_call(const myth_symbols *s, TSNode call)
 
 static void take_def(myth_symbols *s, const match *m, int kind)
 {
+    const TSFieldId *field = s->query->field;
     TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = {0};
-    TSNode name = m->has[NAME] ? m->node[NAME] : name_within(s, node, &parent);
-    if (m->has[NAME])
-        name = name_within(s, name, &parent);
+    TSNode name = myth_node_name(field, m->has[NAME] ? m->node[NAME] : node, &parent);
+    if (kind == MYTH_DEF_SCOPE && m->has[NAME]) {
+        TSNode owner = myth_node_owner_name(field, node, m->node[NAME], text_at(s, 0));
+        name = ts_node_is_null(owner) ? name : owner;
+    }
     if (m->has[PARENT])
-        parent = name_within(s, m->node[PARENT], &(TSNode){0});
+        parent = m->node[PARENT];
     if (ts_node_eq(name, node))
         return;
     myth_def *d = add_def(s, node, kind, name_of_text(s, name, true), ts_node_start_byte(name));
     if (!d)
         return;
-    d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(s, node);
-    if (parent.id)
-        d->parent = name_of_text(s, name_within(s, parent, &(TSNode){0}), true);
-    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(s, m->node[CALL_NAME]) : (TSNode){0};
+    d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : myth_node_body(field, node);
+    if (parent.id) {
+        TSNode type = myth_node_type_name(field, parent);
+        d->parent = name_of_text(s, ts_node_is_null(type) ? parent : type, true);
+    }
+    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? myth_node_last_name(field, m->node[CALL_NAME]) : (TSNode){0};
     if (call.id) {
         d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
         uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
@@ -364,7 +274,7 @@ static bool is_wide_name(const myth_symbols *s, TSNode node)
 static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
 {
     if (kind != MYTH_REF_IMPORT)
-        node = last_name(s, node);
+        node = myth_node_last_name(s->query->field, node);
     if (!node.id || (kind == MYTH_REF_READ && !is_wide_name(s, node)))
         return;
     uint32_t name = name_of_text(s, node, kind == MYTH_REF_IMPORT);
@@ -406,7 +316,7 @@ static void take_call(myth_symbols *s, const match *m)
         take_macro(s, m);
         return;
     }
-    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(s, whole);
+    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = myth_node_last_name(s->query->field, whole);
     uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text),
              end = ts_node_end_byte(m->node[DEF_CALL]);
     while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))

@@ -21,6 +21,7 @@
 #include "cut.h"
 #include "grammars.h"
 #include "node_marks.h"
+#include "node_names.h"
 #include "patterns.h"
 
 enum { MYTH_DEF_SCOPE = MYTH_SYMBOL_KIND_N };
@@ -40,12 +41,11 @@ typedef struct {
     myth_ref_kind kind;
 } myth_use;
 
-/* A grammar's query, the meaning of its captures, and the fields that symbols.c asks for; the worker keeps it. */
-enum { MYTH_SYMBOL_FIELDS = 14 };
+/* A grammar's query, the meaning of its captures, and the fields that names are behind; the worker keeps it. */
 typedef struct {
     myth_patterns patterns;
     uint8_t role[MYTH_PATTERN_CAPTURES];
-    TSFieldId field[MYTH_SYMBOL_FIELDS];
+    TSFieldId field[MYTH_NODE_FIELDS];
     uint32_t error_off; /* when open fails: where the query is wrong */
 } myth_symbol_query;
 

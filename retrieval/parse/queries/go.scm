@@ -5,9 +5,7 @@
 (import_spec path: (_) @ref.import)
 
 (function_declaration name: (identifier) @name) @def.function
-(method_declaration receiver: (parameter_list (parameter_declaration type: (type_identifier) @parent)) name: (field_identifier) @name) @def.method
-(method_declaration receiver: (parameter_list (parameter_declaration type: (pointer_type (type_identifier) @parent))) name: (field_identifier) @name) @def.method
-(method_declaration receiver: (parameter_list (parameter_declaration type: (pointer_type (generic_type type: (type_identifier) @parent)))) name: (field_identifier) @name) @def.method
+(method_declaration receiver: (parameter_list (parameter_declaration type: (_) @parent)) name: (field_identifier) @name) @def.method
 (method_declaration name: (field_identifier) @name) @def.method
 (type_declaration (type_spec name: (type_identifier) @name type: (interface_type))) @def.class
 (type_declaration (type_spec name: (type_identifier) @name)) @def.type

@@ -36,3 +36,15 @@ func Routes(mux *http.ServeMux) {
 func TestAdd(t *testing.T) {
 	newStore().Add("x")
 }
+
+type Stack[T any] struct {
+	items []T
+}
+
+func (s Stack[T]) Len() int {
+	return len(s.items)
+}
+
+func (s *Stack[T]) Push(item T) {
+	s.items = append(s.items, item)
+}

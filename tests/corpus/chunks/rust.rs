@@ -40,3 +40,21 @@ mod tests {
         c.bump("a");
     }
 }
+
+impl<T: Clone> Sized2 for &mut inner::Pair<T, 2> {
+    fn size(&self) -> usize {
+        2
+    }
+}
+
+impl<T: Sized2> Labelled for T {
+    fn label(&self) -> String {
+        String::new()
+    }
+}
+
+impl<A, B> Labelled for (A, B) {
+    fn label_of_pair(&self) -> String {
+        String::new()
+    }
+}
