@@ -26,7 +26,8 @@ static __host__ __device__ constexpr bool dequant_is_block(int type)
     return type >= MYTH_FIRST_BLOCK_TYPE && type < MYTH_DTYPE_N;
 }
 
-/* The bytes of a row of any type; of planar types those of its quants. */
+/* The bytes of a row of any type; of planar types those of its quants. A kernel calls it only for a type that is
+ * constant: the switch over all types would be in its code once for each matrix. */
 static __host__ __device__ constexpr uint64_t dequant_row_bytes(int type, uint64_t n)
 {
     switch (type) {

@@ -18,7 +18,7 @@ static __global__ void embed_gather_k(float *y, gemv_matrix table, const int *id
 
 extern "C" void cuda_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
 {
-    const gemv_matrix table = {cuda_ptr<const unsigned char>(a->table), a->n_vocab, a->table.dtype};
+    const gemv_matrix table = gemv_matrix_of(a->table, a->n_vocab, a->dim);
     MYTH_LAUNCH(embed_gather_k, a->n_rows, THREADS, 0, s)
     (cuda_ptr<float>(a->y), table, cuda_ptr<const int>(a->ids), a->dim, a->scale);
     cuda_check(s, "embed_gather");

@@ -401,7 +401,7 @@ static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, u
                         uint32_t n_out)
 {
     const struct cuda_device *d = cuda_of(s);
-    const gemv_matrix m = {cuda_ptr<const unsigned char>(w), n_out, w.dtype};
+    const gemv_matrix m = gemv_matrix_of(w, n_out, n_in);
     const bool is_block = dequant_is_block(w.dtype);
     if (d->is_exact || w.dtype == MYTH_F32 || n_in % 8) {
         const dim3 grid((n_rows + GEMM_F32_TILE - 1) / GEMM_F32_TILE, (n_out + GEMM_F32_TILE - 1) / GEMM_F32_TILE);

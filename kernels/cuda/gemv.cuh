@@ -49,6 +49,7 @@ struct gemv_matrix {
     const unsigned char *w; /* planar: quants, then scales (weight_form.h); or rows of blocks */
     uint32_t n_out;
     int type;
+    uint64_t row_bytes; /* of planar types, those of the quants */
 };
 
 struct gemv_row {
@@ -56,6 +57,12 @@ struct gemv_row {
     const uint16_t *d; /* the row's scales in planar types */
     int type;
 };
+
+/* The matrix [n_out, n_in] at w. */
+static inline gemv_matrix gemv_matrix_of(myth_view w, uint32_t n_out, uint32_t n_in)
+{
+    return {cuda_ptr<const unsigned char>(w), n_out, (int)w.dtype, dequant_row_bytes((int)w.dtype, n_in)};
+}
 
 /* How a product runs. gemv_shape_of makes it on the host. */
 struct gemv_shape {
@@ -94,7 +101,8 @@ static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, in
 template <int T> static __device__ __forceinline__ gemv_row gemv_row_at(const gemv_matrix &m, uint32_t o, uint32_t n_in)
 {
     const int type = T == GEMV_ANY || T == GEMV_HALF ? m.type : T;
-    const uint64_t row_bytes = dequant_row_bytes(T == GEMV_HALF ? (int)MYTH_F16 : type, n_in);
+    const uint64_t row_bytes =
+        T == GEMV_ANY ? m.row_bytes : dequant_row_bytes(T == GEMV_HALF ? (int)MYTH_F16 : type, n_in);
     gemv_row row = {m.w + o * row_bytes, nullptr, type};
     if (T != GEMV_HALF && dequant_is_planar(type))
         row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + (uint64_t)o * (n_in / 32);

@@ -56,7 +56,7 @@ extern "C" void cuda_head_logits(myth_stream *s, const struct myth_head_logits_a
 {
     const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
     const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, 1, a->dim, (a->n_vocab + 1) / 2, false);
-    const gemv_matrix m = {cuda_ptr<const unsigned char>(a->w), a->n_vocab, a->w.dtype};
+    const gemv_matrix m = gemv_matrix_of(a->w, a->n_vocab, a->dim);
     const logits_op p = {cuda_ptr<float>(a->y), m, a->dim, a->n_vocab, a->softcap};
     const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(a->dim, 1); };
     const auto run = [&](auto c) { launch<decltype(c)::T, decltype(c)::MODE>(s, g, p, cuda_ptr<const float>(a->x)); };

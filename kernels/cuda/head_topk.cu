@@ -374,7 +374,7 @@ extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args 
     const gemv_shape g = gemv_shape_of(s, a->w.dtype, mode, a->n_rows, a->dim, (a->n_vocab + 1) / 2, false);
     const uint64_t room = gemv_shared_room(s) - HEAD_SORT * sizeof(head_key);
     head_op p = {};
-    p.m = {cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype};
+    p.m = gemv_matrix_of(a->w, myth_head_rows(a), a->dim);
     p.x = cuda_ptr<const float>(a->x);
     p.bias = cuda_ptr<const float>(a->bias);
     p.mask_idx = cuda_ptr<const int32_t>(a->mask_idx);

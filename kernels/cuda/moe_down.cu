@@ -24,7 +24,7 @@ static __global__ void add_k(float *y, const float *part, const float *weight, u
 
 extern "C" void cuda_moe_down(myth_stream *s, const struct myth_moe_down_args *a)
 {
-    const gemv_matrix down = {cuda_ptr<const unsigned char>(a->w), a->n_expert * a->dim, a->w.dtype};
+    const gemv_matrix down = gemv_matrix_of(a->w, a->n_expert * a->dim, a->d_ff);
     moe_job job = {};
     job.x = cuda_ptr<const float>(a->h);
     job.offset = cuda_ptr<const int>(a->offset);

@@ -17,8 +17,8 @@ extern "C" void cuda_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args 
     job.order = cuda_ptr<const int>(a->order);
     job.n_expert = a->n_expert;
     job.share = a->k;
-    job.w[0] = {cuda_ptr<const unsigned char>(a->w_gate), n_row, a->w_gate.dtype};
-    job.w[1] = {cuda_ptr<const unsigned char>(a->w_up), n_row, a->w_up.dtype};
+    job.w[0] = gemv_matrix_of(a->w_gate, n_row, a->dim);
+    job.w[1] = gemv_matrix_of(a->w_up, n_row, a->dim);
     job.expert_rows = a->expert_rows;
     job.step = 1;
     job.first = a->up_row;

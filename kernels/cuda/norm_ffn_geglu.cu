@@ -73,8 +73,8 @@ static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
     p.norm.w = cuda_ptr<const float>(a->w);
     p.norm.eps = a->eps;
     p.norm.x_scale = cuda_x_scale(a->x_scale);
-    p.gate = {cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t};
-    p.up = {cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t};
+    p.gate = gemv_matrix_of(a->w_gate, a->d_ff, a->dim);
+    p.up = gemv_matrix_of(a->w_up, a->d_ff, a->dim);
     p.h = cuda_ptr<float>(a->h);
     p.counter = cuda_of(s)->counters;
     p.d_ff = a->d_ff;

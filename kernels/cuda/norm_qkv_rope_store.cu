@@ -193,9 +193,9 @@ static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a
     p.n_q_out = a->n_head * a->head_dim;
     p.n_kv_out = a->n_head_kv * a->head_dim;
     p.n_out = p.n_q_out + ((has_k ? 1u : 0u) + (has_v ? 1u : 0u)) * p.n_kv_out;
-    p.m[0] = {cuda_ptr<const unsigned char>(a->w_q), p.n_q_out, t};
-    p.m[1] = {cuda_ptr<const unsigned char>(w_k), p.n_kv_out, t};
-    p.m[2] = {cuda_ptr<const unsigned char>(w_v), p.n_kv_out, t};
+    p.m[0] = gemv_matrix_of(a->w_q, p.n_q_out, a->dim);
+    p.m[1] = gemv_matrix_of(w_k, p.n_kv_out, a->dim);
+    p.m[2] = gemv_matrix_of(w_v, p.n_kv_out, a->dim);
     p.raw = cuda_ptr<float>(a->qkv);
     p.n_q = cuda_ptr<const float>(a->n_q);
     p.n_k = cuda_ptr<const float>(a->n_k);

@@ -34,7 +34,7 @@ static __global__ void ple_merge_k(float *p, const float *w, gemv_matrix table, 
 extern "C" void cuda_ple_merge(myth_stream *s, const struct myth_ple_merge_args *a)
 {
     const ple_shape g = {a->n_ple, a->n_layer, a->n_table, a->p_scale, a->table_scale, a->out_scale, a->eps};
-    const gemv_matrix table = {cuda_ptr<const unsigned char>(a->table), a->n_table, a->table.dtype};
+    const gemv_matrix table = gemv_matrix_of(a->table, a->n_table, a->n_ple * a->n_layer);
     MYTH_LAUNCH(ple_merge_k, dim3(a->n_layer, a->n_rows), THREADS, 0, s)
     (cuda_ptr<float>(a->p), cuda_ptr<const float>(a->w), table, cuda_ptr<const int>(a->ids), g);
     cuda_check(s, "ple_merge");

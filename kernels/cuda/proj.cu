@@ -123,7 +123,7 @@ static void decode(myth_stream *s, const struct myth_proj_args *a)
     const float *x = cuda_ptr<const float>(a->x);
     proj_op p = {};
     p.y = cuda_ptr<float>(a->y);
-    p.m = {cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype};
+    p.m = gemv_matrix_of(a->w, a->n_out, a->n_in);
     p.n_in = a->n_in;
     p.n_out = a->n_out;
     const auto bytes = [&](auto c) { return gemv_stage_bytes<decltype(c)::MODE>(a->n_in, decltype(c)::R); };
