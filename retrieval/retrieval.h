@@ -19,6 +19,7 @@
 #include "retrieval/rank/search.h"
 #include "retrieval/rank/topic.h"
 #include "retrieval/scan/languages.h"
+#include "retrieval/scan/place.h"
 #include "retrieval/scan/scan.h"
 #include "retrieval/vectors/vectors.h"
 #include "revision.h"

@@ -12,8 +12,9 @@ typedef struct {
 
 static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(file_opts, inspect)};
 
-/* The bytes of the file, until the material takes them over. */
+/* place: what the file is called in the prompt and in the report. bytes: until the material takes them over. */
 typedef struct {
+    myth_place place;
     unsigned char *bytes;
     size_t len;
     myth_nearby *nearby;
@@ -24,9 +25,10 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     file *f = user;
     char worker[PATH_MAX];
     myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
-    return st == MYTH_OK
-             ? myth_nearby_open(&f->nearby, cli->arg[0], myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err)
-             : st;
+    if (st != MYTH_OK)
+        return st;
+    return myth_nearby_open(&f->nearby, f->place.root, f->place.path,
+                            myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
 }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
@@ -42,8 +44,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     uint32_t source;
     myth_status st;
     (void)model;
-    (void)io;
-    MYTH_TRY(myth_material_put(m, &source, cli->arg[0], f->bytes, f->len, err));
+    io->title = f->place.path;
+    MYTH_TRY(myth_material_put(m, &source, f->place.path, f->bytes, f->len, err));
     myth_free(cli->mem, f->bytes);
     f->bytes = NULL;
     MYTH_TRY(myth_material_add(
@@ -63,7 +65,11 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
             "inspect-file: %s is a directory; give one of its files, or ask about the whole directory with "
             "mythos inspect-topic \"QUESTION\" -C %s",
             cli->arg[0], cli->arg[0]);
-    const myth_inspect_job job = {.begin = begin, .fill = fill, .on_context = on_context, .user = &f};
+    myth_place_find(&f.place, cli->arg[0]);
+    const char *root = f.place.root[0] ? f.place.root : NULL;
+    const myth_revision_opts side = {.root = root};
+    const myth_inspect_job job = {
+        .root = root, .side = &side, .begin = begin, .fill = fill, .on_context = on_context, .user = &f};
     int code = myth_inspect_command(cli, &o->inspect, &job);
     myth_nearby_close(f.nearby);
     myth_free(cli->mem, f.bytes);

@@ -12,6 +12,7 @@
 #include "frontend/inspect/answer/findings.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
+#include "retrieval/retrieval.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -129,13 +130,18 @@ static int print_file(run *r, const char *path)
 {
     item it = {0};
     myth_error err = {0};
-    myth_status st = item_open(r, &it, path, NULL, 0, NULL, &err);
+    myth_place place;
+    size_t n = 0;
+    myth_place_find(&place, path);
+    myth_status st = myth_cli_read(&it.bytes, &n, r->cli->mem, path, MYTH_SOURCE_MAX, &err);
+    if (st == MYTH_OK)
+        st = item_open(r, &it, place.path, (const char *)it.bytes, n, NULL, &err);
     if (st == MYTH_OK && r->o->json) {
         char hash[MYTH_PROMPT_HASH_LEN + 1];
         myth_prompt_hash(hash, r->style);
         myth_jout_start(&r->out, stdout);
         myth_jout_object(&r->out);
-        myth_jout_key_str(&r->out, "path", path);
+        myth_jout_key_str(&r->out, "path", place.path);
         myth_jout_key_str(&r->out, "style", myth_prompt_style_name(r->style));
         myth_jout_key_str(&r->out, "hash", hash);
         myth_jout_key(&r->out, "ids");

@@ -206,28 +206,30 @@ bool myth_ladder_is_repository(int fd)
     return is;
 }
 
-/* Sets top and prefix by walking up from the root to the first repository. */
-static void find_top(myth_ladder *l, const char *real)
+bool myth_ladder_top(char top[PATH_MAX], const char *real)
 {
-    char dir[PATH_MAX];
-    snprintf(dir, sizeof(dir), "%s", real);
-    snprintf(l->top, sizeof(l->top), "%s", real);
+    snprintf(top, PATH_MAX, "%s", real);
     for (;;) {
-        int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         bool is = fd >= 0 && myth_ladder_is_repository(fd);
         if (fd >= 0)
             close(fd);
-        if (is) {
-            l->is_repository = true;
-            break;
-        }
-        char *slash = strrchr(dir, '/');
-        if (!slash || strcmp(dir, "/") == 0)
-            return;
-        slash[slash == dir] = 0;
+        if (is)
+            return true;
+        char *slash = strrchr(top, '/');
+        if (!slash || strcmp(top, "/") == 0)
+            return false;
+        slash[slash == top] = 0;
     }
-    snprintf(l->top, sizeof(l->top), "%s", dir);
-    size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+}
+
+/* Sets top and prefix. */
+static void find_top(myth_ladder *l, const char *real)
+{
+    l->is_repository = myth_ladder_top(l->top, real);
+    if (!l->is_repository)
+        snprintf(l->top, sizeof(l->top), "%s", real);
+    size_t n = strcmp(l->top, "/") == 0 ? 0 : strlen(l->top);
     if (real[n] == '/' && real[n + 1])
         l->n_prefix = (size_t)snprintf(l->prefix, sizeof(l->prefix), "%s/", real + n + 1);
 }

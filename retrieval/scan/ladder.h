@@ -51,6 +51,9 @@ myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, con
                               const char *path, int has, int *not_read, myth_error *err);
 /* Whether the directory open at fd is a repository: its .git has a HEAD, or is a file that names one. */
 bool myth_ladder_is_repository(int fd);
+/* Finds the nearest repository at or above the folder `real`, which has no links in it, and copies its top folder.
+ * False: there is none. */
+bool myth_ladder_top(char top[PATH_MAX], const char *real);
 /* Whether a glob's literal text names something below the directory `path` (from the top). */
 bool myth_ladder_is_named(const myth_ladder *l, const char *path);
 

@@ -494,6 +494,25 @@ static bool set_finding(myth_why_target *out, char *path, size_t cap, const json
     return true;
 }
 
+static bool has_file(const json_t *record, const char *path)
+{
+    const json_t *list = json_object_get(record, "files"), *f;
+    size_t i;
+    json_array_foreach(list, i, f) if (strcmp(myth_doc_text(f, "path"), path) == 0) return true;
+    return false;
+}
+
+/* Replaces a path of a file by the name that the record has for it, if it has one. */
+static void as_recorded(char *path, size_t cap, const json_t *record)
+{
+    myth_place place;
+    if (!*path || has_file(record, path))
+        return;
+    myth_place_find(&place, path);
+    if (has_file(record, place.path))
+        snprintf(path, cap, "%s", place.path);
+}
+
 bool myth_runlog_why_target(myth_why_target *out, char *path, size_t cap, const json_t *record, const char *what)
 {
     const json_t *list = json_object_get(json_object_get(record, "report"), "findings"), *f;
@@ -509,6 +528,7 @@ bool myth_runlog_why_target(myth_why_target *out, char *path, size_t cap, const 
     const char *colon = strrchr(what, ':');
     bool has_line = colon && colon[1] && is_all(colon + 1, isdigit);
     snprintf(path, cap, "%.*s", (int)(has_line ? colon - what : (ptrdiff_t)n), what);
+    as_recorded(path, cap, record);
     out->path = path;
     out->line = has_line ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
     return true;

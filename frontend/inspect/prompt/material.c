@@ -26,7 +26,7 @@ typedef struct {
 
 struct myth_material {
     myth_mem *own, *mem; /* own: ledger of the tables; mem: ledger of what is added now */
-    char *root;
+    const char *root;
     entry **entry;
     uint32_t n_entry, cap_entry;
     record *record;
@@ -49,10 +49,7 @@ myth_status myth_material_open(myth_material **out, myth_mem *mem, const char *r
     if (!m)
         return no_room("material", sizeof(*m), err);
     m->own = m->mem = mem;
-    if (root && !(m->root = myth_text_copy(mem, MYTH_MEM_STAGING, "material", root, strlen(root)))) {
-        myth_material_close(m);
-        return no_room(root, strlen(root) + 1, err);
-    }
+    m->root = root;
     *out = m;
     return MYTH_OK;
 }
@@ -76,7 +73,6 @@ void myth_material_close(myth_material *m)
         myth_free(m->record[i].mem, m->record[i].text);
     myth_free(m->own, m->record);
     myth_free(m->own, m->entry);
-    myth_free(m->own, m->root);
     myth_free(m->own, m);
 }
 

@@ -43,7 +43,8 @@ typedef struct {
 
 typedef struct myth_material myth_material;
 
-/* Paths are relative to root; NULL = to the current folder. */
+/* Paths are relative to root; NULL = to the current folder. The caller keeps root until close: a copy would make the
+ * memory of a run depend on where it takes place. */
 myth_status myth_material_open(myth_material **out, myth_mem *mem, const char *root, myth_error *err);
 void myth_material_close(myth_material *m); /* takes NULL */
 /* Opens a material whose only piece is one whole file, as subject. */

@@ -17,9 +17,8 @@ enum { ENTRIES_MAX = 1024, NAMES_MAX = 512 };
 
 struct myth_nearby {
     myth_mem *mem;
-    char folder[PATH_MAX];               /* the inspected file's folder, as given; "" = the current one */
-    char path[PATH_MAX], real[PATH_MAX]; /* the file's path as given, and resolved; "" = none */
-    char border[2][PATH_MAX];            /* resolved folders that may be read: the file's, the current; "" = none */
+    char root[PATH_MAX];   /* resolved; only files below it are read. "" = there is none */
+    char folder[PATH_MAX]; /* of the inspected file, relative to the root: "" or "src/"  */
     char worker[PATH_MAX];
 };
 
@@ -32,10 +31,10 @@ static bool is_below(const char *path, const char *folder)
     return n < strlen(path) && !strncmp(path, folder, n) && path[n] == '/';
 }
 
-myth_status myth_nearby_open(myth_nearby **out, const char *path, const char *worker_path, myth_error *err)
+myth_status myth_nearby_open(myth_nearby **out, const char *root, const char *path, const char *worker_path,
+                             myth_error *err)
 {
     myth_mem *mem;
-    char real[PATH_MAX];
     myth_status st = myth_mem_open(&mem, 0, err);
     if (st != MYTH_OK)
         return st;
@@ -46,19 +45,13 @@ myth_status myth_nearby_open(myth_nearby **out, const char *path, const char *wo
     }
     n->mem = mem;
     const char *slash = strrchr(path, '/');
-    size_t len = slash && strcmp(path, "-") != 0 ? (size_t)(slash - path) + 1 : 0;
+    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
     if (len < sizeof(n->folder))
         memcpy(n->folder, path, len);
-    if (strlen(path) < sizeof(n->path) && realpath(path, n->real))
-        memcpy(n->path, path, strlen(path) + 1);
     if (worker_path)
         snprintf(n->worker, sizeof(n->worker), "%s", worker_path);
-    if (!realpath(n->folder[0] ? n->folder : ".", n->border[0]))
-        n->border[0][0] = '\0';
-    /* The current folder may be read only when the file is below it. Otherwise the file belongs to another project,
-     * whose paths mean nothing here. */
-    if (realpath(".", real) && (!strcmp(n->border[0], real) || is_below(n->border[0], real)))
-        memcpy(n->border[1], real, sizeof(real));
+    if (!realpath(*root ? root : ".", n->root))
+        n->root[0] = '\0';
     *out = n;
     return MYTH_OK;
 }
@@ -72,17 +65,34 @@ void myth_nearby_close(myth_nearby *n)
     myth_mem_close(mem);
 }
 
-/* Whether path is a regular file below one of the borders, which requests must not leave. When it is the inspected
- * file, path becomes the name by which that file was given. */
+static bool join(char dst[PATH_MAX], const char *folder, const char *name)
+{
+    int n = snprintf(dst, PATH_MAX, "%s%s", folder, name);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* Whether a component of the path is ".git": what is in it is git's, and may hold the keys of a remote. */
+static bool is_of_git(const char *path)
+{
+    for (const char *p = path; p; p = (p = strchr(p, '/')) ? p + 1 : NULL)
+        if (!strncmp(p, ".git", 4) && (p[4] == '/' || !p[4]))
+            return true;
+    return false;
+}
+
+/* Whether path, relative to the root, is a regular file that requests may see. path becomes the file's own name,
+ * without links, so that a file has one name however it was asked for. */
 static bool may_read(const myth_nearby *n, char path[PATH_MAX])
 {
-    char real[PATH_MAX];
+    char full[PATH_MAX], real[PATH_MAX];
     struct stat st;
-    if (!realpath(path, real) || stat(real, &st) != 0 || !S_ISREG(st.st_mode))
+    const size_t len = strlen(n->root) - (strlen(n->root) == 1);
+    if (!n->root[0] || snprintf(full, sizeof(full), "%.*s/%s", (int)len, n->root, path) >= (int)sizeof(full) ||
+        !realpath(full, real) || stat(real, &st) != 0 || !S_ISREG(st.st_mode) || !is_below(real, n->root) ||
+        is_of_git(real + len))
         return false;
-    if (n->path[0] && !strcmp(real, n->real))
-        memcpy(path, n->path, sizeof(n->path));
-    return (n->border[0][0] && is_below(real, n->border[0])) || (n->border[1][0] && is_below(real, n->border[1]));
+    snprintf(path, PATH_MAX, "%s", real + len + 1);
+    return true;
 }
 
 /* Whether a path of a request is relative and has no ".." in it. */
@@ -94,12 +104,6 @@ static bool is_plain(const char *path)
         if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
             return false;
     return true;
-}
-
-static bool join(char dst[PATH_MAX], const char *folder, const char *name)
-{
-    int n = snprintf(dst, PATH_MAX, "%s%s", folder, name);
-    return n > 0 && n < PATH_MAX;
 }
 
 static bool has_stem(const char *name, const char *stem)
@@ -117,7 +121,8 @@ static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *
                            best[NAME_MAX + 1] = "", path[PATH_MAX];
     const char *list[ENTRIES_MAX];
     size_t n_name = 0;
-    DIR *dir = name ? opendir(n->folder[0] ? n->folder : ".") : NULL;
+    bool has_folder = name && n->root[0] && snprintf(path, sizeof(path), "%s/%s", n->root, n->folder) < PATH_MAX;
+    DIR *dir = has_folder ? opendir(path) : NULL;
     for (struct dirent *e; dir && n_name < ENTRIES_MAX && (e = readdir(dir));) {
         if (e->d_name[0] == '.' || !join(path, n->folder, e->d_name) || !may_read(n, path))
             continue;
@@ -140,7 +145,7 @@ static bool find_file(const myth_nearby *n, char found[PATH_MAX], const char *pa
 {
     if (!is_plain(path))
         return false;
-    if (n->border[1][0] && join(found, "", path) && may_read(n, found))
+    if (join(found, "", path) && may_read(n, found))
         return true;
     if (join(found, n->folder, path) && may_read(n, found))
         return true;

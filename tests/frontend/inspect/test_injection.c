@@ -367,7 +367,7 @@ static void test_reports_stay_whole(void **unused)
         write_file(path + strlen(cli_dir) + 1, text, n);
         write_file("name", path, strlen(path));
         inspect();
-        n_clean_hit += check_reports(path, text, n, &languages[l]);
+        n_clean_hit += check_reports(path + strlen(cli_dir) + 1, text, n, &languages[l]);
     }
     assert_int_equal(n_clean_hit, 2); /* without orders, the planted defects of the taught languages are found */
     for (uint32_t i = 0; i < N_INJECTION; i++)
@@ -379,7 +379,7 @@ static void test_reports_stay_whole(void **unused)
             write_file(path + strlen(cli_dir) + 1, text, n);
             write_file("name", path, strlen(path));
             inspect();
-            n_hit += check_reports(path, text, n, &languages[l]);
+            n_hit += check_reports(path + strlen(cli_dir) + 1, text, n, &languages[l]);
             n_taught += languages[l].rule[0] != '\0';
             n_run++;
         }

@@ -538,9 +538,10 @@ static void test_why(void **state)
     char what[64];
     new_log();
     put_file("a.c", source);
-    assert_int_equal(run_quietly("cd $D; mkdir -p vendor; cp a.c vendor/v.c; $M inspect-file a.c " TINY LOG
-                                 "--format json --fail-level never"),
-                     0);
+    assert_int_equal(
+        run_quietly("cd $D; mkdir -p why/vendor why/.git; >why/.git/HEAD; cp a.c why/vendor/v.c; mv a.c why; "
+                    "$M inspect-file why/a.c " TINY LOG "--format json --fail-level never"),
+        0);
     expect_answer("", "absent", "no");
     expect_answer("", "split", "no");
     expect_answer("", "truncated", "no");
@@ -552,6 +553,7 @@ static void test_why(void **state)
     expect_answer("other.c", "absent", "unknown");
     expect_answer("a.c", "absent", "no");
     expect_answer("vendor/v.c", "vendored", "yes");
+    expect_answer("$D/why/a.c:4", "missed", "no"); /* the file that the report calls a.c */
     json_t *j = json_of("$M log show " LOG "--json", 0);
     const json_t *finding = json_array_get(json_object_get(json_object_get(j, "report"), "findings"), 0);
     if (finding) {
@@ -567,11 +569,11 @@ static void test_why(void **state)
     assert_non_null(strstr(r.out, "7. "));
     assert_int_equal(run_quietly("$M log why a.c:3 " LOG), 0); /* without a number, the last run is meant */
 
-    assert_int_equal(run_quietly("cd $D; $M inspect-file a.c " TINY LOG "-n 20 --fail-level never"), 3);
+    assert_int_equal(run_quietly("cd $D/why; $M inspect-file a.c " TINY LOG "-n 20 --fail-level never"), 3);
     expect_answer("", "truncated", "yes");
-    assert_int_equal(run_quietly("cd $D; $M inspect-file a.c " TINY LOG "--max-prompt-tokens 20"), 3);
+    assert_int_equal(run_quietly("cd $D/why; $M inspect-file a.c " TINY LOG "--max-prompt-tokens 20"), 3);
     expect_answer("", "truncated", "yes");
-    assert_int_equal(run_quietly("cd $D; $M inspect-file vendor/v.c " TINY LOG "-n 20 --fail-level never"), 3);
+    assert_int_equal(run_quietly("cd $D/why; $M inspect-file ./vendor/v.c " TINY LOG "-n 20 --fail-level never"), 3);
     expect_answer("", "vendored", "yes");
 
     static char big[9000];

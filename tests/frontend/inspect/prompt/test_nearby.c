@@ -27,6 +27,8 @@ static void put_tree(void)
     files_text("out.c", file_b);
     assert_int_equal(symlink("../../out.c", files_path("in/src/away.c")), 0);
     files_put("in/src/blob.c", "int\0x", 5);
+    files_mkdir("in/.git");
+    files_text("in/.git/config", "url = https://key@host/\n");
 }
 
 typedef struct {
@@ -37,12 +39,12 @@ typedef struct {
     char near[160];
 } bed;
 
-/* Begins with one subject, a file of this path with the text of src/a.c; the current folder is in/. */
-static void bed_open(bed *b, const char *path, const char *worker)
+/* Begins with one subject, a file of this path below root with the text of src/a.c; the current folder is in/. */
+static void bed_open(bed *b, const char *root, const char *path, const char *worker)
 {
     *b = (bed){0};
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_material_open(&b->m, b->mem, NULL, NULL), MYTH_OK);
+    assert_int_equal(myth_material_open(&b->m, b->mem, root, NULL), MYTH_OK);
     uint32_t source;
     assert_int_equal(myth_material_put(b->m, &source, path, (const unsigned char *)file_a, sizeof(file_a) - 1, NULL),
                      MYTH_OK);
@@ -50,7 +52,7 @@ static void bed_open(bed *b, const char *path, const char *worker)
                                        &(myth_piece){.source = source, .first = 1, .last = 6, .is_subject = true},
                                        NULL),
                      MYTH_OK);
-    assert_int_equal(myth_nearby_open(&b->n, path, worker, NULL), MYTH_OK);
+    assert_int_equal(myth_nearby_open(&b->n, root, path, worker, NULL), MYTH_OK);
 }
 
 static void bed_close(bed *b)
@@ -89,7 +91,7 @@ static void test_found(void **unused)
         bed b;
         if (row[i].parsed && !parses)
             continue;
-        bed_open(&b, "src/a.c", worker);
+        bed_open(&b, ".", "src/a.c", worker);
         if (ask(&b, row[i].request) != 1 || myth_material_n_piece(b.m) != 2)
             fail_msg("%s: not found", row[i].request);
         assert_string_equal(last_path(&b), row[i].path);
@@ -101,7 +103,7 @@ static void test_found(void **unused)
         bed_close(&b);
     }
     bed b; /* a request for the subject's own file by another name adds no second source */
-    bed_open(&b, "src/a.c", worker);
+    bed_open(&b, ".", "src/a.c", worker);
     assert_true(ask(&b, "./src/../src/a.c::f") == 0); /* a path with ".." is refused */
     assert_int_equal(ask(&b, "./src/a.c::f"), 1);
     assert_int_equal(myth_material_n_source(b.m), 1);
@@ -121,20 +123,22 @@ static void test_never_read(void **unused)
                                           "",
                                           "::g",
                                           "blob.c::x",
+                                          ".git/config",
+                                          "./src/.././.git/config::url",
                                           "none.c::g"};
     (void)unused;
     bed b;
-    bed_open(&b, "src/a.c", NULL);
+    bed_open(&b, ".", "src/a.c", NULL);
     for (size_t i = 0; i < sizeof(request) / sizeof(request[0]); i++)
         if (ask(&b, request[i]))
             fail_msg("%s: was read", request[i]);
     assert_int_equal(myth_material_n_piece(b.m), 1);
     bed_close(&b);
 
-    char away[PATH_MAX]; /* for a file outside the current folder, only its own folder is read */
-    snprintf(away, sizeof(away), "%s", files_path("in/lib/shop.py"));
+    char away[PATH_MAX]; /* the root is the border, wherever the command runs */
+    snprintf(away, sizeof(away), "%s", files_path("in/lib"));
     assert_int_equal(chdir(files_path("in/src")), 0);
-    bed_open(&b, away, NULL);
+    bed_open(&b, away, "shop.py", NULL);
     assert_int_equal(ask(&b, "b.c::g"), 0);
     assert_int_equal(ask(&b, "cart.py::Cart"), 1);
     bed_close(&b);
@@ -146,7 +150,7 @@ static void test_nearest(void **unused)
     (void)unused;
     bed b;
     const char *worker = getenv("MYTHOS_BIN");
-    bed_open(&b, "src/a.c", worker);
+    bed_open(&b, ".", "src/a.c", worker);
     if (worker && myth_chunk_has_grammar("c")) {
         assert_int_equal(ask(&b, "b.c::g_al"), 0);
         assert_string_equal(b.near, "src/b.c::g_all");

@@ -1,0 +1,28 @@
+/* place.h - what a file is called in its repository, whatever a person typed to name it.
+ *
+ * Name     the path from the top of the work tree that holds the file; a clone, a linked work tree and a submodule have
+ *          tops of their own. Outside of a repository it is the file's own name
+ * Links    are followed, so that one file has one name
+ * Other    what has no place of its own in a tree (standard input, a pipe, a missing file) keeps its last component
+ * Threads  any */
+#ifndef MYTH_PLACE_H
+#define MYTH_PLACE_H
+
+#include <limits.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    char root[PATH_MAX]; /* the folder that path is relative to, without links; "" for standard input */
+    char path[PATH_MAX];
+} myth_place;
+
+/* typed: from the current folder, or absolute; "-" is standard input. */
+void myth_place_find(myth_place *out, const char *typed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

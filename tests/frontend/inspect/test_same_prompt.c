@@ -1,0 +1,162 @@
+/* test_same_prompt.c - the same bytes give the same prompt: the prompts and reports about a file are equal byte by byte
+ * for random spellings of its path, working directories, clones, copies and linked work trees. Needs git. */
+#include "tests/frontend/cli/cli_run.h"
+#include "tests/support/files.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+static cli_result r;
+
+static const char *const files[] = {"top.c", "src/demo.c", "lib/a/b/deep.c"};
+/* The same tree in five places; the last one is a link to the first. */
+static const char *const trees[] = {"r", "far/away/clone", "w/tree", "copy of it", "link"};
+/* Where the command is run; some of them lie in a tree that does not hold the file. */
+static const char *const folders[] = {"", "r", "r/src", "r/lib/a/b", "far", "far/away/clone/lib", "w/tree", "link/src"};
+enum {
+    N_FILE = sizeof(files) / sizeof(files[0]),
+    N_TREE = sizeof(trees) / sizeof(trees[0]),
+    N_FOLDER = sizeof(folders) / sizeof(folders[0])
+};
+
+static void shell(const char *line)
+{
+    cli_shell(&r, line);
+    if (r.code)
+        fail_msg("%s\n  exit %d: %s", line, r.code, r.err);
+}
+
+static int begin(void **state)
+{
+    static char home[PATH_MAX];
+    if (cli_begin(state) != 0)
+        return -1;
+    snprintf(home, sizeof(home), "%s/state", cli_dir);
+    setenv("XDG_STATE_HOME", home, 1);
+    setenv("GIT_CEILING_DIRECTORIES", cli_dir, 1);
+    shell(
+        "cd $D && mkdir -p r/src r/lib/a/b far/away w && cd r && git init -q && "
+        "printf 'int f(char *s)\\n{\\n\\treturn strlen(s) + 1;\\n}\\n' >src/demo.c && "
+        "printf 'int g;\\n' >lib/a/b/deep.c && printf 'int f(char *);\\nint main(void) { return f(0); }\\n' >top.c && "
+        "git add -A && git -c user.name=n -c user.email=e@e commit -qm 1 && "
+        "git clone -q . ../far/away/clone && git worktree add -q ../w/tree && cp -r . '../copy of it' && "
+        "ln -s r ../link");
+    return 0;
+}
+
+typedef struct {
+    char text[2 * PATH_MAX];
+    size_t n;
+} spelling;
+
+static void put(spelling *s, const char *text, size_t n)
+{
+    assert_true(s->n + n < sizeof(s->text));
+    memcpy(s->text + s->n, text, n);
+    s->n += n;
+    s->text[s->n] = '\0';
+}
+
+/* Spells an absolute path at random: from the root or from the current folder, with detours that lead nowhere. */
+static void spell(spelling *s, const char *path, const char *folder, uint64_t *rand)
+{
+    *s = (spelling){0};
+    if (check_below(rand, 3)) {
+        char real[PATH_MAX];
+        assert_non_null(realpath(folder, real));
+        for (const char *p = real; *p; p++)
+            if (*p == '/' && p[1])
+                put(s, "../", 3);
+    } else {
+        put(s, "/", 1);
+    }
+    for (const char *p = path + 1, *end; *p; p = *end ? end + 1 : end) {
+        end = p + strcspn(p, "/");
+        size_t n = (size_t)(end - p);
+        switch (check_below(rand, 6)) {
+        case 0: put(s, "./", 2); break;
+        case 1: put(s, *end ? "/" : "", *end ? 1 : 0); break;
+        case 2: /* into a folder and out again */
+            if (*end && s->n && strncmp(p, "link", n) != 0) {
+                put(s, p, n);
+                put(s, "/../", 4);
+            }
+            break;
+        default: break;
+        }
+        put(s, p, n + (*end == '/'));
+    }
+}
+
+/* What the command prints about a file: the whole prompt; or the report of a run, and the hash of every prompt's
+ * tokens. */
+static void print_about(const char *folder, const char *path, bool is_run)
+{
+    static char line[4 * PATH_MAX];
+    snprintf(line, sizeof(line),
+             is_run ? "cd \"%s\" && { $M inspect-file \"%s\" " TINY
+                      "-n 8 --format json --fail-level never; test $? = 3; "
+                      "} && $M log show last --json | grep -o '\"ids_hash\":[^,]*'"
+                    : "cd \"%s\" && $M prompt --json \"%s\" " TINY,
+             folder, path);
+    shell(line);
+}
+
+static void a_file_has_one_prompt(void **state)
+{
+    static char want[2][N_FILE][sizeof(r.out)];
+    char folder[PATH_MAX + 64], path[PATH_MAX + 64], root[PATH_MAX];
+    const uint32_t n = check_is_full() ? 1000 : check_sample(120);
+    uint64_t rand = check_seed();
+    spelling s;
+    (void)state;
+    assert_non_null(realpath(cli_dir, root));
+    snprintf(folder, sizeof(folder), "%s/r", root);
+    for (int is_run = 0; is_run < 2; is_run++)
+        for (uint32_t i = 0; i < N_FILE; i++) {
+            print_about(folder, files[i], is_run != 0);
+            snprintf(want[is_run][i], sizeof(want[0][0]), "%s", r.out);
+            assert_non_null(strstr(r.out, files[i]));
+            assert_null(strstr(r.out, cli_dir));
+        }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t file = check_below(&rand, N_FILE);
+        const bool is_run = i % 8 == 0;
+        snprintf(folder, sizeof(folder), "%s/%s", root, folders[check_below(&rand, N_FOLDER)]);
+        snprintf(path, sizeof(path), "%s/%s/%s", root, trees[check_below(&rand, N_TREE)], files[file]);
+        spell(&s, path, folder, &rand);
+        print_about(folder, s.text, is_run);
+        if (strcmp(r.out, want[is_run][file]) != 0)
+            fail_msg("from %s, %s: got\n%.1500s\nexpected\n%.1500s", folder, s.text, r.out, want[is_run][file]);
+    }
+}
+
+/* Without a repository a file has no path but its own name. */
+static void outside_of_a_repository_it_is_the_name(void **state)
+{
+    static const char *const way[] = {"src/demo.c", "./src/../src/demo.c", "$D/plain/src/demo.c"};
+    static char want[sizeof(r.out)];
+    (void)state;
+    shell("mkdir -p $D/plain && cp -r $D/r/src $D/plain && cd $D/plain/src && $M prompt --json demo.c " TINY);
+    snprintf(want, sizeof(want), "%s", r.out);
+    assert_non_null(strstr(want, "<file path=\\\"demo.c\\\""));
+    for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "cd $D/plain && $M prompt --json \"%s\" " TINY, way[i]);
+        shell(line);
+        assert_string_equal(r.out, want);
+    }
+}
+
+int main(void)
+{
+    if (system("command -v git >/dev/null") != 0) {
+        printf("no git\n");
+        return CHECK_SKIP;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_has_one_prompt),
+        cmocka_unit_test(outside_of_a_repository_it_is_the_name),
+    };
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
