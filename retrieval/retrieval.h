@@ -13,6 +13,7 @@
 #include "retrieval/lines/grep.h"
 #include "retrieval/map/repomap.h"
 #include "retrieval/map/summaries.h"
+#include "retrieval/names/occurrence.h"
 #include "retrieval/names/usage.h"
 #include "retrieval/parse/chunk.h"
 #include "retrieval/rank/rank.h"

@@ -3,7 +3,7 @@
 
 static const myth_exit_row table[] = {
     {MYTH_EXIT_CLEAN, "done; no findings at or above --fail-level"},
-    {MYTH_EXIT_FINDINGS, "findings at or above --fail-level"},
+    {MYTH_EXIT_FINDINGS, "findings at or above --fail-level; of a search: nothing was found"},
     {MYTH_EXIT_USAGE, "usage: unknown command or flag, bad value"},
     {MYTH_EXIT_INCOMPLETE, "incomplete: a limit was reached, a file skipped, or an answer cut off"},
     {MYTH_EXIT_DATA, "input data malformed or unsupported"},

@@ -1,11 +1,10 @@
 /* cmd_search.c - finds lines by a text or a regular expression, chunks by the words of a question, and for evaluations
  * rows of a corpus. */
-#include "engine/base/array.h"
 #include "frontend/eval/corpus.h"
 #include "embedding.h"
 #include "open_index.h"
 #include "frontend/cli/hints.h"
-#include "frontend/cli/json_out.h"
+#include "frontend/search/rows.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -55,7 +54,9 @@ static const myth_option search_options[] = {
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0,
      "print every part of every score"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
-     "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]"},
+     "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\",\"match\"}]; for a "
+     "name "
+     "also \"found\""},
 };
 
 /* Flags for evaluations only; the help does not show them (frontend/eval/README.md has them). */
@@ -205,97 +206,6 @@ fail:
 
 /* ---- lines: literal and regex ---- */
 
-typedef struct {
-    myth_cli *cli;
-    bool json, only_files, counts, has_begun; /* has_begun: the list of --json is open */
-    myth_json_out j;
-    uint64_t n_row;
-    char *last; /* path of the previous row, for --files and --count */
-    size_t cap_last;
-    uint64_t n_in_file; /* for --count: matching lines of `last` */
-    bool is_full;       /* out of memory for `last`              */
-} lines;
-
-/* Whether this line is in the same file as the previous one, when each file is listed once. */
-static bool is_same_file(lines *l, const char *path)
-{
-    if (l->last && strcmp(l->last, path) == 0)
-        return true;
-    size_t n = strlen(path) + 1;
-    if (!MYTH_ARRAY_MORE(l->cli->mem, MYTH_MEM_OTHER, "path", &l->last, 0, n, &l->cap_last))
-        return l->is_full = true;
-    memcpy(l->last, path, n);
-    return false;
-}
-
-/* Opens the list of --json at its first row, or at the end of a search without any: a search that is refused prints
- * nothing. */
-static void begin_json(lines *l)
-{
-    if (!l->json || l->has_begun)
-        return;
-    myth_jout_start(&l->j, stdout);
-    myth_jout_array(&l->j);
-    l->has_begun = true;
-}
-
-/* Prints, with --count, the file that just ended and how many of its lines match. */
-static void put_count(lines *l)
-{
-    if (!l->n_in_file)
-        return;
-    if (l->json) {
-        myth_jout_object(&l->j);
-        myth_jout_key_str(&l->j, "path", l->last);
-        myth_jout_key_u64(&l->j, "count", l->n_in_file);
-        myth_jout_end(&l->j);
-    } else {
-        myth_term_path(stdout, l->last);
-        printf(":%llu\n", (unsigned long long)l->n_in_file);
-    }
-    l->n_in_file = 0;
-}
-
-static bool put_line(void *arg, const myth_grep_row *row)
-{
-    lines *l = arg;
-    begin_json(l);
-    if (l->counts) {
-        if (!l->last || strcmp(l->last, row->path) != 0)
-            put_count(l);
-        is_same_file(l, row->path);
-        l->n_in_file++;
-        l->n_row++;
-        return !l->is_full;
-    }
-    if (l->only_files && is_same_file(l, row->path))
-        return !l->is_full;
-    l->n_row++;
-    if (l->json) {
-        myth_jout_object(&l->j);
-        myth_jout_key_str(&l->j, "path", row->path);
-        myth_jout_key_u64(&l->j, "start_line", row->line);
-        myth_jout_key_u64(&l->j, "end_line", row->line);
-        myth_jout_key_str(&l->j, "symbol", "");
-        myth_jout_key_str(&l->j, "kind", "line");
-        myth_jout_key_f64(&l->j, "score", 1);
-        myth_jout_key(&l->j, "parts");
-        myth_jout_object(&l->j);
-        myth_jout_end(&l->j);
-        myth_jout_key(&l->j, "text");
-        myth_jout_text(&l->j, (const char *)row->text, row->n_text);
-        myth_jout_end(&l->j);
-        return true;
-    }
-    myth_term_path(stdout, row->path);
-    if (!l->only_files) {
-        printf(":%u:", row->line);
-        myth_term_safe(stdout, (const char *)row->text, row->n_text);
-    }
-    putchar('\n');
-    return true;
-}
-
 /* Names the language that was probably meant: one spelled alike, or the one whose files end so ("py", "rs"). */
 static myth_status unknown_language(const char *name, myth_error *err)
 {
@@ -356,94 +266,49 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
     return MYTH_OK;
 }
 
+/* Which lines are wanted. */
+typedef struct {
+    const char *text, *dir;
+    bool is_regex, is_word;
+    uint64_t max_rows; /* 0 = all */
+} line_query;
+
 /* Searches the files themselves, not the index, so that no matching line is missed. */
-static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex,
-                                lines *l, myth_error *err)
+static myth_status search_lines(myth_cli *cli, const search_opts *o, const line_query *q, myth_rows *rows,
+                                myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_scan_list list = {0};
     uint64_t n_unread = 0;
-    MYTH_TRY(list_files(&list, cli, o, dir, err));
+    MYTH_TRY(list_files(&list, cli, o, q->dir, err));
     note_no_file(cli, o, list.n_file);
     myth_grep_opts go = {
-        .root = dir,
-        .pattern = (const unsigned char *)query,
-        .n_pattern = strlen(query),
-        .is_regex = is_regex,
+        .root = q->dir,
+        .pattern = (const unsigned char *)q->text,
+        .n_pattern = strlen(q->text),
+        .is_regex = q->is_regex,
         .ignore_case = o->ignore_case,
-        .is_word = o->is_word,
+        .is_word = q->is_word,
         .n_threads = cli->global->n_threads,
-        .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
+        .max_rows = q->max_rows,
         .is_cancelled = cli->cancel,
     };
-    st = myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err);
-    if (st == MYTH_EARG && is_regex)
+    st = myth_grep(cli->mem, &list, &go, myth_rows_line, rows, &n_unread, err);
+    if (st == MYTH_EARG && q->is_regex)
         myth_fail(err, st, "%.200s; -F finds the text as it is written", err->msg);
     MYTH_TRY(st);
-    put_count(l);
-    if (l->is_full)
-        st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for a path");
+    MYTH_TRY(myth_rows_end_lines(rows, err));
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
     if (n_unread && !cli->n_unread)
         myth_term_note(cli->term, "%llu file%s could not be read; mythos index --json lists them",
                        (unsigned long long)n_unread, n_unread == 1 ? " or directory" : "s and directories");
     cli->n_unread += n_unread;
 fail:
-    myth_free(cli->mem, l->last);
     myth_scan_close(&list, cli->mem);
     return st;
 }
 
 /* ---- chunks ---- */
-
-static void put_hit_json(myth_json_out *j, const myth_hit *h)
-{
-    myth_jout_object(j);
-    myth_jout_key_str(j, "path", h->path);
-    myth_jout_key_u64(j, "start_line", h->line0);
-    myth_jout_key_u64(j, "end_line", h->line1);
-    myth_jout_key_str(j, "symbol", h->symbol);
-    myth_jout_key_str(j, "kind", myth_chunk_kind_name(h->kind));
-    myth_jout_key_f64(j, "score", h->score);
-    myth_jout_key(j, "parts");
-    myth_jout_object(j);
-    for (uint32_t i = 0; i < h->n_part; i++)
-        myth_jout_key_f64(j, h->part[i].name, h->part[i].value);
-    myth_jout_end(j);
-    myth_jout_key(j, "text");
-    myth_jout_text(j, h->text, h->n_text);
-    myth_jout_end(j);
-}
-
-/* Prints the place of a hit and the first lines of its text. */
-static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
-{
-    enum { SHOWN = 3 };
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
-    myth_term_path(stdout, h->path);
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
-    printf(":%u-%u  %s", h->line0, h->line1, myth_chunk_kind_name(h->kind));
-    if (h->symbol[0]) {
-        putchar(' ');
-        myth_term_safe(stdout, h->symbol, strlen(h->symbol));
-    }
-    printf("  %.3f\n", h->score);
-    if (explain) {
-        fputs("   ", stdout);
-        for (uint32_t i = 0; i < h->n_part; i++)
-            printf(" %s %.3f", h->part[i].name, h->part[i].value);
-        putchar('\n');
-    }
-    const char *p = h->text, *end = p + h->n_text;
-    for (int i = 0; i < SHOWN && p < end; i++) {
-        const char *stop = memchr(p, '\n', (size_t)(end - p));
-        size_t n = (size_t)((stop ? stop : end) - p);
-        fputs("    ", stdout);
-        myth_term_safe(stdout, p, n < 120 ? n : 120);
-        putchar('\n');
-        p += n + 1;
-    }
-}
 
 /* The paths that --glob and --type allow, sorted by their bytes for a binary search. */
 typedef struct {
@@ -467,9 +332,18 @@ static myth_search_mode mode_of(int mode)
                                : MYTH_SEARCH_AUTO;
 }
 
+/* What the index answers. */
+typedef struct {
+    myth_hits hits;
+    myth_occurrences exact; /* lines of a name */
+    bool is_name;           /* the query is one word, and the mode left the choice of the search open */
+    char off[256];          /* why vectors are not used, "" = they are */
+    bool is_news;           /* no earlier search of this index said so */
+} answer;
+
 /* Brings the index up to date and searches it. */
-static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir,
-                                myth_hits *hits, char off[256], bool *is_news, myth_error *err)
+static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, answer *a,
+                                myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
@@ -501,12 +375,15 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
     else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
         MYTH_TRY(myth_semantic_open(&semantic, cli, x, o->embed_model, &so, err));
-    snprintf(off, 256, "%s", semantic.off);
-    *is_news = off[0] && !o->lexical && myth_cli_says_first(x, "semantic-off");
-    if (off[0] && !o->lexical && o->embed_model)
-        st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", off);
+    snprintf(a->off, sizeof(a->off), "%s", semantic.off);
+    a->is_news = a->off[0] && !o->lexical && myth_cli_says_first(x, "semantic-off");
+    if (a->off[0] && !o->lexical && o->embed_model)
+        st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", a->off);
     if (st == MYTH_OK)
-        st = myth_search(hits, x, &so, err);
+        st = myth_search(&a->hits, x, &so, err);
+    a->is_name = st == MYTH_OK && o->mode == MODE_AUTO && strcmp(a->hits.query_kind, "symbol") == 0;
+    if (a->is_name)
+        st = myth_occurrences_find(&a->exact, x, query, o->k, so.wants_file, so.user, cli->cancel, err);
 fail:
     myth_free(cli->mem, wanted.path);
     myth_scan_close(&list, cli->mem);
@@ -515,30 +392,95 @@ fail:
     return st;
 }
 
-static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
+/* ---- a name ---- */
+
+/* ---- a name ---- */
+
+/* Whether a file is called so, with or without its ending. */
+static bool names_file(const char *path, const char *name)
 {
-    myth_json_out j;
-    if (o->json) {
-        myth_jout_start(&j, stdout);
-        myth_jout_array(&j);
-        for (uint32_t i = 0; i < hits->n_hit; i++)
-            put_hit_json(&j, &hits->hit[i]);
-        myth_jout_end(&j);
-        return;
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    const char *dot = strchr(base + (base[0] == '.'), '.');
+    const size_t n = strlen(name), n_path = strlen(path);
+    const bool is_end = n_path >= n && strcmp(path + n_path - n, name) == 0;
+    return (is_end && (n_path == n || path[n_path - n - 1] == '/')) ||
+           (dot && (size_t)(dot - base) == n && memcmp(base, name, n) == 0);
+}
+
+/* Prints the definitions and uses of a name that there is room for. The chunks found by its words get a third of the
+ * rows, if so many have none of these lines. */
+static void put_exact(myth_rows *rows, const search_opts *o, const myth_occurrences *exact, const char *name)
+{
+    uint32_t n_other = 0, room = o->k - o->k / 3, n_shown[2] = {0};
+    for (uint32_t i = 0; i < exact->n_row; i++)
+        myth_rows_mark(rows, exact->row[i].path, exact->row[i].line);
+    for (uint32_t i = 0; i < rows->hits->n_hit; i++)
+        n_other += !rows->is_shown[i];
+    room = o->k > n_other && o->k - n_other > room ? o->k - n_other : room;
+    rows->exact = exact;
+    rows->n_exact = exact->n_row < room ? exact->n_row : room;
+    for (uint32_t i = 0; i < rows->n_exact; i++) {
+        n_shown[exact->row[i].is_definition]++;
+        myth_rows_exact(rows, &exact->row[i]);
     }
-    for (uint32_t i = 0; i < hits->n_hit; i++)
-        if (o->paths) {
-            myth_term_path(stdout, hits->hit[i].path);
-            putchar('\n');
-        } else {
-            put_hit_text(cli, &hits->hit[i], o->explain);
-        }
-    if (o->explain)
-        myth_term_note(cli->term,
-                       "query kind %s: %u terms used, %u dropped, %llu chunks scored; vectors added %u chunks, %u "
-                       "chunks have no vector",
-                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near,
-                       hits->n_without);
+    const uint32_t n_more = exact->n_definition - n_shown[1] + exact->n_use - n_shown[0];
+    if (n_more)
+        myth_term_note(rows->cli->term, "%u more definition%s and use%s; mythos symbols %.80s lists them", n_more,
+                       myth_s(n_more), myth_s(n_more), name);
+}
+
+/* The lines that have the name as a whole word: in comments, in texts, as a key, of something defined elsewhere. */
+static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const char *name, const char *dir,
+                                   myth_error *err)
+{
+    char text[4096];
+    size_t n = strlen(name);
+    if (n > 2 && name[n - 2] == '(' && name[n - 1] == ')')
+        n -= 2; /* a call, as it is often written of a function */
+    const uint32_t room = rows->is_silent ? 1 : o->k - o->k / 3;
+    if (n >= sizeof(text) || rows->n_exact >= room)
+        return MYTH_OK;
+    memcpy(text, name, n);
+    text[n] = '\0';
+    rows->most = room - rows->n_exact;
+    const line_query q = {.text = text, .dir = dir, .is_word = true, .max_rows = room + 1};
+    return search_lines(rows->cli, o, &q, rows, err);
+}
+
+/* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its
+ * words. *found: whether it occurs anywhere. */
+static myth_status put_name(myth_rows *rows, const search_opts *o, const answer *a, const char *name, const char *dir,
+                            bool *found, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const bool lists_files = o->files || o->paths;
+    rows->is_silent = lists_files;
+    rows->hits = &a->hits;
+    if (!(rows->is_shown =
+              myth_alloc_n(rows->cli->mem, MYTH_MEM_OTHER, "hits", a->hits.n_hit + 1, sizeof(*rows->is_shown))))
+        return myth_fail(err, MYTH_ENOMEM, "search: out of memory for %u hits", a->hits.n_hit);
+    memset(rows->is_shown, 0, (a->hits.n_hit + 1) * sizeof(*rows->is_shown));
+    *found = a->exact.n_row > 0;
+    if (*found && !lists_files)
+        put_exact(rows, o, &a->exact, name);
+    if (a->exact.n_use == 0 && !(*found && lists_files))
+        MYTH_TRY(find_name_lines(rows, o, name, dir, err));
+    *found = *found || rows->n_row > 0;
+    for (uint32_t i = 0; i < a->hits.n_hit && !*found; i++)
+        *found = names_file(a->hits.hit[i].path, name);
+    const uint32_t n_row = lists_files ? 0 : rows->n_exact + (uint32_t)rows->n_row;
+    if (!*found && o->paths)
+        myth_term_note(rows->cli->term, "%.200s: not found; nearest by words:", name);
+    else if (!*found && !o->json)
+        puts("not found; nearest by words:");
+    else if (n_row && n_row < o->k && !o->json)
+        puts("by words:");
+    myth_rows_hits(rows, &a->hits, *found, o->k - n_row);
+fail:
+    myth_free(rows->cli->mem, rows->is_shown);
+    rows->is_shown = NULL;
+    return st;
 }
 
 /* What the arguments and flags ask for. */
@@ -598,10 +540,8 @@ static int run_search(myth_cli *cli, const void *opts)
     const search_opts *o = opts;
     myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_hits hits = {0};
-    char off[256] = "";
+    answer a = {.is_name = false};
     request r;
-    bool is_news = false;
     if (o->corpus || o->queries)
         return run_corpus(cli, o);
     if (read_request(&r, cli, o, &err) != MYTH_OK)
@@ -610,27 +550,45 @@ static int run_search(myth_cli *cli, const void *opts)
         return myth_cli_fail(cli, &err);
     bool by_lines = r.is_of_lines;
     if (!by_lines) {
-        st = search_index(cli, o, r.text, r.dir, &hits, off, &is_news, &err);
+        st = search_index(cli, o, r.text, r.dir, &a, &err);
         /* The query has no words, or no chunk has them: search the lines of the files for the text itself. */
-        by_lines = r.mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
+        by_lines =
+            r.mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && a.hits.n_hit == 0 && a.exact.n_row == 0));
     }
-    bool found = hits.n_hit > 0;
+    bool found = a.hits.n_hit > 0;
+    myth_rows rows = {
+        .cli = cli,
+        .json = o->json,
+        .only_files = o->files || o->paths,
+        .only_paths = o->paths,
+        .counts = o->count,
+        .explain = o->explain,
+        .is_name = a.is_name,
+    };
     if (by_lines) {
-        lines l = {.cli = cli, .json = o->json, .only_files = o->files || o->paths, .counts = o->count};
-        st = search_lines(cli, o, r.text, r.dir, r.mode == MODE_REGEX, &l, &err);
-        if (st == MYTH_OK)
-            begin_json(&l);
-        if (l.has_begun)
-            myth_jout_end(&l.j);
-        found = l.n_row > 0;
+        const line_query q = {
+            .text = r.text,
+            .dir = r.dir,
+            .is_regex = r.mode == MODE_REGEX,
+            .is_word = o->is_word,
+            .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
+        };
+        st = search_lines(cli, o, &q, &rows, &err);
+        found = rows.n_row > 0;
+        if (st == MYTH_OK && !found && a.is_name)
+            myth_term_note(cli->term, "%.200s: not found", r.text);
+    } else if (st == MYTH_OK && a.is_name) {
+        st = put_name(&rows, o, &a, r.text, r.dir, &found, &err);
     } else if (st == MYTH_OK) {
-        put_hits(cli, o, &hits);
+        myth_rows_hits(&rows, &a.hits, found, o->k);
     }
+    myth_rows_close(&rows, st == MYTH_OK);
     /* The reason why vectors are not used is printed once for each index, with --explain, and when nothing was found.
      */
-    if (off[0] && st == MYTH_OK && (o->explain || is_news || (!found && !o->lexical)))
-        myth_term_note(cli->term, "semantic: off, because %s", off);
-    myth_hits_free(&hits);
+    if (a.off[0] && st == MYTH_OK && (o->explain || a.is_news || (!found && !o->lexical)))
+        myth_term_note(cli->term, "semantic: off, because %s", a.off);
+    myth_hits_free(&a.hits);
+    myth_occurrences_free(&a.exact);
     return st != MYTH_OK ? myth_cli_fail(cli, &err)
                          : myth_cli_answered(cli, found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
 }
@@ -639,7 +597,10 @@ const myth_command myth_cmd_search = {
     .name = "search",
     .args = "QUERY [DIR]",
     .help = "find lines by text or expression, or chunks of code by the words of a question",
-    .detail = "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
+    .detail = "A QUERY of one word is taken as a name: first come its definitions, then the lines that use it, those "
+              "with the surest reason first, then chunks that have its words. A name that occurs nowhere is \"not "
+              "found\": the nearest chunks by words follow, and the exit code is 1. "
+              "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
               "read. The index is created or brought up to date before the search. When it has vectors "
               "(mythos index --embed), a question is searched by its words and by its meaning; without them by its "
               "words, with a note on standard error. A name or a phrase is always searched by its words.",

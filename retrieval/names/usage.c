@@ -34,7 +34,7 @@ typedef struct {
     uint32_t n_asked; /* definitions that were asked for come first; those after them only share the name */
     use *use;
     uint32_t n_use, cap_use;
-    bool is_out_of_memory; /* of memory                    */
+    bool is_out_of_memory, with_callees;
     sqlite3_stmt *around, *by_name;
 } look;
 
@@ -708,7 +708,7 @@ static myth_status find_all(look *l, const char *asked, myth_error *err)
         myth_usage_free_places(u->mem, &u->definition[u->n_definition - 1]);
     MYTH_TRY(find_tests_by_file(l, err));
     for (uint32_t i = 0; i < u->n_definition; i++) {
-        MYTH_TRY(find_callees(l, &u->definition[i], err));
+        MYTH_TRY(l->with_callees ? find_callees(l, &u->definition[i], err) : MYTH_OK);
         myth_usage_sort_places(&u->definition[i].callers);
         myth_usage_sort_places(&u->definition[i].tests);
         myth_usage_sort_places(&u->definition[i].callees);
@@ -726,8 +726,8 @@ static void close_look(look *l)
     myth_views_close(&l->views);
 }
 
-myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
-                            myth_error *err)
+static myth_status find_usage(myth_usage *out, myth_index *x, const char *name, bool with_callees,
+                              const myth_cancel *is_cancelled, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     *out = (myth_usage){.mem = x->mem};
@@ -736,6 +736,7 @@ myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, co
         .out = out,
         .index = x,
         .is_cancelled = is_cancelled,
+        .with_callees = with_callees,
     };
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
@@ -746,6 +747,18 @@ myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, co
     if (st != MYTH_OK)
         myth_usage_free(out);
     return st;
+}
+
+myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                            myth_error *err)
+{
+    return find_usage(out, x, name, true, is_cancelled, err);
+}
+
+myth_status myth_usage_find_uses(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                                 myth_error *err)
+{
+    return find_usage(out, x, name, false, is_cancelled, err);
 }
 
 myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_index *x, const char *path,

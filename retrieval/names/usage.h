@@ -78,6 +78,9 @@ typedef struct {
 /* Free *out by myth_usage_free, also after a failure (it is empty then). is_cancelled may be NULL. */
 myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
                             myth_error *err);
+/* The same without callees, for which the text of every definition is read. */
+myth_status myth_usage_find_uses(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                                 myth_error *err);
 void myth_usage_free(myth_usage *u);
 
 /* The definition around a line: the innermost function, method or test, else the innermost type. *is_found false:

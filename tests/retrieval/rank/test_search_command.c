@@ -74,6 +74,78 @@ static void exit_codes(void **state)
     cli_expect(&r, "search --weights nonsense=1 x $D/p", 2);
 }
 
+static const char *text_at(json_t *rows, size_t i, const char *key) { return json_string_value(at(rows, i, key)); }
+
+/* A name is answered by the lines that have it: the definition, then uses with their reason, then chunks by words. */
+static void a_name_is_found_exactly(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *rows = cli_json(&r, "search open_door $D/p --json --lexical");
+    assert_string_equal(text_at(rows, 0, "match"), "definition");
+    assert_int_equal(json_integer_value(at(rows, 0, "line")), 1);
+    assert_string_equal(text_at(rows, 1, "match"), "use");
+    assert_string_equal(text_at(rows, 1, "path"), "tests/test_door.c");
+    assert_int_equal(json_integer_value(at(rows, 1, "line")), 3);
+    assert_string_equal(text_at(rows, 1, "text"), "    return open_door(1) == 2;");
+    assert_non_null(strstr(text_at(rows, 1, "why"), "calls"));
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        assert_true(json_is_true(at(rows, i, "found")));
+        assert_true(i < 2 || strcmp(text_at(rows, i, "match"), "words") == 0);
+    }
+    json_decref(rows);
+    cli_expect(&r, "search 'open_door()' $D/p", 0);
+    assert_ptr_equal(strstr(r.out, "src/door.c:1  function open_door  definition, lines 1-4\n"), r.out);
+    assert_non_null(strstr(r.out, "\ntests/test_door.c:3  in test_door  "));
+    rows = cli_json(&r, "search open_door $D/p --json -k 1");
+    assert_int_equal(json_array_size(rows), 1);
+    assert_string_equal(text_at(rows, 0, "match"), "definition");
+    json_decref(rows);
+    rows = cli_json(&r, "search open_door $D/p --json -g 'tests/*'"); /* its definition is elsewhere */
+    assert_string_equal(text_at(rows, 0, "path"), "tests/test_door.c");
+    assert_string_equal(text_at(rows, 0, "match"), "use");
+    json_decref(rows);
+}
+
+/* A name that no code defines is searched for in the lines of all files; one that no file has is not found. */
+static void a_name_is_nowhere_else(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *rows = cli_json(&r, "search axb $D/p --json");
+    assert_string_equal(text_at(rows, 0, "match"), "line");
+    assert_int_equal(json_integer_value(at(rows, 0, "start_line")), 2);
+    assert_true(json_is_true(at(rows, 0, "found")));
+    json_decref(rows);
+    cli_expect(&r, "search odd $D/p", 0); /* a file is called so */
+    static const char *const name[] = {"open_doors", "door_open", "no_door", "Door.open", "open_window()"};
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "search '%s' $D/p", name[i]);
+        cli_expect(&r, line, 1);
+        if (strncmp(r.out, "not found; nearest by words:\nsrc/door.c:1", 41) != 0)
+            fail_msg("%s: %s", name[i], r.out);
+        snprintf(line, sizeof(line), "search '%s' $D/p --json --lexical", name[i]);
+        cli_expect(&r, line, 1);
+        rows = json_loads(r.out, 0, NULL);
+        assert_true(json_array_size(rows) > 0);
+        for (size_t k = 0; k < json_array_size(rows); k++) {
+            assert_true(json_is_false(at(rows, k, "found")));
+            assert_string_equal(text_at(rows, k, "match"), "words");
+        }
+        json_decref(rows);
+        snprintf(line, sizeof(line), "search '%s' $D/p -l", name[i]);
+        cli_expect(&r, line, 1);
+        assert_non_null(strstr(r.err, "not found; nearest by words:"));
+        assert_null(strstr(r.out, "not found"));
+    }
+    cli_expect(&r, "search 'open door' $D/p", 0); /* words are not a name */
+    assert_null(strstr(r.out, "not found"));
+    rows = cli_json(&r, "search no_door $D/p --json --mode ranked");
+    assert_true(json_array_size(rows) > 0);
+    json_decref(rows);
+}
+
 /* Signs have no words: auto looks at the text itself. */
 static void signs_fall_back_to_lines(void **state)
 {
@@ -208,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_every_key),
         cmocka_unit_test(exit_codes),
+        cmocka_unit_test(a_name_is_found_exactly),
+        cmocka_unit_test(a_name_is_nowhere_else),
         cmocka_unit_test(signs_fall_back_to_lines),
         cmocka_unit_test(lines_are_those_of_grep),
         cmocka_unit_test(flags_of_ripgrep),
