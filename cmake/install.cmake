@@ -39,6 +39,12 @@ install(FILES ${CMAKE_BINARY_DIR}/mythos-config.cmake ${CMAKE_BINARY_DIR}/mythos
 # The prefix is told from where the file lies: a package and `cmake --install --prefix` put it below another than the
 # one the build was configured for.
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+# With CUDA the library needs the static runtime, which stays where the toolkit has it.
+set(cuda_libs)
+if(MYTH_HAS_CUDA)
+    get_filename_component(cuda_dir ${CUDART_STATIC} DIRECTORY)
+    set(cuda_libs " -L${cuda_dir} -lcudart_static -ldl -lrt")
+endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mythos.pc.in ${CMAKE_BINARY_DIR}/mythos.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
