@@ -64,31 +64,6 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
     return st;
 }
 
-/* ---- secrets ---- */
-
-typedef struct {
-    char *dst;
-    size_t cap, n;
-} sink;
-
-static void put_shown(void *user, const char *text, size_t n, bool is_placeholder)
-{
-    sink *s = user;
-    (void)is_placeholder;
-    n = n < s->cap - 1 - s->n ? n : s->cap - 1 - s->n;
-    memcpy(s->dst + s->n, text, n);
-    s->n += n;
-}
-
-static size_t hide_secrets(void *arg, char *dst, size_t cap, const char *text, size_t n)
-{
-    sink s = {dst, cap, 0};
-    (void)arg;
-    myth_redact_text(NULL, text, n, put_shown, &s);
-    dst[s.n] = '\0';
-    return s.n;
-}
-
 /* ---- JSON ---- */
 
 static void put_symbols(myth_json_out *j, const myth_repomap_file *f)
@@ -233,7 +208,7 @@ static int run_map(myth_cli *cli, const void *opts)
     myth_repomap_opts mo = {
         .query = o->query,
         .under = o->under,
-        .show = hide_secrets,
+        .show = myth_redact_line,
         .with_summaries = o->summaries,
         .is_cancelled = o->summaries ? NULL : cli->cancel,
         .progress = cli->term->has_progress ? on_map : NULL,

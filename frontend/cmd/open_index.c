@@ -66,18 +66,10 @@ int myth_cli_answered(const myth_cli *cli, int code)
     return cli->n_unread && (code == MYTH_EXIT_CLEAN || code == MYTH_EXIT_FINDINGS) ? MYTH_EXIT_INCOMPLETE : code;
 }
 
-myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
-                           myth_error *err)
+myth_status myth_cli_index_update(myth_index *x, myth_cli *cli, myth_missed_list *unread, myth_error *err)
 {
-    char self[PATH_MAX];
     listener l = {.cli = cli, .rows = unread};
     myth_index_stats stats;
-    myth_index_opts io = {
-        .root = dir,
-        .cache_dir = myth_env_cache_dir(),
-        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
-        .n_threads = cli->global->n_threads,
-    };
     myth_index_update_opts uo = {
         .progress = cli->term->has_progress ? on_progress : NULL,
         .progress_arg = cli->term,
@@ -85,12 +77,7 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         .unread = on_unread,
         .unread_arg = &l,
     };
-    *out = NULL;
-    myth_status st = myth_hint_check_dir(dir, err);
-    if (st == MYTH_OK)
-        st = myth_index_open(out, mem, &io, err);
-    if (st == MYTH_OK)
-        st = myth_index_update(*out, &uo, &stats, err);
+    myth_status st = myth_index_update(x, &uo, &stats, err);
     if (st == MYTH_OK && l.st != MYTH_OK)
         st = myth_fail_as(err, &l.err);
     myth_term_progress_end(cli->term);
@@ -99,6 +86,25 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
                        (unsigned long long)(cli->n_unread - LISTED_MAX));
     if (st == MYTH_OK && stats.rebuilt[0])
         myth_term_note(cli->term, "the index was rebuilt: %s", stats.rebuilt);
+    return st;
+}
+
+myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
+                           myth_error *err)
+{
+    char self[PATH_MAX];
+    myth_index_opts io = {
+        .root = dir,
+        .cache_dir = myth_env_cache_dir(),
+        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+        .n_threads = cli->global->n_threads,
+    };
+    *out = NULL;
+    myth_status st = myth_hint_check_dir(dir, err);
+    if (st == MYTH_OK)
+        st = myth_index_open(out, mem, &io, err);
+    if (st == MYTH_OK)
+        st = myth_cli_index_update(*out, cli, unread, err);
     if (st != MYTH_OK) {
         myth_index_close(*out);
         *out = NULL;

@@ -21,6 +21,8 @@ extern "C" {
 enum { MYTH_UNREAD_ROWS = 100 };
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
                            myth_error *err);
+/* Brings an open index up to date, with the same notes and rows. */
+myth_status myth_cli_index_update(myth_index *x, myth_cli *cli, myth_missed_list *unread, myth_error *err);
 
 /* Whether this is the first call with this name for the index, in any run: for notes that are printed once for each
  * index. An empty file beside the database remembers it; if it cannot be created, the answer is always true. */

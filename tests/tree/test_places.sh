@@ -55,6 +55,7 @@ named form rdjsonl '/render_rdjsonl\.c$' frontend/inspect/report/outputs.h
 named form checkstyle '/render_checkstyle\.c$' frontend/inspect/report/outputs.h
 named rule double-free '^$' frontend/inspect/rules/rules.def
 named command perplexity '/cmd_perplexity\.c$' frontend/commands.def
+named tool repo_map '/tool_map\.c$' frontend/tools/tools.def
 # "languages" alone is also the name of the table that the command lists.
 named command '(command\(|cmd_)languages' '/cmd_languages\.c$' frontend/commands.def
 # A type in blocks: its row, the decoder of the host, that of the GPUs. Kernels of their own on a level of the CPU make

@@ -3,8 +3,8 @@
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 bad=0
-for room in bench cmake engine engine/run frontend frontend/eval frontend/inspect kernels kernels/cpu kernels/cpu/fast \
-    kernels/cpu/ref kernels/cuda models retrieval shaders tests; do
+for room in bench cmake engine engine/run frontend frontend/eval frontend/inspect frontend/tools kernels kernels/cpu \
+    kernels/cpu/fast kernels/cpu/ref kernels/cuda models retrieval shaders tests; do
     [ -s "$room/README.md" ] || { echo "$room has no README.md"; bad=1; }
 done
 [ -s ARCHITECTURE.md ] || { echo "no ARCHITECTURE.md"; bad=1; }

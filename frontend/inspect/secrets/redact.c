@@ -218,6 +218,29 @@ void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth
         put(user, text + at, len - at, false);
 }
 
+typedef struct {
+    char *dst;
+    size_t cap, n;
+} line_sink;
+
+static void put_to_line(void *user, const char *text, size_t n, bool is_placeholder)
+{
+    line_sink *s = user;
+    (void)is_placeholder;
+    n = n < s->cap - 1 - s->n ? n : s->cap - 1 - s->n;
+    memcpy(s->dst + s->n, text, n);
+    s->n += n;
+}
+
+size_t myth_redact_line(void *user, char *dst, size_t cap, const char *text, size_t n)
+{
+    line_sink s = {dst, cap, 0};
+    (void)user;
+    myth_redact_text(NULL, text, n, put_to_line, &s);
+    dst[s.n] = '\0';
+    return s.n;
+}
+
 void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put,
                        void *user)
 {

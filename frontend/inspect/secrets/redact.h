@@ -51,7 +51,11 @@ uint32_t myth_redactor_count(const myth_redactor *r); /* secrets in the files */
 
 /* Passes text to put with its secrets replaced. r NULL: no file is known, only the detectors are used. */
 void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user);
-/* The same for bytes off .. off + len of a source. The placeholder is at the first byte of the secret in the piece. */
+/* myth_redact_text without a file, to dst: at most cap - 1 bytes and a zero. Returns the bytes. In the form that
+ * myth_repomap_opts.show takes; user is not read. */
+size_t myth_redact_line(void *user, char *dst, size_t cap, const char *text, size_t n);
+/* myth_redact_text for bytes off .. off + len of a source. The placeholder is at the first byte of the secret in the
+ * piece. */
 void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put,
                        void *user);
 

@@ -1,0 +1,220 @@
+/* shown.c - asks the scan whether a file may be shown, reads it without following links, and replaces its secrets. */
+#include "shown.h"
+
+#include "frontend/cli/hints.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void myth_shown_start(myth_shown *s, myth_tools *t) { *s = (myth_shown){.tools = t}; }
+
+void myth_shown_close(myth_shown *s)
+{
+    if (!s->tools)
+        return;
+    myth_mem *mem = s->tools->cli->mem;
+    if (s->redactor.mem)
+        myth_redactor_close(&s->redactor);
+    myth_source_close(&s->src);
+    myth_free(mem, s->bytes);
+    myth_free(mem, s->path);
+    *s = (myth_shown){.tools = s->tools};
+}
+
+/* ---- the scan's word ---- */
+
+/* Whether the excluded entry f is `path` or a folder above it. */
+static bool covers(const myth_scan_file *f, const char *path)
+{
+    const size_t n = strlen(f->path);
+    return strncmp(f->path, path, n) == 0 && (path[n] == '\0' || (f->is_dir && path[n] == '/'));
+}
+
+/* Says what a missing path was probably meant to be, relative to the root as all paths are. */
+static void hint_missing(char *dst, size_t cap, const char *dir, const char *whole)
+{
+    myth_hint_missing(dst, cap, whole);
+    char *at = strstr(dst, dir);
+    const size_t n = strlen(dir);
+    if (at && at[n] == '/')
+        memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+}
+
+/* Says why the scan does not list the file. */
+static myth_status not_listed(myth_tools *t, const char *path, myth_error *err)
+{
+    myth_scan_list list = {0};
+    const myth_scan_opts so = {.root = t->dir, .explain = true, .names_only = true, .is_cancelled = t->cli->cancel};
+    char whole[PATH_MAX], hint[160] = "";
+    struct stat st;
+    myth_status code = myth_scan(&list, t->cli->mem, &so, err);
+    if (code != MYTH_OK)
+        return code;
+    for (uint32_t i = 0; i < list.n_file; i++) {
+        const myth_scan_file *f = &list.file[i];
+        if (f->reason == MYTH_SCAN_IN || !covers(f, path))
+            continue;
+        code = myth_fail(err, MYTH_EARG, "%.100s: not shown, because the scan leaves %.60s out (%s%s%.60s)", path,
+                         f->path, myth_scan_reason_name(f->reason), f->why ? ": " : "", f->why ? f->why : "");
+        break;
+    }
+    if (code == MYTH_OK) {
+        const int n = snprintf(whole, sizeof(whole), "%s/%s", t->dir, path);
+        if (n > 0 && (size_t)n < sizeof(whole) && stat(whole, &st) == 0 && S_ISDIR(st.st_mode))
+            code = myth_fail(err, MYTH_EARG, "%.160s: a folder, expected a file", path);
+        else {
+            hint_missing(hint, sizeof(hint), t->dir, whole);
+            code = myth_fail(err, MYTH_ENOTFOUND, "%.100s: no such file%s", path, hint);
+        }
+    }
+    myth_scan_close(&list, t->cli->mem);
+    return code;
+}
+
+/* Sets *listed to the scan's row of the file, without its strings. */
+static myth_status ask_scan(myth_scan_file *listed, myth_tools *t, const char *path, myth_error *err)
+{
+    myth_scan_list list = {0};
+    const myth_scan_opts so = {
+        .root = t->dir, .names_only = true, .n_threads = t->cli->global->n_threads, .is_cancelled = t->cli->cancel};
+    bool is_listed = false;
+    myth_status st = myth_scan(&list, t->cli->mem, &so, err);
+    for (uint32_t i = 0; st == MYTH_OK && i < list.n_file && !is_listed; i++)
+        if (strcmp(list.file[i].path, path) == 0) {
+            *listed = list.file[i];
+            is_listed = true;
+        }
+    myth_scan_close(&list, t->cli->mem);
+    return st == MYTH_OK && !is_listed ? not_listed(t, path, err) : st;
+}
+
+/* ---- reading ---- */
+
+static myth_status read_all(unsigned char *dst, size_t n, int fd, const char *path, myth_error *err)
+{
+    for (size_t at = 0; at < n;) {
+        const ssize_t k = read(fd, dst + at, n - at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return myth_fail(err, MYTH_EIO, "%.160s: %s", path, k < 0 ? strerror(errno) : "it became shorter");
+        at += (size_t)k;
+    }
+    return MYTH_OK;
+}
+
+/* Reads the file below the root, and no link on the way. */
+static myth_status read_file(myth_shown *s, const char *path, size_t *n, myth_error *err)
+{
+    struct stat info;
+    myth_status st = MYTH_OK;
+    const int root = open(s->tools->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = root < 0 ? -1 : myth_scan_open(root, path, false);
+    if (fd < 0 || fstat(fd, &info) != 0)
+        st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        st = myth_fail(err, MYTH_EARG, "%.160s: not a regular file", path);
+    else if (info.st_size > MYTH_SOURCE_MAX)
+        st = myth_fail(err, MYTH_ELIMIT, "%.160s: it has %lld bytes, and at most %d are shown", path,
+                       (long long)info.st_size, MYTH_SOURCE_MAX);
+    else if (!(s->bytes = myth_alloc(s->tools->cli->mem, MYTH_MEM_STAGING, "file", (size_t)info.st_size + 1)))
+        st = myth_fail(err, MYTH_ENOMEM, "%.160s: out of memory for %lld bytes", path, (long long)info.st_size);
+    if (st == MYTH_OK) {
+        *n = (size_t)info.st_size;
+        st = read_all(s->bytes, *n, fd, path, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (root >= 0)
+        close(root);
+    return st;
+}
+
+static myth_status to_utf8(myth_shown *s, size_t *n, myth_error *err)
+{
+    const uint32_t encoding = myth_store_encoding(s->bytes, *n);
+    if (!encoding)
+        return MYTH_OK;
+    unsigned char *text = myth_alloc(s->tools->cli->mem, MYTH_MEM_STAGING, "file", 3 * *n + 4);
+    if (!text)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a file in UTF-16");
+    *n = myth_store_utf8(text, s->bytes, *n, false, encoding == MYTH_FILE_UTF16_BE);
+    myth_free(s->tools->cli->mem, s->bytes);
+    s->bytes = text;
+    s->is_converted = true;
+    return MYTH_OK;
+}
+
+/* listed NULL: the retriever has looked at the file already. */
+static myth_status open_file(myth_shown *s, const char *path, const myth_scan_file *listed, myth_error *err)
+{
+    myth_mem *mem = s->tools->cli->mem;
+    myth_status st = MYTH_OK;
+    size_t n = 0;
+    myth_shown_close(s);
+    if (!(s->path = myth_alloc(mem, MYTH_MEM_OTHER, "path", strlen(path) + 1)))
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a path");
+    memcpy(s->path, path, strlen(path) + 1);
+    MYTH_TRY(read_file(s, path, &n, err));
+    if (listed) {
+        myth_scan_file named = *listed;
+        named.path = path;
+        const myth_scan_reason reason = myth_scan_look(&named, n, s->bytes, n);
+        if (reason != MYTH_SCAN_IN)
+            MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: not shown, because the scan leaves it out (%s)", path,
+                               myth_scan_reason_name(reason)));
+    }
+    MYTH_TRY(to_utf8(s, &n, err));
+    MYTH_TRY(myth_source_open(&s->src, mem, s->path, s->bytes, n, err));
+    myth_redactor_start(&s->redactor, mem);
+    st = myth_redactor_add(&s->redactor, &s->src, err);
+fail:
+    if (st != MYTH_OK)
+        myth_shown_close(s);
+    return st;
+}
+
+myth_status myth_shown_open(myth_shown *s, const char *path, myth_error *err)
+{
+    myth_scan_file listed;
+    myth_status st = ask_scan(&listed, s->tools, path, err);
+    return st == MYTH_OK ? open_file(s, path, &listed, err) : st;
+}
+
+myth_status myth_shown_open_listed(myth_shown *s, const char *path, myth_error *err)
+{
+    return s->path && strcmp(s->path, path) == 0 ? MYTH_OK : open_file(s, path, NULL, err);
+}
+
+/* ---- showing ---- */
+
+static void put_piece(void *user, const char *text, size_t n, bool is_placeholder)
+{
+    (void)is_placeholder;
+    myth_jout_text_part(user, text, n);
+}
+
+void myth_shown_put(const myth_shown *s, myth_json_out *j, uint32_t off, uint32_t len)
+{
+    myth_jout_text_begin(j);
+    myth_redact_bytes(&s->redactor, &s->src, off, len, put_piece, j);
+    myth_jout_text_end(j);
+}
+
+void myth_shown_put_line(const myth_shown *s, myth_json_out *j, uint32_t line)
+{
+    const bool is_there = line >= 1 && line <= s->src.n_line;
+    const myth_line *l = is_there ? &s->src.line[line - 1] : NULL;
+    myth_shown_put(s, j, l ? l->off : 0, l ? l->len : 0);
+}
+
+void myth_shown_put_text(myth_json_out *j, const char *text, size_t n)
+{
+    myth_jout_text_begin(j);
+    myth_redact_text(NULL, text, n, put_piece, j);
+    myth_jout_text_end(j);
+}

@@ -1,0 +1,82 @@
+/* tool_search.c - search finds the chunks of code that answer a question, the best first. */
+#include "shown.h"
+
+#include "frontend/cmd/embedding.h"
+
+#include <string.h>
+
+/* The hit's text as its file has it, so that secrets are known from the whole file; else as the index has it. */
+static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
+{
+    myth_error err;
+    const bool is_open =
+        myth_shown_open_listed(s, h->path, &err) == MYTH_OK && h->line0 >= 1 && h->line0 <= s->src.n_line;
+    const uint32_t off = is_open ? s->src.line[h->line0 - 1].off : 0;
+    if (is_open && h->n_text <= s->src.len - off && memcmp(s->src.bytes + off, h->text, h->n_text) == 0)
+        myth_shown_put(s, j, off, (uint32_t)h->n_text);
+    else
+        myth_shown_put_text(j, h->text, h->n_text);
+}
+
+static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_index *x;
+    myth_semantic semantic = {0};
+    myth_hits hits = {0};
+    myth_shown shown;
+    myth_search_opts so = {
+        .query = myth_tool_text(args, "query"),
+        .mode = MYTH_SEARCH_AUTO,
+        .k = (uint32_t)myth_tool_number(t, args, "max_hits"),
+        .by_file = myth_tool_bool(args, "by_file"),
+        .with_text = true,
+    };
+    myth_shown_start(&shown, t);
+    MYTH_TRY(myth_tools_index(&x, t, err));
+    MYTH_TRY(myth_semantic_open(&semantic, t->cli, x, NULL, &so, err));
+    MYTH_TRY(myth_search(&hits, x, &so, err));
+    for (uint32_t i = 0; i < hits.n_hit; i++) {
+        const myth_hit *h = &hits.hit[i];
+        if (!myth_reply_begin(a))
+            continue;
+        myth_jout_key_str(&a->j, "path", h->path);
+        myth_jout_key_u64(&a->j, "start_line", h->line0);
+        myth_jout_key_u64(&a->j, "end_line", h->line1);
+        myth_jout_key_str(&a->j, "kind", myth_chunk_kind_name(h->kind));
+        myth_jout_key_str(&a->j, "symbol", h->symbol);
+        myth_jout_key_f64(&a->j, "score", h->score);
+        myth_jout_key(&a->j, "text");
+        put_hit_text(&shown, &a->j, h);
+        myth_reply_end(a);
+    }
+    if (hits.n_hit == 0)
+        myth_reply_note(a, false, "no chunk has a word of it; search_text finds lines by their text");
+    else if (hits.n_hit == so.k)
+        myth_reply_note(a, false, "the best %u are shown, and there may be more; max_hits says how many", so.k);
+fail:
+    myth_shown_close(&shown);
+    myth_hits_free(&hits);
+    myth_semantic_close(&semantic, t->cli);
+    return st;
+}
+
+static const myth_tool_arg search_args[] = {
+    {.name = "query",
+     .kind = MYTH_TOOL_TEXT,
+     .is_required = true,
+     .help = "a question, words of the code, a name, or a phrase in double quotes"},
+    {.name = "max_hits", .kind = MYTH_TOOL_NUMBER, .def = 10, .min = 1, .max = 256, .help = "most hits"},
+    {.name = "by_file", .kind = MYTH_TOOL_BOOL, .help = "only the best hit of each file"},
+};
+
+const myth_tool myth_tool_search = {
+    .name = "search",
+    .title = "Search code",
+    .help = "Find the pieces of code that answer a question or have its words, the best first, each with its lines, "
+            "symbol and text.",
+    .items = "hits",
+    .arg = search_args,
+    .n_arg = sizeof(search_args) / sizeof(search_args[0]),
+    .run = run_search,
+};

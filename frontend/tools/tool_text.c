@@ -1,0 +1,189 @@
+/* tool_text.c - search_text finds every line that has a text or matches an expression; open_file shows the lines of a
+ * file. */
+#include "shown.h"
+
+#include "frontend/cli/hints.h"
+
+#include <string.h>
+
+/* ---- search_text ---- */
+
+/* A longer line is shown around its first match. */
+enum { LINE_BYTES = 400, BEFORE_MATCH = 100 };
+
+typedef struct {
+    myth_reply *a;
+    myth_shown shown;
+    uint64_t n_file;
+    char last[MYTH_TOOL_TEXT_MAX]; /* path of the previous row */
+} matches;
+
+static bool is_tail(const unsigned char *text, uint64_t at) { return (text[at] & 0xc0) == 0x80; }
+
+/* Moves [*from, *to) to whole characters of a line. */
+static void cut_line(const myth_grep_row *row, uint64_t *from, uint64_t *to)
+{
+    *from = row->match_off > BEFORE_MATCH ? row->match_off - BEFORE_MATCH : 0;
+    if (row->n_text <= LINE_BYTES)
+        *from = 0;
+    *to = row->n_text - *from > LINE_BYTES ? *from + LINE_BYTES : row->n_text;
+    for (int i = 0; i < 3 && *from < *to && is_tail(row->text, *from); i++)
+        ++*from;
+    for (int i = 0; i < 3 && *to > *from && *to < row->n_text && is_tail(row->text, *to); i++)
+        --*to;
+}
+
+/* The row's text as the open file has it; else without the file, when it was changed meanwhile or cannot be read. */
+static void put_row_text(matches *m, const myth_grep_row *row, uint64_t from, uint64_t to)
+{
+    myth_error err;
+    myth_json_out *j = &m->a->j;
+    const bool is_open = myth_shown_open_listed(&m->shown, row->path, &err) == MYTH_OK && !m->shown.is_converted &&
+                         row->off + row->n_text <= m->shown.src.len &&
+                         memcmp(m->shown.src.bytes + row->off, row->text, row->n_text) == 0;
+    if (is_open)
+        myth_shown_put(&m->shown, j, (uint32_t)(row->off + from), (uint32_t)(to - from));
+    else
+        myth_shown_put_text(j, (const char *)row->text + from, to - from);
+}
+
+static bool on_row(void *arg, const myth_grep_row *row)
+{
+    matches *m = arg;
+    uint64_t from, to;
+    if (!myth_reply_begin(m->a))
+        return true;
+    cut_line(row, &from, &to);
+    myth_jout_key_str(&m->a->j, "path", row->path);
+    myth_jout_key_u64(&m->a->j, "line", row->line);
+    myth_jout_key(&m->a->j, "text");
+    put_row_text(m, row, from, to);
+    if (to - from < row->n_text)
+        myth_jout_key_u64(&m->a->j, "bytes_of_line", row->n_text);
+    myth_reply_end(m->a);
+    return true;
+}
+
+static myth_status scan_files(myth_scan_list *list, myth_tools *t, const myth_opt_list *globs, myth_error *err)
+{
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
+    for (int i = 0; i < globs->n; i++)
+        glob[i] = globs->item[i];
+    const myth_scan_opts so = {
+        .root = t->dir,
+        .globs = globs->n ? glob : NULL,
+        .names_only = true,
+        .n_threads = t->cli->global->n_threads,
+        .is_cancelled = t->cli->cancel,
+    };
+    myth_status st = myth_hint_check_globs(globs, err);
+    return st == MYTH_OK ? myth_scan(list, t->cli->mem, &so, err) : st;
+}
+
+static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_scan_list list = {0};
+    myth_opt_list globs;
+    matches m = {.a = a};
+    uint64_t n_unread = 0;
+    const char *pattern = myth_tool_text(args, "pattern");
+    const myth_grep_opts go = {
+        .root = t->dir,
+        .pattern = (const unsigned char *)pattern,
+        .n_pattern = strlen(pattern),
+        .is_regex = myth_tool_bool(args, "regex"),
+        .ignore_case = myth_tool_bool(args, "ignore_case"),
+        .is_word = myth_tool_bool(args, "word"),
+        .n_threads = t->cli->global->n_threads,
+        .is_cancelled = t->cli->cancel,
+    };
+    myth_shown_start(&m.shown, t);
+    myth_tool_texts(&globs, args, "globs");
+    MYTH_TRY(scan_files(&list, t, &globs, err));
+    if (list.n_file == 0)
+        myth_reply_note(a, false, "no file %s", globs.n ? "passes globs" : "is in this directory");
+    MYTH_TRY(myth_grep(t->cli->mem, &list, &go, on_row, &m, &n_unread, err));
+    n_unread += list.n_out[MYTH_SCAN_UNREADABLE];
+    t->cli->n_unread += n_unread;
+fail:
+    myth_shown_close(&m.shown);
+    myth_scan_close(&list, t->cli->mem);
+    return st;
+}
+
+static const myth_tool_arg search_text_args[] = {
+    {.name = "pattern", .kind = MYTH_TOOL_TEXT, .is_required = true, .help = "the text to find in a line"},
+    {.name = "regex", .kind = MYTH_TOOL_BOOL, .help = "pattern is a Perl-compatible expression"},
+    {.name = "ignore_case", .kind = MYTH_TOOL_BOOL, .help = "find it in upper or lower case"},
+    {.name = "word", .kind = MYTH_TOOL_BOOL, .help = "find whole words only"},
+    {.name = "globs", .kind = MYTH_TOOL_TEXTS, .help = "only files that match one of them; '!G' leaves files out"},
+};
+
+const myth_tool myth_tool_search_text = {
+    .name = "search_text",
+    .title = "Search lines",
+    .help = "Find every line that contains a text or matches a regular expression. The files are read, so no matching "
+            "line is missed; lines that do not fit are counted.",
+    .items = "matches",
+    .arg = search_text_args,
+    .n_arg = sizeof(search_text_args) / sizeof(search_text_args[0]),
+    .run = run_search_text,
+};
+
+/* ---- open_file ---- */
+
+static myth_status run_open_file(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
+{
+    char path[MYTH_TOOL_TEXT_MAX + 1];
+    myth_shown s;
+    myth_status st = MYTH_OK;
+    const int64_t first = myth_tool_number(t, args, "first_line"), last = myth_tool_number(t, args, "last_line");
+    myth_shown_start(&s, t);
+    MYTH_TRY(myth_tools_path(path, sizeof(path), myth_tool_text(args, "path"), err));
+    if (last && last < first)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "open_file: last_line %lld is before first_line %lld", (long long)last,
+                           (long long)first));
+    MYTH_TRY(myth_shown_open(&s, path, err));
+    const uint32_t n_line = s.src.n_line;
+    if (first > n_line && n_line)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "open_file: first_line %lld is past the end; %.160s has %u line%s",
+                           (long long)first, path, n_line, n_line == 1 ? "" : "s"));
+    myth_json_out *j = myth_reply_head(a);
+    myth_jout_key_str(j, "path", path);
+    myth_jout_key_u64(j, "lines_of_file", n_line);
+    myth_reply_head_end(a);
+    for (uint32_t i = (uint32_t)first; i <= n_line && (!last || i <= last); i++) {
+        if (!myth_reply_begin(a))
+            continue;
+        myth_jout_key_u64(&a->j, "line", i);
+        myth_jout_key(&a->j, "text");
+        myth_shown_put_line(&s, &a->j, i);
+        myth_reply_end(a);
+    }
+    a->is_found = true;
+fail:
+    myth_shown_close(&s);
+    return st;
+}
+
+static const myth_tool_arg open_file_args[] = {
+    {.name = "path", .kind = MYTH_TOOL_TEXT, .is_required = true, .help = "the file, relative to the root"},
+    {.name = "first_line", .kind = MYTH_TOOL_NUMBER, .def = 1, .min = 1, .max = INT32_MAX, .help = "from this line"},
+    {.name = "last_line",
+     .kind = MYTH_TOOL_NUMBER,
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "up to this line, which is shown; not given: to the end of the file"},
+};
+
+const myth_tool myth_tool_open_file = {
+    .name = "open_file",
+    .title = "Read lines",
+    .help = "Show lines of one file with their numbers. Only files that the scan includes can be read: none that is "
+            "ignored, binary, a link or outside of the root. Known secrets are replaced.",
+    .items = "lines",
+    .arg = open_file_args,
+    .n_arg = sizeof(open_file_args) / sizeof(open_file_args[0]),
+    .run = run_open_file,
+};

@@ -1,0 +1,351 @@
+/* test_tool.c - the tools for other programs: what they find, that an answer never exceeds its budget and counts what
+ * it left out, that wrong arguments are refused, and that neither secrets nor files outside of the scan are shown. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include "frontend/cli/exit.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static cli_result r;
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/src/%s", cli_dir, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, strlen(text), f), strlen(text));
+    fclose(f);
+}
+
+/* A key in lines of which none looks like a secret by itself. */
+#define KEY_LINE "MIIEowIBAAKCAQEAwXyZ0123456789abcdefABCDEF"
+static const char key_file[] = "#define BEFORE 1\n"
+                               "static const char *k =\n"
+                               "-----BEGIN RSA PRIVATE KEY-----\n" KEY_LINE "\n"
+                               "-----END RSA PRIVATE KEY-----\n"
+                               "#define AFTER 1\n";
+
+static void make_files(void)
+{
+    static char many[1 << 16];
+    size_t n = 0;
+    for (int i = 1; i <= 300; i++)
+        n += (size_t)snprintf(many + n, sizeof(many) - n, "needle %d \"quoted\" %.*s\n", i, i % 40,
+                              "0123456789012345678901234567890123456789");
+    put("many.txt", many);
+    put("a.c", "int add(int a, int b)\n{\n    return a + b;\n}\n\nint twice(int x)\n{\n    return add(x, x);\n}\n");
+    put("key.txt", key_file);
+    put("out.o.txt", "needle in an ignored file\n");
+    put(".gitignore", "out.o.txt\n");
+    put(".hidden", "needle in a hidden file\n");
+    put("caf\xff.txt", "a name that is no UTF-8\n");
+    put("../outside.txt", "needle outside\n");
+}
+
+/* Runs a tool on $D/src with arguments that have no single quote. */
+static void tool(const char *name, const char *args)
+{
+    char line[5000];
+    snprintf(line, sizeof(line), "printf '%%s' '%s' | $M tool %s -C $D/src --args -", args, name);
+    cli_shell(&r, line);
+}
+
+static json_t *answer(const char *name, const char *args, int code)
+{
+    json_error_t e;
+    tool(name, args);
+    if (r.code != code)
+        fail_msg("%s %s: exit %d, expected %d: %s%s", name, args, r.code, code, r.err, r.out);
+    json_t *j = json_loads(r.out, 0, &e);
+    if (!j)
+        fail_msg("%s %s: no JSON: %s: %.200s", name, args, e.text, r.out);
+    return j;
+}
+
+static void refused(const char *name, const char *args, int code, const char *said)
+{
+    tool(name, args);
+    if (r.code != code || r.out[0] || !strstr(r.err, said))
+        fail_msg("%s %.100s: exit %d, expected %d and '%s': %s%s", name, args, r.code, code, said, r.err, r.out);
+}
+
+static size_t size_of(const json_t *j, const char *key) { return json_array_size(json_object_get(j, key)); }
+static json_int_t number_of(const json_t *j, const char *key) { return json_integer_value(json_object_get(j, key)); }
+static const char *text_at(const json_t *j, const char *list, size_t i, const char *key)
+{
+    return json_string_value(json_object_get(json_array_get(json_object_get(j, list), i), key));
+}
+
+static void the_list_has_schemas(void **state)
+{
+    static const char *const want[] = {"search_text", "search", "find_symbol", "references", "open_file", "repo_map"};
+    size_t i;
+    json_t *list = cli_json(&r, "tool --json"), *row;
+    (void)state;
+    assert_int_equal(json_array_size(list), sizeof(want) / sizeof(want[0]));
+    json_array_foreach(list, i, row)
+    {
+        const json_t *schema = json_object_get(row, "inputSchema"), *properties = json_object_get(schema, "properties");
+        const char *key;
+        json_t *v;
+        assert_string_equal(json_string_value(json_object_get(row, "name")), want[i]);
+        assert_string_equal(json_string_value(json_object_get(schema, "type")), "object");
+        assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+        assert_non_null(json_object_get(properties, "max_bytes"));
+        json_object_foreach((json_t *)(uintptr_t)properties, key, v)
+            assert_true(json_string_length(json_object_get(v, "description")) > 0);
+        size_t k;
+        json_array_foreach(json_object_get(schema, "required"), k, v)
+            assert_non_null(json_object_get(properties, json_string_value(v)));
+    }
+    cli_expect(&r, "tool", 0);
+    for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+        assert_non_null(strstr(r.out, want[i]));
+    json_decref(list);
+}
+
+/* For every budget: the answer is within it, what is shown and what is left out are all there is, in order, and one
+ * more item would not have fitted. */
+static void budgets_are_exact(void **state)
+{
+    char args[128];
+    (void)state;
+    json_t *all = answer("search_text", "{\"pattern\":\"needle\",\"max_bytes\":1048576}", 0);
+    const size_t n_all = size_of(all, "matches");
+    assert_int_equal(n_all, 300);
+    assert_int_equal(number_of(all, "left_out"), 0);
+    assert_true(json_is_true(json_object_get(all, "complete")));
+    for (size_t budget = 1024; budget < 40000; budget = budget * 5 / 4 + 1) {
+        snprintf(args, sizeof(args), "{\"pattern\":\"needle\",\"max_bytes\":%zu}", budget);
+        json_t *j = answer("search_text", args, 0);
+        const size_t n = size_of(j, "matches"), used = strlen(r.out) - 1;
+        assert_true(used <= budget);
+        assert_int_equal(n + (size_t)number_of(j, "left_out"), n_all);
+        if (n < n_all) {
+            char *next = json_dumps(json_array_get(json_object_get(all, "matches"), n), JSON_COMPACT);
+            assert_true(json_is_false(json_object_get(j, "complete")));
+            assert_true(used + strlen(next) + 1 > budget); /* and a comma */
+            free(next);
+        }
+        for (size_t i = 0; i < n; i++)
+            assert_true(json_equal(json_array_get(json_object_get(j, "matches"), i),
+                                   json_array_get(json_object_get(all, "matches"), i)));
+        json_decref(j);
+    }
+    json_decref(all);
+}
+
+/* Tokens are counted by the model's tokenizer, over the whole answer. */
+static void tokens_are_counted(void **state)
+{
+    (void)state;
+    for (int budget = 256; budget < 6000; budget *= 3) {
+        char line[1024];
+        json_error_t e;
+        snprintf(line, sizeof(line),
+                 "$M tool search_text -C $D/src " TINY "--args '{\"pattern\":\"needle\",\"max_bytes\":1000000,"
+                 "\"max_tokens\":%d}' | tr -d '\\n' >$D/answer && $M tokenize " TINY "--json <$D/answer",
+                 budget);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+        json_t *ids = json_loads(r.out, JSON_DECODE_ANY, &e);
+        assert_non_null(ids);
+        const size_t n = json_array_size(json_is_array(ids) ? ids : json_object_get(ids, "ids"));
+        if (n > (size_t)budget || n + 80 < (size_t)budget)
+            fail_msg("budget %d: the answer has %zu tokens", budget, n);
+        json_decref(ids);
+    }
+}
+
+static void lines_are_shown(void **state)
+{
+    (void)state;
+    json_t *j = answer("open_file", "{\"path\":\"./a.c\",\"first_line\":2,\"last_line\":3.0}", 0);
+    assert_string_equal(json_string_value(json_object_get(j, "path")), "a.c");
+    assert_int_equal(number_of(j, "lines_of_file"), 9);
+    assert_int_equal(size_of(j, "lines"), 2);
+    assert_string_equal(text_at(j, "lines", 1, "text"), "    return a + b;");
+    assert_int_equal(number_of(json_array_get(json_object_get(j, "lines"), 1), "line"), 3);
+    json_decref(j);
+    refused("open_file", "{\"path\":\"a.c\",\"first_line\":10}", MYTH_EXIT_USAGE, "a.c has 9 lines");
+    refused("open_file", "{\"path\":\"a.c\",\"first_line\":3,\"last_line\":2}", MYTH_EXIT_USAGE, "before first_line");
+    j = answer("open_file", "{\"path\":\"a.c\",\"first_line\":9,\"last_line\":2000000}", 0);
+    assert_int_equal(size_of(j, "lines"), 1);
+    json_decref(j);
+}
+
+static void names_are_found(void **state)
+{
+    (void)state;
+    json_t *j = answer("find_symbol", "{\"name\":\"add\"}", 0);
+    assert_int_equal(size_of(j, "definitions"), 1);
+    assert_string_equal(text_at(j, "definitions", 0, "signature"), "int add(int a, int b)");
+    json_decref(j);
+    j = answer("references", "{\"name\":\"add\"}", 0);
+    assert_string_equal(text_at(j, "references", 0, "name"), "twice");
+    assert_string_equal(text_at(j, "references", 0, "text"), "    return add(x, x);");
+    assert_string_equal(text_at(j, "references", 0, "of"), "a.c:1");
+    json_decref(j);
+    j = answer("references", "{\"name\":\"twice\",\"relation\":\"callee\"}", 0);
+    assert_string_equal(text_at(j, "references", 0, "name"), "add");
+    json_decref(j);
+    j = answer("references", "{\"name\":\"twice\"}", MYTH_EXIT_FINDINGS);
+    assert_int_equal(size_of(j, "references"), 0);
+    json_decref(j);
+    j = answer("find_symbol", "{\"name\":\"twise\"}", MYTH_EXIT_FINDINGS);
+    assert_non_null(strstr(r.out, "twice in a.c:6"));
+    json_decref(j);
+    j = answer("search", "{\"query\":\"add two numbers\"}", 0);
+    assert_string_equal(text_at(j, "hits", 0, "path"), "a.c");
+    json_decref(j);
+    j = answer("repo_map", "{\"max_bytes\":1024}", 0);
+    assert_true(strlen(r.out) - 1 <= 1024);
+    assert_non_null(strstr(json_string_value(json_object_get(j, "map")), "int add(int a, int b)"));
+    assert_int_equal(number_of(j, "files"), number_of(j, "files_shown") + number_of(j, "left_out"));
+    json_decref(j);
+}
+
+/* Neither what the scan leaves out nor what is outside of the root. */
+static void other_files_are_refused(void **state)
+{
+    char line[256];
+    (void)state;
+    snprintf(line, sizeof(line), "ln -s $D/outside.txt $D/src/link.txt; ln -s / $D/src/root; printf 'a\\0b' >$D/src/b");
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    refused("open_file", "{\"path\":\"../outside.txt\"}", MYTH_EXIT_USAGE, "'..' may be outside");
+    refused("open_file", "{\"path\":\"a.c/../../outside.txt\"}", MYTH_EXIT_USAGE, "'..' may be outside");
+    refused("open_file", "{\"path\":\"/etc/passwd\"}", MYTH_EXIT_USAGE, "expected a path relative to the root");
+    refused("open_file", "{\"path\":\"link.txt\"}", MYTH_EXIT_USAGE, "the scan leaves link.txt out");
+    refused("open_file", "{\"path\":\"root/etc/passwd\"}", MYTH_EXIT_NOINPUT, "no such file");
+    refused("open_file", "{\"path\":\"out.o.txt\"}", MYTH_EXIT_USAGE, "pattern 'out.o.txt' in .gitignore:1");
+    refused("open_file", "{\"path\":\".hidden\"}", MYTH_EXIT_USAGE, "the scan leaves .hidden out");
+    refused("open_file", "{\"path\":\"b\"}", MYTH_EXIT_USAGE, "binary");
+    refused("open_file", "{\"path\":\".\"}", MYTH_EXIT_USAGE, "a folder, expected a file");
+    refused("open_file", "{\"path\":\"aa.c\"}", MYTH_EXIT_NOINPUT, "no such file; did you mean a.c?");
+    refused("repo_map", "{\"under\":\"..\"}", MYTH_EXIT_USAGE, "'..' may be outside");
+    json_t *j = answer("search_text", "{\"pattern\":\"outside|ignored|hidden\",\"regex\":true}", MYTH_EXIT_FINDINGS);
+    json_decref(j);
+}
+
+static void arguments_are_checked(void **state)
+{
+    static const struct {
+        const char *name, *args, *said;
+    } row[] = {
+        {"search_text", "", "--args: no JSON"},
+        {"search_text", "{\"pattern\":\"a\"", "--args: no JSON"},
+        {"search_text", "{\"pattern\":\"a\"} {}", "--args: no JSON"},
+        {"search_text", "{\"pattern\":\"a\",\"pattern\":\"b\"}", "duplicate object key"},
+        {"search_text", "{\"pattern\":\"a\\u0000b\"}", "--args: no JSON"},
+        {"search_text", "[]", "expected an object, got an array"},
+        {"search_text", "7", "expected an object, got a number"},
+        {"search_text", "{}", "the argument pattern is missing"},
+        {"search_text", "{\"pattern\":\"\"}", "pattern: the text is empty"},
+        {"search_text", "{\"pattern\":null}", "pattern: expected a string, got null"},
+        {"search_text", "{\"pattern\":[\"a\"]}", "pattern: expected a string, got an array"},
+        {"search_text", "{\"pattern\":\"a\",\"regex\":\"true\"}", "regex: expected true or false, got a string"},
+        {"search_text", "{\"pattern\":\"(\",\"regex\":true}", "missing closing parenthesis"},
+        {"search_text", "{\"pattern\":\"a\",\"globs\":\"*.c\"}", "globs: expected an array of strings"},
+        {"search_text", "{\"pattern\":\"a\",\"globs\":[1]}", "globs: expected a string, got a number"},
+        {"search_text", "{\"pattern\":\"a\",\"globs\":[\"[\"]}", "["},
+        {"search_text", "{\"patern\":\"a\"}", "unknown argument 'patern'; did you mean pattern?"},
+        {"search_text", "{\"pattern\":\"a\",\"zzzzzzzz\":1}", "unknown argument 'zzzzzzzz'; mythos tool lists"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1023}", "max_bytes: expected a whole number from 1024 to"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1048577}", "to 1048576"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":-1}", "to 1048576"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1e300}", "to 1048576"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":2000.5}", "to 1048576"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":99999999999999999999}", "too big integer"},
+        {"search_text", "{\"pattern\":\"a\",\"max_bytes\":\"2000\"}", "expected a whole number, got a string"},
+        {"references", "{\"name\":\"add\",\"relation\":\"friend\"}", "expected caller|test|export|callee"},
+        {"search", "{\"query\":\"a\",\"max_hits\":0}", "max_hits: expected a whole number from 1 to 256"},
+        {"open_file", "{\"path\":\"a.c\",\"first_line\":4294967297}", "first_line: expected a whole number"},
+        {"open_fil", "{}", "unknown tool 'open_fil'; did you mean open_file?"},
+    };
+    char args[6000], many[200] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        refused(row[i].name, row[i].args, MYTH_EXIT_USAGE, row[i].said);
+    for (int i = 0; i < 17; i++)
+        strcat(many, i ? ",\"*.c\"" : "\"*.c\"");
+    snprintf(args, sizeof(args), "{\"pattern\":\"a\",\"globs\":[%s]}", many);
+    refused("search_text", args, MYTH_EXIT_USAGE, "17 texts are too many");
+    const size_t n = (size_t)snprintf(args, sizeof(args), "{\"pattern\":\"");
+    memset(args + n, 'a', 4097);
+    strcpy(args + n + 4097, "\"}");
+    refused("search_text", args, MYTH_EXIT_USAGE, "4097 bytes are too long, the most are 4096");
+    args[n + 4096] = '"';
+    strcpy(args + n + 4097, "}");
+    json_t *j = answer("search_text", args, MYTH_EXIT_FINDINGS);
+    json_decref(j);
+}
+
+/* A line of a key is hidden by every tool, although the line alone looks like nothing. */
+static void secrets_are_replaced(void **state)
+{
+    json_t *j = answer("open_file", "{\"path\":\"key.txt\"}", 0);
+    (void)state;
+    assert_null(strstr(r.out, KEY_LINE));
+    assert_non_null(strstr(r.out, "[REDACTED:"));
+    assert_int_equal(size_of(j, "lines"), 6);
+    json_decref(j);
+    j = answer("search_text", "{\"pattern\":\"MIIEowIBAAKC\"}", 0);
+    assert_int_equal(size_of(j, "matches"), 1);
+    assert_null(strstr(r.out, KEY_LINE));
+    json_decref(j);
+    j = answer("search", "{\"query\":\"MIIEowIBAAKCAQEAwXyZ0123456789abcdefABCDEF BEFORE\"}", 0);
+    assert_null(strstr(r.out, KEY_LINE));
+    json_decref(j);
+}
+
+/* A long line is shown around its match, in whole characters, and a name that is no UTF-8 is valid JSON too. */
+static void any_bytes_are_valid_json(void **state)
+{
+    static char text[9000];
+    (void)state;
+    for (size_t i = 0; i < 4000; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    strcpy(text + 4000, "thorn");
+    for (size_t i = 4005; i < 8000; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    put("long.txt", text);
+    json_t *j = answer("search_text", "{\"pattern\":\"thorn\"}", 0);
+    const char *shown = text_at(j, "matches", 0, "text");
+    assert_non_null(strstr(shown, "thorn"));
+    assert_true(strlen(shown) <= 400);
+    assert_null(strstr(shown, "\xef\xbf\xbd"));
+    assert_int_equal(number_of(json_array_get(json_object_get(j, "matches"), 0), "bytes_of_line"), strlen(text));
+    json_decref(j);
+    j = answer("search_text", "{\"pattern\":\"no UTF-8\"}", 0);
+    assert_string_equal(text_at(j, "matches", 0, "path"), "caf\xef\xbf\xbd.txt");
+    json_decref(j);
+}
+
+static int begin(void **state)
+{
+    char path[64];
+    if (cli_begin(state) != 0)
+        return -1;
+    snprintf(path, sizeof(path), "%s/cache", cli_dir);
+    setenv("XDG_CACHE_HOME", path, 1);
+    snprintf(path, sizeof(path), "%s/src", cli_dir);
+    if (mkdir(path, 0700) != 0)
+        return -1;
+    make_files();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list_has_schemas),     cmocka_unit_test(budgets_are_exact),
+        cmocka_unit_test(tokens_are_counted),       cmocka_unit_test(lines_are_shown),
+        cmocka_unit_test(names_are_found),          cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(arguments_are_checked),    cmocka_unit_test(secrets_are_replaced),
+        cmocka_unit_test(any_bytes_are_valid_json),
+    };
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
