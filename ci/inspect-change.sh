@@ -30,7 +30,7 @@ fi
 form=text
 [ "${GITHUB_ACTIONS:-}" = true ] && form=github
 code=0
-"$mythos" inspect-diff --split --fail-level "${MYTHOS_FAIL_LEVEL:-high}" --format "$form" \
+"$mythos" inspect-diff --fail-level "${MYTHOS_FAIL_LEVEL:-high}" --format "$form" \
     --output sarif="$reports/findings.sarif" --output json="$reports/findings.json" \
     --output text="$reports/findings.txt" "$base...$head" || code=$?
 if [ "$code" -eq 3 ] && [ "${MYTHOS_ALLOW_INCOMPLETE:-0}" = 1 ]; then

@@ -168,7 +168,6 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
     };
     const myth_inspect_job job = {
         .root = j.o->select.dir,
-        .always_split = true,
         .side = &side,
         .begin = begin,
         .fill = fill,

@@ -99,7 +99,6 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
     const myth_revision_opts side = {.root = j.o->select.dir};
     const myth_inspect_job job = {
         .root = j.o->select.dir,
-        .always_split = true,
         .side = &side,
         .begin = begin,
         .fill = fill,

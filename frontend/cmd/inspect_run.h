@@ -45,8 +45,7 @@ enum { MYTH_N_OPTIONS_INSPECT = 18 };
         MYTH_GROUP_SAMPLE(type, field.sample), MYTH_GROUP_RUNLOG(type, field.log)
 
 typedef struct {
-    const char *root;  /* directory that the material's paths are relative to; NULL = none. Read after begin */
-    bool always_split; /* split a long prompt into parts without --split too */
+    const char *root; /* directory that the material's paths are relative to; NULL = none. Read after begin */
     const myth_revision_opts
         *side; /* version of the files, for --since; NULL = the file on disk that the argument names */
     /* Each may be NULL. */

@@ -1,4 +1,4 @@
-/* answers.c - the inspector over the files with planted defects, as `inspect-file --split` answers, against the list of
+/* answers.c - the inspector over the files with planted defects, as `inspect-file` answers, against the list of
  * what was planted.
  *
  * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each
@@ -148,9 +148,8 @@ myth_status myth_eval_not_refused(const json_t *report, const char *command, con
 static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
 {
     char threads[16];
-    const char *args[MYTH_SELF_ARGS] = {"inspect-file", "--split",      "--quiet", "--format",
-                                        "json",         "--fail-level", "never"};
-    int n = myth_eval_model_flags(args, 7, ev, threads), code;
+    const char *args[MYTH_SELF_ARGS] = {"inspect-file", "--quiet", "--format", "json", "--fail-level", "never"};
+    int n = myth_eval_model_flags(args, 6, ev, threads), code;
     args[n++] = "--";
     args[n++] = path;
     myth_status st = myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);

@@ -13,8 +13,9 @@
  *          half of the room for code; at the end, leftover room is filled with context that did not fit. A subject that
  *          is too long for one part is cut where a definition ends (chunk.h), else as split.h cuts. Pieces without room
  *          are counted
- * Limits   whole prompt <= max_prompt_tokens unless split is set; prompt + output <= context. Material within the limit
- *          that is too long for the model (its context, or the prompt length of its training) is split in any case
+ * Limits   each prompt <= max_prompt_tokens, and prompt + output <= context. Without split, material that is longer is
+ *          refused; within the limit, but too long for the model (its context, or the prompt length of its training),
+ *          it is split in any case
  * Room     rules, map, task and code share max_prompt_tokens. The map gets at most map_tokens (it is cut at the end of
  *          a line) and the task at most task_tokens (a longer one is refused). The code gets all that the others do not
  *          use, at most code_tokens

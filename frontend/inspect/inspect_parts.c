@@ -160,7 +160,9 @@ static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, 
 static void remedy_code(myth_inspection *in)
 {
     remedy(in, "fewer files: inspect a file that holds only what matters");
-    remedy(in, "smaller chunks: --split inspects the file in parts, each within the limit");
+    remedy(in, in->o.split
+                   ? "more room for each part: --max-prompt-tokens, -c"
+                   : "smaller chunks: without --no-split the file is inspected in parts, each within the limit");
     remedy(in, "summarise first: leave out the code that the findings do not need");
 }
 

@@ -136,8 +136,14 @@ static void test_hard_limit(void **state)
     assert_string_equal(text_of(j, "finish_reason"), "length");
     json_decref(j);
 
-    cli_shell(&r, "printf x >> $D/big.c");
-    j = json_of("$M inspect-file $D/big.c " TINY "--format json", 3);
+    cli_shell(&r, "printf x >> $D/big.c"); /* one token more makes two prompts, each of them within the limit */
+    j = json_of("$M inspect-file $D/big.c " TINY "--dry-run --format json", 0);
+    const json_t *part = json_object_get(j, "parts");
+    assert_int_equal(json_array_size(part), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_in_range(json_integer_value(json_object_get(json_array_get(part, i), "prompt_tokens")), 2000, 12000);
+    json_decref(j);
+    j = json_of("$M inspect-file $D/big.c " TINY "--no-split --format json", 3);
     assert_string_equal(text_of(j, "finish_reason"), "refused");
     assert_int_equal(json_integer_value(json_object_get(j, "prompt_tokens")), 12001);
     const json_t *why = json_object_get(j, "refusal");
@@ -146,9 +152,9 @@ static void test_hard_limit(void **state)
     assert_true(json_array_size(json_object_get(why, "remedies")) >= 3);
     assert_non_null(strstr(text_of(why, "reason"), "12001"));
     json_decref(j);
-    cli_shell(&r, "$M inspect-file $D/big.c " TINY);
+    cli_shell(&r, "$M inspect-file $D/big.c --no-split " TINY);
     assert_int_equal(r.code, 3);
-    assert_true(strstr(r.out, "12001") && strstr(r.out, "12000") && strstr(r.out, "--split"));
+    assert_true(strstr(r.out, "12001") && strstr(r.out, "12000") && strstr(r.out, "--no-split"));
 
     /* With a model file that has lost tensor data, a prompt within the limit fails because of the file. One over the
      * limit is refused before the data is read. */
@@ -166,7 +172,7 @@ static void test_hard_limit(void **state)
     cli_shell(&r, "$M inspect-file $D/big.c -m $D/cut.gguf");
     assert_int_equal(r.code, 65);
     cli_shell(&r, "printf x >> $D/big.c");
-    j = json_of("$M inspect-file $D/big.c -m $D/cut.gguf --format json", 3);
+    j = json_of("$M inspect-file $D/big.c -m $D/cut.gguf --no-split --format json", 3);
     assert_int_equal(json_integer_value(json_object_get(j, "prompt_tokens")), 12001);
     json_decref(j);
 }
