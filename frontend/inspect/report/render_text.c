@@ -68,12 +68,22 @@ static void put_patch(FILE *f, const myth_report *r, uint32_t i)
     }
 }
 
+/* Call before a path at the beginning of a line: code hosts run a line of a log as a command when it begins with these
+ * signs, so such a path gets its folder in front. */
+static void begin_line(FILE *f, const char *path)
+{
+    const char *p = path + strspn(path, " \t");
+    if (!strncmp(p, "::", 2) || !strncmp(p, "##", 2))
+        fputs("./", f);
+}
+
 static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *t)
 {
     static const myth_color color[MYTH_SEVERITY_N] = {MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE,
                                                       MYTH_COLOR_DIM};
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
+    begin_line(f, r->block[w->block].src->path);
     myth_show_file(r->block[w->block].src->path, put_name, f);
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
@@ -110,6 +120,7 @@ static void idle_suppression(FILE *f, const myth_report *r, const myth_suppressi
 {
     if (!myth_report_is_idle(r, s))
         return;
+    begin_line(f, s->src->path);
     myth_show_file(s->src->path, put_name, f);
     fprintf(f, ":%u: ", s->line);
     if (s->wrong) {
@@ -152,6 +163,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         fputc('\n', f);
     for (uint32_t i = 0; i < r->n_suppression; i++)
         idle_suppression(f, r, &r->suppression[i]);
+    begin_line(f, r->path);
     myth_show_title(r, put_line, f);
     fprintf(f, ": %u finding%s, ", n, myth_s(n));
     if (r->n_file > 1)
