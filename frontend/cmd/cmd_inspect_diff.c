@@ -141,6 +141,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
         return st;
     print_changes(j, cli);
+    if (io->style != MYTH_PROMPT_FULL && j->changes.lines_removed)
+        myth_term_note(cli->term, "%u removed line%s not shown to this model, which was trained without any",
+                       j->changes.lines_removed, j->changes.lines_removed == 1 ? " is" : "s are");
     if (io->style == MYTH_PROMPT_FULL &&
         counts.n_subject) { /* a compact model knows only the task it was trained for */
         st = make_task(j, model, io, err);

@@ -202,7 +202,7 @@ static void dry_run_text(const run *w)
 
 static void part_object(const run *w, myth_json_out *j, uint32_t i)
 {
-    uint32_t n_block, n_tok;
+    uint32_t n_block, n_tok, n_hidden;
     const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
     myth_jout_object(j);
     myth_jout_key(j, "lines"); /* lines of the first block, as when only one file is inspected */
@@ -219,6 +219,8 @@ static void part_object(const run *w, myth_json_out *j, uint32_t i)
         myth_jout_key_u64(j, "first", block[k].first);
         myth_jout_key_u64(j, "last", block[k].last);
         myth_jout_key_str(j, "symbol", block[k].symbol);
+        myth_jout_key_u64(j, "removed_lines", block[k].removed_most ? myth_prompt_n_removed(&block[k], &n_hidden) : 0);
+        myth_jout_key_u64(j, "removed_hidden", block[k].removed_most ? n_hidden : 0);
         myth_jout_end(j);
     }
     myth_jout_end(j);

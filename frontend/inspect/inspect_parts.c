@@ -246,6 +246,15 @@ fail:
 
 /* ---- parts ---- */
 
+/* The most bytes of removed lines beside a block. Half of a part is for them, and the packing counts their tokens; this
+ * only bounds the text that it begins with. */
+static uint32_t removed_most(const myth_inspection *in)
+{
+    enum { BYTES_OF_TOKEN = 4 };
+    const uint32_t half = in->budget.limit / 2;
+    return in->o.style != MYTH_PROMPT_FULL ? 0 : half > (1 << 24) / BYTES_OF_TOKEN ? 1 << 24 : half * BYTES_OF_TOKEN;
+}
+
 /* Lists all subjects as blocks in the material's order, as if one prompt had them all. *n_context is the number of
  * pieces that are context. */
 static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context,
@@ -263,7 +272,8 @@ static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uin
             continue;
         if (p->last >= p->first)
             bytes += src->line[p->last - 1].off + src->line[p->last - 1].len - src->line[p->first - 1].off;
-        list[n++] = (myth_block){.src = src, .first = p->first, .last = p->last, .symbol = p->symbol};
+        list[n++] = (myth_block){
+            .src = src, .first = p->first, .last = p->last, .symbol = p->symbol, .removed_most = removed_most(in)};
     }
     *out = list;
     *n_block = n;
@@ -378,6 +388,7 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             .soft = myth_min_u32(soft - fixed - less, in->budget.code_room),
             .hard = myth_min_u32(hard - fixed - less, cap),
             .max_part = MYTH_INSPECT_PARTS_MAX,
+            .removed_most = removed_most(in),
             .is_alone = in->o.style == MYTH_PROMPT_COMPACT,
             .worker_path = in->o.worker_path,
             .cost = block_cost,
@@ -458,11 +469,11 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     myth_block *block = NULL;
     myth_error own = {0};
     myth_status st;
-    MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
     if (output < ctx)
         hard = myth_min_u32(max, ctx - (uint32_t)output);
     soft = in->budget.limit = trained ? myth_min_u32(hard, trained) : hard;
+    MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     MYTH_TRY(count_shares(in, &own));
     fixed = in->budget.rules + in->budget.map + in->budget.task;
     MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));

@@ -16,6 +16,7 @@ typedef struct {
     myth_mem *mem;
     char *path;
     unsigned char *bytes;
+    myth_removed *removed; /* the list, and in the same allocation its texts */
 } entry;
 
 typedef struct {
@@ -58,6 +59,7 @@ static void close_entry(entry *e)
 {
     myth_mem *mem = e->mem;
     myth_source_close(&e->src);
+    myth_free(mem, e->removed);
     myth_free(mem, e->bytes);
     myth_free(mem, e->path);
     myth_free(mem, e);
@@ -211,6 +213,31 @@ myth_status myth_material_source(myth_material *m, uint32_t *source, const char 
     if (st == MYTH_OK)
         st = myth_file_read(&bytes, &len, m->mem, full, MYTH_SOURCE_MAX, err);
     return st == MYTH_OK ? take_source(m, source, path, bytes, len, err) : st;
+}
+
+myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
+                                  myth_error *err)
+{
+    entry *e = m->entry[source];
+    size_t bytes = n * sizeof(*removed);
+    for (uint32_t i = 0; i < n; i++)
+        bytes += removed[i].len;
+    myth_removed *list = bytes ? myth_alloc(e->mem, MYTH_MEM_STAGING, "material", bytes) : NULL;
+    if (bytes && !list)
+        return no_room(e->path, bytes, err);
+    char *to = list ? (char *)(list + n) : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = removed[i];
+        list[i].text = to;
+        if (removed[i].len)
+            memcpy(to, removed[i].text, removed[i].len);
+        to += removed[i].len;
+    }
+    myth_free(e->mem, e->removed);
+    e->removed = list;
+    e->src.removed = list;
+    e->src.n_removed = n;
+    return MYTH_OK;
 }
 
 /* ---- pieces ---- */

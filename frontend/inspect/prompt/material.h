@@ -12,6 +12,8 @@
  *          = 1, last = 0
  * Order    as added; context pieces follow their subject
  * Root     only paths below it are read: not "..", not an absolute path, not through a link that leads out of it
+ * Removed  the lines that a change removed from a file; they are shown beside the code that they stood in, and are in
+ *          no piece, so that nothing can cite them
  * Seal     called before a run: later files and pieces are booked in another ledger and are not merged with earlier
  *          ones (inspect.h, rounds)
  * Owner    the material owns everything until close; strings and bytes are copied. Sources do not move
@@ -57,6 +59,10 @@ myth_status myth_material_put(myth_material *m, uint32_t *source, const char *pa
                               size_t len, myth_error *err);
 /* Reads the file at path, unless the material has it already. */
 myth_status myth_material_source(myth_material *m, uint32_t *source, const char *path, myth_error *err);
+/* Says which lines a change removed from a source: n places in the order of their lines, no two before one line. They
+ * are copied, and replace earlier ones. */
+myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
+                                  myth_error *err);
 /* Adds a piece; *index = the piece that now has its line `first`. A last line past the end of the file means the file's
  * last line. index may be NULL. */
 myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piece *piece, myth_error *err);

@@ -104,6 +104,31 @@ static myth_status put_now(packer *w, uint32_t piece, const myth_block *b, uint3
 
 /* ---- subjects ---- */
 
+static myth_status cost_of(packer *w, const myth_block *b, uint32_t *cost)
+{
+    return w->o->cost(w->o->user, b, cost, w->err);
+}
+
+/* Lowers the most bytes of removed lines of a block until they cost at most half of a part, and the block with them at
+ * most `most`. */
+static myth_status limit_removed(packer *w, myth_block *b, uint32_t most)
+{
+    myth_block bare = *b;
+    uint32_t none = 0, cost = 0, hidden;
+    myth_status st = MYTH_OK;
+    bare.removed_most = 0;
+    if (!b->removed_most || (!myth_prompt_n_removed(b, &hidden) && !hidden))
+        return MYTH_OK;
+    MYTH_TRY(cost_of(w, &bare, &none));
+    MYTH_TRY(cost_of(w, b, &cost));
+    while (b->removed_most && cost > none && (cost > most || cost - none > w->o->soft / 2)) {
+        b->removed_most /= 2;
+        MYTH_TRY(cost_of(w, b, &cost));
+    }
+fail:
+    return st;
+}
+
 typedef struct {
     packer *w;
     const myth_block *like;
@@ -117,6 +142,10 @@ static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, m
     b.first = first;
     b.last = last;
     myth_status st = f->w->o->cost(f->w->o->user, &b, &cost, err);
+    if (st == MYTH_OK && first == last && cost > f->w->o->hard && b.removed_most) {
+        b.removed_most = 0;
+        st = f->w->o->cost(f->w->o->user, &b, &cost, err);
+    }
     *does = cost <= (first == last ? f->w->o->hard : f->w->o->soft);
     return st;
 }
@@ -145,7 +174,9 @@ static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *c
     MYTH_TRY(
         myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
     head.last = last;
-    MYTH_TRY(w->o->cost(w->o->user, &head, &cost_head, w->err));
+    /* fewer lines may show more removed ones, because fewer places share their bytes */
+    MYTH_TRY(limit_removed(w, &head, head.first == head.last ? w->o->hard : w->o->soft));
+    MYTH_TRY(cost_of(w, &head, &cost_head));
     MYTH_TRY(put_now(w, piece, &head, cost_head));
     b->first = last + 1;
     *cost -= cost_head < *cost ? cost_head : *cost;
@@ -161,13 +192,16 @@ static myth_status put_subject(packer *w, uint32_t i)
         .first = piece->first,
         .last = piece->last,
         .symbol = piece->symbol,
+        .removed_most = w->o->removed_most,
     };
     const bool is_empty = b.last < b.first;
     myth_status st = MYTH_OK;
     uint32_t cost = 0;
     do {
-        if (cost / 2 <= w->o->soft) /* far too long anyway: the estimate will do */
-            MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
+        if (cost / 2 <= w->o->soft) { /* far too long anyway: the estimate will do */
+            MYTH_TRY(limit_removed(w, &b, UINT32_MAX));
+            MYTH_TRY(cost_of(w, &b, &cost));
+        }
         if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
             MYTH_TRY(put_cut(w, i, &b, &cost));
             if (b.first <= b.last)

@@ -6,6 +6,8 @@
  * Context  only lines that no subject has and that the part does not show yet. While subjects may still follow, context
  *          gets at most half of a part; at the end, leftover room is filled with context that did not fit. A piece of
  *          context is shown whole or not at all
+ * Removed  each subject's block brings the removed lines that stood in it, of at most removed_most bytes and at most
+ *          half of a part; they cost tokens like the block's lines. One line that fits only without them goes without
  * Blocks   a part's subjects in order, each followed by its context; at most MYTH_BLOCK_MAX
  * Alone    with is_alone a part has one subject, or one piece of a cut subject, and nothing else
  * Cost     the cost of a part is the sum of its blocks' costs. A part may cost `soft`, one with a single line `hard`
@@ -33,6 +35,7 @@ typedef struct {
 typedef struct {
     uint32_t soft, hard; /* most cost of a part's blocks; hard: when a single line is longer than soft */
     uint32_t max_part;
+    uint32_t removed_most;   /* most bytes of removed lines beside a subject's block; 0 = none */
     bool is_alone;           /* a part has one subject, or a piece of one, and no context */
     const char *worker_path; /* as in myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);

@@ -15,6 +15,9 @@
  *          2|
  *          3|third line
  *          </file>  in code, path and symbol "</file" (any case) is shown as "<\/file"
+ * Removed  <removed path="a.c" before="2">  after the block of code that they were removed from: lines of the old side,
+ *          -|old line                       which have no number, because nothing may cite them. "</removed" in them
+ *          </removed>                       is shown as "<\/removed". Only in the full style
  * Ids      all texts are encoded as content, which cannot produce a control token (tokenizer.h); only the chat template
  *          adds them
  * Units    bytes and tokens
@@ -39,6 +42,9 @@ typedef struct {
     const myth_source *src;
     uint32_t first, last;
     const char *symbol; /* enclosing definition, NULL = none known */
+    /* Most bytes of the source's removed lines to show after the block; 0 = none. When there are more, every place
+     * where lines were removed gets the same share, so that a long one does not hide a short one. */
+    uint32_t removed_most;
 } myth_block;
 
 typedef struct {
@@ -66,7 +72,10 @@ size_t myth_prompt_bound(const myth_prompt *p);
 /* Encodes the prompt. Books its text and the chat template's memory as STAGING during the call. */
 myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_prompt *p,
                                int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
-/* Writes one block of code; cap and result as in myth_prompt_user. */
+/* How many removed lines stand after the block in a prompt of the full style; *n_hidden = how many more were removed
+ * there. */
+uint32_t myth_prompt_n_removed(const myth_block *block, uint32_t *n_hidden);
+/* Writes one block of code, as in the full style; cap and result as in myth_prompt_user. */
 size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block);
 /* Encodes any system and user text as a prompt of the family. */
 myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system,

@@ -29,6 +29,13 @@ typedef struct {
     uint32_t next;           /* index of the first line from here on that is not blank; n_line when none       */
 } myth_line;
 
+/* Lines that a change removed before line `before` of a file; n_line + 1 of the file: at its end. */
+typedef struct {
+    uint32_t before, n_line;
+    const char *text; /* each line ends with "\n" */
+    size_t len;
+} myth_removed;
+
 typedef struct {
     const char *path; /* as given */
     const unsigned char *bytes;
@@ -39,6 +46,8 @@ typedef struct {
     uint32_t n_line;
     char *text;
     uint32_t text_len;
+    const myth_removed *removed; /* [n_removed] in order, no two before one line; the caller's (open sets none) */
+    uint32_t n_removed;
     myth_mem *mem;
 } myth_source;
 

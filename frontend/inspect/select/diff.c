@@ -15,6 +15,7 @@ typedef struct {
     myth_diff *out;
     myth_diff_file *file; /* the file that is being read; NULL = none */
     uint32_t cap_added, cap_removed, cap_hunk;
+    size_t n_old, cap_old; /* of the file's old_text */
     char old_path[MYTH_DIFF_PATH], new_path[MYTH_DIFF_PATH];
     bool has_old, has_new;       /* the path is known; false for /dev/null */
     bool has_sides;              /* "---" and "+++" were read      */
@@ -169,6 +170,7 @@ static myth_status open_file(reader *r, myth_error *err)
     r->file = &d->file[d->n_file++];
     *r->file = (myth_diff_file){.kind = MYTH_DIFF_CHANGED};
     r->cap_added = r->cap_removed = r->cap_hunk = 0;
+    r->n_old = r->cap_old = 0;
     r->has_old = r->has_new = r->has_sides = r->is_bare = r->has_index = r->is_empty = false;
     r->old_path[0] = r->new_path[0] = '\0';
     r->old_next = r->new_next = 1;
@@ -389,17 +391,44 @@ static bool put_added(reader *r, uint32_t line)
     return true;
 }
 
+/* Appends the removed line that was read last, which begins with '-', to the file's old text. */
+static bool put_old_text(reader *r, size_t *len)
+{
+    myth_diff_file *f = r->file;
+    size_t n = r->n_line - 1 - (r->n_line > 1 && r->line[r->n_line - 1] == '\r');
+    *len = 0;
+    if (f->kind == MYTH_DIFF_DELETED || !r->has_new)
+        return true;
+    if (r->n_old + n + 1 > r->cap_old) {
+        size_t cap = (r->n_old + n + 1) * 2;
+        char *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", f->old_text, cap);
+        if (!to)
+            return false;
+        f->old_text = to;
+        r->cap_old = cap;
+    }
+    memcpy(f->old_text + r->n_old, r->line + 1, n);
+    f->old_text[r->n_old + n] = '\n';
+    *len = n + 1;
+    r->n_old += n + 1;
+    return true;
+}
+
 static bool put_removed(reader *r, uint32_t before)
 {
     myth_diff_file *f = r->file;
+    size_t len, off = r->n_old;
     f->lines_removed++;
+    if (!put_old_text(r, &len))
+        return false;
     if (f->n_removed && f->removed[f->n_removed - 1].before == before) {
         f->removed[f->n_removed - 1].n++;
+        f->removed[f->n_removed - 1].len += len;
         return true;
     }
     if (!grow_list(r, &f->removed, &r->cap_removed, f->n_removed, sizeof(*f->removed)))
         return false;
-    f->removed[f->n_removed++] = (myth_diff_removed){before, 1};
+    f->removed[f->n_removed++] = (myth_diff_removed){before, 1, off, len};
     return true;
 }
 
@@ -529,6 +558,7 @@ void myth_diff_free(myth_diff *d)
         myth_free(d->mem, f->added);
         myth_free(d->mem, f->removed);
         myth_free(d->mem, f->hunk);
+        myth_free(d->mem, f->old_text);
     }
     if (d->file)
         myth_free(d->mem, d->file);

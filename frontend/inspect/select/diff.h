@@ -12,7 +12,7 @@
  * Binary    "Binary files differ" sets is_binary and gives no lines; the file's own bytes decide whether it is text
  * Lines     of the new side, from 1. `added`: ranges of changed or new lines, in order, not touching. `removed`: how
  *           many lines were removed before line `before` (one past the last line at the end). When they were replaced,
- *           `before` is the first changed line
+ *           `before` is the first changed line. Their text is kept, except that of deleted files
  * Prefix    a/ and b/ (or i/ w/ c/ o/ 1/ 2/ of diff.mnemonicPrefix) are removed when both sides have one
  * Owner     the diff owns its strings and lists until myth_diff_free; nothing points into the text
  * Threads   one */
@@ -40,6 +40,7 @@ typedef struct {
 } myth_diff_lines;
 typedef struct {
     uint32_t before, n;
+    size_t off, len; /* the lines in old_text, each with "\n" in place of its line end */
 } myth_diff_removed;
 
 /* The lines of the new side that a hunk shows, with their context; last = first - 1 when it shows none. */
@@ -56,6 +57,7 @@ typedef struct {
     myth_diff_lines *added;
     myth_diff_removed *removed;
     myth_diff_hunk *hunk;
+    char *old_text;                      /* all removed lines, one after the other */
     uint32_t n_added, n_removed, n_hunk; /* lengths of the lists                   */
     uint32_t lines_added, lines_removed; /* the same as git's --numstat            */
 } myth_diff_file;

@@ -5,6 +5,8 @@
  *           type or variable; without that, BESIDE lines on each side. Where lines were removed, the definition must
  *           hold both the line before the gap and the line after it
  * New       a file that is new, or of which four fifths are new, is selected whole: prompts cut it at its definitions
+ * Removed   the removed lines go with the file into the material; a prompt shows them beside the definition that they
+ *           stood in
  * Text      definitions are found in the text of the new side, because the index knows only the working tree, and the
  *           staged or committed text may differ from it */
 #include "select_impl.h"
@@ -297,6 +299,27 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
     return st == MYTH_OK && runs(y) ? add_usage(x, c->path, chunks, y, index, err) : st;
 }
 
+/* Gives the removed lines of a file to the material. */
+static myth_status give_removed(selection *x, uint32_t source, const myth_diff_file *f, myth_error *err)
+{
+    myth_removed *list;
+    if (!f->n_removed)
+        return MYTH_OK;
+    list = myth_alloc_n(x->out->mem, MYTH_MEM_OTHER, "diff", f->n_removed, sizeof(*list));
+    if (!list)
+        return no_memory(err);
+    for (uint32_t i = 0; i < f->n_removed; i++)
+        list[i] = (myth_removed){
+            .before = f->removed[i].before,
+            .n_line = f->removed[i].n,
+            .text = f->old_text + f->removed[i].off,
+            .len = f->removed[i].len,
+        };
+    myth_status st = myth_material_removed(x->m, source, list, f->n_removed, err);
+    myth_free(x->out->mem, list);
+    return st;
+}
+
 /* Whether a file with zero bytes is code by its name or its first line. A zero byte may have been put into code to hide
  * it from inspection, so such a file counts as missed. */
 static bool is_code(const myth_source *src)
@@ -333,6 +356,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
                              src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));
+    MYTH_TRY(give_removed(x, source, f, err));
     for (uint32_t i = 0; i < s.n; i++) {
         if (x->s->is_cancelled && *x->s->is_cancelled)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));
@@ -485,6 +509,8 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
                 "right) and what it makes unsafe (security risks). The changed definitions come first; callers and "
                 "tests are context. Line numbers are "
                 "those of the new files.\n");
+    if (c->lines_removed)
+        put_str(&t, "Removed blocks show lines that are gone; cite what is there now.\n");
     for (uint32_t i = 0; i < c->n_file; i++)
         if (!c->file[i].skipped)
             put_file(&t, &c->file[i], &left, &n_hidden);
@@ -502,7 +528,7 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
             put_u32(&t, c->n_deleted);
             put_str(&t, c->n_deleted == 1 ? " whole file" : " whole files");
         }
-        put_str(&t, ". What was removed is not shown.\n");
+        put_str(&t, c->n_deleted ? ", not shown.\n" : ".\n");
     }
     if (cap)
         dst[t.n < cap - 1 ? t.n : cap - 1] = '\0';

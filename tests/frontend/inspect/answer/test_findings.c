@@ -445,6 +445,16 @@ static void test_goldens(void **unused)
     assert_false(AFTER("4,4],\"evidence\":\"strlen(s) + 1; ")); /* past the trimmed end   */
     assert_false(AFTER("4,4],\"evidence\":\"int f"));           /* another line           */
     assert_false(AFTER("1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"no-such"));
+    /* lines that a change removed are shown and cannot be cited: neither their text nor a number for them */
+    static const char gone[] = "if (!guard) return 0;\n";
+    static const myth_removed removed[] = {{4, 1, gone, sizeof(gone) - 1}, {6, 1, gone, sizeof(gone) - 1}};
+    b.src[0].removed = removed;
+    b.src[0].n_removed = 2;
+    b.block[0].removed_most = 1000;
+    assert_true(AFTER("4,4],\"evidence\":\"return s\""));
+    assert_false(AFTER("4,4],\"evidence\":\"i"));
+    assert_false(AFTER("3,4],\"evidence\":\"if (!guard)"));
+    assert_false(AFTER("6"));
     bed_close(&b);
 }
 

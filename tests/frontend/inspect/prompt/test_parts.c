@@ -3,7 +3,7 @@
 #include "frontend/inspect/prompt/parts.h"
 #include "tests/support/check.h"
 
-enum { N_SOURCE = 4, LINE_MAX_BYTES = 40, HEAD = 9 };
+enum { N_SOURCE = 4, LINE_MAX_BYTES = 40, HEAD = 9, REMOVED_COST = 6, REMOVED_MAX = 16 };
 
 static myth_status cost(void *user, const myth_block *b, uint32_t *c, myth_error *err)
 {
@@ -13,6 +13,8 @@ static myth_status cost(void *user, const myth_block *b, uint32_t *c, myth_error
     *c = HEAD;
     for (uint32_t n = b->first; n <= b->last; n++)
         *c += 1 + b->src->line[n - 1].len;
+    uint32_t n_hidden, n_removed = b->removed_most ? myth_prompt_n_removed(b, &n_hidden) : 0;
+    *c += n_removed * REMOVED_COST;
     return MYTH_OK;
 }
 
@@ -31,6 +33,17 @@ static void put_source(myth_material *m, uint64_t *rng, uint32_t s)
     char path[16];
     snprintf(path, sizeof(path), "f%u.c", s);
     assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)text, n, NULL), MYTH_OK);
+    static char gone[60 * 5];
+    myth_removed removed[REMOVED_MAX];
+    uint32_t n_removed = 0;
+    for (uint32_t i = 0; i < 60; i++)
+        memcpy(gone + (size_t)i * 5, "gone\n", 5);
+    for (uint32_t before = 1 + check_below(rng, 9); before <= n_line + 1 && n_removed < REMOVED_MAX;
+         before += 1 + check_below(rng, 9)) {
+        uint32_t lines = 1 + check_below(rng, check_below(rng, 4) ? 3 : 60);
+        removed[n_removed++] = (myth_removed){before, lines, gone, (size_t)lines * 5};
+    }
+    assert_int_equal(myth_material_removed(m, source, removed, n_removed, NULL), MYTH_OK);
 }
 
 static void add_random(myth_material *m, uint64_t *rng, uint32_t subject[], uint32_t *n_subject)
@@ -74,11 +87,32 @@ static uint32_t owner(const myth_material *m, const myth_parts_row *r)
     return p->is_subject ? r->piece : p->of;
 }
 
-static uint32_t n_shown_all, n_left_all, n_cut_all;
+static uint32_t n_shown_all, n_left_all, n_cut_all, n_removed_all, n_hidden_all;
+
+/* Removed lines cost at most half of a part beside one block; a block brings those of its own lines, and context none.
+ * Every place in a subject is in one block, or in one line that fits only without them. */
+static void check_removed(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
+{
+    for (uint32_t i = 0; i < p->n_row; i++) {
+        const myth_block *b = &p->row[i].block;
+        uint32_t n_hidden = 0, n = myth_prompt_n_removed(b, &n_hidden), want = 0;
+        for (uint32_t k = 0; k < b->src->n_removed; k++) {
+            const myth_removed *r = &b->src->removed[k];
+            bool is_end = r->before == b->src->n_line + 1 && b->last == b->src->n_line;
+            want += (r->before >= b->first && r->before <= b->last) || is_end ? r->n_line : 0;
+        }
+        assert_int_equal(n + n_hidden, b->first <= b->last ? want : 0);
+        assert_true(n * REMOVED_COST <= o->soft / 2 && n * 5 <= b->removed_most);
+        assert_true(myth_material_piece(m, p->row[i].piece)->is_subject || !b->removed_most);
+        n_removed_all += n;
+        n_hidden_all += n_hidden;
+    }
+}
 
 static void check(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
 {
     uint32_t n_left = 0, n_context = 0, unused = 0;
+    check_removed(m, p, o);
     for (uint32_t s = 0; s < myth_material_n_source(m); s++) { /* every subject line is in exactly one part */
         const myth_source *src = myth_material_of(m, s);
         for (uint32_t n = 1; n <= src->n_line; n++) {
@@ -162,6 +196,7 @@ static void test_random_materials(void **unused)
             add_random(m, &rng, subject, &n_subject);
         myth_parts_opts o = {
             .soft = HEAD + LINE_MAX_BYTES + check_below(&rng, check_below(&rng, 2) ? 200 : 4000),
+            .removed_most = check_below(&rng, 4) ? 1 << check_below(&rng, 10) : 0,
             .max_part = 1024,
             .cost = cost,
             .user = &n_call,
@@ -178,9 +213,11 @@ static void test_random_materials(void **unused)
         myth_material_close(m);
         assert_int_equal(myth_mem_close(mem), 0);
     }
-    printf("%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts\n", n_run, n_part,
-           n_shown_all, n_left_all, n_cut_all);
-    assert_true(n_part > n_run && n_shown_all && n_left_all && n_cut_all);
+    printf(
+        "%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts, %u removed lines shown, %u "
+        "not\n",
+        n_run, n_part, n_shown_all, n_left_all, n_cut_all, n_removed_all, n_hidden_all);
+    assert_true(n_part > n_run && n_shown_all && n_left_all && n_cut_all && n_removed_all && n_hidden_all);
 }
 
 /* A line that does not fit is an error that names the line. Any allocation may fail, and then nothing leaks. */

@@ -41,7 +41,7 @@ static const char *user_text(const char *path, const void *bytes, size_t len, co
     uint64_t planned = myth_source_plan(path, bytes, len);
     assert_int_equal(myth_source_open(&src, mem, path, bytes, len, NULL), MYTH_OK);
     assert_int_equal(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live, planned);
-    myth_block block = {&src, first, last ? last : src.n_line, symbol};
+    myth_block block = {.src = &src, .first = first, .last = last ? last : src.n_line, .symbol = symbol};
     myth_prompt p = *like;
     p.block = &block;
     p.n_block = 1;
@@ -78,7 +78,7 @@ static void test_hash(void **unused)
     myth_prompt_hash(compact, MYTH_PROMPT_COMPACT);
     myth_prompt_hash(full, MYTH_PROMPT_FULL);
     assert_string_equal(compact, "4365da7c5169c182");
-    assert_string_equal(full, "2f413453bec021a6");
+    assert_string_equal(full, "64f0aa095f77dac4");
 }
 
 /* The models that ship were trained for the prompt that is built today. */
@@ -162,6 +162,59 @@ static void test_block_cannot_be_left(void **unused)
             }
 }
 
+/* Removed lines stand after the block of code that they were in, whole lines of every place, and nothing in them ends
+ * their block. A block shows only its own places; the compact style shows none. */
+static void test_removed_lines(void **unused)
+{
+    (void)unused;
+    static const char code[] = "a\nb\nc\nd\n", one[] = "if (n > cap)\n\treturn;\n",
+                      two[] = "</removed> </file>\nlong\n";
+    static const myth_removed removed[] = {{2, 2, one, sizeof(one) - 1}, {5, 2, two, sizeof(two) - 1}};
+    myth_mem *mem;
+    myth_source src;
+    char text[2048];
+    uint32_t n_hidden;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_source_open(&src, mem, "a.c", (const unsigned char *)code, sizeof(code) - 1, NULL), MYTH_OK);
+    src.removed = removed;
+    src.n_removed = 2;
+    myth_block b = {.src = &src, .first = 1, .last = 2, .removed_most = 100};
+    myth_prompt p = {.style = MYTH_PROMPT_FULL, .task = "", .block = &b, .n_block = 1};
+    static const char *const want[] = {
+        "1|a\n2|b\n</file>\n<removed path=\"a.c\" before=\"2\">\n-|if (n > cap)\n-|\treturn;\n</removed>\n\nReport",
+        "3|c\n4|d\n</file>\n<removed path=\"a.c\" before=\"5\">\n-|<\\/removed> "
+        "<\\/file>\n-|long\n</removed>\n\nReport",
+        /* 40 bytes for 21 and 24: each place has a share of 20 */
+        "<removed path=\"a.c\" before=\"2\">\n-|if (n > cap)\n</removed>\n<removed path=\"a.c\" before=\"5\">\n"
+        "-|<\\/removed> <\\/file>\n</removed>\n2 more removed lines are not shown\n\nReport",
+        "4|d\n</file>\n4 more removed lines are not shown\n\nReport",
+        "3|c\n</file>\n\nReport",
+        "4|d\n</file>\n\nReport",
+    };
+    static const struct {
+        uint32_t first, last, most, n_shown, n_hidden;
+    } how[] = {{1, 2, 100, 2, 0}, {3, 4, 100, 2, 0}, {1, 4, 40, 2, 2},
+               {1, 4, 8, 0, 4},   {3, 3, 100, 0, 0}, {1, 4, 0, 0, 4}};
+    for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+        b.first = how[i].first;
+        b.last = how[i].last;
+        b.removed_most = how[i].most;
+        size_t n = myth_prompt_user(text, sizeof(text) - 1, &p);
+        assert_true(n < sizeof(text));
+        text[n] = '\0';
+        if (!strstr(text, want[i]))
+            fail_msg("%zu: %s", i, text);
+        assert_int_equal(myth_prompt_n_removed(&b, &n_hidden), how[i].n_shown);
+        assert_int_equal(n_hidden, how[i].n_hidden);
+    }
+    b.removed_most = 100;
+    p.style = MYTH_PROMPT_COMPACT;
+    text[myth_prompt_user(text, sizeof(text) - 1, &p)] = '\0';
+    assert_null(strstr(text, "removed"));
+    myth_source_close(&src);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t n)
 {
     size_t count = 0;
@@ -191,7 +244,7 @@ static void check_inert(const myth_tokenizer *t, myth_mem *mem, uint32_t stride)
         snprintf(path, sizeof(path), "d/%.*s.c", (int)(piece.len < 200 ? piece.len : 200), piece.text);
         myth_source src;
         assert_int_equal(myth_source_open(&src, mem, path, (unsigned char *)code, (size_t)len, NULL), MYTH_OK);
-        myth_block block = {&src, 1, 1, code};
+        myth_block block = {.src = &src, .first = 1, .last = 1, .symbol = code};
         myth_prompt p = {.style = MYTH_PROMPT_COMPACT, .block = &block, .n_block = 1};
         size_t n;
         assert_true(myth_prompt_bound(&p) <= 8192);
@@ -281,7 +334,7 @@ static void test_text_is_kept(void **unused)
         size_t len = hostile_fill(&rng, bytes, sizeof(bytes)), n;
         myth_source src;
         assert_int_equal(myth_source_open(&src, r.mem, "a.c", bytes, len, NULL), MYTH_OK);
-        myth_block block = {&src, 1, src.n_line, NULL};
+        myth_block block = {.src = &src, .first = 1, .last = src.n_line};
         myth_prompt p = {.style = MYTH_PROMPT_COMPACT, .block = &block, .n_block = 1};
         size_t n_user = myth_prompt_user(user, sizeof(user) - 1, &p);
         assert_ok(myth_prompt_encode(r.model.tokenizer, r.mem, myth_chat_form_of(&r.model.config), &p, ids, 16384, &n,
@@ -344,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_styles),
         cmocka_unit_test(test_block_cannot_be_left),
+        cmocka_unit_test(test_removed_lines),
         cmocka_unit_test(test_text_is_kept),
         cmocka_unit_test(test_control_strings_are_inert),
         cmocka_unit_test(test_control_strings_of_real_models),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static myth_mem *mem;
+static uint32_t n_old_line;
 
 static int begin(void **state)
 {
@@ -59,6 +60,8 @@ static void lines_are_of_the_new_side(void **state)
     assert_int_equal(f->removed[0].before, 2);
     assert_int_equal(f->removed[0].n, 1);
     assert_int_equal(f->removed[1].before, 12);
+    assert_true(f->removed[0].len == 2 && !memcmp(f->old_text + f->removed[0].off, "b\n", 2));
+    assert_true(f->removed[1].len == 2 && !memcmp(f->old_text + f->removed[1].off, "y\n", 2));
     assert_int_equal(f->lines_added, 2);
     assert_int_equal(f->lines_removed, 2);
     assert_int_equal(f->hunk[1].first, 11);
@@ -120,6 +123,7 @@ static void forms_of_git(void **state)
     assert_true(d.file[3].is_mode_changed && d.file[4].is_binary && d.file[5].is_binary && d.file[7].is_link);
     assert_int_equal(d.file[1].lines_removed, 2);
     assert_int_equal(d.file[1].removed[0].before, 1);
+    assert_true(!d.file[1].old_text && d.file[1].removed[0].len == 0); /* a deleted file's text is not kept */
     myth_diff_free(&d);
 }
 
@@ -138,6 +142,7 @@ static void forms_of_others(void **state)
     expect(&d, "diff --git a/x.c b/x.c\r\n--- a/x.c\r\n+++ b/x.c\r\n@@ -1,3 +1,3 @@\r\n a\r\n\r\n-b\r\n+c\r\n");
     assert_string_equal(d.file[0].path, "x.c");
     assert_int_equal(d.file[0].added[0].first, 3);
+    assert_true(d.file[0].removed[0].len == 2 && !memcmp(d.file[0].old_text, "b\n", 2));
     myth_diff_free(&d);
     /* paths without prefixes, with those of diff.mnemonicPrefix, and in a folder that has the name of a prefix */
     expect(&d, "diff --git a/x.c a/x.c\n--- a/x.c\n+++ a/x.c\n@@ -1 +1 @@\n-a\n+b\n");
@@ -394,6 +399,36 @@ static void compare_headers(const myth_diff *d, const char *text)
     assert_int_equal(at, d->n_file);
 }
 
+/* The kept text of the removed lines must be the lines that git marks with '-', in their order. */
+static void compare_old_text(const myth_diff *d, const char *text, size_t n)
+{
+    uint32_t i = UINT32_MAX, n_line = 0;
+    size_t at = 0;
+    bool is_in_hunk = false;
+    for (const char *p = text, *end; p < text + n; p = end + 1) {
+        end = memchr(p, '\n', (size_t)(text + n - p));
+        end = end ? end : text + n;
+        if (!strncmp(p, "diff --git ", 11)) {
+            i++;
+            at = 0;
+            is_in_hunk = false;
+        } else if (!strncmp(p, "@@ ", 3)) {
+            is_in_hunk = true;
+        } else if (is_in_hunk && *p == '-' && d->file[i].kind != MYTH_DIFF_DELETED) {
+            size_t len = (size_t)(end - p) - 1;
+            len -= len > 0 && p[len] == '\r';
+            assert_memory_equal(d->file[i].old_text + at, p + 1, len);
+            assert_int_equal(d->file[i].old_text[at + len], '\n');
+            at += len + 1;
+            n_line++;
+        }
+    }
+    for (i = 0; i < d->n_file; i++)
+        for (uint32_t k = 1; k < d->file[i].n_removed; k++)
+            assert_int_equal(d->file[i].removed[k].off, d->file[i].removed[k - 1].off + d->file[i].removed[k - 1].len);
+    n_old_line += n_line;
+}
+
 static void as_git_counts(void **state)
 {
     static const char *const option[] = {"",
@@ -463,6 +498,7 @@ static void as_git_counts(void **state)
                 for (uint32_t i = 0; i < n_count; i++)
                     compare_changes(&d.file[i], &bare.file[i]);
                 compare_headers(&bare, bare_text);
+                compare_old_text(&bare, bare_text, n);
                 myth_diff_free(&bare);
             }
             n_diff++;
@@ -489,7 +525,8 @@ static void as_git_counts(void **state)
         free(numbers);
         free(bare_text);
     }
-    printf("%u diffs of %u repositories\n", n_diff, n_round);
+    printf("%u diffs of %u repositories, %u removed lines\n", n_diff, n_round, n_old_line);
+    assert_true(n_old_line > 0);
 }
 
 /* ---- cut and mutated ---- */

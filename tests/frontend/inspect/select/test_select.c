@@ -391,6 +391,11 @@ static void diff_of_a_patch(void **state)
     assert_string_equal(piece_at(b.m, "store.py", 12, true)->symbol, "Store.size");
     assert_non_null(piece_at(b.m, "store.py", 16, true));
     assert_null(piece_at(b.m, "store.py", 19, true));
+    /* the removed lines are kept with the file, each place with its own */
+    const myth_source *src = myth_material_of(b.m, piece_at(b.m, "store.py", 9, true)->source);
+    assert_int_equal(src->n_removed, 3);
+    assert_true(src->removed[1].before == 13 && src->removed[1].n_line == 1 && src->removed[1].len == 16);
+    assert_memory_equal(src->removed[1].text, "        check()\n", 16);
     /* which findings the filters keep */
     assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) &&
                 !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
@@ -404,7 +409,7 @@ static void diff_of_a_patch(void **state)
     assert_int_equal(n, strlen(task));
     assert_true(strstr(task, "regressions") && strstr(task, "security risks") &&
                 strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
-    assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file"));
+    assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file, not shown."));
     assert_null(strstr(task, "app.py"));
     myth_changes_task(task, sizeof(task), &c, 1);
     assert_non_null(strstr(task, "and 4 more changed ranges"));

@@ -126,6 +126,22 @@ grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 
     fail "counts: $(cat "$dir/err")"
 grep -q 'not shown: src/gone.txt: it is deleted' "$dir/err" || fail "deleted: $(cat "$dir/err")"
 
+# what was removed stands beside the definition that it was removed from, and is counted; the shipped model was trained
+# without removed lines and gets none, which is said
+python3 -c 'import json,sys
+n = {}
+for p in json.load(open(sys.argv[1]))["parts"]:
+    for b in p["blocks"]: n[b["symbol"]] = (b["removed_lines"], b["removed_hidden"])
+assert n["Store.load"] == (1, 0) and n["tty_show"] == (2, 0) and n["handler"] == (0, 0), n' "$dir/dry"
+"$mythos" inspect-diff -m random:gemma3-tiny:f32 --prompt-style full -n 1 --log "$dir/runs.db" -q >"$dir/out" || true
+"$mythos" log show --log "$dir/runs.db" --prompts >"$dir/shown" 2>"$dir/err" || fail "log show: $(cat "$dir/err")"
+printf '13|\tstrcpy(out, filename);\n14|}\n</file>\n<removed path="src/tty.c" before="12">\n-|\tif (n < cap)\n' \
+    >"$dir/want"
+tr '\n' '~' <"$dir/shown" >"$dir/line"
+grep -qF "$(tr '\n' '~' <"$dir/want")" "$dir/line" || fail "no removed lines in: $(cat "$dir/shown")"
+"$mythos" inspect-diff --dry-run 2>"$dir/err" >"$dir/out"
+grep -q '4 removed lines are not shown to this model' "$dir/err" || fail "removed: $(cat "$dir/err")"
+
 # the shipped model was trained on one block at a time
 "$mythos" inspect-diff --dry-run --format json -q >"$dir/dry"
 python3 -c 'import json,sys
