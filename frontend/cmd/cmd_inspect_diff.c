@@ -11,7 +11,7 @@ typedef struct {
     myth_select_flags select;
     const char *patch;
     int filter;
-    bool staged;
+    bool staged, all_lines;
 } diff_opts;
 
 static const myth_option options[] = {
@@ -19,10 +19,11 @@ static const myth_option options[] = {
      "inspect what is staged in git's index, compared with HEAD (or REV)"},
     {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
      "inspect this unified diff, whose new side must be in the directory; - reads standard input"},
-    {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
-     "which findings to keep: in changed lines, in changed definitions and lines that the diff shows, in changed "
-     "files, "
-     "anywhere"},
+    {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "changed", 0, 0,
+     "which findings to keep: in changed lines and next to removed ones, in changed lines only, in changed definitions "
+     "and lines that the diff shows, in changed files, anywhere"},
+    {"all-lines", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, all_lines), NULL, 0, 0,
+     "also report findings about lines that the change did not touch: the same as --filter-mode nofilter"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUPS_INSPECT(diff_opts, inspect),
@@ -70,6 +71,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         S_ISDIR(info.st_mode) && strcmp(j->o->select.dir, ".") == 0)
         return myth_fail(err, MYTH_EARG, "%.100s is a directory, not a revision; the directory is given by -C %.100s",
                          spec, spec);
+    if (j->o->all_lines && j->o->filter != MYTH_FILTER_CHANGED && j->o->filter != MYTH_FILTER_NONE)
+        return myth_fail(err, MYTH_EARG, "--all-lines keeps every finding and --filter-mode only some; leave out one");
     if (j->o->patch && (spec || j->o->staged))
         return myth_fail(err, MYTH_EARG, "--diff reads the changes from a file; leave out %s",
                          spec ? "the revision" : "--staged");
@@ -157,8 +160,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
 {
     const diff_job *j = user;
+    const myth_filter filter = j->o->all_lines ? MYTH_FILTER_NONE : (myth_filter)j->o->filter;
     (void)c;
-    return myth_changes_want(&j->changes, (myth_filter)j->o->filter, src->path, f->first, f->last);
+    return myth_changes_want(&j->changes, filter, src->path, f->first, f->last);
 }
 
 static int run_inspect_diff(myth_cli *cli, const void *opts)
@@ -176,6 +180,7 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
         .fill = fill,
         .on_context = myth_select_run_context,
         .wants = wants,
+        .unwanted = "about lines that the change did not touch; --all-lines reports them",
         .user = &j,
     };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
@@ -192,7 +197,8 @@ const myth_command myth_cmd_inspect_diff = {
     .detail = "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
               "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
               "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
-              "the new side. No code of the repository is executed.\n"
+              "the new side. Findings about lines that the change did not touch are counted and not reported. No code "
+              "of the repository is executed.\n"
               "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
               "the diff) is "
               "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",

@@ -109,6 +109,8 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     if (w->since && myth_since_n_failed(w->since, &why))
         myth_term_note(w->cli->term, "--since: %u file%s not comparable, taken as changed: %s",
                        myth_since_n_failed(w->since, &why), myth_s(myth_since_n_failed(w->since, &why)), why);
+    if (r.n_unwanted && w->job->unwanted && !w->since)
+        myth_term_note(w->cli->term, "%u finding%s %s", r.n_unwanted, myth_s(r.n_unwanted), w->job->unwanted);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_runlog_report(w->log, &r, (myth_form)w->o->format);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);

@@ -416,6 +416,11 @@ bool myth_changes_want(const myth_changes *c, myth_filter filter, const char *pa
             continue;
         if (filter == MYTH_FILTER_FILE)
             return true;
+        if (filter == MYTH_FILTER_CHANGED) {
+            if (myth_diff_touches(f->file, first, last))
+                return true;
+            continue;
+        }
         if (filter == MYTH_FILTER_ADDED) {
             for (uint32_t k = 0; k < f->file->n_added; k++)
                 if (f->file->added[k].first <= last && f->file->added[k].last >= first)

@@ -396,7 +396,12 @@ static void diff_of_a_patch(void **state)
     assert_int_equal(src->n_removed, 3);
     assert_true(src->removed[1].before == 13 && src->removed[1].n_line == 1 && src->removed[1].len == 16);
     assert_memory_equal(src->removed[1].text, "        check()\n", 16);
-    /* which findings the filters keep */
+    /* which findings the filters keep: a line next to removed ones is touched by the change, and not added */
+    assert_true(myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 9, 9) &&
+                myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 12, 12) &&
+                !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 12, 12) &&
+                !myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 10, 11) &&
+                !myth_changes_want(&c, MYTH_FILTER_CHANGED, "app.py", 1, 1));
     assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) &&
                 !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
     assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 8, 8) &&

@@ -202,6 +202,22 @@ shown inspect-diff HEAD~1
 has 'src/store.py 16 21 Store.load' "REV beside the working tree"
 git checkout -q src/store.py
 
+# a line that the change did not touch gets no finding, though its definition is shown; it is counted, and said
+sed -i 's/= strlen(filename);/= strlen(filename) + 1;/' src/tty.c
+"$mythos" inspect-diff --format json >"$dir/json" 2>"$dir/err" || true
+"$mythos" inspect-diff --all-lines --format json -q >"$dir/all" || true
+python3 - "$dir/json" "$dir/all" <<'END'
+import json, sys
+own, every = (json.load(open(p)) for p in sys.argv[1:])
+touched = lambda f: f["lines"][0] <= 11 <= f["lines"][1]
+assert all(touched(f) for f in own["findings"]), own
+assert any(not touched(f) for f in every["findings"]), every
+assert own["unwanted_findings"] == len(every["findings"]) - len(own["findings"]) > 0, own
+assert every["unwanted_findings"] == 0, every
+END
+grep -q 'about lines that the change did not touch; --all-lines reports them' "$dir/err" || fail "$(cat "$dir/err")"
+git checkout -q src/tty.c
+
 # ---- a patch, from a file and from standard input; in a directory below
 git diff HEAD~1 HEAD >"$dir/p.diff"
 shown inspect-diff --diff "$dir/p.diff"
@@ -222,6 +238,7 @@ expect() { want=$1; shift; code=0; "$mythos" "$@" >"$dir/out" 2>"$dir/err" </dev
 expect 2 inspect-diff nothing..here
 expect 2 inspect-diff HEAD~1..HEAD --staged
 expect 2 inspect-diff HEAD --diff "$dir/p.diff"
+expect 2 inspect-diff --all-lines --filter-mode added
 expect 66 inspect-diff -C "$dir/cache/.." 
 expect 66 inspect-diff -C "$dir/nowhere"
 printf 'diff --cc a\n@@@ -1 -1 +1 @@@\n++a\n' >"$dir/merge.diff"
