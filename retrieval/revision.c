@@ -23,6 +23,9 @@ struct myth_revision {
     git_diff *whole;  /* the difference of both sides with renames, made when first needed */
     char prefix[PATH_MAX];
     int root_fd;
+    bool is_untracked;    /* untracked files are part of the difference */
+    uint32_t n_untracked; /* untracked files that the difference left out */
+    char untracked[192];  /* the first of them */
 };
 
 static myth_status git_failed(const char *what, myth_error *err)
@@ -129,6 +132,7 @@ myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_re
         return myth_fail(err, MYTH_ENOMEM, "no memory for a revision");
     r->mem = mem;
     r->root_fd = -1;
+    r->is_untracked = o->is_untracked;
     if ((st = myth_git_start(err)) != MYTH_OK) {
         myth_free(mem, r);
         *out = NULL;
@@ -216,9 +220,9 @@ static bool has_line(const char *text, size_t n, const char *end)
 static bool put_header(left_out *out, const git_diff_delta *d)
 {
     enum { WORDS = 96 };
-    const char *mode = d->status == GIT_DELTA_DELETED ? "deleted file mode 100644\n"
-                     : d->status == GIT_DELTA_ADDED   ? "new file mode 100644\n"
-                                                      : "";
+    const char *mode = d->status == GIT_DELTA_DELETED                                   ? "deleted file mode 100644\n"
+                     : d->status == GIT_DELTA_ADDED || d->status == GIT_DELTA_UNTRACKED ? "new file mode 100644\n"
+                                                                                        : "";
     const size_t bytes = quote(NULL, "a/", d->old_file.path) + quote(NULL, "b/", d->new_file.path) + WORDS;
     char *to = myth_realloc(out->r->mem, MYTH_MEM_STAGING, "diff", out->text, out->n + bytes), *at = to + out->n;
     if (!to)
@@ -256,9 +260,12 @@ static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char
     left_out *out = user;
     unsigned char *bytes = NULL;
     size_t n = 0;
-    bool is_out = is_large(out->r, &d->old_file) || is_large(out->r, &d->new_file);
+    bool is_out;
     (void)so_far;
     (void)matched;
+    if (d->status == GIT_DELTA_UNTRACKED && !out->r->is_untracked)
+        return 0; /* only counted */
+    is_out = is_large(out->r, &d->old_file) || is_large(out->r, &d->new_file);
     if (!is_out && d->status != GIT_DELTA_DELETED) {
         const myth_status st = myth_revision_read(out->r, &bytes, &n, d->new_file.path + strlen(out->r->prefix),
                                                   MYTH_REVISION_TEXT_BYTES, NULL);
@@ -286,6 +293,12 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_ou
     o.payload = out;
     o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
     o.max_size = MYTH_REVISION_DIFF_BYTES;
+    find.flags = GIT_DIFF_FIND_RENAMES;
+    if (out && myth_revision_is_worktree(r)) {
+        o.flags |= GIT_DIFF_INCLUDE_UNTRACKED | GIT_DIFF_RECURSE_UNTRACKED_DIRS;
+        o.flags |= r->is_untracked ? GIT_DIFF_SHOW_UNTRACKED_CONTENT : 0;
+        find.flags |= r->is_untracked ? GIT_DIFF_FIND_FOR_UNTRACKED : 0;
+    }
     if (dir[0])
         o.pathspec = (git_strarray){path, 1};
     int rc = r->new_tree ? git_diff_tree_to_tree(diff, r->repo, r->old_tree, r->new_tree, &o)
@@ -332,6 +345,30 @@ static size_t leave_out_unreadable(left_out *out)
     return n;
 }
 
+/* Counts the untracked files that a difference has no text of, and keeps the names of the first. */
+static void note_untracked(myth_revision *r, git_diff *diff)
+{
+    enum { NAMED = 3 };
+    size_t used = 0;
+    r->n_untracked = 0;
+    r->untracked[0] = '\0';
+    for (size_t i = 0; i < git_diff_num_deltas(diff) && !r->is_untracked; i++) {
+        const git_diff_delta *d = git_diff_get_delta(diff, i);
+        const char *path = d->new_file.path + strlen(r->prefix);
+        size_t n = strlen(path);
+        if (d->status != GIT_DELTA_UNTRACKED || !n || path[n - 1] == '/') /* a repository inside of this one */
+            continue;
+        if (r->n_untracked++ < NAMED && used + n + 3 < sizeof(r->untracked))
+            used += (size_t)snprintf(r->untracked + used, sizeof(r->untracked) - used, "%s%s", used ? ", " : "", path);
+    }
+}
+
+uint32_t myth_revision_untracked(const myth_revision *r, const char **names)
+{
+    *names = r->untracked;
+    return r->n_untracked;
+}
+
 /* Copies git's text, followed by the headers of files that were left out, into the caller's memory. */
 static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, const left_out *out,
                              myth_error *err)
@@ -367,8 +404,10 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
             rc = make_diff(&diff, r, dir, &out);
         }
     }
-    if (rc == 0)
+    if (rc == 0) {
+        note_untracked(r, diff);
         rc = git_diff_to_buf(&buf, diff, GIT_DIFF_FORMAT_PATCH);
+    }
     if (out.has_failed)
         st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference");
     else if (rc != 0)

@@ -18,8 +18,10 @@
  *           "Binary files differ" in place of hunks: files whose new side holds zero bytes (myth_detect_binary),
  *           files that are larger than MYTH_REVISION_TEXT_BYTES on one side, and files of the working tree that
  *           cannot be read. No setting of the repository changes this
- * Untracked files are not part of a difference, as with git diff. myth_revision_diff_file shows one that is named
- * as new
+ * Untracked files are not part of a difference, as with git diff, unless is_untracked is set: then those of the
+ *           working tree that git does not ignore are new in it. myth_revision_diff_file shows one that is named as new
+ * Renames   are found by content, whatever the settings of the user are; with is_untracked also those to an untracked
+ *           file
  * Owner     the caller closes *out; texts and bytes that are returned are the caller's, freed by myth_free
  * Errors    MYTH_ENOTFOUND no repository, or no such file on the new side; MYTH_EARG no such revision; MYTH_ELIMIT
  *           a file or a difference that is too large; MYTH_EUNSUPPORTED a symbolic link or a submodule; MYTH_EIO a
@@ -35,7 +37,7 @@ typedef struct myth_revision myth_revision;
 typedef struct {
     const char *root;
     const char *spec; /* NULL = HEAD */
-    bool is_staged, is_patch;
+    bool is_staged, is_patch, is_untracked;
 } myth_revision_opts;
 
 enum { MYTH_REVISION_DIFF_BYTES = 64 << 20, MYTH_REVISION_TEXT_BYTES = 4 << 20 };
@@ -46,6 +48,9 @@ void myth_revision_close(myth_revision *r); /* takes NULL */
 /* The difference with three lines of context and renames detected. *text is zero-terminated; free it by myth_free.
  * Paths in it are relative to the top of the repository, so each begins with myth_revision_prefix. */
 myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err);
+/* How many untracked files of the working tree the last difference left out; *names = the first few of them as a list
+ * such as "a.c, b.c", valid until close. Files that git ignores are not counted. */
+uint32_t myth_revision_untracked(const myth_revision *r, const char **names);
 const char *myth_revision_prefix(const myth_revision *r); /* "" or "src/lib/" */
 /* Reads a file of the new side; `path` is relative to the root. MYTH_ELIMIT when it has more than max_bytes. Free
  * *bytes by myth_free. */

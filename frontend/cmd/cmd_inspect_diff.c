@@ -11,7 +11,7 @@ typedef struct {
     myth_select_flags select;
     const char *patch;
     int filter;
-    bool staged, all_lines;
+    bool staged, all_lines, untracked;
 } diff_opts;
 
 static const myth_option options[] = {
@@ -19,6 +19,8 @@ static const myth_option options[] = {
      "inspect what is staged in git's index, compared with HEAD (or REV)"},
     {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
      "inspect this unified diff, whose new side must be in the directory; - reads standard input"},
+    {"untracked", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, untracked), NULL, 0, 0,
+     "inspect files that git does not track as new ones; without it they are named and left out"},
     {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "changed", 0, 0,
      "which findings to keep: in changed lines and next to removed ones, in changed lines only, in changed definitions "
      "and lines that the diff shows, in changed files, anywhere"},
@@ -80,7 +82,11 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
     MYTH_TRY(myth_select_run_open(
         &j->run, cli, &j->o->select,
-        &(myth_revision_opts){.spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL}, err));
+        &(myth_revision_opts){
+            .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL, .is_untracked = j->o->untracked},
+        err));
+    if (j->o->untracked && (j->o->patch || !myth_revision_is_worktree(j->run.side)))
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--untracked: only a change of the working tree has untracked files"));
     MYTH_TRY(read_diff(j, err));
     if (j->o->patch)
         snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
@@ -113,7 +119,8 @@ static myth_status make_task(diff_job *j, const myth_model *model, const myth_in
 static void print_changes(const diff_job *j, const myth_cli *cli)
 {
     const myth_changes *c = &j->changes;
-    uint32_t n_said = 0;
+    const char *names;
+    uint32_t n_said = 0, n_untracked = myth_revision_untracked(j->run.side, &names);
     myth_error line = {0};
     myth_term_note(cli->term,
                    "%u of %u file%s shown, %u changed definition%s; %u line%s added, %u removed, %u file%s deleted",
@@ -124,6 +131,11 @@ static void print_changes(const diff_job *j, const myth_cli *cli)
         if (!f->skipped || (n_said++ >= SAID_FILES && !f->is_missed))
             continue;
         myth_fail(&line, MYTH_OK, "not shown: %.140s: %s", f->path, f->skipped);
+        myth_term_note(cli->term, "%s", line.msg);
+    }
+    if (n_untracked) {
+        myth_fail(&line, MYTH_OK, "%u untracked file%s not inspected (%.160s%s); --untracked inspects %s", n_untracked,
+                  myth_s(n_untracked), names, n_untracked > 3 ? ", ..." : "", n_untracked == 1 ? "it" : "them");
         myth_term_note(cli->term, "%s", line.msg);
     }
     if (n_said > SAID_FILES)
@@ -196,6 +208,7 @@ const myth_command myth_cmd_inspect_diff = {
     .help = "inspect a change: the working tree, the index, two commits, or a patch",
     .detail = "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
               "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
+              "Files that git does not track are named, and inspected with --untracked.\n"
               "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
               "the new side. Findings about lines that the change did not touch are counted and not reported. No code "
               "of the repository is executed.\n"

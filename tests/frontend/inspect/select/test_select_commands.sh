@@ -218,6 +218,39 @@ END
 grep -q 'about lines that the change did not touch; --all-lines reports them' "$dir/err" || fail "$(cat "$dir/err")"
 git checkout -q src/tty.c
 
+# untracked files are counted and named; asked for, they are new, and one that an old file was moved to is not
+printf 'def fresh(value):\n    return value\n' >src/fresh.py
+echo 'src/ignored.py' >>.git/info/exclude
+echo 'x = 1' >src/ignored.py
+sed -i 's/return n + 1/return n + 3/' src/tty.c
+shown inspect-diff
+has 'src/tty.c 4 7 tty_width' "beside untracked"
+lacks 'fresh' "untracked"
+"$mythos" inspect-diff --dry-run 2>"$dir/err" >"$dir/out"
+grep -qF '1 untracked file not inspected (src/fresh.py); --untracked inspects it' "$dir/err" ||
+    fail "untracked: $(cat "$dir/err")"
+shown inspect-diff --untracked
+has 'src/fresh.py 1 2 -' "--untracked"
+lacks 'ignored' "--untracked"
+"$mythos" inspect-diff --untracked --dry-run 2>"$dir/err" >"$dir/out"
+! grep -q 'untracked file' "$dir/err" || fail "--untracked: $(cat "$dir/err")"
+shown inspect-diff -C src --untracked
+has 'fresh.py 1 2 -' "--untracked below"
+rm src/fresh.py src/ignored.py
+git checkout -q src/tty.c
+git config diff.renames false
+mv src/tty.c src/moved.c
+sed -i 's/return n + 1/return n + 2/' src/moved.c
+shown inspect-diff --untracked
+has 'src/moved.c 4 7 tty_width' "moved"
+lacks 'tty_show' "moved"
+git add -A
+shown inspect-diff --staged
+has 'src/moved.c 4 7 tty_width' "moved, staged"
+lacks 'tty_show' "moved, staged"
+git config --unset diff.renames
+git reset -q --hard
+
 # ---- a patch, from a file and from standard input; in a directory below
 git diff HEAD~1 HEAD >"$dir/p.diff"
 shown inspect-diff --diff "$dir/p.diff"
@@ -239,6 +272,9 @@ expect 2 inspect-diff nothing..here
 expect 2 inspect-diff HEAD~1..HEAD --staged
 expect 2 inspect-diff HEAD --diff "$dir/p.diff"
 expect 2 inspect-diff --all-lines --filter-mode added
+expect 2 inspect-diff --untracked --staged
+expect 2 inspect-diff --untracked HEAD~1..HEAD
+expect 2 inspect-diff --untracked --diff "$dir/p.diff"
 expect 66 inspect-diff -C "$dir/cache/.." 
 expect 66 inspect-diff -C "$dir/nowhere"
 printf 'diff --cc a\n@@@ -1 -1 +1 @@@\n++a\n' >"$dir/merge.diff"
