@@ -616,3 +616,102 @@ myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *
     git_tree_entry_free(e);
     return st;
 }
+
+/* ---- the commits that led here ---- */
+
+/* The differences of a commit to its parent, below `path` if it is not "". NULL: it is a merge, or the parent is absent
+ * as in a shallow clone. */
+static myth_status commit_diff(git_diff **out, myth_revision *r, git_commit *c, char *path, myth_error *err)
+{
+    git_tree *tree = NULL, *before = NULL;
+    git_commit *parent = NULL;
+    git_diff_options opts;
+    *out = NULL;
+    git_diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
+    opts.flags = GIT_DIFF_SKIP_BINARY_CHECK | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
+    if (path[0])
+        opts.pathspec = (git_strarray){.strings = &path, .count = 1};
+    int rc = git_commit_parentcount(c) > 1 ? GIT_ENOTFOUND : git_commit_tree(&tree, c);
+    if (rc == 0 && git_commit_parentcount(c) == 1)
+        rc = git_commit_parent(&parent, c, 0) == 0 ? git_commit_tree(&before, parent) : GIT_ENOTFOUND;
+    if (rc == 0)
+        rc = git_diff_tree_to_tree(out, r->repo, before, tree, &opts);
+    git_tree_free(before);
+    git_commit_free(parent);
+    git_tree_free(tree);
+    return rc == 0 || rc == GIT_ENOTFOUND ? MYTH_OK : git_failed("a commit", err);
+}
+
+/* Calls on_commit for one commit, if it has files here. */
+static myth_status put_commit(myth_revision *r, git_commit *c, const git_oid *oid, char *path,
+                              bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *goes_on,
+                              myth_error *err)
+{
+    git_diff *diff = NULL;
+    const size_t n_prefix = strlen(r->prefix);
+    myth_status st = commit_diff(&diff, r, c, path, err);
+    const size_t n = diff ? git_diff_num_deltas(diff) : 0;
+    myth_commit_file *file = n ? myth_alloc_n(r->mem, MYTH_MEM_OTHER, "commit", n, sizeof(*file)) : NULL;
+    if (n && !file)
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for the %zu files of a commit", n);
+    uint32_t n_file = 0;
+    for (size_t i = 0; file && i < n; i++) {
+        const git_diff_delta *d = git_diff_get_delta(diff, i);
+        const bool is_gone = d->status == GIT_DELTA_DELETED;
+        file[n_file++] = (myth_commit_file){
+            .path = (is_gone ? d->old_file.path : d->new_file.path) + n_prefix,
+            .change = is_gone                           ? 'D'
+                    : d->status == GIT_DELTA_ADDED      ? 'A'
+                    : d->status == GIT_DELTA_TYPECHANGE ? 'T'
+                                                        : 'M',
+        };
+    }
+    if (n_file) {
+        const char *subject = git_commit_summary(c);
+        myth_commit one = {
+            .time_s = git_commit_time(c), .subject = subject ? subject : "", .file = file, .n_file = n_file};
+        git_oid_tostr(one.id, sizeof(one.id), oid);
+        *goes_on = on_commit(arg, &one);
+    }
+    myth_free(r->mem, file);
+    git_diff_free(diff);
+    return st;
+}
+
+myth_status myth_revision_commits(myth_revision *r, const char *under,
+                                  bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *is_whole,
+                                  myth_error *err)
+{
+    git_reference *head = NULL;
+    git_revwalk *walk = NULL;
+    git_oid oid;
+    char path[2 * PATH_MAX];
+    myth_status st = MYTH_OK;
+    bool goes_on = true;
+    uint32_t n = 0;
+    snprintf(path, sizeof(path), "%s%s", r->prefix, under);
+    path[strlen(path) - (path[0] && path[strlen(path) - 1] == '/')] = '\0';
+    *is_whole = true;
+    int rc = git_repository_head(&head, r->repo);
+    if (rc == GIT_EUNBORNBRANCH || rc == GIT_ENOTFOUND)
+        return MYTH_OK;
+    if (rc == 0)
+        rc = git_revwalk_new(&walk, r->repo);
+    if (rc == 0)
+        rc = git_revwalk_sorting(walk, GIT_SORT_TIME);
+    if (rc == 0)
+        rc = git_revwalk_push(walk, git_reference_target(head));
+    while (rc == 0 && st == MYTH_OK && goes_on && (rc = git_revwalk_next(&oid, walk)) == 0) {
+        git_commit *c = NULL;
+        if (n++ == MYTH_REVISION_WALK) {
+            *is_whole = false;
+            break;
+        }
+        if ((rc = git_commit_lookup(&c, r->repo, &oid)) == 0)
+            st = put_commit(r, c, &oid, path, on_commit, arg, &goes_on, err);
+        git_commit_free(c);
+    }
+    git_revwalk_free(walk);
+    git_reference_free(head);
+    return st != MYTH_OK || rc == 0 || rc == GIT_ITEROVER ? st : git_failed("history", err);
+}

@@ -69,6 +69,28 @@ myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, 
 /* The hash of the old side's tree, 40 hex digits; "" when the repository has no commit yet. */
 enum { MYTH_REVISION_ID = 41 };
 void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID]);
+/* ---- the commits that led here ---- */
+
+typedef struct {
+    const char *path; /* relative to the root */
+    char change;      /* 'A' added, 'M' changed, 'D' deleted, 'T' of another type */
+} myth_commit_file;
+typedef struct {
+    char id[MYTH_REVISION_ID];
+    int64_t time_s; /* since 1970 */
+    const char *subject;
+    const myth_commit_file *file; /* those below the root, or below `under` */
+    uint32_t n_file;
+} myth_commit;
+
+/* Calls on_commit for commits that HEAD leads to, the newest first, until it returns false. under: a file or a folder
+ * relative to the root; "" = the root. Merges and commits that touch nothing there are left out. At most
+ * MYTH_REVISION_WALK commits are looked at; *is_whole says whether that was all. Without a commit there is none. What a
+ * call gets is valid during it. */
+enum { MYTH_REVISION_WALK = 2000 };
+myth_status myth_revision_commits(myth_revision *r, const char *under,
+                                  bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *is_whole,
+                                  myth_error *err);
 /* Whether the new side is the working tree. */
 bool myth_revision_is_worktree(const myth_revision *r);
 

@@ -18,8 +18,8 @@
 /* clang-format off */
 #define MYTH_GIT_FUNCTIONS(F) \
     F(apply) F(blob_free) F(blob_lookup) F(blob_rawcontent) F(blob_rawsize) F(buf_dispose) F(commit_create) \
-    F(commit_free) F(commit_lookup) F(commit_parent) F(commit_parentcount) F(commit_time) F(commit_tree) \
-    F(commit_tree_id) F(config_add_file_ondisk) F(config_find_global) F(config_find_system) \
+    F(commit_free) F(commit_lookup) F(commit_parent) F(commit_parentcount) F(commit_summary) F(commit_time) \
+    F(commit_tree) F(commit_tree_id) F(config_add_file_ondisk) F(config_find_global) F(config_find_system) \
     F(config_find_xdg) F(config_free) F(config_get_bool) F(config_get_path) F(config_new) \
     F(diff_find_options_init) F(diff_find_similar) F(diff_free) F(diff_from_buffer) F(diff_get_delta) \
     F(diff_num_deltas) F(diff_options_init) F(diff_to_buf) F(diff_tree_to_index) F(diff_tree_to_tree) \
@@ -67,6 +67,7 @@ bool myth_git_is_foreign(int rc);
 #define git_commit_lookup                   (*myth_git.commit_lookup)
 #define git_commit_parent                   (*myth_git.commit_parent)
 #define git_commit_parentcount              (*myth_git.commit_parentcount)
+#define git_commit_summary                  (*myth_git.commit_summary)
 #define git_commit_time                     (*myth_git.commit_time)
 #define git_commit_tree                     (*myth_git.commit_tree)
 #define git_commit_tree_id                  (*myth_git.commit_tree_id)

@@ -80,7 +80,8 @@ static const char *text_at(const json_t *j, const char *list, size_t i, const ch
 
 static void the_list_has_schemas(void **state)
 {
-    static const char *const want[] = {"search_text", "search", "find_symbol", "references", "open_file", "repo_map"};
+    static const char *const want[] = {"search_text", "search",   "find_symbol",   "references",
+                                       "open_file",   "repo_map", "recent_changes"};
     size_t i;
     json_t *list = cli_json(&r, "tool --json"), *row;
     (void)state;
@@ -283,6 +284,71 @@ static void arguments_are_checked(void **state)
     json_decref(j);
 }
 
+static const char *file_at(const json_t *j, size_t change, size_t i, const char *key)
+{
+    const json_t *files = json_object_get(json_array_get(json_object_get(j, "changes"), change), "files");
+    return json_string_value(json_object_get(json_array_get(files, i), key));
+}
+
+/* What is not committed, then the commits, the newest first. Paths are relative to the directory, which may be below
+ * the top of the repository. */
+static void changes_are_shown(void **state)
+{
+    static const char script[] =
+        "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; g() { git -C $D/repo -c user.name=n -c user.email=e "
+        "\"$@\"; }; mkdir -p $D/repo/sub/deep && g init -q && echo 1 >$D/repo/top.c && echo 1 >$D/repo/sub/one.c && "
+        "g add . && GIT_COMMITTER_DATE='1700000000 +0000' g commit -qm first && g rm -q top.c && "
+        "echo 1 >$D/repo/sub/deep/two.c && echo 2 >$D/repo/sub/one.c && g add . && "
+        "GIT_COMMITTER_DATE='1700000100 +0000' g commit -qm 'second, api_key=\"Zk39fjSl2mQp8xVw71Ha\"' && "
+        "printf 'a\\nb\\n' >$D/repo/sub/one.c && echo new >$D/repo/sub/untracked.c";
+    char line[512];
+    (void)state;
+    cli_shell(&r, script);
+    if (r.code == 127)
+        check_skip("no git");
+    assert_int_equal(r.code, 0);
+#define CHANGES(dir, args)                                                                   \
+    do {                                                                                     \
+        snprintf(line, sizeof(line), "$M tool recent_changes $D/%s --args '%s'", dir, args); \
+        cli_shell(&r, line);                                                                 \
+        assert_int_equal(r.code, 0);                                                         \
+        json_decref(j);                                                                      \
+        j = json_loads(r.out, 0, NULL);                                                      \
+        assert_non_null(j);                                                                  \
+    } while (0)
+    json_t *j = NULL;
+    CHANGES("repo", "{}");
+    assert_int_equal(size_of(j, "changes"), 3);
+    assert_null(text_at(j, "changes", 0, "commit"));
+    assert_string_equal(file_at(j, 0, 0, "path"), "sub/one.c");
+    assert_null(file_at(j, 0, 1, "path"));
+    assert_non_null(strstr(r.out, "\"lines_added\":2,\"lines_removed\":1"));
+    assert_string_equal(text_at(j, "changes", 1, "time"), "2023-11-14T22:15:00Z");
+    assert_non_null(strstr(text_at(j, "changes", 1, "subject"), "second"));
+    assert_null(strstr(r.out, "Zk39fjSl2mQp8xVw71Ha"));
+    assert_string_equal(file_at(j, 1, 0, "path"), "sub/deep/two.c");
+    assert_string_equal(file_at(j, 1, 0, "change"), "A");
+    assert_string_equal(file_at(j, 1, 1, "change"), "M");
+    assert_string_equal(file_at(j, 1, 2, "path"), "top.c");
+    assert_string_equal(file_at(j, 1, 2, "change"), "D");
+    assert_string_equal(text_at(j, "changes", 2, "subject"), "first");
+    CHANGES("repo", "{\"path\":\"sub/deep/\"}");
+    assert_int_equal(size_of(j, "changes"), 1);
+    assert_null(file_at(j, 0, 1, "path"));
+    CHANGES("repo", "{\"path\":\"top.c\"}");
+    assert_int_equal(size_of(j, "changes"), 2);
+    CHANGES("repo", "{\"max_commits\":1}");
+    assert_int_equal(size_of(j, "changes"), 2);
+    assert_non_null(strstr(r.out, "there are more"));
+    CHANGES("repo/sub", "{\"path\":\"one.c\"}");
+    assert_int_equal(size_of(j, "changes"), 3);
+    assert_string_equal(file_at(j, 0, 0, "path"), "one.c");
+    assert_string_equal(file_at(j, 2, 0, "path"), "one.c");
+    json_decref(j);
+    refused("recent_changes", "{\"path\":\"../x\"}", MYTH_EXIT_USAGE, "'..' may be outside");
+    refused("recent_changes", "{}", MYTH_EXIT_NOINPUT, "no git repository");
+}
+
 /* A line of a key is hidden by every tool, although the line alone looks like nothing. */
 static void secrets_are_replaced(void **state)
 {
@@ -341,11 +407,11 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_list_has_schemas),     cmocka_unit_test(budgets_are_exact),
-        cmocka_unit_test(tokens_are_counted),       cmocka_unit_test(lines_are_shown),
-        cmocka_unit_test(names_are_found),          cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(arguments_are_checked),    cmocka_unit_test(secrets_are_replaced),
-        cmocka_unit_test(any_bytes_are_valid_json),
+        cmocka_unit_test(the_list_has_schemas),  cmocka_unit_test(budgets_are_exact),
+        cmocka_unit_test(tokens_are_counted),    cmocka_unit_test(lines_are_shown),
+        cmocka_unit_test(names_are_found),       cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(arguments_are_checked), cmocka_unit_test(changes_are_shown),
+        cmocka_unit_test(secrets_are_replaced),  cmocka_unit_test(any_bytes_are_valid_json),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

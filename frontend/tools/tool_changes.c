@@ -1,0 +1,153 @@
+/* tool_changes.c - recent_changes shows which files were changed lately: those with changes that are not committed,
+ * then those of the newest commits. */
+#include "shown.h"
+
+#include "frontend/inspect/select/diff.h"
+
+#include <string.h>
+#include <time.h>
+
+/* More files of one change are counted: one commit of thousands would leave no room for others. */
+enum { FILES_SHOWN = 50 };
+
+typedef struct {
+    myth_reply *a;
+    uint32_t n, most; /* commits */
+} commits;
+
+static void put_time(myth_json_out *j, int64_t time_s)
+{
+    const time_t t = (time_t)time_s;
+    struct tm tm;
+    char text[40] = "";
+    if (gmtime_r(&t, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    myth_jout_key_str(j, "time", text);
+}
+
+static bool on_commit(void *arg, const myth_commit *c)
+{
+    commits *s = arg;
+    myth_json_out *j = &s->a->j;
+    if (s->n == s->most) {
+        myth_reply_note(s->a, false, "the newest %u commits are shown, and there are more; max_commits says how many",
+                        s->most);
+        return false;
+    }
+    s->n++;
+    if (!myth_reply_begin(s->a))
+        return true;
+    myth_jout_key_str(j, "commit", c->id);
+    put_time(j, c->time_s);
+    myth_jout_key(j, "subject");
+    myth_shown_put_text(j, c->subject, strlen(c->subject));
+    myth_jout_key(j, "files");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < c->n_file && i < FILES_SHOWN; i++) {
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", c->file[i].path);
+        myth_jout_key(j, "change");
+        myth_jout_text(j, &c->file[i].change, 1);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    if (c->n_file > FILES_SHOWN)
+        myth_jout_key_u64(j, "more_files", c->n_file - FILES_SHOWN);
+    myth_reply_end(s->a);
+    return true;
+}
+
+static bool is_under(const char *path, const char *under)
+{
+    const size_t n = strlen(under);
+    return n == 0 || (strncmp(path, under, n) == 0 && (path[n] == '\0' || path[n] == '/'));
+}
+
+static char change_of(const myth_diff_file *f)
+{
+    return f->kind == MYTH_DIFF_ADDED ? 'A' : f->kind == MYTH_DIFF_DELETED ? 'D' : 'M';
+}
+
+/* An item for the tracked files of the working tree that differ from the newest commit, if there are any. */
+static myth_status put_uncommitted(myth_reply *a, myth_tools *t, myth_revision *r, const char *under, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_diff diff = {0};
+    char *text = NULL;
+    size_t n = 0;
+    uint32_t n_file = 0;
+    const char *prefix = myth_revision_prefix(r);
+    const size_t n_prefix = strlen(prefix);
+    MYTH_TRY(myth_revision_diff(r, &text, &n, err));
+    if (n == 0)
+        goto fail;
+    MYTH_TRY(myth_diff_parse(&diff, t->cli->mem, text, n, err));
+    for (uint32_t i = 0; i < diff.n_file; i++) /* the wanted files to the front */
+        if (strncmp(diff.file[i].path, prefix, n_prefix) == 0 && is_under(diff.file[i].path + n_prefix, under)) {
+            const myth_diff_file one = diff.file[n_file];
+            diff.file[n_file++] = diff.file[i];
+            diff.file[i] = one;
+        }
+    if (n_file && myth_reply_begin(a)) {
+        myth_json_out *j = &a->j;
+        myth_jout_key_str(j, "commit", NULL);
+        myth_jout_key_str(j, "subject", "not committed");
+        myth_jout_key(j, "files");
+        myth_jout_array(j);
+        for (uint32_t i = 0; i < n_file && i < FILES_SHOWN; i++) {
+            const myth_diff_file *f = &diff.file[i];
+            const char change = change_of(f);
+            myth_jout_object(j);
+            myth_jout_key_str(j, "path", f->path + n_prefix);
+            myth_jout_key(j, "change");
+            myth_jout_text(j, &change, 1);
+            myth_jout_key_u64(j, "lines_added", f->lines_added);
+            myth_jout_key_u64(j, "lines_removed", f->lines_removed);
+            myth_jout_end(j);
+        }
+        myth_jout_end(j);
+        if (n_file > FILES_SHOWN)
+            myth_jout_key_u64(j, "more_files", n_file - FILES_SHOWN);
+        myth_reply_end(a);
+    }
+fail:
+    myth_diff_free(&diff);
+    myth_free(t->cli->mem, text);
+    return st;
+}
+
+static myth_status run_recent_changes(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_revision *r = NULL;
+    bool is_whole = true;
+    char under[MYTH_TOOL_TEXT_MAX + 1] = "";
+    commits s = {.a = a, .most = (uint32_t)myth_tool_number(t, args, "max_commits")};
+    if (myth_tool_text(args, "path"))
+        MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "path"), err));
+    MYTH_TRY(myth_revision_open(&r, t->cli->mem, &(myth_revision_opts){.root = t->dir}, err));
+    MYTH_TRY(put_uncommitted(a, t, r, under, err));
+    MYTH_TRY(myth_revision_commits(r, under, on_commit, &s, &is_whole, err));
+    if (!is_whole)
+        myth_reply_note(a, true, "only the newest %d commits were looked at", MYTH_REVISION_WALK);
+fail:
+    myth_revision_close(r);
+    return st;
+}
+
+static const myth_tool_arg recent_changes_args[] = {
+    {.name = "path", .kind = MYTH_TOOL_TEXT, .help = "only changes of this file, or below this folder"},
+    {.name = "max_commits", .kind = MYTH_TOOL_NUMBER, .def = 10, .min = 1, .max = 1000, .help = "most commits"},
+};
+
+const myth_tool myth_tool_recent_changes = {
+    .name = "recent_changes",
+    .title = "Recent changes",
+    .help = "Show which files were changed lately: those with changes that are not committed, then those of the newest "
+            "commits with their subjects, merges left out. A change is A added, M changed, D deleted or T of another "
+            "type.",
+    .items = "changes",
+    .arg = recent_changes_args,
+    .n_arg = sizeof(recent_changes_args) / sizeof(recent_changes_args[0]),
+    .run = run_recent_changes,
+};
