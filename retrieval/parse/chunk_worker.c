@@ -11,6 +11,7 @@
  *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, abort, exit, memory,
  *           garbage, short, open, or environ (exits with 5 when it inherited more of the environment than it
  *           should) */
+#include "blank.h"
 #include "chunk_wire.h"
 #include "symbols.h"
 
@@ -157,68 +158,6 @@ static wrong errors_of(TSNode root)
     return sum;
 }
 
-static bool is_conditional(const unsigned char *p, const unsigned char *end)
-{
-    static const char *const words[] = {"if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line"};
-    for (p++; p < end && (*p == ' ' || *p == '\t');)
-        p++;
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        size_t n = strlen(words[i]);
-        if ((size_t)(end - p) > n && memcmp(p, words[i], n) == 0 && !(p[n] >= 'a' && p[n] <= 'z'))
-            return true;
-    }
-    return false;
-}
-
-static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
-{
-    while (at < n && text[at] != '\n' && myth_is_blank(text[at]))
-        at++;
-    return at >= n || text[at] == '\n';
-}
-
-/* A macro alone on its line that is no statement, such as FOO_BEGIN_DECLS: a blank line, a comment or a directive
- * comes before it, and a blank line follows. */
-static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
-{
-    uint64_t p = at, before = at;
-    while (p < n &&
-           ((text[p] >= 'A' && text[p] <= 'Z') || text[p] == '_' || (p > at && text[p] >= '0' && text[p] <= '9')))
-        p++;
-    if (p - at < 4 || !is_blank_line(text, n, p))
-        return false;
-    while (p < n && text[p] != '\n')
-        p++;
-    while (before > 1 && text[before - 2] != '\n')
-        before--;
-    for (before -= before > 0; before < at && text[before] != '\n' && myth_is_blank(text[before]);)
-        before++;
-    return is_blank_line(text, n, p + 1) && (before == at || strchr("\n#*/", text[before]));
-}
-
-/* Blanks out conditionals, with their continued lines, and lone macros; every other byte keeps its place. */
-static unsigned char *blank_directives(worker *w, const unsigned char *text, uint64_t n)
-{
-    unsigned char *out = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n);
-    if (!out)
-        return NULL;
-    memcpy(out, text, n);
-    for (uint64_t at = 0; at < n;) {
-        uint64_t p = at, end;
-        while (p < n && (text[p] == ' ' || text[p] == '\t'))
-            p++;
-        bool is_hit = p < n && ((text[p] == '#' && is_conditional(text + p, text + n)) || is_lone_macro(text, n, at));
-        for (end = at; end < n && text[end] != '\n'; end++)
-            if (is_hit && text[end] == '\\' && end + 1 < n && text[end + 1] == '\n')
-                end++;
-        for (p = at; is_hit && p < end; p++)
-            if (out[p] != '\n' && out[p] != '\r')
-                out[p] = ' ';
-        at = end + 1;
-    }
-    return out;
-}
-
 /* Returns the better of two trees. The second parse gets half of the remaining steps; the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
@@ -226,14 +165,20 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     if (!tree)
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
-    unsigned char *blanked = s->grammar.is->has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
+    unsigned char *blanked = NULL;
+    if (s->grammar.is->has_directives && bad->n > 0 &&
+        (blanked = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n)) != NULL &&
+        !myth_blank(blanked, text, n, bad->bytes > n / 20)) {
+        myth_free(w->mem, blanked);
+        blanked = NULL;
+    }
     const uint32_t n_rest = w->n_left / 2;
     w->n_left -= n_rest;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
     w->n_left += n_rest;
     if (second) {
         wrong second_bad = errors_of(ts_tree_root_node(second));
-        bool is_better = second_bad.bytes < bad->bytes;
+        bool is_better = second_bad.bytes < bad->bytes || (second_bad.bytes == bad->bytes && second_bad.n < bad->n);
         ts_tree_delete(is_better ? tree : second);
         tree = is_better ? second : tree;
         *bad = is_better ? second_bad : *bad;

@@ -58,12 +58,30 @@ static bool inner_declarator(TSNode node, TSNode *out)
     return false;
 }
 
+/* The name inside of a macro: no function returns a function, so CALLBACK(name)(int a) declares the name, although it
+ * looks like a function that returns one. */
+static bool inside_macro(TSNode outer, TSNode inner, TSNode *out)
+{
+    static const char type[] = "function_declarator";
+    if (strcmp(ts_node_type(outer), type) != 0 || strcmp(ts_node_type(inner), type) != 0)
+        return false;
+    TSNode list = ts_node_named_child(inner, ts_node_named_child_count(inner) - 1), last = list;
+    for (int i = 0; i < DEEP && ts_node_named_child_count(last) > 0; i++)
+        last = ts_node_named_child(last, ts_node_named_child_count(last) - 1);
+    if (strcmp(ts_node_type(list), "parameter_list") != 0 || !strstr(ts_node_type(last), "identifier"))
+        return false;
+    *out = last;
+    return true;
+}
+
 TSNode myth_node_name(const TSFieldId *field, TSNode node, TSNode *parent)
 {
     for (int i = 0; i < DEEP; i++) {
         TSNode scope, next;
         if (get(field, node, SCOPE, &scope) && get(field, node, NAME, &next))
             *parent = scope;
+        else if (get(field, node, DECLARATOR, &next) && inside_macro(node, next, &next))
+            return next;
         else if (!get(field, node, DECLARATOR, &next) && !get(field, node, NAME, &next) &&
                  !inner_declarator(node, &next))
             break;

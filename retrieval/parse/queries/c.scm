@@ -17,6 +17,12 @@
 (enumerator name: (identifier) @name) @def.constant
 (declaration declarator: (init_declarator declarator: (_) @name)) @def.variable
 (declaration declarator: [(identifier) (array_declarator)] @name) @def.variable
+(declaration declarator: (pointer_declarator declarator: [(identifier) (array_declarator)]) @name) @def.variable
+(declaration declarator: (pointer_declarator declarator: (pointer_declarator declarator: [(identifier) (array_declarator)])) @name) @def.variable
+; pointers to functions: the name is in parentheses
+(declaration declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [(identifier) (array_declarator)]))) @name) @def.variable
+(declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [(identifier) (array_declarator)])))) @name) @def.variable
+(declaration declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [(identifier) (array_declarator)]))))) @name) @def.variable
 
 (expression_statement (call_expression function: (identifier) @call.name arguments: (argument_list) @call.text) (MISSING ";")) @def.call
 

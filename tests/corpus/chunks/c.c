@@ -39,3 +39,14 @@ Test(words, finds)
 {
     word_find(NULL, "b");
 }
+
+/* Names inside of declarators. */
+WORDS_API int (*words_hook)(const char *word, int n);
+static char *(*words_copy)(const char *word), **words_left, *words_last;
+int (*words_table[4])(int);
+typedef int (__cdecl *words_visit)(word_t *word);
+typedef void WORDS_CALLBACK(words_done)(void *payload);
+void (*words_signal(int n, void (*handler)(int)))(int)
+{
+    return handler;
+}

@@ -493,6 +493,42 @@ static void directives(void **state)
     release(&k);
 }
 
+/* Macros before a type or a name are no part of the language; where they are errors, they are read as blanks. A type in
+ * capitals stays. */
+static void macros_of_declarations(void **state)
+{
+    static const struct {
+        const char *line, *name;
+    } rows[] = {
+        {"X_API int (*hook)(X_CTX *ctx, const char *name) X_ATTR;", "hook"},
+        {"X_API X_TYPE * (*copy)(const X_TYPE *from) X_ATTR;", "copy"},
+        {"X_EXPORT DWORD X_CALL entry(void *p) { return 0; }", "entry"},
+        {"X_API const char *const names[] = {0};", "names"},
+        {"typedef DWORD (X_CALL *fn_type)\n (int n);", "fn_type"},
+        {"static X_INLINE unsigned long hash(int n) { return 0; }", "hash"},
+        {"DWORD WORD2;", "WORD2"},
+        {"struct X_TYPE table = {0};", "table"},
+        {"X_API struct X_TYPE *last(void) { return 0; }", "last"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char text[512];
+        int n = snprintf(text, sizeof(text), "X_API int first(int a);\n\n%s\nint after(void) { return 1; }\n",
+                         rows[i].line);
+        myth_chunks k = cut("c", "macros.c", text, (uint64_t)n);
+        char want[64];
+        int n_want = snprintf(want, sizeof(want), "%s after", rows[i].name), n_got = 0;
+        char got[512] = "";
+        for (uint32_t j = 0; j < k.n_symbol; j++)
+            n_got +=
+                snprintf(got + n_got, sizeof(got) - (size_t)n_got, "%s%s", j ? " " : "", k.names + k.symbol[j].name);
+        if (n_got != n_want || strcmp(got, want) != 0 || k.error_bytes != 0)
+            fail_msg("'%s': names '%s', expected '%s'; %llu bytes of errors", rows[i].line, got, want,
+                     (unsigned long long)k.error_bytes);
+        release(&k);
+    }
+}
+
 static void same_twice(void **state)
 {
     char path[512];
@@ -558,10 +594,12 @@ int main(void)
         return CHECK_SKIP;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),           cmocka_unit_test(own_files),      cmocka_unit_test(other_files),
-        cmocka_unit_test(mutations),          cmocka_unit_test(hostile),        cmocka_unit_test(text_borders),
-        cmocka_unit_test(directives),         cmocka_unit_test(same_twice),     cmocka_unit_test(failing_memory),
-        cmocka_unit_test(oversized_function), cmocka_unit_test(nests_too_deep),
+        cmocka_unit_test(fixtures),       cmocka_unit_test(own_files),
+        cmocka_unit_test(other_files),    cmocka_unit_test(mutations),
+        cmocka_unit_test(hostile),        cmocka_unit_test(text_borders),
+        cmocka_unit_test(directives),     cmocka_unit_test(same_twice),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
+        cmocka_unit_test(nests_too_deep), cmocka_unit_test(macros_of_declarations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
