@@ -357,6 +357,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         .k = o->k,
         .by_file = o->files || o->paths,
         .with_text = true,
+        .narrow = true,
         .weights = o->weights,
     };
     if (o->glob.n || o->type.n) {
@@ -599,7 +600,9 @@ const myth_command myth_cmd_search = {
     .help = "find lines by text or expression, or chunks of code by the words of a question",
     .detail = "A QUERY of one word is taken as a name: first come its definitions, then the lines that use it, those "
               "with the surest reason first, then chunks that have its words. A name that occurs nowhere is \"not "
-              "found\": the nearest chunks by words follow, and the exit code is 1. "
+              "found\": the nearest chunks by words follow, and the exit code is 1. Of a chunk the definition that "
+              "matches is "
+              "printed, with the lines that match best. "
               "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
               "read. The index is created or brought up to date before the search. When it has vectors "
               "(mythos index --embed), a question is searched by its words and by its meaning; without them by its "

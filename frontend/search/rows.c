@@ -139,11 +139,17 @@ static void put_hit_json(myth_rows *r, const myth_hit *h, bool found)
     myth_jout_key_str(j, "path", h->path);
     myth_jout_key_u64(j, "start_line", h->line0);
     myth_jout_key_u64(j, "end_line", h->line1);
-    myth_jout_key_str(j, "symbol", h->symbol);
-    myth_jout_key_str(j, "kind", myth_chunk_kind_name(h->kind));
+    myth_jout_key_str(j, "symbol", h->name);
+    myth_jout_key_str(j, "kind", h->kind_name);
     put_parts(j, h);
     myth_jout_key(j, "text");
     myth_jout_text(j, h->text, h->n_text);
+    myth_jout_key_str(j, "parent", h->parent);
+    myth_jout_key(j, "matching_lines");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < h->n_match; i++)
+        myth_jout_u64(j, h->match[i]);
+    myth_jout_end(j);
     put_match(r, "words", found);
     myth_jout_end(j);
 }
@@ -161,16 +167,53 @@ static void put_first_lines(const char *text, uint64_t n_text, int most)
     }
 }
 
-/* Prints the place of a hit and the first lines of its text. */
+static void put_name(const char *parent, const char *name)
+{
+    if (parent[0]) {
+        myth_term_safe(stdout, parent, strlen(parent));
+        putchar('.');
+    }
+    myth_term_safe(stdout, name, strlen(name));
+}
+
+static bool is_matching(const myth_hit *h, uint32_t line)
+{
+    for (uint32_t i = 0; i < h->n_match; i++)
+        if (h->match[i] == line)
+            return true;
+    return false;
+}
+
+/* Prints the first line of a hit and the lines that match, each with its number and those that match with a mark; the
+ * first lines when none matches. */
+static void put_matching_lines(const myth_cli *cli, const myth_hit *h)
+{
+    const char *p = h->text, *end = p + h->n_text;
+    for (uint32_t line = h->line0; p < end; line++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        const size_t n = (size_t)((stop ? stop : end) - p);
+        const bool is_match = is_matching(h, line);
+        if (is_match || line == h->line0 || (!h->n_match && line < h->line0 + SHOWN)) {
+            fputs(is_match ? myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD) : "", stdout);
+            printf("  %c %5u  ", is_match ? '>' : ' ', line);
+            myth_term_safe(stdout, p, n < 120 ? n : 120);
+            fputs(is_match ? myth_term_color(cli->term, stdout, MYTH_COLOR_NONE) : "", stdout);
+            putchar('\n');
+        }
+        p += n + 1;
+    }
+}
+
+/* Prints the place of a hit and its lines. */
 static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
 {
     fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
     myth_term_path(stdout, h->path);
     fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
-    printf(":%u-%u  %s", h->line0, h->line1, myth_chunk_kind_name(h->kind));
-    if (h->symbol[0]) {
+    printf(":%u-%u  %s", h->line0, h->line1, h->kind_name);
+    if (h->name[0]) {
         putchar(' ');
-        myth_term_safe(stdout, h->symbol, strlen(h->symbol));
+        put_name(h->parent, h->name);
     }
     printf("  %.3f\n", h->score);
     if (explain) {
@@ -179,7 +222,7 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
             printf(" %s %.3f", h->part[i].name, h->part[i].value);
         putchar('\n');
     }
-    put_first_lines(h->text, h->n_text, SHOWN);
+    put_matching_lines(cli, h);
 }
 
 void myth_rows_hits(myth_rows *r, const myth_hits *hits, bool found, uint32_t most)
@@ -242,11 +285,7 @@ static void put_exact_text(const myth_cli *cli, const myth_occurrence *o)
     printf(":%u  %s", o->line, o->is_definition ? o->kind : o->name[0] ? "in" : o->kind);
     if (o->name[0]) {
         putchar(' ');
-        if (o->parent[0]) {
-            myth_term_safe(stdout, o->parent, strlen(o->parent));
-            putchar('.');
-        }
-        myth_term_safe(stdout, o->name, strlen(o->name));
+        put_name(o->parent, o->name);
     }
     if (o->is_definition) {
         printf("  definition, lines %u-%u\n", o->line0, o->line1);

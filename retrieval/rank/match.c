@@ -728,6 +728,10 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     choose_terms(&p, w, heavy, out->weight, &out->n_dropped);
     if (only_phrases)
         p.n_choosing = p.n_asked;
+    for (uint32_t g = 0; g < q->n_group && !only_phrases; g++) {
+        const uint32_t place = p.place[g + q->n_phrase];
+        out->group_weight[g] = place < MYTH_MATCH_GROUPS ? out->weight[place] : 0;
+    }
     out->n_group = p.n_group - out->n_dropped;
     if (p.n_asked && !is_missing) {
         MYTH_TRY(find_rows(&p, err));

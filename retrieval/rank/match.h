@@ -41,6 +41,7 @@ typedef struct {
     uint64_t n_seen;                    /* number of candidates */
     /* weights of groups, the heaviest first (idf times weight in the query); 0 = no more */
     double weight[MYTH_MATCH_GROUPS];
+    double group_weight[MYTH_QUERY_TERMS]; /* the same by the query's own groups; 0 = dropped */
 } myth_matches;
 
 /* Registers the scoring function on a connection that has the tokenizer (myth_fts_register). What the connection

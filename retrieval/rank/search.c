@@ -399,8 +399,52 @@ static void add_part(myth_hit *h, const char *name, double value)
     h->part[h->n_part++] = (myth_score_part){name, value};
 }
 
-static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *s, bool with_text, myth_error *err)
+/* The lines first .. last of a text that begins with line `line0`. */
+static void cut_lines(const char **text, uint64_t *n_text, uint32_t line0, uint32_t first, uint32_t last)
 {
+    const char *p = *text, *end = p + *n_text;
+    for (uint32_t i = line0; i < first && p < end; i++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        p = stop ? stop + 1 : end;
+    }
+    *text = p;
+    for (uint32_t i = first; i <= last && p < end; i++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        p = stop ? stop + 1 : end;
+    }
+    *n_text = (uint64_t)(p - *text);
+}
+
+/* Names the definition that the query means, and if it is asked for keeps its lines alone. */
+static myth_status focus_hit(myth_hit *h, const pool *p, myth_focus_words *words, bool narrow, myth_error *err)
+{
+    myth_focus f;
+    myth_status st = myth_focus_find(&f, words, p->store, h->file_id, h->text, h->n_text, h->line0, h->line1, err);
+    if (st != MYTH_OK)
+        return st;
+    const bool has_many = h->kind != MYTH_CHUNK_TEXT && h->kind != MYTH_CHUNK_CONFIG && h->kind != MYTH_CHUNK_IMPORTS;
+    h->kind_name = f.is_definition ? myth_symbol_kind_name(f.kind)
+                                   : myth_chunk_kind_name(has_many && h->symbol[0] ? MYTH_CHUNK_MODULE : h->kind);
+    h->name = copy_bytes(p->mem, f.name, strlen(f.name));
+    h->parent = copy_bytes(p->mem, f.parent, strlen(f.parent));
+    if (!h->name || !h->parent)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for a hit");
+    memcpy(h->match, f.line, sizeof(h->match));
+    h->n_match = f.n_line;
+    if (!narrow || !f.is_narrow)
+        return MYTH_OK;
+    const char *text = h->text;
+    cut_lines(&text, &h->n_text, h->line0, f.line0, f.line1);
+    memmove((char *)h->text, text, h->n_text);
+    h->line0 = f.line0;
+    h->line1 = f.line1;
+    return MYTH_OK;
+}
+
+static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *s, myth_focus_words *focus,
+                        const myth_search_opts *o, myth_error *err)
+{
+    const bool with_text = o->with_text;
     myth_status st = MYTH_OK;
     const myth_rank_chunk *c = &p->chunk[idx];
     const myth_rank_file *f = &p->file[c->file];
@@ -433,8 +477,18 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a hit of %llu bytes", (unsigned long long)bytes);
         goto fail;
     }
-    if (with_text)
+    if (with_text) {
         MYTH_TRY(myth_store_text(p->store, (unsigned char *)h->text, h->file_id, off, bytes, err));
+        MYTH_TRY(focus_hit(h, p, focus, o->narrow, err));
+    } else {
+        h->kind_name = myth_chunk_kind_name(h->kind);
+        h->name = copy_bytes(p->mem, h->symbol, strlen(h->symbol));
+        h->parent = copy_bytes(p->mem, NULL, 0);
+        if (!h->name || !h->parent) {
+            st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a hit");
+            goto fail;
+        }
+    }
     const double words = p->has_vectors && !isnan(p->cosine[idx]) ? p->lexical : 1;
     add_part(h, "path", m ? words * m->column[MYTH_FTS_PATH] : 0);
     add_part(h, "names", m ? words * m->column[MYTH_FTS_NAMES] : 0);
@@ -451,21 +505,26 @@ fail:
     return st;
 }
 
-static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with_text, myth_error *err)
+static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, const myth_query *q, const myth_matches *m,
+                            const myth_search_opts *o, myth_error *err)
 {
     myth_status st = MYTH_OK;
+    myth_focus_words *focus = NULL;
     sqlite3_stmt *s = myth_store_statement(p->store, MYTH_SQL_SHOW_CHUNK, err);
     if (!s)
         return err ? err->code : MYTH_EFORMAT;
+    if (o->with_text)
+        MYTH_TRY(myth_focus_open(&focus, q, m->group_weight, err));
     if (!(out->hit = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "hits", n + 1, sizeof(*out->hit)))) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u hits", n);
         goto fail;
     }
     for (out->n_hit = 0; out->n_hit < n;) {
         out->n_hit++;
-        MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, with_text, err));
+        MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, focus, o, err));
     }
 fail:
+    myth_focus_close(focus);
     return st;
 }
 
@@ -585,7 +644,7 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     if (share > 0)
         MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
-    MYTH_TRY(show_all(out, &p, n, o->with_text, err));
+    MYTH_TRY(show_all(out, &p, n, &q, &m, o, err));
 fail:
     close_pool(&p);
     myth_row_filter_close(&wanted);
@@ -621,6 +680,8 @@ void myth_hits_free(myth_hits *hits)
         myth_free(hits->mem, (char *)hits->hit[i].path);
         myth_free(hits->mem, (char *)hits->hit[i].symbol);
         myth_free(hits->mem, (char *)hits->hit[i].text);
+        myth_free(hits->mem, (char *)hits->hit[i].name);
+        myth_free(hits->mem, (char *)hits->hit[i].parent);
     }
     myth_free(hits->mem, hits->hit);
     *hits = (myth_hits){0};

@@ -12,6 +12,8 @@
  * Parts     of a hit's score, in this order: path, names, body and, with vectors, semantic (these add up to its
  *           chunk's match); file_sum, symbol, kind, share, decay. score = (file_sum + symbol) * kind * share *
  *           decay
+ * Focus     a hit is a chunk. Which definition inside of it is meant is found after the ranking and changes nothing
+ *           of it
  * Order     score, then path, then line, so it is the same on every machine
  * Owner     the hits own their strings; free them before the index is closed
  * Threads   one search at a time per index
@@ -19,6 +21,7 @@
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
+#include "focus.h"
 #include "match.h"
 #include "retrieval/vectors/vectors.h"
 
@@ -32,7 +35,11 @@ typedef struct {
 } myth_score_part;
 
 typedef struct {
-    const char *path, *symbol, *text; /* symbol may be "" */
+    const char *path, *symbol, *text; /* symbol: the first definition of the chunk, "" = none */
+    /* The definition inside the chunk that matches best (focus.h), "" = none, and its kind in a word; without a
+     * definition, or without with_text, those of the chunk. */
+    const char *name, *parent, *kind_name;
+    uint32_t match[MYTH_FOCUS_LINES], n_match; /* the lines that match best; none without with_text */
     uint64_t n_text;
     uint32_t line0, line1;
     myth_chunk_kind kind;
@@ -51,6 +58,7 @@ typedef struct {
     uint32_t k;   /* most hits */
     bool by_file; /* only the best chunk of each file */
     bool with_text;
+    bool narrow;         /* with_text: lines and text of a hit are those of its definition, not those of the chunk */
     const char *weights; /* "name=value,..." replaces default weights, for ablations; NULL = defaults */
     /* Whether hits in a file are wanted; called once for each file of the index. NULL = in all. The candidates are
      * chosen from the wanted files alone, so the hits are the same as if the index had no others, but for how rare

@@ -442,6 +442,8 @@ static void free_hit(myth_mem *mem, myth_hit *h)
     myth_free(mem, (char *)h->path);
     myth_free(mem, (char *)h->symbol);
     myth_free(mem, (char *)h->text);
+    myth_free(mem, (char *)h->name);
+    myth_free(mem, (char *)h->parent);
 }
 
 static void add_part(myth_hit *h, const char *name, double value)

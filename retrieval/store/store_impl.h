@@ -28,6 +28,9 @@
     S(FIND_CHUNK, "SELECT file_id, line0, hash FROM chunks WHERE id=?1")                                               \
     S(FIND_FILE, "SELECT path, flags, hash FROM files WHERE id=?1")                                                    \
     S(FIND_SYMBOLS, "SELECT file_id, off FROM symbols WHERE name=?1 ORDER BY id LIMIT ?2")                             \
+    S(SYMBOLS_IN,                                                                                                      \
+      "SELECT name, parent, kind, line0, line1, name_line FROM symbols WHERE id BETWEEN ?1 AND ?2 AND line1>=?3 AND "  \
+      "line0<=?4 ORDER BY line0, line1 DESC, id")                                                                      \
     S(GET_DEFINITIONS,                                                                                                 \
       "SELECT file_id, n, data FROM definitions WHERE file_id BETWEEN ?1 AND ?2 ORDER BY file_id LIMIT 1")             \
     S(GET_NAMES, "SELECT file_id FROM names WHERE key=?1 ORDER BY file_id")                                            \

@@ -92,8 +92,8 @@ static void put_hit(myth_runlog *log, const myth_hit *h, const char *fate)
 {
     myth_runlog_found(log, &(myth_runlog_candidate){
                                .path = h->path,
-                               .symbol = h->symbol,
-                               .kind = myth_chunk_kind_name(h->kind),
+                               .symbol = h->name,
+                               .kind = h->kind_name,
                                .fate = fate,
                                .first = h->line0,
                                .last = h->line1,

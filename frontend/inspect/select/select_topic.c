@@ -45,8 +45,8 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
     uint32_t index;
     myth_wanted w = {
         .path = h->path,
-        .name = h->symbol,
-        .parent = "",
+        .name = h->name,
+        .parent = h->parent,
         .why = "search",
         .line = h->line0,
         .line0 = h->line0,
@@ -74,8 +74,8 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
             continue;
         myth_wanted c = {
             .path = h->path,
-            .name = h->symbol,
-            .parent = "",
+            .name = h->name,
+            .parent = h->parent,
             .why = k ? "the definition goes on" : "the definition before it",
             .line = side[k].line0,
             .line0 = side[k].line0,
@@ -102,7 +102,7 @@ static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], c
         const myth_hit *h = &hits->hit[i];
         c[i] = (myth_candidate){
             .path = h->path,
-            .symbol = h->symbol,
+            .symbol = h->name,
             .text = h->text,
             .n_text = h->n_text,
             .line = h->line0,

@@ -146,6 +146,31 @@ static void a_name_is_nowhere_else(void **state)
     json_decref(rows);
 }
 
+/* Of a chunk with several definitions the one that matches is printed, with its lines that match. */
+static void a_hit_bears_its_own_name(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r, "mkdir -p $D/own && cd $D/own && printf 'void first(int a)\n{\n    stop(a);\n}\n\n"
+                  "int second(int fd)\n{\n    int n = 3;\n    return wheel(fd, n);\n}\n' >a.c");
+    static const char *const query[] = {"second --mode symbol", "second", "'which wheel'", "wheel --mode ranked"};
+    for (size_t i = 0; i < sizeof(query) / sizeof(*query); i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "search %s -C $D/own", query[i]);
+        cli_expect(&r, line, 0);
+        assert_null(strstr(r.out, "first"));
+        assert_non_null(strstr(r.out, "  function second  "));
+        snprintf(line, sizeof(line), "search %s -C $D/own --json", query[i]);
+        json_t *rows = cli_json(&r, line);
+        assert_string_equal(text_at(rows, 0, "symbol"), "second");
+        assert_int_equal(json_integer_value(at(rows, 0, "start_line")), 6);
+        assert_int_equal(json_integer_value(at(rows, 0, "end_line")), 10);
+        json_decref(rows);
+    }
+    cli_expect(&r, "search 'which wheel' -C $D/own", 0);
+    assert_non_null(strstr(r.out, "\n        6  int second(int fd)\n  >     9      return wheel(fd, n);\n"));
+}
+
 /* Signs have no words: auto looks at the text itself. */
 static void signs_fall_back_to_lines(void **state)
 {
@@ -278,15 +303,11 @@ static void batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_every_key),
-        cmocka_unit_test(exit_codes),
-        cmocka_unit_test(a_name_is_found_exactly),
-        cmocka_unit_test(a_name_is_nowhere_else),
-        cmocka_unit_test(signs_fall_back_to_lines),
-        cmocka_unit_test(lines_are_those_of_grep),
-        cmocka_unit_test(flags_of_ripgrep),
-        cmocka_unit_test(no_vectors_is_said_once),
-        cmocka_unit_test(batch),
+        cmocka_unit_test(rows_have_every_key),      cmocka_unit_test(exit_codes),
+        cmocka_unit_test(a_name_is_found_exactly),  cmocka_unit_test(a_name_is_nowhere_else),
+        cmocka_unit_test(a_hit_bears_its_own_name), cmocka_unit_test(signs_fall_back_to_lines),
+        cmocka_unit_test(lines_are_those_of_grep),  cmocka_unit_test(flags_of_ripgrep),
+        cmocka_unit_test(no_vectors_is_said_once),  cmocka_unit_test(batch),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

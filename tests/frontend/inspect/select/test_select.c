@@ -451,6 +451,23 @@ static void symbol_and_topic(void **state)
     bed_close(&b);
 }
 
+/* A block of several definitions bears the name of the one that was found, not of the first. */
+static void a_topic_names_what_was_found(void **state)
+{
+    bed b;
+    myth_select_counts counts;
+    (void)state;
+    files_mkdir("n");
+    files_text("n/door.py",
+               "def first(x):\n    return x\n\n\nclass Door:\n    wood: str\n\n    def unlock(self, key):\n"
+               "        return key.turn()\n");
+    bed_open(&b, "n", NULL, false, true);
+    assert_int_equal(
+        myth_select_topic(b.select, b.m, "where is the key turned", 5, &(myth_search_opts){0}, &counts, NULL), MYTH_OK);
+    assert_string_equal(piece_at(b.m, "door.py", 9, true)->symbol, "Door.unlock");
+    bed_close(&b);
+}
+
 /* When a hit is only a part of a definition, more of the definition is added as context. */
 static void parts_have_neighbours(void **state)
 {
@@ -550,9 +567,13 @@ static void a_ranker_chooses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_edits),     cmocka_unit_test(revisions_are_as_git_has_them),
-        cmocka_unit_test(requests),         cmocka_unit_test(diff_of_a_patch),
-        cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours),
+        cmocka_unit_test(random_edits),
+        cmocka_unit_test(revisions_are_as_git_has_them),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(diff_of_a_patch),
+        cmocka_unit_test(symbol_and_topic),
+        cmocka_unit_test(a_topic_names_what_was_found),
+        cmocka_unit_test(parts_have_neighbours),
         cmocka_unit_test(a_ranker_chooses),
     };
     return cmocka_run_group_tests(tests, begin, end);
