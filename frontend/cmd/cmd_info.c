@@ -1,8 +1,16 @@
-/* cmd_info.c - the commands info, which describes a model, and devices, which lists what this machine can compute
- * on. */
+/* cmd_info.c - the commands info, which describes a model; devices, which lists what this machine can compute on; and
+ * doctor, which looks at everything that a run needs and says what to do where something is missing. */
 #include "engine/run/devices.h"
 #include "frontend/cli/environment.h"
+#include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
+#include "retrieval/retrieval.h"
+#include "version.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
 
 /* ---- info ---- */
 
@@ -220,4 +228,274 @@ const myth_command myth_cmd_devices = {
     .n_group = 1,
     .opts_bytes = sizeof(devices_opts),
     .run = run_devices,
+};
+
+/* ---- doctor ----
+ *
+ * Program, devices, models, cache and index, in the order in which a run needs them. It changes nothing: an index is
+ * opened for reading only, of models the headers are read. */
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    bool json;
+} doctor_opts;
+
+static const myth_option doctor_options[] = {
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(doctor_opts, json), NULL, 0, 0,
+     "print [{\"check\",\"state\":\"ok\"|\"note\"|\"problem\",\"text\",\"next\"}]; next is null where there is nothing "
+     "to do"},
+};
+static const myth_option_group doctor_groups[] = {
+    MYTH_GROUP("doctor", doctor_opts, doctor_options),
+    MYTH_GROUP_MODEL(doctor_opts, model),
+    MYTH_GROUP_ENGINE(doctor_opts, engine),
+};
+
+enum { OK, NOTE, PROBLEM };
+static const char *const state_name[] = {"ok", "note", "problem"};
+
+typedef struct {
+    myth_cli *cli;
+    myth_json_out *json; /* NULL: as text */
+    uint64_t n_problem;
+} doctor;
+
+/* Prints one row. next, which may be NULL, is what the user can do. */
+static void row(doctor *d, const char *check, int state, const char *next, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 5, 6)))
+#endif
+    ;
+static void row(doctor *d, const char *check, int state, const char *next, const char *fmt, ...)
+{
+    char text[PATH_MAX + 512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    d->n_problem += state == PROBLEM;
+    if (d->json) {
+        myth_jout_object(d->json);
+        myth_jout_key_str(d->json, "check", check);
+        myth_jout_key_str(d->json, "state", state_name[state]);
+        myth_jout_key_str(d->json, "text", text);
+        myth_jout_key_str(d->json, "next", next);
+        myth_jout_end(d->json);
+        return;
+    }
+    printf("%-8s %-9s ", state_name[state], check);
+    myth_term_line(stdout, text, strlen(text));
+    if (next) {
+        fputs("\n                   -> ", stdout);
+        myth_term_line(stdout, next, strlen(next));
+    }
+    putchar('\n');
+}
+
+/* A row for an error, whose text already ends with the next step. */
+static void error_row(doctor *d, const char *check, int state, const char *what, const myth_error *err)
+{
+    char text[PATH_MAX];
+    myth_cli_spell(text, sizeof(text), err);
+    row(d, check, state, NULL, "%s%s%s", what, what[0] ? ": " : "", text);
+}
+
+static void check_program(doctor *d)
+{
+    char kinds[128] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; myth_devices_kind(i) && n < sizeof(kinds); i++)
+        n += (size_t)snprintf(kinds + n, sizeof(kinds) - n, "%s%s", i ? ", " : "", myth_devices_kind(i));
+    row(d, "program", OK, NULL, "mythos %s (%s), built for %s", MYTHOS_VERSION, MYTHOS_COMMIT, kinds);
+}
+
+static void check_devices(doctor *d)
+{
+    const myth_cli *cli = d->cli;
+    myth_error err = {0};
+    myth_device_info info[MYTH_DEVICES_MAX];
+    size_t n, n_gpu = 0;
+    myth_engine_opts eo = {.n_threads = (int)cli->global->n_threads};
+    if (myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, &err) != MYTH_OK ||
+        myth_devices_list(info, MYTH_DEVICES_MAX, &n, cli->mem, &eo, &err) != MYTH_OK) {
+        error_row(d, "device", PROBLEM, "", &err);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char all[24], unused[24];
+        n_gpu += info[i].is_gpu;
+        if (info[i].n_present)
+            row(d, "device", OK, NULL, "%s: %s, %s of memory", info[i].name, info[i].description,
+                myth_size_text(all, info[i].total_bytes));
+        else
+            row(d, "device", OK, NULL, "%s: %s, %s of memory, %s free", info[i].name, info[i].description,
+                myth_size_text(all, info[i].total_bytes), myth_size_text(unused, info[i].free_bytes));
+    }
+    if (!n_gpu)
+        row(d, "device", NOTE, NULL, "no GPU that this build can use; runs compute on the CPU");
+}
+
+/* Opens the headers of a model. On success prints its family, bytes, and the memory that a run takes by the flags of
+ * the engine; where the plan does not fit, how it would. */
+static void check_model(doctor *d, const doctor_opts *o)
+{
+    myth_error err = {0};
+    myth_status st = MYTH_OK;
+    myth_model m = {0};
+    myth_plan plan;
+    myth_mem_limits limits;
+    myth_engine_opts eo;
+    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(d->cli)};
+    char bytes[24], needs[24], line[240];
+    MYTH_TRY(myth_cli_model_open(d->cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
+    MYTH_TRY(myth_cli_engine_opts(d->cli, &eo, &o->engine, &err));
+    MYTH_TRY(myth_cli_limits(d->cli, &limits, &eo, &err));
+    MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, &limits, true, &err));
+    if (plan.fits) {
+        row(d, "model", OK, NULL, "%s: %s, %s of tensors; a run with %u tokens of context takes %s of memory on %s",
+            myth_weights_name(m.weights), myth_family_name(m.config.family),
+            myth_size_text(bytes, myth_weights_bytes(m.weights)), plan.n_ctx, myth_size_text(needs, plan.total_bytes),
+            eo.device ? eo.device : "cpu");
+    } else {
+        myth_plan_refusal(&plan, line, sizeof(line));
+        row(d, "model", PROBLEM, "mythos plan lists what would make it fit", "%s: %s", myth_weights_name(m.weights),
+            line);
+    }
+    if (!m.tokenizer)
+        row(d, "model", NOTE, NULL, "%s has no tokenizer: only commands that take ids can use it",
+            myth_weights_name(m.weights));
+fail:
+    myth_model_close(&m);
+    if (st != MYTH_OK)
+        error_row(d, "model", PROBLEM, "", &err);
+}
+
+static void check_embedder(doctor *d)
+{
+    myth_error err = {0};
+    char spec[PATH_MAX];
+    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()};
+    myth_model m = {0};
+    myth_status st = myth_cli_embedder_spec(NULL, spec, sizeof(spec), &err);
+    if (st == MYTH_OK)
+        st = myth_model_open(&m, d->cli->mem, spec, &header, &err);
+    if (st != MYTH_OK) {
+        error_row(d, "embedder", NOTE, "", &err);
+        return;
+    }
+    char bytes[24];
+    row(d, "embedder", OK, NULL, "%s, %s of tensors, for index --embed", myth_weights_name(m.weights),
+        myth_size_text(bytes, myth_weights_bytes(m.weights)));
+    myth_model_close(&m);
+}
+
+/* Turns the name of a folder of the cache, "models--ORG--NAME", into ORG/NAME. False: the folder holds no model. */
+static bool hub_name(char *dst, size_t cap, const char *folder)
+{
+    static const char head[] = "models--";
+    if (strncmp(folder, head, sizeof(head) - 1) != 0)
+        return false;
+    const char *org = folder + sizeof(head) - 1, *name = strstr(org, "--");
+    if (!name || name == org || !name[2])
+        return false;
+    const int n = snprintf(dst, cap, "%.*s/%s", (int)(name - org), org, name + 2);
+    return n > 0 && (size_t)n < cap;
+}
+
+/* A row for each model of the Hugging Face cache. One that cannot be opened is a note: the cache serves other programs
+ * as well. */
+static void check_cache(doctor *d)
+{
+    const char *hub = myth_env_hub_dir();
+    const struct dirent *e;
+    DIR *dir = hub ? opendir(hub) : NULL;
+    uint64_t n_model = 0;
+    while (dir && (e = readdir(dir))) {
+        const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = hub};
+        char name[NAME_MAX + 1], bytes[24];
+        myth_error err = {0};
+        myth_model m = {0};
+        if (!hub_name(name, sizeof(name), e->d_name))
+            continue;
+        n_model++;
+        if (myth_model_open(&m, d->cli->mem, name, &header, &err) != MYTH_OK) {
+            error_row(d, "cache", NOTE, "", &err);
+            continue;
+        }
+        row(d, "cache", OK, NULL, "%s: %s, %s of tensors; use it with -m %s", name, myth_family_name(m.config.family),
+            myth_size_text(bytes, myth_weights_bytes(m.weights)), name);
+        myth_model_close(&m);
+    }
+    if (dir)
+        closedir(dir);
+    if (!n_model)
+        row(d, "cache", NOTE, "hf download ORG/NAME fetches a model, and -m ORG/NAME uses it", "no model in %s",
+            hub ? hub : "a Hugging Face cache: neither HF_HUB_CACHE nor HOME is set");
+}
+
+static void check_index(doctor *d, const char *dir)
+{
+    myth_error err = {0};
+    myth_index *x = NULL;
+    myth_index_stats s = {0};
+    const myth_index_opts opts = {.root = dir, .cache_dir = myth_env_cache_dir(), .is_read_only = true};
+    myth_status st = myth_hint_check_dir(dir, &err);
+    if (st == MYTH_OK && (st = myth_index_open(&x, d->cli->mem, &opts, &err)) == MYTH_ENOTFOUND) {
+        row(d, "index", NOTE, "mythos index makes it; search, symbols and map make it when they first run",
+            "%s has none", dir);
+        return;
+    }
+    if (st == MYTH_OK)
+        st = myth_index_last(x, &s, &err);
+    if (st == MYTH_OK)
+        row(d, "index", s.n_lost ? NOTE : OK, s.n_lost ? "mythos scan --explain says which files, and why" : NULL,
+            "%s: %llu file%s, %llu definition%s, %llu use%s, %llu file%s incomplete, at %s", myth_index_root(x),
+            (unsigned long long)s.n_file, myth_s(s.n_file), (unsigned long long)s.n_symbol, myth_s(s.n_symbol),
+            (unsigned long long)s.n_ref, myth_s(s.n_ref), (unsigned long long)s.n_lost, myth_s(s.n_lost),
+            myth_index_path(x));
+    else
+        error_row(d, "index", PROBLEM, "", &err);
+    myth_index_close(x);
+}
+
+static int run_doctor(myth_cli *cli, const void *opts)
+{
+    const doctor_opts *o = opts;
+    const char *dir = myth_cli_dir(cli, 0);
+    myth_error err = {0};
+    myth_json_out j;
+    doctor d = {.cli = cli, .json = o->json ? &j : NULL};
+    if (myth_hint_check_dir(dir, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* doctor must answer, so it reads the headers without a limit */
+    if (d.json) {
+        myth_jout_start(&j, stdout);
+        myth_jout_array(&j);
+    }
+    check_program(&d);
+    check_devices(&d);
+    check_model(&d, o);
+    check_embedder(&d);
+    check_cache(&d);
+    check_index(&d, dir);
+    if (d.json)
+        myth_jout_end(&j);
+    else
+        printf("%llu problem%s\n", (unsigned long long)d.n_problem, myth_s(d.n_problem));
+    return d.n_problem ? MYTH_EXIT_FINDINGS : MYTH_EXIT_CLEAN;
+}
+
+const myth_command myth_cmd_doctor = {
+    .name = "doctor",
+    .args = "[DIR]",
+    .help = "check the program, devices, models and the index of a directory, and say what to do next",
+    .detail = "One row each: its state, what was checked, what was found. \"note\": something is absent that a run may "
+              "do without. \"problem\": something is there and cannot be used; the exit code is then 1. Nothing is "
+              "changed: of models only the headers are read, and an index is not updated.",
+    .group = doctor_groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(doctor_opts),
+    .max_arg = 1,
+    .run = run_doctor,
 };
