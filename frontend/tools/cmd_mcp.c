@@ -3,13 +3,15 @@
  * Messages  JSON-RPC 2.0, one on each line in both directions. A line of more than LINE_MAX_BYTES is skipped. Nothing
  *           that a client sends ends the process: what is wrong is answered by an error, or ignored where the protocol
  *           wants no answer
- * Versions  the client's, if it is one of `versions`, else the newest of them. Batches are part of 2025-03-26 alone
- * Errors    of the protocol: -32700 no JSON, -32600 no request, -32601 unknown method, -32602 wrong parameters, also an
- *           unknown tool. What a tool refuses or cannot do is a result with isError, so that a model can read it and
+ * Versions  2026-07-28 has no session: each request has its version in its parameters (ENVELOPE), and server/discover
+ *           says which there are. Before it a session begins with initialize and has the client's version, if it is one
+ *           of `versions`, else the newest of them. Batches are part of 2025-03-26 alone
+ * Errors    of the protocol: -32700 no JSON, -32600 no request, -32601 unknown method, -32602 wrong parameters, also
+ *           an unknown tool, -32022 unknown version. What a tool refuses or cannot do is a result with isError, so that a model can read it and
  *           correct its call
  * Index     stays open for all calls and is brought up to date by each
  * End       the end of standard input, or a signal: exit code 0
- * Source    modelcontextprotocol.io, specification 2025-11-25 and before; jsonrpc.org, specification 2.0 */
+ * Source    modelcontextprotocol.io, specification 2026-07-28 and before; jsonrpc.org, specification 2.0 */
 #include "engine/base/array.h"
 #include "tools.h"
 #include "version.h"
@@ -20,8 +22,16 @@
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1 << 20, READ_BYTES = 64 << 10, BATCH_MAX = 256 };
-enum { NO_JSON = -32700, NO_REQUEST = -32600, NO_METHOD = -32601, NO_PARAMS = -32602, NO_RESULT = -32603 };
+enum { NO_JSON = -32700, NO_REQUEST = -32600, NO_METHOD = -32601, NO_PARAMS = -32602, NO_VERSION = -32022 };
 
+/* Keys of a request's _meta in 2026-07-28, and of an answer's. */
+#define ENVELOPE     "io.modelcontextprotocol/protocolVersion"
+#define CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define SERVER_INFO  "io.modelcontextprotocol/serverInfo"
+/* The list of tools is that of the program and stays as long as the process. */
+enum { LIST_TTL_MS = 3600 * 1000 };
+
+static const char modern_version[] = "2026-07-28";
 static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 enum { N_VERSION = sizeof(versions) / sizeof(versions[0]) };
 static const char batch_version[] = "2025-03-26";
@@ -39,6 +49,7 @@ typedef struct {
     char *line;          /* bytes that were read and not handled */
     size_t n_line, cap_line;
     bool is_skipping; /* the line is too long: its rest is read over */
+    bool is_modern;   /* the request that is answered has an ENVELOPE */
     myth_json_out j;
 } server;
 
@@ -70,6 +81,37 @@ static void end_answer(server *s)
     myth_jout_end(&s->j);
 }
 
+static void put_server_info(server *s)
+{
+    myth_jout_object(&s->j);
+    myth_jout_key_str(&s->j, "name", "mythos");
+    myth_jout_key_str(&s->j, "title", "mythos, evidence about a directory of code");
+    myth_jout_key_str(&s->j, "version", MYTHOS_VERSION);
+    myth_jout_end(&s->j);
+}
+
+static void begin_result(server *s, const json_t *id)
+{
+    begin_answer(s, id, "result");
+    if (!s->is_modern)
+        return;
+    myth_jout_key_str(&s->j, "resultType", "complete");
+    myth_jout_key(&s->j, "_meta");
+    myth_jout_object(&s->j);
+    myth_jout_key(&s->j, SERVER_INFO);
+    put_server_info(s);
+    myth_jout_end(&s->j);
+}
+
+/* How long a client may keep what is in the result. */
+static void put_ttl(server *s)
+{
+    if (!s->is_modern)
+        return;
+    myth_jout_key_u64(&s->j, "ttlMs", LIST_TTL_MS);
+    myth_jout_key_str(&s->j, "cacheScope", "private");
+}
+
 static void put_error(server *s, const json_t *id, int code, const char *text)
 {
     begin_answer(s, id, "error");
@@ -89,7 +131,55 @@ static void put_error_about(server *s, const json_t *id, int code, const char *f
     put_error(s, id, code, line.msg);
 }
 
+static void put_versions(server *s, const char *key)
+{
+    myth_jout_key(&s->j, key);
+    myth_jout_array(&s->j);
+    myth_jout_str(&s->j, modern_version);
+    for (int i = 0; i < N_VERSION; i++)
+        myth_jout_str(&s->j, versions[i]);
+    myth_jout_end(&s->j);
+}
+
+static void put_unknown_version(server *s, const json_t *id, const char *asked)
+{
+    begin_answer(s, id, "error");
+    myth_jout_key(&s->j, "code");
+    myth_jout_i64(&s->j, NO_VERSION);
+    myth_jout_key_str(&s->j, "message", "unsupported protocol version");
+    myth_jout_key(&s->j, "data");
+    myth_jout_object(&s->j);
+    put_versions(s, "supported");
+    myth_jout_key_str(&s->j, "requested", asked);
+    myth_jout_end(&s->j);
+    end_answer(s);
+}
+
 /* ---- methods ---- */
+
+static void put_capabilities(server *s)
+{
+    myth_jout_key(&s->j, "capabilities");
+    myth_jout_object(&s->j);
+    myth_jout_key(&s->j, "tools");
+    myth_jout_object(&s->j);
+    myth_jout_key_bool(&s->j, "listChanged", false);
+    myth_jout_end(&s->j);
+    myth_jout_end(&s->j);
+    myth_jout_key_str(&s->j, "instructions",
+                      "The tools read one directory of code. Paths are relative to it. Every answer is one JSON "
+                      "document of at most max_bytes bytes; left_out says how many items did not fit.");
+}
+
+static void discover(server *s, const json_t *id, const json_t *params)
+{
+    (void)params;
+    begin_result(s, id);
+    put_versions(s, "supportedVersions");
+    put_capabilities(s);
+    put_ttl(s);
+    end_answer(s);
+}
 
 static void initialize(server *s, const json_t *id, const json_t *params)
 {
@@ -106,24 +196,11 @@ static void initialize(server *s, const json_t *id, const json_t *params)
     for (int i = 0; i < N_VERSION; i++)
         if (strcmp(asked, versions[i]) == 0)
             s->version = versions[i];
-    begin_answer(s, id, "result");
+    begin_result(s, id);
     myth_jout_key_str(&s->j, "protocolVersion", s->version);
-    myth_jout_key(&s->j, "capabilities");
-    myth_jout_object(&s->j);
-    myth_jout_key(&s->j, "tools");
-    myth_jout_object(&s->j);
-    myth_jout_key_bool(&s->j, "listChanged", false);
-    myth_jout_end(&s->j);
-    myth_jout_end(&s->j);
     myth_jout_key(&s->j, "serverInfo");
-    myth_jout_object(&s->j);
-    myth_jout_key_str(&s->j, "name", "mythos");
-    myth_jout_key_str(&s->j, "title", "mythos, evidence about a directory of code");
-    myth_jout_key_str(&s->j, "version", MYTHOS_VERSION);
-    myth_jout_end(&s->j);
-    myth_jout_key_str(&s->j, "instructions",
-                      "The tools read one directory of code. Paths are relative to it. Every answer is one JSON "
-                      "document of at most max_bytes bytes; left_out says how many items did not fit.");
+    put_server_info(s);
+    put_capabilities(s);
     end_answer(s);
 }
 
@@ -133,9 +210,10 @@ static void list_tools(server *s, const json_t *id, const json_t *params)
         put_error(s, id, NO_PARAMS, "tools/list: unknown cursor");
         return;
     }
-    begin_answer(s, id, "result");
+    begin_result(s, id);
     myth_jout_key(&s->j, "tools");
     myth_tools_list_json(&s->j);
+    put_ttl(s);
     end_answer(s);
 }
 
@@ -163,7 +241,7 @@ static void call_tool(server *s, const json_t *id, const json_t *params)
     const myth_status st = myth_tools_call(s->tools, name, args, &text, &n, &is_found, &err);
     if (st != MYTH_OK)
         myth_cli_spell(said, sizeof(said), &err);
-    begin_answer(s, id, "result");
+    begin_result(s, id);
     myth_jout_key(&s->j, "content");
     myth_jout_array(&s->j);
     myth_jout_object(&s->j);
@@ -183,19 +261,20 @@ static void call_tool(server *s, const json_t *id, const json_t *params)
 static void ping(server *s, const json_t *id, const json_t *params)
 {
     (void)params;
-    begin_answer(s, id, "result");
+    begin_result(s, id);
     end_answer(s);
 }
 
+/* Where a method may stand: before initialize, after it, in a request with an ENVELOPE. */
+enum { EARLY = 1, SESSION = 2, MODERN = 4 };
 static const struct {
     const char *name;
     void (*run)(server *s, const json_t *id, const json_t *params);
-    bool is_early; /* may come before initialize */
+    int where;
 } methods[] = {
-    {"initialize", initialize, true},
-    {"ping", ping, true},
-    {"tools/list", list_tools, false},
-    {"tools/call", call_tool, false},
+    {"initialize", initialize, EARLY | SESSION},  {"ping", ping, EARLY | SESSION},
+    {"tools/list", list_tools, SESSION | MODERN}, {"tools/call", call_tool, SESSION | MODERN},
+    {"server/discover", discover, MODERN},
 };
 
 /* ---- messages ---- */
@@ -205,6 +284,21 @@ static bool wants_no_answer(const json_t *m)
 {
     const bool is_answer = json_object_get(m, "result") || json_object_get(m, "error");
     return json_is_object(m) && !json_object_get(m, "method") == is_answer && (is_answer || !json_object_get(m, "id"));
+}
+
+/* Answers a request whose ENVELOPE is wrong, and returns false. */
+static bool check_envelope(server *s, const json_t *id, const json_t *meta)
+{
+    const char *version = json_string_value(json_object_get(meta, ENVELOPE));
+    if (!version)
+        put_error(s, id, NO_PARAMS, ENVELOPE " is no string");
+    else if (strcmp(version, modern_version) != 0)
+        put_unknown_version(s, id, version);
+    else if (!json_is_object(json_object_get(meta, CAPABILITIES)))
+        put_error(s, id, NO_PARAMS, CAPABILITIES " is missing or no object");
+    else
+        return true;
+    return false;
 }
 
 static void handle(server *s, const json_t *m)
@@ -222,12 +316,18 @@ static void handle(server *s, const json_t *m)
         put_error(s, id, NO_REQUEST, "no request: expected \"jsonrpc\":\"2.0\" and a method");
         return;
     }
+    const json_t *meta = json_object_get(params, "_meta");
+    /* initialize begins a session, whatever else is in the request */
+    s->is_modern = json_object_get(meta, ENVELOPE) && strcmp(method, "initialize") != 0;
+    if (s->is_modern && !check_envelope(s, id, meta))
+        return;
+    const int where = s->is_modern ? MODERN : EARLY | SESSION;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-        if (strcmp(methods[i].name, method) != 0)
+        if (strcmp(methods[i].name, method) != 0 || !(methods[i].where & where))
             continue;
         if (params && !json_is_object(params))
             put_error_about(s, id, NO_PARAMS, "%.60s: params is no object", method);
-        else if (!s->version && !methods[i].is_early)
+        else if (!s->is_modern && !s->version && !(methods[i].where & EARLY))
             put_error_about(s, id, NO_REQUEST, "%.60s: the session begins with initialize", method);
         else
             methods[i].run(s, id, params);
@@ -344,7 +444,7 @@ const myth_command myth_cmd_mcp = {
         "tools/call, ping. The tools and their arguments are those of mythos tool. The index stays open and is brought "
         "up to date by each call that reads it. What a tool refuses is an answer with isError; a message that is wrong "
         "is an error of the protocol, and the process goes on. It ends with the end of its input or at a signal. "
-        "Protocol versions: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05.",
+        "Protocol versions: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05.",
     .group = mcp_groups,
     .n_group = 1,
     .opts_bytes = sizeof(mcp_opts),

@@ -114,6 +114,35 @@ for name, arguments, said in (("open_file", {"path": "../x"}, "'..' may be outsi
     assert is_error and said in text, (name, arguments, text)
 c.lives()
 
+# ---- 2026-07-28: no session, each request has its version ----
+VERSION, CAPABILITIES = (f"io.modelcontextprotocol/{k}" for k in ("protocolVersion", "clientCapabilities"))
+META = {VERSION: "2026-07-28", CAPABILITIES: {}}
+
+def modern(method, meta=META, **params):
+    return c.ask(method, {**params, "_meta": meta})
+
+session, c = c, Client()
+r = modern("server/discover")["result"]
+assert r["supportedVersions"] == ["2026-07-28", NEWEST, "2025-06-18", "2025-03-26", "2024-11-05"], r
+for r in (r, modern("tools/list")["result"]):
+    assert r["resultType"] == "complete" and r["cacheScope"] == "private" and r["ttlMs"] > 0, r
+    assert r["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "mythos", r
+assert r["tools"] == tools
+r = modern("tools/call", name="open_file", arguments={"path": "a.c"})["result"]
+assert r["resultType"] == "complete" and not r["isError"], r
+for method in ("ping", "nothing", "logging/setLevel"):
+    assert modern(method)["error"]["code"] == -32601, method
+for version in ("2026-07-27", NEWEST, ""):
+    r = modern("tools/list", {**META, VERSION: version})["error"]
+    assert r["code"] == -32022 and r["data"]["requested"] == version and "2026-07-28" in r["data"]["supported"], r
+for meta in ({VERSION: 3}, {VERSION: None, CAPABILITIES: {}}, {VERSION: "2026-07-28"}, {**META, CAPABILITIES: []}):
+    assert modern("tools/list", meta)["error"]["code"] == -32602, meta
+assert c.ask("server/discover")["error"]["code"] == -32601
+assert c.ask("tools/list")["error"]["code"] == -32600  # still no session
+c.lives()
+c.close()
+c = session
+
 # ---- errors of the protocol ----
 def refused(text, code, id=None):
     r = c.send(text)

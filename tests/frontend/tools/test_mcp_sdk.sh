@@ -16,6 +16,7 @@ printf 'int add(int a, int b)\n{\n    return a + b;\n}\n' >"$dir/src/a.c"
 python3 - "$MYTHOS_BIN" "$dir/src" <<'END'
 import asyncio, importlib.metadata, json, os, sys
 
+import mcp
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 bin, root = sys.argv[1:]
@@ -47,6 +48,19 @@ async def main():
         return hello["protocolVersion"]
 
 
-version = asyncio.run(asyncio.wait_for(main(), 60))
-print(f"mcp {importlib.metadata.version('mcp')} spoke version {version} with {len(CALLS)} tools")
+async def without_session(Client):
+    """The newest versions of the package ask for the newest version of the protocol first."""
+    async with Client(StdioServerParameters(command=bin, args=["mcp", root], env=dict(os.environ))) as client:
+        assert {name for name, _, _ in CALLS} <= {t.name for t in (await client.list_tools()).tools}
+        for name, arguments, key in CALLS:
+            r = (await client.call_tool(name, arguments)).model_dump(by_alias=True)
+            assert not r["isError"] and key in json.loads(r["content"][0]["text"]), (name, r)
+        return client.protocol_version
+
+
+versions = [asyncio.run(asyncio.wait_for(main(), 60))]
+if hasattr(mcp, "Client"):
+    versions.append(asyncio.run(asyncio.wait_for(without_session(mcp.Client), 60)))
+    assert versions[-1] >= "2026-07-28", versions
+print(f"mcp {importlib.metadata.version('mcp')} called {len(CALLS)} tools by {' and '.join(versions)}")
 END
