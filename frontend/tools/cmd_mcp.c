@@ -7,8 +7,8 @@
  *           says which there are. Before it a session begins with initialize and has the client's version, if it is one
  *           of `versions`, else the newest of them. Batches are part of 2025-03-26 alone
  * Errors    of the protocol: -32700 no JSON, -32600 no request, -32601 unknown method, -32602 wrong parameters, also
- *           an unknown tool, -32022 unknown version. What a tool refuses or cannot do is a result with isError, so that a model can read it and
- *           correct its call
+ *           an unknown tool, -32022 unknown version. What a tool refuses or cannot do is a result with isError, so that
+ *           a model can read it and correct its call
  * Index     stays open for all calls and is brought up to date by each
  * End       the end of standard input, or a signal: exit code 0
  * Source    modelcontextprotocol.io, specification 2026-07-28 and before; jsonrpc.org, specification 2.0 */
