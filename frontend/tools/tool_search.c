@@ -31,6 +31,7 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
         .k = (uint32_t)myth_tool_number(t, args, "max_hits"),
         .by_file = myth_tool_bool(args, "by_file"),
         .with_text = true,
+        .narrow = true,
     };
     myth_shown_start(&shown, t);
     MYTH_TRY(myth_tools_index(&x, t, err));
@@ -43,8 +44,8 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
         myth_jout_key_str(&a->j, "path", h->path);
         myth_jout_key_u64(&a->j, "start_line", h->line0);
         myth_jout_key_u64(&a->j, "end_line", h->line1);
-        myth_jout_key_str(&a->j, "kind", myth_chunk_kind_name(h->kind));
-        myth_jout_key_str(&a->j, "symbol", h->symbol);
+        myth_jout_key_str(&a->j, "kind", h->kind_name);
+        myth_jout_key_str(&a->j, "symbol", h->name);
         myth_jout_key_f64(&a->j, "score", h->score);
         myth_jout_key(&a->j, "text");
         put_hit_text(&shown, &a->j, h);

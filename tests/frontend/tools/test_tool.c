@@ -201,6 +201,11 @@ static void names_are_found(void **state)
     j = answer("search", "{\"query\":\"add two numbers\"}", 0);
     assert_string_equal(text_at(j, "hits", 0, "path"), "a.c");
     json_decref(j);
+    j = answer("search", "{\"query\":\"which one is twice as large\"}", 0); /* not the first in its chunk */
+    assert_string_equal(text_at(j, "hits", 0, "symbol"), "twice");
+    assert_string_equal(text_at(j, "hits", 0, "kind"), "function");
+    assert_memory_equal(text_at(j, "hits", 0, "text"), "int twice(int x)\n", 17);
+    json_decref(j);
     j = answer("repo_map", "{\"max_bytes\":1024}", 0);
     assert_true(strlen(r.out) - 1 <= 1024);
     assert_non_null(strstr(json_string_value(json_object_get(j, "map")), "int add(int a, int b)"));
