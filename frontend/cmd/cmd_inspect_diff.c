@@ -40,6 +40,7 @@ typedef struct {
     const diff_opts *o;
     myth_diff diff;
     myth_changes changes;
+    uint32_t n_moved; /* lines that the change only moved */
     char title[160], task[TASK_BYTES];
 } diff_job;
 
@@ -59,6 +60,8 @@ static myth_status read_diff(diff_job *j, myth_error *err)
         myth_runlog_input_bytes(j->run.log, "diff", text, n);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
+    if (st == MYTH_OK)
+        st = myth_diff_mark_moved(&j->diff, &j->n_moved, err);
     myth_free(j->run.mem, text);
     return st;
 }
@@ -133,6 +136,9 @@ static void print_changes(const diff_job *j, const myth_cli *cli)
         myth_fail(&line, MYTH_OK, "not shown: %.140s: %s", f->path, f->skipped);
         myth_term_note(cli->term, "%s", line.msg);
     }
+    if (j->n_moved)
+        myth_term_note(cli->term, "%u line%s moved from another place of the change, not new", j->n_moved,
+                       j->n_moved == 1 ? " was" : "s were");
     if (n_untracked) {
         myth_fail(&line, MYTH_OK, "%u untracked file%s not inspected (%.160s%s); --untracked inspects %s", n_untracked,
                   myth_s(n_untracked), names, n_untracked > 3 ? ", ..." : "", n_untracked == 1 ? "it" : "them");

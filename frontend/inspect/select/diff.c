@@ -15,7 +15,7 @@ typedef struct {
     myth_diff *out;
     myth_diff_file *file; /* the file that is being read; NULL = none */
     uint32_t cap_added, cap_removed, cap_hunk;
-    size_t n_old, cap_old; /* of the file's old_text */
+    size_t cap_old, cap_new; /* of the file's old_text and new_text */
     char old_path[MYTH_DIFF_PATH], new_path[MYTH_DIFF_PATH];
     bool has_old, has_new;       /* the path is known; false for /dev/null */
     bool has_sides;              /* "---" and "+++" were read      */
@@ -170,7 +170,7 @@ static myth_status open_file(reader *r, myth_error *err)
     r->file = &d->file[d->n_file++];
     *r->file = (myth_diff_file){.kind = MYTH_DIFF_CHANGED};
     r->cap_added = r->cap_removed = r->cap_hunk = 0;
-    r->n_old = r->cap_old = 0;
+    r->cap_old = r->cap_new = 0;
     r->has_old = r->has_new = r->has_sides = r->is_bare = r->has_index = r->is_empty = false;
     r->old_path[0] = r->new_path[0] = '\0';
     r->old_next = r->new_next = 1;
@@ -377,10 +377,29 @@ static bool grow_list(const reader *r, void *list, uint32_t *cap, uint32_t n, si
     return myth_array_more32(r->out->mem, MYTH_MEM_STAGING, "diff", list, n, 1, cap, size);
 }
 
+/* Appends the line that was read last, without its sign and line end, to the file's old or new text. */
+static bool put_line_text(reader *r, char **text, size_t *used, size_t *cap)
+{
+    const size_t n = r->n_line - 1 - (r->n_line > 1 && r->line[r->n_line - 1] == '\r'), need = *used + n + 1;
+    if (need > *cap) {
+        char *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", *text, need * 2);
+        if (!to)
+            return false;
+        *text = to;
+        *cap = need * 2;
+    }
+    memcpy(*text + *used, r->line + 1, n);
+    (*text)[need - 1] = '\n';
+    *used = need;
+    return true;
+}
+
 static bool put_added(reader *r, uint32_t line)
 {
     myth_diff_file *f = r->file;
     f->lines_added++;
+    if (!put_line_text(r, &f->new_text, &f->n_new_text, &r->cap_new))
+        return false;
     if (f->n_added && f->added[f->n_added - 1].last + 1 == line) {
         f->added[f->n_added - 1].last = line;
         return true;
@@ -391,36 +410,14 @@ static bool put_added(reader *r, uint32_t line)
     return true;
 }
 
-/* Appends the removed line that was read last, which begins with '-', to the file's old text. */
-static bool put_old_text(reader *r, size_t *len)
-{
-    myth_diff_file *f = r->file;
-    size_t n = r->n_line - 1 - (r->n_line > 1 && r->line[r->n_line - 1] == '\r');
-    *len = 0;
-    if (f->kind == MYTH_DIFF_DELETED || !r->has_new)
-        return true;
-    if (r->n_old + n + 1 > r->cap_old) {
-        size_t cap = (r->n_old + n + 1) * 2;
-        char *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", f->old_text, cap);
-        if (!to)
-            return false;
-        f->old_text = to;
-        r->cap_old = cap;
-    }
-    memcpy(f->old_text + r->n_old, r->line + 1, n);
-    f->old_text[r->n_old + n] = '\n';
-    *len = n + 1;
-    r->n_old += n + 1;
-    return true;
-}
-
 static bool put_removed(reader *r, uint32_t before)
 {
     myth_diff_file *f = r->file;
-    size_t len, off = r->n_old;
+    const size_t off = f->n_old_text;
     f->lines_removed++;
-    if (!put_old_text(r, &len))
+    if (!put_line_text(r, &f->old_text, &f->n_old_text, &r->cap_old))
         return false;
+    const size_t len = f->n_old_text - off;
     if (f->n_removed && f->removed[f->n_removed - 1].before == before) {
         f->removed[f->n_removed - 1].n++;
         f->removed[f->n_removed - 1].len += len;
@@ -559,6 +556,7 @@ void myth_diff_free(myth_diff *d)
         myth_free(d->mem, f->removed);
         myth_free(d->mem, f->hunk);
         myth_free(d->mem, f->old_text);
+        myth_free(d->mem, f->new_text);
     }
     if (d->file)
         myth_free(d->mem, d->file);

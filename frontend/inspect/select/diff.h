@@ -12,7 +12,8 @@
  * Binary    "Binary files differ" sets is_binary and gives no lines; the file's own bytes decide whether it is text
  * Lines     of the new side, from 1. `added`: ranges of changed or new lines, in order, not touching. `removed`: how
  *           many lines were removed before line `before` (one past the last line at the end). When they were replaced,
- *           `before` is the first changed line. Their text is kept, except that of deleted files
+ *           `before` is the first changed line. The text of both is kept
+ * Moved     myth_diff_mark_moved takes lines out of `added` that another place of the diff lost
  * Prefix    a/ and b/ (or i/ w/ c/ o/ 1/ 2/ of diff.mnemonicPrefix) are removed when both sides have one
  * Owner     the diff owns its strings and lists until myth_diff_free; nothing points into the text
  * Threads   one */
@@ -57,9 +58,11 @@ typedef struct {
     myth_diff_lines *added;
     myth_diff_removed *removed;
     myth_diff_hunk *hunk;
-    char *old_text;                      /* all removed lines, one after the other */
+    char *old_text, *new_text; /* all removed lines, all added lines, one after the other, each with "\n" as its end */
+    size_t n_old_text, n_new_text;
     uint32_t n_added, n_removed, n_hunk; /* lengths of the lists                   */
     uint32_t lines_added, lines_removed; /* the same as git's --numstat            */
+    uint32_t lines_moved;                /* of lines_added, those that are not in `added` any more */
 } myth_diff_file;
 
 typedef struct {
@@ -72,6 +75,10 @@ typedef struct {
  * files. */
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err);
 void myth_diff_free(myth_diff *d);
+/* Takes out of `added` every range whose lines are, byte for byte and beside blank lines at its ends, all that was
+ * removed in another place: that code moved and is not new. Ranges with fewer than 20 letters and digits stay, and each
+ * removed place counts once. The removed lines stay as they are. *n_line = how many lines moved. */
+myth_status myth_diff_mark_moved(myth_diff *d, uint32_t *n_line, myth_error *err);
 
 /* Whether one of lines first..last was changed, or lines were removed there. */
 bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last);

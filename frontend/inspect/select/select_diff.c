@@ -132,7 +132,8 @@ static int by_place(const void *a, const void *b)
 
 static bool is_mostly_new(const myth_diff_file *f, uint32_t n_line)
 {
-    return f->kind == MYTH_DIFF_ADDED || (uint64_t)f->lines_added * 5 >= (uint64_t)n_line * 4;
+    const uint32_t n_new = f->lines_added - f->lines_moved;
+    return n_new && (f->kind == MYTH_DIFF_ADDED || (uint64_t)n_new * 5 >= (uint64_t)n_line * 4);
 }
 
 static myth_status find_spans(spans *s, const myth_diff_file *f, myth_error *err)
@@ -367,7 +368,11 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
         x->out->lines_added += f->lines_added;
         x->out->lines_removed += f->lines_removed;
     } else {
-        st = skip_file(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false, err);
+        st = skip_file(x, c,
+                       f->lines_moved       ? "its lines were moved here, none is new"
+                       : f->is_mode_changed ? "only its mode changed"
+                                            : "only its name changed",
+                       false, err);
     }
 fail:
     myth_free(x->out->mem, s.span);

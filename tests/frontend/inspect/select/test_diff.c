@@ -123,7 +123,7 @@ static void forms_of_git(void **state)
     assert_true(d.file[3].is_mode_changed && d.file[4].is_binary && d.file[5].is_binary && d.file[7].is_link);
     assert_int_equal(d.file[1].lines_removed, 2);
     assert_int_equal(d.file[1].removed[0].before, 1);
-    assert_true(!d.file[1].old_text && d.file[1].removed[0].len == 0); /* a deleted file's text is not kept */
+    assert_true(d.file[1].removed[0].len == 4 && !memcmp(d.file[1].old_text, "a\nb\n", 4));
     myth_diff_free(&d);
 }
 
@@ -414,7 +414,7 @@ static void compare_old_text(const myth_diff *d, const char *text, size_t n)
             is_in_hunk = false;
         } else if (!strncmp(p, "@@ ", 3)) {
             is_in_hunk = true;
-        } else if (is_in_hunk && *p == '-' && d->file[i].kind != MYTH_DIFF_DELETED) {
+        } else if (is_in_hunk && *p == '-') {
             size_t len = (size_t)(end - p) - 1;
             len -= len > 0 && p[len] == '\r';
             assert_memory_equal(d->file[i].old_text + at, p + 1, len);
@@ -529,6 +529,54 @@ static void as_git_counts(void **state)
     assert_true(n_old_line > 0);
 }
 
+/* ---- moved ---- */
+
+/* A block that is removed in one place and added in another, as a whole, is moved. One that changed on its way, a short
+ * one, a second copy, and one that comes back in its own place are new. */
+static void moved_code_is_not_new(void **state)
+{
+    static const char head[] =
+        "--- a/x.c\n+++ b/x.c\n@@ -1,7 +1 @@\n-int width(int n)\n-{\n-\tif (n > limit)\n-\t\treturn 0;\n"
+        "-\treturn n;\n-}\n x\n--- a/y.c\n+++ b/y.c\n";
+    static const struct {
+        const char *hunks;
+        uint32_t n_moved, n_added, first;
+    } want[] = {
+        {"@@ -1 +1,8 @@\n y\n+\n+int width(int n)\n+{\n+\tif (n > limit)\n+\t\treturn 0;\n+\treturn n;\n+}\n", 7, 0, 0},
+        /* without its check */
+        {"@@ -1 +1,5 @@\n y\n+int width(int n)\n+{\n+\treturn n;\n+}\n", 0, 1, 2},
+        /* with a line more, and indented */
+        {"@@ -1 +1,8 @@\n y\n+int width(int n)\n+{\n+\tif (n > limit)\n+\t\treturn 0;\n+\treturn n;\n+}\n+z\n", 0, 1,
+         2},
+        {"@@ -1 +1,7 @@\n y\n+int width(int n)\n+{\n+\tif (n > limit)\n+\t\t return 0;\n+\treturn n;\n+}\n", 0, 1, 2},
+        /* a second copy */
+        {"@@ -1 +1,7 @@\n y\n+int width(int n)\n+{\n+\tif (n > limit)\n+\t\treturn 0;\n+\treturn n;\n+}\n"
+         "@@ -9 +15,7 @@\n y\n+int width(int n)\n+{\n+\tif (n > limit)\n+\t\treturn 0;\n+\treturn n;\n+}\n",
+         6, 1, 16},
+        /* too short to be known again */
+        {"@@ -1,2 +1 @@\n-return;\n y\n@@ -9 +8,2 @@\n y\n+return;\n", 0, 1, 9},
+        /* in its own place: only the line ends changed */
+        {"@@ -1 +1 @@\n-the same words and the same place\r\n+the same words and the same place\n", 0, 1, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        char text[2048];
+        uint32_t n_moved;
+        myth_diff d;
+        snprintf(text, sizeof(text), "%s%s", head, want[i].hunks);
+        expect(&d, text);
+        const uint32_t n_line = d.file[1].lines_added;
+        assert_int_equal(myth_diff_mark_moved(&d, &n_moved, NULL), MYTH_OK);
+        if (n_moved != want[i].n_moved || d.file[1].n_added != want[i].n_added)
+            fail_msg("%zu: %u lines moved, %u ranges added", i, n_moved, d.file[1].n_added);
+        assert_true(!want[i].n_added || d.file[1].added[0].first == want[i].first);
+        assert_int_equal(d.file[1].lines_moved, n_moved);
+        assert_int_equal(d.file[1].lines_added, n_line);
+        assert_true(d.file[0].n_removed == 1 && d.file[0].removed[0].n == 6); /* what was removed stays */
+        myth_diff_free(&d);
+    }
+}
+
 /* ---- cut and mutated ---- */
 
 static void check_form(const myth_diff *d)
@@ -619,6 +667,7 @@ int main(void)
         cmocka_unit_test(forms_of_others),
         cmocka_unit_test(refused),
         cmocka_unit_test(paths_that_leave),
+        cmocka_unit_test(moved_code_is_not_new),
         cmocka_unit_test(as_git_counts),
         cmocka_unit_test(hostile_text),
         cmocka_unit_test(memory_that_runs_out),

@@ -251,6 +251,20 @@ lacks 'tty_show' "moved, staged"
 git config --unset diff.renames
 git reset -q --hard
 
+# a function that moved to another file is not new there; what was removed is shown where it was
+python3 - <<'END'
+s = open("src/store.py").read()
+at = s.index("\n\ndef old_helper")
+open("src/app.py", "a").write(s[at:])
+open("src/store.py", "w").write(s[:at])
+END
+shown inspect-diff
+lacks 'app.py .*old_helper' "moved to another file"
+grep -q '^src/store.py' "$dir/shown" || fail "moved: nothing of where it was: $(cat "$dir/shown")"
+"$mythos" inspect-diff --dry-run 2>"$dir/err" >"$dir/out"
+grep -q '[45] lines were moved from another place of the change, not new' "$dir/err" || fail "moved: $(cat "$dir/err")"
+git reset -q --hard
+
 # ---- a patch, from a file and from standard input; in a directory below
 git diff HEAD~1 HEAD >"$dir/p.diff"
 shown inspect-diff --diff "$dir/p.diff"
