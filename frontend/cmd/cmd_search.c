@@ -446,7 +446,10 @@ static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const 
     text[n] = '\0';
     rows->most = room - rows->n_exact;
     const line_query q = {.text = text, .dir = dir, .is_word = true, .max_rows = room + 1};
-    return search_lines(rows->cli, o, &q, rows, err);
+    const myth_status st = search_lines(rows->cli, o, &q, rows, err);
+    if (st == MYTH_OK && rows->n_row == rows->most && !rows->is_silent)
+        myth_term_note(rows->cli->term, "more lines may have it; mythos search -w %.80s lists all", text);
+    return st;
 }
 
 /* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its

@@ -387,13 +387,14 @@ static uint32_t n_words(const char *text, size_t n)
 static myth_status add_phrases(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
+    const size_t least = p->q->kind == MYTH_QUERY_PHRASE ? 1 : 2; /* one word in quotes, if that is all of the query */
     for (size_t i = 0; i < p->n && st == MYTH_OK; i++) {
         if (p->text[i] != '"')
             continue;
         size_t end = i + 1;
         while (end < p->n && p->text[end] != '"' && p->text[end] != '\n')
             end++;
-        if (end < p->n && p->text[end] == '"' && n_words(p->text + i + 1, end - i - 1) > 1)
+        if (end < p->n && p->text[end] == '"' && n_words(p->text + i + 1, end - i - 1) >= least)
             st = add_string(p->q, p->q->phrase, &p->q->n_phrase, MYTH_QUERY_PHRASES, p->text + i + 1, end - i - 1, err);
         i = end;
     }

@@ -48,7 +48,7 @@ typedef struct {
     myth_query_kind kind;
     myth_query_term *term;
     char **name;   /* names, with the last part of qualified ones; case as written */
-    char **phrase; /* texts in double quotes that have two words or more    */
+    char **phrase; /* texts in double quotes that have two words or more, or are the whole query */
     uint32_t n_term, n_group, n_name, n_phrase;
     bool wants_tests, wants_examples, wants_docs, wants_vendored, wants_legacy;
     myth_mem *mem;

@@ -117,6 +117,11 @@ static void a_name_is_nowhere_else(void **state)
     assert_int_equal(json_integer_value(at(rows, 0, "start_line")), 2);
     assert_true(json_is_true(at(rows, 0, "found")));
     json_decref(rows);
+    cli_expect(&r, "search axb $D/p -k 1", 0); /* a limit is said */
+    assert_non_null(strstr(r.err, "mythos search -w axb lists all"));
+    cli_expect(&r, "search '\"open_door\"' $D/p", 0); /* one word is a phrase too */
+    assert_non_null(strstr(r.out, "src/door.c:1-4  function open_door"));
+    cli_expect(&r, "search '\"door_open\"' $D/p", 1);
     cli_expect(&r, "search odd $D/p", 0); /* a file is called so */
     static const char *const name[] = {"open_doors", "door_open", "no_door", "Door.open", "open_window()"};
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
