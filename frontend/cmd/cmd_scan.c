@@ -186,7 +186,9 @@ const myth_command myth_cmd_scan = {
     .help = "list the files of a directory that are used, and why others are left out",
     .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and "
               "core.excludesFile, then .ignore, then .mythosignore, then --glob: "
-              "a later one overrides an earlier one. With --explain each line has reason, path and why, "
+              "a later one overrides an earlier one. A file that git tracks is used whatever git's own patterns "
+              "say, also in directories named build, dist, target, vendor and the like; one of these in which git "
+              "tracks nothing is left out. With --explain each line has reason, path and why, "
               "separated by tabs. Exit 3 when something could not be read, "
               "66 when no file is used.",
     .group = scan_groups,

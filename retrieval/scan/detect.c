@@ -667,3 +667,38 @@ bool myth_detect_test(const char *path)
         return true;
     return is_one_of(first, n_first, words, 2);
 }
+
+/* ---- products ---- */
+
+/* Names of directories whose content tools made or downloaded. */
+static const char *const product_dirs[] = {
+    ".cache",        ".dart_tool",   ".eggs",
+    ".git",          ".gradle",      ".hg",
+    ".mypy_cache",   ".next",        ".nox",
+    ".nuxt",         ".nyc_output",  ".parcel-cache",
+    ".pytest_cache", ".ruff_cache",  ".svelte-kit",
+    ".svn",          ".terraform",   ".tox",
+    ".turbo",        ".venv",        ".vs",
+    ".yarn",         ".zig-cache",   "CMakeFiles",
+    "DerivedData",   "__pycache__",  "bower_components",
+    "build",         "coverage",     "dist",
+    "htmlcov",       "node_modules", "site-packages",
+    "target",        "vendor",       "venv",
+    "zig-cache",
+};
+
+bool myth_detect_products(const char *name)
+{
+    for (size_t i = 0; i < sizeof(product_dirs) / sizeof(product_dirs[0]); i++)
+        if (strcmp(name, product_dirs[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ---- code ---- */
+
+bool myth_detect_code(const char *name)
+{
+    const myth_language *l = myth_language_get(myth_detect_language(name, NULL, 0));
+    return l->grammar[0] && !l->is_data;
+}

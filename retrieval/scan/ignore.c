@@ -396,7 +396,7 @@ myth_ignore_answer myth_ignore_ask(const myth_ignore_frame *frame, const char *p
             const myth_ignore_list *l = f->list[r];
             const myth_ignore_pattern *q = l ? myth_ignore_find(l, path + f->n_base, n_path - f->n_base, is_dir) : NULL;
             if (q)
-                return (myth_ignore_answer){l, q};
+                return (myth_ignore_answer){l, q, (myth_rung)r};
         }
     return (myth_ignore_answer){0};
 }

@@ -67,6 +67,7 @@ typedef struct myth_ignore_frame {
 typedef struct {
     const myth_ignore_list *list;
     const myth_ignore_pattern *pattern; /* NULL = no pattern matches */
+    myth_rung rung;                     /* where the list comes from */
 } myth_ignore_answer;
 
 /* Parses patterns; free the list by myth_ignore_free. is_attributes: the text is a .gitattributes, of which the

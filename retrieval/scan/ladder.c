@@ -258,17 +258,23 @@ static myth_status read_path(char dst[PATH_MAX], myth_mem *mem, const char *file
     return MYTH_OK;
 }
 
-/* Finds the directory with info/exclude and config: .git, or the folder that it names; for a linked work tree the
- * folder that all work trees share. */
+/* Finds the directory that git uses for this work tree: .git, or the folder that it names. */
+static myth_status git_dir(char dst[PATH_MAX], const myth_ladder *l, myth_error *err)
+{
+    char path[PATH_MAX + 16];
+    struct stat sb;
+    snprintf(path, sizeof(path), "%s/.git", l->top);
+    snprintf(dst, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+    return stat(path, &sb) == 0 && S_ISREG(sb.st_mode) ? read_path(dst, l->mem, path, "gitdir: ", l->top, err)
+                                                       : MYTH_OK;
+}
+
+/* Finds the directory with info/exclude and config: that of the work tree; for a linked work tree the folder that all
+ * work trees share. */
 static myth_status common_dir(char dst[PATH_MAX], const myth_ladder *l, myth_error *err)
 {
     char path[PATH_MAX + 16], git[PATH_MAX];
-    struct stat sb;
-    myth_status st = MYTH_OK;
-    snprintf(path, sizeof(path), "%s/.git", l->top);
-    snprintf(git, sizeof(git), "%.*s", PATH_MAX - 1, path);
-    if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode))
-        st = read_path(git, l->mem, path, "gitdir: ", l->top, err);
+    myth_status st = git_dir(git, l, err);
     snprintf(path, sizeof(path), "%.*s/commondir", PATH_MAX - 1, git);
     snprintf(dst, PATH_MAX, "%s", git);
     return st == MYTH_OK ? read_path(dst, l->mem, path, "", git, err) : st;
@@ -367,6 +373,26 @@ static myth_status read_settings(char dst[PATH_MAX], bool *has_file, bool *ignor
           : home        ? snprintf(dst, PATH_MAX, "%s/.config/git/ignore", home)
                         : -1;
     *has_file = n > 0 && n < PATH_MAX;
+    return MYTH_OK;
+}
+
+myth_status myth_ladder_tracks(bool *is_tracked, myth_ladder *l, const char *path, bool is_dir, myth_error *err)
+{
+    char git[PATH_MAX];
+    *is_tracked = false;
+    if (!l->is_repository)
+        return MYTH_OK;
+    pthread_mutex_lock(&l->lock);
+    if (!l->was_asked) {
+        l->was_asked = true;
+        l->untold.code = git_dir(git, l, &l->untold);
+        if (l->untold.code == MYTH_OK)
+            l->untold.code = myth_tracked_open(&l->tracked, l->mem, git, &l->untold);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (!l->tracked)
+        return myth_fail_as(err, &l->untold);
+    *is_tracked = is_dir ? myth_tracked_has_below(l->tracked, path) : myth_tracked_has(l->tracked, path);
     return MYTH_OK;
 }
 
@@ -495,6 +521,7 @@ void myth_ladder_close(myth_ladder *l)
             myth_free(l->mem, p->name[i]);
         myth_free(l->mem, p);
     }
+    myth_tracked_close(l->tracked);
     pthread_mutex_destroy(&l->lock);
     *l = (myth_ladder){0};
 }

@@ -1,5 +1,5 @@
 /* ladder.h - collects the patterns that apply in a scan: from git's settings, from the repository around the
- * directory, and from the files of each directory.
+ * directory, and from the files of each directory. Knows which files git tracks, for which its patterns do not count.
  *
  * Repository  the nearest directory with a .git, at or above the root; patterns of the directories between count
  *             too. Without one only the files from the root downwards count
@@ -8,12 +8,14 @@
  *             MYTH_IGNORE_FILE_BYTES. A repository is refused (MYTH_EIO) whose config, with what it includes,
  *             commondir or info/exclude is a pipe or a device; the rest of .git is not read here, and looking at all
  *             of it would take longer than many a scan
+ * Tracked     git's index is read when it is first asked for, which many a scan never does
  * Owner       the ladder owns its frames
- * Threads     any may enter directories; open and close are called by one */
+ * Threads     any may enter directories and ask what is tracked; open and close are called by one */
 #ifndef MYTH_LADDER_H
 #define MYTH_LADDER_H
 
 #include "ignore.h"
+#include "retrieval/git/tracked.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -31,7 +33,10 @@ typedef struct {
     const myth_ignore_frame *frame; /* patterns from above the root */
     const myth_ignore_list *option;
     myth_ladder_part *part;
-    uint64_t n_bytes; /* memory of all patterns; guarded by the lock */
+    uint64_t n_bytes; /* memory of all patterns; guarded by the lock, as all after it */
+    bool was_asked;   /* the index was read, or could not be */
+    myth_tracked *tracked;
+    myth_error untold; /* why it is not known what git tracks */
     pthread_mutex_t lock;
 } myth_ladder;
 
@@ -54,6 +59,9 @@ bool myth_ladder_is_repository(int fd);
 /* Finds the nearest repository at or above the folder `real`, which has no links in it, and copies its top folder.
  * False: there is none. */
 bool myth_ladder_top(char top[PATH_MAX], const char *real);
+/* Whether git tracks the file, or a file below the directory; path: from the top. Without a repository it tracks
+ * nothing. MYTH_ENOMEM; any other failure: the index cannot be read, so nobody knows. */
+myth_status myth_ladder_tracks(bool *is_tracked, myth_ladder *l, const char *path, bool is_dir, myth_error *err);
 /* Whether a glob's literal text names something below the directory `path` (from the top). */
 bool myth_ladder_is_named(const myth_ladder *l, const char *path);
 

@@ -9,7 +9,6 @@
 #include "scan.h"
 #include "engine/base/array.h"
 #include "ladder.h"
-#include "languages.h"
 #include "retrieval/limits.h"
 
 #include "engine/base/mtime.h"
@@ -27,23 +26,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* Names of directories whose content tools made or downloaded. */
-static const char *const skip_dirs[] = {
-    ".cache",        ".dart_tool",   ".eggs",
-    ".git",          ".gradle",      ".hg",
-    ".mypy_cache",   ".next",        ".nox",
-    ".nuxt",         ".nyc_output",  ".parcel-cache",
-    ".pytest_cache", ".ruff_cache",  ".svelte-kit",
-    ".svn",          ".terraform",   ".tox",
-    ".turbo",        ".venv",        ".vs",
-    ".yarn",         ".zig-cache",   "CMakeFiles",
-    "DerivedData",   "__pycache__",  "bower_components",
-    "build",         "coverage",     "dist",
-    "htmlcov",       "node_modules", "site-packages",
-    "target",        "vendor",       "venv",
-    "zig-cache",
-};
 
 enum { BLOCK_BYTES = 64 << 10, THREAD_MAX = 32 };
 
@@ -68,6 +50,8 @@ struct dir {
     entry *entry;
     uint32_t n_entry, at; /* at: next entry of the walk that makes the list */
     bool is_named;        /* a pattern includes it by its name */
+    bool is_tracked_only; /* git's patterns leave it out, so only what git tracks is in */
+    const char *why_out;  /* with `explain`: the pattern, for what is left out below it */
 };
 
 typedef struct {
@@ -255,14 +239,6 @@ static int read_names(worker *w, DIR *d, size_t n_max, int *has, bool *has_git)
     return 0;
 }
 
-static bool is_skipped(const char *name)
-{
-    for (size_t i = 0; i < sizeof(skip_dirs) / sizeof(skip_dirs[0]); i++)
-        if (strcmp(name, skip_dirs[i]) == 0)
-            return true;
-    return false;
-}
-
 static const char *why_pattern(worker *w, const myth_ignore_answer *a)
 {
     if (a->list == w->s->ladder.option)
@@ -283,39 +259,72 @@ static void set_naming(naming *by, const myth_ignore_pattern *q)
     snprintf(by->text, sizeof(by->text), "%.*s", (int)(q->n_text - (size_t)(s - q->text)), s);
 }
 
-/* Decides by patterns and by the name alone; MYTH_SCAN_IN: nothing excludes it so far. */
-static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path,
-                                  bool is_dir, naming *by, const char **why)
+/* What is known of a name besides its patterns. */
+typedef struct {
+    bool is_dir;
+    bool is_tracked_only; /* git's patterns leave it out, but git tracks files below it */
+    bool is_unknown;      /* it may be tracked: git's index cannot be read */
+} standing;
+
+/* Whether git tracks w->path, or something below it. False when memory ran out, which ends the scan. */
+static bool is_tracked(worker *w, standing *is)
+{
+    bool is_known = false;
+    myth_error err;
+    const myth_status st = myth_ladder_tracks(&is_known, &w->s->ladder, w->path, is->is_dir, &err);
+    if (st == MYTH_ENOMEM)
+        fail_scan(w->s, st, &err);
+    is->is_unknown |= st != MYTH_OK;
+    return is_known;
+}
+
+/* Decides by patterns, by what git tracks and by the name; MYTH_SCAN_IN: nothing excludes it so far. */
+static myth_scan_reason ask_rules(worker *w, const dir *d, const myth_ignore_frame *frame, const char *name,
+                                  size_t n_path, naming *by, standing *is, const char **why)
 {
     scan *s = w->s;
-    myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is_dir);
+    if (d->is_tracked_only && !is_tracked(w, is)) {
+        *why = d->why_out;
+        return MYTH_SCAN_IGNORED;
+    }
+    if (d->is_tracked_only) {
+        is->is_tracked_only = true;
+        *why = take_why(w, "tracked by git, so %s does not count", d->why_out);
+    }
+    myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is->is_dir);
     if (a.pattern) {
         *why = why_pattern(w, &a);
-        if (!a.pattern->is_negative)
+        if (a.pattern->is_negative) {
+            set_naming(by, a.pattern);
+        } else if (a.rung > MYTH_RUNG_GIT || !is_tracked(w, is)) {
             return MYTH_SCAN_IGNORED;
-        set_naming(by, a.pattern);
+        } else if (is->is_dir) {
+            is->is_tracked_only = true;
+        } else {
+            *why = take_why(w, "tracked by git, so %s does not count", *why);
+        }
     }
-    if (s->ladder.has_include && !is_dir && !(a.pattern && a.list == s->ladder.option)) {
+    if (s->ladder.has_include && !is->is_dir && !(a.pattern && a.list == s->ladder.option)) {
         *why = take_why(w, "none of the globs names it");
         return MYTH_SCAN_IGNORED;
     }
-    by->is_meant = is_dir && (strcmp(by->text, name) == 0 || myth_ladder_is_named(&s->ladder, w->path));
+    by->is_meant = is->is_dir && (strcmp(by->text, name) == 0 || myth_ladder_is_named(&s->ladder, w->path));
     if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !by->is_meant) {
         *why = take_why(w, "a name with a dot in front");
         return MYTH_SCAN_HIDDEN;
     }
-    if (is_dir && !by->is_meant && is_skipped(name)) {
-        *why = take_why(w, "directories of this name hold no source; '!%s/' in .mythosignore takes it in", name);
+    if (is->is_dir && !by->is_meant && myth_detect_products(name) && !is_tracked(w, is)) {
+        *why = is->is_unknown ? take_loss(w,
+                                          "git's index cannot be read, and a directory of this name often holds what "
+                                          "tools made; '!%s/' in .mythosignore takes it in",
+                                          name)
+                              : take_why(w,
+                                         "a directory of this name holds what tools made, and git tracks nothing in "
+                                         "it; '!%s/' in .mythosignore takes it in",
+                                         name);
         return MYTH_SCAN_SKIPPED_DIR;
     }
     return MYTH_SCAN_IN;
-}
-
-/* Whether the name is that of a code file, so that leaving it out is a loss. */
-static bool is_code(const char *name)
-{
-    const myth_language *l = myth_language_get(myth_detect_language(name, NULL, 0));
-    return l->grammar[0] && !l->is_data;
 }
 
 static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
@@ -378,7 +387,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
     }
     if (myth_detect_binary(w->head, n)) {
         f->why = take_loss(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
-        f->is_lost = is_code(name);
+        f->is_lost = myth_detect_code(name);
         return MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
@@ -422,8 +431,8 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
     if (f->bytes > MYTH_FILE_BYTES) {
         uint64_t n = 0;
         f->why = take_loss(w, "%llu bytes, the limit is %d", (unsigned long long)f->bytes, MYTH_FILE_BYTES);
-        f->is_lost =
-            w->s->opts->lost && (is_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
+        f->is_lost = w->s->opts->lost &&
+                     (myth_detect_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
         return MYTH_SCAN_LARGE;
     }
     if (w->s->opts->known) {
@@ -453,7 +462,8 @@ static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, 
 }
 
 /* Adds a directory that will be entered. It is listed itself only if it turns out to be excluded. */
-static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named)
+static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named, bool is_tracked_only,
+                 const char *why_out)
 {
     scan *s = w->s;
     dir *sub = alloc_kept(w, sizeof(*sub));
@@ -469,6 +479,8 @@ static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_pat
     sub->frame = frame;
     sub->path = path;
     sub->is_named = is_named;
+    sub->is_tracked_only = is_tracked_only;
+    sub->why_out = why_out;
     pthread_mutex_lock(&s->lock);
     sub->next = s->stack;
     s->stack = sub;
@@ -526,7 +538,9 @@ static bool handle_name(worker *w, dir *d, const myth_ignore_frame *frame, int f
         return keep(w, d, &f, MYTH_SCAN_SKIPPED_DIR, n_path);
     }
     f.is_dir = type == DT_DIR;
-    myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
+    standing is = {.is_dir = f.is_dir};
+    myth_scan_reason r = ask_rules(w, d, frame, name, n_path, &by, &is, &f.why);
+    f.is_lost = r == MYTH_SCAN_SKIPPED_DIR && is.is_unknown;
     if (not_read & myth_ladder_file(name)) {
         f.why = type == DT_REG ? take_loss(w, "more than %d bytes of patterns, or %d for a path: not read",
                                            MYTH_IGNORE_FILE_BYTES, MYTH_IGNORE_PATTERNS)
@@ -538,10 +552,10 @@ static bool handle_name(worker *w, dir *d, const myth_ignore_frame *frame, int f
         r = MYTH_SCAN_LINK;
     } else if (r == MYTH_SCAN_IN && type != DT_DIR && type != DT_REG) {
         f.why = take_loss(w, "no regular file");
-        f.is_lost = is_code(name);
+        f.is_lost = myth_detect_code(name);
         r = MYTH_SCAN_SPECIAL;
     } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
-        return push(w, d, frame, n_path, by.is_meant);
+        return push(w, d, frame, n_path, by.is_meant, is.is_tracked_only, d->is_tracked_only ? d->why_out : f.why);
     } else if (r == MYTH_SCAN_IN) {
         r = judge_file(w, fd, name, n_path, frame, &by, &f);
     }

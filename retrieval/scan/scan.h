@@ -6,8 +6,10 @@
  *           core.excludesFile come first; .ignore overrides them, .mythosignore overrides that, and globs of the
  *           options override all. Within a file the last matching pattern decides. As in git, a file below an
  *           ignored directory stays ignored. Directories of build products and caches are left out by name
- *           (`skip_dirs` in scan.c) unless a pattern includes them. git's core.ignorecase makes the patterns of
+ *           (myth_detect_products) unless a pattern includes them. git's core.ignorecase makes the patterns of
  *           files ignore case
+ * Tracked   a file in git's index is in whatever git's own patterns say, as for git, and a directory with such a file
+ *           is not left out by its name. When the index cannot be read, directories left out by name are lost
  * Borders   symbolic links are not followed. A directory with its own .git (a submodule, a nested repository) is
  *           not entered. Nor is one below the root with more names than a person keeps in one place, unless a
  *           pattern names it
@@ -32,7 +34,7 @@ typedef enum {
     MYTH_SCAN_IN = 0,
     MYTH_SCAN_IGNORED,     /* a pattern of an ignore file or an option           */
     MYTH_SCAN_HIDDEN,      /* a name with a dot in front, without `hidden`       */
-    MYTH_SCAN_SKIPPED_DIR, /* node_modules, build, ...: never source             */
+    MYTH_SCAN_SKIPPED_DIR, /* node_modules, build, ..., in which git tracks nothing */
     MYTH_SCAN_BINARY,      /* a NUL in its first 8 KiB and no UTF-16 mark, or media by signature */
     MYTH_SCAN_LARGE,       /* a file over MYTH_FILE_BYTES, a directory of more than MYTH_DIR_NAMES */
     MYTH_SCAN_MINIFIED,    /* *.min.js, *.map, or long dense lines */
@@ -115,6 +117,10 @@ bool myth_detect_is_language(const char *name);
 const char *myth_detect_language_name(uint32_t i);
 bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
 bool myth_detect_test(const char *path);
+/* Whether a name is that of a code file, so that leaving it out is a loss. */
+bool myth_detect_code(const char *name);
+/* Whether a directory has the name that tools give to what they make or download: build, node_modules, ... */
+bool myth_detect_products(const char *name);
 /* Whether a file is media, minified or generated: the evidence ("PNG image", "source map by its name", "'do not
  * edit' in line 2"), or NULL. The string is constant or written to `why`. language NULL: it is detected if it
  * matters. */
