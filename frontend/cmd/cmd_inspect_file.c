@@ -45,6 +45,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_status st;
     (void)model;
     io->title = f->place.path;
+    io->is_local = true;
     MYTH_TRY(myth_material_put(m, &source, f->place.path, f->bytes, f->len, err));
     myth_free(cli->mem, f->bytes);
     f->bytes = NULL;

@@ -4,7 +4,8 @@
  *            in   {"path":"a.c", "code":"...", "findings":[{"lines":[3,4], "rule":"off-by-one", "evidence":"...",
  *                 ...}]}
  *            out  {"path","ids","answer","answer_ids"}   or   {"path","error"}
- *          With "within":[a,b] the prompt has only these lines, as for a part of a split file. Without "code" the file
+ *          With "within":[a,b] the prompt has only these lines, as for a part of a split file, numbered from 1; the
+ *          lines of findings are still those of the file. Without "code" the file
  *          at path is read. Without "findings" the output has no answer. A finding needs lines and rule; evidence
  *          defaults to the first cited line that is not blank, severity to the rule's, status to likely, and the texts
  *          to "". answer_ids ends with the end-of-turn id. An answer that the prompt's grammar does not allow is an
@@ -95,6 +96,7 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
                              (long long)last, it->src.n_line);
         it->block.first = (uint32_t)first;
         it->block.last = (uint32_t)last;
+        myth_blocks_number(&it->block, 0, 1);
     }
     bound = myth_prompt_bound(&p);
     it->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "prompt ids", bound, sizeof(int32_t));

@@ -91,6 +91,9 @@ typedef struct {
     uint32_t n_missed;
     bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */
     bool split, two_pass;
+    /* The lines of each part are numbered from 1, and parts are cut where names and not sizes say: a line that is added
+     * to a definition then changes no prompt but that of its own part. For a task that names no lines. */
+    bool is_local;
     bool is_isolated;              /* start every part with an empty sequence: slower, with the same answers */
     bool no_inline_ignores;        /* mythos:ignore comments have no effect */
     const myth_baseline *baseline; /* kept until close; NULL = none */

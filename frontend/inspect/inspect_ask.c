@@ -256,6 +256,8 @@ static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
             is_whole = false;
             continue;
         }
+        if (in->o.is_local)
+            myth_blocks_number(t->block, t->n_block, t->n_block + n);
         for (uint32_t k = 0; k < n; k++)
             t->piece[t->n_block++] = i;
     }

@@ -103,6 +103,24 @@ fail:
     return st;
 }
 
+/* What a prompt of one block costs beside the tokens that every prompt has. It is exact, so no part comes out too long
+ * and is packed again with less room, which would move the borders of all others. */
+typedef struct {
+    const myth_inspection *in;
+    uint32_t fixed;
+} alone;
+
+static myth_status cost_alone(void *user, const myth_block *b, uint32_t *cost, myth_error *err)
+{
+    const alone *a = user;
+    myth_block own = *b;
+    uint32_t n = 0;
+    myth_blocks_number(&own, 0, 1);
+    myth_status st = encode_blocks(a->in, &own, 1, NULL, &n, err);
+    *cost = n > a->fixed ? n - a->fixed : 0;
+    return st;
+}
+
 /* ---- turns ---- */
 
 myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids,
@@ -321,6 +339,8 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
     in->n_block = p->n_row;
     for (; in->n_part < p->n_part; in->n_part++) {
         inspect_part *at = &in->part[in->n_part];
+        if (in->o.is_local)
+            myth_blocks_number(in->block + at->block0, 0, at->n_block);
         MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
     }
 fail:
@@ -384,6 +404,7 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
     }
     for (int i = 0; i < TRIES && over && soft > fixed + less; i++) {
         const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
+        alone a = {in, fixed};
         myth_parts_opts o = {
             .soft = myth_min_u32(soft - fixed - less, in->budget.code_room),
             .hard = myth_min_u32(hard - fixed - less, cap),
@@ -391,8 +412,9 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             .removed_most = removed_most(in),
             .is_alone = in->o.style == MYTH_PROMPT_COMPACT,
             .worker_path = in->o.worker_path,
-            .cost = block_cost,
-            .user = in,
+            .is_local = in->o.is_local,
+            .cost = in->o.is_local ? cost_alone : block_cost,
+            .user = in->o.is_local ? (void *)&a : in,
         };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));

@@ -59,9 +59,9 @@ size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const m
         put_text(&s, i ? ",{\"file\":\"" : "{\"file\":\"");
         put_bytes(&s, src->path_text, src->path_len);
         put_text(&s, "\",\"lines\":[");
-        put_number(&s, f->first);
+        put_number(&s, myth_block_shown(&block[f->block], f->first));
         put_text(&s, ",");
-        put_number(&s, f->last);
+        put_number(&s, myth_block_shown(&block[f->block], f->last));
         put_field(&s, "],\"evidence\":\"", f->evidence);
         put_word(&s, "\",\"rule\":\"", myth_rules[f->rule].id);
         put_field(&s, "\",\"issue\":\"", f->issue);
@@ -194,16 +194,21 @@ static myth_status number(reader *r, uint32_t *out)
     return st;
 }
 
-/* Finds the block that has this path, in the JSON spelling of the answer, and holds both lines. */
-static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len,
-                       uint32_t first, uint32_t last)
+/* Finds the block that has this path, in the JSON spelling of the answer, and holds both lines of f, whose numbers in
+ * the prompt become those of the file. */
+static bool find_block(myth_finding *f, const myth_block *block, uint32_t n_block, const char *path, size_t len)
 {
-    for (uint32_t i = 0; i < n_block; i++)
-        if (block[i].src->path_len == len && !memcmp(block[i].src->path_text, path, len) && first >= block[i].first &&
-            last <= block[i].last && first <= last) {
-            *out = i;
+    for (uint32_t i = 0; i < n_block; i++) {
+        const myth_block *b = &block[i];
+        const int64_t first = (int64_t)f->first + b->skip, last = (int64_t)f->last + b->skip;
+        if (b->src->path_len == len && !memcmp(b->src->path_text, path, len) && first >= b->first && last <= b->last &&
+            first <= last) {
+            f->block = i;
+            f->first = (uint32_t)first;
+            f->last = (uint32_t)last;
             return true;
         }
+    }
     return false;
 }
 
@@ -223,7 +228,7 @@ static myth_status read_finding(reader *r, myth_finding *f, const myth_block *bl
     MYTH_TRY(number(r, &f->first));
     MYTH_TRY(number(r, &f->last));
     MYTH_TRY(next(r, MYTH_JSON_ARRAY_END, "two line numbers"));
-    if (!find_block(&f->block, block, n_block, path, path_len, f->first, f->last))
+    if (!find_block(f, block, n_block, path, path_len))
         return myth_fail(r->err, MYTH_EFORMAT, "answer: lines %u-%u are in no block", f->first, f->last);
     MYTH_TRY(text_field(r, "evidence", &f->evidence));
     MYTH_TRY(text_field(r, "rule", &rule));

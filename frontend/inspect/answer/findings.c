@@ -55,8 +55,8 @@ typedef struct {
     uint16_t len;              /* bytes of the field */
     uint16_t pick;             /* the first word that begins with those bytes; in a NAME see step_name */
     uint32_t line, pos;        /* evidence: where it first occurs */
-    uint32_t first, last;
-    uint32_t used; /* a bit for each rule that a finding for these lines already has */
+    uint32_t first, last;      /* lines of the file; each while its digits are read: as the prompt calls it */
+    uint32_t used;             /* a bit for each rule that a finding for these lines already has */
     seen done[MYTH_FINDING_MAX];
 } state;
 
@@ -180,28 +180,37 @@ static bool in_reach(uint64_t v, uint64_t lo, uint64_t hi)
     return false;
 }
 
-/* Whether further digits, or none, can make v a line with which a range may begin in some block of the file. */
+/* The line of the block's file that the prompt calls v; 0 when v is too small for one. */
+static uint32_t line_called(const myth_block *b, uint64_t v)
+{
+    const int64_t n = (int64_t)v + b->skip;
+    return n < 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* Whether further digits, or none, can make v the number of a line with which a range may begin in some block of the
+ * file. */
 static bool first_reachable(const myth_findings_grammar *g, const state *s, uint64_t v)
 {
     for (uint32_t i = 0; i < g->n_block; i++) {
         const myth_block *b = &g->block[i];
         if (!same_file(b, block_of(g, s)))
             continue;
-        for (uint64_t width = 1; v * width <= b->last; width *= 10) {
-            uint32_t n = offered_line(g, b, (uint32_t)(v * width));
-            if (n != NONE && n <= v * width + width - 1)
+        for (uint64_t width = 1; v * width <= myth_block_shown(b, b->last); width *= 10) {
+            uint32_t n = offered_line(g, b, line_called(b, v * width));
+            if (n != NONE && myth_block_shown(b, n) <= v * width + width - 1)
                 return true;
         }
     }
     return false;
 }
 
-/* The block in which a range may begin with line v, NONE when there is none. */
+/* The block in which a range may begin with the line of number v, NONE when there is none. */
 static uint32_t block_with(const myth_findings_grammar *g, const state *s, uint32_t v)
 {
     for (uint32_t i = 0; i < g->n_block; i++) {
         const myth_block *b = &g->block[i];
-        if (same_file(b, block_of(g, s)) && v >= b->first && v <= b->last && offered_line(g, b, v) == v)
+        uint32_t n = line_called(b, v);
+        if (same_file(b, block_of(g, s)) && n >= b->first && n <= b->last && offered_line(g, b, n) == n)
             return i;
     }
     return NONE;
@@ -506,7 +515,7 @@ static bool step_number(const myth_findings_grammar *g, state *s, uint8_t byte, 
             return false;
     } else {
         last_range(g, s, &lo, &hi);
-        if (!in_reach(v, lo, hi))
+        if (!in_reach(v, myth_block_shown(block_of(g, s), lo), myth_block_shown(block_of(g, s), hi)))
             return false;
     }
     *number = (uint32_t)v;
@@ -547,11 +556,13 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
         if (!s->len || (at = block_with(g, s, s->first)) == NONE)
             return false;
         s->block = (uint8_t)at;
+        s->first = line_called(block_of(g, s), s->first);
         return go(g, s, LAST, 1);
     case LAST:
         if (byte != ']')
             return step_number(g, s, byte, &s->last);
         last_range(g, s, &lo, &hi);
+        s->last = line_called(block_of(g, s), s->last);
         return s->last >= lo && s->last <= hi && go(g, s, EVIDENCE, 1);
     case EVIDENCE:
         if (byte == '"' && !s->need)

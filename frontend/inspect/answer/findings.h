@@ -7,7 +7,8 @@
  *            "severity":"HIGH","status":"likely","fix":"","missing":""}],"missing_context":["b.c::free_all"]}
  *          without findings: {"findings":[],"missing_context":[]}
  * file     the path of one of the prompt's blocks, in JSON spelling (source.h)
- * lines    inside one block, first <= last < first + span; a range with only blank lines is not allowed
+ * lines    as the prompt calls them (myth_block.skip), inside one block, first <= last < first + span; a range with
+ *          only blank lines is not allowed
  * evidence part of one cited line in JSON spelling, without the blanks around the line, of whole characters. At least
  *          MYTH_EVIDENCE_MIN bytes of the prompt's text, or the whole trimmed line; at most `evidence` bytes of JSON
  *          (and the rest of the last character)
@@ -56,8 +57,8 @@ myth_answer_place myth_findings_at(const void *state);
 /* ---- the answer ---- */
 
 typedef struct {
-    uint32_t block; /* index of the block cited                                     */
-    uint32_t first, last;
+    uint32_t block;       /* index of the block cited                                     */
+    uint32_t first, last; /* lines of the file                                            */
     int rule;
     myth_severity severity;
     myth_finding_status status;

@@ -62,7 +62,7 @@ static const char *code_of(place *p, const char *line, size_t len)
     char number[16];
     if (!p->line || p->line > p->block[p->idx].last)
         return NULL;
-    size_t n = (size_t)snprintf(number, sizeof(number), "%u|", p->line);
+    size_t n = (size_t)snprintf(number, sizeof(number), "%u|", myth_block_shown(&p->block[p->idx], p->line));
     if (len < n || memcmp(line, number, n) != 0) {
         p->line = 0;
         return NULL;

@@ -14,7 +14,7 @@ typedef struct {
     myth_parts *p;
     uint32_t used, context_used, n_block; /* about the current part, which is the last one */
     uint32_t *part_used;                  /* [max_part] */
-    uint8_t *border;                      /* the borders of source border_of */
+    uint32_t *border;                     /* the borders of source border_of */
     uint32_t border_of;
     bool *is_shown; /* [n_piece]: whether a piece of context is in a part */
     myth_error *err;
@@ -157,7 +157,8 @@ static myth_status load_borders(packer *w, uint32_t source)
     myth_free(w->p->mem, w->border);
     w->border = NULL;
     w->border_of = source;
-    return myth_split_borders(&w->border, w->p->mem, w->o->worker_path, myth_material_of(w->m, source), w->err);
+    return myth_split_borders(&w->border, w->p->mem, w->o->worker_path, myth_material_of(w->m, source), w->o->is_local,
+                              w->err);
 }
 
 /* Cuts a block that is longer than a part: as much of it as fits goes into a part of its own. *b becomes the rest, and
@@ -184,6 +185,46 @@ fail:
     return st;
 }
 
+static bool is_far_too_long(const packer *w, const myth_block *b)
+{
+    enum { BYTES_OF_TOKEN = 32 }; /* more than text has on average in any vocabulary */
+    const myth_line *first = &b->src->line[b->first - 1], *last = &b->src->line[b->last - 1];
+    return (uint64_t)last->off + last->len - first->off > (uint64_t)BYTES_OF_TOKEN * w->o->soft;
+}
+
+/* Puts a block into as many parts as it needs. One that does not fit is cut in two at its foremost border, and each
+ * half is treated alike; so a half is cut without regard to what the other has, and a change in one leaves the other
+ * as it was. What has no border in it, such as a long function, is cut by its text. */
+static myth_status put_local(packer *w, uint32_t piece, myth_block b, uint32_t depth)
+{
+    enum { DEPTH_MAX = 64 }; /* names in a random order need a fifth of it for the largest file */
+    myth_status st = MYTH_OK;
+    uint32_t cost = 0, at;
+    MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
+    while (b.first <= b.last) {
+        bool is_long = is_far_too_long(w, &b);
+        if (!is_long) {
+            MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
+            is_long = cost > w->o->soft && (b.last > b.first || cost > w->o->hard);
+        }
+        at = is_long && w->border && depth < DEPTH_MAX ? myth_split_foremost(w->border, b.src, b.first, b.last) : 0;
+        if (at) {
+            myth_block left = b;
+            left.last = at;
+            MYTH_TRY(put_local(w, piece, left, depth + 1));
+            b.first = at + 1;
+        } else if (is_long) {
+            cost = cost > w->o->soft ? cost : 2 * w->o->soft;
+            MYTH_TRY(put_cut(w, piece, &b, &cost));
+        } else {
+            MYTH_TRY(w->n_block ? new_part(w) : MYTH_OK);
+            return put_now(w, piece, &b, cost);
+        }
+    }
+fail:
+    return st;
+}
+
 static myth_status put_subject(packer *w, uint32_t i)
 {
     const myth_piece *piece = myth_material_piece(w->m, i);
@@ -203,6 +244,8 @@ static myth_status put_subject(packer *w, uint32_t i)
             MYTH_TRY(cost_of(w, &b, &cost));
         }
         if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
+            if (w->o->is_local)
+                return put_local(w, i, b, 0);
             MYTH_TRY(put_cut(w, i, &b, &cost));
             if (b.first <= b.last)
                 MYTH_TRY(new_part(w));

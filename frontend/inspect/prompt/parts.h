@@ -9,6 +9,8 @@
  * Removed  each subject's block brings the removed lines that stood in it, of at most removed_most bytes and at most
  *          half of a part; they cost tokens like the block's lines. One line that fits only without them goes without
  * Blocks   a part's subjects in order, each followed by its context; at most MYTH_BLOCK_MAX
+ * Local    with is_local a subject that is larger than a part is cut by the names in it (split.h), and a part has one
+ *          block. Cost is then that of a prompt of this block alone
  * Alone    with is_alone a part has one subject, or one piece of a cut subject, and nothing else
  * Cost     the cost of a part is the sum of its blocks' costs. A part may cost `soft`, one with a single line `hard`
  * Units    tokens, or whatever the cost callback counts
@@ -35,8 +37,9 @@ typedef struct {
 typedef struct {
     uint32_t soft, hard; /* most cost of a part's blocks; hard: when a single line is longer than soft */
     uint32_t max_part;
-    uint32_t removed_most;   /* most bytes of removed lines beside a subject's block; 0 = none */
-    bool is_alone;           /* a part has one subject, or a piece of one, and no context */
+    uint32_t removed_most; /* most bytes of removed lines beside a subject's block; 0 = none */
+    bool is_alone;         /* a part has one subject, or a piece of one, and no context */
+    bool is_local;
     const char *worker_path; /* as in myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);
     void *user;

@@ -258,7 +258,7 @@ static void put_removed(sink *s, const char *const *l, const myth_block *b)
         put_text(s, l[REMOVED_PATH]);
         put_data(s, (const unsigned char *)b->src->path, strlen(b->src->path), true, myth_spell);
         put_text(s, l[REMOVED_BEFORE]);
-        put_number(s, r->before);
+        put_number(s, myth_block_shown(b, r->before));
         put_text(s, l[REMOVED_OPEN]);
         for (size_t at = 0; at < n;) {
             const char *line = r->text + at, *end = memchr(line, '\n', n - at);
@@ -278,21 +278,50 @@ static void put_removed(sink *s, const char *const *l, const myth_block *b)
 
 /* ---- blocks ---- */
 
+/* Numbers a block as the first block of its file is, if the lines between them are then counted and no other block has
+ * these numbers; otherwise after the largest number of its file. */
+static void number_one(myth_block *block, uint32_t i)
+{
+    myth_block *b = &block[i];
+    int64_t largest = 0, skip = 0;
+    bool is_first = true, is_free = true;
+    for (uint32_t k = 0; k < i; k++) {
+        const myth_block *o = &block[k];
+        if (o->src != b->src || o->last < o->first)
+            continue;
+        skip = is_first ? o->skip : skip;
+        is_first = false;
+        largest = (int64_t)o->last - o->skip > largest ? (int64_t)o->last - o->skip : largest;
+    }
+    for (uint32_t k = 0; k < i; k++)
+        is_free &= block[k].src != b->src || (int64_t)b->first - skip > (int64_t)block[k].last - block[k].skip ||
+                   (int64_t)b->last - skip < (int64_t)block[k].first - block[k].skip;
+    if (is_first || !is_free || (int64_t)b->first - skip < 1)
+        skip = (int64_t)b->first - largest - 1;
+    b->skip = (int32_t)skip;
+}
+
+void myth_blocks_number(myth_block *block, uint32_t n_old, uint32_t n)
+{
+    for (uint32_t i = n_old; i < n; i++)
+        number_one(block, i);
+}
+
 static void put_block(sink *s, const char *const *l, const myth_block *b)
 {
     put_text(s, l[BLOCK_PATH]);
     put_data(s, (const unsigned char *)b->src->path, strlen(b->src->path), false, myth_spell);
     put_text(s, l[BLOCK_LINES]);
-    put_number(s, b->first);
+    put_number(s, myth_block_shown(b, b->first));
     put_text(s, "-");
-    put_number(s, b->last);
+    put_number(s, myth_block_shown(b, b->last));
     put_text(s, l[BLOCK_SYMBOL]);
     if (b->symbol)
         put_data(s, (const unsigned char *)b->symbol, strlen(b->symbol), false, myth_spell);
     put_text(s, l[BLOCK_OPEN]);
     for (uint32_t n = b->first; n <= b->last; n++) {
         const myth_line *line = &b->src->line[n - 1];
-        put_number(s, n);
+        put_number(s, myth_block_shown(b, n));
         put_text(s, l[LINE]);
         put_data(s, b->src->bytes + line->off, line->len, false, myth_spell_lossy);
         put_bytes(s, "\n", 1);

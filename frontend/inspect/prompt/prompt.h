@@ -45,7 +45,14 @@ typedef struct {
     /* Most bytes of the source's removed lines to show after the block; 0 = none. When there are more, every place
      * where lines were removed gets the same share, so that a long one does not hide a short one. */
     uint32_t removed_most;
+    int32_t skip; /* the prompt and the answer call line n of the file n - skip */
 } myth_block;
+
+/* What the prompt calls line n of the block's file. */
+static inline uint32_t myth_block_shown(const myth_block *b, uint32_t n) { return (uint32_t)((int64_t)n - b->skip); }
+/* Sets the skip of the blocks n_old .. n - 1 of a prompt, so that the numbers of each file begin with 1 and no number
+ * means two lines. Then lines that are added elsewhere in the file change nothing in the prompt. */
+void myth_blocks_number(myth_block *block, uint32_t n_old, uint32_t n);
 
 typedef struct {
     myth_prompt_style style;

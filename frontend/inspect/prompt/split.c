@@ -2,43 +2,90 @@
  * looks best by open brackets, blank lines and indentation. */
 #include "split.h"
 
+#include "engine/base/hash.h"
 #include "retrieval/retrieval.h"
+
+#include <string.h>
 
 /* ---- borders from the parser ---- */
 
 /* When several definitions end at one line, the outermost counts. */
-static void mark_border(uint8_t *border, const myth_source *src, uint32_t n, uint8_t value)
+static void mark_border(uint32_t *border, const myth_source *src, uint32_t n, uint32_t kind, uint64_t rank)
 {
-    if (n >= 1 && n < src->n_line && border[n] < value)
+    const uint32_t value = kind << MYTH_BORDER_KIND | (uint32_t)(rank & ((1u << MYTH_BORDER_KIND) - 1));
+    if (n >= 1 && n < src->n_line && border[n] >> MYTH_BORDER_KIND < kind)
         border[n] = value;
 }
 
-static void mark_borders(uint8_t *border, const myth_source *src, const myth_chunks *c)
+static void mark_borders(uint32_t *border, const myth_source *src, const myth_chunks *c)
 {
     for (uint32_t i = 0; i < c->n_symbol; i++)
-        mark_border(border, src, c->symbol[i].line1, c->symbol[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER);
+        mark_border(border, src, c->symbol[i].line1, c->symbol[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER, 0);
     for (uint32_t i = 1; i < c->n_chunk; i++)
         if (!c->chunk[i].is_part && c->chunk[i].line0 > c->chunk[i - 1].line1)
-            mark_border(border, src, c->chunk[i].line0 - 1, c->chunk[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER);
+            mark_border(border, src, c->chunk[i].line0 - 1, c->chunk[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER,
+                        0);
 }
 
-myth_status myth_split_borders(uint8_t **out, myth_mem *mem, const char *worker_path, const myth_source *src,
-                               myth_error *err)
+/* Chunks do not count here, because where one ends depends on the sizes of those before it. */
+static void mark_names(uint32_t *border, const myth_source *src, const myth_chunks *c)
+{
+    for (uint32_t i = 0; i < c->n_symbol; i++) {
+        const myth_symbol *s = &c->symbol[i];
+        const char *name = c->names + s->name, *parent = c->names + s->parent;
+        mark_border(border, src, s->line1, s->parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER,
+                    myth_hash_bytes(name, strlen(name)) + 3 * myth_hash_bytes(parent, strlen(parent)));
+    }
+    for (uint32_t i = 0; i < c->n_symbol; i++) /* what is before a definition ends there, too */
+        mark_border(border, src, c->symbol[i].line0 - 1, MYTH_BORDER_INNER, 0);
+}
+
+static bool is_blank(const myth_source *src, uint32_t n) { return src->line[n - 1].text_len == 0; }
+
+static void mark_paragraphs(uint32_t *border, const myth_source *src)
+{
+    for (uint32_t n = 1; n < src->n_line; n++) {
+        const myth_line *next = &src->line[n];
+        const unsigned char *p = src->bytes + next->off;
+        if (is_blank(src, n) && next->len && !strchr(" \t})]", *p))
+            mark_border(border, src, n, MYTH_BORDER_OUTER, myth_hash_bytes(p, next->len));
+    }
+}
+
+uint32_t myth_split_foremost(const uint32_t *border, const myth_source *src, uint32_t first, uint32_t last)
+{
+    uint32_t best = 0;
+    for (uint32_t n = first; n < last; n++)
+        if (border[n] > (best ? border[best] : 0) && src->line[first - 1].next < n && src->line[n].next < last)
+            best = n;
+    return best;
+}
+
+myth_status myth_split_borders(uint32_t **out, myth_mem *mem, const char *worker_path, const myth_source *src,
+                               bool by_name, myth_error *err)
 {
     myth_chunker *chunker = NULL;
     myth_chunks chunks = {0};
     myth_status st = MYTH_OK;
     const char *language = myth_detect_language(src->path, src->bytes, src->len);
+    const bool is_parsed = worker_path && language && myth_chunk_has_grammar(language);
     *out = NULL;
-    if (!worker_path || !src->n_line || !language || !myth_chunk_has_grammar(language))
+    if (!src->n_line || (!is_parsed && !by_name))
         return MYTH_OK;
-    MYTH_TRY(myth_chunker_open(&chunker, mem, worker_path, err));
-    MYTH_TRY(myth_chunk_file(&chunks, chunker, language, src->path, src->bytes, src->len, err));
-    if (chunks.is_structured) {
-        *out = myth_alloc(mem, MYTH_MEM_STAGING, "borders", (size_t)src->n_line + 1);
+    if (is_parsed) {
+        MYTH_TRY(myth_chunker_open(&chunker, mem, worker_path, err));
+        MYTH_TRY(myth_chunk_file(&chunks, chunker, language, src->path, src->bytes, src->len, err));
+    }
+    if (chunks.is_structured || by_name) {
+        *out = myth_alloc_n(mem, MYTH_MEM_STAGING, "borders", (size_t)src->n_line + 1, sizeof(**out));
         if (!*out)
             MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u borders", src->path, src->n_line));
-        mark_borders(*out, src, &chunks);
+        if (!chunks.is_structured)
+            mark_paragraphs(*out, src);
+        else if (by_name)
+            mark_names(*out, src, &chunks);
+        else
+            mark_borders(*out, src, &chunks);
     }
 fail:
     myth_chunks_free(&chunks, mem);
@@ -69,8 +116,6 @@ static int line_balance(const unsigned char *p, uint32_t len)
     }
     return balance;
 }
-
-static bool is_blank(const myth_source *src, uint32_t n) { return src->line[n - 1].text_len == 0; }
 
 /* How good it is to cut between lines n and n + 1, with depth brackets open after n; the largest value is best. That no
  * bracket is open (4) outweighs the rest together: line n is blank (2), line n + 1 is not indented and closes no
@@ -105,17 +150,17 @@ static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t las
 }
 
 /* The last of the best borders in the last three quarters of first .. last; 0 when there is none. */
-static uint32_t last_border(const uint8_t *border, uint32_t first, uint32_t last)
+static uint32_t last_border(const uint32_t *border, uint32_t first, uint32_t last)
 {
     uint32_t best = 0, from = first + (last - first) / 4;
     for (uint32_t n = last + 1; n-- > from;)
-        if (border[n] > (best ? border[best] : MYTH_BORDER_NONE))
+        if (border[n] >> MYTH_BORDER_KIND > (best ? border[best] >> MYTH_BORDER_KIND : MYTH_BORDER_NONE))
             best = n;
     return best;
 }
 
 myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t first, uint32_t end, uint32_t guess,
-                            const uint8_t *border, myth_split_fits *fits, void *user, myth_error *err)
+                            const uint32_t *border, myth_split_fits *fits, void *user, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t yes = first - 1, no = end + 1, step = guess;

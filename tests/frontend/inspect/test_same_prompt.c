@@ -1,5 +1,6 @@
 /* test_same_prompt.c - the same bytes give the same prompt: the prompts and reports about a file are equal byte by byte
- * for random spellings of its path, working directories, clones, copies and linked work trees. Needs git. */
+ * for random spellings of its path, working directories, clones, copies and linked work trees. A line that is added to
+ * a definition changes the prompt of its part alone. Needs git. */
 #include "tests/frontend/cli/cli_run.h"
 #include "tests/support/files.h"
 
@@ -148,6 +149,88 @@ static void outside_of_a_repository_it_is_the_name(void **state)
     }
 }
 
+/* ---- parts ---- */
+
+enum { N_FUNCTION = 48, HASHES_MAX = 160, NAME = 20 };
+
+/* A file of functions, each with lines of its own. extra: the function that has a comment more, before or in it. */
+static void put_functions(const char *name, int extra, bool is_inside, uint64_t rand)
+{
+    char path[300];
+    const bool is_python = strstr(name, ".py") != NULL;
+    snprintf(path, sizeof(path), "%s/r/%s", cli_dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < N_FUNCTION; i++) {
+        const uint32_t n = 1 + check_below(&rand, 6);
+        if (i == extra && !is_inside)
+            fputs(is_python ? "# one line more\n" : "// one line more\n", f);
+        fprintf(f, is_python ? "def f%u(a):\n" : "int f%u(int a)\n{\n", (uint32_t)check_rand(&rand));
+        if (i == extra && is_inside)
+            fputs(is_python ? "    # one line more\n" : "    // one line more\n", f);
+        for (uint32_t k = 0; k < n; k++)
+            fprintf(f, is_python ? "    a += %u\n" : "    a += %u;\n", check_below(&rand, 1000));
+        fputs(is_python ? "    return a\n\n\n" : "    return a;\n}\n\n", f);
+    }
+    fclose(f);
+}
+
+/* Runs an inspection in parts and lists the hashes of its prompts. */
+static uint32_t hashes_of(char dst[HASHES_MAX][NAME], const char *name)
+{
+    static char line[512];
+    uint32_t n = 0;
+    snprintf(
+        line, sizeof(line),
+        "cd $D/r && { $M inspect-file %s " TINY "--prompt-style compact --max-prompt-tokens 700 -n 1 "
+        "--fail-level never; test $? = 3; } >/dev/null && "
+        "$M log show last --json | grep -o '\"ids_hash\":\"sha256:[0-9a-f]*' | sed 's/.*sha256:\\(.\\{16\\}\\).*/\\1/'",
+        name);
+    shell(line);
+    for (const char *p = r.out; *p; p = strchr(p, '\n') + 1) {
+        assert_true(n < HASHES_MAX);
+        snprintf(dst[n++], NAME, "%.16s", p);
+    }
+    return n;
+}
+
+static uint32_t n_without(char a[HASHES_MAX][NAME], uint32_t n_a, char b[HASHES_MAX][NAME], uint32_t n_b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_a; i++) {
+        uint32_t k = 0;
+        while (k < n_b && strcmp(a[i], b[k]) != 0)
+            k++;
+        n += k == n_b;
+    }
+    return n;
+}
+
+/* A comment that is added to a function changes the prompt of the part that has the function, and no other. When that
+ * part has no room for the line, it becomes two. In a language without a parser paragraphs take the place of
+ * definitions, and their first lines that of names, so there the line is added inside. */
+static void a_line_more_changes_one_part(void **state)
+{
+    static char before[HASHES_MAX][NAME], after[HASHES_MAX][NAME];
+    static const char *const name[] = {"many.c", "many.py", "many.unknown"};
+    const uint32_t n_try = check_is_full() ? 60 : check_sample(12);
+    uint64_t rand = check_seed();
+    (void)state;
+    for (uint32_t i = 0; i < 3 * n_try; i++) {
+        const uint64_t text = check_rand(&rand);
+        const int extra = (int)check_below(&rand, N_FUNCTION);
+        put_functions(name[i % 3], -1, false, text);
+        const uint32_t n_before = hashes_of(before, name[i % 3]);
+        put_functions(name[i % 3], extra, check_below(&rand, 2) || i % 3 == 2, text);
+        const uint32_t n_after = hashes_of(after, name[i % 3]);
+        assert_true(n_before > 6);
+        if (n_without(before, n_before, after, n_after) != 1 || n_without(after, n_after, before, n_before) > 2)
+            fail_msg("%s, function %d: %u of %u prompts are gone, %u of %u are new", name[i % 3], extra,
+                     n_without(before, n_before, after, n_after), n_before, n_without(after, n_after, before, n_before),
+                     n_after);
+    }
+}
+
 int main(void)
 {
     if (system("command -v git >/dev/null") != 0) {
@@ -157,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_one_prompt),
         cmocka_unit_test(outside_of_a_repository_it_is_the_name),
+        cmocka_unit_test(a_line_more_changes_one_part),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -43,7 +43,8 @@ static void bed_close(bed *b)
     assert_int_equal(myth_mem_close(b->mem), 0);
 }
 
-/* Makes one or two hostile files in one to four blocks, with limits so small that random answers reach them. */
+/* Makes one or two hostile files in one to four blocks, with limits so small that random answers reach them. Half of
+ * the beds have the numbers of a part of its own, with the blocks in any order. */
 static void bed_random(bed *b, uint64_t *rng)
 {
     static const char *const path[] = {"a.c", "a.cc", "dir/\"q\\.py", "\xff\n.js"};
@@ -58,6 +59,15 @@ static void bed_random(bed *b, uint64_t *rng)
             b->block[b->n_block++] = (myth_block){.src = &b->src[i], .first = 1, .last = cut};
         if (cut < n || !n)
             b->block[b->n_block++] = (myth_block){.src = &b->src[i], .first = cut + 1, .last = n};
+    }
+    if (check_below(rng, 2)) {
+        for (uint32_t i = b->n_block; i > 1; i--) {
+            uint32_t k = check_below(rng, i);
+            myth_block other = b->block[k];
+            b->block[k] = b->block[i - 1];
+            b->block[i - 1] = other;
+        }
+        myth_blocks_number(b->block, 0, b->n_block);
     }
     b->limits = *myth_findings_limits_of(check_below(rng, 2) ? MYTH_PROMPT_FULL : MYTH_PROMPT_COMPACT);
     b->limits.n_finding = 1 + (int)check_below(rng, MYTH_FINDING_MAX);

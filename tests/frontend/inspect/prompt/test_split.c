@@ -142,14 +142,14 @@ static void test_borders_of_a_parser(void **unused)
                                "    return -n;\n" /*  9 */
                                "}\n"              /* 10 */
                                "int h;\n";        /* 11 */
-    uint8_t *border = NULL;
+    uint32_t *border = NULL;
     uint32_t last;
     (void)unused;
     open_source(text, sizeof(text) - 1);
-    assert_int_equal(myth_split_borders(&border, mem, NULL, &src, NULL), MYTH_OK);
+    assert_int_equal(myth_split_borders(&border, mem, NULL, &src, false, NULL), MYTH_OK);
     assert_null(border);
     if (getenv("MYTHOS_BIN")) {
-        assert_int_equal(myth_split_borders(&border, mem, getenv("MYTHOS_BIN"), &src, NULL), MYTH_OK);
+        assert_int_equal(myth_split_borders(&border, mem, getenv("MYTHOS_BIN"), &src, false, NULL), MYTH_OK);
         if (!border)
             check_left_out("borders of definitions", "this build has no grammar for C");
         for (uint32_t most = 5; border && most < 11; most++) {
