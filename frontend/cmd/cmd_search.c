@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { MODE_AUTO, MODE_LITERAL, MODE_REGEX, MODE_PHRASE, MODE_SYMBOL, MODE_RANKED };
-enum { INPUT_MAX = 1 << 30 };
+enum { INPUT_MAX = 1 << 30, CHUNKS_MAX = 10000 };
 
 typedef struct {
     const char *corpus, *queries, *weights, *embed_model;
@@ -22,8 +22,8 @@ typedef struct {
 } search_opts;
 
 static const myth_option search_options[] = {
-    {"top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, 10000,
-     "most hits to show; without it 10 chunks, or all matching lines"},
+    {"top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, UINT32_MAX,
+     "most hits to show, up to 10000 chunks or any number of lines; without it 10 chunks, or all matching lines"},
     {"mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0,
      0,
      "literal, regex: lines that match, found without an index; phrase: chunks with the phrase; symbol: definitions of "
@@ -505,6 +505,14 @@ static bool join_patterns(request *r, const search_opts *o)
     return n < sizeof(r->pattern);
 }
 
+static myth_status too_many(const search_opts *o, myth_error *err)
+{
+    return myth_fail(err, MYTH_EARG,
+                     "search: -k (--top): got '%u', at most %d chunks are ranked; --mode literal or regex lists any "
+                     "number of lines",
+                     o->k, CHUNKS_MAX);
+}
+
 static myth_status read_request(request *r, const myth_cli *cli, const search_opts *o, myth_error *err)
 {
     const bool has_line_flag = o->fixed || o->ignore_case || o->is_word || o->count;
@@ -531,6 +539,8 @@ static myth_status read_request(request *r, const myth_cli *cli, const search_op
         return myth_fail(err, MYTH_EARG,
                          "search: --fixed-strings, --ignore-case, --word-regexp and --count "
                          "find lines; leave them out, or give --mode literal or regex");
+    if (!r->is_of_lines && o->k > CHUNKS_MAX)
+        return too_many(o, err);
     if (o->lexical && o->embed_model)
         return myth_fail(err, MYTH_EARG, "search: --lexical and --embed-model exclude each other; leave one out");
     if (o->count && (o->files || o->paths))
@@ -546,8 +556,10 @@ static int run_search(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     answer a = {.is_name = false};
     request r;
+    if ((o->corpus || o->queries) && o->k > CHUNKS_MAX)
+        st = too_many(o, &err);
     if (o->corpus || o->queries)
-        return run_corpus(cli, o);
+        return st == MYTH_OK ? run_corpus(cli, o) : myth_cli_fail(cli, &err);
     if (read_request(&r, cli, o, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
