@@ -11,6 +11,7 @@
 (enum_declaration name: (identifier) @name) @def.type
 (enum_constant name: (identifier) @name) @def.constant
 (method_declaration name: (identifier) @name) @def.method
+(annotation_type_element_declaration name: (identifier) @name) @def.method
 (constructor_declaration name: (identifier) @name) @def.method
 (method_declaration (modifiers (marker_annotation name: (identifier) @call.name) @mark) name: (identifier) @name) @def.method
 (method_declaration (modifiers (annotation name: (identifier) @call.name) @mark) name: (identifier) @name) @def.method

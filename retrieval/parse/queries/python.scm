@@ -14,6 +14,7 @@
   (decorator (call function: (_) @call.name arguments: (argument_list . (string) @call.text))) @mark
   definition: (function_definition name: (identifier) @name)) @def.function
 (expression_statement (assignment left: (identifier) @name)) @def.variable
+(expression_statement (assignment left: (pattern_list (identifier) @name))) @def.variable
 (type_alias_statement left: (type) @name) @def.type
 
 (call function: (_) @ref.call)

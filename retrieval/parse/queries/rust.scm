@@ -12,6 +12,8 @@
 (type_item name: (type_identifier) @name) @def.type
 (trait_item name: (type_identifier) @name) @def.class
 (impl_item type: (_) @name) @scope
+(enum_variant name: (identifier) @name) @def.constant
+(associated_type name: (type_identifier) @name) @def.type
 (mod_item name: (identifier) @name body: (declaration_list) @open) @def.module @open
 (const_item name: (identifier) @name) @def.constant
 (static_item name: (identifier) @name) @def.variable

@@ -10,6 +10,8 @@
 (export_statement declaration: (abstract_class_declaration name: (_) @name)) @def.class
 (abstract_method_signature name: (_) @name) @def.method
 (method_signature name: (_) @name) @def.method
+(property_signature name: (_) @name type: (type_annotation (function_type))) @def.method
+(enum_body (enum_assignment name: (property_identifier) @name) @def.constant)
 (function_signature name: (_) @name) @def.function
 (internal_module name: (_) @name body: (_) @open) @def.module @open
 (public_field_definition name: (_) @name value: (arrow_function)) @def.method

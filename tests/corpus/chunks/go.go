@@ -48,3 +48,8 @@ func (s Stack[T]) Len() int {
 func (s *Stack[T]) Push(item T) {
 	s.items = append(s.items, item)
 }
+
+var (
+	ErrLost, errOld = errors.New("lost"), errors.New("old")
+	limit           int
+)

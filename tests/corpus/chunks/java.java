@@ -31,3 +31,7 @@ interface OrderSource {
 }
 
 enum State { OPEN, PAID }
+
+@interface Marked {
+    String value() default "";
+}

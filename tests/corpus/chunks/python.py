@@ -33,3 +33,6 @@ def _private_helper():
 
 def test_load_user():
     assert load_user("/tmp/x", "a") == ""
+
+
+FIRST, SECOND = 1, 2

@@ -58,3 +58,12 @@ impl<A, B> Labelled for (A, B) {
         String::new()
     }
 }
+
+pub enum Shape {
+    Circle(f32),
+    Square { side: f32 },
+}
+
+pub trait Maker {
+    type Output;
+}

@@ -28,3 +28,10 @@ function hidden(user: User): string {
 test("admin", () => {
     expect(isAdmin(Role.Admin)).toBe(true);
 });
+
+export enum Level { Low = 1, High = 2 }
+
+interface Hooks {
+  ready: (name: string) => void;
+  name: string;
+}
