@@ -1,4 +1,5 @@
 /* blank.c - see blank.h. */
+#define _GNU_SOURCE /* memmem */
 #include "blank.h"
 #include "cut.h"
 
@@ -190,5 +191,117 @@ bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool 
         at = end + 1;
     }
     is_changed |= blank_heads(out, text, n);
+    return is_changed;
+}
+
+/* ---- Kotlin ---- */
+
+static bool begins(const unsigned char *text, word line, const char *with)
+{
+    const size_t n = strlen(with);
+    return line.end - line.off >= n && memcmp(text + line.off, with, n) == 0;
+}
+
+/* The line that begins at `at`, without the blanks around it; its newline is at *next - 1. */
+static word trimmed_line(const unsigned char *text, uint64_t n, uint64_t at, uint64_t *next)
+{
+    word line = {at, at};
+    while (line.end < n && text[line.end] != '\n')
+        line.end++;
+    *next = line.end < n ? line.end + 1 : n;
+    while (line.off < line.end && myth_is_blank(text[line.off]))
+        line.off++;
+    while (line.end > line.off && myth_is_blank(text[line.end - 1]))
+        line.end--;
+    return line;
+}
+
+static const unsigned char *find(const unsigned char *text, word in, const char *what)
+{
+    return in.end > in.off ? memmem(text + in.off, in.end - in.off, what, strlen(what)) : NULL;
+}
+
+/* is A if b -> c: from the condition to the arrow. */
+static bool blank_guard(unsigned char *out, const unsigned char *text, word line)
+{
+    static const char *const branches[] = {"is ", "!is ", "in ", "!in ", "else if "};
+    bool is_branch = false;
+    for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++)
+        is_branch |= begins(text, line, branches[i]);
+    const unsigned char *condition = is_branch ? find(text, line, " if ") : NULL;
+    const uint64_t off = condition ? (uint64_t)(condition - text) : 0;
+    const unsigned char *arrow = condition ? find(text, (word){off, line.end}, "->") : NULL;
+    if (!arrow || memchr(text + line.off, '{', off - line.off))
+        return false;
+    put_blanks(out, (word){off, (uint64_t)(arrow - text)});
+    return true;
+}
+
+/* } get Table.id: to the end of the line, if every bracket there is closed there. */
+static bool blank_infix(unsigned char *out, const unsigned char *text, word line)
+{
+    static const char *const calls[] = {"} get ", ") get ", "} set ", ") set "};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        const unsigned char *call = find(text, line, calls[i]);
+        word rest = {call ? (uint64_t)(call - text) + 1 : line.end, line.end};
+        bool is_closed = call != NULL;
+        int depth = 0;
+        for (uint64_t p = rest.off; p < rest.end && is_closed; p++) {
+            depth += (text[p] == '(' || text[p] == '[') - (text[p] == ')' || text[p] == ']');
+            is_closed = depth >= 0 && text[p] != '{' && text[p] != '}';
+        }
+        is_closed = is_closed && depth == 0;
+        if (is_closed) {
+            put_blanks(out, rest);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A variable of the name `where` gets another name: a constraint (where T : Any) goes on with a name. */
+static bool rename_where(unsigned char *out, const unsigned char *text, word line)
+{
+    bool is_changed = false;
+    for (const unsigned char *p; (p = find(text, line, "where")) != NULL;) {
+        const uint64_t off = (uint64_t)(p - text);
+        bool is_word = off == line.off || !is_name(p[-1]);
+        line.off = off + 5;
+        is_word = is_word && line.off < line.end && !is_name(text[line.off]);
+        while (line.off < line.end && myth_is_blank(text[line.off]))
+            line.off++;
+        if (!is_word || line.off == line.end || !strchr("?.,)=!:", text[line.off]) || !text[line.off])
+            continue;
+        out[off] = '_';
+        is_changed = true;
+    }
+    return is_changed;
+}
+
+static bool is_accessor(const unsigned char *text, word line)
+{
+    static const char *const words[] = {"private ", "protected ", "internal ", "public "};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (begins(text, line, words[i]))
+            line.off += strlen(words[i]);
+    return begins(text, line, "get(") || begins(text, line, "set(");
+}
+
+bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n)
+{
+    bool is_changed = false;
+    word last = {0, 0};
+    memcpy(out, text, n);
+    for (uint64_t at = 0; at < n;) {
+        word line = trimmed_line(text, n, at, &at);
+        const bool is_mark = last.end > last.off && text[last.off] == '@';
+        if (is_mark && is_accessor(text, line)) {
+            put_blanks(out, last);
+            is_changed = true;
+        }
+        is_changed |= rename_where(out, text, line);
+        is_changed |= blank_guard(out, text, line) || blank_infix(out, text, line);
+        last = line;
+    }
     return is_changed;
 }

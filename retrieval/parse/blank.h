@@ -1,6 +1,6 @@
-/* blank.h - C without the preprocessor's words. A parser reads the text before it is preprocessed, so conditionals
- * inside of expressions and macros that are no part of the grammar (FOO_API int f(void)) are errors to it, and
- * definitions near them are lost. With blanks in their places the rest of the file can be read.
+/* blank.h - text without the words that a parser does not know. A parser of C reads the text before it is preprocessed,
+ * so conditionals inside of expressions and macros that are no part of the grammar (FOO_API int f(void)) are errors to
+ * it, and definitions near them are lost. With blanks in their places the rest of the file can be read.
  *
  * Units  bytes; every byte that is not blanked keeps its place
  * Owner  out has n bytes; it gets the whole text, blanked */
@@ -13,5 +13,10 @@
 /* Blanks macros that stand before a declaration's type or name; with_lines: also conditionals, with their continued
  * lines, and macros that are alone on their line. False: there was nothing to blank. */
 bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool with_lines);
+
+/* The same for Kotlin, whose grammar does not know some of what the language has, and loses the rest of the file:
+ * conditions in the branches of a `when` (is A if b -> c), an annotation on the line before an accessor (get, set),
+ * the functions get and set without brackets (} get Table.id), and a variable named `where`. */
+bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n);
 
 #endif

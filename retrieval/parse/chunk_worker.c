@@ -158,6 +158,18 @@ static wrong errors_of(TSNode root)
     return sum;
 }
 
+/* The text without the words that the grammar does not know; NULL = there are none, or no memory. */
+static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsigned char *text, uint64_t n, bool is_bad)
+{
+    const bool is_kotlin = strcmp(grammar->name, "kotlin") == 0;
+    unsigned char *out =
+        is_kotlin || grammar->is->has_directives ? myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n) : NULL;
+    if (!out || (is_kotlin ? myth_blank_kotlin(out, text, n) : myth_blank(out, text, n, is_bad)))
+        return out;
+    myth_free(w->mem, out);
+    return NULL;
+}
+
 /* Returns the better of two trees. The second parse gets half of the remaining steps; the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
@@ -165,13 +177,7 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     if (!tree)
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
-    unsigned char *blanked = NULL;
-    if (s->grammar.is->has_directives && bad->n > 0 &&
-        (blanked = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n)) != NULL &&
-        !myth_blank(blanked, text, n, bad->bytes > n / 20)) {
-        myth_free(w->mem, blanked);
-        blanked = NULL;
-    }
+    unsigned char *blanked = bad->n > 0 ? blank(w, &s->grammar, text, n, bad->bytes > n / 20) : NULL;
     const uint32_t n_rest = w->n_left / 2;
     w->n_left -= n_rest;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;

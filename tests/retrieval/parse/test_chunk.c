@@ -529,6 +529,28 @@ static void macros_of_declarations(void **state)
     }
 }
 
+/* What the grammar of Kotlin does not know is read as blanks, so it does not hide the definitions around it. */
+static void newer_kotlin(void **state)
+{
+    static const char *const rows[] = {
+        "fun first(v: Any): Int = when (v) {\n    is String if v.isEmpty() -> 0\n    is Int -> 1\n    else -> 2\n}",
+        "class first {\n    val size\n        @OptIn(Internal::class)\n        get() = 1\n}",
+        "fun first(where: String?): Int {\n    where?.let { run(where = it) }\n    return 1\n}",
+        "fun first() {\n    val id = Users.insert {\n        it[name] = 1\n    } get Users.id\n}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && myth_chunk_has_grammar("kotlin"); i++) {
+        char text[512];
+        int n = snprintf(text, sizeof(text), "%s\n\nfun after(): Int = 1\n", rows[i]);
+        myth_chunks k = cut("kotlin", "newer.kt", text, (uint64_t)n);
+        if (k.error_bytes != 0 || k.n_symbol != 2 || strcmp(k.names + k.symbol[0].name, "first") != 0 ||
+            strcmp(k.names + k.symbol[1].name, "after") != 0)
+            fail_msg("%s: %u definitions, %llu bytes of errors; expected first and after, and no error", rows[i],
+                     k.n_symbol, (unsigned long long)k.error_bytes);
+        release(&k);
+    }
+}
+
 static void same_twice(void **state)
 {
     char path[512];
@@ -600,6 +622,7 @@ int main(void)
         cmocka_unit_test(directives),     cmocka_unit_test(same_twice),
         cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
         cmocka_unit_test(nests_too_deep), cmocka_unit_test(macros_of_declarations),
+        cmocka_unit_test(newer_kotlin),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
