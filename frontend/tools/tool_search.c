@@ -18,6 +18,18 @@ static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
         myth_shown_put_text(j, h->text, h->n_text);
 }
 
+/* A name is found by its words too, and the hits of one that occurs nowhere look like any others. */
+static myth_status note_unknown_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
+{
+    myth_occurrences exact = {0};
+    myth_status st = myth_occurrences_find(&exact, x, name, 1, NULL, NULL, t->cli->cancel, err);
+    if (st == MYTH_OK && exact.n_row == 0)
+        myth_reply_note(a, false,
+                        "no definition and no use of this name is known; the hits are the nearest by its words");
+    myth_occurrences_free(&exact);
+    return st;
+}
+
 static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -51,6 +63,8 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
         put_hit_text(&shown, &a->j, h);
         myth_reply_end(a);
     }
+    if (hits.n_hit && strcmp(hits.query_kind, "symbol") == 0)
+        MYTH_TRY(note_unknown_name(a, t, x, so.query, err));
     if (hits.n_hit == 0)
         myth_reply_note(a, false, "no chunk has a word of it; search_text finds lines by their text");
     else if (hits.n_hit == so.k)

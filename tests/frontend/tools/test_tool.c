@@ -206,6 +206,12 @@ static void names_are_found(void **state)
     assert_string_equal(text_at(j, "hits", 0, "kind"), "function");
     assert_memory_equal(text_at(j, "hits", 0, "text"), "int twice(int x)\n", 17);
     json_decref(j);
+    j = answer("search", "{\"query\":\"twice\"}", 0);
+    assert_null(strstr(r.out, "nearest by its words"));
+    json_decref(j);
+    j = answer("search", "{\"query\":\"addNothing\"}", 0);
+    assert_non_null(strstr(r.out, "no definition and no use of this name is known"));
+    json_decref(j);
     j = answer("repo_map", "{\"max_bytes\":1024}", 0);
     assert_true(strlen(r.out) - 1 <= 1024);
     assert_non_null(strstr(json_string_value(json_object_get(j, "map")), "int add(int a, int b)"));
