@@ -18,7 +18,7 @@ typedef struct {
     uint32_t k;
     int mode;
     myth_opt_list regexp, glob, type;
-    bool files, paths, lexical, explain, json, ignore_case, is_word, fixed, count;
+    bool files, paths, lexical, chunks, explain, json, ignore_case, is_word, fixed, count;
 } search_opts;
 
 static const myth_option search_options[] = {
@@ -51,6 +51,8 @@ static const myth_option search_options[] = {
     {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model),
      "(that of the index's vectors, or the shipped one)", 0, 0,
      "the EmbeddingGemma model that embeds the query, and with --corpus its rows"},
+    {"chunks", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, chunks), NULL, 0, 0,
+     "print chunks, whole and ranked: no lines of a name first, no definition alone"},
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0,
      "print every part of every score"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
@@ -350,6 +352,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
     myth_scan_list list = {0};
     wanted_files wanted = {0};
     myth_semantic semantic = {0};
+    const char **ranked = NULL;
     MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, NULL, err));
     myth_search_opts so = {
         .query = query,
@@ -357,7 +360,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         .k = o->k,
         .by_file = o->files || o->paths,
         .with_text = true,
-        .narrow = true,
+        .narrow = !o->chunks,
         .weights = o->weights,
     };
     if (o->glob.n || o->type.n) {
@@ -382,18 +385,25 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", a->off);
     if (st == MYTH_OK)
         st = myth_search(&a->hits, x, &so, err);
-    a->is_name = st == MYTH_OK && o->mode == MODE_AUTO && strcmp(a->hits.query_kind, "symbol") == 0;
-    if (a->is_name)
-        st = myth_occurrences_find(&a->exact, x, query, o->k, so.wants_file, so.user, cli->cancel, err);
+    a->is_name = st == MYTH_OK && o->mode == MODE_AUTO && !o->chunks && strcmp(a->hits.query_kind, "symbol") == 0;
+    if (a->is_name) {
+        if (!(ranked = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", a->hits.n_hit + 1, sizeof(*ranked)))) {
+            st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for the names of %u files", a->hits.n_hit);
+            goto fail;
+        }
+        for (uint32_t i = 0; i < a->hits.n_hit; i++)
+            ranked[i] = a->hits.hit[i].path;
+        st = myth_occurrences_find(&a->exact, x, query, o->k, so.wants_file, so.user, ranked, a->hits.n_hit,
+                                   cli->cancel, err);
+    }
 fail:
+    myth_free(cli->mem, ranked);
     myth_free(cli->mem, wanted.path);
     myth_scan_close(&list, cli->mem);
     myth_semantic_close(&semantic, cli);
     myth_index_close(x);
     return st;
 }
-
-/* ---- a name ---- */
 
 /* ---- a name ---- */
 

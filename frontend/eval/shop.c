@@ -42,13 +42,13 @@ static bool is_evidence(const myth_task *t, const hit *h)
     return false;
 }
 
-/* Runs `search` for the task's question and lists its hits. */
+/* Runs `search` for the task's question and lists its hits: chunks, of which a prompt would be made. */
 static myth_status ask_search(answer *a, const myth_eval *ev, const myth_eval_config *c, const myth_task *t,
                               const char *tree, myth_error *err)
 {
     char k[16];
-    const char *args[MYTH_SELF_ARGS] = {"search", "--json", "--quiet", "--top", k};
-    int n = myth_eval_search_flags(args, 5, ev, c), code;
+    const char *args[MYTH_SELF_ARGS] = {"search", "--json", "--quiet", "--chunks", "--top", k};
+    int n = myth_eval_search_flags(args, 6, ev, c), code;
     size_t i;
     json_t *row;
     snprintf(k, sizeof(k), "%u", ev->k);

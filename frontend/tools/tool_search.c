@@ -22,7 +22,7 @@ static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
 static myth_status note_unknown_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
 {
     myth_occurrences exact = {0};
-    myth_status st = myth_occurrences_find(&exact, x, name, 1, NULL, NULL, t->cli->cancel, err);
+    myth_status st = myth_occurrences_find(&exact, x, name, 1, NULL, NULL, NULL, 0, t->cli->cancel, err);
     if (st == MYTH_OK && exact.n_row == 0)
         myth_reply_note(a, false,
                         "no definition and no use of this name is known; the hits are the nearest by its words");

@@ -2,6 +2,7 @@
  * of the rows that are wanted. */
 #include "occurrence.h"
 #include "retrieval/index/index_impl.h"
+#include "retrieval/scan/kinds.h"
 #include "usage_impl.h"
 
 #include <stdlib.h>
@@ -9,8 +10,14 @@
 
 typedef struct {
     const myth_usage_place *place;
+    uint32_t rank;
     bool is_test;
 } used;
+
+typedef struct {
+    const myth_usage_definition *definition;
+    uint32_t kinds, rank, idx; /* idx: place among the definitions of usage.h */
+} defined;
 
 static int by_reason(const void *a, const void *b)
 {
@@ -19,10 +26,19 @@ static int by_reason(const void *a, const void *b)
         return x->place->strength > y->place->strength ? -1 : 1;
     if (x->is_test != y->is_test)
         return x->is_test ? 1 : -1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
     if (x->place->kind != y->place->kind) /* calls first */
         return x->place->kind < y->place->kind ? -1 : 1;
     int c = strcmp(x->place->path, y->place->path);
     return c ? c : (x->place->line > y->place->line) - (x->place->line < y->place->line);
+}
+
+static int by_kinds(const void *a, const void *b)
+{
+    const defined *x = a, *y = b;
+    const uint32_t i = x->kinds == y->kinds ? x->rank : x->kinds, k = x->kinds == y->kinds ? y->rank : y->kinds;
+    return i != k ? (i > k) - (i < k) : (x->idx > y->idx) - (x->idx < y->idx);
 }
 
 static int by_place(const void *a, const void *b)
@@ -37,15 +53,25 @@ static int by_place(const void *a, const void *b)
 typedef struct {
     bool (*wants_file)(void *user, const char *path);
     void *user;
+    const char *const *ranked;
+    uint32_t n_ranked;
 } filter;
 
 static bool is_wanted(const filter *f, const char *path) { return !f->wants_file || f->wants_file(f->user, path); }
+
+static uint32_t rank_of(const filter *f, const char *path)
+{
+    uint32_t i = 0;
+    while (i < f->n_ranked && strcmp(f->ranked[i], path) != 0)
+        i++;
+    return i;
+}
 
 static uint32_t add_uses(used *to, uint32_t n, const myth_usage_places *p, bool is_test, const filter *f)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (is_wanted(f, p->place[i].path))
-            to[n++] = (used){&p->place[i], is_test};
+            to[n++] = (used){&p->place[i], rank_of(f, p->place[i].path), is_test};
     return n;
 }
 
@@ -139,37 +165,57 @@ static uint32_t share_of_definitions(uint32_t n_definition, uint32_t n_use, uint
     return n_definition < max - least ? n_definition : max - least;
 }
 
+/* The definitions that are wanted, in the order they are shown. */
+static myth_status list_definitions(defined **out, uint32_t *n_out, const myth_usage *u, const filter *f,
+                                    myth_error *err)
+{
+    defined *list = myth_alloc_n(u->mem, MYTH_MEM_OTHER, "usage", (size_t)u->n_definition + 1, sizeof(*list));
+    uint32_t n = 0;
+    if (!list)
+        return myth_fail(err, MYTH_ENOMEM, "symbols: no memory for %u definitions", u->n_definition);
+    for (uint32_t i = 0; i < u->n_definition; i++) {
+        const myth_usage_definition *d = &u->definition[i];
+        if (is_wanted(f, d->path))
+            list[n++] = (defined){d, myth_file_kinds(d->path, d->is_test, false), rank_of(f, d->path), i};
+    }
+    qsort(list, n, sizeof(*list), by_kinds);
+    *out = list;
+    *n_out = n;
+    return MYTH_OK;
+}
+
 static myth_status find_rows(myth_occurrences *o, myth_index *x, uint32_t max, const filter *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_usage *u = &o->usage;
     myth_views v = {.mem = u->mem, .store = myth_index_store(x), .out = u};
     used *use = NULL;
+    defined *definition = NULL;
     MYTH_TRY(list_uses(&use, &o->n_use, u, f, err));
-    for (uint32_t i = 0; i < u->n_definition; i++)
-        o->n_definition += is_wanted(f, u->definition[i].path);
+    MYTH_TRY(list_definitions(&definition, &o->n_definition, u, f, err));
     const uint32_t share = share_of_definitions(o->n_definition, o->n_use, max);
     if (!(o->row = myth_alloc_n(u->mem, MYTH_MEM_OTHER, "usage", (size_t)max + 1, sizeof(*o->row)))) {
         st = myth_fail(err, MYTH_ENOMEM, "symbols: no memory for %u lines", max);
         goto fail;
     }
-    for (uint32_t i = 0; i < u->n_definition && o->n_row < share; i++)
-        if (is_wanted(f, u->definition[i].path))
-            MYTH_TRY(put_definition(o, &v, &u->definition[i], err));
+    for (uint32_t i = 0; i < o->n_definition && o->n_row < share; i++)
+        MYTH_TRY(put_definition(o, &v, definition[i].definition, err));
     for (uint32_t i = 0; i < o->n_use && o->n_row < max; i++)
         MYTH_TRY(put_use(o, &v, use[i].place, err));
     o->n_definition += u->n_more;
 fail:
     myth_views_close(&v);
     myth_free(u->mem, use);
+    myth_free(u->mem, definition);
     return st;
 }
 
 myth_status myth_occurrences_find(myth_occurrences *out, myth_index *x, const char *name, uint32_t max,
                                   bool (*wants_file)(void *user, const char *path), void *user,
-                                  const myth_cancel *is_cancelled, myth_error *err)
+                                  const char *const *ranked, uint32_t n_ranked, const myth_cancel *is_cancelled,
+                                  myth_error *err)
 {
-    const filter f = {wants_file, user};
+    const filter f = {wants_file, user, ranked, n_ranked};
     *out = (myth_occurrences){.n_row = 0};
     myth_status st = myth_usage_find_uses(&out->usage, x, name, is_cancelled, err);
     if (st != MYTH_OK || out->usage.n_definition == 0)

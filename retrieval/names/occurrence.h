@@ -1,9 +1,9 @@
 /* occurrence.h - the lines where an index knows a name: its definitions first, then its uses, the surest reason first.
  *
- * Definitions  in the order of usage.h: sources before tests and copies. Their text is the whole definition, of a long
- *              one its first lines
+ * Definitions  sources before tests and copies, then by the rank of their file, then in the order of usage.h. Their
+ *              text is the whole definition, of a long one its first lines
  * Uses         one line for each definition that uses the name, at its first use; stronger reasons first, sources
- *              before tests. A use that may mean several definitions is listed once
+ *              before tests, then by the rank of their file. A use that may mean several definitions is listed once
  * Missing      an index knows names of code. A name in comments, strings, texts, or of something defined elsewhere has
  *              no occurrence here; lines/grep.h finds those
  * Owner        rows lend their strings until myth_occurrences_free, which must come before the index is closed
@@ -34,11 +34,13 @@ typedef struct {
     myth_usage usage;
 } myth_occurrences;
 
-/* Finds at most `max` rows. wants_file: whether rows in a file are wanted; NULL = in all. Free *out by
+/* Finds at most `max` rows. wants_file: whether rows in a file are wanted; NULL = in all. ranked: the paths of files,
+ * the best first, as a search by words ranks them; a file that is not among them comes after those. Free *out by
  * myth_occurrences_free, also after a failure (it is empty then). is_cancelled may be NULL. */
 myth_status myth_occurrences_find(myth_occurrences *out, myth_index *x, const char *name, uint32_t max,
                                   bool (*wants_file)(void *user, const char *path), void *user,
-                                  const myth_cancel *is_cancelled, myth_error *err);
+                                  const char *const *ranked, uint32_t n_ranked, const myth_cancel *is_cancelled,
+                                  myth_error *err);
 void myth_occurrences_free(myth_occurrences *o);
 
 #endif

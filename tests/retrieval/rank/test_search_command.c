@@ -174,6 +174,26 @@ static void a_hit_bears_its_own_name(void **state)
     }
     cli_expect(&r, "search 'which wheel' -C $D/own", 0);
     assert_non_null(strstr(r.out, "\n        6  int second(int fd)\n  >     9      return wheel(fd, n);\n"));
+    json_t *rows = cli_json(&r, "search 'which wheel' --chunks -C $D/own --json");
+    assert_int_equal(json_integer_value(at(rows, 0, "start_line")), 1);
+    json_decref(rows);
+}
+
+/* Definitions of one name: the file that is about it comes first, whatever the order of the paths. */
+static void the_best_file_comes_first(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r, "mkdir -p $D/best && cd $D/best && "
+                  "printf 'class Zebra:\n    def gate(self):\n        return 1\n' >a.py && "
+                  "printf '# gate\nclass Gate:\n    \"gate of a gate\"\n    def gate(self):\n"
+                  "        return gate_of(self)\n' >gate.py");
+    json_t *rows = cli_json(&r, "search gate -C $D/best --json");
+    assert_string_equal(text_at(rows, 0, "match"), "definition");
+    assert_string_equal(text_at(rows, 0, "path"), "gate.py");
+    assert_string_equal(text_at(rows, 1, "match"), "definition");
+    assert_string_equal(text_at(rows, 1, "path"), "a.py");
+    json_decref(rows);
 }
 
 /* Signs have no words: auto looks at the text itself. */
@@ -308,11 +328,17 @@ static void batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_every_key),      cmocka_unit_test(exit_codes),
-        cmocka_unit_test(a_name_is_found_exactly),  cmocka_unit_test(a_name_is_nowhere_else),
-        cmocka_unit_test(a_hit_bears_its_own_name), cmocka_unit_test(signs_fall_back_to_lines),
-        cmocka_unit_test(lines_are_those_of_grep),  cmocka_unit_test(flags_of_ripgrep),
-        cmocka_unit_test(no_vectors_is_said_once),  cmocka_unit_test(batch),
+        cmocka_unit_test(rows_have_every_key),
+        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(a_name_is_found_exactly),
+        cmocka_unit_test(a_name_is_nowhere_else),
+        cmocka_unit_test(a_hit_bears_its_own_name),
+        cmocka_unit_test(the_best_file_comes_first),
+        cmocka_unit_test(signs_fall_back_to_lines),
+        cmocka_unit_test(lines_are_those_of_grep),
+        cmocka_unit_test(flags_of_ripgrep),
+        cmocka_unit_test(no_vectors_is_said_once),
+        cmocka_unit_test(batch),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
