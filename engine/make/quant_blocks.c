@@ -94,6 +94,12 @@ static void pack_q2_k(unsigned char *dst, const myth_fit *r)
     put_half(dst + 82, r->m);
 }
 
+static void pack_tq2_0(unsigned char *dst, const myth_fit *r)
+{
+    put_pairs(dst, r->q, 1, 0);
+    put_half(dst + 64, r->d);
+}
+
 static void pack_q3_k(unsigned char *dst, const myth_fit *r)
 {
     memset(dst, 0, 32);
@@ -175,6 +181,7 @@ static const struct {
     [MYTH_IQ4_NL] = {{.n = 32, .n_sub = 1, .hi = 15, .table = myth_iq4_value}, pack_iq4_nl},
     [MYTH_IQ4_XS] = {{.n = 256, .n_sub = 8, .hi = 15, .code_lo = -32, .code_hi = 31, .table = myth_iq4_value},
                      pack_iq4_xs},
+    [MYTH_TQ2_0] = {{.n = 256, .n_sub = 1, .lo = -1, .hi = 1}, pack_tq2_0},
 };
 
 bool myth_quant_is_fitted(myth_dtype type) { return table[type].pack != NULL; }

@@ -2,6 +2,7 @@
  * form.
  *
  * Linear   x ~ d c v(q)          v(q) = q, lo <= q <= hi, or an entry of a table      Q4_0 Q5_0 Q3_K Q6_K IQ4_NL IQ4_XS
+ *                                                                                     TQ2_0
  * Affine   x ~ d c q - m b       0 <= q <= hi, m b >= 0                               Q4_1 Q5_1 Q2_K Q4_K Q5_K
  *          c and b are 1 for a block of its own; in a super-block they are integers, one pair per sub-block, and d and
  *          m are shared

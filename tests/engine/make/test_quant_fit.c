@@ -6,6 +6,7 @@
  * are measured again. */
 #include "tests/support/check.h"
 
+#include "engine/make/mix.h"
 #include "engine/make/quant.h"
 
 #include <dlfcn.h>
@@ -245,11 +246,42 @@ static void test_alone(void **state)
         }
 }
 
+/* Each type that a file can be made of has a quantiser, and its values are near those that went in. */
+static void test_every_type(void **state)
+{
+    (void)state;
+    float x[1024], y[1024];
+    unsigned char q[1024 * 4];
+    uint64_t s = 11;
+    int n = 0;
+    for (int i = 0; i < 1024; i++)
+        x[i] = (float)normal(&s);
+    for (int t = 0; t < MYTH_DTYPE_N; t++) {
+        double e = 0.0, all = 0.0;
+        if (!myth_dtype_is_quant((myth_dtype)t) || !myth_mix_of((myth_dtype)t))
+            continue;
+        myth_quant_row((myth_dtype)t, q, x, 1024);
+        myth_dequant_row((myth_dtype)t, y, q, 1024);
+        for (int i = 0; i < 1024; i++) {
+            e += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+            all += (double)x[i] * (double)x[i];
+        }
+        if (!(sqrt(e / all) < 0.5)) /* three values alone leave 0.44 of a normal distribution */
+            fail_msg("%s: an error of %.3f", myth_dtype_get((myth_dtype)t)->name, sqrt(e / all));
+        n++;
+    }
+    assert_true(n > 10);
+    static const float three[] = {-0.75f, 0.0f, 0.75f};
+    for (int i = 0; i < 512; i++)
+        x[i] = three[(i * 7 + i / 5) % 3];
+    expect_row(MYTH_TQ2_0, x, 512, 0.0f); /* ternary values stay what they are */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),     cmocka_unit_test(test_importance), cmocka_unit_test(test_plain_blocks),
-        cmocka_unit_test(test_odd_values), cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_odd_values), cmocka_unit_test(test_alone),      cmocka_unit_test(test_every_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,8 +329,9 @@ static void put_repository(void)
     put_file("repo/vendor/session.c", "int session_create(int user);\n");
     put_file("repo/examples/session.c",
              "int session_create_old(int user)\n{\n\treturn user; /* creates a session */\n}\n");
-    assert_int_equal(
-        run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; git tag one"), 0);
+    assert_int_equal(run_quietly("cd $D/repo; git add .gitignore src examples; git -c user.name=a -c user.email=a@b "
+                                 "commit -qm one; git tag one"),
+                     0);
 }
 
 static void test_searching_commands(void **state)
