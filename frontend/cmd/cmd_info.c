@@ -119,6 +119,22 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
     myth_plan_print_text(stdout, p);
 }
 
+/* Opens the headers of a model and plans a run by the flags. The headers are read without a limit, because the commands
+ * here must answer; the plan has the limits. Close *m, also after a failure. */
+static myth_status open_planned(myth_cli *cli, myth_model *m, myth_engine_opts *eo, myth_plan *plan,
+                                const myth_model_flags *model, const myth_engine_flags *engine, myth_error *err)
+{
+    myth_mem_limits limits;
+    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);
+    myth_status st = myth_cli_model_open(cli, m, model, MYTH_WEIGHTS_HEADER, err);
+    if (st == MYTH_OK)
+        st = myth_cli_engine_opts(cli, eo, engine, err);
+    if (st == MYTH_OK)
+        st = myth_cli_limits(cli, &limits, eo, err);
+    return st == MYTH_OK ? myth_plan_make(plan, m, eo, &extra, &limits, true, err) : st;
+}
+
 static int run_info(myth_cli *cli, const void *opts)
 {
     const info_opts *o = opts;
@@ -126,15 +142,9 @@ static int run_info(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_model m;
     myth_plan plan;
-    myth_mem_limits limits;
     myth_engine_opts eo;
     uint64_t bytes[MYTH_DTYPE_N] = {0};
-    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* info must answer, so it reads the headers without a limit */
-    MYTH_TRY(myth_cli_model_open(cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
-    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, &err));
-    MYTH_TRY(myth_cli_limits(cli, &limits, &eo, &err));
-    MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, &limits, true, &err));
+    MYTH_TRY(open_planned(cli, &m, &eo, &plan, &o->model, &o->engine, &err));
     sum_types(bytes, m.weights);
     if (o->json)
         print_json(&m, &plan, bytes);
@@ -344,14 +354,9 @@ static void check_model(doctor *d, const doctor_opts *o)
     myth_status st = MYTH_OK;
     myth_model m = {0};
     myth_plan plan;
-    myth_mem_limits limits;
     myth_engine_opts eo;
-    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(d->cli)};
     char bytes[24], needs[24], line[240];
-    MYTH_TRY(myth_cli_model_open(d->cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
-    MYTH_TRY(myth_cli_engine_opts(d->cli, &eo, &o->engine, &err));
-    MYTH_TRY(myth_cli_limits(d->cli, &limits, &eo, &err));
-    MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, &limits, true, &err));
+    MYTH_TRY(open_planned(d->cli, &m, &eo, &plan, &o->model, &o->engine, &err));
     if (plan.fits) {
         row(d, "model", OK, NULL, "%s: %s, %s of tensors; a run with %u tokens of context takes %s of memory on %s",
             myth_weights_name(m.weights), myth_family_name(m.config.family),

@@ -167,6 +167,13 @@ static void put_first_lines(const char *text, uint64_t n_text, int most)
     }
 }
 
+static void put_path(const myth_cli *cli, const char *path)
+{
+    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
+    myth_term_path(stdout, path);
+    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
+}
+
 static void put_name(const char *parent, const char *name)
 {
     if (parent[0]) {
@@ -207,9 +214,7 @@ static void put_matching_lines(const myth_cli *cli, const myth_hit *h)
 /* Prints the place of a hit and its lines. */
 static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
 {
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
-    myth_term_path(stdout, h->path);
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
+    put_path(cli, h->path);
     printf(":%u-%u  %s", h->line0, h->line1, h->kind_name);
     if (h->name[0]) {
         putchar(' ');
@@ -279,9 +284,7 @@ static void put_exact_json(myth_rows *r, const myth_occurrence *o)
 
 static void put_exact_text(const myth_cli *cli, const myth_occurrence *o)
 {
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
-    myth_term_path(stdout, o->path);
-    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
+    put_path(cli, o->path);
     printf(":%u  %s", o->line, o->is_definition ? o->kind : o->name[0] ? "in" : o->kind);
     if (o->name[0]) {
         putchar(' ');
