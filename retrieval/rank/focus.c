@@ -18,7 +18,8 @@ typedef struct {
     char name[256], parent[256]; /* cut to fit */
     uint32_t line0, line1, name_line;
     myth_symbol_kind kind;
-    bool is_named; /* the query has its name */
+    bool is_named;    /* the query has its name */
+    bool is_left_out; /* a field of another definition, and not named by the query */
     double weight, name_weight;
     uint32_t n_line; /* lines of its region */
 } definition;
@@ -205,10 +206,10 @@ static myth_status read_definitions(myth_focus_words *w, myth_store *store, int6
         for (uint32_t k = 0; k < w->n_definition && is_field(&w->definition[i]); k++)
             is_inside |= w->definition[k].kind != MYTH_SYMBOL_MODULE && !is_field(&w->definition[k]) &&
                          is_around(&w->definition[k], &w->definition[i]);
-        w->definition[i].n_line = is_inside && !w->definition[i].is_named; /* for now: it is left out */
+        w->definition[i].is_left_out = is_inside && !w->definition[i].is_named;
     }
     for (uint32_t i = 0; i < w->n_definition; i++)
-        if (!w->definition[i].n_line)
+        if (!w->definition[i].is_left_out)
             w->definition[n++] = w->definition[i];
     w->n_definition = n;
     return MYTH_OK;
