@@ -10,7 +10,7 @@
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/npy.h"
-#include "texts.h"
+#include "frontend/common/texts.h"
 
 #include "engine/base/outfile.h"
 #include "engine/run/embed.h"

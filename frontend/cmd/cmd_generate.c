@@ -2,7 +2,7 @@
  *
  * Thoughts  a chat's thoughts go to stderr and its answer to stdout; with --json the thoughts are in
  *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id */
-#include "conversation.h"
+#include "frontend/common/conversation.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"

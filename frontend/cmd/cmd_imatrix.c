@@ -1,7 +1,7 @@
 /* cmd_imatrix.c - measures how much each input column of each matrix matters for a text, for convert --imatrix. */
 #include "engine/make/imatrix_tap.h"
 #include "frontend/cli/hints.h"
-#include "windows.h"
+#include "frontend/common/windows.h"
 
 #include <string.h>
 

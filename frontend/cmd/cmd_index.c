@@ -3,7 +3,7 @@
  * Vectors   are made only when --embed or --embed-model asks for them, because a model is slow. Once an index has
  *           vectors, every run without --no-embed updates them. Words are written first, so that they can be searched
  *           while the model still works */
-#include "embedding.h"
+#include "frontend/common/embedding.h"
 #include "engine/base/array.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"

@@ -1,5 +1,5 @@
 /* cmd_inspect_topic.c - inspects the chunks of code that answer a question. */
-#include "embedding.h"
+#include "frontend/common/embedding.h"
 #include "select_run.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "retrieval/retrieval.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "frontend/cli/json_out.h"
-#include "open_index.h"
-#include "summarize.h"
+#include "frontend/common/open_index.h"
+#include "frontend/common/summarize.h"
 
 #include <string.h>
 #include <time.h>

@@ -7,7 +7,7 @@
  * KL       sum over the vocabulary of p log(p / q) in nats, where p is the reference model. KL_ROWS tokens are compared
  *          at a time, because each needs a whole row of logits */
 #include "frontend/cli/json_out.h"
-#include "windows.h"
+#include "frontend/common/windows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* cmd_search.c - finds lines by a text or a regular expression, chunks by the words of a question, and for evaluations
  * rows of a corpus. */
 #include "frontend/eval/corpus.h"
-#include "embedding.h"
-#include "open_index.h"
+#include "frontend/common/embedding.h"
+#include "frontend/common/open_index.h"
 #include "frontend/cli/hints.h"
 #include "frontend/search/rows.h"
 

@@ -1,7 +1,7 @@
 /* cmd_symbols.c - prints what the index knows about a name: its definitions, their callers and why each was matched,
  * tests, callees, and re-exports. */
 #include "frontend/cli/json_out.h"
-#include "open_index.h"
+#include "frontend/common/open_index.h"
 
 #include <string.h>
 #include <unistd.h>

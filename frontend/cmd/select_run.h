@@ -10,7 +10,7 @@
 
 #include "inspect_run.h"
 #include "frontend/inspect/select/select.h"
-#include "open_index.h"
+#include "frontend/common/open_index.h"
 
 #ifdef __cplusplus
 extern "C" {

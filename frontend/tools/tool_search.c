@@ -1,7 +1,7 @@
 /* tool_search.c - search finds the chunks of code that answer a question, the best first. */
 #include "shown.h"
 
-#include "frontend/cmd/embedding.h"
+#include "frontend/common/embedding.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #define MYTH_TOOLS_IMPL_H
 
 #include "reply.h"
-#include "frontend/cmd/open_index.h"
+#include "frontend/common/open_index.h"
 #include "tools.h"
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* fuzz_conversation.c - any bytes as a conversation, in every form of template: what is accepted fits its bound, and
  * holds no control ids but those of the template. */
 #include "engine/text/tokenizer_impl.h"
-#include "frontend/cmd/conversation.h"
+#include "frontend/common/conversation.h"
 
 #include <stdlib.h>
 

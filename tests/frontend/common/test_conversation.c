@@ -2,7 +2,7 @@
  * (tests/golden/make_chat.py). No text of a conversation makes a control id, and what is no conversation is refused. */
 #include "engine/text/chat.h"
 #include "tests/engine/text/tokenizer_texts.h"
-#include "frontend/cmd/conversation.h"
+#include "frontend/common/conversation.h"
 
 static const struct {
     const char *golden, *vocabulary;
