@@ -50,5 +50,9 @@ install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*.gguf ${CMAKE_SOURCE_DIR}/models/*.md)
 install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models COMPONENT mythos)
+# Rates of other machines, for `plan --as`: one file a machine, and the memory of devices.
+file(GLOB rates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/results/*.csv)
+list(FILTER rates EXCLUDE REGEX "/(retrieval|search)_[^/]*$")
+install(FILES ${rates} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/rates COMPONENT mythos)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/shop DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/eval
     COMPONENT mythos)

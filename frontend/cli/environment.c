@@ -17,7 +17,10 @@ static const myth_env_row table[] = {
      "holds the indexes as DIR/mythos, and the Hugging Face cache as DIR/huggingface/hub; ~/.cache where it is not "
      "set"},
     {"XDG_CONFIG_HOME", "DIR", "holds the configuration file as DIR/mythos/config; ~/.config where it is not set"},
-    {"XDG_STATE_HOME", "DIR", "holds the log of runs as DIR/mythos/runs.db; ~/.local/state where it is not set"},
+    {"XDG_STATE_HOME", "DIR",
+     "holds the log of runs as DIR/mythos/runs.db and measured rates as DIR/mythos/rates.csv; ~/.local/state where it "
+     "is "
+     "not set"},
     {"HOME", "DIR", "the home directory, ~"},
     {"TMPDIR", "DIR", "holds temporary folders; /tmp where it is not set"},
     {"NO_COLOR", "1", "use no colours"},

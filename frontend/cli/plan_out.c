@@ -42,7 +42,7 @@ void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p)
     }
 }
 
-void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
+void myth_plan_begin_json(myth_json_out *j, const myth_plan *p)
 {
     myth_jout_object(j);
     myth_jout_key_bool(j, "fits", p->fits);
@@ -77,6 +77,11 @@ void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
     myth_jout_key_u64(j, "n_ubatch", p->n_ubatch);
     myth_jout_key_str(j, "cache_type_k", myth_dtype_get(p->type_k)->name);
     myth_jout_key_str(j, "cache_type_v", myth_dtype_get(p->type_v)->name);
+}
+
+void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
+{
+    myth_plan_begin_json(j, p);
     myth_jout_end(j);
 }
 

@@ -18,6 +18,8 @@ void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p);
 /* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],
  * "suggestions":[{"change","total_bytes"}],...} */
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p);
+/* The same with the object left open, for more keys. */
+void myth_plan_begin_json(myth_json_out *j, const myth_plan *p);
 void myth_plan_print_text(FILE *f, const myth_plan *p);
 
 /* One line in the table of plans. */

@@ -10,6 +10,7 @@
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/cli.h"
+#include "frontend/rates/expect.h"
 #include "engine/run/embed.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ typedef struct {
     int32_t *ids;   /* [depth + prompt] */
     myth_machine_limits limits;
     myth_json_out json;
+    myth_pace pace; /* kept for the estimates of other commands */
 } run_state;
 
 typedef struct {
@@ -200,6 +202,8 @@ static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_
     }
     myth_term_progress_end(s->cli->term);
     qsort(seconds + 1, s->o->n_repeat, sizeof(*seconds), by_value); /* the first run was the warm-up */
+    for (uint32_t i = 1; i <= s->o->n_repeat; i++)
+        myth_pace_add(&s->pace, is_prompt ? MYTH_PREFILL : MYTH_DECODE, s->o->n_depth, n, seconds[i]);
     r.tok_s = n / seconds[1 + s->o->n_repeat / 2];
     price(&r, s, is_prompt);
     print_result(s, &r);
@@ -289,6 +293,8 @@ static int run(myth_cli *cli, const void *opts)
         st = run_test(&s, "tg", s.o->n_gen, false, &err);
     if (s.o->json)
         myth_jout_end(&s.json);
+    if (st == MYTH_OK)
+        myth_expect_keep(cli, &s.model, &s.eo, myth_engine_device(s.engine), &s.pace);
 fail:
     if (s.base)
         myth_seq_close(s.base);

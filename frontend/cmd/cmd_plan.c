@@ -3,6 +3,7 @@
 #include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
+#include "frontend/rates/expect.h"
 
 #include "engine/run/embed.h"
 
@@ -12,6 +13,7 @@ typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     int what;
+    const char *as;
     uint32_t parallel;
     bool json, is_table;
 } plan_opts;
@@ -23,8 +25,11 @@ static const myth_option options[] = {
      0, "the command to plan"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096,
      "number of sequences at the same time"},
+    {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
+     "the seconds on another machine, by the name of a file of bench/results or the path of a file of rates; its "
+     "devices need not be here"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
-     "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}, of a table "
+     "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\",\"expected\"}, of a table "
      "{\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
     {"table", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, is_table), NULL, 0, 0,
      "print a table of every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; reads no "
@@ -45,7 +50,7 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
 
 /* Plans inspect-file for the file, or without a file for the longest prompt that the default limit allows. */
 static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo,
-                                   myth_plan_extra *extra, myth_error *err)
+                                   myth_plan_extra *extra, myth_work *work, myth_error *err)
 {
     static const unsigned char one_line[] = "\n";
     unsigned char *bytes = NULL;
@@ -75,11 +80,19 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     bytes = NULL;
     MYTH_TRY(myth_inspect_open(&in, m, material, &io, err));
     MYTH_TRY(myth_inspect_needs(in, eo, extra, err));
+    myth_inspect_work(in, work);
     if (!cli->n_arg && !o->engine.ctx_size) {
         uint32_t longest = MYTH_INSPECT_PROMPT_TOKENS + MYTH_INSPECT_NEW_TOKENS;
         if (myth_findings_limits_of(io.style)->n_context)
             longest += MYTH_INSPECT_ROUNDS * (MYTH_INSPECT_ROUND_TOKENS + MYTH_INSPECT_NEW_TOKENS);
         eo->n_ctx = m->config.n_ctx_train && m->config.n_ctx_train < longest ? m->config.n_ctx_train : longest;
+    }
+    if (!cli->n_arg) { /* the longest prompt of one part */
+        const uint64_t after = work->answer_most + work->turn_most;
+        work->end = (double)(eo->n_ctx > after ? eo->n_ctx - after : 1);
+        work->end = work->end < MYTH_INSPECT_PROMPT_TOKENS ? work->end : MYTH_INSPECT_PROMPT_TOKENS;
+        work->prompt_tokens = (uint64_t)work->end;
+        work->depth = work->end / 2;
     }
 fail:
     myth_inspect_close(in);
@@ -88,11 +101,18 @@ fail:
     return st;
 }
 
-/* Plans the command with its own defaults; with is_limited, shrunk to fit the memory limit. */
+typedef struct {
+    myth_expectation is;
+    myth_work work; /* n_part 0 = only an inspection is known to do so much */
+} expected;
+
+/* Plans the command with its own defaults and, unless e is NULL, expects its seconds; with is_limited, shrunk to fit
+ * the memory limit. */
 static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited,
-                                myth_error *err)
+                                expected *e, myth_error *err)
 {
     myth_engine_opts eo;
+    myth_work work = {0};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
     myth_sample_params greedy = {0};
     myth_mem_limits limits;
@@ -104,7 +124,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     switch (o->what) {
     case FOR_GENERATE: myth_generate_needs(&eo, &greedy, false); break;
     case FOR_LOGITS: myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0); break;
-    case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, err); break;
+    case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, &work, err); break;
     case FOR_BENCH:
         myth_cli_bench_opts(&eo, m, 512, 64, 0);
         measured = myth_limits_bytes((int)cli->global->n_threads, cli->limits.bytes[MYTH_MEM_HOST]);
@@ -115,6 +135,11 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         myth_embedder_opts(&eo, m, m->config.n_ctx_train);
         st = myth_embedder_needs(&extra, m, err);
         break;
+    }
+    if (st == MYTH_OK && e) {
+        e->work = work;
+        st = myth_expect(&e->is, cli, m, &eo, o->as, work.n_part ? &e->work : NULL, err);
+        myth_expect_limits(cli, &eo, o->as);
     }
     if (st == MYTH_OK && is_limited)
         st = myth_cli_limits(cli, &limits, &eo, err);
@@ -145,7 +170,7 @@ static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size,
         if (*cli->cancel)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "plan --table: interrupted"));
         last = cell.engine.ctx_size = want < most ? want : most;
-        st = plan_command(&plan, cli, &cell, &m, false, err);
+        st = plan_command(&plan, cli, &cell, &m, false, NULL, err);
         const bool is_refused =
             st == MYTH_EUNSUPPORTED; /* a shape that the device does not support gets a row with the reason */
         if (!is_refused)
@@ -200,7 +225,10 @@ static int run(myth_cli *cli, const void *opts)
     myth_model model;
     myth_plan plan = {0};
     myth_json_out j;
+    expected e = {0};
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* plan must answer, so it reads the headers without a limit */
+    if (o->is_table && o->as)
+        return myth_cli_failf(cli, MYTH_EARG, "--table plans memory only; leave out --as");
     if (o->is_table && (o->what == FOR_INSPECT_FILE || cli->n_arg))
         return myth_cli_failf(cli, MYTH_EARG,
                               "--table plans sizes without a file; leave out --for inspect-file and PATH");
@@ -213,14 +241,24 @@ static int run(myth_cli *cli, const void *opts)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
     if (st == MYTH_OK)
-        st = plan_command(&plan, cli, o, &model, true, &err);
+        st = plan_command(&plan, cli, o, &model, true, &e, &err);
+    const myth_work *work = e.work.n_part ? &e.work : NULL;
     if (st == MYTH_OK && o->json) {
         myth_jout_start(&j, stdout);
-        myth_plan_print_json(&j, &plan);
+        myth_plan_begin_json(&j, &plan);
+        myth_jout_key(&j, "expected");
+        myth_expect_print_json(&j, &e.is, work);
+        myth_jout_end(&j);
     } else if (st == MYTH_OK) {
         myth_plan_print_text(stdout, &plan);
+        myth_expect_print_text(stdout, &e.is, work);
     }
     myth_model_close(&model);
+    if (st == MYTH_EDEVICE && !o->as)
+        return myth_cli_failf(cli, st,
+                              "%s; to plan a device that is not here, give a machine that has it with --as, or its "
+                              "memory, as in --mem-limit cuda:0=24GiB",
+                              err.msg);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
 }
 
@@ -237,7 +275,10 @@ const myth_command myth_cmd_plan = {
               "the tokenizer and bookkeeping. The table of per-layer "
               "embeddings, of which only rows are read, has a column of its own and is not in the "
               "total. CodeGemma has the shapes of gemma-2b and gemma-7b; "
-              "EmbeddingGemma is counted without its two dense layers.",
+              "EmbeddingGemma is counted without its two dense layers.\n"
+              "The seconds come from rates: every inspection and every bench keeps what it measured in "
+              "$XDG_STATE_HOME/mythos/rates.csv, by machine, setup, shape of the model and type. --as "
+              "takes those of another machine; such a file can be carried there and back.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(plan_opts),

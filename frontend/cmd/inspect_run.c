@@ -5,6 +5,7 @@
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
+#include "frontend/rates/expect.h"
 #include "frontend/cli/json_out.h"
 
 #include <limits.h>
@@ -46,7 +47,10 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0,
      "find problems in a first pass and explain them in a second"},
     {"dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0,
-     "count tokens and plan memory, but do not run the model"},
+     "count tokens, plan memory and expect the seconds, but do not run the model"},
+    {"as", NULL, MYTH_OPT_TEXT, "NAME", AT(as), "(this machine)", 0, 0,
+     "with --dry-run: the seconds on another machine, by the name of a file of bench/results or the path of a file of "
+     "rates"},
     {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
      "compact or full; the default is what the model was trained for"},
 };
@@ -65,6 +69,9 @@ typedef struct {
     myth_since *since;     /* NULL = not asked */
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
+    myth_pace pace;        /* what the answers measured, to be kept */
+    myth_expectation expected;
+    myth_work work;
     char worker[PATH_MAX];
 } run;
 
@@ -95,7 +102,18 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
     return !w->since || myth_since_touches(w->since, src, f->first, f->last);
 }
 
-static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchange(((const run *)user)->log, x); }
+static void on_exchange(void *user, const myth_exchange *x)
+{
+    run *w = user;
+    myth_runlog_exchange(w->log, x);
+    if (x->finish == MYTH_FINISH_CANCELLED)
+        return;
+    myth_pace_add(&w->pace, MYTH_PREFILL, x->n_kept, x->n_ids - x->n_kept, x->read_seconds);
+    if (x->n_new > 1) /* the first token comes with the prompt */
+        myth_pace_add(&w->pace, MYTH_DECODE, x->n_ids, x->n_new - 1, x->seconds - x->read_seconds);
+    w->pace.n_answer += x->kind == MYTH_EXCHANGE_FIRST;
+    w->pace.answer_tokens += x->n_new;
+}
 
 /* ---- outputs ---- */
 
@@ -200,6 +218,7 @@ static void dry_run_text(const run *w)
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         if (plan->bytes[c])
             printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
+    myth_expect_print_text(stdout, &w->expected, &w->work);
 }
 
 static void part_object(const run *w, myth_json_out *j, uint32_t i)
@@ -258,6 +277,8 @@ static void dry_run_json(const run *w)
     myth_jout_key_str(&j, "inspected", r->path);
     myth_jout_key(&j, "budget");
     myth_render_budget(&j, r);
+    myth_jout_key(&j, "expected");
+    myth_expect_print_json(&j, &w->expected, &w->work);
     myth_jout_end(&j);
 }
 
@@ -322,6 +343,8 @@ static int generate(run *w, const myth_engine_opts *eo)
     if (st == MYTH_OK)
         st = myth_inspect_run(w->in, e, &err);
     myth_term_progress_end(w->cli->term);
+    if (st == MYTH_OK)
+        myth_expect_keep(w->cli, &w->model, eo, myth_engine_device(e), &w->pace);
     myth_engine_close(e);
     myth_runlog_stage(w->log, "generate");
     if (st != MYTH_OK)
@@ -344,6 +367,11 @@ static int plan_and_run(run *w)
     myth_status st;
     MYTH_TRY(myth_cli_engine_opts(w->cli, &eo, &w->o->engine, &err));
     MYTH_TRY(myth_inspect_needs(w->in, &eo, &extra, &err));
+    if (w->o->dry_run) {
+        myth_inspect_work(w->in, &w->work);
+        MYTH_TRY(myth_expect(&w->expected, w->cli, &w->model, &eo, w->o->as, &w->work, &err));
+        myth_expect_limits(w->cli, &eo, w->o->as);
+    }
     st = myth_cli_plan(w->cli, &w->model, &eo, &extra, &err);
     if (w->o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT)) {
         (w->o->format == MYTH_FORM_TEXT ? dry_run_text : dry_run_json)(w);
@@ -424,6 +452,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     MYTH_TRY(myth_hint_check_output("--patch", o->patch, err));
     if (o->update_baseline)
         MYTH_TRY(myth_hint_check_output("--baseline", o->baseline, err));
+    if (o->as && !o->dry_run)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--as: add --dry-run; a real run says nothing of another machine"));
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);

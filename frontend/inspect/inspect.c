@@ -172,6 +172,27 @@ static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
     return turns ? turns + (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
 }
 
+void myth_inspect_work(const myth_inspection *in, myth_work *out)
+{
+    double positions = 0, ends = 0;
+    *out = (myth_work){.n_part = in->n_part};
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        const inspect_part *p = &in->part[i];
+        const uint32_t first = i ? in->n_prefix : 0;
+        const uint64_t rounds = myth_inspect_has_rounds(in) ? round_tokens(in, p) : 0;
+        const uint64_t answers = rounds ? (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
+        out->prompt_tokens += p->n_ids - first;
+        positions += (double)(p->n_ids - first) * (p->n_ids + first) / 2;
+        ends += p->n_ids;
+        out->turn_most += rounds - answers;
+        out->answer_most += answers + myth_inspect_output_tokens(in);
+    }
+    if (out->prompt_tokens)
+        out->depth = positions / (double)out->prompt_tokens;
+    if (in->n_part)
+        out->end = ends / in->n_part;
+}
+
 /* Turns rounds off when no part has room for one, so that no memory is reserved for them. */
 static void drop_rounds(myth_inspection *in)
 {

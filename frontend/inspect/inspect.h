@@ -40,6 +40,7 @@
 #include "engine/base/cancel.h"
 #include "frontend/inspect/report/marks.h"
 #include "frontend/inspect/prompt/material.h"
+#include "frontend/rates/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,7 +77,7 @@ typedef struct {
     size_t n;
     uint32_t n_new; /* tokens of the answer */
     myth_finish finish;
-    double seconds;
+    double seconds, read_seconds; /* until the answer ended, and until its first token was there */
 } myth_exchange;
 
 typedef struct {
@@ -124,6 +125,8 @@ void myth_inspect_close(myth_inspection *in);
 uint32_t myth_inspect_n_part(const myth_inspection *in);
 /* Blocks and prompt tokens of a part. */
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok);
+/* How much the run will do, for an estimate of its time. */
+void myth_inspect_work(const myth_inspection *in, myth_work *out);
 /* Index of the material's piece that a block of the report shows. */
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block);
 /* Sets the engine options that the run needs in *opts, and in *extra the bytes that open has booked and run will book.

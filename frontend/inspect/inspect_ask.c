@@ -35,6 +35,8 @@ static bool on_token(void *user, int32_t id)
 {
     myth_inspection *in = user;
     (void)id;
+    if (!in->read_at)
+        in->read_at = seconds();
     if (in->o.on_progress)
         in->o.on_progress(in->o.user, in->what, in->now, in->n_part, ++in->n_new, in->n_new_max);
     return true;
@@ -68,6 +70,7 @@ static void report_exchange(const myth_inspection *in, const question *q, const 
 {
     if (!in->o.on_exchange)
         return;
+    const double end = seconds();
     const myth_exchange x = {
         .part = in->now,
         .round = in->round,
@@ -79,7 +82,8 @@ static void report_exchange(const myth_inspection *in, const question *q, const 
         .n = len,
         .n_new = n_new,
         .finish = why,
-        .seconds = seconds() - start,
+        .seconds = end - start,
+        .read_seconds = (in->read_at ? in->read_at : end) - start,
     };
     in->o.on_exchange(in->o.user, &x);
 }
@@ -93,6 +97,7 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     uint32_t n = 0, n_kept = myth_seq_len(s), n_dropped;
     const double start = seconds();
     myth_automaton a;
+    in->read_at = 0;
     in->n_new = 0;
     in->n_new_max = q->n_max;
     myth_findings_automaton(&a, q->g);

@@ -65,6 +65,7 @@ struct myth_inspection {
     size_t room_cap, room_used;
     uint32_t now, round;       /* the current part and round */
     uint32_t n_new, n_new_max; /* tokens of the current answer, for progress */
+    double read_at;            /* when its first token was there; 0 = not yet */
     const char *what;
 };
 

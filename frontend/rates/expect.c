@@ -1,0 +1,189 @@
+/* expect.c - seconds from rates and work, as text and as JSON. */
+#include "expect.h"
+
+#include "engine/run/devices.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static void reckon(myth_expectation *e, const myth_work *w)
+{
+    const myth_rates *r = &e->rates;
+    const double most = (double)w->answer_most, mean = e->mean < 0 ? 0 : e->mean * w->n_part;
+    const double each = w->n_part ? most / w->n_part : 0;
+    const double expected = mean < most ? mean : most;
+    e->prefill = myth_rates_seconds(r, MYTH_PREFILL, w->depth, (double)w->prompt_tokens);
+    e->turns = myth_rates_seconds(r, MYTH_PREFILL, w->end, (double)w->turn_most);
+    e->from = e->prefill + myth_rates_seconds(r, MYTH_DECODE, w->end, expected);
+    e->to = e->prefill + e->turns + myth_rates_seconds(r, MYTH_DECODE, w->end + each / 2, most);
+}
+
+myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
+                        const char *as, const myth_work *work, myth_error *err)
+{
+    myth_rate_key key;
+    char path[PATH_MAX];
+    memset(out, 0, sizeof(*out));
+    myth_rates_key(&key, cli->mem, model, opts, as ? "" : NULL);
+    if (as) {
+        myth_status st = myth_rates_named(&out->rates, as, &key, err);
+        if (st != MYTH_OK)
+            return st;
+    } else if (myth_rates_place(path, sizeof(path), NULL) == MYTH_OK) {
+        myth_rates_read(&out->rates, path, &key);
+    }
+    const myth_rates *r = &out->rates;
+    out->mean = r->n_answer >= 1 ? r->answer_tokens / r->n_answer : -1;
+    out->is_known = myth_rates_are_known(r) || (!work && (r->n_point[MYTH_PREFILL] || r->n_point[MYTH_DECODE]));
+    if (out->is_known && as)
+        snprintf(out->source, sizeof(out->source), "measured on %.100s", as);
+    else if (out->is_known)
+        snprintf(out->source, sizeof(out->source), "measured on this machine (%.160s)", key.machine);
+    else if (as)
+        snprintf(out->source, sizeof(out->source), "no measured rate for this model as %s on %.100s", key.type, as);
+    else
+        snprintf(out->source, sizeof(out->source),
+                 "no measured rate for this model on this machine yet; run mythos bench or any inspection once");
+    if (out->is_known && work)
+        reckon(out, work);
+    return MYTH_OK;
+}
+
+static void note_absent(myth_cli *cli, const myth_engine_opts *opts, const char *name)
+{
+    myth_device_info list[MYTH_DEVICES_MAX];
+    size_t n = 0;
+    if (myth_devices_list(list, MYTH_DEVICES_MAX, &n, cli->mem, opts, NULL) != MYTH_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return;
+    myth_term_note(cli->term, "%s is not here: the plan lacks what its driver and its kernels take for themselves",
+                   name);
+}
+
+void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char *as)
+{
+    char one[64], kind[16];
+    for (const char *at = opts->device; as && *at;) {
+        const size_t n = strcspn(at, ","), n_kind = strcspn(at, ":,");
+        myth_mem_limits limits = {0};
+        snprintf(kind, sizeof(kind), "%.*s", (int)(n_kind < 15 ? n_kind : 15), at);
+        const uint64_t bytes = myth_rates_memory(as, kind) / 100 * 98; /* the margin of devices.h */
+        if (bytes && n < 32) {
+            snprintf(one, sizeof(one), "%.*s%s=%llu", (int)n, at, n == n_kind ? ":0" : "", (unsigned long long)bytes);
+            if (myth_devices_read_limits(&limits, one, myth_size_parse, NULL) == MYTH_OK)
+                for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+                    if (limits.bytes[i] && i != MYTH_MEM_HOST && !myth_mem_limit(cli->mem, i))
+                        myth_mem_set_limit(cli->mem, i, limits.bytes[i]);
+            *strchr(one, '=') = '\0';
+            note_absent(cli, opts, one);
+        }
+        at += n + (at[n] == ',');
+    }
+}
+
+/* ---- output ---- */
+
+/* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
+static const char *seconds_text(char dst[32], double s)
+{
+    const unsigned long whole = s < 1e9 ? (unsigned long)(s + 0.5) : 1000000000;
+    if (s < 1)
+        snprintf(dst, 32, "%.2f s", s);
+    else if (s < 100)
+        snprintf(dst, 32, "%.1f s", s);
+    else if (s < 7200)
+        snprintf(dst, 32, "%lu min %02lu s", whole / 60, whole % 60);
+    else
+        snprintf(dst, 32, "%lu h %02lu min", whole / 3600, whole / 60 % 60);
+    return dst;
+}
+
+/* The rate at a position; 0 = unknown. */
+static double rate_at(const myth_rates *r, myth_rate_kind kind, double depth)
+{
+    return r->n_point[kind] ? 1 / myth_rates_seconds(r, kind, depth, 1) : 0;
+}
+
+static void print_rates(FILE *f, const myth_expectation *e)
+{
+    const double pp = rate_at(&e->rates, MYTH_PREFILL, 0), tg = rate_at(&e->rates, MYTH_DECODE, 0);
+    fputs("rates           ", f);
+    if (pp > 0)
+        fprintf(f, " prompts %.4g tok/s", pp);
+    if (tg > 0)
+        fprintf(f, "%s answers %.4g tok/s", pp > 0 ? "," : "", tg);
+    fprintf(f, ", %s\n", e->source);
+}
+
+void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *w)
+{
+    char from[32], to[32];
+    if (!e->is_known) {
+        fprintf(f, "expected         unknown: %s\n", e->source);
+        return;
+    }
+    if (!w) {
+        print_rates(f, e);
+        return;
+    }
+    fprintf(f, "expected         %s to %s\n", seconds_text(from, e->from), seconds_text(to, e->to));
+    fprintf(f, "  prompt         %s: %llu tokens at %.4g tok/s\n", seconds_text(from, e->prefill),
+            (unsigned long long)w->prompt_tokens, rate_at(&e->rates, MYTH_PREFILL, w->depth));
+    fprintf(f, "  answer%s        %s to %s at %.4g tok/s: ", w->n_part == 1 ? " " : "s",
+            seconds_text(from, e->from - e->prefill), seconds_text(to, e->to - e->prefill),
+            rate_at(&e->rates, MYTH_DECODE, w->end));
+    if (e->mean >= 0)
+        fprintf(f, "from %.0f tokens a part (mean of %.0f measured)", e->mean, e->rates.n_answer);
+    else
+        fputs("from none (no answer of this model was measured)", f);
+    fprintf(f, " to %.0f (the limit%s)\n", w->n_part ? (double)w->answer_most / w->n_part : 0,
+            w->turn_most ? ", with rounds of context" : "");
+    fprintf(f, "  rates          %s\n", e->source);
+}
+
+void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *w)
+{
+    myth_jout_object(j);
+    myth_jout_key_bool(j, "known", e->is_known);
+    myth_jout_key_str(j, e->is_known ? "source" : "why", e->source);
+    if (e->is_known) {
+        if (w)
+            myth_jout_key_u64(j, "prefill_tokens", w->prompt_tokens);
+        myth_jout_key_f64(j, "prefill_tok_s", rate_at(&e->rates, MYTH_PREFILL, w ? w->depth : 0));
+        myth_jout_key_f64(j, "decode_tok_s", rate_at(&e->rates, MYTH_DECODE, w ? w->end : 0));
+    }
+    if (e->is_known && w) {
+        myth_jout_key_f64(j, "prefill_seconds", e->prefill);
+        myth_jout_key_f64(j, "answers_measured", e->rates.n_answer);
+        if (e->mean >= 0)
+            myth_jout_key_f64(j, "answer_tokens_mean", e->mean);
+        myth_jout_key_u64(j, "answer_tokens_most", w->answer_most);
+        myth_jout_key_f64(j, "seconds_from", e->from);
+        myth_jout_key_f64(j, "seconds_to", e->to);
+    }
+    myth_jout_end(j);
+}
+
+void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const char *machine,
+                      const myth_pace *pace)
+{
+    myth_rate_key key;
+    char path[PATH_MAX];
+    myth_error err = {0};
+    bool is_measured = false;
+    for (int k = 0; k < MYTH_RATE_N; k++)
+        for (int b = 0; b < MYTH_RATE_POINTS; b++)
+            is_measured |= pace->n_tok[k][b] > 0;
+    if (!is_measured)
+        return;
+    myth_status st = myth_rates_place(path, sizeof(path), &err);
+    if (st == MYTH_OK) {
+        myth_rates_key(&key, cli->mem, model, opts, machine);
+        st = myth_rates_add(path, &key, pace, &err);
+    }
+    if (st != MYTH_OK && cli->global->verbose)
+        myth_term_note(cli->term, "the rates of this run are not kept: %s", err.msg);
+}

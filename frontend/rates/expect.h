@@ -1,0 +1,51 @@
+/* expect.h - the seconds that a run is expected to take, from kept or named rates, and how they are printed.
+ *
+ * Answers  nobody knows how long an answer will be. The range goes from the mean length of the answers that were
+ *          measured for this model (without one: no answer at all) to the limit of every answer and every round
+ * Unknown  without a rate there is no figure, only what to do to get one
+ * Owner    plain data
+ * Threads  one */
+#ifndef MYTH_RATES_EXPECT_H
+#define MYTH_RATES_EXPECT_H
+
+#include "frontend/cli/cli.h"
+#include "frontend/cli/json_out.h"
+#include "rates.h"
+#include "work.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    myth_rates rates;
+    bool is_known;
+    char source[256];      /* "measured on this machine (AMD EPYC, 2 threads)"; why, when they are not known */
+    double mean;           /* tokens of an answer; -1 = unknown */
+    double prefill, turns; /* seconds */
+    double from, to;
+} myth_expectation;
+
+/* Finds the rates for a model and options: of the machine `as`, or with as NULL of this one, and computes the seconds
+ * of the work; work NULL = the rates alone. MYTH_ENOTFOUND, MYTH_EFORMAT: `as` names no rates. */
+myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
+                        const char *as, const myth_work *work, myth_error *err);
+/* Limits the devices of the options to the memory that the machine `as` has of their kind, where neither --mem-limit
+ * nor an open model says otherwise, so that a device can be planned that is not here. Such a device is named in a
+ * note, because what its driver takes cannot be planned. */
+void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char *as);
+/* Lines in the form of plan's and --dry-run's: a word, then what it says. */
+void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *work);
+/* {"known","source","prefill_tokens","prefill_tok_s","decode_tok_s","prefill_seconds","answers_measured",
+ * "answer_tokens_mean","answer_tokens_most","seconds_from","seconds_to"}; without work the rates alone; unknown:
+ * {"known":false,"why"}. */
+void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *work);
+
+/* Keeps what a run measured. A failure is said with --verbose only: the run itself did not fail. */
+void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const char *machine,
+                      const myth_pace *pace);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,128 @@
+/* test_expect.c - the seconds that plan and --dry-run expect: unknown until something was measured, then from the kept
+ * rates, or from those of another machine; and a device that is not here can be planned. */
+#include "tests/frontend/cli/cli_run.h"
+
+static cli_result r;
+
+static int begin(void **state)
+{
+    if (cli_begin(state) != 0)
+        return -1;
+    char dir[128];
+    snprintf(dir, sizeof(dir), "%s/state", cli_dir);
+    setenv("XDG_STATE_HOME", dir, 1);
+    cli_shell(&r, "printf 'int f(char *s)\\n{\\n\\treturn strlen(s) + 1;\\n}\\n' >$D/a.c");
+    return r.code;
+}
+
+static json_t *expected(const char *args)
+{
+    json_t *j = cli_json(&r, args), *e = json_incref(json_object_get(j, "expected"));
+    json_decref(j);
+    assert_true(json_is_object(e));
+    return e;
+}
+
+static void without_a_measurement_there_is_no_figure(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"inspect-file $D/a.c --dry-run --json " TINY, "plan --json " TINY,
+                                           "plan --json --for inspect-file $D/a.c " TINY};
+    for (int i = 0; i < 3; i++) {
+        json_t *e = expected(commands[i]);
+        assert_true(json_is_false(json_object_get(e, "known")));
+        assert_non_null(strstr(json_string_value(json_object_get(e, "why")), "run mythos bench or any inspection"));
+        assert_int_equal(json_object_size(e), 2);
+        json_decref(e);
+    }
+    cli_expect(&r, "inspect-file $D/a.c --dry-run " TINY, 0);
+    assert_non_null(strstr(r.out, "expected         unknown: no measured rate for this model on this machine yet"));
+}
+
+static void a_run_is_what_the_next_plan_knows(void **state)
+{
+    (void)state;
+    cli_expect(&r, "inspect-file $D/a.c --fail-level never " TINY "-n 64", 3);
+    json_t *e = expected("inspect-file $D/a.c --dry-run --json " TINY);
+    assert_true(json_is_true(json_object_get(e, "known")));
+    assert_true(cli_number(e, "prefill_tokens") > 100);
+    assert_true(cli_number(e, "answer_tokens_mean") > 0);
+    assert_true(cli_number(e, "seconds_from") <= cli_number(e, "seconds_to"));
+    assert_true(cli_number(e, "seconds_from") >= cli_number(e, "prefill_seconds"));
+    json_decref(e);
+    e = expected("plan --json --for inspect-file $D/a.c " TINY);
+    assert_true(json_is_true(json_object_get(e, "known")));
+    json_decref(e);
+    e = expected("plan --json " TINY);
+    assert_true(cli_number(e, "decode_tok_s") > 0);
+    json_decref(e);
+    cli_expect(&r, "inspect-file $D/a.c --dry-run " TINY, 0);
+    assert_non_null(strstr(r.out, "measured on this machine ("));
+    e = expected("inspect-file $D/a.c --dry-run --json --exact " TINY); /* another setup, not measured */
+    assert_true(json_is_false(json_object_get(e, "known")));
+    json_decref(e);
+    cli_expect(&r, "plan " TINY "--as $D/state/mythos/rates.csv", 0); /* as carried to another machine */
+    assert_non_null(strstr(r.out, "measured on "));
+}
+
+static void bench_measures_too(void **state)
+{
+    (void)state;
+    cli_expect(&r, "bench -p 32 -n 4 -r 1 -m random:gemma3-tiny:q8_0", 0);
+    json_t *e = expected("plan --json -m random:gemma3-tiny:q8_0");
+    assert_true(cli_number(e, "prefill_tok_s") > 0);
+    json_decref(e);
+}
+
+/* bench/results is beside the build folder of a source tree. */
+static void results_of_other_machines_have_names(void **state)
+{
+    (void)state;
+    json_t *e = expected("plan --json -m random:gemma3-1b:q8_0 --as zen5-2-cores");
+    assert_true(cli_number(e, "decode_tok_s") > 30 && cli_number(e, "decode_tok_s") < 60);
+    json_decref(e);
+    e = expected("plan --json -m random:gemma3-1b:q4_k --as zen5-2-cores"); /* no row of that type */
+    assert_true(json_is_false(json_object_get(e, "known")));
+    json_decref(e);
+    cli_expect(&r, "plan " TINY "--as zen", 66);
+    assert_non_null(strstr(r.err, "zen5-2-cores"));
+    cli_shell(&r, "printf 'a,b\\n1,2\\n' >$D/no.csv; $M plan " TINY "--as $D/no.csv");
+    assert_int_equal(r.code, 65);
+}
+
+static void rows_of_a_bench_of_another_machine_are_read(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf 'device,description,model,type,test,batch,depth,tok_s,note\\n"
+                  "cuda:0,\"X, \"\"Y\"\"\",gemma3-1b,q8_0,prefill,512,0,5000,\\n"
+                  "cuda:0,X,gemma3-1b,q8_0,decode,1,0,200,\\ncuda:0,X,gemma3-1b,q8_0,decode,32,0,4000,\\n' >$D/x.csv");
+    json_t *e = expected("plan --json -m random:gemma3-1b:q8_0 --as $D/x.csv");
+    assert_true(cli_number(e, "prefill_tok_s") == 5000 && cli_number(e, "decode_tok_s") == 200);
+    json_decref(e);
+}
+
+static void a_device_that_is_not_here_is_planned(void **state)
+{
+    (void)state;
+    cli_expect(&r, "plan --device cuda:7 " TINY, 69);
+    assert_non_null(strstr(r.err, "--as"));
+    cli_expect(&r, "plan --device cuda:7 --as h100 " TINY, 0);
+    assert_non_null(strstr(r.out, "cuda:7"));
+    assert_non_null(strstr(r.out, "limit 78.1 GiB: fits"));
+    assert_non_null(strstr(r.err, "cuda:7 is not here"));
+    assert_non_null(strstr(r.out, "no measured rate for this model as f32 on h100"));
+    cli_expect(&r, "inspect-file $D/a.c --dry-run --device cuda:7 --as h100 " TINY, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_measurement_there_is_no_figure),
+        cmocka_unit_test(results_of_other_machines_have_names),
+        cmocka_unit_test(rows_of_a_bench_of_another_machine_are_read),
+        cmocka_unit_test(a_device_that_is_not_here_is_planned),
+        cmocka_unit_test(a_run_is_what_the_next_plan_knows),
+        cmocka_unit_test(bench_measures_too),
+    };
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
