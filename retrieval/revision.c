@@ -23,7 +23,10 @@ struct myth_revision {
     git_diff *whole;  /* the difference of both sides with renames, made when first needed */
     char prefix[PATH_MAX];
     int root_fd;
-    bool is_untracked;    /* untracked files are part of the difference */
+    bool is_untracked; /* untracked files are part of the difference */
+    bool has_commit;   /* below: the commit of the new side, or HEAD */
+    git_oid commit;
+    int64_t commit_s;
     uint32_t n_untracked; /* untracked files that the difference left out */
     char untracked[192];  /* the first of them */
 };
@@ -94,6 +97,28 @@ static myth_status parting_tree(git_tree **out, git_repository *repo, const git_
     return st;
 }
 
+/* Remembers the commit that the new side is, or is based on; a tree alone is none. */
+static void note_commit(myth_revision *r, git_object *from)
+{
+    git_object *c = NULL;
+    if (from && git_object_peel(&c, from, GIT_OBJECT_COMMIT) == 0) {
+        r->has_commit = true;
+        r->commit = *git_object_id(c);
+        r->commit_s = git_commit_time((git_commit *)c);
+    }
+    git_object_free(c);
+}
+
+static void note_head(myth_revision *r)
+{
+    git_reference *head = NULL;
+    git_commit *c = NULL;
+    if (git_repository_head(&head, r->repo) == 0 && git_commit_lookup(&c, r->repo, git_reference_target(head)) == 0)
+        note_commit(r, (git_object *)c);
+    git_commit_free(c);
+    git_reference_free(head);
+}
+
 static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth_error *err)
 {
     git_revspec s = {0};
@@ -118,6 +143,10 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
         st = tree_of(&r->old_tree, s.from, o->spec ? o->spec : "HEAD", err);
     if (st == MYTH_OK && is_range)
         st = tree_of(&r->new_tree, s.to, o->spec, err);
+    if (is_range)
+        note_commit(r, s.to);
+    else
+        note_head(r);
     git_object_free(s.from);
     git_object_free(s.to);
     return st;
@@ -431,6 +460,16 @@ void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID])
     dst[0] = '\0';
     if (r->old_tree)
         git_oid_tostr(dst, MYTH_REVISION_ID, git_tree_id(r->old_tree));
+}
+
+bool myth_revision_commit(const myth_revision *r, char dst[MYTH_REVISION_ID], int64_t *time_s)
+{
+    dst[0] = '\0';
+    if (r->has_commit) {
+        git_oid_tostr(dst, MYTH_REVISION_ID, &r->commit);
+        *time_s = r->commit_s;
+    }
+    return r->has_commit;
 }
 
 myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err)

@@ -69,6 +69,10 @@ myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, 
 /* The hash of the old side's tree, 40 hex digits; "" when the repository has no commit yet. */
 enum { MYTH_REVISION_ID = 41 };
 void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID]);
+/* The commit of the new side, or, where that is the working tree or the index, HEAD; *time_s = seconds since 1970.
+ * False: there is none. */
+bool myth_revision_commit(const myth_revision *r, char dst[MYTH_REVISION_ID], int64_t *time_s);
+
 /* ---- the commits that led here ---- */
 
 typedef struct {

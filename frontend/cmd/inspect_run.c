@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
 
@@ -117,6 +118,43 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 /* ---- outputs ---- */
 
+static void date_text(char dst[32], int64_t seconds)
+{
+    const time_t t = (time_t)seconds;
+    struct tm tm;
+    dst[0] = '\0';
+    if (gmtime_r(&t, &tm))
+        strftime(dst, 32, "%Y-%m-%d %H:%M UTC", &tm);
+}
+
+/* Which commit and day a page is of. */
+typedef struct {
+    char commit[MYTH_REVISION_ID], commit_date[32], made[32];
+} edition;
+
+/* Only HTML shows it, so the repository is opened for that form alone. A directory without one has no commit. */
+static void find_edition(edition *e, const run *w, myth_report *r)
+{
+    const myth_revision_opts here = {.root = w->job->root};
+    myth_revision *rev = NULL;
+    myth_mem *mem; /* of its own: the run's plan is about the model */
+    int64_t commit_s = 0;
+    if (w->o->format != MYTH_FORM_HTML && !myth_outputs_have(&w->o->output, MYTH_FORM_HTML))
+        return;
+    date_text(e->made, (int64_t)time(NULL));
+    r->made = e->made;
+    if ((!w->job->side && !w->job->root) || myth_mem_open(&mem, 0, NULL) != MYTH_OK)
+        return;
+    if (myth_revision_open(&rev, mem, w->job->side ? w->job->side : &here, NULL) == MYTH_OK &&
+        myth_revision_commit(rev, e->commit, &commit_s)) {
+        date_text(e->commit_date, commit_s);
+        r->commit = e->commit;
+        r->commit_date = e->commit_date;
+    }
+    myth_revision_close(rev);
+    myth_mem_close(mem);
+}
+
 /* Writes the report to standard output and to every file of --output and --patch. */
 static myth_status render(const run *w, const myth_report *report, myth_error *err)
 {
@@ -129,8 +167,10 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
                        myth_since_n_failed(w->since, &why), myth_s(myth_since_n_failed(w->since, &why)), why);
     if (r.n_unwanted && w->job->unwanted && !w->since)
         myth_term_note(w->cli->term, "%u finding%s %s", r.n_unwanted, myth_s(r.n_unwanted), w->job->unwanted);
+    edition e = {0};
+    myth_runlog_report(w->log, &r, (myth_form)w->o->format); /* without the day: a replay compares bytes */
+    find_edition(&e, w, &r);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
-    myth_runlog_report(w->log, &r, (myth_form)w->o->format);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
     return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
 }

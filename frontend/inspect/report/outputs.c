@@ -37,6 +37,17 @@ static bool parse(myth_form *form, const char **path, const char *item)
     return false;
 }
 
+bool myth_outputs_have(const myth_opt_list *list, myth_form form)
+{
+    for (int i = 0; i < list->n; i++) {
+        myth_form its;
+        const char *path;
+        if (parse(&its, &path, list->item[i]) && its == form)
+            return true;
+    }
+    return false;
+}
+
 myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
 {
     for (int i = 0; i < list->n; i++) {

@@ -42,6 +42,8 @@ MYTH_FORM_ROWS(FORM, FORM)
 
 const char *myth_form_name(myth_form form);
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
+/* Whether some FORM=PATH of the list has this form. */
+bool myth_outputs_have(const myth_opt_list *list, myth_form form);
 /* Checks every FORM=PATH of a list, before anything is inspected. */
 myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err);
 /* Writes the report to every FORM=PATH of the list; stops at the first failure. */

@@ -1,10 +1,13 @@
-/* render_html.c - one page that needs nothing else: overview, filter, findings with their code.
+/* render_html.c - one page that needs nothing else: overview, filters, findings with their code.
  *
  * Alone    no address outside the page; a content security policy allows the one style sheet and the one script by
  *          their hashes, so that nothing that comes from a file can run even if an escape were missing
- * Works    without the script too: everything is shown, nothing is filtered
+ * Works    without the script too: everything is shown, nothing is filtered, and no filter is there
+ * Clean    a run that is not complete says so in the title and in a banner at the top; it never reads as clean
+ * Places   findings whose lines overlap share one piece of code
  * Keys     / filter, j k next and previous, Enter code, Escape clear
- * Layout   html/head, header, overview (severities, files), filter, findings, footer */
+ * Layout   html/head, header, overview (severities, files), filters, places with their findings, footer */
+#include "html_page.h"
 #include "outputs.h"
 #include "show.h"
 
@@ -14,94 +17,6 @@
 #include <string.h>
 
 enum { CONTEXT_LINES = 4, CODE_LINES = 80, FILE_ROWS = 256 };
-
-static const char style[] =
-    ":root{color-scheme:light "
-    "dark;--bg:#fff;--fg:#1c1e21;--dim:#5d6470;--line:#d9dde3;--card:#f7f8fa;--code:#fff;--cited:#fff3c4;--mark:#"
-    "ffe08a;"
-    "--high:#b3261e;--medium:#8a5300;--low:#0b57d0;--info:#5d6470;--link:#0b57d0}"
-    "@media "
-    "(prefers-color-scheme:dark){:root{--bg:#14161a;--fg:#e6e8eb;--dim:#9aa3af;--line:#333941;--card:#1c1f25;--code:#"
-    "14161a;--cited:#3a3115;"
-    "--mark:#6b5300;--high:#ff8a80;--medium:#ffb74d;--low:#8ab4f8;--info:#9aa3af;--link:#8ab4f8}}"
-    "*{box-sizing:border-box}"
-    "body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--bg);color:var(--fg);font:1rem/1.5 "
-    "system-ui,sans-serif}"
-    "h1{font-size:1.4rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:0;overflow-wrap:anywhere}"
-    "a{color:var(--link)}p{margin:.3rem 0}.dim{color:var(--dim);font-size:.9rem;overflow-wrap:anywhere}"
-    ".note{border-left:.25rem solid var(--medium);padding:.3rem .6rem;margin:.6rem "
-    "0;background:var(--card);overflow-wrap:anywhere}"
-    ".counts{display:flex;flex-wrap:wrap;gap:.5rem;margin:1rem 0}"
-    "button{font:inherit;color:inherit;background:var(--card);border:1px solid "
-    "var(--line);border-radius:.4rem;padding:.3rem .8rem;cursor:pointer}"
-    "button[aria-pressed=true]{border-color:currentColor;box-shadow:inset 0 0 0 1px currentColor}"
-    ".HIGH{color:var(--high)}.MEDIUM{color:var(--medium)}.LOW{color:var(--low)}.INFO{color:var(--info)}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem}"
-    "th,td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid "
-    "var(--line)}th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere}"
-    ".bar{position:sticky;top:0;display:flex;gap:.75rem;align-items:center;padding:.6rem "
-    "0;background:var(--bg);z-index:1}"
-    ".bar[hidden]{display:none}"
-    "input{flex:1;min-width:0;font:inherit;color:inherit;background:var(--card);border:1px solid "
-    "var(--line);border-radius:.4rem;padding:.45rem .7rem}"
-    ".finding{border:1px solid var(--line);border-radius:.5rem;background:var(--card);padding:.8rem 1rem;margin:0 0 "
-    ".8rem;scroll-margin-top:4rem}"
-    ".finding[hidden]{display:none}.finding:focus,:focus-visible{outline:2px solid var(--link);outline-offset:1px}"
-    ".severity{font-weight:700;font-size:.85rem;margin-right:.4rem}.answered h2{opacity:.7}"
-    "details{margin:.5rem 0}summary{cursor:pointer;color:var(--dim);font-size:.9rem}"
-    "pre{margin:.3rem 0 0;padding:.4rem 0;overflow-x:auto;background:var(--code);border:1px solid "
-    "var(--line);border-radius:.4rem;"
-    "font:.85rem/1.45 ui-monospace,monospace;tab-size:4}"
-    "pre.patch{padding:.4rem .8rem}"
-    "pre span{display:block;min-width:max-content;padding-right:.8rem}"
-    "pre "
-    "span::before{content:attr(data-n);display:inline-block;width:3.5rem;padding-right:.8rem;text-align:right;color:"
-    "var(--dim);user-select:none}"
-    "pre .cited{background:var(--cited)}pre "
-    ".evidence{font-weight:700}mark{background:var(--mark);color:inherit;border-radius:.2rem}"
-    "dl{margin:.4rem 0 0;display:grid;grid-template-columns:max-content 1fr;gap:.1rem "
-    ".8rem}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}"
-    "footer{margin-top:2rem;color:var(--dim);font-size:.85rem}kbd{border:1px solid "
-    "var(--line);border-radius:.2rem;padding:0 .3rem}"
-    "@media (max-width:40rem){body{padding:.6rem}.finding{padding:.6rem .7rem}dl{display:block}dd{margin:0 0 .3rem}"
-    "pre span::before{width:2.6rem;padding-right:.5rem}.counts button{flex:1;padding:.3rem .2rem;white-space:nowrap}}"
-    "@media print{.bar,footer{display:none}.finding{break-inside:avoid}}";
-
-static const char script[] =
-    "(function(){'use strict';"
-    "function all(s){return Array.prototype.slice.call(document.querySelectorAll(s))}"
-    "var "
-    "box=document.getElementById('filter'),count=document.getElementById('shown'),none=document.getElementById('none');"
-    "var cards=all('.finding'),toggles=all('button[data-severity]'),links=all('a[data-file]');"
-    "var texts=cards.map(function(c){return c.textContent.toLowerCase()});"
-    "function apply(){var words=box.value.toLowerCase().split(/\\s+/).filter(Boolean);"
-    "var on=toggles.filter(function(b){return b.getAttribute('aria-pressed')==='true'}).map(function(b){return "
-    "b.dataset.severity});"
-    "var n=0;cards.forEach(function(c,i){"
-    "var ok=(!on.length||on.indexOf(c.dataset.severity)>=0)&&words.every(function(w){return texts[i].indexOf(w)>=0});"
-    "c.hidden=!ok;if(ok)n++});"
-    "count.textContent=n+' of '+cards.length;none.hidden=n>0||!cards.length}"
-    "function move(step){var seen=cards.filter(function(c){return !c.hidden});if(!seen.length)return;"
-    "var at=seen.indexOf(document.activeElement.closest('.finding'));"
-    "at=at<0?(step>0?0:seen.length-1):Math.max(0,Math.min(seen.length-1,at+step));"
-    "seen[at].focus();seen[at].scrollIntoView({block:'nearest'})}"
-    "box.addEventListener('input',apply);"
-    "toggles.forEach(function(b){b.addEventListener('click',function(){"
-    "b.setAttribute('aria-pressed',b.getAttribute('aria-pressed')==='true'?'false':'true');apply()})});"
-    "links.forEach(function(a){a.addEventListener('click',function(e){e.preventDefault();box.value=a.dataset.file;"
-    "apply();box.focus()})});"
-    "document.addEventListener('keydown',function(e){if(e.ctrlKey||e.metaKey||e.altKey)return;var "
-    "typing=e.target===box;"
-    "if(e.key==='Escape'){box.value='';toggles.forEach(function(b){b.setAttribute('aria-pressed','false')});apply();"
-    "box.blur();return}"
-    "if(e.key==='ArrowDown'&&typing){e.preventDefault();move(1);return}"
-    "if(typing)return;"
-    "if(e.key==='/'){e.preventDefault();box.focus();box.select()}"
-    "else if(e.key==='j'||e.key==='n')move(1);"
-    "else if(e.key==='k'||e.key==='p')move(-1);"
-    "else if(e.key==='Enter'&&e.target.classList&&e.target.classList.contains('finding')){"
-    "var d=e.target.querySelector('details');if(d)d.open=!d.open}});"
-    "document.getElementById('bar').hidden=!cards.length;apply()})();";
 
 /* ---- texts ---- */
 
@@ -124,13 +39,14 @@ static void put_body(void *user, const char *text, size_t len, bool is_placehold
 static void words(FILE *f, const char *text) { put_html(f, text, strlen(text), false); }
 
 /* 'sha256-...' of a policy: the digest in base64. */
-static void put_hash(FILE *f, const char *text)
+static void put_hash(FILE *f, const char *const *part)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned char d[MYTH_SHA256_BYTES + 1] = {0};
     myth_sha256 s;
     myth_sha256_start(&s);
-    myth_sha256_add(&s, text, strlen(text));
+    for (; *part; part++)
+        myth_sha256_add(&s, *part, strlen(*part));
     myth_sha256_end(&s, d);
     fputs("'sha256-", f);
     for (int i = 0; i < MYTH_SHA256_BYTES; i += 3) {
@@ -141,44 +57,20 @@ static void put_hash(FILE *f, const char *text)
     fputs("='", f);
 }
 
-/* ---- head and overview ---- */
-
-static void head(FILE *f, const myth_report *r)
+static void put_parts(FILE *f, const char *const *part)
 {
-    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action "
-          "'none'; img-src data:; style-src ",
-          f);
-    put_hash(f, style);
-    fputs("; script-src ", f);
-    put_hash(f, script);
-    fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>mythos: ", f);
-    myth_show_title(r, put_html, f);
-    fprintf(f, "</title>\n<style>%s</style>\n</head>\n<body>\n<header>\n<h1>mythos: ", style);
-    myth_show_title(r, put_body, f);
-    fputs("</h1>\n<p class=\"dim\">", f);
-    myth_show_cstr(r, r->model, put_body, f);
-    fprintf(f, " &middot; %u prompt tokens", r->prompt_tokens);
-    if (r->n_part > 1)
-        fprintf(f, " in %u parts", r->n_part);
-    if (r->n_round)
-        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
-    fputs(" &middot; ", f);
-    words(f, r->finish_reason);
-    if (r->mark && myth_report_n_suppressed(r))
-        fprintf(f, " &middot; %u suppressed", myth_report_n_suppressed(r));
-    if (r->has_baseline)
-        fprintf(f, " &middot; %u in the baseline", myth_report_n_known(r));
-    fputs("</p>\n", f);
+    for (; *part; part++)
+        fputs(*part, f);
 }
+
+/* ---- head and overview ---- */
 
 /* Lists what was not inspected, each entry with its reason. */
 static void missed(FILE *f, const myth_report *r)
 {
     if (!r->n_missed)
         return;
-    fputs("<div class=\"note\"><p>Not inspected:</p>\n<ul>\n", f);
+    fputs("<p>Not inspected:</p>\n<ul>\n", f);
     for (uint32_t i = 0; i < r->n_missed; i++) {
         const myth_missed *m = &r->missed[i];
         fputs("<li>", f);
@@ -189,24 +81,76 @@ static void missed(FILE *f, const myth_report *r)
         myth_show_cstr(r, m->why, put_body, f);
         fputs("</li>\n", f);
     }
-    fputs("</ul></div>\n", f);
+    fputs("</ul>\n", f);
+}
+
+/* What keeps the run from being complete, and what would help. */
+static void banner(FILE *f, const myth_report *r)
+{
+    if (r->complete && !r->refusal)
+        return;
+    fprintf(f, "<div class=\"banner\" role=\"alert\">\n<p><b>%s</b></p>\n<p>The inspection is incomplete: ",
+            r->refusal ? "Not inspected" : "Not complete");
+    const char *why = myth_report_incomplete(r);
+    myth_show_cstr(r, strcmp(why, "length") == 0 ? "an answer was cut off at its limit of tokens" : why, put_body, f);
+    if (r->n_dropped)
+        fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
+    fputs("</p>\n", f);
+    missed(f, r);
+    for (uint32_t i = 0; r->refusal && i < r->refusal->n_remedy; i++) {
+        fputs(i ? "<li>" : "<p>What would help:</p>\n<ul>\n<li>", f);
+        myth_show_cstr(r, r->refusal->remedy[i], put_body, f);
+        fputs("</li>\n", f);
+    }
+    fputs(r->refusal && r->refusal->n_remedy ? "</ul>\n</div>\n" : "</div>\n", f);
+}
+
+static void head(FILE *f, const myth_report *r)
+{
+    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action "
+          "'none'; img-src data:; style-src ",
+          f);
+    put_hash(f, myth_html_style);
+    fputs("; script-src ", f);
+    put_hash(f, myth_html_script);
+    fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", f);
+    words(f, r->refusal ? "not inspected - mythos: " : r->complete ? "mythos: " : "not complete - mythos: ");
+    myth_show_title(r, put_html, f);
+    fputs("</title>\n<style>", f);
+    put_parts(f, myth_html_style);
+    fputs("</style>\n</head>\n<body>\n<header>\n<h1>mythos: ", f);
+    myth_show_title(r, put_body, f);
+    fputs("</h1>\n<p class=\"dim\">", f);
+    myth_show_cstr(r, r->model, put_body, f);
+    fprintf(f, " &middot; %u prompt tokens", r->prompt_tokens);
+    if (r->n_part > 1)
+        fprintf(f, " in %u parts", r->n_part);
+    if (r->n_round)
+        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
+    if (r->mark && myth_report_n_suppressed(r))
+        fprintf(f, " &middot; %u suppressed", myth_report_n_suppressed(r));
+    if (r->has_baseline)
+        fprintf(f, " &middot; %u in the baseline", myth_report_n_known(r));
+    fputs("</p>\n", f);
+    if (r->commit || r->made)
+        fputs("<p class=\"dim\">", f);
+    if (r->commit) {
+        fprintf(f, "commit <code>%.12s</code> of ", r->commit);
+        words(f, r->commit_date);
+    }
+    if (r->made) {
+        fputs(r->commit ? " &middot; inspected on " : "inspected on ", f);
+        words(f, r->made);
+    }
+    if (r->commit || r->made)
+        fputs("</p>\n", f);
+    banner(f, r);
 }
 
 static void notes(FILE *f, const myth_report *r)
 {
-    if (!r->complete) {
-        fputs("<p class=\"note\" role=\"status\">The inspection is incomplete: ", f);
-        myth_show_cstr(r, myth_report_incomplete(r), put_body, f);
-        if (r->n_dropped)
-            fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
-        fputs("</p>\n", f);
-    }
-    missed(f, r);
-    for (uint32_t i = 0; r->refusal && i < r->refusal->n_remedy; i++) {
-        fputs("<p class=\"note\">", f);
-        myth_show_cstr(r, r->refusal->remedy[i], put_body, f);
-        fputs("</p>\n", f);
-    }
     for (uint32_t i = 0; i < r->n_context; i++) {
         fputs(i ? ", " : "<p class=\"note\">Needs more context: ", f);
         myth_show_text(r, r->context[i], put_body, f);
@@ -241,6 +185,15 @@ static void count(uint32_t n[MYTH_SEVERITY_N], const myth_report *r, const myth_
             n[r->finding[i].severity]++;
 }
 
+/* Whether some of a file was asked for and not inspected. */
+static bool is_missed(const myth_report *r, const char *path)
+{
+    for (uint32_t i = 0; i < r->n_missed; i++)
+        if (!strcmp(r->missed[i].path, path))
+            return true;
+    return r->refusal != NULL;
+}
+
 static void file_row(FILE *f, const myth_report *r, const myth_source *src, bool is_context)
 {
     uint32_t n[MYTH_SEVERITY_N];
@@ -249,9 +202,11 @@ static void file_row(FILE *f, const myth_report *r, const myth_source *src, bool
     myth_show_file(src->path, put_html, f);
     fputs("\">", f);
     myth_show_file(src->path, put_body, f);
-    fprintf(f, "</a>%s</td>", is_context ? " <span class=\"dim\">context</span>" : "");
+    const bool is_open = is_missed(r, src->path); /* a zero of it would read as clean */
+    fprintf(f, "</a>%s%s</td>", is_context ? " <span class=\"dim\">context</span>" : "",
+            is_open ? " <span class=\"dim\">not complete</span>" : "");
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
-        fprintf(f, "<td>%u</td>", n[v]);
+        fprintf(f, n[v] ? "<td>%u</td>" : is_open ? "<td class=\"none\">?</td>" : "<td class=\"none\">0</td>", n[v]);
     fputs("</tr>\n", f);
 }
 
@@ -282,11 +237,9 @@ static void file_rows(FILE *f, const myth_report *r)
                 r->n_file - FILE_ROWS);
 }
 
-static void overview(FILE *f, const myth_report *r)
+static void severities(FILE *f, const myth_report *r, const uint32_t n[MYTH_SEVERITY_N])
 {
-    uint32_t n[MYTH_SEVERITY_N];
-    count(n, r, NULL);
-    fputs("</header>\n<section aria-label=\"Overview\">\n<div class=\"counts\">\n", f);
+    fprintf(f, "<div class=\"counts\">\n%s", r->complete ? "" : "<span class=\"dim\">at least</span>\n");
     for (int v = 0; v < MYTH_SEVERITY_N; v++) {
         const char *name = myth_severity_name((myth_severity)v);
         fprintf(
@@ -295,6 +248,15 @@ static void overview(FILE *f, const myth_report *r)
             name, name, n[v], name);
     }
     fputs("</div>\n", f);
+}
+
+static void overview(FILE *f, const myth_report *r)
+{
+    uint32_t n[MYTH_SEVERITY_N];
+    count(n, r, NULL);
+    fputs("</header>\n<section aria-label=\"Overview\">\n", f);
+    if (r->n_finding || (r->complete && !r->refusal)) /* four zeros would read as clean */
+        severities(f, r, n);
     notes(f, r);
     if (r->n_finding || r->n_file > 1) {
         fputs("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th>", f);
@@ -307,32 +269,128 @@ static void overview(FILE *f, const myth_report *r)
     fputs("</section>\n", f);
 }
 
-/* ---- findings ---- */
+/* ---- places ---- */
 
-static void code(FILE *f, const myth_report *r, uint32_t i)
+/* Findings whose lines overlap, in one file: they share a piece of code. */
+typedef struct {
+    uint32_t leader; /* its first finding, in the order of the page */
+    uint32_t first, last;
+} place;
+
+typedef struct {
+    const myth_report *r;
+    myth_mem *mem;
+    uint32_t *place_of; /* [n_finding] */
+    place *place;
+    uint32_t n_place;
+} places;
+
+/* The place that finding i belongs to: one that it overlaps, unless both together would be too long to show whole. */
+static uint32_t find_place(const places *p, uint32_t i)
 {
-    const myth_finding *w = &r->finding[i];
-    const myth_source *src = r->block[w->block].src;
-    uint32_t first = w->first > CONTEXT_LINES ? w->first - CONTEXT_LINES : 1;
+    const myth_finding *w = &p->r->finding[i];
+    for (uint32_t k = 0; k < p->n_place; k++) {
+        const place *at = &p->place[k];
+        const uint32_t first = w->first < at->first ? w->first : at->first,
+                       last = w->last > at->last ? w->last : at->last;
+        const bool is_same = w->first == at->first && w->last == at->last;
+        if (p->r->block[w->block].src == p->r->block[p->r->finding[at->leader].block].src &&
+            (is_same ||
+             (w->first <= at->last && at->first <= w->last && last - first + 2 * CONTEXT_LINES < CODE_LINES)))
+            return k;
+    }
+    return p->n_place;
+}
+
+static void put_into_place(places *p, uint32_t i)
+{
+    const myth_finding *w = &p->r->finding[i];
+    const uint32_t k = find_place(p, i);
+    if (k == p->n_place)
+        p->place[p->n_place++] = (place){.leader = i, .first = w->first, .last = w->last};
+    place *at = &p->place[k];
+    at->first = w->first < at->first ? w->first : at->first;
+    at->last = w->last > at->last ? w->last : at->last;
+    p->place_of[i] = k;
+}
+
+/* Puts the findings into places in the order of the page: the most severe first, within a severity as in the report.
+ * Without memory every finding has a place of its own. */
+static void find_places(places *p, const myth_report *r)
+{
+    *p = (places){.r = r};
+    if (myth_mem_open(&p->mem, 0, NULL) != MYTH_OK)
+        return;
+    p->place_of = myth_alloc_n(p->mem, MYTH_MEM_STAGING, "places", r->n_finding + 1, sizeof(*p->place_of));
+    p->place = myth_alloc_n(p->mem, MYTH_MEM_STAGING, "places", r->n_finding + 1, sizeof(*p->place));
+    if (!p->place_of || !p->place) {
+        myth_free(p->mem, p->place);
+        p->place = NULL;
+        return;
+    }
+    for (int v = 0; v < MYTH_SEVERITY_N; v++)
+        for (uint32_t i = 0; i < r->n_finding; i++)
+            if (r->finding[i].severity == (myth_severity)v)
+                put_into_place(p, i);
+}
+
+static void close_places(places *p)
+{
+    if (!p->mem)
+        return;
+    myth_free(p->mem, p->place);
+    myth_free(p->mem, p->place_of);
+    myth_mem_close(p->mem);
+}
+
+/* Whether finding i is of the place; p->place NULL: only its leader is. */
+static bool is_of(const places *p, const place *at, uint32_t i)
+{
+    return p->place ? p->place_of[i] == (uint32_t)(at - p->place) : i == at->leader;
+}
+
+static void code_line(FILE *f, const places *p, const place *at, uint32_t n)
+{
+    const myth_report *r = p->r;
+    const myth_source *src = r->block[r->finding[at->leader].block].src;
+    uint32_t off = r->citation[at->leader].off;
+    bool is_cited = false, is_evidence = false;
+    for (uint32_t i = 0; i < r->n_finding; i++) {
+        if (!is_of(p, at, i))
+            continue;
+        is_cited |= n >= r->finding[i].first && n <= r->finding[i].last;
+        if (n == r->citation[i].line && !is_evidence) {
+            is_evidence = true;
+            off = r->citation[i].off;
+        }
+    }
+    fprintf(f, "<span data-n=\"%u\"%s>", n,
+            is_evidence ? " class=\"cited evidence\""
+            : is_cited  ? " class=\"cited\""
+                        : "");
+    myth_show_line(r, src, n, off, put_body, f);
+    fputs("</span>", f);
+}
+
+static void code(FILE *f, const places *p, const place *at)
+{
+    const myth_report *r = p->r;
+    const myth_source *src = r->block[r->finding[at->leader].block].src;
+    uint32_t first = at->first > CONTEXT_LINES ? at->first - CONTEXT_LINES : 1;
     uint32_t last =
-        w->last < src->n_line - CONTEXT_LINES && src->n_line > CONTEXT_LINES ? w->last + CONTEXT_LINES : src->n_line;
+        at->last < src->n_line - CONTEXT_LINES && src->n_line > CONTEXT_LINES ? at->last + CONTEXT_LINES : src->n_line;
     if (last - first >= CODE_LINES) { /* of a long range show the part around the evidence */
-        uint32_t at = r->citation[i].line;
-        first = at > first + CODE_LINES / 2 ? at - CODE_LINES / 2 : first;
+        const uint32_t line = r->citation[at->leader].line;
+        first = line > first + CODE_LINES / 2 ? line - CODE_LINES / 2 : first;
         last = last - first >= CODE_LINES ? first + CODE_LINES - 1 : last;
     }
-    fputs("<details open><summary>Code</summary>\n<pre tabindex=\"0\" aria-label=\"code\"><code>", f);
-    for (uint32_t n = first; n <= last; n++) {
-        bool is_cited = n >= w->first && n <= w->last, is_evidence = n == r->citation[i].line;
-        fprintf(f, "<span data-n=\"%u\"%s>", n,
-                is_evidence ? " class=\"cited evidence\""
-                : is_cited  ? " class=\"cited\""
-                            : "");
-        myth_show_line(r, src, n, r->citation[i].off, put_body, f);
-        fputs("</span>", f);
-    }
+    fputs("<details class=\"code\" open><summary>Code</summary>\n<pre tabindex=\"0\" aria-label=\"code\"><code>", f);
+    for (uint32_t n = first; n <= last; n++)
+        code_line(f, p, at, n);
     fputs("</code></pre></details>\n", f);
 }
+
+/* ---- findings ---- */
 
 static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
 {
@@ -358,16 +416,14 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
     const char *severity = myth_severity_name(w->severity);
-    fprintf(f,
-            "<article class=\"finding%s\" id=\"f%u\" tabindex=\"-1\" data-severity=\"%s\">\n<h2><span class=\"severity "
-            "%s\">%s</span>",
-            myth_report_is_active(r, i) ? "" : " answered", i + 1, severity, severity, severity);
+    fprintf(
+        f, "<article class=\"finding%s\" id=\"f%u\" tabindex=\"-1\" data-severity=\"%s\" data-rule=\"%s\" data-file=\"",
+        myth_report_is_active(r, i) ? "" : " answered", i + 1, severity, rule->id);
+    myth_show_file(myth_show_path(r, i), put_html, f);
+    fprintf(f, "\">\n<h2><span class=\"severity %s\">%s</span>", severity, severity);
     myth_show_issue(r, i, put_body, f);
-    fprintf(f, "</h2>\n<p class=\"dim\"><a href=\"#f%u\">", i + 1);
-    myth_show_file(myth_show_path(r, i), put_body, f);
-    fprintf(f, ":%u", w->first);
-    if (w->last > w->first)
-        fprintf(f, "-%u", w->last);
+    fprintf(f, "</h2>\n<p class=\"dim\"><a href=\"#f%u\">line", i + 1);
+    fprintf(f, w->last > w->first ? "s %u-%u" : " %u", w->first, w->last);
     fprintf(f, "</a> &middot; %s", rule->id);
     if (rule->cwe)
         fprintf(f, " &middot; CWE-%d", rule->cwe);
@@ -379,7 +435,6 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
         myth_show_text(r, r->suppression[r->mark[i].suppression - 1].reason, put_body, f);
     }
     fputs("</p>\n", f);
-    code(f, r, i);
     if (w->why.len || w->fix.len || w->missing.len) {
         fputs("<dl>\n", f);
         detail(f, r, "Why", w->why);
@@ -392,27 +447,103 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     fputs("</article>\n", f);
 }
 
+static void put_place(FILE *f, const places *p, const place *at)
+{
+    const myth_report *r = p->r;
+    fputs("<section class=\"place\">\n<p class=\"where\">", f);
+    myth_show_file(myth_show_path(r, at->leader), put_body, f);
+    fprintf(f, at->last > at->first ? ":%u-%u</p>\n" : ":%u</p>\n", at->first, at->last);
+    for (int v = 0; v < MYTH_SEVERITY_N; v++)
+        for (uint32_t i = 0; i < r->n_finding; i++)
+            if (r->finding[i].severity == (myth_severity)v && is_of(p, at, i))
+                finding(f, r, i);
+    code(f, p, at);
+    fputs("</section>\n", f);
+}
+
+static void put_places(FILE *f, const myth_report *r)
+{
+    places p;
+    find_places(&p, r);
+    for (uint32_t k = 0; p.place && k < p.n_place; k++)
+        put_place(f, &p, &p.place[k]);
+    for (int v = 0; v < MYTH_SEVERITY_N && !p.place; v++)
+        for (uint32_t i = 0; i < r->n_finding; i++)
+            if (r->finding[i].severity == (myth_severity)v)
+                put_place(f, &p, &(place){.leader = i, .first = r->finding[i].first, .last = r->finding[i].last});
+    close_places(&p);
+}
+
+/* ---- filters ---- */
+
+static void rule_choice(FILE *f, const myth_report *r)
+{
+    fputs("<select id=\"rule\" aria-label=\"Rule\"><option value=\"\">all rules</option>", f);
+    for (uint32_t k = 0; k < myth_rule_count(); k++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < r->n_finding; i++)
+            n += r->finding[i].rule == (int)k;
+        if (n)
+            fprintf(f, "<option value=\"%s\">%s (%u)</option>", myth_rules[k].id, myth_rules[k].id, n);
+    }
+    fputs("</select>\n", f);
+}
+
+static void file_choice(FILE *f, const myth_report *r)
+{
+    uint32_t n_file = 0;
+    fputs("<select id=\"file\" aria-label=\"File\"><option value=\"\">all files</option>", f);
+    for (uint32_t i = 0; i < r->n_finding && n_file < FILE_ROWS; i++) {
+        const myth_source *src = new_file(r, i);
+        if (!src)
+            continue;
+        n_file++;
+        fputs("<option value=\"", f);
+        myth_show_file(src->path, put_html, f);
+        fputs("\">", f);
+        myth_show_file(src->path, put_html, f);
+        fputs("</option>", f);
+    }
+    fputs("</select>\n", f);
+}
+
+/* The script shows it; without the script it could do nothing. */
+static void filters(FILE *f, const myth_report *r)
+{
+    fputs("<div class=\"bar\" id=\"bar\" role=\"search\" hidden><input id=\"filter\" type=\"search\" "
+          "placeholder=\"Filter findings\" aria-label=\"Filter findings\" autocomplete=\"off\" spellcheck=\"false\">\n",
+          f);
+    rule_choice(f, r);
+    file_choice(f, r);
+    fprintf(f, "<output id=\"shown\" for=\"filter\" aria-live=\"polite\">%u of %u</output></div>\n", r->n_finding,
+            r->n_finding);
+}
+
+/* What stands in place of findings. */
+static const char *nothing(const myth_report *r)
+{
+    if (r->n_finding)
+        return "";
+    if (r->refusal)
+        return "<p>Nothing was inspected, so there are no findings to show. This is not a clean result.</p>\n";
+    return r->complete ? "<p>No findings.</p>\n"
+                       : "<p>No findings in what was inspected. This is not a clean result: see above.</p>\n";
+}
+
 void myth_render_html(FILE *f, const myth_report *r, const myth_term *t)
 {
     (void)t;
     head(f, r);
     overview(f, r);
+    filters(f, r);
+    fputs("<main id=\"findings\">\n", f);
+    put_places(f, r);
+    fprintf(f, "<p id=\"none\" class=\"dim\" hidden>Nothing matches.</p>\n%s</main>\n", nothing(r));
     fprintf(f,
-            "<div class=\"bar\" id=\"bar\" role=\"search\"><input id=\"filter\" type=\"search\" placeholder=\"Filter "
-            "findings\" "
-            "aria-label=\"Filter findings\" autocomplete=\"off\" spellcheck=\"false\"><output id=\"shown\" "
-            "for=\"filter\" aria-live=\"polite\">%u of %u"
-            "</output></div>\n<main id=\"findings\">\n",
-            r->n_finding, r->n_finding);
-    for (int v = 0; v < MYTH_SEVERITY_N; v++)
-        for (uint32_t i = 0; i < r->n_finding; i++)
-            if (r->finding[i].severity == (myth_severity)v)
-                finding(f, r, i);
-    fprintf(f, "<p id=\"none\" class=\"dim\" hidden>Nothing matches.</p>\n%s</main>\n",
-            r->n_finding ? "" : "<p>No findings.</p>\n");
-    fprintf(f,
-            "<footer><p><kbd>/</kbd> filter &middot; <kbd>j</kbd> <kbd>k</kbd> next, previous &middot; "
-            "<kbd>Enter</kbd> code &middot; "
-            "<kbd>Esc</kbd> clear</p><p>mythos %s</p></footer>\n<script>%s</script>\n</body>\n</html>\n",
-            MYTHOS_VERSION, script);
+            "<footer><p class=\"keys\" id=\"keys\" hidden><kbd>/</kbd> filter &middot; <kbd>j</kbd> <kbd>k</kbd> "
+            "next, previous &middot; <kbd>Enter</kbd> code &middot; "
+            "<kbd>Esc</kbd> clear</p><p>mythos %s</p></footer>\n<script>",
+            MYTHOS_VERSION);
+    put_parts(f, myth_html_script);
+    fputs("</script>\n</body>\n</html>\n", f);
 }

@@ -8,6 +8,8 @@
  * All      json, jsonl, sarif and html have every finding, with a mark when an ignore comment or the baseline excuses
  *          it; text, github, rdjsonl and checkstyle show only the others, and text counts the excused ones. The exit
  *          code is the same for every form
+ * Date     html says of which commit and day it is. The others have nothing of the clock: the same inspection gives the
+ *          same bytes
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
@@ -120,6 +122,9 @@ typedef struct {
     bool has_baseline;
     const myth_patch *patch; /* [n_finding]; NULL = none were made */
     const char *since;       /* revision of --since: findings about unchanged lines were dropped; NULL = none */
+    const char *commit;      /* hash of the commit that was inspected, or that the files are based on; NULL = none */
+    const char *commit_date; /* "2026-11-25 23:17 UTC" */
+    const char *made;        /* when the report was made, in the same form; NULL = not said */
 } myth_report;
 
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* writes the value of "budget", which r must have */

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""html_page.py PAGE OUT_DIR - opens a report in headless Chromium, filters by typing, walks by keys,
-at desktop and phone width.
+"""html_page.py PAGE OUT_DIR - opens a report in headless Chromium, filters by typing and choosing, walks by keys,
+at desktop, narrow and phone width.
 
 Speaks the DevTools protocol over a pipe (no packages). Exit 0 = all held; a line per check that did not.
-Screenshots: OUT_DIR/desktop.png, phone.png.
+Screenshots: OUT_DIR/desktop.png, narrow.png, phone.png.
 """
 
 import base64, json, os, pathlib, shutil, subprocess, sys, tempfile
 
-DESKTOP, PHONE = (1280, 900, False), (390, 844, True)
+DESKTOP, NARROW, PHONE = (1280, 900, False), (480, 900, True), (390, 844, True)
 
 
 class Browser:
@@ -97,7 +97,7 @@ def walk(b, check):
     ids = b.value("[...document.querySelectorAll('.finding')].map(c=>c.id)")
     check("the page has two findings or more", len(ids) >= 2)
     check("all findings are seen at first", visible(b) == ids)
-    word = b.value("document.querySelector('.finding:last-of-type .dim').textContent.split('\\u00b7')[1].trim()")
+    word = b.value("document.querySelector('.place:last-of-type .finding').dataset.rule")
     b.key("/")
     check("/ puts the cursor into the filter", b.value("document.activeElement.id") == "filter")
     b.write(word)
@@ -120,9 +120,10 @@ def walk(b, check):
     check("j steps down", b.value("document.activeElement.id") == ids[1])
     b.key("k")
     check("k steps up", b.value("document.activeElement.id") == ids[0])
-    is_open = b.value("document.activeElement.querySelector('details').open")
+    is_open = b.value("document.activeElement.closest('.place').querySelector('details').open")
     b.key("Enter", "\r")
-    check("Enter folds the code", b.value("document.activeElement.querySelector('details').open") != is_open)
+    now_open = b.value("document.activeElement.closest('.place').querySelector('details').open")
+    check("Enter folds the code", now_open != is_open)
     b.key("Enter", "\r")
     severity = b.value("document.querySelector('.finding').dataset.severity")
     b.value("document.querySelector('button[data-severity=%s]').click()" % severity)
@@ -132,9 +133,28 @@ def walk(b, check):
     )
     check("a severity's button leaves its findings", visible(b) == same)
     b.key("Escape")
+    choose = (
+        "(e=>{e.value=%s;e.dispatchEvent(new Event('change'))})(document.getElementById(%s));"
+        "[...document.querySelectorAll('.finding')].filter(c=>c.dataset[%s]===%s).map(c=>c.id)"
+    )
+    for name, value in (("rule", word), ("file", b.value("document.querySelector('.finding').dataset.file"))):
+        value, name = json.dumps(value), json.dumps(name)
+        same = b.value(choose % (value, name, name, value))
+        check("a choice of %s leaves its findings" % name, visible(b) == same and same)
+        b.key("Escape")
+        check("Escape ends the choice of %s" % name, visible(b) == ids)
+    check(
+        "a place without a visible finding is not seen",
+        b.value(
+            "(()=>{const box=document.getElementById('filter');box.value='nosuchword';"
+            "box.dispatchEvent(new Event('input'));"
+            "return [...document.querySelectorAll('.place')].every(p=>p.offsetParent===null)})()"
+        ),
+    )
+    b.key("Escape")
     check(
         "cited lines are marked",
-        b.value("[...document.querySelectorAll('.finding')].every(c=>c.querySelector('.cited,.evidence'))"),
+        b.value("[...document.querySelectorAll('.place')].every(c=>c.querySelector('.cited,.evidence'))"),
     )
 
 
@@ -160,7 +180,7 @@ def main():
         b.session = b.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             b.call(domain + ".enable")
-        for name, (width, height, is_mobile) in (("desktop", DESKTOP), ("phone", PHONE)):
+        for name, (width, height, is_mobile) in (("desktop", DESKTOP), ("narrow", NARROW), ("phone", PHONE)):
 
             def check(what, holds):
                 if not holds:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The HTML report in a browser (html_page.py): filter by typing, keys, no console errors, at two widths. Full runs only:
+# The HTML report in a browser (html_page.py): filters, keys, no console errors, at three widths. Full runs only:
 # they have Chromium.
 if [ "${MYTHOS_TEST_FULL:-}" != 1 ]; then
     echo "needs a browser: runs with MYTHOS_TEST_FULL=1"

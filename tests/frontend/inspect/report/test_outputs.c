@@ -144,12 +144,29 @@ static void test_inline_ignores(void **state)
     json_decref(j);
 }
 
+/* The page names the commit; a replay, made at another time, gives the same bytes. */
+static void test_page_of_a_commit(void **state)
+{
+    (void)state;
+    shell(
+        "mkdir $D/repo && cd $D/repo && git init -q . && printf 'int f(int n)\\n{\\n    return 1 / n;\\n}\\n' >a.c && "
+        "git add a.c && GIT_COMMITTER_DATE='2001-02-03T04:05:06Z' git -c user.name=a -c user.email=a@b commit -qm x && "
+        "git rev-parse HEAD | cut -c1-12 >../id; cd - >/dev/null; $M inspect-file -q $D/repo/a.c " TINY
+        "-n 20 --log $D/page.db --format html >$D/page.html; "
+        "grep -o \"commit <code>$(cat $D/id)</code> of 2001-02-03 04:05 UTC &middot; inspected on 20\" $D/page.html "
+        ">/dev/null && $M log replay --log $D/page.db",
+        0);
+    shell("$M inspect-file -q $D/p.py " TINY "-n 20 --format html >$D/page.html; grep -c 'commit <code>' $D/page.html",
+          1); /* no repository */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_at_once), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_nothing_half),    cmocka_unit_test(test_baseline),
-        cmocka_unit_test(test_plan_holds),      cmocka_unit_test(test_inline_ignores),
+        cmocka_unit_test(test_several_at_once),  cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_nothing_half),     cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_plan_holds),       cmocka_unit_test(test_inline_ignores),
+        cmocka_unit_test(test_page_of_a_commit),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
