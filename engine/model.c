@@ -7,6 +7,22 @@
 #include <math.h>
 #include <string.h>
 
+/* A tokenizer from elsewhere: ids past the embedding would have no row. */
+static myth_status open_given(myth_model *out, myth_mem *mem, const char *path, myth_error *err)
+{
+    if (myth_weights_get_format(out->weights) != MYTH_FORMAT_RANDOM)
+        return myth_fail_option(err, MYTH_EARG, "tokenizer",
+                                "tokenizer: %.150s has its own; only random: models take one",
+                                myth_weights_path(out->weights));
+    myth_status st = myth_tokenizer_open_file(&out->tokenizer, mem, path, err);
+    if (st == MYTH_OK && myth_tokenizer_n_vocab(out->tokenizer) > out->config.n_vocab)
+        st = myth_fail_option(
+            err, MYTH_EARG, "tokenizer",
+            "tokenizer: %.100s has %u pieces, the embedding of %.60s has %u rows; take a larger model", path,
+            myth_tokenizer_n_vocab(out->tokenizer), myth_weights_name(out->weights), out->config.n_vocab);
+    return st;
+}
+
 myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
                             myth_error *err)
 {
@@ -14,8 +30,9 @@ myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, co
     *out = (myth_model){.mem = mem};
     MYTH_TRY(myth_weights_open(&out->weights, mem, spec, opts, err));
     MYTH_TRY(myth_config_read(&out->config, out->weights, err));
-    st = myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
-    if (st == MYTH_ENOTFOUND) /* a model without a vocabulary runs on ids */
+    st = opts->tokenizer ? open_given(out, mem, opts->tokenizer, err)
+                         : myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
+    if (!opts->tokenizer && st == MYTH_ENOTFOUND) /* a model without a vocabulary runs on ids */
         st = MYTH_OK;
     if (st == MYTH_OK)
         return MYTH_OK;

@@ -51,8 +51,11 @@ typedef enum {
 
 typedef struct {
     myth_weights_level level;
-    bool pread;          /* --load-mode pread: copy into memory instead of mapping */
-    bool is_piece;       /* a file of some tensors, not a model: it needs no embedding */
+    bool pread;    /* --load-mode pread: copy into memory instead of mapping */
+    bool is_piece; /* a file of some tensors, not a model: it needs no embedding */
+    /* a random: model only: tokenizer.json, tokenizer.model, or a folder with one, in place of its vocabulary of bytes;
+     * NULL = none. Read by myth_model_open */
+    const char *tokenizer;
     const char *hub_dir; /* holds models--ORG--NAME; read during open only; NULL = ORG/NAME is not looked up there */
 } myth_weights_opts;
 

@@ -22,6 +22,8 @@ const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0"},
     {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
      "map the tensors from the file, or copy them into memory (for network file systems)"},
+    {"tokenizer", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_model_flags, tokenizer), "(one piece for each byte)", 0, 0,
+     "tokenizer of a random: model: a tokenizer.json, a tokenizer.model, or a folder with one"},
     {"check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0,
      "read all weights first and refuse a model with infinite or NaN values"},
 };
@@ -85,6 +87,7 @@ static const struct {
     {"cache_dir", "XDG_CACHE_HOME"},
     {"vk_validate", "MYTHOS_VK_VALIDATE"},
     {"is_staged", "--staged"},
+    {"tokenizer", "--tokenizer"},
 };
 
 /* How this command does what an error of the libraries advises. */
@@ -249,14 +252,18 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
 
 /* The limit was reached before the run had a plan. Opens the headers again in a ledger without a limit and makes the
  * plan, so that the refusal can name the bytes that are needed. */
-static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, myth_error *err)
+static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, const char *tokenizer, myth_error *err)
 {
     myth_mem *mem;
     myth_model m = {0};
     myth_plan plan;
     myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()};
+    const myth_weights_opts header = {
+        .level = MYTH_WEIGHTS_HEADER,
+        .tokenizer = tokenizer,
+        .hub_dir = myth_env_hub_dir(),
+    };
     myth_status st = myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, err);
     if (st != MYTH_OK)
         return st;
@@ -283,13 +290,14 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     myth_weights_opts opts = {
         .level = f->check_tensors ? MYTH_WEIGHTS_DATA : level,
         .pread = f->load_mode == 1,
+        .tokenizer = f->tokenizer,
         .hub_dir = myth_env_hub_dir(),
     };
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
     if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST))
-        st = refuse_with_numbers(cli, spec, err);
+        st = refuse_with_numbers(cli, spec, f->tokenizer, err);
     if (st != MYTH_OK)
         return st;
     if (myth_weights_has_namesake(out->weights))
@@ -340,6 +348,10 @@ myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, cons
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st != MYTH_OK)
         return st;
+    if (f->tokenizer && strncmp(spec, "random:", 7) != 0)
+        return myth_fail(err, MYTH_EARG, "--tokenizer: %.150s has its own; only random: models take one", spec);
+    if (f->tokenizer)
+        return myth_tokenizer_open_file(&out->t, cli->mem, f->tokenizer, err);
     if (is_bare(spec))
         return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
     myth_weights_opts opts = {

@@ -32,8 +32,9 @@ typedef struct {
 
 /* Flags of every command that opens a model: MYTH_GROUP_MODEL. */
 typedef struct {
-    const char *model; /* NULL = the shipped model */
-    int load_mode;     /* 0 = mmap, 1 = pread */
+    const char *model;     /* NULL = the shipped model */
+    const char *tokenizer; /* of a random: model; NULL = its own vocabulary of bytes */
+    int load_mode;         /* 0 = mmap, 1 = pread */
     bool check_tensors;
 } myth_model_flags;
 
@@ -91,7 +92,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)                                            \
     {                                                                            \
         "model", myth_options_model, MYTH_N_OPTIONS_MODEL, offsetof(type, field) \

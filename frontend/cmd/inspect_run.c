@@ -497,6 +497,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);
+    myth_runlog_input(w->log, "tokenizer", o->model.tokenizer);
     if (o->baseline)
         MYTH_TRY(myth_baseline_open(&w->base, w->cli->mem, o->baseline, o->update_baseline, err));
     io->baseline = w->base;

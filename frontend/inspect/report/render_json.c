@@ -57,6 +57,28 @@ static void mark_keys(myth_json_out *j, const myth_report *r, uint32_t i)
         key_str(j, r, "suppressed", r->suppression[m->suppression - 1].reason);
 }
 
+/* The whole line that the evidence is a part of, and the columns of that part in the line of the file, in characters
+ * from 1; a line with a secret shows its placeholder, so there the columns are not those of the shown text. */
+static void evidence_keys(myth_json_out *j, const myth_report *r, uint32_t i)
+{
+    const myth_citation *c = &r->citation[i];
+    const myth_source *src = r->block[r->finding[i].block].src;
+    if (!c->line || c->line > src->n_line)
+        return;
+    myth_jout_key(j, "evidence_source");
+    myth_jout_text_begin(j);
+    myth_show_line(r, src, c->line, c->off, put_part, j);
+    myth_jout_text_end(j);
+    const uint32_t begin = src->line[c->line - 1].off, len = src->line[c->line - 1].len;
+    if (!c->len || c->off < begin || c->off - begin + c->len > len)
+        return;
+    myth_jout_key(j, "evidence_columns");
+    myth_jout_array(j);
+    myth_jout_u64(j, myth_show_column(src, c->line, c->off - begin));
+    myth_jout_u64(j, myth_show_column(src, c->line, c->off - begin + c->len) - 1);
+    myth_jout_end(j);
+}
+
 static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
 {
     const myth_finding *f = &r->finding[i];
@@ -89,6 +111,7 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
         mark_keys(j, r, i);
     if (r->patch && r->patch[i].text)
         key_patch(j, r, i);
+    evidence_keys(j, r, i);
     myth_jout_end(j);
 }
 

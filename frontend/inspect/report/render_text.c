@@ -179,7 +179,8 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         fprintf(f, ", %u more with context that was asked for", r->round_tokens);
     if (r->budget && r->budget->n_left_out)
         fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
-    fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
+    const bool is_stop = strcmp(r->finish_reason, "stop") == 0;
+    fprintf(f, ", %s%s%s", r->complete ? "done" : "incomplete", is_stop ? "" : ": ", is_stop ? "" : r->finish_reason);
     if (r->since) {
         fputs(", changes since ", f);
         put_shown(f, r, r->since);

@@ -14,6 +14,8 @@
  *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
+ * Evidence of the JSON forms: `evidence` is the quoted part, `evidence_source` the whole line it is from, and
+ *          `evidence_columns` its first and last character there
  * Text     text from a file or a model is escaped as its form requires. Control characters and marks that change the
  *          direction of text are escaped in text and JSON, and shown as U+FFFD in the other forms
  * Issue    a finding without an issue text gets its rule's title

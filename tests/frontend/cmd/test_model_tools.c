@@ -182,6 +182,31 @@ static void the_plans_are_the_ledgers(void **state)
     }
 }
 
+/* A random: model with the tokenizer of a file gives the ids of that file, and its plan has its bytes. */
+static void a_random_model_takes_a_tokenizer(void **state)
+{
+    static const char *const file[] = {"tests/golden/tokenizer/small.model", "tests/golden/tokenizer/small_new.json"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char line[512];
+        snprintf(
+            line, sizeof(line),
+            "printf 'The quick brown fox' >$D/t; a=$($M tokenize -m random:gemma3-270m:q4_0 --tokenizer %s $D/t) && "
+            "b=$($M tokenize -m %s $D/t) && test \"$a\" = \"$b\" && test -n \"$a\"",
+            file[i], file[i]);
+        cli_shell(&r, line);
+        if (r.code != 0)
+            fail_msg("%s: other ids: %s", file[i], r.err);
+    }
+    cli_expect(&r, "plan -m random:gemma3-tiny:f32 --tokenizer tests/golden/tokenizer/small_new.json", 2);
+    assert_non_null(strstr(r.err, "take a larger model"));
+    cli_expect(&r,
+               "inspect-file --mem-report $D/mem.json -m random:gemma3-270m:q4_0 --tokenizer "
+               "tests/golden/tokenizer/small_new.json -n 2 --context-rounds 0 --fail-level never $D/t",
+               3);
+    cli_expect_planned("a given tokenizer");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +217,7 @@ int main(void)
         cmocka_unit_test(convert_knows_the_mixes),
         cmocka_unit_test(verify_names_what_is_wrong),
         cmocka_unit_test(the_plans_are_the_ledgers),
+        cmocka_unit_test(a_random_model_takes_a_tokenizer),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

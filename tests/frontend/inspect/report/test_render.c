@@ -89,12 +89,13 @@ static const char *rendered(const bed *b, int form)
     "{\"rule\":\"format-string\",\"severity\":\"HIGH\",\"status\":\"confirmed\",\"file\":\"d/a.c\",\"lines\":[1,1]," \
     "\"issue\":\"text that is not constant is used as a format "                                                     \
     "string\",\"evidence\":\"f(\\\"\\u001b[31m\\u202e\\\");\","                                                      \
-    "\"why\":\"\",\"fix\":\"\",\"missing\":\"\",\"cwe\":134,\"evidence_line\":1}"
+    "\"why\":\"\",\"fix\":\"\",\"missing\":\"\",\"cwe\":134,\"evidence_line\":1,"                                    \
+    "\"evidence_source\":\"f(\\\"\\u001b[31m\\u202e\\\");\"}"
 #define F2                                                                                                             \
     "{\"rule\":\"division-by-zero\",\"severity\":\"MEDIUM\",\"status\":\"likely\",\"file\":\"d/a.c\",\"lines\":[1,2]," \
     "\"issue\":\"n may be 0\\nd/a.c:9: fake\",\"evidence\":\"= 1 / n;\",\"why\":\"\",\"fix\":\"test "                  \
     "n\",\"missing\":\"\","                                                                                            \
-    "\"cwe\":369,\"evidence_line\":2}"
+    "\"cwe\":369,\"evidence_line\":2,\"evidence_source\":\"x = 1 / n;\"}"
 #define HEAD                                                                                                   \
     "\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"stop\",\"complete\":true," \
     "\"findings\":"
@@ -132,7 +133,7 @@ static void test_text(void **unused)
         "         2 | x = 1 / n;\n"
         "    fix:     test n\n"
         "needs more context: b.c::n\n"
-        "d/a.c: 2 findings, 12 prompt tokens, stop\n");
+        "d/a.c: 2 findings, 12 prompt tokens, done\n");
     bed_close(&b);
 }
 
@@ -161,7 +162,7 @@ static void test_refusal(void **unused)
         "\"unit\":\"tokens\",\"remedies\":[\"fewer\",\"smaller\"]},\"not_inspected\":[]}\n");
     assert_string_equal(rendered(&b, 0),
                         "not inspected: too long: 12001 tokens, the limit is 12000\n  - fewer\n  - smaller\n"
-                        "d/a.c: 0 findings, 12 prompt tokens, refused, incomplete\n");
+                        "d/a.c: 0 findings, 12 prompt tokens, incomplete: refused\n");
     bed_close(&b);
 }
 

@@ -525,6 +525,40 @@ static void test_any_bytes(void **unused)
     printf("%u reports, %u findings\n", rounds, n);
 }
 
+/* JSON has the whole line beside the quoted part of it; columns are characters, and a secret is hidden in both. */
+static void test_evidence_has_its_line(void **unused)
+{
+    static const char source[] = "int a;\n\tstrcpy(\xc3\xa9, \xe2\x82\xac);  /* x */\n";
+    size_t len;
+    (void)unused;
+    bed_open(&b, "a.c", source, sizeof(source) - 1);
+    bed_add(&b, "missing-bounds-check", 2, 2, 2);
+    const char *quote = strstr(b.code, "\xc3\xa9, ");
+    b.citation[0].off = (uint32_t)(quote - b.code);
+    b.citation[0].len = 7;
+    b.finding[0].evidence = (myth_str){quote, 7};
+    bed_mark(&b, true, NULL);
+    char *text = bed_render(&b, MYTH_FORM_JSON, &len);
+    json_t *j = parse(text, len, "json"), *one = json_array_get(at(j, "findings"), 0);
+    assert_string_equal(json_string_value(at(one, "evidence")), "\xc3\xa9, \xe2\x82\xac");
+    assert_string_equal(json_string_value(at(one, "evidence_source")), "\tstrcpy(\xc3\xa9, \xe2\x82\xac);  /* x */");
+    assert_int_equal(json_integer_value(json_array_get(at(one, "evidence_columns"), 0)), 9);
+    assert_int_equal(json_integer_value(json_array_get(at(one, "evidence_columns"), 1)), 12);
+    json_decref(j);
+    free(text);
+    bed_close(&b);
+
+    static const char secret[] = "password = \"hunter2-x9-and-more\"; f(x);\n";
+    bed_open(&b, "a.py", secret, sizeof(secret) - 1);
+    bed_add(&b, "hardcoded-secret", 1, 1, 1);
+    bed_mark(&b, true, NULL);
+    text = bed_render(&b, MYTH_FORM_JSONL, &len);
+    assert_non_null(strstr(text, "\"evidence_source\":\"password = \\\"[REDACTED"));
+    assert_null(strstr(text, "hunter2"));
+    free(text);
+    bed_close(&b);
+}
+
 /* Long lines are cut around the evidence, never inside a character. */
 static void test_long_lines(void **unused)
 {
@@ -581,6 +615,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_bytes),
 
+        cmocka_unit_test(test_evidence_has_its_line),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_github_order),
     };
