@@ -10,6 +10,7 @@
 #include "retrieval/git/git_memory.h"
 #include "retrieval/git/merge.h"
 #include "retrieval/index/index.h"
+#include "retrieval/index/index_list.h"
 #include "retrieval/lines/grep.h"
 #include "retrieval/map/repomap.h"
 #include "retrieval/map/summaries.h"

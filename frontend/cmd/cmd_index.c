@@ -1,9 +1,10 @@
-/* cmd_index.c - creates, updates or checks the index of a directory.
+/* cmd_index.c - creates, updates or checks the index of a directory; lists and deletes indexes (index_places.h).
  *
  * Vectors   are made only when --embed or --embed-model asks for them, because a model is slow. Once an index has
  *           vectors, every run without --no-embed updates them. Words are written first, so that they can be searched
  *           while the model still works */
 #include "frontend/common/embedding.h"
+#include "index_places.h"
 #include "engine/base/array.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
@@ -19,7 +20,8 @@ enum { LISTED_MAX = 20 }; /* most lines of one kind that are printed; --json has
 
 typedef struct {
     const char *embed_model;
-    bool json, check, embed, no_embed, rebuild;
+    uint32_t days;
+    bool json, check, embed, no_embed, rebuild, dry_run;
 } index_opts;
 
 static const myth_option index_options[] = {
@@ -35,6 +37,10 @@ static const myth_option index_options[] = {
      "also make vectors, with this EmbeddingGemma model"},
     {"no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0,
      "update words, symbols and history only; existing vectors stay as they are"},
+    {"older-than", NULL, MYTH_OPT_U32, "DAYS", offsetof(index_opts, days), "(any age)", 0, 100000,
+     "prune: also delete indexes that were not used for DAYS days"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, dry_run), NULL, 0, 0,
+     "prune: say what would be deleted, and delete nothing"},
 };
 static const myth_option_group index_groups[] = {MYTH_GROUP("index", index_opts, index_options)};
 
@@ -356,6 +362,25 @@ static void print_text(myth_cli *cli, const myth_index_stats *s, const lines *pr
         myth_term_note(cli->term, "%s", s->history_note);
 }
 
+/* Runs list or prune. A directory of that name is ./list. */
+static int run_places(myth_cli *cli, const index_opts *o, bool is_prune)
+{
+    static const char *const other[] = {"check", "rebuild", "embed", "embed-model", "no-embed"};
+    const char *verb = is_prune ? "prune" : "list";
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        if (myth_args_is_given(cli->parsed, other[i]))
+            return myth_cli_failf(cli, MYTH_EARG,
+                                  "index %s: --%s is for the index of one directory; leave it out, or give ./%s", verb,
+                                  other[i], verb);
+    return myth_index_places_run(cli, &(myth_index_places_opts){
+                                          .is_prune = is_prune,
+                                          .json = o->json,
+                                          .is_dry = o->dry_run,
+                                          .has_days = myth_args_is_given(cli->parsed, "older-than"),
+                                          .days = o->days,
+                                      });
+}
+
 static int run_index(myth_cli *cli, const void *opts)
 {
     const index_opts *o = opts;
@@ -369,6 +394,13 @@ static int run_index(myth_cli *cli, const void *opts)
     int code = MYTH_EXIT_CLEAN;
     bool is_check = o->check;
     semantic vectors = {0};
+    const bool is_list = cli->n_arg && strcmp(cli->arg[0], "list") == 0,
+               is_prune = cli->n_arg && strcmp(cli->arg[0], "prune") == 0;
+    const char *stray = myth_args_is_given(cli->parsed, "older-than") ? "older-than" : o->dry_run ? "dry-run" : NULL;
+    if (stray && !is_prune)
+        return myth_cli_failf(cli, MYTH_EARG, "index: --%s belongs to index prune; leave it out", stray);
+    if (is_list || is_prune)
+        return run_places(cli, o, is_prune);
     if (o->no_embed && (o->embed || o->embed_model))
         return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other",
                               o->embed ? "--embed" : "--embed-model");
@@ -446,11 +478,14 @@ fail:
 
 const myth_command myth_cmd_index = {
     .name = "index",
-    .args = "[DIR]",
-    .help = "create or update the index of a directory: words, symbols, uses, history, vectors",
+    .args = "[list|prune] [DIR]",
+    .help = "create or update the index of a directory: words, symbols, uses, history, vectors; list or prune indexes",
     .detail =
         "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory itself. Only "
         "files that changed are read again. "
+        "index list prints the indexes of all directories, with size and last use. index prune deletes those whose "
+        "directory is gone (one on a disk that is not mounted is gone, too), and with --older-than those that were not "
+        "used for so long; --dry-run shows them. "
         "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, because a model "
         "is slow; once an index has vectors, every run without --no-embed updates them. "
         "A text is embedded only once, even if several files have it; an interrupted run keeps what is "

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct {
     const char *path;
-    uint32_t n;
-    bool json, prompts;
+    uint32_t n, keep, days;
+    uint64_t max_size;
+    bool json, prompts, dry_run;
 } log_opts;
 
 static const myth_option options[] = {
@@ -24,6 +26,14 @@ static const myth_option options[] = {
     {"limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "number of runs that list shows"},
     {"prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, prompts), NULL, 0, 0,
      "also show prompts and answers; --json always has them"},
+    {"keep", NULL, MYTH_OPT_U32, "N", offsetof(log_opts, keep), "(all)", 0, 0,
+     "prune: keep at most N runs, the newest"},
+    {"older-than", NULL, MYTH_OPT_U32, "DAYS", offsetof(log_opts, days), "(any age)", 0, 100000,
+     "prune: delete runs that began more than DAYS days ago"},
+    {"max-size", NULL, MYTH_OPT_SIZE, "SIZE", offsetof(log_opts, max_size), "(any size)", 0, 0,
+     "prune: delete the oldest runs until the rest has at most SIZE bytes"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, dry_run), NULL, 0, 0,
+     "prune: say what would be deleted, and delete nothing"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, json), NULL, 0, 0,
      "print the record, the list or the answers as JSON"},
 };
@@ -531,8 +541,8 @@ static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int
 
 /* ---- command ---- */
 
-enum { VERB_LIST, VERB_SHOW, VERB_WHY, VERB_REPLAY, VERB_N };
-static const char *const verbs[VERB_N] = {"list", "show", "why", "replay"};
+enum { VERB_LIST, VERB_SHOW, VERB_WHY, VERB_REPLAY, VERB_PRUNE, VERB_N };
+static const char *const verbs[VERB_N] = {"list", "show", "why", "replay", "prune"};
 
 static int verb_of(const char *word)
 {
@@ -599,6 +609,49 @@ fail:
     return myth_cli_fail(cli, &err);
 }
 
+/* ---- prune ---- */
+
+/* A flag of prune that was given, one that says what may go before --dry-run; NULL = none. */
+static const char *prune_flag(const myth_cli *cli)
+{
+    static const char *const flag[] = {"keep", "older-than", "max-size", "dry-run"};
+    for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
+        if (myth_args_is_given(cli->parsed, flag[i]))
+            return flag[i];
+    return NULL;
+}
+
+static int run_prune(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
+{
+    enum { DAY_S = 24 * 3600 };
+    myth_error err = {0};
+    uint64_t n = 0, bytes = 0;
+    char size[24];
+    const myth_runlog_prune what = {
+        .max_runs = myth_args_is_given(cli->parsed, "keep") ? o->keep : UINT32_MAX,
+        .max_bytes = myth_args_is_given(cli->parsed, "max-size") ? o->max_size : UINT64_MAX,
+        .since_ms = myth_args_is_given(cli->parsed, "older-than")
+                      ? ((int64_t)time(NULL) - (int64_t)o->days * DAY_S) * 1000
+                      : INT64_MIN,
+        .is_dry = o->dry_run,
+    };
+    if (myth_runlog_file_prune(f, &what, &n, &bytes, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    if (o->json) {
+        myth_json_out j;
+        myth_jout_start(&j, stdout);
+        myth_jout_object(&j);
+        myth_jout_key_u64(&j, "runs", n);
+        myth_jout_key_u64(&j, "bytes", bytes);
+        myth_jout_key_bool(&j, "dry_run", o->dry_run);
+        myth_jout_end(&j);
+    } else {
+        printf("%llu run%s of %s %s\n", (unsigned long long)n, myth_s(n), myth_size_text(size, bytes),
+               o->dry_run ? "would be deleted" : "deleted");
+    }
+    return MYTH_EXIT_CLEAN;
+}
+
 static int run_log(myth_cli *cli, const void *opts)
 {
     const log_opts *o = opts;
@@ -608,23 +661,34 @@ static int run_log(myth_cli *cli, const void *opts)
     int verb = verb_of(cli->arg[0]);
     if (verb < 0) {
         const char *near = myth_args_nearest(cli->arg[0], verbs, VERB_N);
-        return myth_cli_failf(cli, MYTH_EARG, "log: got '%.80s', expected list, show, why or replay%s%s%s", cli->arg[0],
-                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return myth_cli_failf(cli, MYTH_EARG, "log: got '%.80s', expected list, show, why, replay or prune%s%s%s",
+                              cli->arg[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
-    if (verb == VERB_LIST && cli->n_arg > 1)
-        return myth_cli_failf(cli, MYTH_EARG, "log list: got '%.80s', expected no argument", cli->arg[1]);
+    if ((verb == VERB_LIST || verb == VERB_PRUNE) && cli->n_arg > 1)
+        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s', expected no argument", verbs[verb], cli->arg[1]);
+    const char *stray = prune_flag(cli);
+    if (stray && verb != VERB_PRUNE)
+        return myth_cli_failf(cli, MYTH_EARG, "log %s: --%s belongs to log prune; leave it out", verbs[verb], stray);
+    if (verb == VERB_PRUNE && (!stray || strcmp(stray, "dry-run") == 0))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "log prune: say what may go with --keep N, --older-than DAYS or --max-size SIZE");
+    const bool is_writing = verb == VERB_PRUNE && !o->dry_run;
     if (myth_runlog_file_place(path, sizeof(path), o->path, &err) != MYTH_OK ||
-        myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){.is_read_only = true}, &err) != MYTH_OK)
+        (is_writing && access(path, F_OK) != 0 && myth_fail(&err, MYTH_ENOTFOUND, "%.150s: no run log there", path)) ||
+        myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){.is_read_only = !is_writing}, &err) !=
+            MYTH_OK)
         return myth_cli_fail(cli, &err);
-    int code = verb == VERB_LIST ? run_list(cli, o, f) : with_run(cli, o, f, verb);
+    int code = verb == VERB_LIST  ? run_list(cli, o, f)
+             : verb == VERB_PRUNE ? run_prune(cli, o, f)
+                                  : with_run(cli, o, f, verb);
     myth_runlog_file_close(f);
     return code;
 }
 
 const myth_command myth_cmd_log = {
     .name = "log",
-    .args = "list|show|why|replay [RUN] [WHAT]",
-    .help = "list earlier runs, show or explain one, or run it again",
+    .args = "list|show|why|replay|prune [RUN] [WHAT]",
+    .help = "list earlier runs, show or explain one, run it again, or delete old ones",
     .detail =
         "RUN is a number that list prints, or last (the default). show prints the record of a run. why answers seven "
         "questions about it: was evidence missed, "
@@ -632,7 +696,7 @@ const myth_command myth_cmd_log = {
         "definition split, or was it hidden among copies and tests; WHAT is a "
         "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
         "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
-        "it cannot be repeated.\n"
+        "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them.\n"
         "The log keeps texts as reports show them, with known secrets replaced by placeholders, and files as "
         "hashes. It does not recognise every secret: protect the log as you protect the code.",
     .group = groups,

@@ -1,9 +1,11 @@
-/* index_impl.h - what the index's own files (index.c, index_open.c, index_work.c, history.c) share. */
+/* index_impl.h - what the index's own files (index.c, index_open.c, index_list.c, index_work.c, history.c)
+ * share. */
 #ifndef MYTH_INDEX_IMPL_H
 #define MYTH_INDEX_IMPL_H
 
 #include "engine/base/cancel.h"
 #include "index.h"
+#include "index_list.h"
 
 struct myth_index {
     myth_mem *mem;
@@ -32,6 +34,13 @@ void myth_index_unlock(int *lock_fd); /* takes -1 */
 /* Locks for writing the database of x. */
 myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err);
 void myth_index_unlock_writer(myth_index *x);
+
+/* ---- index_list.c ---- */
+
+/* The name of the folder that has the index of a root. */
+void myth_index_name_of(char dst[MYTH_INDEX_NAME], const char *root);
+/* Notes that the index is used now, and of which root it is. */
+void myth_index_note_use(const myth_index *x);
 
 /* ---- index.c ---- */
 

@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum { LOCK_STEP_MS = 20 };
 
@@ -26,14 +25,11 @@ enum { LOCK_STEP_MS = 20 };
 
 static myth_status default_path(char path[PATH_MAX], const char *cache_dir, const char *root, myth_error *err)
 {
-    XXH128_canonical_t c;
-    char name[33];
+    char name[MYTH_INDEX_NAME];
     if (!cache_dir || cache_dir[0] != '/')
         return myth_fail_option(err, MYTH_ENOTFOUND, "cache_dir",
                                 "no place for the index: set cache_dir to an absolute path");
-    XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
-    for (int i = 0; i < 16; i++)
-        snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
+    myth_index_name_of(name, root);
     const int n = snprintf(path, PATH_MAX, "%s/mythos/%s/index-%d.db", cache_dir, name, MYTH_STORE_VERSION);
     return n < PATH_MAX - 16
              ? MYTH_OK
@@ -194,6 +190,7 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     }
     MYTH_TRY(open_store(x, opts->rebuild, err));
     myth_index_unlock_writer(x);
+    myth_index_note_use(x);
     *out = x;
     return MYTH_OK;
 fail:

@@ -446,6 +446,77 @@ fail:
     return st;
 }
 
+/* ?1 is the first run that stays, ?2 a day ago. */
+#define MAY_GO "id < ?1 AND (exit_code IS NOT NULL OR began_ms < ?2)"
+
+static myth_status run_before(myth_runlog_file *f, const char *sql, int64_t first, int64_t day_ago, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_status st = prepare(f, &q, sql, err);
+    if (st != MYTH_OK)
+        return st;
+    sqlite3_bind_int64(q, 1, first);
+    sqlite3_bind_int64(q, 2, day_ago);
+    return finish(f, q, err);
+}
+
+/* The first run that may stay; all before it may not. */
+static myth_status find_first(myth_runlog_file *f, const myth_runlog_prune *what, int64_t *first, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    uint64_t n = 0, sum = 0;
+    int rc;
+    *first = INT64_MAX;
+    myth_status st = prepare(f, &q, "SELECT id, bytes, began_ms FROM runs ORDER BY id DESC", err);
+    if (st != MYTH_OK)
+        return st;
+    while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const int64_t own = sqlite3_column_int64(q, 1);
+        sum += own > 0 ? (uint64_t)own : 0;
+        if (++n > what->max_runs || sum > what->max_bytes || sqlite3_column_int64(q, 2) < what->since_ms)
+            break;
+        *first = sqlite3_column_int64(q, 0);
+    }
+    st = rc == SQLITE_ROW ? MYTH_OK : fail_of(f, rc, err);
+    sqlite3_finalize(q);
+    if (st == MYTH_OK && rc != SQLITE_ROW)
+        *first = 0; /* all may stay */
+    return st;
+}
+
+myth_status myth_runlog_file_prune(myth_runlog_file *f, const myth_runlog_prune *what, uint64_t *n_run, uint64_t *bytes,
+                                   myth_error *err)
+{
+    enum { DAY_MS = 24 * 3600 * 1000 };
+    myth_status st = MYTH_OK;
+    sqlite3_stmt *q = NULL;
+    int64_t first;
+    const int64_t day_ago = (int64_t)time(NULL) * 1000 - DAY_MS;
+    *n_run = *bytes = 0;
+    if (!what->is_dry)
+        MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
+    MYTH_TRY(find_first(f, what, &first, err));
+    MYTH_TRY(prepare(f, &q, "SELECT count(*), ifnull(sum(max(bytes, 0)), 0) FROM runs WHERE " MAY_GO, err));
+    sqlite3_bind_int64(q, 1, first);
+    sqlite3_bind_int64(q, 2, day_ago);
+    const int rc = sqlite3_step(q);
+    *n_run = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+    *bytes = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 1) : 0;
+    st = rc == SQLITE_ROW ? MYTH_OK : fail_of(f, rc, err);
+    sqlite3_finalize(q);
+    if (st != MYTH_OK || what->is_dry)
+        goto fail;
+    MYTH_TRY(
+        run_before(f, "DELETE FROM texts WHERE run_id IN (SELECT id FROM runs WHERE " MAY_GO ")", first, day_ago, err));
+    MYTH_TRY(run_before(f, "DELETE FROM runs WHERE " MAY_GO, first, day_ago, err));
+    MYTH_TRY(run_sql(f, "COMMIT", err));
+    return run_sql(f, "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);", err);
+fail:
+    if (!what->is_dry)
+        sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
 myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n,
                                   const int *exit_code, myth_error *err)
 {

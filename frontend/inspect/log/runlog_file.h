@@ -66,6 +66,19 @@ myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *n
 myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n,
                                   const int *exit_code, myth_error *err);
 
+/* What of a log may stay. */
+typedef struct {
+    uint32_t max_runs;  /* UINT32_MAX = any number */
+    uint64_t max_bytes; /* UINT64_MAX = any size   */
+    int64_t since_ms;   /* runs that began earlier may not; INT64_MIN = any age */
+    bool is_dry;        /* only count */
+} myth_runlog_prune;
+
+/* Deletes the oldest runs until the rest may stay, and gives their space back; says how many runs and bytes that were.
+ * A run of the last day that has not ended stays: it may be going on. */
+myth_status myth_runlog_file_prune(myth_runlog_file *f, const myth_runlog_prune *what, uint64_t *n_run, uint64_t *bytes,
+                                   myth_error *err);
+
 /* ---- reading ---- */
 
 typedef struct {
