@@ -1,6 +1,8 @@
 /* hints.c - looks around the place of a mistake for what was meant. */
 #include "hints.h"
 
+#include "engine/base/outfile.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -99,6 +101,18 @@ myth_status myth_hint_check_dir(const char *dir, myth_error *err)
     return myth_fail(err, MYTH_ENOTFOUND, "%.120s: no such directory%s", dir, hint);
 }
 
+/* Begins the file that the run will begin again, and removes it: only that says whether the system lets it be made (a
+ * file system may be read-only or have no such thing as new files, whatever the folder's permissions are). */
+static myth_status try_output(const char *flag, const char *path, myth_error *err)
+{
+    myth_out o;
+    myth_error own;
+    if (myth_out_open(&o, path, MYTH_OUT_SHARED, &own) != MYTH_OK)
+        return myth_fail(err, MYTH_ECREATE, "%s %.200s; name another place", flag, own.msg);
+    myth_out_abandon(&o);
+    return MYTH_OK;
+}
+
 static myth_status check_output(const char *flag, const char *path, bool is_file, myth_error *err)
 {
     char folder[PATH_MAX];
@@ -114,7 +128,11 @@ static myth_status check_output(const char *flag, const char *path, bool is_file
             return myth_fail(err, MYTH_ECREATE, "%s %.120s: is a directory; name a file in it", flag, path);
         if (is_file && !S_ISREG(st.st_mode))
             return myth_fail(err, MYTH_ECREATE, "%s %.120s: is no regular file; name one", flag, path);
-        return MYTH_OK; /* whether it may be written, the system knows better */
+        if (S_ISREG(st.st_mode))
+            return try_output(flag, path, err);
+        return access(path, W_OK) == 0
+                 ? MYTH_OK
+                 : myth_fail(err, MYTH_ECREATE, "%s %.120s: cannot be written: %s", flag, path, strerror(errno));
     }
     folder_of(folder, path);
     if (stat(folder, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -124,7 +142,7 @@ static myth_status check_output(const char *flag, const char *path, bool is_file
     if (access(folder, W_OK) != 0)
         return myth_fail(err, MYTH_ECREATE, "%s %.100s: nothing can be made in %.80s: %s", flag, path, folder,
                          strerror(errno));
-    return MYTH_OK;
+    return try_output(flag, path, err);
 }
 
 myth_status myth_hint_check_output(const char *flag, const char *path, myth_error *err)

@@ -18,7 +18,8 @@ void myth_hint_missing(char *dst, size_t cap, const char *path);
 /* MYTH_ENOTFOUND or MYTH_EARG unless dir is a directory; the message names it and the next step. */
 myth_status myth_hint_check_dir(const char *dir, myth_error *err);
 /* Whether a file can be made at path, asked before the work whose result it is to hold. NULL is well. flag: "-o", for
- * the message. MYTH_ECREATE: its folder does not exist, it is a folder, or it may not be written. */
+ * the message. MYTH_ECREATE: its folder does not exist, it is a folder, or the system does not let it be made: that is
+ * tried, with a file of another name that is removed again. */
 myth_status myth_hint_check_output(const char *flag, const char *path, myth_error *err);
 /* The same, for an output that needs a regular file, so that standard output or a device will not do. */
 myth_status myth_hint_check_file(const char *flag, const char *path, myth_error *err);
