@@ -7,6 +7,7 @@
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
  * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. An incomplete file is removed */
+#include "frontend/rates/expect.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/npy.h"
@@ -66,6 +67,8 @@ typedef struct {
     const embed_opts *o;
     myth_model model;
     myth_engine *engine;
+    myth_engine_opts eo;
+    myth_pace pace; /* kept for the estimates of plan */
     myth_embedder *embedder;
     myth_texts texts;
     slot *slots;              /* [GROUP] */
@@ -206,6 +209,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    r->eo = eo;
     MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
     r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
@@ -246,6 +250,16 @@ static void show_progress(const run_state *r)
         myth_term_progress(r->cli->term, "embed, texts", r->n_done, 0);
 }
 
+/* Texts have no positions to speak of: their tokens together are one prompt at depth 0. */
+static void add_pace(run_state *r, const myth_embed_text *text, uint32_t n_text, double seconds)
+{
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < n_text; t++)
+        n += text[t].n;
+    r->pace.n_tok[MYTH_PREFILL][0] += (double)n;
+    r->pace.seconds[MYTH_PREFILL][0] += seconds;
+}
+
 static myth_status embed_all(run_state *r, myth_error *err)
 {
     myth_embed_text text[GROUP];
@@ -253,8 +267,11 @@ static myth_status embed_all(run_state *r, myth_error *err)
     bool has_more = true;
     while (has_more) {
         myth_status st = read_group(r, text, &n_text, &has_more, err);
+        const double begin = myth_expect_now();
         if (st == MYTH_OK && n_text)
             st = myth_embed(r->embedder, text, n_text, r->dim, r->vector, r->cli->cancel, err);
+        if (st == MYTH_OK)
+            add_pace(r, text, n_text, myth_expect_now() - begin);
         for (uint32_t t = 0; t < n_text && st == MYTH_OK; t++)
             st = print_vector(r, r->vector + (size_t)t * r->dim, &r->slots[t], r->n_done + t, err);
         if (st != MYTH_OK)
@@ -295,6 +312,8 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(open_output(r, err));
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
+    if (st == MYTH_OK)
+        myth_expect_keep(r->cli, &r->model, &r->eo, myth_engine_device(r->engine), &r->pace);
     if (r->n_cut)
         myth_term_note(r->cli->term, "%llu text%s cut to %u tokens", (unsigned long long)r->n_cut,
                        r->n_cut == 1 ? " was" : "s were", r->n_most);

@@ -2,6 +2,7 @@
  *
  * Thoughts  a chat's thoughts go to stderr and its answer to stdout; with --json the thoughts are in
  *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id */
+#include "frontend/rates/expect.h"
 #include "frontend/common/conversation.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
@@ -72,6 +73,7 @@ typedef struct {
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
     myth_channel channel; /* state after the printed ids */
+    double first_at;      /* when the first token was there; 0 = not yet */
     bool in_thought;      /* the last line on stderr has no newline yet */
 } run_state;
 
@@ -216,6 +218,8 @@ static void end_part(run_state *r, FILE *f)
 static bool on_token(void *user, int32_t id)
 {
     run_state *r = user;
+    if (!r->first_at)
+        r->first_at = myth_expect_now();
     myth_term_progress_end(r->cli->term);
     if (r->piece && !r->o->json) {
         const myth_said part = myth_channel_push(&r->channel, id);
@@ -291,6 +295,19 @@ static int exit_of_finish(const run_state *r)
     }
 }
 
+/* What the prompt and the tokens after the first took, printing included, is kept for the estimates of plan. */
+static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
+{
+    myth_pace pace = {.n_answer = 0};
+    const double end = myth_expect_now();
+    if (r->finish != MYTH_FINISH_STOP && r->finish != MYTH_FINISH_LENGTH)
+        return;
+    myth_pace_add(&pace, MYTH_PREFILL, 0, (uint32_t)r->n_prompt, (r->first_at ? r->first_at : end) - begin);
+    if (r->n_ids > 1)
+        myth_pace_add(&pace, MYTH_DECODE, (uint32_t)r->n_prompt, r->n_ids - 1, end - r->first_at);
+    myth_expect_keep(r->cli, &r->model, eo, myth_engine_device(r->engine), &pace);
+}
+
 static myth_status generate(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -337,7 +354,9 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
+    const double begin = myth_expect_now();
     MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
+    keep_pace(r, &eo, begin);
     if (r->finish == MYTH_FINISH_REFUSED)
         st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c",
                        r->n_prompt, eo.n_ctx);

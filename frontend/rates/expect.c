@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static void reckon(myth_expectation *e, const myth_work *w)
 {
@@ -82,6 +83,13 @@ void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char 
         }
         at += n + (at[n] == ',');
     }
+}
+
+double myth_expect_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- output ---- */
@@ -173,11 +181,11 @@ void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_
     myth_rate_key key;
     char path[PATH_MAX];
     myth_error err = {0};
-    bool is_measured = false;
+    double n_tok = 0;
     for (int k = 0; k < MYTH_RATE_N; k++)
         for (int b = 0; b < MYTH_RATE_POINTS; b++)
-            is_measured |= pace->n_tok[k][b] > 0;
-    if (!is_measured)
+            n_tok += pace->n_tok[k][b];
+    if (n_tok < MYTH_RATES_FEW)
         return;
     myth_status st = myth_rates_place(path, sizeof(path), &err);
     if (st == MYTH_OK) {

@@ -41,7 +41,10 @@ void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work 
  * {"known":false,"why"}. */
 void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *work);
 
-/* Keeps what a run measured. A failure is said with --verbose only: the run itself did not fail. */
+/* Seconds of a monotonic clock, to measure a pace with. */
+double myth_expect_now(void);
+/* Keeps what a run measured, unless it was of fewer than MYTH_RATES_FEW tokens. A failure is said with --verbose only:
+ * the run itself did not fail. */
 void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const char *machine,
                       const myth_pace *pace);
 

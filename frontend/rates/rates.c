@@ -143,7 +143,7 @@ bool myth_rate_number(double *out, const char *text)
 void myth_rates_put(myth_rates *r, myth_rate_kind kind, double depth, double tok_s, double n_tok)
 {
     uint32_t i = 0;
-    if (!(tok_s > 0) || depth >= UINT32_MAX)
+    if (!(tok_s > 1e-6) || depth >= UINT32_MAX)
         return;
     while (i < r->n_point[kind] && r->point[kind][i].depth < depth)
         i++;

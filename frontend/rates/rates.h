@@ -1,6 +1,6 @@
 /* rates.h - how fast a model runs on a machine, as measured, and how long work takes at that rate.
  *
- * Kept     every real run of an inspection and every `mythos bench` adds what it measured to one file of this user,
+ * Kept     every inspection, generate, embed and bench adds what it measured to one file of this user,
  *          $XDG_STATE_HOME/mythos/rates.csv, else ~/.local/state/mythos/rates.csv. A row belongs to one machine
  *          (device, threads, CPU level), one setup (flags that change the speed), one shape of model and one type of
  *          weights: the values of weights do not change the speed, so a fine-tuned model has the rates of its base

@@ -79,19 +79,14 @@ static bool read_header(int column[MYTH_RATES_FIELDS], fields *f, char *line)
     return is_known;
 }
 
-myth_status myth_rates_table(myth_mem *mem, const char *path, bool (*on_row)(void *user, const myth_rate_row *row),
-                             void *user, myth_error *err)
+bool myth_rates_rows(const unsigned char *bytes, size_t len, bool (*on_row)(void *user, const myth_rate_row *row),
+                     void *user)
 {
-    unsigned char *bytes;
-    size_t len;
     int column[MYTH_RATES_FIELDS];
     fields f;
     uint32_t n_header = 0;
     char line[MYTH_RATES_LINE];
     bool goes_on = true;
-    myth_status st = myth_file_read(&bytes, &len, mem, path, MYTH_RATES_BYTES, err);
-    if (st != MYTH_OK)
-        return st;
     for (size_t at = 0, n; at < len && goes_on; at += n + 1) {
         const unsigned char *end = memchr(bytes + at, '\n', len - at);
         n = end ? (size_t)(end - (bytes + at)) : len - at;
@@ -102,11 +97,8 @@ myth_status myth_rates_table(myth_mem *mem, const char *path, bool (*on_row)(voi
             line[n_text] = '\0';
         }
         if (at == 0) {
-            if (!is_text || !read_header(column, &f, line)) {
-                st = myth_fail(err, MYTH_EFORMAT, "%.200s: no table of rates: the first line names no known column",
-                               path);
-                break;
-            }
+            if (!is_text || !read_header(column, &f, line))
+                return false;
             n_header = f.n;
             continue;
         }
@@ -116,6 +108,19 @@ myth_status myth_rates_table(myth_mem *mem, const char *path, bool (*on_row)(voi
         fill(&row, &f, column);
         goes_on = on_row(user, &row);
     }
+    return true;
+}
+
+myth_status myth_rates_table(myth_mem *mem, const char *path, bool (*on_row)(void *user, const myth_rate_row *row),
+                             void *user, myth_error *err)
+{
+    unsigned char *bytes;
+    size_t len;
+    myth_status st = myth_file_read(&bytes, &len, mem, path, MYTH_RATES_BYTES, err);
+    if (st != MYTH_OK)
+        return st;
+    if (len && !myth_rates_rows(bytes, len, on_row, user))
+        st = myth_fail(err, MYTH_EFORMAT, "%.200s: no table of rates: the first line names no known column", path);
     myth_free(mem, bytes);
     return st;
 }

@@ -27,7 +27,10 @@ typedef struct {
 #undef X
 } myth_rate_row;
 
-/* Calls on_row for every row until it returns false. */
+/* Calls on_row for every row of a table in memory until it returns false. False: the first line names no column. */
+bool myth_rates_rows(const unsigned char *bytes, size_t len, bool (*on_row)(void *user, const myth_rate_row *row),
+                     void *user);
+/* The same for a file of at most MYTH_RATES_BYTES. */
 myth_status myth_rates_table(myth_mem *mem, const char *path, bool (*on_row)(void *user, const myth_rate_row *row),
                              void *user, myth_error *err);
 

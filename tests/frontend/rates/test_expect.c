@@ -74,6 +74,20 @@ static void bench_measures_too(void **state)
     json_decref(e);
 }
 
+static void generate_and_embed_measure_too(void **state)
+{
+    (void)state;
+    cli_expect(&r, "generate -p 'a prompt of some more than sixteen bytes' -n 8 -m random:gemma3-tiny:q4_0", 0);
+    json_t *e = expected("plan --json -m random:gemma3-tiny:q4_0");
+    assert_true(cli_number(e, "prefill_tok_s") > 0 && cli_number(e, "decode_tok_s") > 0);
+    json_decref(e);
+    cli_shell(&r, "printf 'a text of some more than sixteen bytes' >$D/t");
+    cli_expect(&r, "embed $D/t -m random:embeddinggemma-tiny:f32", 0);
+    e = expected("plan --json --for embed -m random:embeddinggemma-tiny:f32");
+    assert_true(cli_number(e, "prefill_tok_s") > 0);
+    json_decref(e);
+}
+
 /* bench/results is beside the build folder of a source tree. */
 static void results_of_other_machines_have_names(void **state)
 {
@@ -123,6 +137,7 @@ int main(void)
         cmocka_unit_test(a_device_that_is_not_here_is_planned),
         cmocka_unit_test(a_run_is_what_the_next_plan_knows),
         cmocka_unit_test(bench_measures_too),
+        cmocka_unit_test(generate_and_embed_measure_too),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
