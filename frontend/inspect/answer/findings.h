@@ -6,17 +6,11 @@
  *            src);","rule":"missing-bounds-check","issue":"","why":"",
  *            "severity":"HIGH","status":"likely","fix":"","missing":""}],"missing_context":["b.c::free_all"]}
  *          without findings: {"findings":[],"missing_context":[]}
- * file     the path of one of the prompt's blocks, in JSON spelling (source.h)
- * lines    as the prompt calls them (myth_block.skip), inside one block, first <= last < first + span; a range with
- *          only blank lines is not allowed
- * evidence part of one cited line in JSON spelling, without the blanks around the line, of whole characters. At least
- *          MYTH_EVIDENCE_MIN bytes of the prompt's text, or the whole trimmed line; at most `evidence` bytes of JSON
- *          (and the rest of the last character)
+ * file, lines, evidence  a citation (fields.h), with at most `evidence` bytes of JSON
  * rule     an id of rules.def; two findings cannot have the same file, lines and rule
  * severity HIGH MEDIUM LOW INFO;   status  confirmed likely speculative
- * issue, why, fix, missing  UTF-8, with no escapes but \" \\ \n \t \r and no other byte below 0x20; at most `issue` ...
- *          bytes of JSON each
- * missing_context  "path::symbol" of [A-Za-z0-9_./-]+ "::" [A-Za-z0-9_.]+, at most `context` bytes each
+ * issue, why, fix, missing  texts (fields.h) of at most `issue` ... bytes of JSON each
+ * missing_context  names (fields.h) "path::symbol", at most `context` bytes each
  * State    every reachable state can finish within the limits (tests/frontend/inspect/answer/test_findings.c); a token
  *          may end at any byte
  * Owner    the caller keeps the blocks and their sources as long as it uses the automaton

@@ -52,13 +52,13 @@ static uint32_t stands_at(const unsigned char *p, uint32_t len, const char *text
     return at;
 }
 
-static bool find_evidence(myth_citation *out, const myth_source *src, const myth_finding *f)
+static bool find_quote(myth_citation *out, const myth_source *src, uint32_t first, uint32_t last, myth_str quote)
 {
     span l;
-    for (uint32_t n = f->first; n <= f->last && line_at(&l, src, n); n++)
+    for (uint32_t n = first; n <= last && line_at(&l, src, n); n++)
         for (uint32_t at = 0, step; at < l.len; at += step) {
-            uint32_t cp, len = stands_at(l.p + at, l.len - at, f->evidence.text, f->evidence.len);
-            if (len && (f->evidence.len >= MYTH_EVIDENCE_MIN || len == l.len)) {
+            uint32_t cp, len = stands_at(l.p + at, l.len - at, quote.text, quote.len);
+            if (len && (quote.len >= MYTH_EVIDENCE_MIN || len == l.len)) {
                 *out = (myth_citation){n, (uint32_t)(l.p + at - src->bytes), len};
                 return true;
             }
@@ -77,14 +77,21 @@ static bool has_solid_line(const myth_source *src, uint32_t first, uint32_t last
     return false;
 }
 
+myth_verdict myth_verify_quote(myth_citation *out, const myth_block *block, uint32_t n_block, uint32_t at,
+                               uint32_t first, uint32_t last, myth_str quote)
+{
+    if (at >= n_block || first < block[at].first || last > block[at].last || first > last ||
+        !has_solid_line(block[at].src, first, last))
+        return MYTH_CITES_NO_LINES;
+    return find_quote(out, block[at].src, first, last, quote) ? MYTH_CITES : MYTH_CITES_NO_EVIDENCE;
+}
+
 myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_block *block, uint32_t n_block,
                          const myth_finding *before, uint32_t n_before)
 {
-    if (f->block >= n_block || f->first < block[f->block].first || f->last > block[f->block].last ||
-        f->first > f->last || !has_solid_line(block[f->block].src, f->first, f->last))
-        return MYTH_CITES_NO_LINES;
-    if (!find_evidence(out, block[f->block].src, f))
-        return MYTH_CITES_NO_EVIDENCE;
+    const myth_verdict v = myth_verify_quote(out, block, n_block, f->block, f->first, f->last, f->evidence);
+    if (v != MYTH_CITES)
+        return v;
     for (uint32_t i = 0; i < n_before; i++)
         if (!strcmp(block[before[i].block].src->path, block[f->block].src->path) && before[i].first == f->first &&
             before[i].last == f->last && before[i].rule == f->rule)

@@ -24,6 +24,9 @@ typedef struct {
     uint32_t line, off, len; /* the line of the evidence, and its bytes in the file */
 } myth_citation;
 
+/* Checks a quote from lines first..last of block `at`. *out is set for MYTH_CITES. */
+myth_verdict myth_verify_quote(myth_citation *out, const myth_block *block, uint32_t n_block, uint32_t at,
+                               uint32_t first, uint32_t last, myth_str quote);
 /* Checks f; before[0 .. n_before) are the findings that were kept so far. *out is set for MYTH_CITES. */
 myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_block *block, uint32_t n_block,
                          const myth_finding *before, uint32_t n_before);
