@@ -205,7 +205,7 @@ foreach(line IN LISTS grammar_lines)
 endforeach()
 set(without_grammars retrieval/parse/stub_grammars.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
-    retrieval/parse/symbols.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
+    retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)
     # reads the nodes themselves

@@ -6,13 +6,14 @@
  *           chunker is gone does not run for ever; no core files
  * Parsers   one per grammar, replaced after a parse that was stopped, so that no state of one file affects another
  * Retry     C in which directives break the syntax is parsed again with the conditionals blanked; the tree with
- *           fewer bytes in errors is kept
+ *           fewer bytes in errors is kept. So is Rust in which macros hold items, with the macros opened
  * Faults    only in a build with tests: MYTHOS_CHUNK_FAULT=KIND:TEXT makes the worker fail by KIND on a path that
  *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, abort, exit, memory,
  *           garbage, short, open, or environ (exits with 5 when it inherited more of the environment than it
  *           should) */
 #include "blank.h"
 #include "chunk_wire.h"
+#include "item_macros.h"
 #include "symbols.h"
 
 #include "engine/base/asan.h"
@@ -194,6 +195,39 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     return tree;
 }
 
+/* The tree of Rust with the items that are inside of macros, else the tree that it was given. */
+static TSTree *open_macros(worker *w, slot *s, const unsigned char *text, uint64_t n, TSTree *tree, wrong *bad)
+{
+    static myth_item_macros macros;
+    unsigned char *out = tree && n > 0 ? myth_alloc(w->mem, MYTH_MEM_OTHER, "opened text", n) : NULL;
+    const uint32_t n_rest = w->n_left / 2; /* as for any second parse, the queries need the rest */
+    TSTree *now = tree;
+    if (!out)
+        return tree;
+    memset(&macros, 0, sizeof(macros));
+    memcpy(out, text, n);
+    w->n_left -= n_rest;
+    for (int i = 0; i < MYTH_ITEM_ROUNDS && now; i++) {
+        const bool may_open = i + 2 < MYTH_ITEM_ROUNDS; /* the last rounds see whether what was opened is right */
+        if (!myth_item_macros_round(&macros, out, text, ts_tree_root_node(now), may_open, stop_symbols, w))
+            break;
+        TSTree *next = parse(w, s, out, n);
+        if (now != tree)
+            ts_tree_delete(now);
+        now = next;
+    }
+    w->n_left += n_rest;
+    w->is_over = false;
+    myth_free(w->mem, out);
+    if (!now || now == tree)
+        return tree;
+    const wrong now_bad = errors_of(ts_tree_root_node(now));
+    const bool is_good = now_bad.bytes <= bad->bytes && now_bad.n <= bad->n;
+    ts_tree_delete(is_good ? tree : now);
+    *bad = is_good ? now_bad : *bad;
+    return is_good ? now : tree;
+}
+
 /* ---- requests ---- */
 
 #ifdef MYTH_CHUNK_FAULTS
@@ -311,6 +345,8 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     w->deadline_ns = cpu_ns() + (uint64_t)MYTH_PARSE_MS * 1000000u * (MYTH_HAS_ASAN ? 10 : 1);
     fault(path);
     TSTree *tree = parse_best(w, s, text, n, &bad);
+    if (strcmp(s->grammar.name, "rust") == 0)
+        tree = open_macros(w, s, text, n, tree, &bad);
     myth_cut cut;
     myth_cut_open(&cut, w->mem, text, n);
     if (cut.is_out_of_memory)

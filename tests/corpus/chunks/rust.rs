@@ -67,3 +67,39 @@ pub enum Shape {
 pub trait Maker {
     type Output;
 }
+
+cfg_rt! {
+    use std::io;
+
+    /// A set of tasks.
+    pub struct LocalSet {
+        tick: u8,
+    }
+
+    impl LocalSet {
+        pub fn build() -> LocalSet {
+            LocalSet { tick: 0 }
+        }
+
+        cfg_time! {
+            /// Waits.
+            pub fn wait_until(&self) {}
+        }
+    }
+
+    cfg_unstable! {
+        pub(crate) enum Deep {
+            First,
+        }
+    }
+}
+
+bitflags! {
+    pub struct Flags: u32 { const A = 1; }
+}
+
+steps! { one, two }
+
+pub fn after() {
+    cfg_rt! { fn local() {} }
+}

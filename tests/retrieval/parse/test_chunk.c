@@ -551,6 +551,45 @@ static void newer_kotlin(void **state)
     }
 }
 
+/* Macros among items are opened where they hold items, and only there; a file with more of them than are looked at
+ * keeps what is around them. */
+static void item_macros(void **state)
+{
+    static const struct {
+        const char *text, *names;
+    } rows[] = {
+        {"cfg! { fn a() {} }\nfn z() {}", "a z"},
+        {"cfg! { cfg! { cfg! { fn a() {} } } }\nfn z() {}", "a z"},
+        {"a::b! { pub mod m { x! { fn a() {} } } }\nfn z() {}", "m a z"},
+        {"bits! { struct A: u8 { const B = 1; } }\nfn z() {}", "z"},
+        {"list! { one, two }\nlist! [ fn a() {} ]\nlist! {}\nfn z() {}", "z"},
+        {"outer! { fn a() {} inner! { = } }\nfn z() {}", "a z"},
+        {"outer! { fn a() {} } }\nfn z() {}", "z"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && myth_chunk_has_grammar("rust"); i++) {
+        char found[256] = "";
+        myth_chunks k = cut("rust", "macros.rs", rows[i].text, strlen(rows[i].text));
+        for (uint32_t j = 0; j < k.n_symbol; j++)
+            snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", j ? " " : "",
+                     k.names + k.symbol[j].name);
+        if (strcmp(found, rows[i].names) != 0)
+            fail_msg("%s: definitions %s; expected %s", rows[i].text, found, rows[i].names);
+        release(&k);
+    }
+    enum { MANY = 4000 };
+    static char many[MANY * 24];
+    size_t n = 0;
+    for (int i = 0; i < MANY; i++)
+        n += (size_t)snprintf(many + n, sizeof(many) - n, "m! { fn a%d() {} }\n", i);
+    myth_chunks k = cut("rust", "many.rs", many, n);
+    if (myth_chunk_has_grammar("rust")) {
+        assert_true(k.is_structured);
+        assert_true(k.n_symbol > 0 && k.n_symbol <= MANY);
+    }
+    release(&k);
+}
+
 static void same_twice(void **state)
 {
     char path[512];
@@ -622,7 +661,7 @@ int main(void)
         cmocka_unit_test(directives),     cmocka_unit_test(same_twice),
         cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
         cmocka_unit_test(nests_too_deep), cmocka_unit_test(macros_of_declarations),
-        cmocka_unit_test(newer_kotlin),
+        cmocka_unit_test(newer_kotlin),   cmocka_unit_test(item_macros),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
