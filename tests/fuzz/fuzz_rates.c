@@ -1,5 +1,5 @@
-/* fuzz_rates.c - any bytes as a table of rates: whatever its rows say, what is taken from them is in order and finite, and
- * the seconds of tokens at any depth are, too. */
+/* fuzz_rates.c - any bytes as a table of rates: whatever its rows say, what is taken from them is in order and finite,
+ * and so are the seconds of tokens at any depth. */
 #include "frontend/rates/rates_impl.h"
 
 #include <math.h>
