@@ -22,7 +22,7 @@ tokens = os.environ.get("TOKENS", "2000")
 rounds = int(os.environ.get("ROUNDS", "9"))
 cache = tempfile.TemporaryDirectory()
 os.environ["XDG_CACHE_HOME"] = cache.name
-note = re.compile(r"(\d+) of \d+ tokens: (\d+) of (\d+) files; ([\d.]+) ms, ([\d.]+) of the processor")
+note = re.compile(r"(\d+) of \d+ tokens used, (\d+) of (\d+) files shown; ([\d.]+) ms wall, ([\d.]+) ms CPU")
 
 
 def run(*more):
