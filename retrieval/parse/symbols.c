@@ -427,7 +427,42 @@ static bool is_class(const myth_def *d)
     return d->kind == MYTH_SYMBOL_CLASS || d->kind == MYTH_SYMBOL_TYPE || d->kind == MYTH_DEF_SCOPE;
 }
 
-static bool is_exported(const myth_symbols *s, const myth_def *d)
+/* Finds the names that are assigned to exports: exports = module.exports = create; exports.Cart = Cart. */
+static void find_given(myth_symbols *s)
+{
+    const char *text = (const char *)s->cut->text, *p = text, *end = text + s->cut->n;
+    s->has_given = true;
+    while (s->n_given < sizeof(s->given) / sizeof(s->given[0]) &&
+           (p = memmem(p, (size_t)(end - p), "exports", strlen("exports"))) != NULL) {
+        p += strlen("exports");
+        const char *q = p;
+        while (q < end && (is_word_char(*q) || *q == '.' || *q == ' '))
+            q++;
+        if (q >= end || *q != '=' || (q + 1 < end && q[1] == '='))
+            continue;
+        for (q++; q < end && myth_is_blank((unsigned char)*q); q++)
+            ;
+        s->given[s->n_given++] = (uint32_t)(q - text);
+    }
+}
+
+/* CommonJS has no word in front of what a file gives away: a member of an object at the top of a file goes where the
+ * object goes, and a name is assigned to exports. */
+static bool is_given(myth_symbols *s, const myth_def *d, const char *name)
+{
+    const size_t n = strlen(name);
+    if (d->name_off > 5 && *text_at(s, d->name_off - 1) == '.')
+        return name[0] != '_' && memcmp(text_at(s, d->name_off - 5), "this", 4) != 0;
+    if (!s->has_given)
+        find_given(s);
+    for (uint32_t i = 0; i < s->n_given; i++)
+        if (s->cut->n - s->given[i] >= n && memcmp(text_at(s, s->given[i]), name, n) == 0 &&
+            (s->given[i] + n == s->cut->n || !is_word_char(*text_at(s, (uint32_t)(s->given[i] + n)))))
+            return true;
+    return false;
+}
+
+static bool is_exported(myth_symbols *s, const myth_def *d)
 {
     const char *name = s->cut->out.names + d->name;
     const myth_def *up = d->enclosing ? &s->def[d->enclosing - 1] : NULL;
@@ -451,7 +486,7 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
         uint32_t line = (uint32_t)myth_cut_line_start(s->cut, d->off);
         bool is_public = name[0] != '#' && !has_word(s, d->off, name_off, "private");
         return has_word(s, line, name_off, "export") || has_word(s, line, name_off, "exports") ||
-               (up && is_class(up) && up->is_exported && is_public);
+               (up ? is_class(up) && up->is_exported && is_public : is_given(s, d, name));
     }
     case MYTH_EXPORT_TOP: break;
     }

@@ -61,6 +61,8 @@ typedef struct {
     myth_use *use;
     myth_node_marks open, import, lead, comment; /* each sorted by off; lead: joins what follows */
     uint32_t n_def, cap_def, n_use, cap_use;
+    uint32_t given[32], n_given; /* offsets of the names that are assigned to CommonJS's exports */
+    bool has_given;              /* they were looked for */
 } myth_symbols;
 
 /* Fills s, and adds the symbols and uses to the cut. False: the callback `stop` ended it. */

@@ -16,6 +16,9 @@
 (variable_declaration (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)])) @def.function
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class))) @def.class
 (expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: [(arrow_function) (function_expression)])) @def.function
+; req.get = req.header = function header(name): both
+(expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: (assignment_expression right: [(arrow_function) (function_expression)]))) @def.function
+(expression_statement (assignment_expression right: (assignment_expression left: (member_expression property: (property_identifier) @name) right: [(arrow_function) (function_expression)]) @def.function))
 (expression_statement (assignment_expression left: (identifier) @name right: [(arrow_function) (function_expression)])) @def.function
 (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @def.method
 (program (lexical_declaration (variable_declarator name: (identifier) @name)) @def.variable)
