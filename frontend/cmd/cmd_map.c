@@ -245,7 +245,8 @@ const myth_command myth_cmd_map = {
     .name = "map",
     .args = "[DIR]",
     .help = "print an overview of a directory: folders, files, signatures, risks, the most important first",
-    .detail = "Files that much of the code uses are shown first, and never more than --tokens. The "
+    .detail = "Names that tests, examples, documents and other files use most are shown first, public ones before "
+              "private ones, and never more than --tokens. Long signatures are shortened. The "
               "index is brought up to date first. "
               "The line of a file names its risks with their line numbers, then the comment at its head. Values of "
               "constants and known secrets are not shown. Exits "

@@ -1,13 +1,18 @@
 /* filegraph.h - links between the files of an index, and a rank for each file by what links to it.
  *
  * Nodes    the files of an index, sorted by path
- * Links    if file A uses a name that n other files define and export, and A does not define it, A gets a link to
+ * Links    if file A uses a name that n other places define and export, and A does not define it, A gets a link to
  *          each of the n, of weight sqrt(uses) / n. There is none when n exceeds MYTH_DEFINERS_MAX. If A imports
  *          some of the n files, only those count. An import is a link of weight 1 / number of files that it means
- * Rank     PageRank with damping 0.85, after MYTH_RANK_ROUNDS rounds. Sums are in the order of the files, so equal
+ * Types    a plain name of a type's member (push, len, get) may be a member of any type, so it counts only where A
+ *          names the type too. Plain is a name of one word that is not in capitals, and a name that more than three
+ *          places define
+ * Texts    documents use the names that they show as code; a header uses the functions that it declares (mentions.h)
+ * Rank     PageRank after MYTH_RANK_ROUNDS rounds. Sums are in the order of the files, so equal
  *          trees get equal bits whatever was indexed before. A file without links leads to every file
  * Places   source files first; then tests, examples, vendored and generated files; then documents and data. Within
- *          these by rank, then by path
+ *          these by the rank that comes through one symbol, where that is most (and a little of the whole rank), then
+ *          by path
  * Tests    of a file are the test files that link to it or are named after it, those named after it first, then by
  *          the share of their links
  * Stored   links(file_id, data): the number of links, then for each the target's id, the symbol's place in its file
@@ -23,6 +28,9 @@
 
 #include "engine/base/cancel.h"
 #include "retrieval/store/store.h"
+
+/* The share of a file's rank that a symbol has at least: what nobody uses has a place, too. */
+#define MYTH_SHARE_UNUSED 0.02
 
 enum { MYTH_DEFINERS_MAX = 8, MYTH_RANK_ROUNDS = 40, MYTH_TESTS_MAX = 8, MYTH_SHARE_ONE = 65535 };
 
@@ -41,12 +49,20 @@ typedef struct {
 } myth_node;
 
 typedef struct {
+    uint32_t symbol; /* place in its file */
+    double share;    /* of its file's rank that comes through it */
+} myth_flow;
+
+typedef struct {
     myth_mem *mem;
     myth_node *node; /* n_node + 1 rows: the last one marks the end of the links */
     myth_link *link;
     uint32_t *place; /* indexes of nodes, by place */
     char *names;     /* memory of the nodes' strings */
     uint32_t n_node, n_link, cap_link;
+    double damping;               /* of the last rank */
+    myth_flow *flow;              /* of the last rank, by file and symbol */
+    uint32_t *first_flow, n_flow; /* first_flow: for each node, and the end */
 } myth_filegraph;
 
 /* Makes nodes and links from the index. MYTH_ECANCEL when it is stopped. */
@@ -56,8 +72,23 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err);
 void myth_filegraph_close(myth_filegraph *g); /* takes a zeroed one */
 
+/* How likely a walk goes on at each file: for a query it explains far, without one it stays near the first uses. */
+#define MYTH_DAMPING_QUERY 0.85
+#define MYTH_DAMPING_MAP   0.5
+
 /* Computes ranks and places. `start` has a weight per node for the beginning of a random walk; NULL = all equal. */
-myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_error *err);
+myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double damping, myth_error *err);
+
+/* Weights for the beginning of the walk of a map without a query; the caller frees them. NULL: no memory. */
+double *myth_filegraph_starts(const myth_filegraph *g, myth_error *err);
+
+/* The number that stands for a name. */
+uint64_t myth_filegraph_name(const char *name, size_t n);
+
+/* The kinds of a file for a map: benchmarks, scripts and tools are examples too. flags as in the store. */
+uint32_t myth_filegraph_kinds(const char *path, uint32_t flags);
+/* Whether its symbols are definitions that code uses: headings of documents and keys of data are not. */
+bool myth_filegraph_is_code(uint32_t kinds);
 
 /* The group of a file in the order of places: 0 source; 1 tests, examples, vendored, generated; 2 documents and
  * data. */

@@ -1,4 +1,5 @@
-/* filegraph_impl.h - inside filegraph: the weight of a link, and pairs of a file and its test. */
+/* filegraph_impl.h - inside filegraph: nodes and links, the weight of a link, flows, and pairs of a file and its test.
+ */
 #ifndef MYTH_FILEGRAPH_IMPL_H
 #define MYTH_FILEGRAPH_IMPL_H
 
@@ -12,11 +13,21 @@ static inline double myth_filegraph_weight_of(const myth_link *l)
     return sqrt((double)l->n_use) / (double)l->n_definer;
 }
 
-/* Headings of documents and keys of data are not definitions that code uses. */
-static inline bool myth_filegraph_defines(const myth_node *d)
-{
-    return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA));
-}
+myth_status myth_filegraph_no_memory(myth_error *err);
+myth_status myth_filegraph_load_nodes(myth_filegraph *g, myth_store *s, myth_error *err);
+bool myth_filegraph_add_link(myth_filegraph *g, myth_link link); /* false: no memory */
+
+typedef struct {
+    int64_t id;
+    uint32_t node;
+} myth_id_row;
+
+/* Indexes of the nodes sorted by id; the caller frees them. NULL: no memory. */
+myth_id_row *myth_filegraph_sort_ids(const myth_filegraph *g);
+const myth_id_row *myth_filegraph_find_id(const myth_id_row *row, uint32_t n, int64_t id);
+
+/* Finds the flows of the ranks as they are; false: no memory. */
+bool myth_filegraph_find_flows(myth_filegraph *g);
 
 /* The sum of the weights of a file's links; the file's rank is divided among them by weight. */
 static inline double myth_filegraph_weight_sum(const myth_filegraph *g, uint32_t node)

@@ -116,7 +116,7 @@ myth_status myth_filegraph_find_tests(myth_tested_list *t, const myth_filegraph 
     if (n_row)
         qsort(row, n_row, sizeof(*row), by_stem);
     for (uint32_t i = 0; i < g->n_node && ok; i++) {
-        if (!(g->node[i].flags & MYTH_FILE_TEST) || !myth_filegraph_defines(&g->node[i]))
+        if (!(g->node[i].flags & MYTH_FILE_TEST) || !myth_filegraph_is_code(g->node[i].kinds))
             continue;
         double all = myth_filegraph_weight_sum(g, i), sum = 0;
         ok = add_named(t, g, row, n_row, i);

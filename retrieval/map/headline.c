@@ -237,6 +237,7 @@ static bool is_boilerplate(const char *s)
                                         "go:build",
                                         "+build",
                                         "authors:",
+                                        "module dependencies",
                                         "(c) "};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcasestr(s, words[i]))
@@ -273,11 +274,29 @@ static const char *skip_name(const char *s, const char *path)
     return s;
 }
 
-static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, size_t n, const char *path)
+/* Whether a paragraph is drawn and not written: less than half of its characters are letters or digits. */
+static bool is_picture(const char *s)
+{
+    size_t n_letter = 0, n = 0;
+    for (; *s; s++) {
+        const unsigned char c = (unsigned char)*s;
+        n += c != ' ';
+        n_letter += c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+    }
+    return 2 * n_letter < n;
+}
+
+/* *is_licence: it is about the licence or for a tool, and not about the file. */
+static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, size_t n, const char *path,
+                            bool *is_licence)
 {
     char line[BLOCK_CAP];
     myth_one_line(line, sizeof(line), paragraph, n);
-    if (is_boilerplate(line))
+    *is_licence = false;
+    if (is_picture(line))
+        return 0;
+    *is_licence = is_boilerplate(line);
+    if (*is_licence)
         return 0;
     const char *s = skip_name(line, path), *end = s;
     bool has_space = false;
@@ -299,14 +318,10 @@ static size_t take_block(char dst[MYTH_HEADLINE_CAP], const char *block, const c
             p++;
         const char *end = strstr(p, "\n\n");
         size_t n = end ? (size_t)(end - p) : strlen(p);
-        size_t got = take_sentence(dst, p, n, path);
-        char part[BLOCK_CAP];
-        if (got)
+        bool is_licence = false;
+        size_t got = take_sentence(dst, p, n, path, &is_licence);
+        if (got || is_licence)
             return got;
-        memcpy(part, p, n);
-        part[n] = '\0';
-        if (is_boilerplate(part))
-            return 0;
         p += n;
     }
     return 0;
@@ -335,15 +350,24 @@ size_t myth_headline(char dst[MYTH_HEADLINE_CAP], const char *path, const char *
         h.p += 3;
     if (myth_text_lists("markdown rst asciidoc", language))
         return take_prose(dst, &h);
+    size_t first = 0; /* what a comment says; a docstring behind it says it better */
     for (int i = 0; i < 64 && h.p < h.end; i++) {
         if (skip_preamble(&h))
             continue;
+        const bool is_docstring = h.language->has_docstrings && h.p < h.end && (*h.p == '"' || *h.p == '\'');
+        char line[MYTH_HEADLINE_CAP];
         if (h.p >= h.end || !take_comment(&h, block))
             break;
-        size_t got = is_of_definition(&h) ? 0 : take_block(dst, block, path);
+        if (first && !is_docstring)
+            continue;
+        size_t got = is_of_definition(&h) ? 0 : take_block(line, block, path);
         if (got)
-            return got;
+            memcpy(dst, line, got + 1);
+        first = got ? got : first;
+        if (first && (is_docstring || !h.language->has_docstrings))
+            break;
     }
-    dst[0] = '\0';
-    return 0;
+    if (!first)
+        dst[0] = '\0';
+    return first;
 }

@@ -9,11 +9,18 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { FILE_LINE = INT32_MAX, IMPORT_LINE = INT32_MAX - 1, NAME_CAP = 160, LIST_CAP = 100, LISTED_TESTS = 2 };
+enum {
+    FILE_LINE = INT32_MAX,
+    RISK_PART = INT32_MAX - 1,
+    IMPORT_LINE = INT32_MAX - 2,
+    NAME_CAP = 160,
+    LIST_CAP = 100,
+    LISTED_TESTS = 2
+};
 
 typedef struct {
     double value;
-    uint32_t entry, row; /* row: FILE_LINE, IMPORT_LINE, or a symbol's row */
+    uint32_t entry, row; /* row: FILE_LINE, RISK_PART, IMPORT_LINE, or a symbol's row */
     uint32_t tier;       /* symbols that are not exported come after all files */
 } item;
 
@@ -119,7 +126,10 @@ uint32_t myth_repomap_n_file(const myth_repomap *m) { return m->n_file; }
 /* ---- lines by their value ---- */
 
 /* Adds the lines of one file: its own, its imports, its symbols. */
-static uint32_t order_of(uint32_t row) { return row == FILE_LINE ? 0 : row == IMPORT_LINE ? 1 : row + 2; }
+static uint32_t order_of(const myth_repomap_entry *e, uint32_t row)
+{
+    return row == FILE_LINE ? 0 : row == RISK_PART ? 1 : row == IMPORT_LINE ? 2 : e->symbol[row].order + 2;
+}
 
 static int compare(const myth_repomap *m, const item *a, const item *b)
 {
@@ -130,7 +140,7 @@ static int compare(const myth_repomap *m, const item *a, const item *b)
         return a->value > b->value ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
-    uint32_t i = order_of(a->row), k = order_of(b->row);
+    uint32_t i = order_of(x, a->row), k = order_of(y, b->row);
     return (i > k) - (i < k);
 }
 
@@ -160,24 +170,26 @@ static item pop(myth_repomap *m)
     return first;
 }
 
+enum { PRIVATE = 3 }; /* added to the tier of what is not for others */
+
 /* Adds the next file's lines to the heap. */
 static myth_status push_next(myth_repomap *m, myth_error *err)
 {
-    enum { PRIVATE = 3 };
     if (!MYTH_ARRAY_ROOM(m->mem, MYTH_MEM_OTHER, "map", &m->entry, m->n_entry, &m->cap_entry))
         return no_memory(err);
-    uint32_t i = m->n_entry++, n = 0;
+    uint32_t i = m->n_entry++;
+    const double least = 0.001; /* of its rank: imports come when the names are shown */
     const myth_repomap_entry *e = &m->entry[i];
     m->entry[i] = m->next;
     m->has_next = false;
-    for (uint32_t k = 0; k < e->n_symbol; k++)
-        n += e->symbol[k].is_listed && e->symbol[k].is_exported;
-    bool ok = push(m, (item){e->rank, i, FILE_LINE, e->tier});
+    bool ok = push(m, (item){e->value, i, FILE_LINE, e->tier});
+    if (e->n_risk)
+        ok = ok && push(m, (item){e->value / 4, i, RISK_PART, e->tier});
     if (e->tier < 2)
-        ok = ok && push(m, (item){e->rank / (n + 2), i, IMPORT_LINE, e->tier});
+        ok = ok && push(m, (item){e->rank * least, i, IMPORT_LINE, e->tier});
     for (uint32_t k = 0; k < e->n_symbol && ok; k++)
         if (e->symbol[k].is_listed)
-            ok = push(m, (item){e->symbol[k].value, i, k, e->symbol[k].is_exported ? e->tier : PRIVATE + e->tier});
+            ok = push(m, (item){e->symbol[k].value, i, k, e->symbol[k].is_public ? e->tier : PRIVATE + e->tier});
     return ok ? MYTH_OK : no_memory(err);
 }
 
@@ -192,7 +204,7 @@ static myth_status take_item(myth_repomap *m, bool *has, myth_error *err)
         }
         const item *best = m->n_heap ? &m->heap[0] : NULL;
         bool is_behind = m->has_next && (!best || best->tier > m->next.tier ||
-                                         (best->tier == m->next.tier && best->value <= m->next.rank));
+                                         (best->tier == m->next.tier && best->value <= m->next.most));
         if (!is_behind)
             break;
         MYTH_TRY(push_next(m, err));
@@ -257,7 +269,17 @@ static void put_folder(myth_buffer *b, const char *path)
     myth_buffer_put(b, "/\n", 2);
 }
 
-static void put_file(myth_buffer *b, const myth_repomap_entry *e, const char *last_language)
+static void put_risks(myth_buffer *b, const myth_repomap_entry *e)
+{
+    char text[64];
+    for (uint32_t i = 0; i < e->n_risk; i++) {
+        snprintf(text, sizeof(text), "%s%s:%u", i ? " " : " [", myth_risk_name(e->risk[i].tag), e->risk[i].line);
+        myth_buffer_text(b, text);
+    }
+    myth_buffer_text(b, e->n_risk ? "]" : "");
+}
+
+static void put_file(myth_buffer *b, const myth_repomap_entry *e, const char *last_language, bool has_risks)
 {
     size_t n = folder_bytes(e->path);
     char text[64];
@@ -267,11 +289,8 @@ static void put_file(myth_buffer *b, const myth_repomap_entry *e, const char *la
         snprintf(text, sizeof(text), " (%.40s)", e->language);
         myth_buffer_text(b, text);
     }
-    for (uint32_t i = 0; i < e->n_risk; i++) {
-        snprintf(text, sizeof(text), "%s%s:%u", i ? " " : " [", myth_risk_name(e->risk[i].tag), e->risk[i].line);
-        myth_buffer_text(b, text);
-    }
-    myth_buffer_text(b, e->n_risk ? "]" : "");
+    if (has_risks)
+        put_risks(b, e);
     if (e->summary[0]) {
         myth_buffer_text(b, " ");
         myth_buffer_text(b, e->summary);
@@ -319,10 +338,13 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
         return MYTH_OK;
     if (it->row == IMPORT_LINE)
         return make_imports(m, e, &m->line[k], err);
-    if (it->row != FILE_LINE)
-        return myth_repomap_signature(&m->reader, &m->pool, e, &e->symbol[it->row], &m->line[k], err);
+    if (it->row < IMPORT_LINE)
+        return myth_repomap_line(&m->reader, &m->pool, e, &e->symbol[it->row], &m->line[k], err);
     myth_buffer b = {.mem = m->mem};
-    put_file(&b, e, e->language);
+    if (it->row == RISK_PART)
+        put_risks(&b, e);
+    else
+        put_file(&b, e, e->language, false);
     m->line[k] = myth_pool_text(&m->pool, b.data, b.n);
     bool is_out_of_memory = b.is_out_of_memory || m->pool.is_out_of_memory;
     myth_buffer_close(&b);
@@ -334,6 +356,7 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
 typedef struct {
     const myth_repomap_entry *e;
     size_t first, n; /* range in `rows`: list indexes of its symbols and imports */
+    bool has_risks;
 } section;
 
 static int by_folder(const void *a, const void *b)
@@ -350,7 +373,7 @@ static int by_folder(const void *a, const void *b)
 }
 
 typedef struct {
-    uint32_t entry, row;
+    uint32_t entry, row, order;
     size_t item;
 } shown;
 
@@ -359,8 +382,7 @@ static int by_shown(const void *a, const void *b)
     const shown *x = a, *y = b;
     if (x->entry != y->entry)
         return x->entry < y->entry ? -1 : 1;
-    uint32_t i = order_of(x->row), k = order_of(y->row);
-    return (i > k) - (i < k);
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 /* Writes symbols in order of their lines, each indented by two more than the symbol around it that is shown. */
@@ -401,14 +423,17 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
     }
     for (size_t i = 0; i < k; i++) {
         MYTH_TRY(make_line(m, i, err));
-        row[i] = (shown){m->list[i].entry, m->list[i].row, i};
+        row[i] = (shown){m->list[i].entry, m->list[i].row, order_of(&m->entry[m->list[i].entry], m->list[i].row), i};
     }
     if (k)
         qsort(row, k, sizeof(*row), by_shown);
     for (size_t i = 0; i < k; i++) { /* a file's own line comes before its other lines */
         if (row[i].row == FILE_LINE)
-            s[n++] = (section){&m->entry[row[i].entry], i + 1, 0};
-        else if (n)
+            s[n++] = (section){&m->entry[row[i].entry], i + 1, 0, false};
+        else if (n && row[i].row == RISK_PART) {
+            s[n - 1].has_risks = true;
+            s[n - 1].first++;
+        } else if (n)
             s[n - 1].n++;
     }
     if (n)
@@ -417,7 +442,7 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
         size_t len = folder_bytes(s[i].e->path);
         if (i == 0 || folder_bytes(s[i - 1].e->path) != len || memcmp(s[i - 1].e->path, s[i].e->path, len) != 0)
             put_folder(b, s[i].e->path);
-        put_file(b, s[i].e, language);
+        put_file(b, s[i].e, language, s[i].has_risks);
         language = s[i].e->language;
         put_symbols(b, m, &s[i], row);
     }

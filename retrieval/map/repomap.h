@@ -8,17 +8,22 @@
  *                imports queue.h; tests test_queue.c
  *                int queue_push(queue *q, item *it)     signatures in order of their lines, inner ones deeper
  *            (12 of 340 files)                          at the end, unless all files are shown
- * Order    lines are chosen one by one: a file's line by its rank (filegraph.h); its k-th symbol by rank / (k + 1),
- *          symbols through which more rank comes first, a class with its best member; imports and tests after the
- *          symbols. Sources come before tests and the like, those before documents and data, and symbols that are
- *          not exported come last
+ * Order    lines are chosen one by one by their value. A symbol's is the rank that comes through it (filegraph.h), a
+ *          quarter of that for macros, values and types of errors, and a little for what nobody uses; a type has the
+ *          value of its best member, a file's line that of its best symbol. Risks are a part of the file's line with a
+ *          quarter of its value; imports and tests come when the names are shown. Sources come before tests and the
+ *          like, those before documents and data, and symbols that are not public come last: those that are not
+ *          exported, and those for their own package alone (pub(crate))
+ * Members  are shown under their type, also where the language writes them apart (Go, impl blocks of Rust)
+ * Long     signatures of functions are shortened (brief.h); as data they are whole
  * Budget   is exact: the whole text is counted, and one more line would exceed the budget. Counts of single lines
  *          are used only to choose where the search begins
  * Values   of constants and variables are not shown
  * Names    are data: shown on one line without control characters, cut when too long; file names with blanks or
  *          unusual characters are quoted
  * Same     trees give the same bytes, whatever was indexed before and with any number of threads
- * Stored   facts(file_id, data)     what only a file's text tells (headline, risks); kept until the file changes
+ * Stored   facts(file_id, data)     what only a file's text tells (headline, risks, names that a document or a header
+ *                                   mentions); kept until the file changes
  *          links, ranks             see filegraph.h; made anew by the first map after a change
  *          summaries(hash, text)    better descriptions than headlines, by a hash of the content, so that they stay
  *                                   when a file moves

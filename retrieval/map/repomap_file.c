@@ -1,9 +1,11 @@
 /* repomap_file.c - reads one file of a map from the tables; a pool holds its strings. */
 #define _GNU_SOURCE /* memmem */
 #include "repomap_impl.h"
+#include "brief.h"
 #include "filegraph.h"
 #include "headline.h"
 #include "retrieval/rank/rank.h"
+#include "engine/base/text.h"
 #include "retrieval/scan/languages.h"
 
 #include <stdio.h>
@@ -178,6 +180,17 @@ static bool is_listed(const myth_repomap_row *row)
     }
 }
 
+/* Sorts rows, which mostly are in order already. */
+static void sort(void *row, size_t n, size_t bytes, int (*compare)(const void *a, const void *b))
+{
+    const char *p = row;
+    size_t i = 1;
+    while (i < n && compare(p + (i - 1) * bytes, p + i * bytes) <= 0)
+        i++;
+    if (i < n)
+        qsort(row, n, bytes, compare);
+}
+
 static int by_line(const void *a, const void *b)
 {
     const myth_repomap_row *x = a, *y = b;
@@ -193,11 +206,12 @@ static int by_name(const void *a, const void *b)
     const myth_repomap_row *x = *(myth_repomap_row *const *)a, *y = *(myth_repomap_row *const *)b;
     int d = strcmp(x->name, y->name);
     d = d ? d : strcmp(x->parent, y->parent);
+    d = d ? d : (x->kind == MYTH_SYMBOL_VARIABLE) - (y->kind == MYTH_SYMBOL_VARIABLE);
     return d ? d : (x > y) - (x < y);
 }
 
-/* Lists only the first of several symbols with one name: typedef struct queue { ... } queue, a macro in two branches
- * of an #if, a getter and its setter. */
+/* Lists only one of several symbols with one name: typedef struct queue { ... } queue, a macro in two branches of an
+ * #if, a getter and its setter. It is the first, and a function before a variable: var send = require("send"). */
 static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
 {
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
@@ -215,9 +229,65 @@ static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
     return true;
 }
 
-/* Finds for each symbol the listed symbol of several lines that encloses it. */
-static void find_outer(myth_repomap_entry *e)
+/* Whether the row is a type at the top of the file, under which its members can be shown. */
+static bool is_top_type(const myth_repomap_row *y)
 {
+    return y->is_listed && !y->up && !y->parent[0] && (y->kind == MYTH_SYMBOL_CLASS || y->kind == MYTH_SYMBOL_TYPE);
+}
+
+/* Puts members that are written away from their type (Go, impl blocks of Rust) under it: `type` are the rows of the
+ * types by name. */
+static void find_types(myth_repomap_entry *e, myth_repomap_row **type, uint32_t n)
+{
+    for (uint32_t i = 0; i < e->n_symbol; i++) {
+        myth_repomap_row *y = &e->symbol[i];
+        if (y->up || !y->parent[0] || y->kind > MYTH_SYMBOL_METHOD)
+            continue;
+        uint32_t lo = 0, hi = n;
+        while (lo < hi) {
+            const uint32_t mid = lo + (hi - lo) / 2;
+            if (strcmp(type[mid]->name, y->parent) < 0)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        if (lo < n && strcmp(type[lo]->name, y->parent) == 0)
+            y->up = (uint32_t)(type[lo] - e->symbol) + 1;
+    }
+}
+
+/* Numbers the rows so that each comes before its members, and siblings in the order of their lines. */
+static bool number_rows(myth_pool *pool, myth_repomap_entry *e)
+{
+    uint32_t *child = myth_pool_take(pool, 2 * ((size_t)e->n_symbol + 1) * sizeof(*child));
+    if (!child)
+        return false;
+    uint32_t *next = child + e->n_symbol + 1, order = 0; /* lists of indexes + 1; child[0]: rows without a type */
+    memset(child, 0, 2 * ((size_t)e->n_symbol + 1) * sizeof(*child));
+    for (uint32_t i = e->n_symbol; i > 0; i--) {
+        next[i] = child[e->symbol[i - 1].up];
+        child[e->symbol[i - 1].up] = i;
+    }
+    for (uint32_t at = child[0]; at;) {
+        e->symbol[at - 1].order = ++order;
+        if (child[at]) {
+            at = child[at];
+            continue;
+        }
+        while (at && !next[at])
+            at = e->symbol[at - 1].up;
+        at = at ? next[at] : 0;
+    }
+    return true;
+}
+
+/* Finds for each symbol the listed symbol of several lines that encloses it, or the type that it belongs to. */
+static bool find_outer(myth_pool *pool, myth_repomap_entry *e)
+{
+    uint32_t n = 0;
+    myth_repomap_row **type = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*type));
+    if (!type)
+        return false;
     uint32_t up = 0;
     for (uint32_t i = 0; i < e->n_symbol; i++) {
         myth_repomap_row *y = &e->symbol[i];
@@ -227,6 +297,12 @@ static void find_outer(myth_repomap_entry *e)
         if (y->is_listed && y->line1 > y->line0)
             up = i + 1;
     }
+    for (uint32_t i = 0; i < e->n_symbol; i++)
+        if (is_top_type(&e->symbol[i]))
+            type[n++] = &e->symbol[i];
+    sort(type, n, sizeof(*type), by_name);
+    find_types(e, type, n);
+    return number_rows(pool, e);
 }
 
 static myth_status read_symbols(myth_repomap_reader *r, myth_pool *pool, myth_repomap_entry *e, myth_error *err)
@@ -262,12 +338,29 @@ static myth_status read_symbols(myth_repomap_reader *r, myth_pool *pool, myth_re
     }
     myth_status st = myth_store_fail(r->store, rc, err);
     sqlite3_reset(r->symbols);
-    if (e->n_symbol)
-        qsort(e->symbol, e->n_symbol, sizeof(*e->symbol), by_line);
-    if (st == MYTH_OK && !mark_listed(pool, e))
+    sort(e->symbol, e->n_symbol, sizeof(*e->symbol), by_line);
+    if (st == MYTH_OK && (!mark_listed(pool, e) || !find_outer(pool, e)))
         return no_memory(err);
-    find_outer(e);
     return st;
+}
+
+/* Says of exported symbols whether they are for others too. */
+static myth_status find_public(myth_repomap_reader *r, myth_repomap_entry *e, myth_error *err)
+{
+    static const char inner[] = "pub(";
+    const bool is_rust = strcmp(e->language, "rust") == 0;
+    char text[sizeof(inner) - 1];
+    for (uint32_t i = 0; i < e->n_symbol; i++) {
+        myth_repomap_row *y = &e->symbol[i];
+        y->is_public = y->is_exported;
+        if (!y->is_public || !is_rust || y->signature_bytes < sizeof(text))
+            continue;
+        myth_status st = myth_store_text(r->store, (unsigned char *)text, e->id, y->signature_off, sizeof(text), err);
+        if (st != MYTH_OK)
+            return st;
+        y->is_public = memcmp(text, inner, sizeof(text)) != 0;
+    }
+    return MYTH_OK;
 }
 
 static int by_idx(const void *a, const void *b)
@@ -286,17 +379,19 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
         return no_memory(err);
     for (uint32_t i = 0; i < e->n_symbol; i++)
         row[i] = &e->symbol[i];
-    if (e->n_symbol)
-        qsort(row, e->n_symbol, sizeof(*row), by_idx);
+    sort(row, e->n_symbol, sizeof(*row), by_idx);
     uint32_t at = 0;
+    double most = 0;
     for (uint64_t i = 0; i < n_share && !b.is_bad; i++) {
         uint32_t idx = (uint32_t)myth_bytes_number(&b);
         double share = (double)myth_bytes_number(&b) / MYTH_SHARE_ONE;
+        most = share > most ? share : most;
         while (at < e->n_symbol && row[at]->idx < idx)
             at++;
         if (at < e->n_symbol && row[at]->idx == idx)
             row[at]->share = share;
     }
+    e->most = e->rank * (most + MYTH_SHARE_UNUSED);
     uint64_t n_test = myth_bytes_number(&b);
     e->test = n_test <= MYTH_TESTS_MAX ? myth_pool_take(pool, (n_test + 1) * sizeof(*e->test)) : NULL;
     for (; e->test && e->n_test < n_test && !b.is_bad; e->n_test++)
@@ -304,41 +399,41 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
     return b.is_bad || n_test > MYTH_TESTS_MAX ? damaged("ranks", err) : MYTH_OK;
 }
 
-static int by_use(const void *a, const void *b)
+/* How much a symbol of a kind says about its file, other things being equal. Types that only report what went wrong,
+ * macros and values are of use when the rest is known. */
+static double weight_of(const myth_repomap_row *y)
 {
-    const myth_repomap_row *x = *(myth_repomap_row *const *)a, *y = *(myth_repomap_row *const *)b;
-    if (x->is_exported != y->is_exported)
-        return x->is_exported ? -1 : 1;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x > y) - (x < y);
+    static const char *const faults[] = {"Error", "Exception", "Warning", "Fault"};
+    const double least = 0.25;
+    if (y->kind == MYTH_SYMBOL_MACRO || y->kind == MYTH_SYMBOL_CONSTANT || y->kind == MYTH_SYMBOL_VARIABLE ||
+        y->kind == MYTH_SYMBOL_MODULE)
+        return least;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        if (myth_text_ends(y->name, faults[i]))
+            return least;
+    return 1;
 }
 
-/* Sets the order of showing: the k-th symbol of a file has the value rank / (k + 1). */
-static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
+/* Sets the order of showing: a symbol has the part of the file's rank that comes through it, and those that nobody
+ * uses a small part in the order of their lines. A type has at least the value of its best member. */
+static void value_symbols(myth_repomap_entry *e)
 {
-    myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
     uint32_t n = 0;
-    if (!row)
-        return false;
     for (uint32_t i = 0; i < e->n_symbol; i++) {
-        e->symbol[i].value = e->symbol[i].share;
-        if (e->symbol[i].is_listed)
-            row[n++] = &e->symbol[i];
+        myth_repomap_row *y = &e->symbol[i];
+        n += y->is_listed && y->is_public;
+        y->value = e->rank * weight_of(y) * (y->share + MYTH_SHARE_UNUSED / (n + 1));
     }
-    for (uint32_t i = e->n_symbol; i-- > 0;) { /* from the end, so that inner symbols are done before outer ones */
+    e->value = e->rank * MYTH_SHARE_UNUSED / 2;
+    for (uint32_t i = 0; i < e->n_symbol; i++) {
         const myth_repomap_row *y = &e->symbol[i];
-        myth_repomap_row *up = y->up ? &e->symbol[y->up - 1] : NULL;
-        if (up && y->is_listed && up->is_exported == y->is_exported && up->value < y->value)
-            up->value = y->value;
+        if (!y->is_listed || !y->is_public)
+            continue;
+        for (uint32_t up = y->up; up && e->symbol[up - 1].value < y->value; up = e->symbol[up - 1].up)
+            e->symbol[up - 1].value = y->value;
+        if (e->value < y->value)
+            e->value = y->value;
     }
-    if (n)
-        qsort(row, n, sizeof(*row), by_use);
-    for (uint32_t i = 0, k = 0; i < n; i++) {
-        k = i > 0 && row[i - 1]->is_exported == row[i]->is_exported ? k + 1 : 1;
-        row[i]->value = e->rank / (k + 1);
-    }
-    return true;
 }
 
 static bool is_under(const char *path, size_t n, const char *under)
@@ -367,16 +462,17 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     e->path = column_text(pool, q, 4);
     e->language = column_text(pool, q, 5);
     e->flags = (uint32_t)sqlite3_column_int64(q, 6);
-    e->tier = (uint32_t)myth_filegraph_tier(
-        myth_file_kinds(e->path, e->flags & MYTH_FILE_TEST, e->flags & MYTH_FILE_GENERATED));
+    e->tier = (uint32_t)myth_filegraph_tier(myth_filegraph_kinds(e->path, e->flags));
     MYTH_TRY(read_facts(r, pool, e, err));
     if (r->opts->with_summaries)
         MYTH_TRY(read_summary(r, pool, e, 7, err));
     MYTH_TRY(read_symbols(r, pool, e, err));
+    MYTH_TRY(find_public(r, e, err));
     const unsigned char *data = sqlite3_column_blob(q, 3);
     MYTH_TRY(read_rank(pool, e, data, data ? (size_t)sqlite3_column_bytes(q, 3) : 0, err));
     *has = true;
-    if (!value_symbols(pool, e) || pool->is_out_of_memory)
+    value_symbols(e);
+    if (pool->is_out_of_memory)
         st = no_memory(err);
 fail:
     return st;
@@ -447,6 +543,21 @@ static size_t trim(const char *s, size_t n, myth_symbol_kind kind, const char *n
     while (n > 0 && (strchr(" \t\r\n{:=;,\\", s[n - 1]) || (n > 1 && s[n - 1] == '>' && s[n - 2] == '=')))
         n--;
     return n;
+}
+
+myth_status myth_repomap_line(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                              const myth_repomap_row *row, const char **out, myth_error *err)
+{
+    char line[SHOWN_CAP];
+    myth_status st = myth_repomap_signature(r, pool, e, row, out, err);
+    if (st != MYTH_OK || row->kind > MYTH_SYMBOL_METHOD || strlen(*out) >= sizeof(line))
+        return st;
+    strcpy(line, *out);
+    if (row->up && e->symbol[row->up - 1].is_public)
+        myth_drop_receiver(line);
+    myth_brief(line, row->name);
+    *out = myth_pool_text(pool, line, strlen(line));
+    return MYTH_OK;
 }
 
 myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,

@@ -24,10 +24,12 @@ typedef struct {
     const char *name, *parent;
     uint32_t idx; /* place in the file */
     uint32_t line0, line1, name_line;
-    uint32_t up; /* index of the enclosing row + 1 */
+    uint32_t up;    /* index + 1 of the row that it is shown under, 0 = none */
+    uint32_t order; /* place in the text */
     uint64_t off, signature_off, signature_bytes;
     myth_symbol_kind kind;
     bool is_exported, is_listed; /* is_listed: it may be a line of the text */
+    bool is_public;              /* exported, and not to its own package alone: pub(crate) */
     double share, value;
 } myth_repomap_row;
 
@@ -35,7 +37,7 @@ typedef struct {
     int64_t id;
     const char *path, *language, *summary;
     uint32_t place, flags, tier;
-    double rank;
+    double rank, value, most; /* value: of its line; most: no line of it or of a later file has more */
     myth_repomap_row *symbol; /* sorted by line, outer ones first */
     myth_repomap_risk *risk;
     int64_t *test; /* ids of the test files */
@@ -60,6 +62,9 @@ void myth_repomap_reader_restart(myth_repomap_reader *r);
 /* Makes the signature of a symbol as one line, cut when too long. */
 myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
                                    const myth_repomap_row *row, const char **out, myth_error *err);
+/* The same as a line of the text: shorter where it is long. */
+myth_status myth_repomap_line(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                              const myth_repomap_row *row, const char **out, myth_error *err);
 /* Lists the imported modules as written, each once. */
 myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
                                  const char ***out, uint32_t *n, myth_error *err);

@@ -8,6 +8,8 @@
 #include "repomap_impl.h"
 #include "filegraph.h"
 #include "headline.h"
+#include "mentions.h"
+#include "engine/base/array.h"
 #include "retrieval/index/index_impl.h"
 #include "retrieval/limits.h"
 #include "retrieval/rank/search.h"
@@ -23,7 +25,7 @@ static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOME
  * headlines or links. */
 static int64_t rules_number(void)
 {
-    enum { RULES = 1 };
+    enum { RULES = 2 };
     return (int64_t)(myth_risks_version() >> 1) + RULES;
 }
 
@@ -78,6 +80,53 @@ static myth_status find_risks(scanner *s, myth_store *store, sqlite3_stmt *symbo
     return st;
 }
 
+typedef struct {
+    myth_mem *mem;
+    uint64_t *row;
+    size_t n, cap;
+    bool is_out_of_memory;
+} words;
+
+static bool take_word(void *arg, const char *word, size_t n)
+{
+    words *w = arg;
+    w->is_out_of_memory = !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "map", &w->row, w->n, &w->cap);
+    if (!w->is_out_of_memory)
+        w->row[w->n++] = myth_filegraph_name(word, n);
+    return !w->is_out_of_memory;
+}
+
+static int by_word(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Writes the names that a document or a header mentions, each once with how often. */
+static void put_mentions(myth_buffer *b, myth_mem *mem, const fact_file *f, const char *text, uint64_t n)
+{
+    enum { MENTIONS_BYTES = 256 << 10 };
+    words w = {.mem = mem};
+    size_t n_word = 0;
+    const bool is_code = myth_filegraph_is_code(myth_filegraph_kinds(f->path, f->flags));
+    const myth_mentions_form form = myth_mentions_form_of(f->path, f->language, !is_code);
+    if (form != MYTH_MENTIONS_NONE && !(f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)))
+        myth_mentions(form, text, n < MENTIONS_BYTES ? n : MENTIONS_BYTES, take_word, &w);
+    if (w.n)
+        qsort(w.row, w.n, sizeof(*w.row), by_word);
+    for (size_t i = 0; i < w.n; i++)
+        n_word += i == 0 || w.row[i] != w.row[i - 1];
+    myth_buffer_number(b, n_word);
+    for (size_t i = 0, end; i < w.n; i = end) {
+        for (end = i + 1; end < w.n && w.row[end] == w.row[i]; end++)
+            ;
+        myth_buffer_number(b, w.row[i]);
+        myth_buffer_number(b, end - i);
+    }
+    b->is_out_of_memory |= w.is_out_of_memory;
+    myth_free(mem, w.row);
+}
+
 static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlite3_stmt *symbols, sqlite3_stmt *put,
                              const fact_file *f, myth_error *err)
 {
@@ -102,6 +151,7 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
         myth_buffer_number(&b, found[i].line);
         myth_buffer_string(&b, line);
     }
+    put_mentions(&b, mem, f, (const char *)text, n);
     if (b.is_out_of_memory) {
         st = no_memory(err);
         goto fail;
@@ -165,11 +215,17 @@ static myth_status make_tables(myth_mem *mem, myth_store *store, const myth_repo
 {
     myth_status st = MYTH_OK;
     myth_filegraph g = {0};
+    double *start = NULL;
     MYTH_TRY(make_facts(mem, store, opts, err));
     MYTH_TRY(myth_filegraph_make(&g, mem, store, opts->is_cancelled, err));
-    MYTH_TRY(myth_filegraph_rank(&g, NULL, err));
+    if (!(start = myth_filegraph_starts(&g, err))) {
+        st = MYTH_ENOMEM;
+        goto fail;
+    }
+    MYTH_TRY(myth_filegraph_rank(&g, start, MYTH_DAMPING_MAP, err));
     MYTH_TRY(myth_filegraph_save(&g, store, true, err));
 fail:
+    myth_free(mem, start);
     myth_filegraph_close(&g);
     return st;
 }
@@ -243,7 +299,7 @@ static myth_status rank_for(myth_mem *mem, myth_store *store, myth_hits *hits, b
         start[i] = h && h->score > 0 ? h->score : 0;
         sum += start[i];
     }
-    MYTH_TRY(myth_filegraph_rank(&g, sum > 0 ? start : NULL, err));
+    MYTH_TRY(myth_filegraph_rank(&g, sum > 0 ? start : NULL, MYTH_DAMPING_QUERY, err));
     if (!has_table)
         MYTH_TRY(run(store, own_ranks, err));
     MYTH_TRY(myth_filegraph_save(&g, store, false, err));

@@ -1,0 +1,219 @@
+/* test_map_rules.c - small trees that each hold one rule of what a map shows first. A map of few bytes has the names
+ * that a rule wants and not the others. */
+#include "tests/retrieval/index/index_tree.h"
+#include "retrieval/map/repomap.h"
+
+static myth_mem *mem;
+
+static myth_status by_bytes(void *arg, const char *text, size_t n, uint64_t *n_token, myth_error *err)
+{
+    (void)arg;
+    (void)text;
+    (void)err;
+    *n_token = n;
+    return MYTH_OK;
+}
+
+typedef struct {
+    const char *path, *text;
+} made;
+
+/* The map of a tree of these files in at most max bytes; valid until the next call. */
+static const char *map_of(const made *file, size_t n, uint64_t max)
+{
+    static char text[8192];
+    static int n_tree;
+    char tree[32], db[32], path[200];
+    myth_index_stats stats;
+    myth_error err = {0};
+    snprintf(tree, sizeof(tree), "rules%d", n_tree);
+    snprintf(db, sizeof(db), "rules%d.db", n_tree++);
+    files_mkdir(tree);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof(path), "%s/%s", tree, file[i].path);
+        files_put_deep(path, file[i].text, strlen(file[i].text));
+    }
+    index_update(tree, db, mem, &stats);
+    myth_index *x = open_index(tree, db, mem, false);
+    myth_repomap *m = NULL;
+    myth_repomap_page page = {0};
+    if (myth_repomap_open(&m, mem, x, NULL, &err) != MYTH_OK ||
+        myth_repomap_text(&page, m, &(myth_repomap_budget){by_bytes, NULL, max}, &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    assert_true(page.n <= max);
+    snprintf(text, sizeof(text), "%s", page.text);
+    myth_repomap_page_free(&page, mem);
+    myth_repomap_close(m);
+    myth_index_close(x);
+    return text;
+}
+
+#define MAP(max, ...) map_of((const made[]){__VA_ARGS__}, sizeof((const made[]){__VA_ARGS__}) / sizeof(made), max)
+
+static void has(const char *map, const char *wanted)
+{
+    if (!strstr(map, wanted))
+        fail_msg("no \"%s\" in\n%s", wanted, map);
+}
+
+static void lacks(const char *map, const char *unwanted)
+{
+    if (strstr(map, unwanted))
+        fail_msg("\"%s\" in\n%s", unwanted, map);
+}
+
+/* Art is no description; a docstring says more than a comment above it. */
+static void docstring_before_banner(void **state)
+{
+    (void)state;
+    const char *map = MAP(4000, {"art.py", "#   __ __)\n#  (_( (- (/\n#\n\n\"\"\"Sends letters.\"\"\"\nx = 1\n"},
+                          {"both.py", "# Some words of old.\n\n\"\"\"Reads letters.\"\"\"\ny = 1\n"},
+                          {"one.py", "# Keeps letters here.\n\nimport os\n"},
+                          {"a.js", "/**\n * Module dependencies.\n */\n\nvar fs = require('fs');\n"});
+    has(map, "art.py (python) Sends letters\n");
+    has(map, "both.py Reads letters\n");
+    has(map, "one.py Keeps letters here\n");
+    has(map, "a.js (javascript) [filesystem:5]\n");
+}
+
+/* push of a list in ten files says nothing of Stack.push; a file that names Stack means it. */
+static void plain_names_need_their_type(void **state)
+{
+    (void)state;
+    static const char stack[] =
+        "class Stack:\n    def push(self, x):\n        pass\n\n    def peek(self):\n        pass\n";
+    static const char store[] =
+        "class Store:\n    def keep(self):\n        pass\n\n    def drop_all(self):\n        pass\n";
+#define PUSHES "def go(a):\n    a.push(1)\n    a.push(2)\n\n\nfrom store import Store\nStore().keep()\n"
+    const char *map =
+        MAP(110, {"stack.py", stack}, {"store.py", store}, {"tests/test_a.py", PUSHES}, {"tests/test_b.py", PUSHES});
+    has(map, "class Store");
+    has(map, "def keep(self)");
+    lacks(map, "push");
+    map = MAP(110, {"stack.py", stack}, {"store.py", store}, {"tests/test_a.py", "from stack import Stack\n" PUSHES},
+              {"tests/test_b.py", "from stack import Stack\n" PUSHES});
+    has(map, "class Stack");
+    has(map, "def push(self, x)");
+    lacks(map, "peek");
+#undef PUSHES
+}
+
+/* What tests and documents use comes before what the sources use among themselves, and private things last. */
+static void public_first(void **state)
+{
+    (void)state;
+    static const char inner[] = "def turn(x):\n    return x\n\n\ndef twist(x):\n    return turn(x)\n",
+                      face[] =
+                          "from inner import turn, twist\n\n\ndef unlock(x):\n    return _help(turn(twist(turn(x))))\n"
+                          "\n\ndef _help(x):\n    return x\n";
+    has(MAP(60, {"inner.py", inner}, {"face.py", face}, {"tests/test_face.py", "from face import unlock\nunlock(1)\n"}),
+        "def unlock(x)");
+    has(MAP(60, {"inner.py", inner}, {"face.py", face}, {"README.md", "# Doors\n\nCall `unlock` first.\n"}),
+        "def unlock(x)");
+    const char *map =
+        MAP(120, {"a.rs", "pub(crate) fn inner_one() {}\npub fn outer() {}\npub(crate) fn inner_two() {}\n"},
+            {"b.rs", "use crate::a;\nfn f() { a::inner_one(); a::inner_two(); }\n"});
+    has(map, "pub fn outer()");
+    assert_true(!strstr(map, "inner_one") || strstr(map, "inner_one") > strstr(map, "a.rs"));
+    has(MAP(70, {"a.rs", "pub(crate) fn inner_one() {}\npub fn outer() {}\n"}), "outer");
+    lacks(MAP(40, {"a.rs", "pub(crate) fn inner_one() {}\npub fn outer() {}\n"}), "inner_one");
+}
+
+/* Types of errors, macros and values come after types and functions that are used as much. */
+static void errors_and_macros_later(void **state)
+{
+    (void)state;
+    const char *map =
+        MAP(60, {"net.py", "class BadDoorError(Exception):\n    pass\n\n\nclass Door:\n    pass\n\n\nDOORS = 3\n"},
+            {"tests/test_net.py", "from net import BadDoorError, DOORS, Door\nDoor(BadDoorError, DOORS)\n"});
+    has(map, "class Door\n");
+    lacks(map, "BadDoorError");
+    map = MAP(60, {"a.h", "#define likely(x) (x)\nint open_door(int n);\n"},
+              {"a.c", "#include \"a.h\"\nint open_door(int n)\n{\n    return likely(n);\n}\n"},
+              {"b.c", "#include \"a.h\"\nint b(void)\n{\n    return open_door(likely(1));\n}\n"});
+    has(map, "int open_door(int n)");
+    lacks(map, "#define");
+}
+
+/* Helpers of making, benchmarks and examples are not what the tree is about. */
+static void benchmarks_later(void **state)
+{
+    (void)state;
+    static const char loop[] = "def run_all(n):\n    return n\n";
+    const char *map = MAP(80, {"benchsuite/a.py", loop}, {"scripts/b.py", loop}, {"examples/c.py", loop},
+                          {"zz/door.py", "def open_door(n):\n    return n\n"});
+    has(map, "def open_door(n)");
+    lacks(map, "run_all");
+}
+
+/* Members stand under their type, whatever the language writes around them. */
+static void members_under_their_type(void **state)
+{
+    (void)state;
+    const char *map =
+        MAP(2000,
+            {"a.go", "package a\n\nfunc (c *Door) Open(n int) error { return nil }\n\n"
+                     "func New() *Door { return nil }\n\ntype Door struct{ n int }\n"},
+            {"b.rs", "pub struct Lock;\n\npub fn free() {}\n\nimpl Lock {\n    pub fn turn(&self) {}\n}\n"});
+    has(map, "    func New() *Door\n    type Door struct{ n int }\n      Open(n int) error\n");
+    has(map, "    pub struct Lock\n      pub fn turn(&self)\n    pub fn free()\n");
+}
+
+/* CommonJS: members of an object and what exports gets are for others. */
+static void commonjs(void **state)
+{
+    (void)state;
+    const char *map = MAP(200,
+                          {"lib/res.js", "var send = require('send');\nvar res = {};\nmodule.exports = res;\n\n"
+                                         "res.send = function send(body) {\n  return stringify(body);\n};\n\n"
+                                         "res.get = res.header = function header(name) {\n  return name;\n};\n\n"
+                                         "function stringify(v) {\n  return v;\n}\n"},
+                          {"lib/make.js", "exports = module.exports = create;\n\nfunction create() {\n}\n"},
+                          {"test/a.js", "res.send(1); res.header(2); create();\n"});
+    has(map, "res.send = function send(body)");
+    has(map, "function header(name)");
+    has(map, "function create()");
+    lacks(map, "stringify");
+}
+
+/* Risks of a file are a part of its line that comes later than names. */
+static void names_before_risks(void **state)
+{
+    (void)state;
+    static const char shell[] =
+        "import os\n\n\ndef run_it(x):\n    os.system(x)\n\n\ndef run_more(x):\n    os.system(x)\n";
+    static const char test[] = "from shell import run_it, run_more\nrun_it(run_more(1))\n";
+    const char *map = MAP(65, {"shell.py", shell}, {"tests/test_shell.py", test});
+    has(map, "def run_it(x)");
+    lacks(map, "subprocess");
+    has(MAP(400, {"shell.py", shell}, {"tests/test_shell.py", test}), "shell.py (python) [subprocess:5]\n");
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return myth_mem_open(&mem, 0, NULL) == MYTH_OK ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return myth_mem_close(mem) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(docstring_before_banner),
+        cmocka_unit_test(plain_names_need_their_type),
+        cmocka_unit_test(public_first),
+        cmocka_unit_test(errors_and_macros_later),
+        cmocka_unit_test(benchmarks_later),
+        cmocka_unit_test(members_under_their_type),
+        cmocka_unit_test(commonjs),
+        cmocka_unit_test(names_before_risks),
+    };
+    if (!getenv("MYTHOS_BIN"))
+        check_skip("MYTHOS_BIN names no command, so nothing parses");
+    return cmocka_run_group_tests(tests, begin, end);
+}
