@@ -1,7 +1,7 @@
 /* answer.c - writes answers, completes an answer that was cut off, and reads answers back. */
 #include "findings.h"
 
-#include "engine/base/json.h"
+#include "read.h"
 
 #include <string.h>
 
@@ -145,100 +145,21 @@ size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *
 
 /* ---- reading ---- */
 
-typedef struct {
-    myth_json j;
-    myth_json_token t;
-    char *room; /* next free byte */
-    myth_error *err;
-} reader;
-
-static myth_status next(reader *r, myth_json_type want, const char *what)
-{
-    myth_status st = myth_json_next(&r->j, &r->t, r->err);
-    if (st == MYTH_OK && r->t.type != want)
-        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: expected %s", (unsigned long long)r->t.off, what);
-    return st;
-}
-
-static myth_status key(reader *r, const char *name)
-{
-    myth_status st = next(r, MYTH_JSON_KEY, name);
-    if (st == MYTH_OK && !myth_json_is(&r->t, name))
-        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: expected %s", (unsigned long long)r->t.off, name);
-    return st;
-}
-
-static void take_text(reader *r, myth_str *out)
-{
-    *out = (myth_str){r->room, myth_json_text(r->room, &r->t)};
-    r->room += out->len;
-}
-
-static myth_status text_field(reader *r, const char *name, myth_str *out)
-{
-    myth_status st = key(r, name);
-    if (st == MYTH_OK)
-        st = next(r, MYTH_JSON_STRING, "a string");
-    if (st == MYTH_OK)
-        take_text(r, out);
-    return st;
-}
-
-static myth_status number(reader *r, uint32_t *out)
-{
-    uint64_t v = 0;
-    myth_status st = next(r, MYTH_JSON_NUMBER, "a line number");
-    if (st == MYTH_OK && (!myth_json_u64(&v, &r->t) || v > UINT32_MAX))
-        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: not a line number", (unsigned long long)r->t.off);
-    *out = (uint32_t)v;
-    return st;
-}
-
-/* Finds the block that has this path, in the JSON spelling of the answer, and holds both lines of f, whose numbers in
- * the prompt become those of the file. */
-static bool find_block(myth_finding *f, const myth_block *block, uint32_t n_block, const char *path, size_t len)
-{
-    for (uint32_t i = 0; i < n_block; i++) {
-        const myth_block *b = &block[i];
-        const int64_t first = (int64_t)f->first + b->skip, last = (int64_t)f->last + b->skip;
-        if (b->src->path_len == len && !memcmp(b->src->path_text, path, len) && first >= b->first && last <= b->last &&
-            first <= last) {
-            f->block = i;
-            f->first = (uint32_t)first;
-            f->last = (uint32_t)last;
-            return true;
-        }
-    }
-    return false;
-}
-
-static myth_status read_finding(reader *r, myth_finding *f, const myth_block *block, uint32_t n_block)
+static myth_status read_finding(myth_reader *r, myth_finding *f, const myth_block *block, uint32_t n_block)
 {
     myth_status st;
     myth_str rule, severity, status;
-    const char *path;
-    size_t path_len;
     int at;
-    MYTH_TRY(key(r, "file"));
-    MYTH_TRY(next(r, MYTH_JSON_STRING, "a path"));
-    path = r->t.span;
-    path_len = r->t.len;
-    MYTH_TRY(key(r, "lines"));
-    MYTH_TRY(next(r, MYTH_JSON_ARRAY, "two line numbers"));
-    MYTH_TRY(number(r, &f->first));
-    MYTH_TRY(number(r, &f->last));
-    MYTH_TRY(next(r, MYTH_JSON_ARRAY_END, "two line numbers"));
-    if (!find_block(f, block, n_block, path, path_len))
-        return myth_fail(r->err, MYTH_EFORMAT, "answer: lines %u-%u are in no block", f->first, f->last);
-    MYTH_TRY(text_field(r, "evidence", &f->evidence));
-    MYTH_TRY(text_field(r, "rule", &rule));
-    MYTH_TRY(text_field(r, "issue", &f->issue));
-    MYTH_TRY(text_field(r, "why", &f->why));
-    MYTH_TRY(text_field(r, "severity", &severity));
-    MYTH_TRY(text_field(r, "status", &status));
-    MYTH_TRY(text_field(r, "fix", &f->fix));
-    MYTH_TRY(text_field(r, "missing", &f->missing));
-    MYTH_TRY(next(r, MYTH_JSON_OBJECT_END, "the end of a finding"));
+    MYTH_TRY(myth_read_place(r, block, n_block, &f->block, &f->first, &f->last));
+    MYTH_TRY(myth_read_text(r, "evidence", &f->evidence));
+    MYTH_TRY(myth_read_text(r, "rule", &rule));
+    MYTH_TRY(myth_read_text(r, "issue", &f->issue));
+    MYTH_TRY(myth_read_text(r, "why", &f->why));
+    MYTH_TRY(myth_read_text(r, "severity", &severity));
+    MYTH_TRY(myth_read_text(r, "status", &status));
+    MYTH_TRY(myth_read_text(r, "fix", &f->fix));
+    MYTH_TRY(myth_read_text(r, "missing", &f->missing));
+    MYTH_TRY(myth_read_next(r, MYTH_JSON_OBJECT_END, "the end of a finding"));
     f->rule = myth_rule_find(rule.text, rule.len);
     if (f->rule < 0)
         return myth_fail(r->err, MYTH_EFORMAT, "answer: no such rule");
@@ -256,12 +177,12 @@ myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *blo
                              size_t len, myth_error *err)
 {
     myth_status st;
-    reader r = {.room = room, .err = err};
+    myth_reader r = {.room = room, .err = err};
     memset(out, 0, sizeof(*out));
     myth_json_start(&r.j, text, len, "answer");
-    MYTH_TRY(next(&r, MYTH_JSON_OBJECT, "an object"));
-    MYTH_TRY(key(&r, "findings"));
-    MYTH_TRY(next(&r, MYTH_JSON_ARRAY, "a list"));
+    MYTH_TRY(myth_read_next(&r, MYTH_JSON_OBJECT, "an object"));
+    MYTH_TRY(myth_read_key(&r, "findings"));
+    MYTH_TRY(myth_read_next(&r, MYTH_JSON_ARRAY, "a list"));
     for (;;) {
         MYTH_TRY(myth_json_next(&r.j, &r.t, err));
         if (r.t.type == MYTH_JSON_ARRAY_END)
@@ -271,18 +192,7 @@ myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *blo
         MYTH_TRY(read_finding(&r, &out->finding[out->n_finding], block, n_block));
         out->n_finding++;
     }
-    MYTH_TRY(key(&r, "missing_context"));
-    MYTH_TRY(next(&r, MYTH_JSON_ARRAY, "a list"));
-    for (;;) {
-        MYTH_TRY(myth_json_next(&r.j, &r.t, err));
-        if (r.t.type == MYTH_JSON_ARRAY_END)
-            break;
-        if (r.t.type != MYTH_JSON_STRING || out->n_context == MYTH_CONTEXT_MAX)
-            return myth_fail(err, MYTH_EFORMAT, "answer: expected at most %d names", (int)MYTH_CONTEXT_MAX);
-        take_text(&r, &out->context[out->n_context++]);
-    }
-    MYTH_TRY(next(&r, MYTH_JSON_OBJECT_END, "the end"));
-    MYTH_TRY(next(&r, MYTH_JSON_END, "nothing after the answer"));
+    MYTH_TRY(myth_read_context(&r, out->context, &out->n_context));
 fail:
     return st;
 }

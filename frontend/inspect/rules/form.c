@@ -21,18 +21,21 @@ const char *const myth_form_literal[MYTH_PIECE_N] = {
     [MYTH_PIECE_END] = "]}",
 };
 
-static const myth_findings_limits limits[] = {[MYTH_PROMPT_FULL] =
-                                                  {
-                                                      .n_finding = 16,
-                                                      .span = 40,
-                                                      .evidence = 200,
-                                                      .issue = 240,
-                                                      .why = 240,
-                                                      .fix = 240,
-                                                      .missing = 120,
-                                                      .n_context = 8,
-                                                      .context = 120,
-                                                  },
-                                              [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120}};
+static const myth_findings_limits limits[] = {
+    [MYTH_PROMPT_FULL] =
+        {
+            .n_finding = 16,
+            .span = 40,
+            .evidence = 200,
+            .issue = 240,
+            .why = 240,
+            .fix = 240,
+            .missing = 120,
+            .n_context = 8,
+            .context = 120,
+        },
+    [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120},
+    [MYTH_PROMPT_QUESTION] = {
+        .n_finding = 6, .span = 40, .evidence = 160, .issue = 300, .missing = 200, .n_context = 8, .context = 120}};
 
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style) { return &limits[style]; }

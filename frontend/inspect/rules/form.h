@@ -1,4 +1,4 @@
-/* form.h - what the prompt and the answer's parser must agree on: the two styles of prompt, the fixed JSON pieces of an
+/* form.h - what the prompt and the answer's parser must agree on: the styles of prompt, the fixed JSON pieces of an
  * answer, and the limits of its fields. All of it is part of the prompt's hash.
  *
  * Owner    constant data */
@@ -13,7 +13,8 @@ extern "C" {
 
 enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
 
-typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT } myth_prompt_style;
+/* Full and compact ask for findings; question is the full style's form for a question, whose answer is in sentences. */
+typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT, MYTH_PROMPT_QUESTION } myth_prompt_style;
 
 typedef struct {
     int n_finding;                          /* <= MYTH_FINDING_MAX                         */
@@ -23,7 +24,7 @@ typedef struct {
 } myth_findings_limits;
 
 /* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
- * texts. */
+ * texts. question: n_finding is the most sentences, issue the most bytes of one, evidence those of a quote. */
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
 
 /* The fixed pieces of an answer in the order they are written; each comes before the value that it is named after. */
