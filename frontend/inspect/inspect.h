@@ -50,7 +50,7 @@ enum {
     MYTH_INSPECT_PROMPT_TOKENS = 12000,
     MYTH_INSPECT_NEW_TOKENS = 1024,
     MYTH_INSPECT_BRIEF_TOKENS = 512,
-    MYTH_INSPECT_PARTS_MAX = 1024
+    MYTH_INSPECT_PARTS_MAX = 1 << 16
 };
 /* Default shares of a prompt: map and task have limits of their own, the code has the rest. A round adds about one
  * screenful of definitions, not a second prompt. */
@@ -93,7 +93,8 @@ typedef struct {
     bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */
     bool split, two_pass;
     /* The lines of each part are numbered from 1, and parts are cut where names and not sizes say: a line that is added
-     * to a definition then changes no prompt but that of its own part. For a task that names no lines. */
+     * to a definition then changes no prompt but that of its own part, and no part has lines of two files. For a task
+     * that names no lines. */
     bool is_local;
     bool is_isolated;              /* start every part with an empty sequence: slower, with the same answers */
     bool no_inline_ignores;        /* mythos:ignore comments have no effect */

@@ -489,6 +489,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     const uint64_t output = myth_inspect_output_tokens(in);
     uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
     myth_block *block = NULL;
+    bool is_many = false;
     myth_error own = {0};
     myth_status st;
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
@@ -498,7 +499,9 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     MYTH_TRY(count_shares(in, &own));
     fixed = in->budget.rules + in->budget.map + in->budget.task;
-    MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
+    is_many = in->o.is_local && n_block > 1;
+    if (!is_many) /* nobody asks how long the prompt of many files would be */
+        MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
     in->report.prompt_tokens = whole;
     if (refuse_task(in)) {
     } else if (whole > max && !in->o.split) {
@@ -509,11 +512,13 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     } else if (in->o.code_tokens && whole - fixed > in->o.code_tokens && !in->o.split) {
         refuse(in, whole - fixed, in->o.code_tokens, "the code is too long");
     } else {
-        if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft &&
-            whole - fixed <= in->budget.code_room)
+        if (!is_many && !n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) &&
+            whole <= soft && whole - fixed <= in->budget.code_room)
             MYTH_TRY(one_part(in, block, n_block, &own));
         else
             MYTH_TRY(pack_parts(in, soft, hard, trained, fixed, &own));
+        if (is_many && !in->o.split && in->n_part > n_block)
+            refuse_for(in, in->n_part, n_block, "a file is too long for one prompt", true);
         if (!in->report.refusal)
             sum_up(in);
     }

@@ -22,6 +22,7 @@ void myth_place_find(myth_place *out, const char *typed)
 {
     char real[PATH_MAX], top[PATH_MAX];
     struct stat sb;
+    out->in_repository = false;
     if (strcmp(typed, "-") == 0) {
         out->root[0] = 0;
         snprintf(out->path, sizeof(out->path), "-");
@@ -33,6 +34,7 @@ void myth_place_find(myth_place *out, const char *typed)
             return;
         size_t n = strlen(top);
         n -= n == 1; /* "/" */
+        out->in_repository = true;
         snprintf(out->root, sizeof(out->root), "%s", top);
         snprintf(out->path, sizeof(out->path), "%s", real + n + 1);
     }

@@ -9,6 +9,7 @@
 #define MYTH_PLACE_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,6 +18,7 @@ extern "C" {
 typedef struct {
     char root[PATH_MAX]; /* the folder that path is relative to, without links; "" for standard input */
     char path[PATH_MAX];
+    bool in_repository; /* root is the top of a work tree */
 } myth_place;
 
 /* typed: from the current folder, or absolute; "-" is standard input. */

@@ -1,0 +1,157 @@
+/* cmd_inspect.c - inspects many files in one run: those that paths, directories and patterns name. Each file is cut into
+ * the parts and prompts that inspect-file makes of it, and all findings are in one report. */
+#include "frontend/inspect/prompt/nearby.h"
+#include "frontend/inspect/select/files.h"
+#include "inspect_run.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct {
+    myth_opt_list include, exclude;
+    myth_inspect_flags inspect;
+} many_opts;
+
+static const myth_option file_options[] = {
+    {"include", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, include), NULL, 0, 0,
+     "of directories, inspect only files that match GLOB, also when they are no code; may be given several times"},
+    {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, exclude), NULL, 0, 0,
+     "leave out files of directories that match GLOB; may be given several times"},
+};
+
+static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(many_opts, inspect),
+                                           MYTH_GROUP("files", many_opts, file_options)};
+
+/* near: answers requests of the model around the file that it was asked about last. */
+typedef struct {
+    const many_opts *o;
+    myth_files files;
+    myth_nearby *near;
+    char near_path[PATH_MAX], worker[PATH_MAX], title[64];
+    bool has_worker;
+    myth_revision_opts side;
+    myth_inspect_job job;
+} many;
+
+static myth_status read_file(myth_cli *cli, const myth_file *f, unsigned char **bytes, size_t *len, myth_error *err)
+{
+    return myth_cli_read(bytes, len, cli->mem, f->open, MYTH_SOURCE_MAX, err);
+}
+
+static myth_status begin(void *user, myth_cli *cli, myth_error *err)
+{
+    many *m = user;
+    const myth_files_opts opts = {
+        .path = (const char *const *)cli->arg,
+        .n_path = (uint32_t)cli->n_arg,
+        .include = m->o->include.item,
+        .n_include = (uint32_t)m->o->include.n,
+        .exclude = m->o->exclude.item,
+        .n_exclude = (uint32_t)m->o->exclude.n,
+        .cancel = cli->cancel,
+    };
+    myth_status st = myth_files_find(&m->files, cli->mem, &opts, err);
+    /* A file that was named and cannot be read ends the run before the model is opened. */
+    for (uint32_t i = 0; i < m->files.n && st == MYTH_OK; i++) {
+        unsigned char *bytes = NULL;
+        size_t len;
+        if (!m->files.file[i].is_named || !strcmp(m->files.file[i].open, "-"))
+            continue;
+        st = read_file(cli, &m->files.file[i], &bytes, &len, err);
+        myth_free(cli->mem, bytes);
+    }
+    if (m->files.root[0])
+        m->job.root = m->side.root = m->files.root;
+    m->has_worker = myth_cli_self(m->worker, sizeof(m->worker));
+    return st;
+}
+
+static uint32_t on_context(void *user, const char *request, myth_material *mat, uint32_t of, char *near,
+                           size_t near_cap)
+{
+    many *m = user;
+    myth_error err = {0};
+    const char *path = myth_material_of(mat, myth_material_piece(mat, of)->source)->path;
+    if (!m->near || strcmp(m->near_path, path) != 0) {
+        myth_nearby_close(m->near);
+        m->near = NULL;
+        if (myth_nearby_open(&m->near, m->files.root, path, m->has_worker ? m->worker : NULL, &err) != MYTH_OK)
+            return 0;
+        snprintf(m->near_path, sizeof(m->near_path), "%s", path);
+    }
+    return myth_nearby_context(m->near, request, mat, of, near, near_cap);
+}
+
+/* Adds a file as a subject. What a directory holds and cannot be inspected is missed; what was named is an error. */
+static myth_status add_file(many *m, myth_cli *cli, const myth_file *f, myth_material *mat, myth_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t len = 0;
+    uint32_t source;
+    myth_error own = {0};
+    myth_status st;
+    MYTH_TRY(read_file(cli, f, &bytes, &len, &own));
+    MYTH_TRY(myth_material_put(mat, &source, f->name, bytes, len, &own));
+    MYTH_TRY(myth_material_add(
+        mat, NULL, &(myth_piece){.source = source, .first = 1, .last = UINT32_MAX, .is_subject = true}, &own));
+fail:
+    myth_free(cli->mem, bytes);
+    if (st != MYTH_OK && !f->is_named && (st == MYTH_EIO || st == MYTH_ENOTFOUND || st == MYTH_ELIMIT))
+        return myth_missed_add(&m->files.missed, f->name, 0, 0, own.msg, err);
+    if (st != MYTH_OK && err)
+        *err = own;
+    return st;
+}
+
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *mat, myth_inspect_opts *io,
+                        myth_error *err)
+{
+    many *m = user;
+    const myth_files *f = &m->files;
+    (void)model;
+    for (uint32_t i = 0; i < f->n; i++) {
+        myth_status st = add_file(m, cli, &f->file[i], mat, err);
+        if (st != MYTH_OK)
+            return st;
+    }
+    if (f->n_generated || f->n_other)
+        myth_term_note(cli->term,
+                       "%u generated file%s and %u of documents and data not inspected; --include takes them in",
+                       f->n_generated, myth_s(f->n_generated), f->n_other);
+    snprintf(m->title, sizeof(m->title), "%u files", f->n);
+    io->title = f->n == 1 ? f->file[0].name : m->title;
+    io->is_local = true;
+    io->missed = f->missed.row;
+    io->n_missed = f->missed.n;
+    return MYTH_OK;
+}
+
+static int run_inspect(myth_cli *cli, const void *opts)
+{
+    many m = {.o = opts};
+    m.job = (myth_inspect_job){
+        .side = &m.side, .begin = begin, .fill = fill, .on_context = on_context, .user = &m}; /* begin sets the roots */
+    int code = myth_inspect_command(cli, &m.o->inspect, &m.job);
+    myth_nearby_close(m.near);
+    myth_files_close(&m.files);
+    return code;
+}
+
+const myth_command myth_cmd_inspect = {
+    .name = "inspect",
+    .args = "PATH...",
+    .help = "inspect files, directories and patterns of files, and print one report",
+    .detail = "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
+              "binary and hidden ones are not, and neither are documents and data unless --include names them. A "
+              "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory; - is "
+              "standard input. All files must be of one repository. Each file is inspected as inspect-file does it, "
+              "with the same prompts; the findings are in one report, in the order of the files. An interrupt "
+              "(SIGINT) ends the run with the findings so far (exit 3).",
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(many_opts),
+    .min_arg = 1,
+    .max_arg = 4096,
+    .run = run_inspect,
+};

@@ -1,0 +1,60 @@
+/* files.h - the files that paths on a command line name: files, directories, patterns.
+ *
+ * File       is in as it is, whatever it holds; twice named it is in once
+ * Directory  the files in it that are code by their names, as a scan finds them (scan.h: patterns of ignore files,
+ *            what git tracks), without generated ones. Documents and data are counted; `include` takes them in
+ * Pattern    a path that does not exist and holds *, ? or [ is a pattern of files below the current directory, as
+ *            `include` is
+ * Filters    include and exclude are globs as --glob of a scan, relative to each directory. They do not leave out a
+ *            file that is named itself
+ * Names      relative to one root: the top of the repository; outside of a repository the folder that holds all of the
+ *            files. So a file is called as it is when it is inspected alone (place.h)
+ * Order      that of the paths; the files of a directory as the scan sorts them
+ * Lost       what a directory should have held and could not be read is a row in `missed`
+ * Owner      the list; books OTHER
+ * Errors     MYTH_ENOTFOUND a path does not exist, or a pattern matches nothing; MYTH_EARG files of two repositories;
+ *            MYTH_ENOMEM; those of a scan
+ * Threads    one */
+#ifndef MYTH_INSPECT_FILES_H
+#define MYTH_INSPECT_FILES_H
+
+#include "frontend/inspect/report/missed.h"
+#include "retrieval/retrieval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    char *open;    /* absolute, without links; "-" is standard input */
+    char *name;    /* relative to the root */
+    bool is_named; /* a path of its own, not found in a directory */
+} myth_file;
+
+typedef struct {
+    myth_mem *mem;
+    char root[PATH_MAX]; /* "" = there is none, as for standard input alone */
+    myth_file *file;     /* [n] */
+    uint32_t n, cap;
+    uint32_t n_generated, n_other; /* left out of directories: generated files; documents and data */
+    myth_missed_list missed;
+} myth_files;
+
+typedef struct {
+    const char *const *path; /* [n_path], as typed */
+    uint32_t n_path;
+    const char *const *include; /* [n_include] */
+    uint32_t n_include;
+    const char *const *exclude; /* [n_exclude], without '!' */
+    uint32_t n_exclude;
+    const myth_cancel *cancel; /* NULL = never */
+} myth_files_opts;
+
+/* Close *out by myth_files_close, also after a failure. */
+myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opts *opts, myth_error *err);
+void myth_files_close(myth_files *f); /* takes a zeroed one */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
