@@ -1,5 +1,5 @@
-/* cmd_inspect.c - inspects many files in one run: those that paths, directories and patterns name. Each file is cut into
- * the parts and prompts that inspect-file makes of it, and all findings are in one report. */
+/* cmd_inspect.c - inspects many files in one run: those that paths, directories and patterns name. Each file is cut
+ * into the parts and prompts that inspect-file makes of it, and all findings are in one report. */
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/select/files.h"
 #include "inspect_run.h"
