@@ -307,6 +307,7 @@ void myth_inspect_close(myth_inspection *in)
         if (in->has_booked)
             myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, in->reserve_bytes);
     }
+    myth_free(mem, in->past);
     myth_free(mem, in->room);
     myth_free(mem, in->text2);
     myth_free(mem, in->text);
@@ -342,7 +343,7 @@ const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, ui
 /* ---- memory of a run: run_bytes serves both the plan and the allocations ---- */
 
 typedef struct {
-    size_t finding, citation, request, context, drop, ids, text, text2, room;
+    size_t finding, citation, request, context, drop, ids, text, text2, room, past;
 } run_bytes;
 
 static void size_run(run_bytes *b, const myth_inspection *in)
@@ -359,11 +360,24 @@ static void size_run(run_bytes *b, const myth_inspection *in)
     b->text = bound2 > bound ? bound2 : bound;
     b->text2 = bound2;
     b->room = n * (bound * n_answer(in) + bound2 * n_answer(in));
+    b->past = myth_inspect_run_context(in) * sizeof(int32_t);
 }
 
 static uint64_t sum_run(const run_bytes *b)
 {
-    return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room;
+    return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room + b->past;
+}
+
+uint32_t myth_inspect_run_context(const myth_inspection *in)
+{
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        const uint64_t n = in->part[i].n_ids + (myth_inspect_has_rounds(in) ? round_tokens(in, &in->part[i]) : 0);
+        longest = n > longest ? n : longest;
+    }
+    const uint64_t need = (longest + myth_inspect_output_tokens(in) + STEP_CTX - 1) / STEP_CTX * STEP_CTX,
+                   ctx = myth_inspect_context_tokens(in);
+    return in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
 }
 
 /* The bytes of a class that the plan needs in addition to the engine's: those in use now and `more`, which the run will
@@ -381,14 +395,7 @@ static uint64_t beside_engine(const myth_inspection *in, const myth_plan *engine
 myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts, myth_plan_extra *extra,
                                myth_error *err)
 {
-    uint64_t longest = 0;
-    for (uint32_t i = 0; i < in->n_part; i++) {
-        const uint64_t n = in->part[i].n_ids + (myth_inspect_has_rounds(in) ? round_tokens(in, &in->part[i]) : 0);
-        longest = n > longest ? n : longest;
-    }
-    uint64_t need = longest + myth_inspect_output_tokens(in), ctx = myth_inspect_context_tokens(in);
-    need = (need + STEP_CTX - 1) / STEP_CTX * STEP_CTX;
-    opts->n_ctx = in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
+    opts->n_ctx = myth_inspect_run_context(in);
     opts->n_seq = 1;
     opts->n_checkpoint = in->n_prefix > 0;
     myth_generate_needs(opts, &in->o.sample, true);
@@ -426,8 +433,10 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->text = myth_inspect_take(in, "answer", b.text, 1);
     in->text2 = b.text2 ? myth_inspect_take(in, "answer", b.text2, 1) : NULL;
     in->room = myth_inspect_take(in, "answers", b.room, 1);
+    in->cap_past = myth_inspect_run_context(in);
+    in->past = myth_inspect_take(in, "answers", b.past ? b.past : 1, 1);
     if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text ||
-        !in->text2 != !b.text2 || !in->room)
+        !in->text2 != !b.text2 || !in->room || !in->past)
         return myth_inspect_no_room("findings", (size_t)sum_run(&b), err);
     in->has_booked =
         in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);

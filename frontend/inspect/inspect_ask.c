@@ -1,4 +1,4 @@
-/* inspect_ask.c - runs an inspection: generates an answer for each part under the grammar, reads it, verifies and keeps
+/* inspect_ask.c - runs an inspection: gets an answer for each part under the grammar, reads it, verifies and keeps
  * its findings, and asks again with the context that an answer names as missing. */
 #include "inspect_impl.h"
 
@@ -42,16 +42,6 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
-/* One question: the tokens to feed, the grammar of the answer, and where its text goes. */
-typedef struct {
-    myth_exchange_kind kind;
-    const int32_t *ids;
-    uint32_t n_ids, n_max;
-    const myth_findings_grammar *g;
-    char *text;
-    size_t cap;
-} question;
-
 static void note_drop(myth_inspection *in, const myth_finding *f, const char *why)
 {
     if (in->report.n_drop < in->cap_drop)
@@ -65,18 +55,19 @@ static void note_drop(myth_inspection *in, const myth_finding *f, const char *wh
         };
 }
 
-static void report_exchange(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept,
-                            uint32_t n_new, size_t len, myth_finish why, double start)
+static void report_exchange(const myth_inspection *in, const myth_question *q, uint32_t n_kept, uint32_t n_new,
+                            size_t len, myth_finish why, double start, bool is_kept)
 {
     if (!in->o.on_exchange)
         return;
     const double end = seconds();
+    const uint32_t n_ids = n_kept + q->n_ids;
     const myth_exchange x = {
         .part = in->now,
         .round = in->round,
         .kind = q->kind,
-        .ids = myth_seq_tokens(s),
-        .n_ids = myth_min_u32(n_kept + q->n_ids, myth_seq_len(s)),
+        .ids = is_kept ? in->past : myth_seq_tokens(in->s),
+        .n_ids = is_kept ? n_ids : myth_min_u32(n_ids, myth_seq_len(in->s)),
         .n_kept = n_kept,
         .text = q->text,
         .n = len,
@@ -84,22 +75,19 @@ static void report_exchange(const myth_inspection *in, const question *q, const 
         .finish = why,
         .seconds = end - start,
         .read_seconds = (in->read_at ? in->read_at : end) - start,
+        .is_kept = is_kept,
     };
     in->o.on_exchange(in->o.user, &x);
 }
 
-/* Feeds the question's tokens and generates the answer into q->text. An answer that was cut off is completed to valid
- * JSON, without the finding that was being written. */
-static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, const question *q, size_t *len,
-                          myth_finish *why, myth_error *err)
+/* Lets the model answer. */
+static myth_status generate(myth_inspection *in, const myth_question *q, uint32_t *n, myth_finish *why, myth_error *err)
 {
     int32_t stop[8];
-    uint32_t n = 0, n_kept = myth_seq_len(s), n_dropped;
-    const double start = seconds();
     myth_automaton a;
-    in->read_at = 0;
-    in->n_new = 0;
-    in->n_new_max = q->n_max;
+    myth_status st = myth_inspect_catch_up(in, why, err);
+    if (st != MYTH_OK || *why == MYTH_FINISH_CANCELLED)
+        return st;
     myth_findings_automaton(&a, q->g);
     myth_grammar_start(in->grammar, &a);
     const myth_generate_opts o = {
@@ -116,20 +104,40 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
         .cancel = in->o.cancel,
         .seq_number = in->now,
     };
-    myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
-    if (st != MYTH_OK)
-        return st;
+    return myth_generate(in->e, in->s, &o, in->ids, n, why, err);
+}
+
+/* Gets the question's answer, from an earlier run or from the model, into q->text. An answer that was cut off is
+ * completed to valid JSON, without the finding that was being written. */
+static myth_status answer(myth_inspection *in, const myth_question *q, size_t *len, myth_finish *why, myth_error *err)
+{
+    uint32_t n = 0, n_dropped;
+    const uint32_t n_kept = in->n_past;
+    const double start = seconds();
+    in->read_at = 0;
+    in->n_new = 0;
+    in->n_new_max = q->n_max;
     *len = 0;
+    *why = MYTH_FINISH_NONE;
+    const bool is_kept = myth_inspect_recall(in, q, &n, why);
+    if (!is_kept) {
+        myth_status st = generate(in, q, &n, why, err);
+        if (st != MYTH_OK)
+            return st;
+    }
     for (uint32_t i = 0; i < n && *len < q->cap; i++)
         *len += myth_tokenizer_bytes_of(in->model->tokenizer, in->ids[i], q->text + *len, q->cap - *len);
     if (*len + MYTH_ANSWER_TAIL > q->cap)
         return myth_fail(err, MYTH_EFULL, "an answer of %zu bytes, expected at most %zu", *len,
                          q->cap - MYTH_ANSWER_TAIL);
+    if (!is_kept)
+        myth_inspect_keep(in, q, n, *len, *why);
+    myth_inspect_add_turn(in, q->ids, q->n_ids, in->ids, n);
     *len = myth_answer_close(q->text, q->g, q->text, *len, &n_dropped);
     in->report.n_dropped += n_dropped;
     if (n_dropped)
         note_drop(in, NULL, "it was not finished");
-    report_exchange(in, q, s, n_kept, n, *len, *why, start);
+    report_exchange(in, q, n_kept, n, *len, *why, start, is_kept);
     return MYTH_OK;
 }
 
@@ -321,9 +329,9 @@ static myth_status serve_request(myth_inspection *in, turn *t, myth_request *q, 
 }
 
 /* The most tokens that the current part's next turn may have; 0 when there is no room for one. */
-static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t fed)
+static uint32_t turn_room(const myth_inspection *in, uint32_t fed)
 {
-    uint32_t prompt = in->part[in->now].n_ids + fed, room = myth_seq_room(s);
+    uint32_t prompt = in->part[in->now].n_ids + fed, room = in->n_ctx - myth_min_u32(in->n_ctx, in->n_past);
     room = room > in->o.max_new_tokens ? room - in->o.max_new_tokens : 0;
     room = myth_min_u32(room, in->o.max_prompt_tokens > prompt ? in->o.max_prompt_tokens - prompt : 0);
     return myth_min_u32(room, MYTH_INSPECT_ROUND_TOKENS);
@@ -348,11 +356,11 @@ static myth_status extend_part(myth_inspection *in, const turn *t, myth_error *e
 
 /* Adds the context that the requests from *seen on name, then asks again. *went_on is false when there was nothing to
  * add. */
-static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen,
-                             uint32_t *fed, bool *went_on, myth_finish *why, myth_error *err)
+static myth_status ask_again(myth_inspection *in, const before *b, uint32_t *seen, uint32_t *fed, bool *went_on,
+                             myth_finish *why, myth_error *err)
 {
     const inspect_part *p = &in->part[in->now];
-    turn t = {.n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, s, *fed)};
+    turn t = {.n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, *fed)};
     const uint32_t end = in->report.n_request;
     size_t len = 0;
     myth_status st = MYTH_OK;
@@ -372,7 +380,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
         .n_block = p->n_block,
         .limits = in->o.two_pass ? &in->expand : &in->limits,
     };
-    const question q = {
+    const myth_question q = {
         .kind = MYTH_EXCHANGE_CONTEXT,
         .ids = t.ids,
         .n_ids = t.n_ids,
@@ -386,7 +394,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     *fed += t.n_ids;
     in->report.n_round++;
     in->report.round_tokens += t.n_ids;
-    MYTH_TRY(answer(in, e, s, &q, &len, why, err));
+    MYTH_TRY(answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, b, err));
 fail:
     myth_free(in->now_mem, t.ids);
@@ -395,15 +403,15 @@ fail:
 
 /* ---- parts ---- */
 
-static myth_status expand_findings(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first,
-                                   size_t len, const before *b, myth_finish *why, myth_error *err)
+static myth_status expand_findings(myth_inspection *in, const myth_findings_grammar *first, size_t len, const before *b,
+                                   myth_finish *why, myth_error *err)
 {
     myth_str heads[MYTH_FINDING_MAX];
     myth_findings_grammar g = {.block = first->block, .n_block = first->n_block, .limits = &in->expand, .fixed = heads};
     g.n_fixed = myth_answer_heads(heads, first, in->text, len);
     if (!g.n_fixed)
         return MYTH_OK;
-    const question q = {
+    const myth_question q = {
         .kind = MYTH_EXCHANGE_EXPAND,
         .ids = in->again,
         .n_ids = in->n_again,
@@ -413,11 +421,11 @@ static myth_status expand_findings(myth_inspection *in, myth_engine *e, myth_seq
         .cap = myth_answer_bound(g.limits, in->path_len),
     };
     in->what = "explaining";
-    myth_status st = answer(in, e, s, &q, &len, why, err);
+    myth_status st = answer(in, &q, &len, why, err);
     return st == MYTH_OK ? keep_answer(in, q.kind, *why, in->text2, len, b, err) : st;
 }
 
-static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
+static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *err)
 {
     const inspect_part *p = &in->part[in->now];
     const before b = now_of(&in->report);
@@ -426,41 +434,30 @@ static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, my
         .n_block = p->n_block,
         .limits = in->o.two_pass ? &in->brief : &in->limits,
     };
-    uint32_t at = 0, seen = b.n_request, fed = 0;
+    uint32_t seen = b.n_request, fed = 0;
     size_t len = 0;
     bool goes_on = myth_inspect_has_rounds(in);
     myth_status st;
     in->what = "writing";
     in->round = 0;
-    MYTH_TRY(myth_seq_truncate(s, in->n_prefix < myth_seq_len(s) ? in->n_prefix : myth_seq_len(s), &at, err));
-    const question q = {
+    myth_inspect_begin_part(in);
+    const myth_question q = {
         .kind = MYTH_EXCHANGE_FIRST,
-        .ids = p->ids + at,
-        .n_ids = p->n_ids - at,
+        .ids = p->ids + in->n_prefix,
+        .n_ids = p->n_ids - in->n_prefix,
         .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
         .g = &g,
         .text = in->text,
         .cap = myth_answer_bound(&in->limits, in->path_len),
     };
-    MYTH_TRY(answer(in, e, s, &q, &len, why, err));
+    MYTH_TRY(answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
     if (in->o.two_pass && *why == MYTH_FINISH_STOP)
-        MYTH_TRY(expand_findings(in, e, s, &g, len, &b, why, err));
+        MYTH_TRY(expand_findings(in, &g, len, &b, why, err));
     while (goes_on && in->round++ < in->o.context_rounds && *why == MYTH_FINISH_STOP && seen < in->report.n_request)
-        MYTH_TRY(ask_again(in, e, s, &b, &seen, &fed, &goes_on, why, err));
+        MYTH_TRY(ask_again(in, &b, &seen, &fed, &goes_on, why, err));
 fail:
     return st;
-}
-
-/* Computes the prefix that all parts share once, and sets a checkpoint: a later truncate returns to it exactly. */
-static myth_status feed_prefix(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
-{
-    uint32_t n = 0;
-    if (!in->n_prefix)
-        return MYTH_OK;
-    const myth_generate_opts o = {.prompt = in->part[0].ids, .n_prompt = in->n_prefix, .cancel = in->o.cancel};
-    myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
-    return st == MYTH_OK && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(s, err) : st;
 }
 
 /* Lists each requested name whose context was not added, once. */
@@ -475,20 +472,20 @@ static void list_missing(myth_inspection *in)
     }
 }
 
-myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *err)
+/* Asks about every part. The engine is there, or `later` opens it. */
+static myth_status run_parts(myth_inspection *in, myth_error *err)
 {
-    myth_seq *s = NULL;
     myth_status st;
     myth_finish why = MYTH_FINISH_NONE, worst = MYTH_FINISH_STOP;
     assert(!in->report.refusal && !in->grammar);
     MYTH_TRY(myth_inspect_take_run(in, err));
-    MYTH_TRY(myth_seq_open(&s, e, err));
-    MYTH_TRY(feed_prefix(in, e, s, &why, err));
     for (in->now = 0; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {
-        MYTH_TRY(run_part(in, e, s, &why, err));
+        MYTH_TRY(run_part(in, &why, err));
         in->part[in->now].finish = why;
         if (worst == MYTH_FINISH_STOP)
             worst = why;
+        if (in->o.cancel && *in->o.cancel) /* kept answers come without a look at it */
+            why = MYTH_FINISH_CANCELLED;
     }
     if (why == MYTH_FINISH_CANCELLED)
         worst = why;
@@ -504,6 +501,21 @@ myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *er
 fail:
     if (st != MYTH_OK)
         in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = 0;
-    myth_seq_close(s);
+    myth_seq_close(in->s);
+    in->s = NULL;
     return st;
+}
+
+myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *err)
+{
+    in->e = e;
+    in->n_ctx = myth_engine_n_ctx(e);
+    return run_parts(in, err);
+}
+
+myth_status myth_inspect_run_later(myth_inspection *in, const myth_inspect_engine *later, myth_error *err)
+{
+    in->later = later;
+    in->n_ctx = later->n_ctx;
+    return run_parts(in, err);
 }

@@ -1,5 +1,6 @@
-/* inspect_impl.h - the struct of an inspection and what its three files share: inspect.c (open, close, memory),
- * inspect_parts.c (token counts, budget, parts) and inspect_ask.c (answers, rounds). */
+/* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
+ * inspect_parts.c (token counts, budget, parts), inspect_ask.c (answers, rounds) and inspect_recall.c (answers that were
+ * kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
@@ -67,6 +68,16 @@ struct myth_inspection {
     uint32_t n_new, n_new_max; /* tokens of the current answer, for progress */
     double read_at;            /* when its first token was there; 0 = not yet */
     const char *what;
+    /* The engine and its sequence; NULL until an answer has to be generated. */
+    const myth_inspect_engine *later;
+    myth_engine *e;
+    myth_seq *s;
+    uint32_t n_ctx;
+    /* The tokens of the current part, whether the engine has them or not: questions and answers in turn, of which
+     * turn[n_turn] has the lengths, behind the prefix of all prompts. */
+    int32_t *past; /* [cap_past] */
+    uint32_t n_past, cap_past, n_turn, turn[2 * (2 + MYTH_INSPECT_ROUNDS_MAX)];
+    bool is_fed; /* the sequence has them */
 };
 
 static inline uint32_t myth_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -93,6 +104,8 @@ void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is
 /* Rebuilds the report's list of missed code from the parts' progress, and sets the report's `complete`. */
 void myth_inspect_note_missed(myth_inspection *in);
 
+/* The tokens that the run's engine holds for a sequence. */
+uint32_t myth_inspect_run_context(const myth_inspection *in);
 /* Allocates the memory of a run, as planned. */
 myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);
 
@@ -106,5 +119,30 @@ size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, 
  * *ids is booked in now_mem. */
 myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids,
                                      uint32_t *n_ids, myth_error *err);
+
+/* ---- inspect_recall.c ---- */
+
+/* What is asked: the tokens to feed, the grammar of the answer, and where its text goes. */
+typedef struct {
+    myth_exchange_kind kind;
+    const int32_t *ids;
+    uint32_t n_ids, n_max;
+    const myth_findings_grammar *g;
+    char *text;
+    size_t cap;
+} myth_question;
+
+/* Begins a part: its tokens are the prefix of all prompts, and the sequence is behind. */
+void myth_inspect_begin_part(myth_inspection *in);
+/* Adds a question and its answer to the part's tokens. */
+void myth_inspect_add_turn(myth_inspection *in, const int32_t *asked, uint32_t n_asked, const int32_t *answer,
+                           uint32_t n_answer);
+/* Opens engine and sequence if they are not, and feeds what the part has so far and the sequence has not: the same
+ * steps as when it was generated, so the same bits. *why CANCELLED: an interrupt. */
+myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_error *err);
+/* Looks for the answer of an earlier run and writes its ids to in->ids; the grammar has accepted them. */
+bool myth_inspect_recall(myth_inspection *in, const myth_question *q, uint32_t *n, myth_finish *why);
+/* Keeps an answer, unless it was cut off by an interrupt or the context, or has a secret. */
+void myth_inspect_keep(myth_inspection *in, const myth_question *q, uint32_t n, size_t len, myth_finish why);
 
 #endif

@@ -1,0 +1,238 @@
+/* kept.c - the table of answers in SQLite. The file may have been planted by somebody else, so its schema can run
+ * nothing, and a row that does not check is as good as none. */
+#include "kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
+
+enum { CACHE_KIB = 1024, CHECK_EVERY = 64, APPLICATION = 0x6d79616e /* "myan" */ };
+
+struct myth_kept {
+    sqlite3 *db;
+    sqlite3_stmt *get, *put, *touch;
+    XXH3_state_t *hash;
+    void *base;
+    size_t n_base;
+    uint32_t n_put;
+    char path[PATH_MAX];
+};
+
+static bool run_sql(myth_kept *k, const char *sql) { return sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK; }
+
+static int64_t number_of(myth_kept *k, const char *sql)
+{
+    sqlite3_stmt *q = NULL;
+    int64_t n = -1;
+    if (sqlite3_prepare_v2(k->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
+        n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static void disconnect(myth_kept *k)
+{
+    sqlite3_finalize(k->get);
+    sqlite3_finalize(k->put);
+    sqlite3_finalize(k->touch);
+    sqlite3_close(k->db);
+    k->db = NULL;
+    k->get = k->put = k->touch = NULL;
+}
+
+/* Opens the file and makes its table if it has none. False: it cannot be used as it is. */
+static bool connect_to(myth_kept *k)
+{
+    char sql[256];
+    if (sqlite3_open_v2(k->path, &k->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        return false;
+    sqlite3_busy_timeout(k->db, MYTH_KEPT_WAIT_MS);
+    sqlite3_db_config(k->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    sqlite3_db_config(k->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    const int64_t application = number_of(k, "PRAGMA application_id");
+    if (application != APPLICATION && (application != 0 || number_of(k, "SELECT count(*) FROM sqlite_schema") != 0))
+        return false;
+    snprintf(sql, sizeof(sql),
+             "PRAGMA cache_size=-%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA application_id=%d;"
+             "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT)",
+             CACHE_KIB, APPLICATION);
+    return run_sql(k, sql) &&
+           sqlite3_prepare_v2(k->db, "SELECT finish, ids, sum FROM answers WHERE key = ?", -1, &k->get, NULL) ==
+               SQLITE_OK &&
+           sqlite3_prepare_v2(k->db, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)", -1, &k->put, NULL) ==
+               SQLITE_OK &&
+           sqlite3_prepare_v2(k->db, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400", -1, &k->touch,
+                              NULL) == SQLITE_OK;
+}
+
+static bool is_damaged(myth_kept *k)
+{
+    const int rc = k->db ? sqlite3_errcode(k->db) : SQLITE_CANTOPEN;
+    return rc != SQLITE_BUSY && rc != SQLITE_LOCKED && rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY &&
+           rc != SQLITE_FULL && rc != SQLITE_IOERR && rc != SQLITE_PERM && rc != SQLITE_NOMEM;
+}
+
+static void remove_file(const myth_kept *k)
+{
+    static const char *const tail[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
+        char path[PATH_MAX + 8];
+        snprintf(path, sizeof(path), "%s%s", k->path, tail[i]);
+        unlink(path);
+    }
+}
+
+/* Makes the folder and, for this user only, the file. */
+static bool make_place(myth_kept *k, const char *folder)
+{
+    struct stat sb;
+    if (snprintf(k->path, sizeof(k->path), "%s/mythos", folder) >= (int)sizeof(k->path) - 32)
+        return false;
+    for (char *p = k->path + 1; (p = strchr(p, '/')); p++) {
+        *p = '\0';
+        mkdir(k->path, 0700);
+        *p = '/';
+    }
+    if (mkdir(k->path, 0700) != 0 && errno != EEXIST)
+        return false;
+    strcat(k->path, "/answers-1.db");
+    const int fd = open(k->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool is_ours = fd >= 0 && fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_uid == geteuid();
+    if (fd >= 0)
+        close(fd);
+    return is_ours;
+}
+
+myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err)
+{
+    *out = NULL;
+    if (!folder)
+        return myth_fail(err, MYTH_ENOTFOUND, "no place for answers: neither XDG_CACHE_HOME nor HOME is set");
+    myth_kept *k = calloc(1, sizeof(*k));
+    if (!k || !(k->base = malloc(n_base ? n_base : 1)) || !(k->hash = XXH3_createState())) {
+        myth_kept_close(k);
+        return myth_fail(err, MYTH_ENOMEM, "kept answers: out of memory");
+    }
+    memcpy(k->base, base, n_base);
+    k->n_base = n_base;
+    bool is_open = make_place(k, folder) && connect_to(k);
+    if (!is_open && k->db && is_damaged(k)) {
+        disconnect(k);
+        remove_file(k);
+        is_open = make_place(k, folder) && connect_to(k);
+    }
+    if (!is_open) {
+        const myth_status st = myth_fail(err, MYTH_EIO, "%.160s: %s", k->path,
+                                         k->db ? sqlite3_errmsg(k->db) : strerror(errno));
+        myth_kept_close(k);
+        return st;
+    }
+    *out = k;
+    return MYTH_OK;
+}
+
+void myth_kept_close(myth_kept *k)
+{
+    if (!k)
+        return;
+    disconnect(k);
+    XXH3_freeState(k->hash);
+    free(k->base);
+    free(k);
+}
+
+void myth_kept_begin(myth_kept *k)
+{
+    XXH3_128bits_reset(k->hash);
+    myth_kept_add(k, k->base, k->n_base);
+}
+
+/* The length goes in as well, so that pieces cannot be cut at another place with the same key. */
+void myth_kept_add(myth_kept *k, const void *bytes, size_t n)
+{
+    const uint64_t len = n;
+    XXH3_128bits_update(k->hash, &len, sizeof(len));
+    XXH3_128bits_update(k->hash, bytes, n);
+}
+
+myth_kept_key myth_kept_end(myth_kept *k)
+{
+    myth_kept_key key;
+    XXH128_canonical_t c;
+    XXH128_canonicalFromHash(&c, XXH3_128bits_digest(k->hash));
+    memcpy(key.byte, c.digest, sizeof(key.byte));
+    return key;
+}
+
+static int64_t sum_of(const myth_kept_key *key, const void *ids, size_t n, int finish)
+{
+    uint64_t seed;
+    memcpy(&seed, key->byte, sizeof(seed));
+    return (int64_t)XXH3_64bits_withSeed(ids, n, seed + (uint64_t)finish);
+}
+
+bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_t cap, uint32_t *n, myth_finish *why)
+{
+    bool is_there = false;
+    sqlite3_bind_blob(k->get, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+    if (sqlite3_step(k->get) == SQLITE_ROW) {
+        const int finish = sqlite3_column_int(k->get, 0), bytes = sqlite3_column_bytes(k->get, 1);
+        const void *blob = sqlite3_column_blob(k->get, 1);
+        is_there = bytes >= 0 && bytes % 4 == 0 && (uint32_t)bytes / 4 <= cap && (blob || !bytes) &&
+                   (finish == MYTH_FINISH_STOP || finish == MYTH_FINISH_LENGTH || finish == MYTH_FINISH_CONTEXT) &&
+                   sqlite3_column_int64(k->get, 2) == sum_of(key, blob, (size_t)bytes, finish);
+        if (is_there) {
+            if (bytes)
+                memcpy(ids, blob, (size_t)bytes);
+            *n = (uint32_t)bytes / 4;
+            *why = (myth_finish)finish;
+        }
+    }
+    sqlite3_reset(k->get);
+    if (is_there) { /* written at most once a day for an answer, so that a run from the cache writes next to nothing */
+        sqlite3_bind_blob(k->touch, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+        sqlite3_bind_int64(k->touch, 2, (int64_t)time(NULL));
+        sqlite3_step(k->touch);
+        sqlite3_reset(k->touch);
+    }
+    return is_there;
+}
+
+/* Lets the oldest quarter go when the file has become too large. */
+static void bound_file(myth_kept *k)
+{
+    const int64_t bytes = number_of(k, "SELECT (SELECT * FROM pragma_page_count()) * (SELECT * FROM pragma_page_size())"),
+                  n_free = number_of(k, "SELECT (SELECT * FROM pragma_freelist_count()) * (SELECT * FROM "
+                                        "pragma_page_size())");
+    if (bytes - n_free > MYTH_KEPT_BYTES)
+        run_sql(k, "DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers ORDER BY used LIMIT (SELECT count(*) "
+                   "/ 4 + 1 FROM answers))");
+}
+
+void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, uint32_t n, myth_finish why)
+{
+    const size_t bytes = n * sizeof(*ids);
+    if (n > MYTH_KEPT_IDS_MAX)
+        return;
+    if (k->n_put++ % CHECK_EVERY == 0)
+        bound_file(k);
+    sqlite3_bind_blob(k->put, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+    sqlite3_bind_int(k->put, 2, (int)why);
+    sqlite3_bind_blob(k->put, 3, ids, (int)bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(k->put, 4, sum_of(key, ids, bytes, (int)why));
+    sqlite3_bind_int64(k->put, 5, (int64_t)time(NULL));
+    sqlite3_step(k->put);
+    sqlite3_reset(k->put);
+}

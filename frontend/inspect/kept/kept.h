@@ -1,0 +1,53 @@
+/* kept.h - answers that were generated before, found again by everything that decided them.
+ *
+ * Key      what the caller hashes: the tokens before the answer, the lines that its grammar allows, the limits; and
+ *          `base`, which all answers of a run share: program, model, device and its settings, sampling. Where any of it
+ *          differs there is no answer
+ * Place    one SQLite file, $XDG_CACHE_HOME/mythos/answers-1.db, else ~/.cache/mythos/answers-1.db, for this user only.
+ *          Each answer is written when it ends, in a transaction of its own, so that a run that was killed goes on with
+ *          the next one
+ * Secrets  the caller keeps no answer in which a secret was found. The file holds ids of tokens, which the vocabulary
+ *          turns into text
+ * Damage   a row is used only when its checksum holds; the caller asks the grammar about every id as well. A file that
+ *          is no such database is made anew
+ * Bounds   MYTH_KEPT_BYTES: then the answers that were used longest ago go, a quarter of them. Only other runs' reads of
+ *          them are lost
+ * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
+ * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
+ * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model
+ *          is asked
+ * Threads  one a handle */
+#ifndef MYTH_KEPT_H
+#define MYTH_KEPT_H
+
+#include "engine/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_KEPT_BYTES = 64 << 20, MYTH_KEPT_WAIT_MS = 200, MYTH_KEPT_IDS_MAX = 1 << 20 };
+
+typedef struct {
+    unsigned char byte[16];
+} myth_kept_key;
+
+typedef struct myth_kept myth_kept;
+
+/* folder: that of caches (myth_env_cache_dir); NULL = there is none. base is copied into every key. */
+myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err);
+void myth_kept_close(myth_kept *k); /* takes NULL */
+
+/* Hashes pieces of memory into a key: XXH3, 128 bits, with base before the first piece. */
+void myth_kept_begin(myth_kept *k);
+void myth_kept_add(myth_kept *k, const void *bytes, size_t n);
+myth_kept_key myth_kept_end(myth_kept *k);
+
+/* Writes an answer's ids, at most cap; false when there is none. */
+bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_t cap, uint32_t *n, myth_finish *why);
+void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, uint32_t n, myth_finish why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
