@@ -2,15 +2,21 @@
  * exit code. */
 #include "inspect_run.h"
 
+#include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/rates/expect.h"
+#include "engine/base/mtime.h"
+#include "version.h"
 #include "frontend/cli/json_out.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
@@ -52,6 +58,9 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"as", NULL, MYTH_OPT_TEXT, "NAME", AT(as), "(this machine)", 0, 0,
      "with --dry-run: the seconds on another machine, by the name of a file of bench/results or the path of a file of "
      "rates"},
+    {"cache", NULL, MYTH_OPT_FLAG, NULL, AT(cache), "on", 0, 0,
+     "take answers from earlier runs with the same prompt, model and settings, and keep new ones; --no-cache asks the "
+     "model again"},
     {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
      "compact or full; the default is what the model was trained for"},
 };
@@ -70,7 +79,11 @@ typedef struct {
     myth_since *since;     /* NULL = not asked */
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
-    myth_pace pace;        /* what the answers measured, to be kept */
+    myth_kept *kept;       /* answers of earlier runs; NULL = none */
+    myth_engine *engine;   /* NULL until an answer has to be generated */
+    const myth_engine_opts *engine_opts;
+    uint32_t n_answer, n_kept;
+    myth_pace pace; /* what the answers measured, to be kept */
     myth_expectation expected;
     myth_work work;
     char worker[PATH_MAX];
@@ -107,7 +120,9 @@ static void on_exchange(void *user, const myth_exchange *x)
 {
     run *w = user;
     myth_runlog_exchange(w->log, x);
-    if (x->finish == MYTH_FINISH_CANCELLED)
+    w->n_answer++;
+    w->n_kept += x->is_kept;
+    if (x->finish == MYTH_FINISH_CANCELLED || x->is_kept)
         return;
     myth_pace_add(&w->pace, MYTH_PREFILL, x->n_kept, x->n_ids - x->n_kept, x->read_seconds);
     if (x->n_new > 1) /* the first token comes with the prompt */
@@ -375,20 +390,30 @@ static void refuse_memory(const run *w, const char *reason)
     myth_inspect_refuse(w->in, &why);
 }
 
+static myth_status open_engine(void *user, myth_engine **e, myth_error *err)
+{
+    run *w = user;
+    const myth_status st = myth_engine_open(&w->engine, &w->model, w->engine_opts, err);
+    *e = w->engine;
+    return st;
+}
+
 static int generate(run *w, const myth_engine_opts *eo)
 {
-    myth_engine *e = NULL;
     myth_error err = {0};
-    myth_status st = myth_engine_open(&e, &w->model, eo, &err);
-    if (st == MYTH_OK)
-        st = myth_inspect_run(w->in, e, &err);
+    const myth_inspect_engine later = {.n_ctx = eo->n_ctx, .open = open_engine, .user = w};
+    w->engine_opts = eo;
+    myth_status st = myth_inspect_run_later(w->in, &later, &err);
     myth_term_progress_end(w->cli->term);
-    if (st == MYTH_OK)
-        myth_expect_keep(w->cli, &w->model, eo, myth_engine_device(e), &w->pace);
-    myth_engine_close(e);
+    if (st == MYTH_OK && w->engine)
+        myth_expect_keep(w->cli, &w->model, eo, myth_engine_device(w->engine), &w->pace);
+    myth_engine_close(w->engine);
     myth_runlog_stage(w->log, "generate");
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
+    if (w->n_kept)
+        myth_term_note(w->cli->term, "%u of %u answer%s from earlier runs; --no-cache asks the model again", w->n_kept,
+                       w->n_answer, myth_s(w->n_answer));
     const myth_report *r = myth_inspect_report(w->in);
     st = make_patches(w, r, &err);
     if (st == MYTH_OK)
@@ -396,6 +421,75 @@ static int generate(run *w, const myth_engine_opts *eo)
     if (st == MYTH_OK && w->o->update_baseline)
         st = myth_baseline_write(w->base, w->o->baseline, r, &err);
     return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
+}
+
+/* Appends text to what decides the answers of this run. */
+static void put_base(char *base, size_t cap, size_t *n, const char *name, const char *value)
+{
+    const int more = snprintf(base + *n, cap - *n, "%s=%s;", name, value ? value : "");
+    *n += more > 0 && (size_t)more < cap - *n ? (size_t)more : 0;
+}
+
+/* The files that a model consists of, by name, size, time and inode: cheap, and another file of the same name differs. */
+static void put_model_files(char *base, size_t cap, size_t *n, const char *path)
+{
+    char value[PATH_MAX + 128];
+    struct dirent **entry = NULL;
+    struct stat sb;
+    if (!path || stat(path, &sb) != 0)
+        return;
+    const int n_entry = S_ISDIR(sb.st_mode) ? scandir(path, &entry, NULL, alphasort) : 0;
+    snprintf(value, sizeof(value), "%s %lld %lld %llu", path, (long long)sb.st_size, (long long)myth_mtime_ns(&sb),
+             (unsigned long long)sb.st_ino);
+    put_base(base, cap, n, "model", value);
+    for (int i = 0; i < n_entry; i++) {
+        char file[PATH_MAX + 300];
+        snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
+        if (stat(file, &sb) == 0 && S_ISREG(sb.st_mode)) {
+            snprintf(value, sizeof(value), "%s %lld %lld %llu", entry[i]->d_name, (long long)sb.st_size,
+                     (long long)myth_mtime_ns(&sb), (unsigned long long)sb.st_ino);
+            put_base(base, cap, n, "file", value);
+        }
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+/* Opens the answers of earlier runs for this program, model, device and settings. Without them the run goes on. */
+static void open_kept(run *w, const myth_inspect_opts *io)
+{
+    enum { CAP = 32 << 10 };
+    const myth_inspect_flags *o = w->o;
+    const myth_sample_params *p = &io->sample;
+    char value[512], self[PATH_MAX], hash[MYTH_PROMPT_HASH_LEN + 1];
+    struct stat sb = {0};
+    size_t n = 0;
+    myth_error err = {0};
+    myth_engine_opts eo;
+    char *base = o->cache && !o->dry_run ? myth_alloc(w->cli->mem, MYTH_MEM_OTHER, "answers", CAP) : NULL;
+    if (!base || myth_cli_engine_opts(w->cli, &eo, &o->engine, &err) != MYTH_OK)
+        goto end; /* the plan says what is wrong with the options */
+    if (myth_cli_self(self, sizeof(self)))
+        stat(self, &sb);
+    snprintf(value, sizeof(value), "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
+             (long long)myth_mtime_ns(&sb));
+    put_base(base, CAP, &n, "program", value);
+    myth_prompt_hash(hash, io->style);
+    put_base(base, CAP, &n, "prompt", hash);
+    put_base(base, CAP, &n, "weights", myth_weights_path(w->model.weights));
+    put_model_files(base, CAP, &n, myth_weights_path(w->model.weights));
+    snprintf(value, sizeof(value), "%s %s %d %d %u %d %d %d %d %u", eo.device ? eo.device : "", w->cli->device,
+             eo.is_exact, eo.has_gpu_layers, eo.n_gpu_layers, (int)eo.offload, eo.has_cache_type, (int)eo.type_k,
+             (int)eo.type_v, eo.n_cpu_moe);
+    put_base(base, CAP, &n, "device", value);
+    put_base(base, CAP, &n, "level", eo.cpu_level);
+    snprintf(value, sizeof(value), "%a %u %a %a %a %u %llu", (double)p->temp, p->top_k, (double)p->top_p,
+             (double)p->min_p, (double)p->repeat_penalty, p->repeat_last_n, (unsigned long long)p->seed);
+    put_base(base, CAP, &n, "sample", value);
+    if (myth_kept_open(&w->kept, myth_env_cache_dir(), base, n, &err) != MYTH_OK)
+        myth_term_note(w->cli->term, "answers are not kept: %s", err.msg);
+end:
+    myth_free(w->cli->mem, base);
 }
 
 /* Every step after the prompt was counted: plan, then a dry run, a refusal or the generation. */
@@ -550,6 +644,8 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &io, &code, &err));
         goto fail;
     }
+    open_kept(&w, &io);
+    io.kept = w.kept;
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
     myth_runlog_stage(w.log, "pack");
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
@@ -570,5 +666,6 @@ fail:
     myth_model_close(&w.model);
     myth_baseline_close(w.base);
     myth_since_close(w.since);
+    myth_kept_close(w.kept);
     return code;
 }

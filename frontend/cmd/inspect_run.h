@@ -28,7 +28,7 @@ typedef struct {
     int format, fail_level;
     const char *style, *baseline, *since, *patch, *as;
     myth_opt_list output;
-    bool split, two_pass, dry_run, update_baseline, inline_ignores;
+    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache;
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
@@ -36,7 +36,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 19 };
+enum { MYTH_N_OPTIONS_INSPECT = 20 };
 /* Five rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \

@@ -365,7 +365,8 @@ static void size_run(run_bytes *b, const myth_inspection *in)
 
 static uint64_t sum_run(const run_bytes *b)
 {
-    return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room + b->past;
+    return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room +
+           b->past;
 }
 
 uint32_t myth_inspect_run_context(const myth_inspection *in)

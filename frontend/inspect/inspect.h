@@ -107,7 +107,7 @@ typedef struct {
     const char *worker_path;       /* as in myth_chunker_open, to cut at definitions; NULL = cut by the text only */
     myth_sample_params sample;
     uint32_t context_rounds; /* 0 = none; at most MYTH_INSPECT_ROUNDS_MAX */
-    myth_kept *kept; /* answers of earlier runs are taken from here, and new ones put; NULL = none */
+    myth_kept *kept;         /* answers of earlier runs are taken from here, and new ones put; NULL = none */
     const myth_cancel *cancel;
     /* Callbacks; each may be NULL. `user` is passed to all of them. */
     void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);

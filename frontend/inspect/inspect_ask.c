@@ -509,8 +509,9 @@ fail:
 myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *err)
 {
     in->e = e;
-    in->n_ctx = myth_engine_n_ctx(e);
-    return run_parts(in, err);
+    const myth_status st = myth_seq_open(&in->s, e, err);
+    in->n_ctx = st == MYTH_OK ? myth_seq_room(in->s) : 0;
+    return st == MYTH_OK ? run_parts(in, err) : st;
 }
 
 myth_status myth_inspect_run_later(myth_inspection *in, const myth_inspect_engine *later, myth_error *err)

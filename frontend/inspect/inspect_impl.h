@@ -77,7 +77,7 @@ struct myth_inspection {
      * turn[n_turn] has the lengths, behind the prefix of all prompts. */
     int32_t *past; /* [cap_past] */
     uint32_t n_past, cap_past, n_turn, turn[2 * (2 + MYTH_INSPECT_ROUNDS_MAX)];
-    bool is_fed; /* the sequence has them */
+    bool has_prefix, is_fed; /* the sequence has the prefix; it has all of them */
 };
 
 static inline uint32_t myth_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }

@@ -59,10 +59,11 @@ static myth_status feed_answer(myth_inspection *in, const int32_t *ids, uint32_t
 static myth_status open_sequence(myth_inspection *in, myth_finish *why, myth_error *err)
 {
     myth_status st = in->e ? MYTH_OK : in->later->open(in->later->user, &in->e, err);
-    if (st == MYTH_OK)
+    if (st == MYTH_OK && !in->s)
         st = myth_seq_open(&in->s, in->e, err);
     if (st == MYTH_OK)
         st = feed(in, in->part[0].ids, in->n_prefix, why, err);
+    in->has_prefix = st == MYTH_OK;
     return st == MYTH_OK && in->n_prefix && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(in->s, err) : st;
 }
 
@@ -71,7 +72,7 @@ myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_er
     uint32_t at = 0;
     myth_status st = MYTH_OK;
     *why = MYTH_FINISH_NONE;
-    if (!in->s)
+    if (!in->has_prefix)
         MYTH_TRY(open_sequence(in, why, err));
     if (in->is_fed || *why == MYTH_FINISH_CANCELLED)
         return MYTH_OK;
@@ -80,8 +81,8 @@ myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_er
         MYTH_TRY(feed(in, in->past + at, in->n_prefix - at, why, err));
     at = in->n_prefix;
     for (uint32_t i = 0; i < in->n_turn && *why != MYTH_FINISH_CANCELLED; at += in->turn[i++])
-        MYTH_TRY(
-            i % 2 ? feed_answer(in, in->past + at, in->turn[i], why, err) : feed(in, in->past + at, in->turn[i], why, err));
+        MYTH_TRY(i % 2 ? feed_answer(in, in->past + at, in->turn[i], why, err)
+                       : feed(in, in->past + at, in->turn[i], why, err));
     in->is_fed = *why != MYTH_FINISH_CANCELLED;
 fail:
     return st;
@@ -98,7 +99,7 @@ static myth_kept_key key_of(myth_inspection *in, const myth_question *q)
     myth_kept_add(k, q->g->limits, sizeof(*q->g->limits));
     for (uint32_t i = 0; i < q->g->n_block; i++) {
         const myth_block *b = &q->g->block[i];
-        const uint32_t lines[] = {b->first - b->skip, b->last - b->skip};
+        const uint32_t lines[] = {myth_block_shown(b, b->first), myth_block_shown(b, b->last)};
         myth_kept_add(k, b->src->path, strlen(b->src->path));
         myth_kept_add(k, lines, sizeof(lines));
         if (b->last >= b->first) {
@@ -133,8 +134,7 @@ bool myth_inspect_recall(myth_inspection *in, const myth_question *q, uint32_t *
         return false;
     const myth_kept_key key = key_of(in, q);
     const uint32_t room = in->cap_past - in->n_past;
-    if (q->n_ids <= room &&
-        myth_kept_get(in->o.kept, &key, in->ids, myth_min_u32(q->n_max, room - q->n_ids), n, why) &&
+    if (q->n_ids <= room && myth_kept_get(in->o.kept, &key, in->ids, myth_min_u32(q->n_max, room - q->n_ids), n, why) &&
         is_allowed(in, q, *n, *why)) {
         in->is_fed = false;
         return true;

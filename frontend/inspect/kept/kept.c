@@ -134,8 +134,8 @@ myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base
         is_open = make_place(k, folder) && connect_to(k);
     }
     if (!is_open) {
-        const myth_status st = myth_fail(err, MYTH_EIO, "%.160s: %s", k->path,
-                                         k->db ? sqlite3_errmsg(k->db) : strerror(errno));
+        const myth_status st =
+            myth_fail(err, MYTH_EIO, "%.160s: %s", k->path, k->db ? sqlite3_errmsg(k->db) : strerror(errno));
         myth_kept_close(k);
         return st;
     }
@@ -213,7 +213,8 @@ bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_
 /* Lets the oldest quarter go when the file has become too large. */
 static void bound_file(myth_kept *k)
 {
-    const int64_t bytes = number_of(k, "SELECT (SELECT * FROM pragma_page_count()) * (SELECT * FROM pragma_page_size())"),
+    const int64_t bytes =
+                      number_of(k, "SELECT (SELECT * FROM pragma_page_count()) * (SELECT * FROM pragma_page_size())"),
                   n_free = number_of(k, "SELECT (SELECT * FROM pragma_freelist_count()) * (SELECT * FROM "
                                         "pragma_page_size())");
     if (bytes - n_free > MYTH_KEPT_BYTES)

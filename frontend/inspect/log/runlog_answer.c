@@ -67,6 +67,8 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
         myth_record_no_memory(log);
         return;
     }
+    if (x->is_kept)
+        myth_record_set(log, j, "kept", json_true());
     myth_runlog_hash_bytes(hash, x->text, x->n);
     myth_record_set_text(log, j, "answer_hash", hash);
     if (log->prompts) {

@@ -192,7 +192,9 @@ static void add_option(words *w, const json_t *o, const json_t *doc)
         v = spec;
     if (strcmp(name, "device") == 0 && json_is_string(device))
         v = device;
-    if (json_is_array(v)) {
+    if (strcmp(name, "cache") == 0) { /* an answer that was kept would be compared with itself */
+        add_word(w, "--no-cache", "", "");
+    } else if (json_is_array(v)) {
         json_array_foreach(v, i, item) add_value(w, name, item);
     } else if (v && !json_is_null(v)) {
         add_value(w, name, v);

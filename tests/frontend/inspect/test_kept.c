@@ -1,0 +1,317 @@
+/* test_kept.c - answers of earlier runs: a run that takes all, some or none of them from the file writes the same report
+ * as one that asks the model, with rounds of context and in two passes; damaged, foreign and planted rows are no
+ * answers; a killed run goes on; secrets are not kept. */
+#include "frontend/inspect/inspect.h"
+#include "frontend/inspect/report/outputs.h"
+#include "tests/frontend/cli/cli_run.h"
+#include "tests/support/files.h"
+#include "tests/support/rig.h"
+
+#include <sqlite3.h>
+
+#define SPEC "random:gemma3-tiny:q8_0"
+enum { CTX = 8192 };
+
+static const char code[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(int n)\n{\n\treturn 10 / n;\n}\n";
+static const char extra[] = "struct s {\n    int n;\n};\n\nvoid use(struct s *p)\n{\n    p->n++;\n}\n";
+
+/* ---- one inspection of two files, as a report in JSON ---- */
+
+typedef struct {
+    rig r;
+    uint64_t rng; /* of on_context: the same decisions for the same requests in a row */
+    uint32_t n_kept, n_asked, n_opened;
+} bed;
+
+static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    bed *b = user;
+    uint32_t source;
+    char name[32];
+    const uint32_t kind = check_below(&b->rng, 4), first = 1 + check_below(&b->rng, 5);
+    if (kind == 0) {
+        snprintf(near, near_cap, "a.c::%s", request);
+        return 0;
+    }
+    snprintf(name, sizeof(name), "inc/e%u.h", kind);
+    if (myth_material_put(m, &source, name, (const unsigned char *)extra, sizeof(extra) - 1, NULL) != MYTH_OK)
+        return 0;
+    const myth_piece p = {.source = source, .first = first, .last = first + 2, .of = of, .symbol = "x"};
+    return myth_material_add(m, NULL, &p, NULL) == MYTH_OK;
+}
+
+static void on_exchange(void *user, const myth_exchange *x)
+{
+    bed *b = user;
+    b->n_kept += x->is_kept;
+    b->n_asked += !x->is_kept;
+}
+
+static myth_status open_engine(void *user, myth_engine **e, myth_error *err)
+{
+    bed *b = user;
+    (void)err;
+    b->n_opened++;
+    *e = b->r.engine;
+    return MYTH_OK;
+}
+
+static char *inspect(bed *b, const myth_inspect_opts *opts, uint64_t rng, myth_kept *kept)
+{
+    static char out[2][1 << 18];
+    static int turn;
+    myth_material *m;
+    myth_inspection *in;
+    myth_inspect_opts o = *opts;
+    uint32_t source;
+    const myth_term plain = {0};
+    const myth_inspect_engine later = {.n_ctx = CTX, .open = open_engine, .user = b};
+    b->rng = rng;
+    b->n_kept = b->n_asked = b->n_opened = 0;
+    o.kept = kept;
+    o.user = b;
+    assert_ok(myth_material_open(&m, b->r.mem, NULL, &rig_err));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(myth_material_put(m, &source, i ? "lib/b.c" : "a.c", (const unsigned char *)code, sizeof(code) - 1,
+                                    &rig_err));
+        assert_ok(myth_material_add(
+            m, NULL, &(myth_piece){.source = source, .first = 1, .last = UINT32_MAX, .is_subject = true}, &rig_err));
+    }
+    assert_ok(myth_inspect_open(&in, &b->r.model, m, &o, &rig_err));
+    assert_ok(myth_inspect_run_later(in, &later, &rig_err));
+    char *to = out[turn ^= 1];
+    FILE *f = fmemopen(to, sizeof(out[0]), "w");
+    myth_output_render(f, MYTH_FORM_JSON, myth_inspect_report(in), &plain);
+    fclose(f);
+    myth_inspect_close(in);
+    myth_material_close(m);
+    return to;
+}
+
+/* ---- the file, through SQLite itself ---- */
+
+static char place[300];
+
+static int64_t sql(const char *text)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    char path[400];
+    int64_t n = -1;
+    snprintf(path, sizeof(path), "%s/mythos/answers-1.db", place);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &q, NULL), SQLITE_OK);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+static myth_kept *open_kept(uint64_t base)
+{
+    myth_kept *k;
+    snprintf(place, sizeof(place), "%s", files_path("kept"));
+    files_mkdir("kept");
+    assert_ok(myth_kept_open(&k, place, &base, sizeof(base), &rig_err));
+    return k;
+}
+
+static void reports_do_not_differ(void **unused)
+{
+    (void)unused;
+    static char want[1 << 18];
+    static bed b;
+    uint64_t rng = check_seed();
+    uint32_t n_all = 0, n_some = 0, n_context = 0;
+    const uint32_t n_run = check_is_full() ? 120 : check_sample(16);
+    rig_open(&b.r, SPEC,
+             &(myth_engine_opts){.n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1});
+    for (uint32_t i = 0; check_goes_on(i, n_run, n_all && n_some && n_context); i++) {
+        const uint64_t seed = check_rand(&rng);
+        const myth_inspect_opts o = {
+            .style = MYTH_PROMPT_FULL,
+            .max_prompt_tokens = 6000,
+            .max_new_tokens = 500,
+            .n_ctx = CTX,
+            .split = true,
+            .is_local = check_below(&rng, 2) != 0,
+            .context_rounds = check_below(&rng, 4),
+            .two_pass = check_below(&rng, 4) == 0,
+            .on_context = on_context,
+            .on_exchange = on_exchange,
+            .sample = {.temp = check_below(&rng, 6) ? 20.0f + 60.0f * check_unit(&rng) : 0.0f, .seed = seed},
+        };
+        snprintf(want, sizeof(want), "%s", inspect(&b, &o, seed, NULL));
+        const uint32_t n_answer = b.n_asked;
+        myth_kept *k = open_kept(seed);
+        assert_string_equal(inspect(&b, &o, seed, k), want); /* none are there */
+        assert_true(b.n_kept == 0 && b.n_opened == 1);
+        assert_string_equal(inspect(&b, &o, seed, k), want); /* those that ended are */
+        assert_int_equal(b.n_kept + b.n_asked, n_answer);
+        n_all += b.n_kept == n_answer;
+        assert_int_equal(b.n_opened, b.n_kept < n_answer);
+        n_context += o.context_rounds && n_answer > 2 && b.n_kept == n_answer;
+        sql("DELETE FROM answers WHERE random() % 2"); /* some of them: the sequence is brought to where they end */
+        assert_string_equal(inspect(&b, &o, seed, k), want);
+        n_some += b.n_kept > 0 && b.n_kept < n_answer;
+        myth_kept_close(k);
+    }
+    rig_close(&b.r);
+    printf("%u runs from kept answers alone, %u from some, %u with rounds\n", n_all, n_some, n_context);
+    assert_true(n_all > 0 && n_some > 0 && n_context > 0);
+}
+
+/* ---- keys and rows ---- */
+
+static myth_kept_key key_of(myth_kept *k, const char *a, const char *b)
+{
+    myth_kept_begin(k);
+    myth_kept_add(k, a, strlen(a));
+    myth_kept_add(k, b, strlen(b));
+    return myth_kept_end(k);
+}
+
+static void rows_are_checked(void **unused)
+{
+    (void)unused;
+    const int32_t ids[] = {3, 1, 4, 1, 5};
+    int32_t got[8];
+    uint32_t n = 0;
+    myth_finish why;
+    myth_kept *k = open_kept(7), *other;
+    const myth_kept_key key = key_of(k, "ab", "c"), cut = key_of(k, "a", "bc");
+    assert_memory_not_equal(&key, &cut, sizeof(key));
+    assert_false(myth_kept_get(k, &key, got, 8, &n, &why));
+    myth_kept_put(k, &key, ids, 5, MYTH_FINISH_LENGTH);
+    assert_true(myth_kept_get(k, &key, got, 8, &n, &why));
+    assert_true(n == 5 && why == MYTH_FINISH_LENGTH && !memcmp(got, ids, sizeof(ids)));
+    assert_false(myth_kept_get(k, &key, got, 4, &n, &why)); /* longer than there is room */
+    assert_false(myth_kept_get(k, &cut, got, 8, &n, &why));
+    other = open_kept(8); /* another program, model or device */
+    const myth_kept_key foreign = key_of(other, "ab", "c");
+    assert_false(myth_kept_get(other, &foreign, got, 8, &n, &why));
+    myth_kept_close(other);
+    sql("UPDATE answers SET ids = zeroblob(20)");
+    assert_false(myth_kept_get(k, &key, got, 8, &n, &why));
+    myth_kept_put(k, &key, ids, 0, MYTH_FINISH_STOP); /* an empty answer is one */
+    assert_true(myth_kept_get(k, &key, got, 8, &n, &why) && n == 0);
+    sql("UPDATE answers SET finish = 99");
+    assert_false(myth_kept_get(k, &key, got, 8, &n, &why));
+    myth_kept_close(k);
+}
+
+/* Whatever stands in the place of the file, a run can keep answers. */
+static void another_file_is_made_anew(void **unused)
+{
+    (void)unused;
+    static const char *const was[] = {
+        "no database at all, but long enough to have a header of one, and more bytes than "
+        "the hundred that SQLite reads of it first",
+        "", "SQLite format 3"};
+    const int32_t ids[] = {1};
+    int32_t got[1];
+    uint32_t n;
+    myth_finish why;
+    for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
+        files_clear("kept");
+        files_mkdir("kept/mythos");
+        files_text("kept/mythos/answers-1.db", was[i]);
+        myth_kept *k = open_kept(1);
+        const myth_kept_key key = key_of(k, "x", "y");
+        myth_kept_put(k, &key, ids, 1, MYTH_FINISH_STOP);
+        assert_true(myth_kept_get(k, &key, got, 1, &n, &why));
+        myth_kept_close(k);
+    }
+    files_clear("kept");
+    files_mkdir("kept/mythos");
+    sql("CREATE TABLE answers(other INT)"); /* tables of somebody else */
+    myth_kept *k = open_kept(1);
+    const myth_kept_key key = key_of(k, "x", "y");
+    myth_kept_put(k, &key, ids, 1, MYTH_FINISH_STOP);
+    assert_true(myth_kept_get(k, &key, got, 1, &n, &why));
+    myth_kept_close(k);
+    assert_int_equal(myth_kept_open(&k, NULL, "", 0, &rig_err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_kept_open(&k, "/proc/none", "", 0, &rig_err), MYTH_EIO);
+}
+
+/* ---- the command ---- */
+
+static cli_result r;
+
+static void must(const char *line)
+{
+    cli_shell(&r, line);
+    if (r.code != 0)
+        fail_msg("%s\n  exit %d: %s", line, r.code, r.err);
+}
+
+#define AGAIN "$M inspect $D/t --cache --fail-level never --format json -n 40 -m random:gemma3-tiny:f32 "
+
+static void make_tree(void)
+{
+    static char home[300];
+    snprintf(home, sizeof(home), "%s/cache", cli_dir);
+    setenv("XDG_CACHE_HOME", home, 1);
+    must("rm -rf $D/t $D/cache && mkdir -p $D/t && cd $D/t && for i in 1 2 3 4 5 6 7 8; do printf 'int f%s(char "
+         "*p)\\n{\\n    return p[%s];\\n}\\n' $i $i >f$i.c; done");
+}
+
+static uint32_t n_from_earlier(void)
+{
+    unsigned n = 0;
+    const char *at = strstr(r.err, " answers from earlier runs");
+    while (at && at > r.err && at[-1] != '\n')
+        at--;
+    if (at)
+        sscanf(at, "%u of", &n);
+    return n;
+}
+
+static void a_second_run_asks_nothing(void **state)
+{
+    static char want[sizeof(r.out)];
+    (void)state;
+    make_tree();
+    must("{ " AGAIN "; test $? = 3; }");
+    assert_int_equal(n_from_earlier(), 0);
+    snprintf(want, sizeof(want), "%s", r.out);
+    must("{ " AGAIN "; test $? = 3; }");
+    assert_int_equal(n_from_earlier(), 8);
+    assert_string_equal(r.out, want);
+    must("echo '/* more */' >>$D/t/f3.c && { " AGAIN "; test $? = 3; }"); /* the others are what they were */
+    assert_int_equal(n_from_earlier(), 7);
+    must("{ " AGAIN "--temp 0.7 --seed 3; test $? = 3; }"); /* other settings have other answers */
+    assert_int_equal(n_from_earlier(), 0);
+    must("{ " AGAIN "--no-cache; test $? = 3; }");
+    assert_int_equal(n_from_earlier(), 0);
+    must("$M log replay last"); /* compares with the model, not with what was kept */
+    assert_null(strstr(r.err, "from earlier runs"));
+}
+
+static void a_killed_run_goes_on(void **state)
+{
+    static char want[sizeof(r.out)];
+    (void)state;
+    make_tree();
+    must("{ " AGAIN "--no-cache; test $? = 3; }");
+    snprintf(want, sizeof(want), "%s", r.out);
+    /* killed as soon as three answers are there */
+    must("{ " AGAIN "-t 1 & } ; p=$!; i=0; while [ $i -lt 2000 ]; do n=$(python3 -c \"import sqlite3; "
+         "print(sqlite3.connect('$D/cache/mythos/answers-1.db').execute('select count(*) from "
+         "answers').fetchone()[0])\" "
+         "2>/dev/null || echo 0); [ $n -ge 3 ] && break; i=$((i + 1)); done; kill -9 $p 2>/dev/null; wait $p; true");
+    must("{ " AGAIN "; test $? = 3; }");
+    assert_true(n_from_earlier() >= 3);
+    assert_string_equal(r.out, want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_do_not_differ),     cmocka_unit_test(rows_are_checked),
+        cmocka_unit_test(another_file_is_made_anew), cmocka_unit_test(a_second_run_asks_nothing),
+        cmocka_unit_test(a_killed_run_goes_on),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
