@@ -412,8 +412,8 @@ static int generate(run *w, const myth_engine_opts *eo)
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
     if (w->n_kept)
-        myth_term_note(w->cli->term, "%u of %u answer%s from earlier runs; --no-cache asks the model again", w->n_kept,
-                       w->n_answer, myth_s(w->n_answer));
+        myth_term_note(w->cli->term, "%u of %u answers from earlier runs; --no-cache asks the model again", w->n_kept,
+                       w->n_answer);
     const myth_report *r = myth_inspect_report(w->in);
     st = make_patches(w, r, &err);
     if (st == MYTH_OK)

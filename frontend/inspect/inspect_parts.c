@@ -384,6 +384,15 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
                                : "more room: --max-prompt-tokens, -c, or a shorter output -n");
 }
 
+/* Whether each subject is inspected as if it were alone: many files, none of whose prompts may depend on another. */
+static bool is_many_files(const myth_inspection *in)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; in->o.is_local && i < myth_material_n_piece(in->material); i++)
+        n += myth_material_piece(in->material, i)->is_subject;
+    return n > 1;
+}
+
 /* Packs the material into parts of at most `soft` tokens, or `hard` for a single line. `fixed` is the number of tokens
  * that every part repeats. */
 static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t trained, uint32_t fixed,
@@ -410,7 +419,7 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             .hard = myth_min_u32(hard - fixed - less, cap),
             .max_part = MYTH_INSPECT_PARTS_MAX,
             .removed_most = removed_most(in),
-            .is_alone = in->o.style == MYTH_PROMPT_COMPACT,
+            .is_alone = in->o.style == MYTH_PROMPT_COMPACT || is_many_files(in),
             .worker_path = in->o.worker_path,
             .is_local = in->o.is_local,
             .cost = in->o.is_local ? cost_alone : block_cost,
@@ -489,7 +498,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     const uint64_t output = myth_inspect_output_tokens(in);
     uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
     myth_block *block = NULL;
-    bool is_many = false;
+    const bool is_many = is_many_files(in);
     myth_error own = {0};
     myth_status st;
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
@@ -499,7 +508,6 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     MYTH_TRY(count_shares(in, &own));
     fixed = in->budget.rules + in->budget.map + in->budget.task;
-    is_many = in->o.is_local && n_block > 1;
     if (!is_many) /* nobody asks how long the prompt of many files would be */
         MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
     in->report.prompt_tokens = whole;

@@ -39,28 +39,45 @@ static int begin(void **state)
     return 0;
 }
 
-#define RUN    "--prompt-style compact --max-prompt-tokens 700 -n 1 --fail-level never " TINY
 #define HASHES "$M log show last --json | grep -o '\"ids_hash\":\"sha256:[0-9a-f]*'"
+
+static uint32_t n_line(const char *text)
+{
+    uint32_t n = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        n++;
+    return n;
+}
+
+/* Runs a shell line in which $RUN are the flags. */
+static void run_with(const char *flags, const char *line)
+{
+    static char whole[2048];
+    snprintf(whole, sizeof(whole), "RUN='%s -n 1 --fail-level never " TINY "'; %s", flags, line);
+    must(whole);
+}
 
 /* The prompts of one run over three files are those of three runs, in the order of the files. */
 static void prompts_are_those_of_inspect_file(void **state)
 {
     static char want[sizeof(r.out)];
+    static const char *const flags[] = {"--prompt-style compact --max-prompt-tokens 700",
+                                        "--prompt-style full --max-prompt-tokens 3200", "--prompt-style full"};
     (void)state;
-    must("cd $D/r && for f in src/deep/short.py src/long.c top.c; do $M inspect-file $f " RUN
-         ">/dev/null; test $? = 3 && " HASHES " || exit 1; done");
-    snprintf(want, sizeof(want), "%s", r.out);
-    uint32_t n = 0;
-    for (const char *p = want; (p = strchr(p, '\n')); p++)
-        n++;
-    assert_true(n > 5); /* the long file has several parts */
-    must("cd $D/r && { $M inspect . " RUN ">/dev/null; test $? = 3; } && " HASHES);
-    assert_string_equal(r.out, want);
-    must("cd $D/r/src && { $M inspect ./deep '../src/*.c' ../top.c ../top.c deep/short.py " RUN
-         "; test $? = 66; } >/dev/null"); /* a pattern is below the current directory */
-    must("cd $D && { $M inspect r/src r/top.c $D/r/top.c r/src/deep/short.py " RUN
-         ">/dev/null; test $? = 3; } && " HASHES);
-    assert_string_equal(r.out, want);
+    for (int i = 0; i < 3; i++) {
+        run_with(flags[i], "cd $D/r && for f in src/deep/short.py src/long.c top.c; do $M inspect-file $f $RUN "
+                           ">/dev/null; test $? = 3 && " HASHES " || exit 1; done");
+        snprintf(want, sizeof(want), "%s", r.out);
+        assert_true(i == 2 ? n_line(want) == 3 : n_line(want) > 3); /* the long file has several parts */
+        run_with(flags[i], "cd $D/r && { $M inspect . $RUN >/dev/null; test $? = 3; } && " HASHES);
+        assert_string_equal(r.out, want);
+        run_with(flags[i],
+                 "cd $D && { $M inspect r/src r/top.c $D/r/top.c r/src/deep/short.py $RUN >/dev/null; test $? = "
+                 "3; } && " HASHES);
+        assert_string_equal(r.out, want);
+    }
+    run_with("",
+             "cd $D/r/src && { $M inspect '../src/*.c' $RUN; test $? = 66; }"); /* a pattern is below the directory */
 }
 
 /* The paths of the inspected files in the report, joined by spaces. */
