@@ -1,6 +1,6 @@
 /* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
- * inspect_parts.c (token counts, budget, parts), inspect_ask.c (answers, rounds) and inspect_recall.c (answers that were
- * kept). */
+ * inspect_parts.c (token counts, budget, parts), inspect_ask.c (answers, rounds) and inspect_recall.c (answers that
+ * were kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 

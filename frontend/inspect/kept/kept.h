@@ -10,8 +10,7 @@
  *          turns into text
  * Damage   a row is used only when its checksum holds; the caller asks the grammar about every id as well. A file that
  *          is no such database is made anew
- * Bounds   MYTH_KEPT_BYTES: then the answers that were used longest ago go, a quarter of them. Only other runs' reads of
- *          them are lost
+ * Bounds   MYTH_KEPT_BYTES: then the answers that were used longest ago go, a quarter of them
  * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
  * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model
