@@ -1,6 +1,6 @@
 /* test_kept.c - answers of earlier runs: a run that takes all, some or none of them from the file writes the same
- * report as one that asks the model, with rounds of context and in two passes; damaged and foreign rows are no answers; a
- * killed run goes on. */
+ * report as one that asks the model, with rounds of context and in two passes; damaged and foreign rows are no answers;
+ * a killed run goes on. */
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/report/outputs.h"
 #include "tests/frontend/cli/cli_run.h"
