@@ -430,7 +430,7 @@ static void put_base(char *base, size_t cap, size_t *n, const char *name, const 
     *n += more > 0 && (size_t)more < cap - *n ? (size_t)more : 0;
 }
 
-/* The files that a model consists of, by name, size, time and inode: cheap, and another file of the same name differs. */
+/* The files that a model consists of, by name, size, time and inode: cheap, and another file under the name differs. */
 static void put_model_files(char *base, size_t cap, size_t *n, const char *path)
 {
     char value[PATH_MAX + 128];
