@@ -2,6 +2,7 @@
  * exit code. */
 #include "inspect_run.h"
 
+#include "choose_rules.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
@@ -38,6 +39,10 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "hide findings that a comment mythos:ignore[rule] REASON excuses; --no-inline-ignores shows them"},
     {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
      "exit 1 when a finding is at least this severe"},
+    {"rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(rules), "(all)", 0, 0, "report findings of these rules only"},
+    {"skip-rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(skip_rules), NULL, 0, 0, "report no findings of these rules"},
+    {"min-severity", NULL, MYTH_OPT_CHOICE, "high|medium|low|info", AT(min_severity), "info", 0, 0,
+     "report no findings that are less severe"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
      "most tokens of one prompt; code that is longer is inspected in parts"},
     {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
@@ -82,7 +87,8 @@ typedef struct {
     myth_kept *kept;       /* answers of earlier runs; NULL = none */
     myth_engine *engine;   /* NULL until an answer has to be generated */
     const myth_engine_opts *engine_opts;
-    uint32_t n_answer, n_kept;
+    uint32_t n_answer, n_kept, n_not_chosen;
+    myth_rule_choice choice;
     myth_pace pace; /* what the answers measured, to be kept */
     myth_expectation expected;
     myth_work work;
@@ -110,7 +116,11 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
 
 static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
 {
-    const run *w = user;
+    run *w = user;
+    if (!myth_rules_has(&w->choice, f->rule, f->severity)) {
+        w->n_not_chosen++;
+        return false;
+    }
     if (w->job->wants && !w->job->wants(w->job->user, src, f, c))
         return false;
     return !w->since || myth_since_touches(w->since, src, f->first, f->last);
@@ -180,8 +190,13 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     if (w->since && myth_since_n_failed(w->since, &why))
         myth_term_note(w->cli->term, "--since: %u file%s not comparable, taken as changed: %s",
                        myth_since_n_failed(w->since, &why), myth_s(myth_since_n_failed(w->since, &why)), why);
-    if (r.n_unwanted && w->job->unwanted && !w->since)
-        myth_term_note(w->cli->term, "%u finding%s %s", r.n_unwanted, myth_s(r.n_unwanted), w->job->unwanted);
+    const uint32_t n_chosen = w->n_not_chosen < r.n_unwanted ? w->n_not_chosen : r.n_unwanted,
+                   n_lines = r.n_unwanted - n_chosen;
+    if (n_chosen)
+        myth_term_note(w->cli->term, "%u finding%s not reported: other rules, or less severe than --min-severity",
+                       n_chosen, myth_s(n_chosen));
+    if (n_lines && w->job->unwanted && !w->since)
+        myth_term_note(w->cli->term, "%u finding%s %s", n_lines, myth_s(n_lines), w->job->unwanted);
     edition e = {0};
     myth_runlog_report(w->log, &r, (myth_form)w->o->format); /* without the day: a replay compares bytes */
     find_edition(&e, w, &r);
@@ -582,6 +597,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     const myth_inspect_flags *o = w->o;
     const myth_inspect_job *job = w->job;
     myth_status st;
+    MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity, err));
     MYTH_TRY(myth_outputs_check(&o->output, err));
     MYTH_TRY(myth_hint_check_output("--patch", o->patch, err));
     if (o->update_baseline)
@@ -633,7 +649,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .on_progress = on_progress,
         .on_exchange = on_exchange,
         .on_context = job->on_context ? on_context : NULL,
-        .wants = job->wants || o->since ? wants : NULL,
+        .wants = wants,
         .user = &w,
     };
     myth_status st;

@@ -178,7 +178,7 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
         note_drop(in, &f, myth_verdict_text(v));
     } else if (in->o.wants && !in->o.wants(in->o.user, in->block[f.block].src, &f, &in->citation[*n])) {
         in->report.n_unwanted++;
-        note_drop(in, &f, "it is about lines that were not asked for");
+        note_drop(in, &f, "its lines, rule or severity were not asked for");
     } else {
         in->finding[(*n)++] = f;
     }

@@ -1,6 +1,7 @@
 /* test_many_files.c - mythos inspect: which files paths, directories and patterns name, that each has the prompts that
  * inspect-file makes of it, and that what could not be inspected is in the one report. Needs git. */
 #include "tests/frontend/cli/cli_run.h"
+#include "frontend/inspect/rules/rules.h"
 #include "tests/support/files.h"
 
 #include <jansson.h>
@@ -118,6 +119,55 @@ static void nothing_to_inspect_is_said(void **state)
     assert_non_null(strstr(r.err, "nothing to inspect"));
 }
 
+/* Findings of the shipped model about real files, of one rule (NULL = any) or severity. The model is asked once. */
+static uint32_t n_finding(const char *flags, const char *rule, const char *severity, uint32_t *n_unwanted)
+{
+    static char line[1024];
+    uint32_t n = 0;
+    size_t i;
+    json_t *f;
+    snprintf(line, sizeof(line),
+             "XDG_CACHE_HOME=$D/cache $M inspect tests/corpus/inspect --cache --format json --fail-level never -m "
+             "models/mythos-inspect.gguf %s",
+             flags);
+    if (shell(line) != 0 && r.code != 3)
+        fail_msg("%s\n  exit %d: %s", line, r.code, r.err);
+    json_t *doc = json_loads(r.out, 0, NULL);
+    assert_non_null(doc);
+    json_array_foreach(json_object_get(doc, "findings"), i, f) n +=
+        (!rule || !strcmp(rule, json_string_value(json_object_get(f, "rule")))) &&
+        (!severity || !strcmp(severity, json_string_value(json_object_get(f, "severity"))));
+    *n_unwanted = (uint32_t)json_integer_value(json_object_get(doc, "unwanted_findings"));
+    json_decref(doc);
+    return n;
+}
+
+/* What is not chosen is dropped and counted, and the rest is what it was. */
+static void rules_and_severities_are_chosen(void **state)
+{
+    static char flags[128];
+    uint32_t none, n_out, n_rule_seen = 0;
+    (void)state;
+    const uint32_t all = n_finding("", NULL, NULL, &none);
+    assert_true(all > 2 && none == 0);
+    for (uint32_t i = 0; i < myth_rule_count(); i++) {
+        const uint32_t want = n_finding("", myth_rules[i].id, NULL, &none);
+        if (!want)
+            continue;
+        n_rule_seen++;
+        snprintf(flags, sizeof(flags), "--rules %s", myth_rules[i].id);
+        assert_int_equal(n_finding(flags, NULL, NULL, &n_out), want);
+        assert_int_equal(n_out, all - want);
+        assert_int_equal(strstr(r.err, "not reported") != NULL, n_out > 0);
+        snprintf(flags, sizeof(flags), "--skip-rules %s,other", myth_rules[i].id);
+        assert_int_equal(n_finding(flags, myth_rules[i].id, NULL, &n_out), 0);
+    }
+    assert_true(n_rule_seen > 0);
+    const uint32_t high = n_finding("", NULL, "HIGH", &none);
+    assert_int_equal(n_finding("--min-severity high", NULL, NULL, &n_out), high);
+    assert_int_equal(n_out, all - high);
+}
+
 static void two_repositories_are_refused(void **state)
 {
     (void)state;
@@ -156,8 +206,9 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prompts_are_those_of_inspect_file), cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(nothing_to_inspect_is_said),        cmocka_unit_test(two_repositories_are_refused),
-        cmocka_unit_test(loose_files_share_a_folder),        cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(nothing_to_inspect_is_said),        cmocka_unit_test(rules_and_severities_are_chosen),
+        cmocka_unit_test(two_repositories_are_refused),      cmocka_unit_test(loose_files_share_a_folder),
+        cmocka_unit_test(what_cannot_be_read_is_missed),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

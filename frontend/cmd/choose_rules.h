@@ -1,0 +1,29 @@
+/* choose_rules.h - which findings a run reports, by rule and severity: --rules, --skip-rules and --min-severity of the
+ * inspect commands. The model is asked the same question whatever is chosen, so answers that were kept serve any choice
+ * and no finding is forced into a rule that it does not belong to.
+ *
+ * Owner    plain data
+ * Errors   MYTH_EARG: no such rule; the message has the most similar one
+ * Threads  any */
+#ifndef MYTH_CHOOSE_RULES_H
+#define MYTH_CHOOSE_RULES_H
+
+#include "engine/base/status.h"
+#include "frontend/inspect/rules/rules.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    uint64_t rules; /* a bit per rule, by its index */
+    myth_severity least;
+} myth_rule_choice;
+
+/* only, skip: ids of rules with commas between them; NULL = all, none. */
+myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
+                              myth_error *err);
+static inline bool myth_rules_has(const myth_rule_choice *c, int rule, myth_severity severity)
+{
+    return severity <= c->least && (rule < 0 || c->rules >> rule & 1);
+}
+
+#endif
