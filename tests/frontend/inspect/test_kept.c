@@ -206,10 +206,9 @@ static void rows_are_checked(void **unused)
 static void another_file_is_made_anew(void **unused)
 {
     (void)unused;
-    static const char *const was[] = {
-        "no database at all, but long enough to have a header of one, and more bytes than "
-        "the hundred that SQLite reads of it first",
-        "", "SQLite format 3"};
+    static const char none[] = "no database at all, but long enough to have a header of one, and more bytes than the "
+                               "hundred that SQLite reads of it first";
+    static const char *const was[] = {none, "", "SQLite format 3"};
     const int32_t ids[] = {1};
     int32_t got[1];
     uint32_t n;
