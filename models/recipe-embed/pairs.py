@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""pairs.py - WORK/src -> WORK/pairs/PACKAGE.jsonl: functions and classes of Python, functions of C,
-each with what was said about it.
+"""pairs.py - WORK/src -> WORK/pairs/PACKAGE.jsonl: functions and classes of Python, functions of C, functions and types
+of six more languages (trees.py), each with what was said about it.
 
 Row      {"name", "doc", "head", "body", "c"}: the docstring (or the comment above), the lines up to it, the lines
-         behind it; c: 1 for C. doc is "" where nothing was said; the name, split into words, is then the only question
+         behind it; c: the number of the language in trees.LANGUAGES. doc is "" where nothing was said; the name, split
+         into words, is then the only question
 Limits   PER_PACKAGE rows of a package, chosen at random; those without a docstring are at most a third of them
-Dropped  a row that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an entry with it,
-         whichever share is larger; words alone count, identifiers split into lower-case parts. The count is printed.
+Dropped  a row of Python that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an
+         entry with it, whichever share is larger; words alone count, identifiers split into lower-case parts. The count is printed.
          Twins inside a package, and of another one, too
 """
 
@@ -20,6 +21,7 @@ import re
 import textwrap
 
 import fetch_more
+import trees
 
 PER_PACKAGE, MAX_FILE, MAX_BODY = 1500, 200_000, 1600
 MIN_WORDS, GRAM, SHARE = 3, 5, 0.5
@@ -28,7 +30,9 @@ C_HEAD = re.compile(r"^[A-Za-z_][\w\s\*]*?\**\s*\b(\w+)\s*\(")
 NOT_C = re.compile(r"^(struct|enum|union|typedef|extern|else|case|default|if|for|while|switch|return)\b")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 NO_DOC = re.compile(
-    r"^\s*(:|@|>>>|\.\.|todo|fixme|deprecated|copyright|see\b|test\b|internal|auto-?generated|alias|\W*$)", re.I
+    r"^\s*(:|@|>>>|\.\.|todo|fixme|deprecated|copyright|see\b|test\b|internal|auto-?generated|alias|eslint|istanbul|"
+    r"jshint|jslint|prettier|ts-|nolint|go:|rubocop|\{@inheritdoc|:nodoc|\W*$)",
+    re.I,
 )
 
 
@@ -144,6 +148,18 @@ def of_c(text):
         i = last + 1
 
 
+# ---- the other languages ----
+
+
+def of_file(text, suffix):
+    if suffix in trees.GRAMMARS:
+        for row in trees.rows(text, suffix):
+            if not row.pop("type") or usable(row["doc"]):
+                yield row
+    else:
+        yield from of_c(text) if suffix == ".c" else of_python(text)
+
+
 # ---- what must not be learned ----
 
 
@@ -193,7 +209,7 @@ def of_package(folder, kept, seen, rng):
         if len(with_doc) > 1.2 * PER_PACKAGE:  # enough to choose from: it is the reading that takes the time
             break
         text = path.read_text("utf-8", "replace")
-        for row in of_c(text) if path.suffix == ".c" else of_python(text):
+        for row in of_file(text, path.suffix):
             row["doc"] = textwrap.dedent("\n" + row["doc"]).strip()[:2000] if usable(row["doc"]) else ""
             (with_doc if row["doc"] else without).append(row)
     rng.shuffle(with_doc)
@@ -208,7 +224,7 @@ def of_package(folder, kept, seen, rng):
             if key in seen:
                 continue
             seen.add(key)
-            if kept.overlap(text_of(row)) > SHARE:
+            if row["c"] == 0 and kept.overlap(text_of(row)) > SHARE:
                 n_dropped += 1
                 continue
             rows.append(row)
@@ -223,7 +239,7 @@ def main():
     args.add_argument(
         "--corpus", type=pathlib.Path, required=True, help="the evaluation's corpus: code_idx_map.txt of CoSQA"
     )
-    args.add_argument("--source", choices=["pypi", "debian"], help="packages from there alone")
+    args.add_argument("--source", choices=["pypi", "debian", "deb", "npm"], help="packages from there alone")
     a = args.parse_args()
     kept = Kept(json.loads(a.corpus.read_text()))
     out = a.work / "pairs"
@@ -232,6 +248,7 @@ def main():
     seen = set(json.loads(seen_path.read_text())) if seen_path.exists() else set()
     dropped = json.loads(count_path.read_text()) if count_path.exists() else {}
     for source, name, _ in fetch_more.packages():
+        name = name.lstrip("@").replace("/", "+")
         path = out / f"{name}.jsonl"
         if a.source not in (None, source) or path.exists() or not (a.work / "src" / name).exists():
             continue

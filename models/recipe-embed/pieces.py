@@ -29,8 +29,8 @@ WORD = f"\n|\t+|{S}{{2,}}|[0-9]|{S}?[A-Z]?[a-z]+|{S}?[A-Z]+(?![a-z])|{S}?_+|{S}?
 
 def prompts():
     """{use: prompt} of `mythos embed --prompt`."""
-    text = (fetch_more.HERE.parents[1] / "engine" / "embed.c").read_text()
-    return {use: prompt for use, prompt in re.findall(r'^    \{ "(\w+)", "(.+)" \},$', text, re.M)}
+    text = (fetch_more.HERE.parents[1] / "engine" / "run" / "embed.c").read_text()
+    return {use: prompt for use, prompt in re.findall(r'^ +\{"(\w+)", "(.+)"\},$', text, re.M)}
 
 
 def learn(texts, n_pieces):

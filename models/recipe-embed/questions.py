@@ -9,6 +9,8 @@ The language is named now and then, in front or behind, as people do in a search
 
 import re
 
+import trees
+
 STOP = set(
     "a an and any are as at be been being by can do does for from has have if in into is it its not of on or that "
     "the this to was when where which with will using use used given so such than then these those they you your we "
@@ -20,7 +22,6 @@ MARKUP = re.compile(
     r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`|``([^`]*)``|`([^`<]*?)(?:\s*<[^>]*>)?`_{0,2}|"
     r"\*\*([^*]+)\*\*|(?<!\w)\*([^*\s]+)\*(?!\w)"
 )
-LANGUAGE = (("python",), ("c",))
 
 
 def parts(name):
@@ -50,10 +51,10 @@ def clean(sentence):
     return words
 
 
-def adorn(rng, words, is_c):
-    """With the language, or with how a question begins."""
-    words, language = list(words), LANGUAGE[is_c][0]
-    if not is_c and rng.random() < 0.55 or is_c and rng.random() < 0.2:
+def adorn(rng, words, language):
+    """With the language (a number in trees.LANGUAGES), or with how a question begins."""
+    words, share, language = list(words), 0.2 if language else 0.55, trees.LANGUAGES[language]
+    if rng.random() < share:
         r = rng.random()
         words = [language] + words if r < 0.5 else words + [language] if r < 0.75 else words + ["in", language]
     if rng.random() < 0.15:
@@ -61,20 +62,20 @@ def adorn(rng, words, is_c):
     return " ".join(words)
 
 
-def sentence(rng, doc, is_c):
+def sentence(rng, doc, language):
     words = clean(first_sentence(doc))
     if rng.random() < 0.5:
         words = [w for w in words if w not in DROP]
-    return adorn(rng, words, is_c)
+    return adorn(rng, words, language)
 
 
-def keywords(rng, doc, is_c):
+def keywords(rng, doc, language):
     words = [w for w in clean(first_sentence(doc)) if w not in STOP]
     kept = [w for w in words if rng.random() < 0.75]
-    return adorn(rng, kept if len(kept) >= 2 else words, is_c)
+    return adorn(rng, kept if len(kept) >= 2 else words, language)
 
 
-def name(rng, full, is_c):
+def name(rng, full, language):
     """Empty when the name says too little."""
     scope, _, last = full.rpartition(".")
     if last.startswith("__") or len(parts(last)) < 2:
@@ -82,7 +83,7 @@ def name(rng, full, is_c):
     words = parts(last)
     if scope and rng.random() < 0.4:
         words += [w for w in parts(scope.rpartition(".")[2]) if w not in words]
-    return adorn(rng, words, is_c)
+    return adorn(rng, words, language)
 
 
 def raw(doc):

@@ -6,7 +6,7 @@ NAME, NAME_at   uint16 ids and [n + 1] starts, for NAME in PARTS: sentence, keyw
                 masked (the head without the function's name), first (sentence of the docstring), rest (of it), body
 same_text, same_name   [n] hashes: rows with equal ones do not count as wrong answers for each other
 rarity          [n_vocab] log(N / n) / log(N) of a piece that n of the N texts and bodies have
-package         [n] number of the package; c [n] 1 for C
+package         [n] number of the package; c [n] number of the language in trees.LANGUAGES
 dev             rows of packages that training does not see: DEV
 """
 
@@ -24,7 +24,14 @@ import pieces
 import questions
 
 PARTS = ["sentence", "sentence2", "keywords", "keywords2", "name", "raw", "head", "masked", "first", "rest", "body"]
-DEV = {"babel", "docker", "falcon", "lighttpd", "libonig", "raptor2", "boltons", "arrow"}
+DEV = {
+    "babel", "docker", "falcon", "lighttpd", "libonig", "boltons", "arrow",
+    "ramda", "luxon", "commander", "fastify", "mobx", "inversify",
+    "golang-github-spf13-afero", "golang-github-miekg-dns", "golang-github-gorilla-mux",
+    "rust-petgraph", "rust-chrono", "rust-nom",
+    "commons-csv", "libcommons-cli-java", "jsoup",
+    "ruby-faraday", "ruby-money", "jekyll",
+}  # fmt: skip
 MAX_IDS = {
     "sentence": 40,
     "sentence2": 40,

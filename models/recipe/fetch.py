@@ -7,6 +7,7 @@ Nothing is built and no code of a package is run.
 """
 
 import argparse
+import io
 import pathlib
 import re
 import subprocess
@@ -38,25 +39,32 @@ def download(source, name, folder):
 
 
 def members(path):
-    """(name, size, read) of the files in a tar or a wheel."""
+    """(name, size, read) of the files in a tar, a wheel or a Debian package."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 yield info.filename, info.file_size, lambda info=info: archive.read(info)
+    elif path.suffix == ".deb":
+        data = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(path)], check=True, stdout=subprocess.PIPE).stdout
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            yield from members_of_tar(archive)
     else:
         with tarfile.open(path) as archive:
-            for member in archive:
-                if member.isfile():
-                    yield member.name.split("/", 1)[-1], member.size, lambda member=member: archive.extractfile(
-                        member
-                    ).read()
+            yield from members_of_tar(archive)
 
 
-def extract(path, folder):
+def members_of_tar(archive):
+    for member in archive:
+        if member.isfile():
+            yield member.name.split("/", 1)[-1], member.size, lambda member=member: archive.extractfile(member).read()
+
+
+def extract(path, folder, suffixes=(".c", ".py"), skip=None):
+    """Writes the files of an archive that end so; skip: an expression for paths that are left out."""
     n = 0
     folder.mkdir(parents=True, exist_ok=True)
     for name, size, read in members(path):
-        if not name.endswith((".c", ".py")) or not 200 < size < MAX_BYTES:
+        if not name.endswith(suffixes) or not 200 < size < MAX_BYTES or skip and skip.search(name):
             continue
         data = read()
         if REFUSE.search(data) or b"\0" in data:
