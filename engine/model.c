@@ -26,13 +26,13 @@ static myth_status open_given(myth_model *out, myth_mem *mem, const char *path, 
 myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
                             myth_error *err)
 {
+    const char *given = opts ? opts->tokenizer : NULL;
     myth_status st = MYTH_OK;
     *out = (myth_model){.mem = mem};
     MYTH_TRY(myth_weights_open(&out->weights, mem, spec, opts, err));
     MYTH_TRY(myth_config_read(&out->config, out->weights, err));
-    st = opts->tokenizer ? open_given(out, mem, opts->tokenizer, err)
-                         : myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
-    if (!opts->tokenizer && st == MYTH_ENOTFOUND) /* a model without a vocabulary runs on ids */
+    st = given ? open_given(out, mem, given, err) : myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
+    if (!given && st == MYTH_ENOTFOUND) /* a model without a vocabulary runs on ids */
         st = MYTH_OK;
     if (st == MYTH_OK)
         return MYTH_OK;

@@ -7,7 +7,8 @@ Row      {"name", "doc", "head", "body", "c"}: the docstring (or the comment abo
          into words, is then the only question
 Limits   PER_PACKAGE rows of a package, chosen at random; those without a docstring are at most a third of them
 Dropped  a row of Python that shares more than half of its 5-grams with an entry of the evaluation's corpus, or an
-         entry with it, whichever share is larger; words alone count, identifiers split into lower-case parts. The count is printed.
+         entry with it, whichever share is larger; words alone count, identifiers split into lower-case parts. The count
+         is printed.
          Twins inside a package, and of another one, too
 """
 

@@ -207,7 +207,8 @@ static bool check_json(const char *path, const char *text, size_t n, const langu
         const char *rule = json_string_value(json_object_get(f, "rule"));
         const int from = (int)json_integer_value(json_array_get(json_object_get(f, "lines"), 0));
         const int to = (int)json_integer_value(json_array_get(json_object_get(f, "lines"), 1));
-        check_keys(f, "rule severity status file lines issue evidence evidence_line why fix missing cwe fingerprint "
+        check_keys(f, "rule severity status file lines issue evidence evidence_line evidence_source evidence_columns "
+                      "why fix missing cwe fingerprint "
                       "baseline suppressed");
         assert_true(rule && myth_rule_find(rule, strlen(rule)) >= 0);
         assert_true(is_one_of(json_string_value(json_object_get(f, "severity")), "HIGH MEDIUM LOW INFO"));
@@ -219,6 +220,9 @@ static bool check_json(const char *path, const char *text, size_t n, const langu
         assert_non_null(evidence);
         if (!strstr(evidence, "[REDACTED"))
             assert_non_null(strstr(shown, evidence));
+        const char *source = json_string_value(json_object_get(f, "evidence_source"));
+        if (source && !strstr(source, "[REDACTED"))
+            assert_non_null(strstr(shown, source));
         is_hit |= l->rule[0] && !strcmp(rule, l->rule) && from - 1 <= (int)line && (int)line <= to + 1;
     }
     json_decref(j);
