@@ -484,9 +484,9 @@ static myth_status put_name(myth_rows *rows, const search_opts *o, const answer 
         *found = names_file(a->hits.hit[i].path, name);
     const uint32_t n_row = lists_files ? 0 : rows->n_exact + (uint32_t)rows->n_row;
     if (!*found && o->paths)
-        myth_term_note(rows->cli->term, "%.200s: not found; nearest by words:", name);
+        myth_term_note(rows->cli->term, "%.200s: not found as a name; nearest by words:", name);
     else if (!*found && !o->json)
-        puts("not found; nearest by words:");
+        puts("not found as a name; nearest by words:");
     else if (n_row && n_row < o->k && !o->json)
         puts("by words:");
     myth_rows_hits(rows, &a->hits, *found, o->k - n_row);

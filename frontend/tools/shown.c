@@ -2,6 +2,7 @@
 #include "shown.h"
 
 #include "frontend/cli/hints.h"
+#include "engine/base/utf16.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +143,7 @@ static myth_status to_utf8(myth_shown *s, size_t *n, myth_error *err)
     unsigned char *text = myth_alloc(s->tools->cli->mem, MYTH_MEM_STAGING, "file", 3 * *n + 4);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a file in UTF-16");
-    *n = myth_store_utf8(text, s->bytes, *n, false, encoding == MYTH_FILE_UTF16_BE);
+    *n = myth_utf16_to_utf8(text, s->bytes, *n, false, encoding == MYTH_FILE_UTF16_BE);
     myth_free(s->tools->cli->mem, s->bytes);
     s->bytes = text;
     s->is_converted = true;

@@ -38,7 +38,7 @@ static void put_row_text(matches *m, const myth_grep_row *row, uint64_t from, ui
 {
     myth_error err;
     myth_json_out *j = &m->a->j;
-    const bool is_open = myth_shown_open_listed(&m->shown, row->path, &err) == MYTH_OK && !m->shown.is_converted &&
+    const bool is_open = myth_shown_open_listed(&m->shown, row->path, &err) == MYTH_OK &&
                          row->off + row->n_text <= m->shown.src.len &&
                          memcmp(m->shown.src.bytes + row->off, row->text, row->n_text) == 0;
     if (is_open)

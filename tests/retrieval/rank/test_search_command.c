@@ -128,7 +128,7 @@ static void a_name_is_nowhere_else(void **state)
         char line[128];
         snprintf(line, sizeof(line), "search '%s' $D/p", name[i]);
         cli_expect(&r, line, 1);
-        if (strncmp(r.out, "not found; nearest by words:\nsrc/door.c:1", 41) != 0)
+        if (strncmp(r.out, "not found as a name; nearest by words:\nsrc/door.c:1", 41) != 0)
             fail_msg("%s: %s", name[i], r.out);
         snprintf(line, sizeof(line), "search '%s' $D/p --json --lexical", name[i]);
         cli_expect(&r, line, 1);
@@ -141,7 +141,7 @@ static void a_name_is_nowhere_else(void **state)
         json_decref(rows);
         snprintf(line, sizeof(line), "search '%s' $D/p -l", name[i]);
         cli_expect(&r, line, 1);
-        assert_non_null(strstr(r.err, "not found; nearest by words:"));
+        assert_non_null(strstr(r.err, "not found as a name; nearest by words:"));
         assert_null(strstr(r.out, "not found"));
     }
     cli_expect(&r, "search 'open door' $D/p", 0); /* words are not a name */
