@@ -109,6 +109,21 @@ const unsigned char *myth_find_next(const myth_find *f, const unsigned char *p, 
     return NULL;
 }
 
+const unsigned char *myth_find_high(const unsigned char *p, const unsigned char *end)
+{
+#if defined(__SSE2__)
+    for (; end - p >= 64; p += 64) {
+        const __m128i a = _mm_loadu_si128((const void *)p), b = _mm_loadu_si128((const void *)(p + 16)),
+                      c = _mm_loadu_si128((const void *)(p + 32)), d = _mm_loadu_si128((const void *)(p + 48));
+        if (_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))))
+            break;
+    }
+#endif
+    while (p < end && *p < 0x80)
+        p++;
+    return p;
+}
+
 uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end)
 {
     uint64_t n = 0;

@@ -23,6 +23,8 @@ void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ig
 const unsigned char *myth_find_next(const myth_find *f, const unsigned char *p, const unsigned char *end);
 /* How rare a byte is in source code: 0 = the most frequent. */
 unsigned myth_find_rank(unsigned char c);
+/* The first byte in [p, end) that is not ASCII, or end. */
+const unsigned char *myth_find_high(const unsigned char *p, const unsigned char *end);
 uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end);
 
 static inline unsigned char myth_lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }

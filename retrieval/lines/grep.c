@@ -2,7 +2,7 @@
  * slots until those of all earlier files were handed over; the thread that completes the next file hands them over.
  *
  * Reading   in pieces of whole lines, small enough to be in the cache when they are searched; a longer line makes
- *           its piece grow
+ *           its piece grow. A file in UTF-16 is one piece
  * Links     a file is opened as the scan opened it, so one that has become a link or a pipe since is not read */
 #define _GNU_SOURCE
 #include "grep.h"
@@ -11,6 +11,7 @@
 
 #include "engine/base/array.h"
 #include "engine/base/thread.h"
+#include "engine/base/utf16.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +47,7 @@ typedef struct {
     myth_find literal[LITERAL_MAX]; /* one for each line of the pattern */
     unsigned char *folded;
     uint32_t n_literal;
+    bool is_by_regex; /* else the regex decides only about lines that are not ASCII */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -108,9 +110,20 @@ static const unsigned char *find_word(const grep *g, const unsigned char *line, 
     return best;
 }
 
+/* Whether a line with one of the literals has one as a whole word. */
+static bool is_word_in(worker *w, const unsigned char *line, const unsigned char *end, size_t *at, size_t *n_at,
+                       myth_status *st)
+{
+    if (myth_find_high(line, end) < end)
+        return myth_regex_line(w->run, line, (size_t)(end - line), at, n_at, st);
+    const unsigned char *found = find_word(w->g, line, end, n_at);
+    *at = found ? (size_t)(found - line) : 0;
+    return found != NULL;
+}
+
 /* The first line at or after *p with one of the literals; parameters as in myth_regex_next. */
 static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line,
-                         size_t *n_line, size_t *at, size_t *n_at)
+                         size_t *n_line, size_t *at, size_t *n_at, myth_status *st)
 {
     const grep *g = w->g;
     while (*p < end) {
@@ -130,14 +143,13 @@ static bool next_literal(worker *w, const unsigned char **p, const unsigned char
         const unsigned char *nl = memrchr(s, '\n', (size_t)(first - s)), *begin = nl ? nl + 1 : s,
                             *last = line_end(first, end);
         *p = last < end ? last + 1 : end;
-        if (g->opts->is_word)
-            first = find_word(g, begin, last, n_at);
-        if (first) {
-            *line = begin;
-            *n_line = (size_t)(last - begin);
-            *at = (size_t)(first - begin);
+        *line = begin;
+        *n_line = (size_t)(last - begin);
+        *at = (size_t)(first - begin);
+        if (!g->opts->is_word || is_word_in(w, begin, last, at, n_at, st))
             return true;
-        }
+        if (*st != MYTH_OK)
+            return false;
     }
     return false;
 }
@@ -167,8 +179,10 @@ static myth_status search_piece(worker *w, slot *out, const unsigned char *p, co
     size_t n_line, at, n_at = 0;
     myth_status st = MYTH_OK;
     memset(w->next, 0, sizeof(w->next[0]) * g->n_literal);
-    while (g->regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st)
-                    : next_literal(w, &p, end, &line, &n_line, &at, &n_at)) {
+    if (g->regex)
+        myth_regex_begin(w->run);
+    while (g->is_by_regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st)
+                          : next_literal(w, &p, end, &line, &n_line, &at, &n_at, &st)) {
         *line_no += (uint32_t)myth_count_newlines(counted, line);
         counted = line;
         found_line row = {
@@ -198,6 +212,26 @@ static bool grow_piece(worker *w)
     return true;
 }
 
+/* Bytes of a mark at the start of a text in UTF-8. */
+static size_t mark_bytes(const unsigned char *text, size_t n)
+{
+    return n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Puts a whole file of *n bytes into UTF-8. */
+static bool convert_piece(worker *w, size_t *n, bool is_be)
+{
+    const size_t cap = 3 * *n + 4 > PIECE_BYTES ? 3 * *n + 4 : PIECE_BYTES;
+    unsigned char *text = myth_alloc(w->g->mem, MYTH_MEM_OTHER, "grep", cap);
+    if (!text)
+        return false;
+    *n = myth_utf16_to_utf8(text, w->piece, *n, false, is_be);
+    myth_free(w->g->mem, w->piece);
+    w->piece = text;
+    w->cap = cap;
+    return true;
+}
+
 static void search_file(worker *w, slot *out, const myth_scan_file *f)
 {
     grep *g = w->g;
@@ -206,7 +240,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     size_t n = 0;     /* bytes in the piece, which begins with a line */
     uint64_t off = 0; /* offset of the piece in the file */
     uint32_t line_no = 1;
-    bool is_unseen = f->unseen != 0;
+    bool is_unseen = f->unseen != 0, is_be;
     myth_status st = MYTH_OK;
     if (fd < 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
         out->is_unread = true;
@@ -232,12 +266,21 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
             break;
         is_unseen = false;
+        if (off == 0 && myth_utf16_is_marked(w->piece, n, &is_be)) {
+            if (!is_end)
+                continue;
+            if (!convert_piece(w, &n, is_be)) {
+                st = MYTH_ENOMEM;
+                break;
+            }
+        }
         const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
         if (!last)
             continue; /* the line is longer than the piece */
         last += !is_end;
         size_t n_lines = (size_t)(last - w->piece);
-        st = search_piece(w, out, w->piece, last, off, &line_no, !is_end);
+        const size_t n_mark = off == 0 ? mark_bytes(w->piece, n_lines) : 0;
+        st = search_piece(w, out, w->piece + n_mark, last, off + n_mark, &line_no, !is_end);
         memmove(w->piece, last, n - n_lines);
         n -= n_lines;
         off += n_lines;
@@ -337,11 +380,47 @@ static uint32_t n_threads(const myth_grep_opts *opts, uint32_t n_file)
     return n_file && (uint32_t)n > n_file ? n_file : (uint32_t)n;
 }
 
+/* The literals as one expression: their lines as alternatives. */
+static myth_status open_as_regex(grep *g, myth_error *err)
+{
+    const myth_grep_opts *o = g->opts;
+    unsigned char *text = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "grep", o->n_pattern + 1, 2);
+    size_t n = 0;
+    if (!text)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %llu bytes", (unsigned long long)o->n_pattern);
+    for (uint64_t i = 0; i < o->n_pattern; i++) {
+        const unsigned char c = o->pattern[i];
+        if (c != '\n' && c < 0x80 && !myth_is_word(c))
+            text[n++] = '\\';
+        text[n++] = c == '\n' ? '|' : c;
+    }
+    const myth_status st = myth_regex_open(&g->regex, g->mem, text, n, o->ignore_case, o->is_word, err);
+    myth_free(g->mem, text);
+    return st;
+}
+
+/* Whether a letter of the literals is another case of a character beyond ASCII. */
+static bool is_folded_beyond(const myth_grep_opts *o)
+{
+    for (uint64_t i = 0; o->ignore_case && i < o->n_pattern; i++) {
+        const unsigned char c = myth_lower(o->pattern[i]);
+        if (c >= 0x80 || c == 'k' || c == 's')
+            return true;
+    }
+    return false;
+}
+
 /* Each line of the pattern is a literal, as for grep -F. */
 static myth_status open_literals(grep *g, myth_error *err)
 {
     const myth_grep_opts *o = g->opts;
     const unsigned char *p = o->pattern, *end = p + o->n_pattern;
+    g->is_by_regex = is_folded_beyond(o);
+    if (g->is_by_regex || o->is_word) {
+        const myth_status st = open_as_regex(g, err);
+        if (st != MYTH_OK)
+            return st;
+    }
     if (o->ignore_case) {
         if (!(g->folded = myth_alloc(g->mem, MYTH_MEM_OTHER, "grep", o->n_pattern + 1)))
             return myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %llu bytes", (unsigned long long)o->n_pattern);
@@ -357,9 +436,7 @@ static myth_status open_literals(grep *g, myth_error *err)
         myth_find_open(&g->literal[g->n_literal++], p, (size_t)(nl - p), o->ignore_case);
         if (nl == end)
             return MYTH_OK;
-        /* after the last '
-         * ' follows an empty line */
-        p = nl + 1;
+        p = nl + 1; /* after the last '\n' follows an empty line */
     }
 }
 
@@ -375,7 +452,15 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
         myth_free(mem, g);
         return myth_fail(err, MYTH_ENOMEM, "no room to search");
     }
-    *g = (grep){.files = files, .opts = opts, .mem = mem, .on_row = on_row, .arg = arg, .root_fd = -1};
+    *g = (grep){
+        .files = files,
+        .opts = opts,
+        .mem = mem,
+        .on_row = on_row,
+        .arg = arg,
+        .root_fd = -1,
+        .is_by_regex = opts->is_regex,
+    };
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->wake, NULL);
     MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case,

@@ -1,11 +1,13 @@
 /* grep.h - searches the files of a scan for a literal or a regular expression by reading them: no index, so no
  * match is missed.
  *
- * Answers   one row for each matching line, the same as LC_ALL=C grep -anF or -anP would print for these files: a
- *           line ends at '\n', and NUL bytes are text
+ * Answers   one row for each matching line, the same as ripgrep would print for these files: a line ends at '\n', and
+ *           NUL bytes are text. For lines of ASCII that is what LC_ALL=C grep -anF or -anP prints
+ * Text      UTF-8, as regex.h says; a file that begins with the byte order mark of UTF-16 is converted, and a mark is
+ *           no part of its line. A literal is compared byte by byte, or when case is ignored, character by character
+ *           with the simple case folding of Unicode. The borders of a whole word are Unicode's
  * Order     that of the scan, then by line, with any number of threads
- * Regex     pcre2 without UTF mode, compiled by its JIT where it has one, with a match limit. MYTH_ELIMIT names the
- *           file that exceeds it
+ * Regex     pcre2, compiled by its JIT where it has one, with a match limit. MYTH_ELIMIT names the file that exceeds it
  * Owner     a row is valid during the call of on_row
  * Threads   starts its own; on_row is called by one at a time
  * Errors    MYTH_EARG a wrong pattern; MYTH_ENOTFOUND no such root; MYTH_ELIMIT; MYTH_ECANCEL; MYTH_ENOMEM
@@ -18,7 +20,7 @@
 
 typedef struct {
     const char *path;
-    uint64_t off;                        /* offset of the line in the file */
+    uint64_t off;                        /* offset of the line in the file; of UTF-16, in its text as UTF-8 */
     uint32_t line;                       /* from 1      */
     const unsigned char *text;           /* the line, without its end; valid during the call */
     uint64_t n_text, match_off, n_match; /* the first match, within the line */

@@ -156,9 +156,6 @@ typedef struct {
 /* The encoding that the text's first bytes show: MYTH_FILE_UTF16_LE, _BE, or 0 for any other. */
 uint32_t myth_store_encoding(const unsigned char *text, uint64_t n);
 void myth_store_hash(unsigned char hash[16], const unsigned char *text, uint64_t n);
-/* Converts n bytes of UTF-16 into UTF-8 at dst (room for 3 * n + 4) and returns the bytes written. is_odd: the text
- * begins inside a code unit. Half a code unit at either end is dropped; half a surrogate pair becomes U+FFFD. */
-size_t myth_store_utf8(unsigned char *dst, const unsigned char *text, uint64_t n, bool is_odd, bool is_be);
 
 /* Writes a file and everything that was found in it. An earlier file with this id must have been dropped. */
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text,

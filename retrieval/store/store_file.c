@@ -10,7 +10,7 @@
 #include "retrieval/limits.h"
 #include "symbol_rows.h"
 #include "engine/base/array.h"
-#include "engine/base/utf8.h"
+#include "engine/base/utf16.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,28 +104,6 @@ static myth_status load_symbols(myth_store *s, row_maker *m, int64_t file_id, my
     return st;
 }
 
-size_t myth_store_utf8(unsigned char *dst, const unsigned char *text, uint64_t n, bool is_odd, bool is_be)
-{
-    size_t at = 0;
-    uint32_t high = 0;
-    for (uint64_t i = is_odd; i + 2 <= n; i += 2) {
-        uint32_t u = is_be ? (uint32_t)text[i] << 8 | text[i + 1] : (uint32_t)text[i + 1] << 8 | text[i];
-        bool is_low = u >= 0xdc00 && u <= 0xdfff;
-        if (high && !is_low)
-            at += (size_t)myth_utf8_encode((char *)dst + at, 0xfffd);
-        if (high && is_low)
-            u = 0x10000 + ((high - 0xd800) << 10 | (u - 0xdc00));
-        else if (is_low)
-            u = 0xfffd;
-        high = 0;
-        if (u >= 0xd800 && u <= 0xdbff)
-            high = u;
-        else
-            at += (size_t)myth_utf8_encode((char *)dst + at, u);
-    }
-    return at;
-}
-
 static bool decode_utf16(row_maker *m, const unsigned char *text, uint64_t off, uint64_t n, bool is_be, size_t *n_body)
 {
     if (m->cap_body < 3 * n + 4) {
@@ -136,7 +114,7 @@ static bool decode_utf16(row_maker *m, const unsigned char *text, uint64_t off, 
             return false;
         m->cap_body = 3 * n + 4;
     }
-    *n_body = myth_store_utf8(m->body, text + off, n, off & 1, is_be);
+    *n_body = myth_utf16_to_utf8(m->body, text + off, n, off & 1, is_be);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "retrieval/limits.h"
 #include "vectors_faiss.h"
 #include "engine/base/outfile.h"
+#include "engine/base/utf16.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -224,7 +225,7 @@ static myth_status read_text(const maker *m, batch *b, const chunk_row *row, uns
     if (memcmp(hash, &row->content, sizeof(row->content)) != 0)
         return MYTH_OK;
     if (flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) {
-        *n = myth_store_utf8(dst, b->raw, (uint64_t)bytes, off & 1, (flags & MYTH_FILE_UTF16_BE) != 0);
+        *n = myth_utf16_to_utf8(dst, b->raw, (uint64_t)bytes, off & 1, (flags & MYTH_FILE_UTF16_BE) != 0);
     } else {
         *n = (size_t)bytes;
         memcpy(dst, b->raw, *n);

@@ -1,5 +1,5 @@
 /* fuzz_regex.c - a pattern (the first line) over any text: each way of searching must find the lines that match one
- * by one. */
+ * by one; and a line of ASCII matches as UTF just when it is found, though bytes are searched there. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "retrieval/lines/regex.h"
 
@@ -12,10 +12,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { PATTERN_MAX = 120, TEXT_MAX = 2000, STEPS = 20000 };
 
 /* Whether one line matches: 1, 0, -1 = too many steps. */
-static int matches(const pcre2_code *code, pcre2_match_data *md, pcre2_match_context *mc, const uint8_t *line, size_t n)
+static int matches(const pcre2_code *code, pcre2_match_data *md, pcre2_match_context *mc, myth_regex_run *run,
+                   const uint8_t *line, size_t n)
 {
-    int rc = pcre2_match(code, line, n, 0, PCRE2_NO_JIT, md, mc);
-    return rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
+    size_t at, n_at;
+    myth_status st;
+    bool is_ascii = true;
+    for (size_t i = 0; i < n; i++)
+        is_ascii &= line[i] < 0x80;
+    int rc = pcre2_match(code, is_ascii ? line : (const uint8_t *)"", is_ascii ? n : 0, 0, PCRE2_NO_JIT, md, mc);
+    if (rc < 0 && rc != PCRE2_ERROR_NOMATCH)
+        return -1;
+    const bool is_found = myth_regex_line(run, line, n, &at, &n_at, &st);
+    if (st != MYTH_OK)
+        return -1;
+    if (is_ascii && is_found != (rc >= 0))
+        abort();
+    return is_found;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,8 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(whole + n + n_pattern, after, strlen(after));
         pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
         pcre2_set_newline(cc, PCRE2_NEWLINE_LF);
-        pcre2_code *c = pcre2_compile(whole, n + n_pattern + strlen(after),
-                                      PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
+        pcre2_code *c =
+            pcre2_compile(whole, n + n_pattern + strlen(after),
+                          PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
         pcre2_match_data *md = pcre2_match_data_create(1, NULL);
         pcre2_match_context *mc = pcre2_match_context_create(NULL);
         pcre2_set_match_limit(mc, STEPS);
@@ -55,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (const uint8_t *l = text, *e; !is_hard && l < end; l = e + 1) {
             e = memchr(l, '\n', (size_t)(end - l));
             e = e ? e : end;
-            is_hard = matches(c, md, mc, l, (size_t)(e - l)) < 0;
+            is_hard = matches(c, md, mc, run, l, (size_t)(e - l)) < 0;
         }
         while (!is_hard) {
             bool found = myth_regex_next(run, &p, end, &line, &n_line, &at, &n_at, &st);
@@ -65,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (is = 0; s < end && !is;) {
                 const uint8_t *e = memchr(s, '\n', (size_t)(end - s));
                 const uint8_t *stop = e ? e : end;
-                is = matches(c, md, mc, s, (size_t)(stop - s));
+                is = matches(c, md, mc, run, s, (size_t)(stop - s));
                 if (is && !(found && line == s && n_line == (size_t)(stop - s)))
                     abort();
                 s = e ? e + 1 : end;
