@@ -98,7 +98,14 @@ static bool has_word(const myth_symbols *s, uint32_t off, uint32_t end, const ch
     return false;
 }
 
-/* Strips quotes or brackets, and the prefix before them. */
+/* Whether a bracket that the text ends with was opened in it: "app.use(fn)". */
+static bool has_opening(const char *p, const char *end)
+{
+    return (end[-1] == ')' && memchr(p, '(', (size_t)(end - p))) ||
+           (end[-1] == ']' && memchr(p, '[', (size_t)(end - p)));
+}
+
+/* Strips quotes or brackets around a text, and the prefix before them. */
 static void strip_quotes(const char **text, uint32_t *n)
 {
     const char *p = *text, *end = p + *n;
@@ -108,7 +115,7 @@ static void strip_quotes(const char **text, uint32_t *n)
         p += 7; /* a statement whose path has no node of its own */
     if (end - p > 2 && isalpha((unsigned char)p[0]) && (p[1] == '"' || p[1] == '\''))
         p += 2; /* r"..." */
-    while (end > p && strchr("'\"`>)] \t\r\n;", end[-1]) && end[-1])
+    while (end > p && strchr("'\"`>)] \t\r\n;", end[-1]) && end[-1] && !has_opening(p, end))
         end--;
     *text = p;
     *n = (uint32_t)(end - p);
@@ -427,13 +434,37 @@ static bool is_class(const myth_def *d)
     return d->kind == MYTH_SYMBOL_CLASS || d->kind == MYTH_SYMBOL_TYPE || d->kind == MYTH_DEF_SCOPE;
 }
 
-/* Finds the names that are assigned to exports: exports = module.exports = create; exports.Cart = Cart. */
+static void add_given(myth_symbols *s, const char *name)
+{
+    if (s->n_given < sizeof(s->given) / sizeof(s->given[0]))
+        s->given[s->n_given++] = (uint32_t)(name - (const char *)s->cut->text);
+}
+
+/* Where the name begins that gets the same value as what is written at p; NULL: none. */
+static const char *assigned_before(const char *text, const char *p)
+{
+    while (p > text && (is_word_char(p[-1]) || p[-1] == '.'))
+        p--;
+    while (p > text && p[-1] == ' ')
+        p--;
+    if (p - text < 2 || p[-1] != '=' || strchr("=!<>", p[-2]))
+        return NULL;
+    for (p--; p > text && p[-1] == ' '; p--)
+        ;
+    const char *end = p;
+    while (p > text && is_word_char(p[-1]))
+        p--;
+    return p < end ? p : NULL;
+}
+
+/* Finds the names of what a file gives away: exports = module.exports = create; exports.Cart = Cart;
+ * const proto = module.exports = {}. */
 static void find_given(myth_symbols *s)
 {
     const char *text = (const char *)s->cut->text, *p = text, *end = text + s->cut->n;
     s->has_given = true;
-    while (s->n_given < sizeof(s->given) / sizeof(s->given[0]) &&
-           (p = memmem(p, (size_t)(end - p), "exports", strlen("exports"))) != NULL) {
+    while ((p = memmem(p, (size_t)(end - p), "exports", strlen("exports"))) != NULL) {
+        const char *before = assigned_before(text, p);
         p += strlen("exports");
         const char *q = p;
         while (q < end && (is_word_char(*q) || *q == '.' || *q == ' '))
@@ -442,7 +473,9 @@ static void find_given(myth_symbols *s)
             continue;
         for (q++; q < end && myth_is_blank((unsigned char)*q); q++)
             ;
-        s->given[s->n_given++] = (uint32_t)(q - text);
+        add_given(s, q);
+        if (before)
+            add_given(s, before);
     }
 }
 
@@ -485,8 +518,9 @@ static bool is_exported(myth_symbols *s, const myth_def *d)
     case MYTH_EXPORT_EXPORT: {
         uint32_t line = (uint32_t)myth_cut_line_start(s->cut, d->off);
         bool is_public = name[0] != '#' && !has_word(s, d->off, name_off, "private");
+        bool is_member = up && (is_class(up) || (up->kind == MYTH_SYMBOL_VARIABLE && d->kind == MYTH_SYMBOL_METHOD));
         return has_word(s, line, name_off, "export") || has_word(s, line, name_off, "exports") ||
-               (up ? is_class(up) && up->is_exported && is_public : is_given(s, d, name));
+               (up ? is_member && up->is_exported && is_public : is_given(s, d, name));
     }
     case MYTH_EXPORT_TOP: break;
     }
@@ -619,10 +653,11 @@ static void emit(myth_symbols *s)
         y->name_line = myth_cut_line(cut, d->name_off);
         y->is_exported = d->is_exported;
         uint32_t end = d->body > d->off && d->body <= d->end ? d->body : d->end;
-        const unsigned char *line = !d->body ? memchr(cut->text + d->off, '\n', end - d->off) : NULL;
+        const bool is_whole = d->body || d->kind == MYTH_SYMBOL_FUNCTION || d->kind == MYTH_SYMBOL_METHOD;
+        const unsigned char *line = !is_whole ? memchr(cut->text + d->off, '\n', end - d->off) : NULL;
         if (line)
             end = (uint32_t)(line - cut->text);
-        while (end > d->off && myth_is_blank(cut->text[end - 1]))
+        while (end > d->off && (myth_is_blank(cut->text[end - 1]) || (!d->body && cut->text[end - 1] == ';')))
             end--;
         y->signature_off = d->off;
         y->signature_bytes = end - d->off;

@@ -15,6 +15,12 @@
 (lexical_declaration (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)])) @def.function
 (variable_declaration (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)])) @def.function
 (lexical_declaration (variable_declarator name: (identifier) @name value: (class))) @def.class
+; module.exports = class Router {}, exports.Router = class {}, exports = module.exports = class Router {}
+(expression_statement (assignment_expression right: (class name: (_) @name))) @def.class
+(expression_statement (assignment_expression right: (assignment_expression right: (class name: (_) @name)))) @def.class
+(expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: (class !name))) @def.class
+; module.exports = { get url() {} }
+(expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: (object))) @scope
 (expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: [(arrow_function) (function_expression)])) @def.function
 ; req.get = req.header = function header(name): both
 (expression_statement (assignment_expression left: (member_expression property: (property_identifier) @name) right: (assignment_expression right: [(arrow_function) (function_expression)]))) @def.function

@@ -32,3 +32,19 @@ describe("Cart", () => {
         expect(totalPrice([])).toBe(0);
     });
 });
+
+exports = module.exports = class Router extends Base {
+  use (fn) { return this; }
+};
+
+exports.Layer = class {
+  match (path) { return path; }
+};
+
+exports.helpers = {
+  get url () { return 1; },
+};
+
+describe('router.use(fn)', () => {
+  it('returns [itself]', () => { use(); });
+});

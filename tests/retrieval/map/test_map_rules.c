@@ -173,6 +173,35 @@ static void commonjs(void **state)
     lacks(map, "stringify");
 }
 
+/* A class and an object that exports get are given away with their members, before any test is shown. */
+static void commonjs_members(void **state)
+{
+    (void)state;
+    const char *map = MAP(400,
+                          {"lib/app.js", "exports = module.exports = class App extends Base {\n  use (fn) {\n"
+                                         "    return this;\n  }\n};\n"},
+                          {"lib/plain.js", "exports.Plain = class {\n  run () {\n  }\n};\n"},
+                          {"lib/req.js", "module.exports = {\n  get url () {\n    return 1;\n  }\n};\n"},
+                          {"lib/ctx.js", "const proto = module.exports = {\n  fail (err) {\n    return err;\n  }\n};\n"
+                                         "const own = {\n  hidden () {\n  }\n};\n"},
+                          {"test/a.js", "use(); run(); fail();\n"});
+    has(map, "class App extends Base\n      use (fn)");
+    has(map, "exports.Plain = class\n      run ()");
+    has(map, "get url ()");
+    has(map, "const proto\n      fail (err)");
+    assert_true(!strstr(map, "hidden") || strstr(map, "hidden") > strstr(map, "fail (err)"));
+}
+
+/* A declaration without a body is shown whole, also when it is written over several lines. */
+static void long_declaration(void **state)
+{
+    (void)state;
+    const char *map = MAP(200, {"a.rs", "pub trait Printer {\n    fn print(\n        &self,\n        n: usize,\n"
+                                        "    ) -> bool;\n}\n"});
+    has(map, "n: usize");
+    has(map, "-> bool\n");
+}
+
 /* Risks of a file are a part of its line that comes later than names. */
 static void names_before_risks(void **state)
 {
@@ -208,6 +237,8 @@ int main(void)
         cmocka_unit_test(benchmarks_later),
         cmocka_unit_test(members_under_their_type),
         cmocka_unit_test(commonjs),
+        cmocka_unit_test(commonjs_members),
+        cmocka_unit_test(long_declaration),
         cmocka_unit_test(names_before_risks),
     };
     if (!getenv("MYTHOS_BIN"))
