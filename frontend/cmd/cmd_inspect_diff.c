@@ -2,9 +2,11 @@
  * callers and their tests. */
 #include "select_run.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -44,6 +46,23 @@ typedef struct {
     char title[160], task[TASK_BYTES];
 } diff_job;
 
+/* Whether the paths of a patch begin at the top of the repository, as git writes them, though -C names a folder below
+ * it: when its first file is there and not below the folder. */
+static bool is_from_top(const diff_job *j)
+{
+    const myth_place *at = &j->run.place;
+    for (uint32_t i = 0; i < j->diff.n_file; i++) {
+        const myth_diff_file *f = &j->diff.file[i];
+        char below[3 * PATH_MAX], top[3 * PATH_MAX];
+        if (f->skipped || f->kind == MYTH_DIFF_DELETED)
+            continue;
+        snprintf(below, sizeof(below), "%s/%s%s", at->root, at->path, f->path);
+        snprintf(top, sizeof(top), "%s/%s", at->root, f->path);
+        return access(below, F_OK) != 0 && access(top, F_OK) == 0;
+    }
+    return false;
+}
+
 static myth_status read_diff(diff_job *j, myth_error *err)
 {
     char *text = NULL;
@@ -60,6 +79,8 @@ static myth_status read_diff(diff_job *j, myth_error *err)
         myth_runlog_input_bytes(j->run.log, "diff", text, n);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
+    if (st == MYTH_OK && j->o->patch && !is_from_top(j))
+        st = myth_diff_put_below(&j->diff, j->run.place.path, err);
     if (st == MYTH_OK)
         st = myth_diff_mark_moved(&j->diff, &j->n_moved, err);
     myth_free(j->run.mem, text);
@@ -153,10 +174,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 {
     diff_job *j = user;
     myth_select_counts counts;
-    const char *prefix = j->o->patch ? "" : myth_revision_prefix(j->run.side);
     io->title = j->title;
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
-    myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, prefix, &counts, err);
+    myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, &counts, err);
     if (st != MYTH_OK)
         return st;
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
@@ -186,13 +206,14 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
     diff_job j = {.o = opts};
+    myth_select_run_place(&j.run, &j.o->select, !j.o->patch);
     const myth_revision_opts side = {
-        .root = j.o->select.dir,
+        .root = j.run.place.root,
         .spec = cli->n_arg ? cli->arg[0] : NULL,
         .is_staged = j.o->staged,
     };
     const myth_inspect_job job = {
-        .root = j.o->select.dir,
+        .root = j.run.place.root,
         .side = &side,
         .begin = begin,
         .fill = fill,

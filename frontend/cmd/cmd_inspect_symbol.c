@@ -30,8 +30,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 {
     symbol_job *j = user;
     myth_select_counts counts;
+    char called[MYTH_SELECT_CALLED];
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
-    myth_status st = myth_select_symbol(j->run.select, m, cli->arg[0], &counts, err);
+    myth_status st = myth_select_symbol(j->run.select, m, cli->arg[0], called, &counts, err);
     if (st != MYTH_OK)
         return st;
     snprintf(j->title, sizeof(j->title), "symbol %.140s", cli->arg[0]);
@@ -41,7 +42,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
                  "Inspect the definition of %.140s. Its callers, what it calls, and its tests are context: report what "
                  "is wrong in the definition, and "
                  "where its users rely on what it does not do.",
-                 cli->arg[0]);
+                 called);
         io->task = j->task;
     }
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
@@ -59,9 +60,10 @@ static int run_inspect_symbol(myth_cli *cli, const void *opts)
     if (strchr(cli->arg[0], '/') && !strstr(cli->arg[0], "::") && access(cli->arg[0], F_OK) == 0)
         return myth_cli_failf(cli, MYTH_EARG, "inspect-symbol: %.80s is a file, not a name; mythos inspect-file %.80s",
                               cli->arg[0], cli->arg[0]);
-    const myth_revision_opts side = {.root = j.o->select.dir};
+    myth_select_run_place(&j.run, &j.o->select, false);
+    const myth_revision_opts side = {.root = j.run.place.root};
     const myth_inspect_job job = {
-        .root = j.o->select.dir,
+        .root = j.run.place.root,
         .side = &side,
         .begin = begin,
         .fill = fill,

@@ -96,9 +96,10 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
     if (j.o->lexical && j.o->embed_model)
         return myth_cli_failf(cli, MYTH_EARG,
                               "inspect-topic: --lexical and --embed-model exclude each other; leave one out");
-    const myth_revision_opts side = {.root = j.o->select.dir};
+    myth_select_run_place(&j.run, &j.o->select, false);
+    const myth_revision_opts side = {.root = j.run.place.root};
     const myth_inspect_job job = {
-        .root = j.o->select.dir,
+        .root = j.run.place.root,
         .side = &side,
         .begin = begin,
         .fill = fill,

@@ -9,7 +9,8 @@
 
 const myth_option myth_options_select[MYTH_N_OPTIONS_SELECT] = {
     {"directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
-     "the directory to search; its index is brought up to date first"},
+     "the directory whose code is inspected; context comes from the whole repository around it, whose index is "
+     "brought up to date first"},
     {"rerank", NULL, MYTH_OPT_CHOICE, "off|on|setwise", offsetof(myth_select_flags, rerank), "off", 0, 0,
      "when more is found than fits, let the model order it; setwise: then also compare the best pieces side by "
      "side"},
@@ -70,6 +71,11 @@ static void on_search(void *user, const myth_search_opts *asked, const myth_hits
     myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
+void myth_select_run_place(myth_select_run *r, const myth_select_flags *o, bool is_any)
+{
+    myth_place_find_folder(&r->place, o->dir, is_any);
+}
+
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o,
                                  const myth_revision_opts *rev, myth_error *err)
 {
@@ -77,15 +83,16 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     myth_revision_opts ro = *rev;
     myth_status st;
     r->cli = cli;
-    ro.root = o->dir;
+    ro.root = r->place.root;
     if ((st = myth_hint_check_dir(o->dir, err)) != MYTH_OK)
         return st;
     MYTH_TRY(myth_mem_open(&r->mem, 0, err));
     r->missed.mem = r->mem;
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
-    MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, &r->missed, err));
+    MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, r->place.root, &r->missed, err));
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
                               cli->cancel, err));
+    myth_select_set_scope(r->select, r->place.path);
     r->log = cli->runlog;
     myth_select_watch(r->select, on_search, r);
     myth_runlog_index(r->log, r->index);

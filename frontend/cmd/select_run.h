@@ -4,6 +4,8 @@
  * Ledger   index and selector have a ledger of their own, so that the plan and peak of a model's run do not depend on
  *          the size of the index. --mem-limit applies to the run; the retriever has its own limits (retrieval/limits.h)
  * Job      a command's own struct begins with a myth_select_run, because the job's callbacks get it as `user`
+ * Names    index and side are those of the whole repository, whatever folder of it -C names, so that a file has one
+ *          name in prompts and reports. The folder only bounds what is selected as subject
  * Threads  one */
 #ifndef MYTH_SELECT_RUN_H
 #define MYTH_SELECT_RUN_H
@@ -24,6 +26,7 @@ typedef struct {
     myth_cli *cli;
     const myth_inspect_flags *flags;
     const myth_model *model;
+    myth_place place; /* root: what names are relative to; path: "" or what the names below the folder begin with */
     myth_repomap_page map;
     myth_missed_list missed; /* what the index could not read; then also what the selection missed */
     myth_runlog *log;        /* the run's record, NULL = none */
@@ -43,7 +46,9 @@ enum { MYTH_N_OPTIONS_SELECT = 2 };
         "selection", myth_options_select, MYTH_N_OPTIONS_SELECT, offsetof(type, field) \
     }
 
-/* *r must be zeroed. Opens index, side and selector; rev->root is set to the directory. */
+/* *r must be zeroed. Sets r->place, whose root is the job's. is_any: as in myth_place_find_folder. */
+void myth_select_run_place(myth_select_run *r, const myth_select_flags *o, bool is_any);
+/* Call after that. Opens index, side and selector; rev->root is set to the root of the place. */
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o,
                                  const myth_revision_opts *rev, myth_error *err);
 void myth_select_run_close(myth_select_run *r);

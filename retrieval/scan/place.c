@@ -39,3 +39,43 @@ void myth_place_find(myth_place *out, const char *typed)
         snprintf(out->path, sizeof(out->path), "%s", real + n + 1);
     }
 }
+
+/* Whether git tracks a file below the folder; true when its index cannot be read, so that a damaged one does not change
+ * names. */
+static bool is_tracked(const char *top, const char *folder)
+{
+    myth_ladder l = {0};
+    myth_mem *mem;
+    bool is = true;
+    if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
+        return true;
+    if (myth_ladder_open(&l, mem, top, NULL, true, NULL) != MYTH_OK ||
+        myth_ladder_tracks(&is, &l, folder, true, NULL) != MYTH_OK)
+        is = true;
+    myth_ladder_close(&l);
+    myth_mem_close(mem);
+    return is;
+}
+
+void myth_place_find_folder(myth_place *out, const char *typed, bool is_any)
+{
+    char real[PATH_MAX], top[PATH_MAX], below[PATH_MAX];
+    out->in_repository = false;
+    out->path[0] = '\0';
+    if (!realpath(typed, real)) {
+        snprintf(out->root, sizeof(out->root), "%s", typed);
+        return;
+    }
+    snprintf(out->root, sizeof(out->root), "%s", real);
+    if (!myth_ladder_top(top, real))
+        return;
+    size_t n = strlen(top);
+    n -= n == 1; /* "/" */
+    snprintf(below, sizeof(below), "%s", real[n] ? real + n + 1 : "");
+    if (below[0] && !is_any && !is_tracked(top, below))
+        return;
+    out->in_repository = true;
+    snprintf(out->root, sizeof(out->root), "%s", top);
+    if (below[0] && strlen(below) + 1 < sizeof(out->path))
+        snprintf(out->path, sizeof(out->path), "%.*s/", (int)sizeof(out->path) - 2, below);
+}

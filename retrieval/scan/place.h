@@ -23,6 +23,11 @@ typedef struct {
 
 /* typed: from the current folder, or absolute; "-" is standard input. */
 void myth_place_find(myth_place *out, const char *typed);
+/* Finds what files below a folder are called: root is the top of its work tree, and path what their names begin with,
+ * "" or "src/lib/". A folder that git tracks nothing of (one that is ignored, or a project inside of somebody's home
+ * that is a repository) is its own root, and so is one outside of a repository; unless is_any, for a caller that needs
+ * the repository in any case. A folder that is missing keeps its spelling. */
+void myth_place_find_folder(myth_place *out, const char *typed, bool is_any);
 
 #ifdef __cplusplus
 }

@@ -581,3 +581,31 @@ bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last)
             return true;
     return false;
 }
+
+/* ---- a diff of a folder ---- */
+
+static myth_status put_prefix(myth_mem *mem, const char **path, const char *prefix, myth_error *err)
+{
+    const size_t n = strlen(prefix), n_path = strlen(*path) + 1;
+    char *whole = myth_alloc(mem, MYTH_MEM_OTHER, "diff", n + n_path);
+    if (!whole)
+        return myth_fail(err, MYTH_ENOMEM, "diff: no memory for a path of %zu bytes", n + n_path);
+    memcpy(whole, prefix, n);
+    memcpy(whole + n, *path, n_path);
+    myth_free(mem, (void *)(uintptr_t)*path);
+    *path = whole;
+    return MYTH_OK;
+}
+
+myth_status myth_diff_put_below(myth_diff *d, const char *prefix, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < d->n_file && prefix[0]; i++) {
+        if (d->file[i].skipped)
+            continue;
+        MYTH_TRY(put_prefix(d->mem, &d->file[i].path, prefix, err));
+        MYTH_TRY(put_prefix(d->mem, &d->file[i].old_path, prefix, err));
+    }
+fail:
+    return st;
+}

@@ -75,6 +75,9 @@ typedef struct {
  * files. */
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err);
 void myth_diff_free(myth_diff *d);
+/* Puts `prefix` ("src/lib/") before every path, for a diff that was made in a folder of a repository. A path that is
+ * refused stays so. */
+myth_status myth_diff_put_below(myth_diff *d, const char *prefix, myth_error *err);
 /* Takes out of `added` every range whose lines are, byte for byte and beside blank lines at its ends, all that was
  * removed in another place: that code moved and is not new. Ranges with fewer than 20 letters and digits stay, and each
  * removed place counts once. The removed lines stay as they are. *n_line = how many lines moved. */

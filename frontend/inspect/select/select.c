@@ -16,6 +16,7 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
         .index = index,
         .side = side,
         .is_cancelled = is_cancelled,
+        .scope = "",
         .missed = {.mem = mem},
     };
     myth_status st = myth_chunker_open(&s->chunker, mem, worker_path, err);
@@ -24,6 +25,13 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
         *out = NULL;
     }
     return st;
+}
+
+void myth_select_set_scope(myth_select *s, const char *prefix) { s->scope = prefix; }
+
+bool myth_select_is_below(const myth_select *s, const char *path)
+{
+    return strncmp(path, s->scope, strlen(s->scope)) == 0;
 }
 
 void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user)

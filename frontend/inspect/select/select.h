@@ -65,6 +65,10 @@ typedef void (*myth_select_watcher)(void *user, const myth_search_opts *asked, c
                                     const uint32_t *order, uint32_t n_taken);
 void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user);
 
+/* Only code whose path begins with `prefix` ("" = all, or "src/lib/") becomes a subject. Context comes from everywhere.
+ * The caller keeps the prefix until close. */
+void myth_select_set_scope(myth_select *s, const char *prefix);
+
 /* Orders n candidates: writes their indexes to order[n], the best first. */
 typedef myth_status (*myth_rank_fn)(void *user, const char *question, const myth_candidate *c, uint32_t n,
                                     uint32_t *order, myth_error *err);
@@ -75,8 +79,11 @@ typedef struct {
     uint32_t n_more;               /* definitions, callers and so on left out */
 } myth_select_counts;
 
-myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts,
-                               myth_error *err);
+/* called, unless NULL, gets what the definitions are called in the tree, whatever spelling was asked for: "Type.name",
+ * or "name" when they are of several types. */
+enum { MYTH_SELECT_CALLED = 256 };
+myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, char called[MYTH_SELECT_CALLED],
+                               myth_select_counts *counts, myth_error *err);
 
 /* The beginning of the message when no chunk answers a topic, to tell it from other MYTH_ENOTFOUND. */
 #define MYTH_TOPIC_NOTHING "no chunk has a word of it"
@@ -108,10 +115,10 @@ typedef struct {
     myth_mem *mem;
 } myth_changes;
 
-/* Adds the changed code of a diff. Free *out with myth_changes_free, after a failure too, and keep the diff until then.
- * prefix is removed from the beginning of every path; a file without it is skipped. */
+/* Adds the changed code of a diff, whose paths are relative to the root of the index. Free *out with myth_changes_free,
+ * after a failure too, and keep the diff until then. */
 myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff,
-                             const char *prefix, myth_select_counts *counts, myth_error *err);
+                             myth_select_counts *counts, myth_error *err);
 void myth_changes_free(myth_changes *c);
 
 /* Which findings of a diff are kept: in changed lines, or in a line next to removed ones; in changed lines only; in

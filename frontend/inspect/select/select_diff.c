@@ -381,10 +381,9 @@ fail:
 }
 
 myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff,
-                             const char *prefix, myth_select_counts *counts, myth_error *err)
+                             myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    size_t n_prefix = strlen(prefix);
     *counts = (myth_select_counts){0};
     *out = (myth_changes){.mem = s->mem};
     selection x = {.out = out, .s = s, .m = m, .counts = counts};
@@ -393,8 +392,8 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
     for (uint32_t i = 0; i < diff->n_file; i++) {
         const myth_diff_file *f = &diff->file[i];
         myth_changed_file *c = &out->file[out->n_file++];
-        bool is_below = strncmp(f->path, prefix, n_prefix) == 0;
-        *c = (myth_changed_file){.path = is_below ? f->path + n_prefix : f->path, .file = f};
+        bool is_below = myth_select_is_below(s, f->path);
+        *c = (myth_changed_file){.path = f->path, .file = f};
         if (f->kind == MYTH_DIFF_DELETED) {
             out->n_deleted++;
             out->lines_deleted += f->lines_removed;

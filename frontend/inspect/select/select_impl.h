@@ -11,12 +11,15 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const myth_cancel *is_cancelled;
+    const char *scope; /* what the paths of subjects begin with; "" = all */
     myth_rank_fn rank; /* NULL = none */
     void *rank_user;
     myth_select_watcher on_search; /* NULL = none */
     void *on_search_user;
     myth_missed_list missed;
 };
+
+bool myth_select_is_below(const myth_select *s, const char *path);
 
 /* Adds a file of the side to the material; MYTH_ENOTFOUND and MYTH_EUNSUPPORTED as in myth_revision_read. */
 myth_status myth_select_source(myth_select *s, uint32_t *source, myth_material *m, const char *path, myth_error *err);

@@ -1,15 +1,32 @@
 /* select_symbol.c - selects the definitions of a name, each with its callers, callees, tests and re-exports. */
 #include "select_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Definitions in tests are selected only when there are no others. */
-static bool is_wanted(const myth_usage *u, const myth_usage_definition *d)
+static bool is_wanted(const myth_select *s, const myth_usage *u, const myth_usage_definition *d)
 {
     bool has_source = false;
     for (uint32_t i = 0; i < u->n_definition; i++)
-        has_source |= !u->definition[i].is_test;
-    return !d->is_test || !has_source;
+        has_source |= myth_select_is_below(s, u->definition[i].path) && !u->definition[i].is_test;
+    return myth_select_is_below(s, d->path) && (!d->is_test || !has_source);
+}
+
+/* What the wanted definitions are called. */
+static void put_called(char dst[MYTH_SELECT_CALLED], const myth_select *s, const myth_usage *u)
+{
+    const myth_usage_definition *of = NULL;
+    bool is_one_type = true;
+    for (uint32_t i = 0; i < u->n_definition; i++) {
+        const myth_usage_definition *d = &u->definition[i];
+        if (!is_wanted(s, u, d))
+            continue;
+        is_one_type &= !of || strcmp(of->parent, d->parent) == 0;
+        of = of ? of : d;
+    }
+    snprintf(dst, MYTH_SELECT_CALLED, "%.120s%s%.120s", is_one_type && of ? of->parent : "",
+             is_one_type && of && of->parent[0] ? "." : "", of ? of->name : "");
 }
 
 static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage_definition *d,
@@ -36,8 +53,8 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
     return myth_select_usage(s, m, d, index, &most, counts, err);
 }
 
-myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts,
-                               myth_error *err)
+myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, char called[MYTH_SELECT_CALLED],
+                               myth_select_counts *counts, myth_error *err)
 {
     static const char too_many[] = "the name has more definitions than are shown; qualify it: path::Type.name";
     myth_usage u = {0};
@@ -50,10 +67,13 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
         MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition; %s%s", name,
                            near[0] ? "near are " : "mythos search finds text", near));
     }
-    uint32_t n = 0;
+    if (called)
+        put_called(called, s, &u);
+    uint32_t n = 0, n_other = 0;
     for (uint32_t i = 0; i < u.n_definition; i++) {
         const myth_usage_definition *d = &u.definition[i];
-        if (!is_wanted(&u, d))
+        n_other += !myth_select_is_below(s, d->path);
+        if (!is_wanted(s, &u, d))
             continue;
         if (n++ < MYTH_SELECT_DEFINITIONS) {
             MYTH_TRY(add_definition(s, m, d, counts, err));
@@ -65,7 +85,10 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
     counts->n_more += u.n_more;
     if (u.n_more)
         MYTH_TRY(myth_missed_add(&s->missed, name, 0, 0, too_many, err));
-    if (counts->n_subject == 0)
+    if (n_other == u.n_definition)
+        st = myth_fail(err, MYTH_ENOTFOUND, "%.60s: not defined below %.100s, but in %.100s", name, s->scope,
+                       u.definition[0].path);
+    else if (counts->n_subject == 0)
         st = myth_fail(err, MYTH_ENOTFOUND, "%.100s: its file cannot be read any more; the index has it as %.100s",
                        name, u.definition[0].path);
 fail:

@@ -111,6 +111,8 @@ static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], c
     return s->rank && n > 1 ? s->rank(s->rank_user, question, c, n, order, err) : MYTH_OK;
 }
 
+static bool is_below(void *user, const char *path) { return myth_select_is_below(user, path); }
+
 myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most,
                               const myth_search_opts *opts, myth_select_counts *counts, myth_error *err)
 {
@@ -120,6 +122,10 @@ myth_status myth_select_topic(myth_select *s, myth_material *m, const char *ques
     *counts = (myth_select_counts){0};
     uint32_t order[MYTH_TOPIC_KEPT], n_taken;
     o.query = question;
+    if (s->scope[0]) {
+        o.wants_file = is_below;
+        o.user = s;
+    }
     MYTH_TRY(myth_topic(&hits, &n_taken, s->index, &o, most, err));
     MYTH_TRY(order_hits(s, order, &hits, question, err));
     o.k = MYTH_TOPIC_KEPT;

@@ -1,6 +1,7 @@
 /* test_same_prompt.c - the same bytes give the same prompt: the prompts and reports about a file are equal byte by byte
- * for random spellings of its path, working directories, clones, copies and linked work trees. A line that is added to
- * a definition changes the prompt of its part alone. Needs git. */
+ * for random spellings of its path, working directories, clones, copies and linked work trees; so are those about a
+ * symbol, a question and a change, however the directory is spelled. A line that is added to a definition changes the
+ * prompt of its part alone. Needs git. */
 #include "tests/frontend/cli/cli_run.h"
 #include "tests/support/files.h"
 
@@ -40,8 +41,11 @@ static int begin(void **state)
         "printf 'int f(char *s)\\n{\\n\\treturn strlen(s) + 1;\\n}\\n' >src/demo.c && "
         "printf 'int g;\\n' >lib/a/b/deep.c && printf 'int f(char *);\\nint main(void) { return f(0); }\\n' >top.c && "
         "git add -A && git -c user.name=n -c user.email=e@e commit -qm 1 && "
+        "printf 'int twice(int n) { return 2 * n; }\n' >src/more.c && git add -A && "
+        "git -c user.name=n -c user.email=e@e commit -qm 2 && "
         "git clone -q . ../far/away/clone && git worktree add -q ../w/tree && cp -r . '../copy of it' && "
-        "ln -s r ../link");
+        "for t in . ../far/away/clone ../w/tree '../copy of it'; do "
+        "printf 'int f(char *s)\n{\n\treturn s[0];\n}\n' >\"$t/src/demo.c\"; done && ln -s r ../link");
     return 0;
 }
 
@@ -130,6 +134,92 @@ static void a_file_has_one_prompt(void **state)
         if (strcmp(r.out, want[is_run][file]) != 0)
             fail_msg("from %s, %s: got\n%.1500s\nexpected\n%.1500s", folder, s.text, r.out, want[is_run][file]);
     }
+}
+
+/* ---- commands that select code from a directory ---- */
+
+static const char *const selecting[] = {
+    "inspect-diff",
+    "inspect-diff HEAD~1..HEAD",
+    "inspect-symbol f",
+    "inspect-symbol src/demo.c::f",
+    "inspect-topic \"which function returns what\" --lexical",
+};
+static const char *const below[] = {"", "/src"};
+enum { N_SELECTING = sizeof(selecting) / sizeof(selecting[0]), N_BELOW = sizeof(below) / sizeof(below[0]) };
+
+/* The report of a run and the hashes of the prompts' tokens; with is_shown the prompts. */
+static void print_selected(const char *folder, const char *command, const char *dir, bool is_shown)
+{
+    static char line[4 * PATH_MAX];
+    snprintf(line, sizeof(line),
+             "cd \"%s\" && { $M %s -C \"%s\" " TINY "-n 8 --prompt-style full --format json --fail-level never; "
+             "test $? = 3; } && $M log show last %s",
+             folder, command, dir, is_shown ? "--prompts" : "--json | grep -o '\"ids_hash\":[^,]*'");
+    shell(line);
+}
+
+static void a_selection_has_one_prompt(void **state)
+{
+    static char want[N_SELECTING][N_BELOW][sizeof(r.out)];
+    char folder[PATH_MAX + 64], path[PATH_MAX + 64], root[PATH_MAX];
+    const uint32_t n = check_is_full() ? 1000 : check_sample(60);
+    uint64_t rand = check_seed();
+    spelling s;
+    (void)state;
+    assert_non_null(realpath(cli_dir, root));
+    snprintf(folder, sizeof(folder), "%s/r", root);
+    for (uint32_t i = 0; i < N_SELECTING; i++)
+        for (uint32_t k = 0; k < N_BELOW; k++) {
+            snprintf(path, sizeof(path), "%s/r%s", root, below[k]);
+            print_selected(folder, selecting[i], path, true);
+            assert_non_null(strstr(r.out, "<file path=\"src/"));
+            print_selected(folder, selecting[i], path, false);
+            snprintf(want[i][k], sizeof(want[0][0]), "%s", r.out);
+            assert_null(strstr(r.out, root));
+            if (i < N_SELECTING - 1) /* all that it selects is in src; a question would find more in the whole tree */
+                assert_string_equal(want[i][k], want[i][0]);
+        }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t command = check_below(&rand, N_SELECTING), k = check_below(&rand, N_BELOW);
+        snprintf(folder, sizeof(folder), "%s/%s", root, folders[check_below(&rand, N_FOLDER)]);
+        snprintf(path, sizeof(path), "%s/%s%s", root, trees[check_below(&rand, N_TREE)], below[k]);
+        spell(&s, path, folder, &rand);
+        print_selected(folder, selecting[command], s.text, false);
+        if (strcmp(r.out, want[command][k]) != 0)
+            fail_msg("from %s, %s -C %s: got\n%.1500s\nexpected\n%.1500s", folder, selecting[command], s.text, r.out,
+                     want[command][k]);
+    }
+    /* inside of the directory none has to be named */
+    for (uint32_t i = 0; i < N_SELECTING; i++) {
+        snprintf(folder, sizeof(folder), "%s/far/away/clone/src", root);
+        print_selected(folder, selecting[i], ".", false);
+        assert_string_equal(r.out, want[i][1]);
+    }
+}
+
+/* A folder that git tracks nothing of has names of its own for a symbol, but a change of it has the repository's. */
+static void an_untracked_folder_is_its_own_tree(void **state)
+{
+    (void)state;
+    shell("mkdir -p $D/r/fresh && printf 'int fresh(void) { return 1; }\n' >$D/r/fresh/new.c");
+    print_selected(cli_dir, "inspect-symbol fresh", "r/fresh", true);
+    assert_non_null(strstr(r.out, "<file path=\"new.c\""));
+    print_selected(cli_dir, "inspect-diff --untracked", "r/fresh", true);
+    assert_non_null(strstr(r.out, "<file path=\"fresh/new.c\""));
+    shell("rm -r $D/r/fresh");
+}
+
+/* What is defined elsewhere is said to be elsewhere. */
+static void a_folder_bounds_what_is_selected(void **state)
+{
+    (void)state;
+    cli_shell(&r, "cd $D/r && $M inspect-symbol f -C lib " TINY);
+    assert_int_equal(r.code, 66);
+    assert_non_null(strstr(r.err, "f: not defined below lib/, but in src/demo.c"));
+    cli_shell(&r, "cd $D/r && $M inspect-diff -C lib " TINY);
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "src/demo.c: it is outside of the directory"));
 }
 
 /* Without a repository a file has no path but its own name. */
@@ -239,6 +329,9 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_one_prompt),
+        cmocka_unit_test(a_selection_has_one_prompt),
+        cmocka_unit_test(an_untracked_folder_is_its_own_tree),
+        cmocka_unit_test(a_folder_bounds_what_is_selected),
         cmocka_unit_test(outside_of_a_repository_it_is_the_name),
         cmocka_unit_test(a_line_more_changes_one_part),
     };

@@ -203,7 +203,7 @@ static void random_edits(void **state)
             bed_open(&b, tree, how[k].spec, how[k].is_staged, false);
             assert_int_equal(myth_revision_diff(b.side, &text, &n, &err), MYTH_OK);
             if (myth_diff_parse(&d, mem, text, n, &err) != MYTH_OK ||
-                myth_select_diff(&c, b.select, b.m, &d, "", &counts, &err) != MYTH_OK)
+                myth_select_diff(&c, b.select, b.m, &d, &counts, &err) != MYTH_OK)
                 fail_msg("%s", err.msg);
             check_selection(&b, &d, &c);
             compare_side(&b, how[k].show);
@@ -342,7 +342,7 @@ static void requests(void **state)
     (void)state;
     put_project();
     bed_open(&b, "p", NULL, false, true);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "other", &counts, NULL), MYTH_OK);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "other", NULL, &counts, NULL), MYTH_OK);
     assert_int_equal(counts.n_subject, 1);
     expect_context(&b, "store.py::Store.size", "store.py", 12);
     expect_context(&b, "Store.load", "store.py", 7);
@@ -382,7 +382,7 @@ static void diff_of_a_patch(void **state)
     (void)state;
     bed_open(&b, "p", NULL, false, true);
     assert_int_equal(myth_diff_parse(&d, mem, patch, sizeof(patch) - 1, NULL), MYTH_OK);
-    assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, "", &counts, NULL), MYTH_OK);
+    assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, &counts, NULL), MYTH_OK);
     assert_int_equal(c.n_shown, 1);
     assert_int_equal(c.n_deleted, 1);
     assert_int_equal(c.n_missed, 2); /* a file of another version, a missing one */
@@ -431,7 +431,7 @@ static void symbol_and_topic(void **state)
     myth_error err = {0};
     (void)state;
     bed_open(&b, "p", NULL, false, true);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "Store.load", &counts, &err), MYTH_OK);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "Store.load", NULL, &counts, &err), MYTH_OK);
     assert_int_equal(counts.n_subject, 1);
     assert_string_equal(piece_at(b.m, "store.py", 7, true)->symbol, "Store.load");
     assert_string_equal(piece_at(b.m, "app.py", 7, false)->symbol, "handler");
@@ -439,7 +439,7 @@ static void symbol_and_topic(void **state)
     assert_true(strncmp(piece_at(b.m, "tests/test_store.py", 5, false)->why, "test: ", 6) == 0);
     bed_close(&b);
     bed_open(&b, "p", NULL, false, true);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "Store.laod", &counts, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "Store.laod", NULL, &counts, &err), MYTH_ENOTFOUND);
     assert_non_null(strstr(err.msg, "load (store.py)"));
     assert_int_equal(myth_select_topic(b.select, b.m, "load sessions", 5, &(myth_search_opts){0}, &counts, &err),
                      MYTH_OK);
@@ -537,7 +537,7 @@ static void a_ranker_chooses(void **state)
         n += (size_t)sprintf(text + n, "def caller_%02d(x):\n    return target(x + %d)\n\n\n", i, i);
     files_put("k/k.py", text, n);
     bed_open(&b, "k", NULL, false, true);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", NULL, &counts, &err), MYTH_OK);
     assert_int_equal(counts.n_context, MYTH_SELECT_CALLERS);
     assert_int_equal(counts.n_more, 20 - MYTH_SELECT_CALLERS);
     assert_non_null(piece_at(b.m, "k.py", 6, false)); /* one of the first callers */
@@ -545,7 +545,7 @@ static void a_ranker_chooses(void **state)
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
     myth_select_set_rank(b.select, rank_backwards, &r);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", NULL, &counts, &err), MYTH_OK);
     assert_true(r.n_call == 1 && r.n == 20 && strstr(r.question, "target"));
     assert_null(piece_at(b.m, "k.py", 6, false));
     assert_string_equal(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false)->symbol, "caller_19");
@@ -560,7 +560,7 @@ static void a_ranker_chooses(void **state)
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
     myth_select_set_rank(b.select, rank_fails, NULL);
-    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_ECANCEL);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", NULL, &counts, &err), MYTH_ECANCEL);
     bed_close(&b);
 }
 

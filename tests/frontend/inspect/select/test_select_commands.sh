@@ -90,7 +90,7 @@ git commit -qm one
 shown() { "$mythos" "$@" -m random:gemma3-tiny:f32 --prompt-style full --dry-run --format json -q >"$dir/dry" ||
     fail "$*: exit $?"
     python3 -c 'import json,sys
-for p in json.load(open(sys.argv[1]))["parts"]:
+for p in json.load(open(sys.argv[1])).get("parts", []):
     for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" |
         sort -u >"$dir/shown"; }
 has() { grep -qx "$1" "$dir/shown" || fail "$2: no block '$1' in: $(cat "$dir/shown")"; }
@@ -235,7 +235,7 @@ lacks 'ignored' "--untracked"
 "$mythos" inspect-diff --untracked --dry-run 2>"$dir/err" >"$dir/out"
 ! grep -q 'untracked file' "$dir/err" || fail "--untracked: $(cat "$dir/err")"
 shown inspect-diff -C src --untracked
-has 'fresh.py 1 2 -' "--untracked below"
+has 'src/fresh.py 1 2 -' "--untracked below"
 rm src/fresh.py src/ignored.py
 git checkout -q src/tty.c
 git config diff.renames false
@@ -272,7 +272,16 @@ has 'src/store.py 11 16 Store.load' "patch"
 shown inspect-diff --diff - <"$dir/p.diff"
 has 'src/tty.c 9 14 tty_show' "standard input"
 shown inspect-diff -C src HEAD~1
-has 'store.py 11 16 Store.load' "a directory below"
+has 'src/store.py 11 16 Store.load' "a directory below"
+has 'tests/test_store.py 4 6 test_load' "context from outside of a directory below"
+shown inspect-diff -C tests HEAD~1
+[ ! -s "$dir/shown" ] || fail "a directory without changes: $(cat "$dir/shown")"
+# a patch whose paths begin at the folder, or, as git writes them, at the top
+git diff --relative=src HEAD~1 HEAD >"$dir/below.diff"
+for p in below p; do
+    shown inspect-diff -C src --diff "$dir/$p.diff"
+    has 'src/store.py 11 16 Store.load' "a patch in a directory below, $p"
+done
 git mv src/tty.c 'src/t ty.c'
 sed -i 's/return n + 1/return n + 2/' 'src/t ty.c'
 shown inspect-diff
