@@ -37,8 +37,9 @@ static myth_status read_list(uint64_t *bits, const char *flag, const char *list,
 }
 
 myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
-                              myth_error *err)
+                              uint32_t n_rule, myth_error *err)
 {
+    const uint64_t can = ((uint64_t)1 << n_rule) - 1;
     uint64_t without = 0;
     myth_status st;
     *out = (myth_rule_choice){.rules = UINT64_MAX, .least = least};
@@ -48,6 +49,8 @@ myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const cha
         return st;
     if (skip && (st = read_list(&without, "--skip-rules", skip, err)) != MYTH_OK)
         return st;
+    if (!(out->rules & can))
+        return myth_fail(err, MYTH_EARG, "--rules %.60s: only mythos inspect-diff reports it", only);
     out->rules &= ~without;
-    return out->rules ? MYTH_OK : myth_fail(err, MYTH_EARG, "--skip-rules leaves no rule of --rules");
+    return out->rules & can ? MYTH_OK : myth_fail(err, MYTH_EARG, "--skip-rules leaves no rule of --rules");
 }

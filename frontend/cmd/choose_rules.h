@@ -18,9 +18,10 @@ typedef struct {
     myth_severity least;
 } myth_rule_choice;
 
-/* only, skip: ids of rules with commas between them; NULL = all, none. */
+/* only, skip: ids of rules with commas between them; NULL = all, none. n_rule: the rules that the command can report;
+ * others may be named, but not alone. */
 myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
-                              myth_error *err);
+                              uint32_t n_rule, myth_error *err);
 static inline bool myth_rules_has(const myth_rule_choice *c, int rule, myth_severity severity)
 {
     return severity <= c->least && (rule < 0 || c->rules >> rule & 1);

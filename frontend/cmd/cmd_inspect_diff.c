@@ -24,8 +24,9 @@ static const myth_option options[] = {
     {"untracked", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, untracked), NULL, 0, 0,
      "inspect files that git does not track as new ones; without it they are named and left out"},
     {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "changed", 0, 0,
-     "which findings to keep: in changed lines and next to removed ones, in changed lines only, in changed definitions "
-     "and lines that the diff shows, in changed files, anywhere"},
+     "which findings to keep: in changed lines and next to removed ones, and regressions wherever the code is that "
+     "relied on the change; in changed lines only; in changed definitions and lines that the diff shows; in changed "
+     "files; anywhere"},
     {"all-lines", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, all_lines), NULL, 0, 0,
      "also report findings about lines that the change did not touch: the same as --filter-mode nofilter"},
 };
@@ -175,6 +176,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     diff_job *j = user;
     myth_select_counts counts;
     io->title = j->title;
+    if (io->style == MYTH_PROMPT_FULL)
+        io->style = MYTH_PROMPT_CHANGE;
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, &counts, err);
     if (st != MYTH_OK)
@@ -182,10 +185,10 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
         return st;
     print_changes(j, cli);
-    if (io->style != MYTH_PROMPT_FULL && j->changes.lines_removed)
+    if (!myth_prompt_is_full(io->style) && j->changes.lines_removed)
         myth_term_note(cli->term, "%u removed line%s not shown to this model, which was trained without any",
                        j->changes.lines_removed, j->changes.lines_removed == 1 ? " is" : "s are");
-    if (io->style == MYTH_PROMPT_FULL &&
+    if (myth_prompt_is_full(io->style) &&
         counts.n_subject) { /* a compact model knows only the task it was trained for */
         st = make_task(j, model, io, err);
         io->task = j->task;
@@ -200,7 +203,7 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
     const diff_job *j = user;
     const myth_filter filter = j->o->all_lines ? MYTH_FILTER_NONE : (myth_filter)j->o->filter;
     (void)c;
-    return myth_changes_want(&j->changes, filter, src->path, f->first, f->last);
+    return myth_changes_want(&j->changes, filter, f->rule >= MYTH_RULE_CODE_N, src->path, f->first, f->last);
 }
 
 static int run_inspect_diff(myth_cli *cli, const void *opts)
@@ -219,6 +222,7 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
         .fill = fill,
         .on_context = myth_select_run_context,
         .wants = wants,
+        .is_change = true,
         .unwanted = "about lines that the change did not touch; --all-lines reports them",
         .user = &j,
     };
@@ -237,8 +241,9 @@ const myth_command myth_cmd_inspect_diff = {
               "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
               "Files that git does not track are named, and inspected with --untracked.\n"
               "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
-              "the new side. Findings about lines that the change did not touch are counted and not reported. No code "
-              "of the repository is executed.\n"
+              "the new side. Findings about lines that the change did not touch are counted and not reported, but for "
+              "those of the rule regression: what the change removed or altered that other code relies on, cited where "
+              "that code is. No code of the repository is executed.\n"
               "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
               "the diff) is "
               "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",

@@ -597,7 +597,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     const myth_inspect_flags *o = w->o;
     const myth_inspect_job *job = w->job;
     myth_status st;
-    MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity, err));
+    MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity,
+                               job->is_change ? MYTH_RULE_N : MYTH_RULE_CODE_N, err));
     MYTH_TRY(myth_outputs_check(&o->output, err));
     MYTH_TRY(myth_hint_check_output("--patch", o->patch, err));
     if (o->update_baseline)

@@ -54,6 +54,7 @@ typedef struct {
                         myth_error *err);
     uint32_t (*on_context)(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
+    bool is_change;       /* the rules of a change can be reported */
     void *user;           /* of the callbacks above */
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */
 } myth_inspect_job;

@@ -126,7 +126,7 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
     const myth_repomap_opts mo = {.is_cancelled = r->cli->cancel};
     const myth_repomap_budget budget = {count_tokens, (void *)(uintptr_t)model,
                                         io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS};
-    if (io->style != MYTH_PROMPT_FULL) /* compact models were trained without a map */
+    if (!myth_prompt_is_full(io->style)) /* compact models were trained without a map */
         return MYTH_OK;
     myth_status st = myth_repomap_open(&m, r->mem, r->index, &mo, err);
     if (st == MYTH_OK)

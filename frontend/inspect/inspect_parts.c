@@ -270,7 +270,7 @@ static uint32_t removed_most(const myth_inspection *in)
 {
     enum { BYTES_OF_TOKEN = 4 };
     const uint32_t half = in->budget.limit / 2;
-    return in->o.style != MYTH_PROMPT_FULL ? 0 : half > (1 << 24) / BYTES_OF_TOKEN ? 1 << 24 : half * BYTES_OF_TOKEN;
+    return !myth_prompt_is_full(in->o.style) ? 0 : half > (1 << 24) / BYTES_OF_TOKEN ? 1 << 24 : half * BYTES_OF_TOKEN;
 }
 
 /* Lists all subjects as blocks in the material's order, as if one prompt had them all. *n_context is the number of
@@ -374,7 +374,7 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
         snprintf(what, sizeof(what),
                  "rules, map and task leave no room for code in what the model was trained to read");
     refuse_because(in, fixed, soft, what);
-    if (in->o.style == MYTH_PROMPT_FULL)
+    if (myth_prompt_is_full(in->o.style))
         remedy(in, "short rules: --prompt-style compact");
     if (in->budget.map)
         remedy(in, "a smaller map: --map-tokens");

@@ -83,10 +83,10 @@ myth_answer_place myth_findings_at(const void *st)
 
 /* ---- words: rule, severity, status ---- */
 
-static const char *word(phase p, uint32_t idx)
+static const char *word(const myth_findings_grammar *g, phase p, uint32_t idx)
 {
     switch (p) {
-    case RULE_ID: return idx < myth_rule_count() ? myth_rules[idx].id : NULL;
+    case RULE_ID: return idx < (uint32_t)g->limits->n_rule ? myth_rules[idx].id : NULL;
     case SEVERITY: return idx < MYTH_SEVERITY_N ? myth_severity_name((myth_severity)idx) : NULL;
     default: return idx < MYTH_FINDING_STATUS_N ? myth_finding_status_name((myth_finding_status)idx) : NULL;
     }
@@ -96,10 +96,10 @@ static bool word_taken(const state *s, uint32_t idx) { return s->phase == RULE_I
 
 /* The first word, from s->f.pick on, that continues the bytes seen so far with `byte`; byte 0 asks for a word that ends
  * there. NONE when there is none. */
-static uint32_t find_word(const state *s, uint8_t byte)
+static uint32_t find_word(const myth_findings_grammar *g, const state *s, uint8_t byte)
 {
-    const char *prefix = word((phase)s->phase, s->f.pick), *w;
-    for (uint32_t i = s->f.pick; (w = word((phase)s->phase, i)); i++)
+    const char *prefix = word(g, (phase)s->phase, s->f.pick), *w;
+    for (uint32_t i = s->f.pick; (w = word(g, (phase)s->phase, i)); i++)
         if (!word_taken(s, i) && !strncmp(w, prefix, s->f.len) && (uint8_t)w[s->f.len] == byte)
             return i;
     return NONE;
@@ -204,7 +204,7 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
     case RULE_ID:
     case SEVERITY:
     case STATUS:
-        at = byte ? find_word(s, byte == '"' ? 0 : byte) : NONE;
+        at = byte ? find_word(g, s, byte == '"' ? 0 : byte) : NONE;
         if (at == NONE)
             return false;
         if (byte != '"') {
@@ -301,7 +301,8 @@ static void key(const void *self, const void *st, uint32_t horizon, void *out)
 void myth_findings_automaton(myth_automaton *out, const myth_findings_grammar *g)
 {
     assert(g->n_block >= 1 && g->n_block <= MYTH_BLOCK_MAX && g->limits->n_finding <= MYTH_FINDING_MAX);
-    assert(g->limits->evidence >= 6 * MYTH_EVIDENCE_MIN && (uint32_t)g->limits->n_finding < myth_rule_count());
+    assert(g->limits->evidence >= 6 * MYTH_EVIDENCE_MIN && g->limits->n_finding < g->limits->n_rule);
+    assert(g->limits->n_rule <= MYTH_RULE_N);
     *out = (myth_automaton){
         .self = (void *)(uintptr_t)g,
         .state_bytes = sizeof(state),

@@ -7,7 +7,7 @@
  *            "severity":"HIGH","status":"likely","fix":"","missing":""}],"missing_context":["b.c::free_all"]}
  *          without findings: {"findings":[],"missing_context":[]}
  * file, lines, evidence  a citation (fields.h), with at most `evidence` bytes of JSON
- * rule     an id of rules.def; two findings cannot have the same file, lines and rule
+ * rule     one of the first n_rule ids of rules.def; two findings cannot have the same file, lines and rule
  * severity HIGH MEDIUM LOW INFO;   status  confirmed likely speculative
  * issue, why, fix, missing  texts (fields.h) of at most `issue` ... bytes of JSON each
  * missing_context  names (fields.h) "path::symbol", at most `context` bytes each

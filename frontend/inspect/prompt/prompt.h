@@ -3,6 +3,7 @@
  * Order    rules (as system text, or in the user's turn if the family has no system turn), repository map, task, code,
  *          instructions. Texts that change least come first, so that prompts share a long prefix
  * Styles   full      eight rules, the rule ids with their titles, and the form of the answer in words
+ *          change    full, for a change: with the rules of a change in the list
  *          compact   at most 80 tokens of rules, for small models that were trained on exactly this layout
  *          A model's metadata names its style (mythos.prompt = compact | full; none = full), the hash of the layout it
  *          was trained on (mythos.prompt_hash), and the longest prompt of its training (mythos.trained_tokens; longer
@@ -62,8 +63,8 @@ typedef struct {
     const char *task; /* NULL = the style's own            */
 } myth_prompt;
 
-const char *myth_prompt_style_name(myth_prompt_style style); /* "compact" */
-bool myth_prompt_style_from_name(myth_prompt_style *out, const char *name);
+const char *myth_prompt_style_name(myth_prompt_style style);                /* "compact" */
+bool myth_prompt_style_from_name(myth_prompt_style *out, const char *name); /* full or compact */
 /* The style that the model's metadata names; full when it names none. MYTH_EFORMAT: it is an unknown word. */
 myth_status myth_prompt_style_of(myth_prompt_style *out, const myth_meta *meta, myth_error *err);
 /* NUL-terminated hash of the style's layout. */

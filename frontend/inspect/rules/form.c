@@ -33,8 +33,22 @@ static const myth_findings_limits limits[] = {
             .missing = 120,
             .n_context = 8,
             .context = 120,
+            .n_rule = MYTH_RULE_CODE_N,
         },
-    [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120},
+    [MYTH_PROMPT_CHANGE] =
+        {
+            .n_finding = 16,
+            .span = 40,
+            .evidence = 200,
+            .issue = 240,
+            .why = 240,
+            .fix = 240,
+            .missing = 120,
+            .n_context = 8,
+            .context = 120,
+            .n_rule = MYTH_RULE_N,
+        },
+    [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120, .n_rule = MYTH_RULE_CODE_N},
     [MYTH_PROMPT_QUESTION] = {
         .n_finding = 6, .span = 40, .evidence = 160, .issue = 300, .missing = 200, .n_context = 8, .context = 120}};
 

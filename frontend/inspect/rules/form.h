@@ -7,20 +7,26 @@
 
 #include "rules.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
 
-/* Full and compact ask for findings; question is the full style's form for a question, whose answer is in sentences. */
-typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT, MYTH_PROMPT_QUESTION } myth_prompt_style;
+/* Full and compact ask for findings; question is the full style's form for a question, whose answer is in sentences;
+ * change is its form for a change, with the rules of a change. */
+typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT, MYTH_PROMPT_QUESTION, MYTH_PROMPT_CHANGE } myth_prompt_style;
+/* Whether a prompt can have a map, a task, removed lines and several blocks. */
+static inline bool myth_prompt_is_full(myth_prompt_style style) { return style != MYTH_PROMPT_COMPACT; }
 
 typedef struct {
     int n_finding;                          /* <= MYTH_FINDING_MAX                         */
     int span;                               /* most lines of one finding                        */
     int evidence, issue, why, fix, missing; /* most bytes of JSON; 0 = always ""                */
     int n_context, context;                 /* most entries of missing_context; bytes of each   */
+    int n_rule;                             /* findings have the first n_rule rules only */
 } myth_findings_limits;
 
 /* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short

@@ -9,8 +9,10 @@
 #define LOW    MYTH_SEVERITY_LOW
 #define INFO   MYTH_SEVERITY_INFO
 const myth_rule myth_rules[] = {
-#define RULE(id, cwe, severity, title) {id, cwe, severity, title},
+#define RULE(id, cwe, severity, title)        {id, cwe, severity, title},
+#define CHANGE_RULE(id, cwe, severity, title) {id, cwe, severity, title},
 #include "rules.def"
+#undef CHANGE_RULE
 #undef RULE
 };
 #undef HIGH
@@ -18,7 +20,9 @@ const myth_rule myth_rules[] = {
 #undef LOW
 #undef INFO
 
-uint32_t myth_rule_count(void) { return sizeof(myth_rules) / sizeof(myth_rules[0]); }
+_Static_assert(sizeof(myth_rules) / sizeof(myth_rules[0]) == MYTH_RULE_N, "the rows are counted as they are listed");
+
+uint32_t myth_rule_count(void) { return MYTH_RULE_N; }
 
 static bool is_word(const char *word, const char *text, size_t len)
 {

@@ -2,6 +2,7 @@
  * and logs.
  *
  * Adding   a new rule is a row in rules.def; it changes the prompt's hash
+ * Change   rules from MYTH_RULE_CODE_N on are only for findings about a change
  * Owner    constant data */
 #ifndef MYTH_INSPECT_RULES_H
 #define MYTH_INSPECT_RULES_H
@@ -29,7 +30,21 @@ typedef struct {
     const char *title;
 } myth_rule;
 
-extern const myth_rule myth_rules[]; /* rules.def, in its order */
+enum {
+#define RULE(id, cwe, severity, title) +1
+#define CHANGE_RULE(id, cwe, severity, title)
+    MYTH_RULE_CODE_N = 0
+#include "rules.def"
+#undef CHANGE_RULE
+#define CHANGE_RULE(id, cwe, severity, title) +1
+    ,
+    MYTH_RULE_N = 0
+#include "rules.def"
+#undef CHANGE_RULE
+#undef RULE
+};
+
+extern const myth_rule myth_rules[]; /* [MYTH_RULE_N] rules.def, in its order */
 uint32_t myth_rule_count(void);
 int myth_rule_find(const char *id, size_t len);  /* index, -1 when there is none */
 const char *myth_severity_name(myth_severity s); /* "HIGH" */

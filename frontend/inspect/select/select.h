@@ -121,7 +121,8 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
                              myth_select_counts *counts, myth_error *err);
 void myth_changes_free(myth_changes *c);
 
-/* Which findings of a diff are kept: in changed lines, or in a line next to removed ones; in changed lines only; in
+/* Which findings of a diff are kept: in changed lines, or in a line next to removed ones, and those of a rule of a
+ * change anywhere, because what relied on the change is seldom in the lines that changed; in changed lines only; in
  * changed definitions or lines that the diff shows; in changed files; all. */
 typedef enum {
     MYTH_FILTER_CHANGED,
@@ -131,7 +132,8 @@ typedef enum {
     MYTH_FILTER_NONE
 } myth_filter;
 #define MYTH_FILTERS "changed|added|diff_context|file|nofilter"
-bool myth_changes_want(const myth_changes *c, myth_filter filter, const char *path, uint32_t first, uint32_t last);
+bool myth_changes_want(const myth_changes *c, myth_filter filter, bool is_of_change, const char *path, uint32_t first,
+                       uint32_t last);
 
 /* Writes the task for a diff: look for risks, which lines are changed, what was removed. At most max_ranges ranges, and
  * at most cap bytes with the final zero; ranges that do not fit are counted. Returns the bytes that all of it needs. */

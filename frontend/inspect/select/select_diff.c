@@ -410,9 +410,10 @@ fail:
 
 /* ---- which findings ---- */
 
-bool myth_changes_want(const myth_changes *c, myth_filter filter, const char *path, uint32_t first, uint32_t last)
+bool myth_changes_want(const myth_changes *c, myth_filter filter, bool is_of_change, const char *path, uint32_t first,
+                       uint32_t last)
 {
-    if (filter == MYTH_FILTER_NONE)
+    if (filter == MYTH_FILTER_NONE || (filter == MYTH_FILTER_CHANGED && is_of_change))
         return true;
     for (uint32_t i = 0; i < c->n_file; i++) {
         const myth_changed_file *f = &c->file[i];
@@ -513,11 +514,10 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
 {
     text t = {dst, cap ? cap - 1 : 0, 0};
     uint32_t left = max_ranges, n_hidden = 0;
-    put_str(&t, "Review a change. Report what it breaks (regressions: behaviour that callers or tests rely on, checks "
-                "that are gone, results that are no longer "
-                "right) and what it makes unsafe (security risks). The changed definitions come first; callers and "
-                "tests are context. Line numbers are "
-                "those of the new files.\n");
+    put_str(&t, "Review a change. Report what it breaks (regression: a check that is gone, behaviour that callers or "
+                "tests rely on; cite the change, or the code that relied on it) and what it makes unsafe (security "
+                "risks). The changed definitions come first; callers and tests are context. Line numbers are those of "
+                "the new files.\n");
     if (c->lines_removed)
         put_str(&t, "Removed blocks show lines that are gone; cite what is there now.\n");
     for (uint32_t i = 0; i < c->n_file; i++)

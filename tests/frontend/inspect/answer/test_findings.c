@@ -69,7 +69,8 @@ static void bed_random(bed *b, uint64_t *rng)
         }
         myth_blocks_number(b->block, 0, b->n_block);
     }
-    b->limits = *myth_findings_limits_of(check_below(rng, 2) ? MYTH_PROMPT_FULL : MYTH_PROMPT_COMPACT);
+    static const myth_prompt_style style[] = {MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT, MYTH_PROMPT_CHANGE};
+    b->limits = *myth_findings_limits_of(style[check_below(rng, 3)]);
     b->limits.n_finding = 1 + (int)check_below(rng, MYTH_FINDING_MAX);
     b->limits.span = 1 + (int)check_below(rng, 12);
     b->limits.evidence = 48 + (int)check_below(rng, 40);
@@ -488,6 +489,28 @@ static void test_no_repetition(void **unused)
     bed_close(&b);
 }
 
+/* The rules of a change are words only in an answer about a change. */
+static void test_rules_of_a_change(void **unused)
+{
+    (void)unused;
+    static bed b;
+    char t[512];
+    static const char one[] = "{\"findings\":[{\"file\":\"a.c\",\"lines\":[1,1],\"evidence\":\"int f(char "
+                              "*s)\",\"rule\":\"%s";
+    bed_open(&b, "a.c", source, sizeof(source) - 1);
+    for (int is_change = 0; is_change < 2; is_change++) {
+        b.limits = *myth_findings_limits_of(is_change ? MYTH_PROMPT_CHANGE : MYTH_PROMPT_FULL);
+        for (uint32_t i = 0; i < myth_rule_count(); i++) {
+            snprintf(t, sizeof(t), one, myth_rules[i].id);
+            assert_int_equal(accepts(&b, t), i < MYTH_RULE_CODE_N || is_change);
+        }
+    }
+    b.limits = *myth_findings_limits_of(MYTH_PROMPT_COMPACT);
+    snprintf(t, sizeof(t), one, "regression");
+    assert_false(accepts(&b, t));
+    bed_close(&b);
+}
+
 static void test_nothing_to_cite(void **unused)
 {
     (void)unused;
@@ -528,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_spelling),
         cmocka_unit_test(test_goldens),
         cmocka_unit_test(test_no_repetition),
+        cmocka_unit_test(test_rules_of_a_change),
         cmocka_unit_test(test_nothing_to_cite),
         cmocka_unit_test(test_walks_parse_and_cite),
         cmocka_unit_test(test_close_anywhere),

@@ -74,11 +74,13 @@ static void test_golden(void **unused)
 static void test_hash(void **unused)
 {
     (void)unused;
-    char compact[MYTH_PROMPT_HASH_LEN + 1], full[MYTH_PROMPT_HASH_LEN + 1];
+    char compact[MYTH_PROMPT_HASH_LEN + 1], full[MYTH_PROMPT_HASH_LEN + 1], change[MYTH_PROMPT_HASH_LEN + 1];
     myth_prompt_hash(compact, MYTH_PROMPT_COMPACT);
     myth_prompt_hash(full, MYTH_PROMPT_FULL);
     assert_string_equal(compact, "4365da7c5169c182");
     assert_string_equal(full, "64f0aa095f77dac4");
+    myth_prompt_hash(change, MYTH_PROMPT_CHANGE);
+    assert_string_equal(change, "b5304aaeffc98bd9");
 }
 
 /* The models that ship were trained for the prompt that is built today. */
@@ -133,9 +135,17 @@ static void test_rules(void **unused)
     const char *rules = myth_prompt_system(MYTH_PROMPT_FULL);
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
         assert_non_null(strstr(rules, said[i]));
-    for (uint32_t i = 0; i < myth_rule_count(); i++)
+    for (uint32_t i = 0; i < MYTH_RULE_CODE_N; i++)
         assert_non_null(strstr(rules, myth_rules[i].id));
-    assert_true(myth_rule_count() >= 20 && !strcmp(myth_rules[myth_rule_count() - 1].id, "other"));
+    assert_true(MYTH_RULE_CODE_N >= 20 && !strcmp(myth_rules[MYTH_RULE_CODE_N - 1].id, "other"));
+    /* the prompt about a change has the rules of a change besides, and is otherwise the same */
+    const char *of_change = myth_prompt_system(MYTH_PROMPT_CHANGE), *answer = strstr(rules, "Answer with JSON");
+    char more[512];
+    assert_null(strstr(rules, "regression"));
+    assert_int_equal(strncmp(of_change, rules, (size_t)(answer - rules)), 0);
+    snprintf(more, sizeof(more), "%s: %s\n%s", myth_rules[MYTH_RULE_CODE_N].id, myth_rules[MYTH_RULE_CODE_N].title,
+             answer);
+    assert_string_equal(of_change + (answer - rules), more);
     assert_true(strlen(myth_prompt_system(MYTH_PROMPT_COMPACT)) <= 160); /* at most about 80 tokens */
 }
 
@@ -356,6 +366,7 @@ static void test_styles(void **unused)
     myth_prompt_style s;
     assert_true(myth_prompt_style_from_name(&s, "compact") && s == MYTH_PROMPT_COMPACT);
     assert_true(myth_prompt_style_from_name(&s, "full") && s == MYTH_PROMPT_FULL);
+    assert_false(myth_prompt_style_from_name(&s, "change"));
     assert_false(myth_prompt_style_from_name(&s, "terse"));
 }
 

@@ -107,7 +107,7 @@ static void check_selection(const bed *b, const myth_diff *d, const myth_changes
             fail_msg("%s:%u-%u is a subject and did not change", src->path, p->first, p->last);
         if (p->symbol && !myth_diff_touches(f, p->first, p->last))
             fail_msg("%s of %s did not change", p->symbol, src->path);
-        assert_true(myth_changes_want(c, MYTH_FILTER_CONTEXT, src->path, p->first, p->last));
+        assert_true(myth_changes_want(c, MYTH_FILTER_CONTEXT, false, src->path, p->first, p->last));
     }
 }
 
@@ -397,22 +397,27 @@ static void diff_of_a_patch(void **state)
     assert_true(src->removed[1].before == 13 && src->removed[1].n_line == 1 && src->removed[1].len == 16);
     assert_memory_equal(src->removed[1].text, "        check()\n", 16);
     /* which findings the filters keep: a line next to removed ones is touched by the change, and not added */
-    assert_true(myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 9, 9) &&
-                myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 12, 12) &&
-                !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 12, 12) &&
-                !myth_changes_want(&c, MYTH_FILTER_CHANGED, "store.py", 10, 11) &&
-                !myth_changes_want(&c, MYTH_FILTER_CHANGED, "app.py", 1, 1));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) &&
-                !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 8, 8) &&
-                !myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 19, 19));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_FILE, "store.py", 19, 19) &&
-                !myth_changes_want(&c, MYTH_FILTER_FILE, "app.py", 1, 1));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_NONE, "anything", 1, 1));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_CHANGED, false, "store.py", 9, 9) &&
+                myth_changes_want(&c, MYTH_FILTER_CHANGED, false, "store.py", 12, 12) &&
+                !myth_changes_want(&c, MYTH_FILTER_ADDED, false, "store.py", 12, 12) &&
+                !myth_changes_want(&c, MYTH_FILTER_CHANGED, false, "store.py", 10, 11) &&
+                !myth_changes_want(&c, MYTH_FILTER_CHANGED, false, "app.py", 1, 1));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, false, "store.py", 9, 9) &&
+                !myth_changes_want(&c, MYTH_FILTER_ADDED, false, "store.py", 8, 8));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, false, "store.py", 8, 8) &&
+                !myth_changes_want(&c, MYTH_FILTER_CONTEXT, false, "store.py", 19, 19));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_FILE, false, "store.py", 19, 19) &&
+                !myth_changes_want(&c, MYTH_FILTER_FILE, false, "app.py", 1, 1));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_NONE, false, "anything", 1, 1));
+    /* a regression is cited where the code is that relied on the change, unless a filter was asked for */
+    assert_true(myth_changes_want(&c, MYTH_FILTER_CHANGED, true, "store.py", 10, 11) &&
+                myth_changes_want(&c, MYTH_FILTER_CHANGED, true, "app.py", 1, 1) &&
+                !myth_changes_want(&c, MYTH_FILTER_ADDED, true, "store.py", 12, 12) &&
+                !myth_changes_want(&c, MYTH_FILTER_FILE, true, "app.py", 1, 1));
     /* the task names risks, changed lines and removed code; it is cut to its number of ranges and to its room */
     size_t n = myth_changes_task(task, sizeof(task), &c, 64);
     assert_int_equal(n, strlen(task));
-    assert_true(strstr(task, "regressions") && strstr(task, "security risks") &&
+    assert_true(strstr(task, "regression") && strstr(task, "security risks") &&
                 strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
     assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file, not shown."));
     assert_null(strstr(task, "app.py"));

@@ -135,6 +135,11 @@ for p in json.load(open(sys.argv[1]))["parts"]:
 assert n["Store.load"] == (1, 0) and n["tty_show"] == (2, 0) and n["handler"] == (0, 0), n' "$dir/dry"
 "$mythos" inspect-diff -m random:gemma3-tiny:f32 --prompt-style full -n 1 --log "$dir/runs.db" -q >"$dir/out" || true
 "$mythos" log show --log "$dir/runs.db" --prompts >"$dir/shown" 2>"$dir/err" || fail "log show: $(cat "$dir/err")"
+grep -q '^regression: the change removes' "$dir/shown" || fail "no rule of a change in: $(cat "$dir/shown")"
+"$mythos" inspect-symbol load -m random:gemma3-tiny:f32 --prompt-style full -n 1 --log "$dir/runs.db" -q >"$dir/out" ||
+    true
+"$mythos" log show --log "$dir/runs.db" --prompts >"$dir/other" 2>"$dir/err" || fail "log show: $(cat "$dir/err")"
+grep -q '^other: ' "$dir/other" && ! grep -q '^regression: ' "$dir/other" || fail "rules: $(cat "$dir/other")"
 printf '13|\tstrcpy(out, filename);\n14|}\n</file>\n<removed path="src/tty.c" before="12">\n-|\tif (n < cap)\n' \
     >"$dir/want"
 tr '\n' '~' <"$dir/shown" >"$dir/line"
