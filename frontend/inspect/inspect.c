@@ -251,6 +251,7 @@ static myth_status open_reserve(myth_inspection *in, myth_error *err)
 myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, myth_material *material,
                               const myth_inspect_opts *opts, myth_error *err)
 {
+    myth_str languages;
     myth_status st = MYTH_OK;
     myth_inspection *in = myth_alloc(model->mem, MYTH_MEM_STAGING, "inspection", sizeof(*in));
     if (!in)
@@ -280,6 +281,9 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     MYTH_TRY(myth_inspect_plan_parts(in, err));
     drop_rounds(in);
     MYTH_TRY(list_files(in, err));
+    if (myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
+        myth_caution(in->caution, &in->report, languages);
+    in->report.caution = in->caution;
     MYTH_TRY(open_missed(in, err));
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),

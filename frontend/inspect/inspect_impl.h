@@ -6,6 +6,7 @@
 
 #include "inspect.h"
 #include "frontend/inspect/prompt/parts.h"
+#include "frontend/inspect/report/caution.h"
 
 /* ROUND_BYTES: memory of one round for files, their lines, and the text and ids of a turn; enough for the largest file
  * that is parsed (1 MiB). ROUNDS_BYTES: memory of all rounds together. ROUND_PATH: longest path, in JSON spelling, of a
@@ -46,7 +47,8 @@ struct myth_inspection {
     myth_report_file *file;
     uint32_t cap_file;
     myth_budget budget;
-    myth_missed *missed;          /* the report's list, with room for everything that can be missed */
+    myth_missed *missed; /* the report's list, with room for everything that can be missed */
+    char caution[MYTH_CAUTION_CAP];
     uint32_t cap_missed, n_piece; /* n_piece: pieces of the material before rounds added some */
     myth_refusal refusal;
     myth_marks marks;

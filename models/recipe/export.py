@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """export.py - WORK/model (safetensors, tokenizer.json, config.json) -> models/mythos-inspect.gguf by `mythos convert`.
 
-The file says which prompt it was trained for (mythos.prompt, mythos.prompt_hash) and how long prompts in training were
-(mythos.trained_tokens), so that a changed layout is noticed and longer files are split.
+The file says which prompt it was trained for (mythos.prompt, mythos.prompt_hash), how long prompts in training were
+(mythos.trained_tokens) and in which languages (mythos.languages), so that a changed layout is noticed, longer files are
+split, and a report about another language says so.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def main():
     model = a.work / "model"
     facts = (
         f"mythos.prompt=compact,mythos.prompt_hash={prompt_hash(a.mythos, model)},"
-        f"mythos.trained_tokens={a.trained_tokens}"
+        f"mythos.trained_tokens={a.trained_tokens},mythos.languages=c python"
     )
     subprocess.run(
         [a.mythos, "convert", "-m", str(model), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True

@@ -84,6 +84,15 @@ static void missed(FILE *f, const myth_report *r)
     fputs("</ul>\n", f);
 }
 
+static void caution(FILE *f, const myth_report *r)
+{
+    if (!r->caution || !r->caution[0])
+        return;
+    fputs("<div class=\"banner\" role=\"note\">\n<p>", f);
+    myth_show_cstr(r, r->caution, put_body, f);
+    fputs(".</p>\n</div>\n", f);
+}
+
 /* What keeps the run from being complete, and what would help. */
 static void banner(FILE *f, const myth_report *r)
 {
@@ -147,6 +156,7 @@ static void head(FILE *f, const myth_report *r)
     if (r->commit || r->made)
         fputs("</p>\n", f);
     banner(f, r);
+    caution(f, r);
 }
 
 static void notes(FILE *f, const myth_report *r)

@@ -311,6 +311,8 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     if (r->budget)
         budget_keys(j, r);
     missed_key(j, r);
+    if (r->caution && r->caution[0])
+        key_cstr(j, r, "caution", r->caution);
 }
 
 void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)

@@ -155,6 +155,11 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         refusal(f, r);
     for (uint32_t i = 0; i < r->n_missed; i++)
         missed(f, r, &r->missed[i]);
+    if (r->caution && r->caution[0]) {
+        fputs("note: ", f);
+        put_shown(f, r, r->caution);
+        fputc('\n', f);
+    }
     for (uint32_t i = 0; i < r->n_context; i++) {
         fputs(i ? ", " : "needs more context: ", f);
         put_str(f, r, r->context[i]);

@@ -12,6 +12,7 @@
  *          same bytes
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
+ * Caution  is in every form but rdjsonl and checkstyle, which have no place for a remark about the whole run
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
  * Evidence of the JSON forms: `evidence` is the quoted part, `evidence_source` the whole line it is from, and
@@ -127,6 +128,7 @@ typedef struct {
     const char *commit;      /* hash of the commit that was inspected, or that the files are based on; NULL = none */
     const char *commit_date; /* "2026-11-25 23:17 UTC" */
     const char *made;        /* when the report was made, in the same form; NULL = not said */
+    const char *caution;     /* what limits the trust in the findings (caution.h); NULL or "" = nothing */
 } myth_report;
 
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* writes the value of "budget", which r must have */

@@ -292,6 +292,23 @@ static void test_trained_model(void **state)
     json_decref(j);
 }
 
+/* A report about a language that the model was not trained on says so; one about its own languages does not. */
+static void test_untrained_language(void **state)
+{
+    (void)state;
+    put_file("a.c", "int x;\n", 1);
+    put_file("b.js", "let x;\n", 1);
+    cli_shell(&r, "$M convert " TINY "-o $D/l.gguf --type q8_0 --kv 'mythos.languages=c python'");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "$M inspect-file $D/a.c -m $D/l.gguf -n 4 --fail-level never");
+    assert_null(strstr(r.out, "was trained on"));
+    cli_shell(&r, "$M inspect $D/a.c $D/b.js -m $D/l.gguf -n 4 --fail-level never");
+    assert_non_null(strstr(r.out, "note: l.gguf was trained on c python alone, and 1 of 2 files is in another language "
+                                  "(javascript)"));
+    cli_shell(&r, "$M inspect $D/b.js " TINY "-n 4 --fail-level never");
+    assert_null(strstr(r.out, "was trained on"));
+}
+
 static void test_interrupt_keeps_what_is_there(void **state)
 {
     (void)state;
@@ -330,11 +347,17 @@ static void test_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),       cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_batch),      cmocka_unit_test(test_exit_codes),
-        cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report),
-        cmocka_unit_test(test_fail_level), cmocka_unit_test(test_trained_model),
-        cmocka_unit_test(test_budget),     cmocka_unit_test(test_interrupt_keeps_what_is_there),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_hard_limit),
+        cmocka_unit_test(test_memory_report),
+        cmocka_unit_test(test_fail_level),
+        cmocka_unit_test(test_trained_model),
+        cmocka_unit_test(test_untrained_language),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_interrupt_keeps_what_is_there),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

@@ -245,7 +245,7 @@ static void check_line_github(const char *line, size_t n)
 {
     const char *mid = NULL;
     assert_true(!strncmp(line, "::error file=", 13) || !strncmp(line, "::warning file=", 15) ||
-                !strncmp(line, "::notice file=", 14));
+                !strncmp(line, "::notice file=", 14) || !strncmp(line, "::notice title=mythos::", 23));
     for (size_t i = 2; i + 1 < n && !mid; i++)
         mid = line[i] == ':' && line[i + 1] == ':' ? line + i : NULL;
     assert_non_null(mid);

@@ -610,6 +610,39 @@ static void test_github_order(void **unused)
     bed_close(&b);
 }
 
+/* A caution is in every form that has a place for it, also in a report without a finding; escaped like other text. */
+static void test_caution(void **unused)
+{
+    static const struct {
+        myth_form form;
+        const char *want;
+    } row[] = {
+        {MYTH_FORM_TEXT, "note: not trained on <b>\n"},
+        {MYTH_FORM_JSON, "\"caution\":\"not trained on <b>\""},
+        {MYTH_FORM_JSONL, "\"caution\":\"not trained on <b>\""},
+        {MYTH_FORM_SARIF, "\"text\":\"not trained on <b>\""},
+        {MYTH_FORM_GITHUB, "::notice title=mythos::not trained on <b>\n"},
+        {MYTH_FORM_HTML, "<div class=\"banner\" role=\"note\">\n<p>not trained on &lt;b&gt;.</p>"},
+    };
+    size_t len;
+    (void)unused;
+    bed_open(&b, "a.c", "int x;\n", 7);
+    bed_mark(&b, true, NULL);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        b.report.caution = NULL;
+        char *text = bed_render(&b, row[i].form, &len);
+        assert_null(strstr(text, "not trained on"));
+        assert_null(strstr(text, "caution\":"));
+        free(text);
+        b.report.caution = "not trained on <b>";
+        text = bed_render(&b, row[i].form, &len);
+        if (!strstr(text, row[i].want))
+            fail_msg("no %s in %s", row[i].want, text);
+        free(text);
+    }
+    bed_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -618,6 +651,7 @@ int main(void)
         cmocka_unit_test(test_evidence_has_its_line),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_github_order),
+        cmocka_unit_test(test_caution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
