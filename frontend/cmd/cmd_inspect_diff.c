@@ -155,7 +155,12 @@ static void print_changes(const diff_job *j, const myth_cli *cli)
         const myth_changed_file *f = &c->file[i];
         if (!f->skipped || (n_said++ >= SAID_FILES && !f->is_missed))
             continue;
-        myth_fail(&line, MYTH_OK, "not shown: %.140s: %s", f->path, f->skipped);
+        if (f->is_gone)
+            myth_fail(&line, MYTH_OK,
+                      "%.140s is deleted; its lines are shown as removed, with %u place%s that still use%s it", f->path,
+                      f->n_gone_use, myth_s(f->n_gone_use), f->n_gone_use == 1 ? "s" : "");
+        else
+            myth_fail(&line, MYTH_OK, "not shown: %.140s: %s", f->path, f->skipped);
         myth_term_note(cli->term, "%s", line.msg);
     }
     if (j->n_moved)
@@ -179,7 +184,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if (io->style == MYTH_PROMPT_FULL)
         io->style = MYTH_PROMPT_CHANGE;
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
-    myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, &counts, err);
+    myth_status st =
+        myth_select_diff(&j->changes, j->run.select, m, &j->diff, myth_prompt_is_full(io->style), &counts, err);
     if (st != MYTH_OK)
         return st;
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)

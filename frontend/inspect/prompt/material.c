@@ -221,7 +221,7 @@ myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_
     entry *e = m->entry[source];
     size_t bytes = n * sizeof(*removed);
     for (uint32_t i = 0; i < n; i++)
-        bytes += removed[i].len;
+        bytes += removed[i].len + (removed[i].path ? strlen(removed[i].path) + 1 : 0);
     myth_removed *list = bytes ? myth_alloc(e->mem, MYTH_MEM_STAGING, "material", bytes) : NULL;
     if (bytes && !list)
         return no_room(e->path, bytes, err);
@@ -232,6 +232,10 @@ myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_
         if (removed[i].len)
             memcpy(to, removed[i].text, removed[i].len);
         to += removed[i].len;
+        if (removed[i].path) {
+            list[i].path = strcpy(to, removed[i].path);
+            to += strlen(to) + 1;
+        }
     }
     myth_free(e->mem, e->removed);
     e->removed = list;

@@ -59,8 +59,8 @@ myth_status myth_material_put(myth_material *m, uint32_t *source, const char *pa
                               size_t len, myth_error *err);
 /* Reads the file at path, unless the material has it already. */
 myth_status myth_material_source(myth_material *m, uint32_t *source, const char *path, myth_error *err);
-/* Says which lines a change removed from a source: n places in the order of their lines, no two before one line. They
- * are copied, and replace earlier ones. */
+/* Says which lines a change removed from a source: n places in the order of their lines. They are copied, and
+ * replace earlier ones, which may be among them. */
 myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
                                   myth_error *err);
 /* Adds a piece; *index = the piece that now has its line `first`. A last line past the end of the file means the file's

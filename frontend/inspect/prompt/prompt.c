@@ -271,9 +271,12 @@ static void put_removed(sink *s, const char *const *l, const myth_block *b)
         if (!n)
             continue;
         put_text(s, l[REMOVED_PATH]);
-        put_data(s, (const unsigned char *)b->src->path, strlen(b->src->path), true, myth_spell);
-        put_text(s, l[REMOVED_BEFORE]);
-        put_number(s, myth_block_shown(b, r->before));
+        const char *path = r->path ? r->path : b->src->path;
+        put_data(s, (const unsigned char *)path, strlen(path), true, myth_spell);
+        if (!r->path) {
+            put_text(s, l[REMOVED_BEFORE]);
+            put_number(s, myth_block_shown(b, r->before));
+        }
         put_text(s, l[REMOVED_OPEN]);
         for (size_t at = 0; at < n;) {
             const char *line = r->text + at, *end = memchr(line, '\n', n - at);

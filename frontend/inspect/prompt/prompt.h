@@ -18,7 +18,8 @@
  *          </file>  in code, path and symbol "</file" (any case) is shown as "<\/file"
  * Removed  <removed path="a.c" before="2">  after the block of code that they were removed from: lines of the old side,
  *          -|old line                       which have no number, because nothing may cite them. "</removed" in them
- *          </removed>                       is shown as "<\/removed". Only in the full style
+ *          </removed>                       is shown as "<\/removed". Without before="" they are of the file at path,
+ *                                           which is gone. Not in the compact style
  * Ids      all texts are encoded as content, which cannot produce a control token (tokenizer.h); only the chat template
  *          adds them
  * Units    bytes and tokens

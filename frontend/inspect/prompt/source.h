@@ -29,11 +29,13 @@ typedef struct {
     uint32_t next;           /* index of the first line from here on that is not blank; n_line when none       */
 } myth_line;
 
-/* Lines that a change removed before line `before` of a file; n_line + 1 of the file: at its end. */
+/* Lines that a change removed before line `before` of a file; n_line + 1 of the file: at its end. With a path they are
+ * of another file, which the change deleted, and are only shown there. */
 typedef struct {
     uint32_t before, n_line;
     const char *text; /* each line ends with "\n" */
     size_t len;
+    const char *path; /* NULL = the file's own */
 } myth_removed;
 
 typedef struct {
@@ -46,7 +48,7 @@ typedef struct {
     uint32_t n_line;
     char *text;
     uint32_t text_len;
-    const myth_removed *removed; /* [n_removed] in order, no two before one line; the caller's (open sets none) */
+    const myth_removed *removed; /* [n_removed] its own in order, then those of other files; the caller's */
     uint32_t n_removed;
     myth_mem *mem;
 } myth_source;

@@ -67,7 +67,9 @@ const char *myth_select_unread(myth_status st)
 /* Lists a piece that cannot be shown as missed, when it was asked for. */
 static myth_status add_missed(myth_select *s, const myth_wanted *w, const char *why, myth_error *err)
 {
-    return w->is_subject || w->is_asked ? myth_missed_add(&s->missed, w->path, w->line0, w->line1, why, err) : MYTH_OK;
+    return (w->is_subject && !w->is_extra) || w->is_asked
+             ? myth_missed_add(&s->missed, w->path, w->line0, w->line1, why, err)
+             : MYTH_OK;
 }
 
 void myth_select_set_rank(myth_select *s, myth_rank_fn rank, void *user)

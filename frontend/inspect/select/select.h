@@ -101,6 +101,8 @@ typedef struct {
     const myth_diff_file *file;
     const char *skipped;      /* why it is not shown; NULL = it is                       */
     char reason[96];          /* text that `skipped` may point to                        */
+    bool is_gone;             /* it is deleted, and its lines are shown as removed */
+    uint32_t n_gone_use;      /* places shown that still use what it defined */
     bool is_missed;           /* it is not shown though it has lines to inspect: it is in the list of missed code */
     myth_diff_lines *subject; /* ranges shown as subject, in order                       */
     uint32_t n_subject, cap_subject;
@@ -108,16 +110,18 @@ typedef struct {
 
 typedef struct {
     myth_changed_file *file;
-    uint32_t n_file, n_shown, n_skipped, n_deleted, n_missed;
+    uint32_t n_file, n_shown, n_skipped, n_deleted, n_missed, n_gone;
     uint32_t n_definition;               /* changed definitions                                     */
     uint32_t lines_added, lines_removed; /* in files that are shown; lines_deleted: in deleted ones */
     uint32_t lines_deleted;
     myth_mem *mem;
 } myth_changes;
 
-/* Adds the changed code of a diff, whose paths are relative to the root of the index. Free *out with myth_changes_free,
- * after a failure too, and keep the diff until then. */
-myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff,
+/* Adds the changed code of a diff, whose paths are relative to the root of the index. with_gone: the prompt can show
+ * removed lines, so what still uses a definition that is gone is added, too: with the lines of a deleted file beside
+ * its first use as a subject, and all others as context. Free *out with myth_changes_free, after a failure too, and
+ * keep the diff until then. */
+myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff, bool with_gone,
                              myth_select_counts *counts, myth_error *err);
 void myth_changes_free(myth_changes *c);
 

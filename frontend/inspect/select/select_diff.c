@@ -163,6 +163,7 @@ typedef struct {
     myth_material *m;
     myth_select_counts *counts;
     uint32_t n_lookup;
+    bool with_gone;
 } selection;
 
 static myth_status skip_file(selection *x, myth_changed_file *c, const char *why, bool is_missed, myth_error *err)
@@ -363,6 +364,10 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));
         MYTH_TRY(show_span(x, c, source, &chunks, &s.span[i], err));
     }
+    if (x->with_gone && f->n_removed) {
+        const myth_gone g = {x->s, x->m, x->counts, &x->n_lookup, 0};
+        MYTH_TRY(myth_gone_lines(&g, f, source, &chunks, err));
+    }
     if (s.n) {
         x->out->n_shown++;
         x->out->lines_added += f->lines_added;
@@ -380,13 +385,28 @@ fail:
     return st;
 }
 
-myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff,
+/* Shows the lines of deleted files, when everything that changed is there. */
+static myth_status show_gone(selection *x, myth_error *err)
+{
+    myth_gone g = {x->s, x->m, x->counts, &x->n_lookup, 0};
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < x->out->n_file && x->with_gone && st == MYTH_OK; i++) {
+        myth_changed_file *c = &x->out->file[i];
+        if (c->file->kind != MYTH_DIFF_DELETED || !myth_select_is_below(x->s, c->path))
+            continue;
+        st = myth_gone_file(&g, c->file, &c->n_gone_use, &c->is_gone, err);
+        x->out->n_gone += c->is_gone;
+    }
+    return st;
+}
+
+myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff, bool with_gone,
                              myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
     *counts = (myth_select_counts){0};
     *out = (myth_changes){.mem = s->mem};
-    selection x = {.out = out, .s = s, .m = m, .counts = counts};
+    selection x = {.out = out, .s = s, .m = m, .counts = counts, .with_gone = with_gone};
     if (!(out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "diff", diff->n_file + 1u, sizeof(*out->file))))
         return no_memory(err);
     for (uint32_t i = 0; i < diff->n_file; i++) {
@@ -404,6 +424,7 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
         else
             MYTH_TRY(show_file(&x, c, err));
     }
+    st = show_gone(&x, err);
 fail:
     return st;
 }
@@ -479,6 +500,11 @@ static void put_file(text *t, const myth_changed_file *f, uint32_t *left, uint32
         return;
     }
     put_path(t, f->path);
+    if (f->is_gone) {
+        --*left;
+        put_str(t, ": deleted\n");
+        return;
+    }
     put_str(t, ": ");
     bool is_first = true;
     for (uint32_t i = 0; i < f->file->n_added; i++) {
@@ -518,10 +544,10 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
                 "tests rely on; cite the change, or the code that relied on it) and what it makes unsafe (security "
                 "risks). The changed definitions come first; callers and tests are context. Line numbers are those of "
                 "the new files.\n");
-    if (c->lines_removed)
+    if (c->lines_removed || c->n_gone)
         put_str(&t, "Removed blocks show lines that are gone; cite what is there now.\n");
     for (uint32_t i = 0; i < c->n_file; i++)
-        if (!c->file[i].skipped)
+        if (!c->file[i].skipped || c->file[i].is_gone)
             put_file(&t, &c->file[i], &left, &n_hidden);
     if (n_hidden) {
         put_str(&t, "and ");
@@ -537,7 +563,7 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
             put_u32(&t, c->n_deleted);
             put_str(&t, c->n_deleted == 1 ? " whole file" : " whole files");
         }
-        put_str(&t, c->n_deleted ? ", not shown.\n" : ".\n");
+        put_str(&t, c->n_deleted > c->n_gone ? ", not all shown.\n" : ".\n");
     }
     if (cap)
         dst[t.n < cap - 1 ? t.n : cap - 1] = '\0';

@@ -31,6 +31,7 @@ typedef struct {
     double score;
     bool is_subject;
     bool is_asked; /* context that was asked for: like a subject it is listed as missed when it cannot be shown */
+    bool is_extra; /* a subject that nobody asked for: it is not listed as missed */
     uint32_t of;
 } myth_wanted;
 
@@ -49,6 +50,27 @@ typedef struct {
 const char *myth_select_unread(myth_status st);
 myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of,
                               const myth_select_most *most, myth_select_counts *counts, myth_error *err);
+
+/* ---- select_gone.c ---- */
+
+/* Definitions that a change removed and nothing else defines, and the places that still use them. */
+typedef struct {
+    myth_select *s;
+    myth_material *m;
+    myth_select_counts *counts;
+    uint32_t *n_lookup; /* of MYTH_SELECT_LOOKUPS */
+    uint32_t n_unused;  /* deleted files shown that nothing uses; at most MYTH_GONE_UNUSED, since they share a place */
+} myth_gone;
+enum { MYTH_GONE_UNUSED = 8 };
+
+/* A deleted file: adds what still uses its definitions, and puts its lines beside the first of these places, or beside
+ * the first subject when there is none. *n_use = places added; *is_shown false: there is no place to put them, or it
+ * defines nothing. Counts in g->n_unused. */
+myth_status myth_gone_file(myth_gone *g, const myth_diff_file *f, uint32_t *n_use, bool *is_shown, myth_error *err);
+/* A changed file: adds what still uses definitions in its removed lines that `now`, its new text, lacks, as context of
+ * the subject that the lines were removed from. */
+myth_status myth_gone_lines(const myth_gone *g, const myth_diff_file *f, uint32_t source, const myth_chunks *now,
+                            myth_error *err);
 
 /* Writes the names most similar to an unknown one, "a (p.c), b (q.c)"; "" when none is similar. */
 myth_status myth_select_nearest(myth_select *s, char *dst, size_t cap, const char *name, myth_error *err);

@@ -179,7 +179,7 @@ static void test_removed_lines(void **unused)
     (void)unused;
     static const char code[] = "a\nb\nc\nd\n", one[] = "if (n > cap)\n\treturn;\n",
                       two[] = "</removed> </file>\nlong\n";
-    static const myth_removed removed[] = {{2, 2, one, sizeof(one) - 1}, {5, 2, two, sizeof(two) - 1}};
+    static const myth_removed removed[] = {{2, 2, one, sizeof(one) - 1, NULL}, {5, 2, two, sizeof(two) - 1, NULL}};
     myth_mem *mem;
     myth_source src;
     char text[2048];
@@ -217,7 +217,16 @@ static void test_removed_lines(void **unused)
         assert_int_equal(myth_prompt_n_removed(&b, &n_hidden), how[i].n_shown);
         assert_int_equal(n_hidden, how[i].n_hidden);
     }
+    /* lines of a file that is gone have no place, and their path cannot leave its tag */
+    static const char other[] = "int g;\n";
+    static const myth_removed more[] = {{2, 2, one, sizeof(one) - 1, NULL}, {2, 1, other, 7, "x\"</removed>.c"}};
+    src.removed = more;
+    b.first = 1;
+    b.last = 2;
     b.removed_most = 100;
+    text[myth_prompt_user(text, sizeof(text) - 1, &p)] = '\0';
+    assert_non_null(
+        strstr(text, "-|\treturn;\n</removed>\n<removed path=\"x\\\"<\\/removed>.c\">\n-|int g;\n</removed>"));
     p.style = MYTH_PROMPT_COMPACT;
     text[myth_prompt_user(text, sizeof(text) - 1, &p)] = '\0';
     assert_null(strstr(text, "removed"));

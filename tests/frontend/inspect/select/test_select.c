@@ -203,7 +203,7 @@ static void random_edits(void **state)
             bed_open(&b, tree, how[k].spec, how[k].is_staged, false);
             assert_int_equal(myth_revision_diff(b.side, &text, &n, &err), MYTH_OK);
             if (myth_diff_parse(&d, mem, text, n, &err) != MYTH_OK ||
-                myth_select_diff(&c, b.select, b.m, &d, &counts, &err) != MYTH_OK)
+                myth_select_diff(&c, b.select, b.m, &d, true, &counts, &err) != MYTH_OK)
                 fail_msg("%s", err.msg);
             check_selection(&b, &d, &c);
             compare_side(&b, how[k].show);
@@ -382,7 +382,7 @@ static void diff_of_a_patch(void **state)
     (void)state;
     bed_open(&b, "p", NULL, false, true);
     assert_int_equal(myth_diff_parse(&d, mem, patch, sizeof(patch) - 1, NULL), MYTH_OK);
-    assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, &counts, NULL), MYTH_OK);
+    assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, true, &counts, NULL), MYTH_OK);
     assert_int_equal(c.n_shown, 1);
     assert_int_equal(c.n_deleted, 1);
     assert_int_equal(c.n_missed, 2); /* a file of another version, a missing one */
