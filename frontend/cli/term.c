@@ -39,7 +39,8 @@ void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_
 const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c)
 {
     static const char *const code[] = {"\033[0m", "\033[31m", "\033[33m", "\033[32m", "\033[34m", "\033[1m", "\033[2m"};
-    bool has = stream == stdout ? t->has_color_out : stream == stderr && t->has_color_err;
+    const bool is_out = stream == stdout || (t->as_out && stream == t->as_out);
+    bool has = is_out ? t->has_color_out : stream == stderr && t->has_color_err;
     return has ? code[c] : "";
 }
 
@@ -96,13 +97,17 @@ void myth_term_error(myth_term *t, const char *text)
 
 void myth_term_note(myth_term *t, const char *fmt, ...)
 {
-    if (t->is_quiet)
+    if (t->is_quiet && !t->notes)
         return;
     char line[1024];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
+    if (t->notes)
+        fwrite(line, 1, strlen(line) + 1, t->notes);
+    if (t->is_quiet)
+        return;
     myth_term_progress_end(t);
     if (t->is_json_log) {
         write_log_line("info", "mythos", line);

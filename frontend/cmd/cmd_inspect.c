@@ -31,6 +31,7 @@ typedef struct {
     char near_path[PATH_MAX], worker[PATH_MAX], title[64];
     bool has_worker;
     myth_revision_opts side;
+    myth_looks looks;
     myth_inspect_job job;
 } many;
 
@@ -67,6 +68,38 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
+/* The names and bytes of all files, in order. */
+static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, myth_error *err)
+{
+    many *m = user;
+    const uint32_t count[] = {m->files.n, m->files.missed.n, m->files.n_generated, m->files.n_other};
+    myth_kept_add(key, count, sizeof(count));
+    for (uint32_t i = 0; i < m->files.n; i++) {
+        const myth_file *f = &m->files.file[i];
+        unsigned char *bytes = NULL;
+        size_t n = 0;
+        if (!strcmp(f->open, "-"))
+            return myth_fail(err, MYTH_EARG, "standard input is read once");
+        myth_status st = read_file(cli, f, &bytes, &n, err);
+        if (st != MYTH_OK)
+            return st;
+        myth_kept_add(key, f->name, strlen(f->name));
+        myth_kept_add(key, bytes, n);
+        myth_free(cli->mem, bytes);
+    }
+    for (uint32_t i = 0; i < m->files.missed.n; i++) {
+        myth_kept_add(key, m->files.missed.row[i].path, strlen(m->files.missed.row[i].path));
+        myth_kept_add(key, m->files.missed.row[i].why, strlen(m->files.missed.row[i].why));
+    }
+    return MYTH_OK;
+}
+
+static void on_look(void *user, const char *path, bool is_folder)
+{
+    many *m = user;
+    myth_looks_add(&m->looks, path, is_folder);
+}
+
 static uint32_t on_context(void *user, const char *request, myth_material *mat, uint32_t of, char *near,
                            size_t near_cap)
 {
@@ -78,6 +111,7 @@ static uint32_t on_context(void *user, const char *request, myth_material *mat, 
         m->near = NULL;
         if (myth_nearby_open(&m->near, m->files.root, path, m->has_worker ? m->worker : NULL, &err) != MYTH_OK)
             return 0;
+        myth_nearby_watch(m->near, on_look, m);
         snprintf(m->near_path, sizeof(m->near_path), "%s", path);
     }
     return myth_nearby_context(m->near, request, mat, of, near, near_cap);
@@ -130,8 +164,13 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect(myth_cli *cli, const void *opts)
 {
     many m = {.o = opts};
-    m.job = (myth_inspect_job){
-        .side = &m.side, .begin = begin, .fill = fill, .on_context = on_context, .user = &m}; /* begin sets the roots */
+    m.job = (myth_inspect_job){.side = &m.side, /* begin sets the roots */
+                               .begin = begin,
+                               .fill = fill,
+                               .on_context = on_context,
+                               .inputs = inputs,
+                               .looks = &m.looks,
+                               .user = &m};
     int code = myth_inspect_command(cli, &m.o->inspect, &m.job);
     myth_nearby_close(m.near);
     myth_files_close(&m.files);

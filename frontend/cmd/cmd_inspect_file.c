@@ -3,8 +3,9 @@
 #include "inspect_run.h"
 
 #include <limits.h>
-#include <sys/stat.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -18,7 +19,14 @@ typedef struct {
     unsigned char *bytes;
     size_t len;
     myth_nearby *nearby;
+    myth_looks looks;
 } file;
+
+static void on_look(void *user, const char *path, bool is_folder)
+{
+    file *f = user;
+    myth_looks_add(&f->looks, path, is_folder);
+}
 
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
@@ -27,8 +35,21 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
     if (st != MYTH_OK)
         return st;
-    return myth_nearby_open(&f->nearby, f->place.root, f->place.path,
-                            myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
+    st = myth_nearby_open(&f->nearby, f->place.root, f->place.path,
+                          myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
+    if (st == MYTH_OK)
+        myth_nearby_watch(f->nearby, on_look, f);
+    return st;
+}
+
+static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, myth_error *err)
+{
+    const file *f = user;
+    if (!strcmp(cli->arg[0], "-"))
+        return myth_fail(err, MYTH_EARG, "standard input is read once");
+    myth_kept_add(key, f->place.path, strlen(f->place.path));
+    myth_kept_add(key, f->bytes, f->len);
+    return MYTH_OK;
 }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
@@ -69,8 +90,14 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
     myth_place_find(&f.place, cli->arg[0]);
     const char *root = f.place.root[0] ? f.place.root : NULL;
     const myth_revision_opts side = {.root = root};
-    const myth_inspect_job job = {
-        .root = root, .side = &side, .begin = begin, .fill = fill, .on_context = on_context, .user = &f};
+    const myth_inspect_job job = {.root = root,
+                                  .side = &side,
+                                  .begin = begin,
+                                  .fill = fill,
+                                  .on_context = on_context,
+                                  .inputs = inputs,
+                                  .looks = &f.looks,
+                                  .user = &f};
     int code = myth_inspect_command(cli, &o->inspect, &job);
     myth_nearby_close(f.nearby);
     myth_free(cli->mem, f.bytes);

@@ -1,6 +1,7 @@
 /* cmd_log.c - reads the run log: lists the runs, shows one, explains it (why), and repeats it (replay). */
 #include "frontend/inspect/log/runlog_doc.h"
 #include "frontend/inspect/log/runlog_file.h"
+#include "frontend/inspect/log/runlog_repeat.h"
 #include "frontend/inspect/log/runlog_replay.h"
 #include "frontend/inspect/log/runlog_why.h"
 #include "frontend/cli/json_out.h"
@@ -198,8 +199,9 @@ static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, cons
     return st;
 }
 
-static myth_status inline_texts(myth_runlog_file *f, int64_t run, json_t *doc, myth_mem *mem, myth_error *err)
+static myth_status inline_texts(myth_runlog_file *f, int64_t of, json_t *doc, myth_mem *mem, myth_error *err)
 {
+    const int64_t run = myth_runlog_texts_of(doc, of);
     myth_status st = MYTH_OK;
     json_t *x;
     char name[64];
@@ -247,6 +249,8 @@ static void show_command(const json_t *doc)
     putchar('\n');
     if (myth_doc_exact(text, sizeof(text), json_object_get(doc, "cwd")))
         print_field("folder", text);
+    snprintf(text, sizeof(text), "run %lld: nothing had changed since", (long long)myth_runlog_texts_of(doc, 0));
+    print_field("repeats", myth_runlog_texts_of(doc, 0) ? text : "");
 }
 
 static void show_identity(const json_t *doc)
@@ -457,7 +461,7 @@ static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_
             (long long)run, what, json_array_size(json_object_get(json_object_get(doc, "report"), "findings")),
             (long long)run);
     if (json_object_get(doc, "index")) {
-        myth_status st = myth_runlog_file_text(f, run, "index_files", &list, &n, &err);
+        myth_status st = myth_runlog_file_text(f, myth_runlog_texts_of(doc, run), "index_files", &list, &n, &err);
         if (st != MYTH_OK && st != MYTH_ENOTFOUND)
             return myth_cli_fail(cli, &err);
     }
@@ -594,6 +598,10 @@ static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int v
     if (!doc)
         return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is not JSON; the log is damaged",
                               myth_runlog_file_path(f), (long long)run);
+    if ((st = myth_runlog_follow(&doc, f, cli->mem, &err)) != MYTH_OK) {
+        json_decref(doc);
+        goto fail;
+    }
     if (!is_within(doc, MYTH_JOUT_DEPTH)) {
         json_decref(doc);
         return myth_cli_failf(cli, MYTH_EFORMAT,

@@ -8,16 +8,13 @@
 #include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/rates/expect.h"
-#include "engine/base/mtime.h"
-#include "version.h"
 #include "frontend/cli/json_out.h"
+#include "inspect_base.h"
+#include "repeat.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
@@ -85,6 +82,7 @@ typedef struct {
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
     myth_kept *kept;       /* answers of earlier runs; NULL = none */
+    myth_repeat repeat;    /* the whole of an earlier run */
     myth_engine *engine;   /* NULL until an answer has to be generated */
     const myth_engine_opts *engine_opts;
     uint32_t n_answer, n_kept, n_not_chosen;
@@ -143,6 +141,15 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 /* ---- outputs ---- */
 
+/* Says what is true of this run alone, so that a run that repeats it does not say it again. */
+static void note_once(const run *w, const char *text)
+{
+    FILE *notes = w->cli->term->notes;
+    w->cli->term->notes = NULL;
+    myth_term_note(w->cli->term, "%s", text);
+    w->cli->term->notes = notes;
+}
+
 static void date_text(char dst[32], int64_t seconds)
 {
     const time_t t = (time_t)seconds;
@@ -181,7 +188,7 @@ static void find_edition(edition *e, const run *w, myth_report *r)
 }
 
 /* Writes the report to standard output and to every file of --output and --patch. */
-static myth_status render(const run *w, const myth_report *report, myth_error *err)
+static myth_status render(run *w, const myth_report *report, myth_error *err)
 {
     myth_report r = *report;
     const char *why;
@@ -200,6 +207,7 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     edition e = {0};
     myth_runlog_report(w->log, &r, (myth_form)w->o->format); /* without the day: a replay compares bytes */
     find_edition(&e, w, &r);
+    myth_repeat_render(&w->repeat, &r, w->patches);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
     return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
@@ -241,19 +249,21 @@ static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
 /* Prints tokens, parts and planned memory before anything is generated. */
 static void print_counts(const run *w)
 {
-    char size[24], left[64] = "";
+    char size[24], left[64] = "", line[1024];
     const myth_report *r = myth_inspect_report(w->in);
     const myth_budget *b = r->budget;
     uint32_t n = myth_inspect_n_part(w->in);
     if (b->n_left_out)
         snprintf(left, sizeof(left), ", %u of %u piece%s of context left out", b->n_left_out, b->n_context,
                  myth_s(b->n_context));
-    myth_term_note(w->cli->term,
-                   "%s: %u prompt token%s, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of "
-                   "%u, code %u of %u%s",
-                   r->path, r->prompt_tokens, myth_s(r->prompt_tokens), w->o->max_new_tokens, n, myth_s(n),
-                   myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map, b->map_room,
-                   b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
+    snprintf(
+        line, sizeof(line),
+        "%.600s: %u prompt token%s, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of %u, "
+        "code %u of %u%s",
+        r->path, r->prompt_tokens, myth_s(r->prompt_tokens), w->o->max_new_tokens, n, myth_s(n),
+        myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map, b->map_room, b->is_map_cut ? " (cut)" : "",
+        b->task, b->task_room, b->code_most, b->code_room, left);
+    note_once(w, line);
 }
 
 static void dry_run_text(const run *w)
@@ -415,6 +425,7 @@ static myth_status open_engine(void *user, myth_engine **e, myth_error *err)
 
 static int generate(run *w, const myth_engine_opts *eo)
 {
+    char line[128];
     myth_error err = {0};
     const myth_inspect_engine later = {.n_ctx = eo->n_ctx, .open = open_engine, .user = w};
     w->engine_opts = eo;
@@ -426,85 +437,51 @@ static int generate(run *w, const myth_engine_opts *eo)
     myth_runlog_stage(w->log, "generate");
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
+    snprintf(line, sizeof(line), "%u of %u answers from earlier runs; --no-cache asks the model again", w->n_kept,
+             w->n_answer);
     if (w->n_kept)
-        myth_term_note(w->cli->term, "%u of %u answers from earlier runs; --no-cache asks the model again", w->n_kept,
-                       w->n_answer);
+        note_once(w, line);
     const myth_report *r = myth_inspect_report(w->in);
     st = make_patches(w, r, &err);
     if (st == MYTH_OK)
         st = render(w, r, &err);
     if (st == MYTH_OK && w->o->update_baseline)
         st = myth_baseline_write(w->base, w->o->baseline, r, &err);
-    return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
+    if (st != MYTH_OK)
+        return myth_cli_fail(w->cli, &err);
+    const int code = exit_of_report(w->o, r);
+    if (strcmp(r->finish_reason, myth_finish_name(MYTH_FINISH_CANCELLED)) != 0)
+        myth_repeat_keep(&w->repeat, w->log, w->n_answer, code);
+    return code;
 }
 
-/* Appends text to what decides the answers of this run. */
-static void put_base(char *base, size_t cap, size_t *n, const char *name, const char *value)
+/* From here on keys have the model that was opened and the layout of its prompts. */
+static void rebase_kept(run *w, const myth_inspect_opts *io)
 {
-    const int more = snprintf(base + *n, cap - *n, "%s=%s;", name, value ? value : "");
-    *n += more > 0 && (size_t)more < cap - *n ? (size_t)more : 0;
-}
-
-/* The files that a model consists of, by name, size, time and inode: cheap, and another file under the name differs. */
-static void put_model_files(char *base, size_t cap, size_t *n, const char *path)
-{
-    char value[PATH_MAX + 128];
-    struct dirent **entry = NULL;
-    struct stat sb;
-    if (!path || stat(path, &sb) != 0)
-        return;
-    const int n_entry = S_ISDIR(sb.st_mode) ? scandir(path, &entry, NULL, alphasort) : 0;
-    snprintf(value, sizeof(value), "%s %lld %lld %llu", path, (long long)sb.st_size, (long long)myth_mtime_ns(&sb),
-             (unsigned long long)sb.st_ino);
-    put_base(base, cap, n, "model", value);
-    for (int i = 0; i < n_entry; i++) {
-        char file[PATH_MAX + 300];
-        snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
-        if (stat(file, &sb) == 0 && S_ISREG(sb.st_mode)) {
-            snprintf(value, sizeof(value), "%s %lld %lld %llu", entry[i]->d_name, (long long)sb.st_size,
-                     (long long)myth_mtime_ns(&sb), (unsigned long long)sb.st_ino);
-            put_base(base, cap, n, "file", value);
-        }
-        free(entry[i]);
-    }
-    free(entry);
-}
-
-/* Opens the answers of earlier runs for this program, model, device and settings. Without them the run goes on. */
-static void open_kept(run *w, const myth_inspect_opts *io)
-{
-    enum { CAP = 32 << 10 };
-    const myth_inspect_flags *o = w->o;
-    const myth_sample_params *p = &io->sample;
-    char value[512], self[PATH_MAX], hash[MYTH_PROMPT_HASH_LEN + 1];
-    struct stat sb = {0};
-    size_t n = 0;
+    char hash[MYTH_PROMPT_HASH_LEN + 1];
     myth_error err = {0};
-    myth_engine_opts eo;
-    char *base = o->cache && !o->dry_run ? myth_alloc(w->cli->mem, MYTH_MEM_OTHER, "answers", CAP) : NULL;
-    if (!base || myth_cli_engine_opts(w->cli, &eo, &o->engine, &err) != MYTH_OK)
-        goto end; /* the plan says what is wrong with the options */
-    if (myth_cli_self(self, sizeof(self)))
-        stat(self, &sb);
-    snprintf(value, sizeof(value), "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
-             (long long)myth_mtime_ns(&sb));
-    put_base(base, CAP, &n, "program", value);
-    myth_prompt_hash(hash, io->style);
-    put_base(base, CAP, &n, "prompt", hash);
-    put_base(base, CAP, &n, "weights", myth_weights_path(w->model.weights));
-    put_model_files(base, CAP, &n, myth_weights_path(w->model.weights));
-    snprintf(value, sizeof(value), "%s %s %d %d %u %d %d %d %d %u", eo.device ? eo.device : "", w->cli->device,
-             eo.is_exact, eo.has_gpu_layers, eo.n_gpu_layers, (int)eo.offload, eo.has_cache_type, (int)eo.type_k,
-             (int)eo.type_v, eo.n_cpu_moe);
-    put_base(base, CAP, &n, "device", value);
-    put_base(base, CAP, &n, "level", eo.cpu_level);
-    snprintf(value, sizeof(value), "%a %u %a %a %a %u %llu", (double)p->temp, p->top_k, (double)p->top_p,
-             (double)p->min_p, (double)p->repeat_penalty, p->repeat_last_n, (unsigned long long)p->seed);
-    put_base(base, CAP, &n, "sample", value);
-    if (myth_kept_open(&w->kept, myth_env_cache_dir(), base, n, &err) != MYTH_OK)
+    myth_inspect_base *b = w->kept ? myth_alloc(w->cli->mem, MYTH_MEM_OTHER, "answers", sizeof(*b)) : NULL;
+    bool is_done = b && myth_base_settings(b, w->cli, w->o, &io->sample, &err) == MYTH_OK;
+    if (is_done) {
+        myth_prompt_hash(hash, io->style);
+        myth_base_add(b, "prompt", hash);
+        myth_base_add(b, "weights", myth_weights_path(w->model.weights));
+        myth_base_model(b, myth_weights_path(w->model.weights));
+        is_done = myth_kept_rebase(w->kept, b->text, b->n);
+    }
+    myth_free(w->cli->mem, b);
+    if (!is_done) { /* the plan says what is wrong with the options */
+        myth_kept_close(w->kept);
+        w->kept = w->repeat.kept = NULL;
+    }
+}
+
+/* Opens the answers and reports of earlier runs. Without them the run goes on. */
+static void open_kept(run *w)
+{
+    myth_error err = {0};
+    if (w->o->cache && !w->o->dry_run && myth_kept_open(&w->kept, myth_env_cache_dir(), "", 0, &err) != MYTH_OK)
         myth_term_note(w->cli->term, "answers are not kept: %s", err.msg);
-end:
-    myth_free(w->cli->mem, base);
 }
 
 /* Every step after the prompt was counted: plan, then a dry run, a refusal or the generation. */
@@ -572,8 +549,7 @@ static myth_status open_since(run *w, myth_error *err)
 }
 
 /* Writes a report without findings, for a run that has no code to inspect. */
-static myth_status render_nothing(const run *w, const char *title, const myth_inspect_opts *io, int *code,
-                                  myth_error *err)
+static myth_status render_nothing(run *w, const char *title, const myth_inspect_opts *io, int *code, myth_error *err)
 {
     const myth_report r = {
         .model = myth_weights_name(w->model.weights),
@@ -592,7 +568,8 @@ static myth_status render_nothing(const run *w, const char *title, const myth_in
     return render(w, &r, err);
 }
 
-static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
+/* Everything before the prompts. *is_done: the run repeated an earlier one, and *code is its exit code. */
+static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *code, myth_error *err)
 {
     const myth_inspect_flags *o = w->o;
     const myth_inspect_job *job = w->job;
@@ -614,6 +591,10 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     io->baseline = w->base;
     if (job->begin)
         MYTH_TRY(job->begin(job->user, w->cli, err));
+    open_kept(w);
+    myth_repeat_begin(&w->repeat, w->cli, o, job, &io->sample, w->kept);
+    if ((*is_done = myth_repeat_take(&w->repeat, w->log, code)))
+        return MYTH_OK;
     if (o->since)
         MYTH_TRY(open_since(w, err));
     MYTH_TRY(open_model(w, err));
@@ -656,12 +637,15 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
-    MYTH_TRY(prepare(&w, &io, &err));
+    bool is_done = false;
+    MYTH_TRY(prepare(&w, &io, &is_done, &code, &err));
+    if (is_done)
+        goto fail;
     if (!has_subject(w.material) || !has_changed(&w)) {
         MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &io, &code, &err));
         goto fail;
     }
-    open_kept(&w, &io);
+    rebase_kept(&w, &io);
     io.kept = w.kept;
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
     myth_runlog_stage(w.log, "pack");
@@ -677,6 +661,7 @@ fail:
         code = myth_cli_fail(cli, &err);
     myth_runlog_end(w.log, code);
     cli->runlog = NULL;
+    myth_repeat_close(&w.repeat);
     myth_patches_close(w.patches);
     myth_inspect_close(w.in);
     myth_material_close(w.material);

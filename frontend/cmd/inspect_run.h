@@ -13,6 +13,7 @@
 #define MYTH_INSPECT_RUN_H
 
 #include "frontend/inspect/inspect.h"
+#include "frontend/inspect/kept/looks.h"
 #include "frontend/inspect/prompt/material.h"
 #include "frontend/inspect/report/patch.h"
 #include "frontend/inspect/log/runlog.h"
@@ -54,7 +55,11 @@ typedef struct {
                         myth_error *err);
     uint32_t (*on_context)(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
-    bool is_change;       /* the rules of a change can be reported */
+    bool is_change; /* the rules of a change can be reported */
+    /* Adds to the key all that fill puts into the material and says about it; fails where that is not possible. With
+     * inputs and looks, a run is repeated from what is kept (repeat.h); on_context adds to looks what it looked at. */
+    myth_status (*inputs)(void *user, myth_cli *cli, myth_kept *key, myth_error *err);
+    myth_looks *looks;
     void *user;           /* of the callbacks above */
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */
 } myth_inspect_job;

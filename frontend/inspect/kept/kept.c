@@ -19,7 +19,7 @@ enum { CACHE_KIB = 1024, CHECK_EVERY = 64, APPLICATION = 0x6d79616e /* "myan" */
 
 struct myth_kept {
     sqlite3 *db;
-    sqlite3_stmt *get, *put, *touch;
+    sqlite3_stmt *get, *put, *touch, *get_report, *put_report;
     XXH3_state_t *hash;
     void *base;
     size_t n_base;
@@ -44,9 +44,16 @@ static void disconnect(myth_kept *k)
     sqlite3_finalize(k->get);
     sqlite3_finalize(k->put);
     sqlite3_finalize(k->touch);
+    sqlite3_finalize(k->get_report);
+    sqlite3_finalize(k->put_report);
     sqlite3_close(k->db);
     k->db = NULL;
-    k->get = k->put = k->touch = NULL;
+    k->get = k->put = k->touch = k->get_report = k->put_report = NULL;
+}
+
+static bool prepare(myth_kept *k, sqlite3_stmt **q, const char *sql)
+{
+    return sqlite3_prepare_v2(k->db, sql, -1, q, NULL) == SQLITE_OK;
 }
 
 /* Opens the file and makes its table if it has none. False: it cannot be used as it is. */
@@ -64,17 +71,19 @@ static bool connect_to(myth_kept *k)
     const int64_t application = number_of(k, "PRAGMA application_id");
     if (application != APPLICATION && (application != 0 || number_of(k, "SELECT count(*) FROM sqlite_schema") != 0))
         return false;
-    snprintf(sql, sizeof(sql),
-             "PRAGMA cache_size=-%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA application_id=%d;"
-             "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT)",
-             CACHE_KIB, APPLICATION);
-    return run_sql(k, sql) &&
-           sqlite3_prepare_v2(k->db, "SELECT finish, ids, sum FROM answers WHERE key = ?", -1, &k->get, NULL) ==
-               SQLITE_OK &&
-           sqlite3_prepare_v2(k->db, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)", -1, &k->put, NULL) ==
-               SQLITE_OK &&
-           sqlite3_prepare_v2(k->db, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400", -1, &k->touch,
-                              NULL) == SQLITE_OK;
+    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;", CACHE_KIB);
+    if (!run_sql(k, sql))
+        return false;
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d", APPLICATION); /* once: it is written each time */
+    return (application == APPLICATION || run_sql(k, sql)) &&
+           run_sql(k,
+                   "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT);"
+                   "CREATE TABLE IF NOT EXISTS reports(key BLOB PRIMARY KEY, body BLOB, sum INT, used INT)") &&
+           prepare(k, &k->get, "SELECT finish, ids, sum FROM answers WHERE key = ?") &&
+           prepare(k, &k->put, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)") &&
+           prepare(k, &k->touch, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400") &&
+           prepare(k, &k->get_report, "SELECT body, sum FROM reports WHERE key = ?") &&
+           prepare(k, &k->put_report, "INSERT OR REPLACE INTO reports VALUES(?, ?, ?, ?)");
 }
 
 static bool is_damaged(myth_kept *k)
@@ -115,18 +124,28 @@ static bool make_place(myth_kept *k, const char *folder)
     return is_ours;
 }
 
+bool myth_kept_rebase(myth_kept *k, const void *base, size_t n_base)
+{
+    void *copy = malloc(n_base ? n_base : 1);
+    if (!copy)
+        return false;
+    memcpy(copy, base, n_base);
+    free(k->base);
+    k->base = copy;
+    k->n_base = n_base;
+    return true;
+}
+
 myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err)
 {
     *out = NULL;
     if (!folder)
         return myth_fail(err, MYTH_ENOTFOUND, "no place for answers: neither XDG_CACHE_HOME nor HOME is set");
     myth_kept *k = calloc(1, sizeof(*k));
-    if (!k || !(k->base = malloc(n_base ? n_base : 1)) || !(k->hash = XXH3_createState())) {
+    if (!k || !myth_kept_rebase(k, base, n_base) || !(k->hash = XXH3_createState())) {
         myth_kept_close(k);
         return myth_fail(err, MYTH_ENOMEM, "kept answers: out of memory");
     }
-    memcpy(k->base, base, n_base);
-    k->n_base = n_base;
     bool is_open = make_place(k, folder) && connect_to(k);
     if (!is_open && k->db && is_damaged(k)) {
         disconnect(k);
@@ -210,7 +229,7 @@ bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_
     return is_there;
 }
 
-/* Lets the oldest quarter go when the file has become too large. */
+/* Lets the oldest quarters go when the file has become too large. */
 static void bound_file(myth_kept *k)
 {
     const int64_t bytes =
@@ -218,8 +237,10 @@ static void bound_file(myth_kept *k)
                   n_free = number_of(k, "SELECT (SELECT * FROM pragma_freelist_count()) * (SELECT * FROM "
                                         "pragma_page_size())");
     if (bytes - n_free > MYTH_KEPT_BYTES)
-        run_sql(k, "DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers ORDER BY used LIMIT (SELECT count(*) "
-                   "/ 4 + 1 FROM answers))");
+        run_sql(k,
+                "DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers ORDER BY used LIMIT (SELECT count(*) "
+                "/ 4 + 1 FROM answers)); DELETE FROM reports WHERE rowid IN (SELECT rowid FROM reports ORDER BY used "
+                "LIMIT (SELECT count(*) / 4 + 1 FROM reports))");
 }
 
 void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, uint32_t n, myth_finish why)
@@ -236,4 +257,37 @@ void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, u
     sqlite3_bind_int64(k->put, 5, (int64_t)time(NULL));
     sqlite3_step(k->put);
     sqlite3_reset(k->put);
+}
+
+/* ---- reports ---- */
+
+unsigned char *myth_kept_get_report(myth_kept *k, const myth_kept_key *key, size_t *n)
+{
+    unsigned char *copy = NULL;
+    sqlite3_bind_blob(k->get_report, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+    if (sqlite3_step(k->get_report) == SQLITE_ROW) {
+        const int bytes = sqlite3_column_bytes(k->get_report, 0);
+        const void *body = sqlite3_column_blob(k->get_report, 0);
+        if (body && bytes > 0 && bytes <= MYTH_KEPT_REPORT_BYTES &&
+            sqlite3_column_int64(k->get_report, 1) == sum_of(key, body, (size_t)bytes, 0) &&
+            (copy = malloc((size_t)bytes)) != NULL) {
+            memcpy(copy, body, (size_t)bytes);
+            *n = (size_t)bytes;
+        }
+    }
+    sqlite3_reset(k->get_report);
+    return copy;
+}
+
+void myth_kept_put_report(myth_kept *k, const myth_kept_key *key, const void *bytes, size_t n)
+{
+    if (!n || n > MYTH_KEPT_REPORT_BYTES)
+        return;
+    bound_file(k);
+    sqlite3_bind_blob(k->put_report, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+    sqlite3_bind_blob(k->put_report, 2, bytes, (int)n, SQLITE_STATIC);
+    sqlite3_bind_int64(k->put_report, 3, sum_of(key, bytes, n, 0));
+    sqlite3_bind_int64(k->put_report, 4, (int64_t)time(NULL));
+    sqlite3_step(k->put_report);
+    sqlite3_reset(k->put_report);
 }

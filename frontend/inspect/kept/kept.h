@@ -1,4 +1,5 @@
-/* kept.h - answers that were generated before, found again by everything that decided them.
+/* kept.h - answers that were generated before, and whole reports that were made before, each found again by everything
+ * that decided it.
  *
  * Key      what the caller hashes: the tokens before the answer, the lines that its grammar allows, the limits; and
  *          `base`, which all answers of a run share: program, model, device and its settings, sampling. Where any of it
@@ -8,9 +9,11 @@
  *          the next one
  * Secrets  the caller keeps no answer in which a secret was found. The file holds ids of tokens, which the vocabulary
  *          turns into text
+ * Reports  what a whole run printed and wrote, under a key of all that it was given (looks.h has what it found by
+ *          itself): a second run over an unchanged tree opens no model. Longer than MYTH_KEPT_REPORT_BYTES: not kept
  * Damage   a row is used only when its checksum holds; the caller asks the grammar about every id as well. A file that
  *          is no such database is made anew
- * Bounds   MYTH_KEPT_BYTES: then the answers that were used longest ago go, a quarter of them
+ * Bounds   MYTH_KEPT_BYTES: then the answers and reports that were used longest ago go, a quarter of each
  * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
  * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model
@@ -25,7 +28,12 @@
 extern "C" {
 #endif
 
-enum { MYTH_KEPT_BYTES = 64 << 20, MYTH_KEPT_WAIT_MS = 200, MYTH_KEPT_IDS_MAX = 1 << 20 };
+enum {
+    MYTH_KEPT_BYTES = 64 << 20,
+    MYTH_KEPT_WAIT_MS = 200,
+    MYTH_KEPT_IDS_MAX = 1 << 20,
+    MYTH_KEPT_REPORT_BYTES = 8 << 20
+};
 
 typedef struct {
     unsigned char byte[16];
@@ -37,6 +45,9 @@ typedef struct myth_kept myth_kept;
 myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err);
 void myth_kept_close(myth_kept *k); /* takes NULL */
 
+/* From here on this is in every key instead. False: out of memory, and the old one stays. */
+bool myth_kept_rebase(myth_kept *k, const void *base, size_t n_base);
+
 /* Hashes pieces of memory into a key: XXH3, 128 bits, with base before the first piece. */
 void myth_kept_begin(myth_kept *k);
 void myth_kept_add(myth_kept *k, const void *bytes, size_t n);
@@ -45,6 +56,10 @@ myth_kept_key myth_kept_end(myth_kept *k);
 /* Writes an answer's ids, at most cap; false when there is none. */
 bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_t cap, uint32_t *n, myth_finish *why);
 void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, uint32_t n, myth_finish why);
+
+/* A report of n bytes, which the caller gives to free; NULL when there is none. */
+unsigned char *myth_kept_get_report(myth_kept *k, const myth_kept_key *key, size_t *n);
+void myth_kept_put_report(myth_kept *k, const myth_kept_key *key, const void *bytes, size_t n);
 
 #ifdef __cplusplus
 }

@@ -126,3 +126,36 @@ void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const m
     myth_record_shown(log);
     myth_record_save(log, NULL);
 }
+
+myth_runlog_place myth_runlog_here(const myth_runlog *log)
+{
+    if (!myth_record_is_on(log))
+        return (myth_runlog_place){0};
+    return (myth_runlog_place){log->run, (int64_t)json_integer_value(json_object_get(log->doc, "began_ms"))};
+}
+
+typedef struct {
+    const myth_runlog_place *place;
+    bool is_there;
+} search;
+
+static bool on_row(void *user, const myth_runlog_row *row)
+{
+    search *s = user;
+    s->is_there = row->id == s->place->run && row->began_ms == s->place->began_ms && row->has_ended;
+    return row->id > s->place->run;
+}
+
+bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place)
+{
+    search s = {.place = place};
+    if (!myth_record_is_on(log))
+        return true;
+    return place->run && myth_runlog_file_list(log->file, UINT32_MAX, on_row, &s, NULL) == MYTH_OK && s.is_there;
+}
+
+void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place)
+{
+    if (myth_record_is_on(log) && place->run)
+        myth_record_set_number(log, log->doc, "repeats", (uint64_t)place->run);
+}

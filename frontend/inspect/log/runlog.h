@@ -64,6 +64,17 @@ myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli);
 /* Ends the record and frees the log. */
 void myth_runlog_end(myth_runlog *log, int exit_code);
 
+/* Where a run stands in the log, for a later run that repeats it. */
+typedef struct {
+    int64_t run, began_ms; /* run 0 = in no log */
+} myth_runlog_place;
+myth_runlog_place myth_runlog_here(const myth_runlog *log);
+/* Whether the log still has that run, ended; true without a log. */
+bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place);
+/* Records that everything this run printed is what that run printed, because nothing has changed: the record of that
+ * run says what was read, shown and answered (runlog_repeat.h). */
+void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place);
+
 /* Records a text that influenced the run: "query", "task", "map". s NULL: records nothing. */
 void myth_runlog_say(myth_runlog *log, const char *name, const char *s);
 void myth_runlog_count(myth_runlog *log, const char *section, const char *name, double value);

@@ -3,6 +3,7 @@
 #include "runlog_replay.h"
 
 #include "runlog_doc.h"
+#include "runlog_repeat.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/prompt/source.h"
 
@@ -371,7 +372,7 @@ static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int
     char *a = NULL, *b = NULL;
     size_t n_a = 0, n_b = 0;
     myth_status st;
-    MYTH_TRY(myth_runlog_file_text(file, run, "report", &a, &n_a, err));
+    MYTH_TRY(myth_runlog_file_text(file, myth_runlog_texts_of(r->doc, run), "report", &a, &n_a, err));
     MYTH_TRY(myth_runlog_file_text(other, other_run, "report", &b, &n_b, err));
     *diff = compare_exchanges(r, now);
     if (!*diff && (n_a != n_b || memcmp(a, b, n_a) != 0))

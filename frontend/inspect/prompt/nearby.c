@@ -20,6 +20,8 @@ struct myth_nearby {
     char root[PATH_MAX];   /* resolved; only files below it are read. "" = there is none */
     char folder[PATH_MAX]; /* of the inspected file, relative to the root: "" or "src/"  */
     char worker[PATH_MAX];
+    void (*on_look)(void *user, const char *path, bool is_folder); /* NULL = nobody asks */
+    void *user;
 };
 
 /* ---- paths ---- */
@@ -63,6 +65,22 @@ void myth_nearby_close(myth_nearby *n)
     myth_mem *mem = n->mem;
     myth_free(mem, n);
     myth_mem_close(mem);
+}
+
+void myth_nearby_watch(myth_nearby *n, void (*on_look)(void *user, const char *path, bool is_folder), void *user)
+{
+    n->on_look = on_look;
+    n->user = user;
+}
+
+/* Says that the answer depends on a path, relative to the root. */
+static void say_look(const myth_nearby *n, const char *path, bool is_folder)
+{
+    char full[2 * PATH_MAX];
+    const size_t len = strlen(n->root) - (strlen(n->root) == 1);
+    snprintf(full, sizeof(full), "%.*s/%s", (int)len, n->root, path);
+    if (n->on_look && n->root[0])
+        n->on_look(n->user, full, is_folder);
 }
 
 static bool join(char dst[PATH_MAX], const char *folder, const char *name)
@@ -112,6 +130,13 @@ static bool has_stem(const char *name, const char *stem)
     return !strncmp(name, stem, n) && name[n] == '.';
 }
 
+/* The same, said to who watches: the file may be read. */
+static bool may_see(const myth_nearby *n, char path[PATH_MAX])
+{
+    say_look(n, path, false);
+    return may_read(n, path);
+}
+
 /* Reads the names in the inspected file's folder. When files have the name `stem` and a suffix, found is the path of
  * the first of them by name, because the order in which a folder is read differs between machines. Otherwise near is
  * the most similar name, if there is one. Returns whether found is set. */
@@ -122,6 +147,7 @@ static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *
     const char *list[ENTRIES_MAX];
     size_t n_name = 0;
     bool has_folder = name && n->root[0] && snprintf(path, sizeof(path), "%s/%s", n->root, n->folder) < PATH_MAX;
+    say_look(n, n->folder, true);
     DIR *dir = has_folder ? opendir(path) : NULL;
     for (struct dirent *e; dir && n_name < ENTRIES_MAX && (e = readdir(dir));) {
         if (e->d_name[0] == '.' || !join(path, n->folder, e->d_name) || !may_read(n, path))
@@ -138,16 +164,16 @@ static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *
     if (like)
         snprintf(near, near_cap, "%s", like);
     myth_free(n->mem, name);
-    return best[0] && join(found, n->folder, best) && may_read(n, found);
+    return best[0] && join(found, n->folder, best) && may_see(n, found);
 }
 
 static bool find_file(const myth_nearby *n, char found[PATH_MAX], const char *path, char *near, size_t near_cap)
 {
     if (!is_plain(path))
         return false;
-    if (join(found, "", path) && may_read(n, found))
+    if (join(found, "", path) && may_see(n, found))
         return true;
-    if (join(found, n->folder, path) && may_read(n, found))
+    if (join(found, n->folder, path) && may_see(n, found))
         return true;
     return !strchr(path, '/') && look_around(n, found, path, near, near_cap);
 }

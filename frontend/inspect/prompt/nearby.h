@@ -28,6 +28,9 @@ typedef struct myth_nearby myth_nearby;
 myth_status myth_nearby_open(myth_nearby **out, const char *root, const char *path, const char *worker_path,
                              myth_error *err);
 void myth_nearby_close(myth_nearby *n); /* takes NULL */
+/* From now on on_look gets the absolute path of everything that answers depend on, before it is read: files, whether
+ * they are there or not, and folders, of which the names are read. */
+void myth_nearby_watch(myth_nearby *n, void (*on_look)(void *user, const char *path, bool is_folder), void *user);
 /* Answers a request, as on_context of myth_inspect_opts. */
 uint32_t myth_nearby_context(myth_nearby *n, const char *request, myth_material *m, uint32_t of, char *near,
                              size_t near_cap);

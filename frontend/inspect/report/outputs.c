@@ -37,6 +37,14 @@ static bool parse(myth_form *form, const char **path, const char *item)
     return false;
 }
 
+myth_form myth_outputs_form(const char *item)
+{
+    myth_form form = MYTH_FORM_TEXT;
+    const char *path;
+    parse(&form, &path, item);
+    return form;
+}
+
 bool myth_outputs_have(const myth_opt_list *list, myth_form form)
 {
     for (int i = 0; i < list->n; i++) {

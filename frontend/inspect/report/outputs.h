@@ -44,6 +44,8 @@ const char *myth_form_name(myth_form form);
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
 /* Whether some FORM=PATH of the list has this form. */
 bool myth_outputs_have(const myth_opt_list *list, myth_form form);
+/* The form of an item FORM=PATH that was checked. */
+myth_form myth_outputs_form(const char *item);
 /* Checks every FORM=PATH of a list, before anything is inspected. */
 myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err);
 /* Writes the report to every FORM=PATH of the list; stops at the first failure. */

@@ -635,7 +635,7 @@ uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r) { return
 
 /* Writes one diff for each file. A diff is left out when it shows a secret, which the file on disk may have got since
  * the inspection. */
-static myth_status write_all(FILE *f, const myth_patches *p, myth_error *err)
+myth_status myth_patches_print(FILE *f, const myth_patches *p, myth_error *err)
 {
     for (uint32_t i = 0; p && i < p->n_file; i++) {
         const file *w = p->file[i];
@@ -661,5 +661,5 @@ myth_status myth_patches_write(const myth_patches *p, const char *path, myth_err
     FILE *f;
     myth_out o;
     myth_status st = myth_out_print_open(&o, &f, path, err);
-    return st != MYTH_OK ? st : myth_out_print_close(&o, f, write_all(f, p, err), err);
+    return st != MYTH_OK ? st : myth_out_print_close(&o, f, myth_patches_print(f, p, err), err);
 }

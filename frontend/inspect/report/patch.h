@@ -52,6 +52,8 @@ uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r);
 /* Writes all patches as one diff against the files on disk, for git apply; an empty file when there are none or p is
  * NULL. */
 myth_status myth_patches_write(const myth_patches *p, const char *path, myth_error *err);
+/* The same to a stream. */
+myth_status myth_patches_print(FILE *f, const myth_patches *p, myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -72,19 +72,17 @@ static void share_root(char *root, const char *folder)
 }
 
 /* Adds a file, unless it is in already. */
-static myth_status add_file(finder *s, const char *typed, bool is_named, myth_error *err)
+static myth_status add_file(finder *s, const myth_place *place, bool is_named, myth_error *err)
 {
     myth_files *f = s->f;
-    myth_place place;
     char whole[2 * PATH_MAX];
     myth_status st = grow_table(s, err);
     if (st != MYTH_OK)
         return st;
-    myth_place_find(&place, typed);
-    if (!place.root[0] || !strcmp(place.root, "."))
-        snprintf(whole, sizeof(whole), "%s", place.path);
+    if (!place->root[0] || !strcmp(place->root, "."))
+        snprintf(whole, sizeof(whole), "%s", place->path);
     else
-        snprintf(whole, sizeof(whole), "%s%s%s", place.root, strcmp(place.root, "/") ? "/" : "", place.path);
+        snprintf(whole, sizeof(whole), "%s%s%s", place->root, strcmp(place->root, "/") ? "/" : "", place->path);
     uint32_t *slot = myth_table_find(s->slot, s->n_slot, myth_hash_bytes(whole, strlen(whole)), is_file, f, whole);
     if (*slot)
         return MYTH_OK;
@@ -95,21 +93,48 @@ static myth_status add_file(finder *s, const char *typed, bool is_named, myth_er
         return no_memory(err);
     f->file[f->n++] = (myth_file){.open = own, .is_named = is_named};
     *slot = f->n;
-    if (!place.root[0])
+    if (!place->root[0])
         return MYTH_OK;
     const bool is_new = !f->root[0], had_repository = s->first != NULL;
     if (is_new)
-        snprintf(f->root, sizeof(f->root), "%s", place.root);
-    if (!is_new && (place.in_repository || had_repository) && strcmp(f->root, place.root) != 0)
+        snprintf(f->root, sizeof(f->root), "%s", place->root);
+    if (!is_new && (place->in_repository || had_repository) && strcmp(f->root, place->root) != 0)
         return myth_fail(err, MYTH_EARG,
                          "%.180s and %.180s are not in one repository; inspect each repository by itself",
                          f->file[0].open, own);
-    s->has_loose |= !place.in_repository;
-    if (place.in_repository && !s->first)
+    s->has_loose |= !place->in_repository;
+    if (place->in_repository && !s->first)
         s->first = own;
-    if (!place.in_repository)
-        share_root(f->root, place.root);
+    if (!place->in_repository)
+        share_root(f->root, place->root);
     return MYTH_OK;
+}
+
+static myth_status add_typed(finder *s, const char *typed, myth_error *err)
+{
+    myth_place place;
+    myth_place_find(&place, typed);
+    return add_file(s, &place, true, err);
+}
+
+/* Adds a file that a scan of the folder listed: no link leads there, and no other repository is around it. */
+static myth_status add_scanned(finder *s, const myth_place *folder, const char *path, myth_error *err)
+{
+    myth_place place = *folder;
+    char below[2 * PATH_MAX];
+    if (folder->in_repository) {
+        snprintf(below, sizeof(below), "%s%s", folder->path, path);
+    } else { /* a file without a repository is called by its own name */
+        const char *slash = strrchr(path, '/');
+        snprintf(below, sizeof(below), "%s", slash ? slash + 1 : path);
+        const size_t n = strlen(place.root);
+        if (slash && n + (size_t)(slash - path) + 2 < sizeof(place.root))
+            snprintf(place.root + n, sizeof(place.root) - n, "%s%.*s", n == 1 ? "" : "/", (int)(slash - path), path);
+    }
+    if (strlen(below) >= sizeof(place.path))
+        return MYTH_OK;
+    strcpy(place.path, below);
+    return add_file(s, &place, false, err);
 }
 
 /* The globs of a scan: `only` when it is given, else include; and exclude with '!'. text holds those of exclude. */
@@ -159,7 +184,8 @@ static myth_status lose(finder *s, const char *folder, const myth_scan_file *fil
 static myth_status add_directory(finder *s, const char *folder, const char *only, uint32_t *n, myth_error *err)
 {
     const char *globs[GLOBS_MAX + 1];
-    char text[GLOBS_MAX][512], path[2 * PATH_MAX];
+    char text[GLOBS_MAX][512];
+    myth_place place;
     myth_scan_list list = {0};
     const bool is_named = only || s->o->n_include;
     myth_status st = globs_of(s->o, only, globs, text, err);
@@ -169,6 +195,7 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         .root = folder, .globs = globs[0] ? globs : NULL, .lost = true, .is_cancelled = s->o->cancel};
     MYTH_TRY(myth_scan(&list, s->f->mem, &opts, err));
     *n = 0;
+    myth_place_find_folder(&place, folder, true);
     for (uint32_t i = 0; i < list.n_file; i++) {
         const myth_scan_file *file = &list.file[i];
         if (file->is_lost)
@@ -176,8 +203,7 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         if (file->reason != MYTH_SCAN_IN || !is_wanted(s, file, is_named))
             continue;
         ++*n;
-        if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, file->path) < sizeof(path))
-            MYTH_TRY(add_file(s, path, false, err));
+        MYTH_TRY(add_scanned(s, &place, file->path, err));
     }
 fail:
     myth_scan_close(&list, s->f->mem);
@@ -190,16 +216,16 @@ static myth_status add_path(finder *s, const char *typed, myth_error *err)
     uint32_t n = 0;
     myth_status st = MYTH_OK;
     if (strcmp(typed, "-") == 0)
-        return add_file(s, typed, true, err);
+        return add_typed(s, typed, err);
     if (stat(typed, &sb) == 0)
-        return S_ISDIR(sb.st_mode) ? add_directory(s, typed, NULL, &n, err) : add_file(s, typed, true, err);
+        return S_ISDIR(sb.st_mode) ? add_directory(s, typed, NULL, &n, err) : add_typed(s, typed, err);
     if (errno == ENOENT && strpbrk(typed, "*?[")) {
         st = add_directory(s, ".", typed + (strncmp(typed, "./", 2) ? 0 : 2), &n, err);
         if (st == MYTH_OK && !n)
             st = myth_fail(err, MYTH_ENOTFOUND, "%.200s: no file below the current directory matches", typed);
         return st;
     }
-    return add_file(s, typed, true, err); /* whoever opens it says what is wrong */
+    return add_typed(s, typed, err); /* whoever opens it says what is wrong */
 }
 
 /* Cuts the root off. Standard input has none. */

@@ -1,0 +1,69 @@
+/* inspect_base.c - writes what decides the answers as "name=value;". */
+#include "inspect_base.h"
+
+#include "engine/base/mtime.h"
+#include "version.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+void myth_base_add(myth_inspect_base *b, const char *name, const char *value)
+{
+    const size_t left = sizeof(b->text) - b->n;
+    const int more = snprintf(b->text + b->n, left, "%s=%s;", name, value ? value : "");
+    b->n += more > 0 && (size_t)more < left ? (size_t)more : 0;
+}
+
+static void add_file(myth_inspect_base *b, const char *kind, const char *name, const struct stat *sb)
+{
+    char value[PATH_MAX + 128];
+    snprintf(value, sizeof(value), "%s %lld %lld %llu", name, (long long)sb->st_size, (long long)myth_mtime_ns(sb),
+             (unsigned long long)sb->st_ino);
+    myth_base_add(b, kind, value);
+}
+
+void myth_base_model(myth_inspect_base *b, const char *path)
+{
+    struct dirent **entry = NULL;
+    struct stat sb;
+    if (!path || stat(path, &sb) != 0)
+        return;
+    const int n_entry = S_ISDIR(sb.st_mode) ? scandir(path, &entry, NULL, alphasort) : 0;
+    add_file(b, "model", path, &sb);
+    for (int i = 0; i < n_entry; i++) {
+        char file[PATH_MAX + 300];
+        snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
+        if (stat(file, &sb) == 0 && S_ISREG(sb.st_mode))
+            add_file(b, "file", entry[i]->d_name, &sb);
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_inspect_flags *o,
+                               const myth_sample_params *p, myth_error *err)
+{
+    char value[512], self[PATH_MAX];
+    struct stat sb = {0};
+    myth_engine_opts eo;
+    const myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
+    if (st != MYTH_OK)
+        return st;
+    if (myth_cli_self(self, sizeof(self)))
+        stat(self, &sb);
+    snprintf(value, sizeof(value), "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
+             (long long)myth_mtime_ns(&sb));
+    myth_base_add(b, "program", value);
+    snprintf(value, sizeof(value), "%s %s %d %d %u %d %d %d %d %u", eo.device ? eo.device : "", cli->device,
+             eo.is_exact, eo.has_gpu_layers, eo.n_gpu_layers, (int)eo.offload, eo.has_cache_type, (int)eo.type_k,
+             (int)eo.type_v, eo.n_cpu_moe);
+    myth_base_add(b, "device", value);
+    myth_base_add(b, "level", eo.cpu_level);
+    snprintf(value, sizeof(value), "%a %u %a %a %a %u %llu", (double)p->temp, p->top_k, (double)p->top_p,
+             (double)p->min_p, (double)p->repeat_penalty, p->repeat_last_n, (unsigned long long)p->seed);
+    myth_base_add(b, "sample", value);
+    return MYTH_OK;
+}

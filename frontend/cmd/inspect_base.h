@@ -1,0 +1,34 @@
+/* inspect_base.h - what decides the answers of an inspection besides its prompts, as text that goes into every key of
+ * kept answers and reports: program, device and its settings, sampling, model. Two runs with the same text get the same
+ * answer to the same prompt.
+ *
+ * Model    by the name, size, time and inode of its files: cheap, and another file under the name differs
+ * Owner    the caller's buffer; what does not fit is left out, which only makes keys that no run shares
+ * Threads  one */
+#ifndef MYTH_INSPECT_BASE_H
+#define MYTH_INSPECT_BASE_H
+
+#include "inspect_run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_BASE_BYTES = 32 << 10 };
+
+typedef struct {
+    char text[MYTH_BASE_BYTES];
+    size_t n;
+} myth_inspect_base;
+
+void myth_base_add(myth_inspect_base *b, const char *name, const char *value);
+/* Adds program, device and sampling. Chooses the device that "auto" is; MYTH_EARG: the engine's flags are wrong. */
+myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_inspect_flags *o,
+                               const myth_sample_params *sample, myth_error *err);
+/* Adds the files at the path that a model was found at. */
+void myth_base_model(myth_inspect_base *b, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
