@@ -1,5 +1,7 @@
 /* cmd_plan.c - prints the bytes that a command would need, from the model's headers only. */
 #include "frontend/inspect/inspect.h"
+#include "frontend/inspect/prompt/nearby.h"
+#include "inspect_base.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
@@ -41,11 +43,25 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
 
-/* The plan of an inspection has memory for context rounds if this callback is set; it is never called here. */
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
 {
-    (void)user, (void)request, (void)m, (void)of, (void)near, (void)near_cap;
-    return 0;
+    return user ? myth_nearby_context(user, request, m, of, near, near_cap) : 0;
+}
+
+/* The answers that an earlier inspect-file kept, with the defaults of its flags; NULL = none. */
+static myth_kept *open_kept(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_inspect_opts *io)
+{
+    myth_kept *k = NULL;
+    const myth_sample_flags defaults = {
+        .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .repeat_penalty = 1, .repeat_last_n = 64};
+    myth_cli_sample_params(&io->sample, &defaults);
+    if (!cli->n_arg || !myth_kept_is_there(myth_env_cache_dir()) ||
+        myth_kept_open(&k, myth_env_cache_dir(), "", 0, NULL) != MYTH_OK)
+        return NULL;
+    if (myth_base_answers(k, cli, &o->engine, &io->sample, io->style, m))
+        return k;
+    myth_kept_close(k);
+    return NULL;
 }
 
 /* Plans inspect-file for the file, or without a file for the longest prompt that the default limit allows. */
@@ -56,6 +72,8 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     unsigned char *bytes = NULL;
     size_t len = 0;
     char worker[PATH_MAX];
+    myth_place place = {.path = "file"};
+    myth_nearby *nearby = NULL;
     myth_material *material = NULL;
     myth_inspection *in = NULL;
     myth_inspect_opts io = {
@@ -64,6 +82,8 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
         .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
         .n_ctx = o->engine.ctx_size,
         .context_rounds = MYTH_INSPECT_ROUNDS,
+        .split = true,
+        .is_local = true,
         .on_context = on_context,
         .cancel = cli->cancel,
     };
@@ -71,15 +91,21 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
                          myth_weights_path(m->weights));
-    if (cli->n_arg)
+    if (cli->n_arg) {
         MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err));
+        myth_place_find(&place, cli->arg[0]);
+        MYTH_TRY(myth_nearby_open(&nearby, place.root, place.path, io.worker_path, err));
+        io.user = nearby;
+    }
     MYTH_TRY(myth_prompt_style_of(&io.style, myth_weights_meta(m->weights), err));
-    MYTH_TRY(myth_material_whole(&material, cli->mem, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line,
-                                 bytes ? len : 1, err));
+    MYTH_TRY(myth_material_whole(&material, cli->mem, place.path, bytes ? bytes : one_line, bytes ? len : 1, err));
     myth_free(cli->mem, bytes);
     bytes = NULL;
+    io.kept = open_kept(cli, o, m, &io);
     MYTH_TRY(myth_inspect_open(&in, m, material, &io, err));
     MYTH_TRY(myth_inspect_needs(in, eo, extra, err));
+    if (myth_inspect_rehearse(in, NULL) != MYTH_OK && cli->global->verbose)
+        myth_term_note(cli->term, "no memory to look for kept answers: they are expected to be generated");
     myth_inspect_work(in, work);
     if (!cli->n_arg && !o->engine.ctx_size) {
         uint32_t longest = MYTH_INSPECT_PROMPT_TOKENS + MYTH_INSPECT_NEW_TOKENS;
@@ -98,6 +124,8 @@ fail:
     myth_inspect_close(in);
     myth_material_close(material);
     myth_free(cli->mem, bytes);
+    myth_nearby_close(nearby);
+    myth_kept_close(io.kept);
     return st;
 }
 
@@ -138,7 +166,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     }
     if (st == MYTH_OK && e) {
         e->work = work;
-        st = myth_expect(&e->is, cli, m, &eo, o->as, work.n_part ? &e->work : NULL, err);
+        st = myth_expect(&e->is, cli, m, &eo, o->as, work.n_part || work.n_kept ? &e->work : NULL, err);
         myth_expect_limits(cli, &eo, o->as);
     }
     if (st == MYTH_OK && is_limited)
@@ -242,7 +270,7 @@ static int run(myth_cli *cli, const void *opts)
     myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
     if (st == MYTH_OK)
         st = plan_command(&plan, cli, o, &model, true, &e, &err);
-    const myth_work *work = e.work.n_part ? &e.work : NULL;
+    const myth_work *work = e.work.n_part || e.work.n_kept ? &e.work : NULL;
     if (st == MYTH_OK && o->json) {
         myth_jout_start(&j, stdout);
         myth_plan_begin_json(&j, &plan);

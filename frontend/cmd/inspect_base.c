@@ -43,13 +43,13 @@ void myth_base_model(myth_inspect_base *b, const char *path)
     free(entry);
 }
 
-myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_inspect_flags *o,
+myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_engine_flags *f,
                                const myth_sample_params *p, myth_error *err)
 {
     char value[512], self[PATH_MAX];
     struct stat sb = {0};
     myth_engine_opts eo;
-    const myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
+    const myth_status st = myth_cli_engine_opts(cli, &eo, f, err);
     if (st != MYTH_OK)
         return st;
     if (myth_cli_self(self, sizeof(self)))
@@ -66,4 +66,22 @@ myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_i
              (double)p->min_p, (double)p->repeat_penalty, p->repeat_last_n, (unsigned long long)p->seed);
     myth_base_add(b, "sample", value);
     return MYTH_OK;
+}
+
+bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
+                       myth_prompt_style style, const myth_model *m)
+{
+    char hash[MYTH_PROMPT_HASH_LEN + 1];
+    myth_error err = {0};
+    myth_inspect_base *b = calloc(1, sizeof(*b));
+    bool is_done = b && myth_base_settings(b, cli, f, sample, &err) == MYTH_OK;
+    if (is_done) {
+        myth_prompt_hash(hash, style);
+        myth_base_add(b, "prompt", hash);
+        myth_base_add(b, "weights", myth_weights_path(m->weights));
+        myth_base_model(b, myth_weights_path(m->weights));
+        is_done = myth_kept_rebase(kept, b->text, b->n);
+    }
+    free(b);
+    return is_done;
 }

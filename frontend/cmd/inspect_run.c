@@ -279,7 +279,10 @@ static void dry_run_text(const run *w)
     if (b->n_context)
         printf("other code       %u piece%s as context, %u left out\n", b->n_context, myth_s(b->n_context),
                b->n_left_out);
-    printf("new tokens       %u\nparts            %u\n", r->max_new_tokens, myth_inspect_n_part(w->in));
+    printf("new tokens       %u\nparts            %u", r->max_new_tokens, myth_inspect_n_part(w->in));
+    if (w->work.n_kept)
+        printf(", %u of them answered by an earlier run", w->work.n_kept);
+    putchar('\n');
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
         uint32_t n_block, n_tok;
         const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
@@ -291,7 +294,7 @@ static void dry_run_text(const run *w)
             printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last,
                    k + 1 < n_block ? "\n" : "");
         }
-        printf(": %u token%s\n", n_tok, myth_s(n_tok));
+        printf(": %u token%s%s\n", n_tok, myth_s(n_tok), myth_inspect_is_kept(w->in, i) ? ", answered" : "");
     }
     printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
            plan->fits ? "" : " (does not fit)");
@@ -312,6 +315,7 @@ static void part_object(const run *w, myth_json_out *j, uint32_t i)
     myth_jout_u64(j, block->last);
     myth_jout_end(j);
     myth_jout_key_u64(j, "prompt_tokens", n_tok);
+    myth_jout_key_bool(j, "kept", myth_inspect_is_kept(w->in, i));
     myth_jout_key(j, "blocks");
     myth_jout_array(j);
     for (uint32_t k = 0; k < n_block; k++) {
@@ -346,6 +350,7 @@ static void dry_run_json(const run *w)
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++)
         part_object(w, &j, i);
     myth_jout_end(&j);
+    myth_jout_key_u64(&j, "kept_parts", w->work.n_kept);
     myth_jout_key_u64(&j, "n_ctx", plan->n_ctx);
     myth_jout_key_bool(&j, "fits", plan->fits);
     myth_jout_key_u64(&j, "total_bytes", plan->total_bytes);
@@ -458,29 +463,18 @@ static int generate(run *w, const myth_engine_opts *eo)
 /* From here on keys have the model that was opened and the layout of its prompts. */
 static void rebase_kept(run *w, const myth_inspect_opts *io)
 {
-    char hash[MYTH_PROMPT_HASH_LEN + 1];
-    myth_error err = {0};
-    myth_inspect_base *b = w->kept ? myth_alloc(w->cli->mem, MYTH_MEM_OTHER, "answers", sizeof(*b)) : NULL;
-    bool is_done = b && myth_base_settings(b, w->cli, w->o, &io->sample, &err) == MYTH_OK;
-    if (is_done) {
-        myth_prompt_hash(hash, io->style);
-        myth_base_add(b, "prompt", hash);
-        myth_base_add(b, "weights", myth_weights_path(w->model.weights));
-        myth_base_model(b, myth_weights_path(w->model.weights));
-        is_done = myth_kept_rebase(w->kept, b->text, b->n);
-    }
-    myth_free(w->cli->mem, b);
-    if (!is_done) { /* the plan says what is wrong with the options */
-        myth_kept_close(w->kept);
-        w->kept = w->repeat.kept = NULL;
-    }
+    if (w->kept && myth_base_answers(w->kept, w->cli, &w->o->engine, &io->sample, io->style, &w->model))
+        return;
+    myth_kept_close(w->kept); /* the plan says what is wrong with the options */
+    w->kept = w->repeat.kept = NULL;
 }
 
-/* Opens the answers and reports of earlier runs. Without them the run goes on. */
+/* Opens the answers and reports of earlier runs; a dry run only looks. Without them the run goes on. */
 static void open_kept(run *w)
 {
     myth_error err = {0};
-    if (w->o->cache && !w->o->dry_run && myth_kept_open(&w->kept, myth_env_cache_dir(), "", 0, &err) != MYTH_OK)
+    if (w->o->cache && (!w->o->dry_run || myth_kept_is_there(myth_env_cache_dir())) &&
+        myth_kept_open(&w->kept, myth_env_cache_dir(), "", 0, &err) != MYTH_OK)
         myth_term_note(w->cli->term, "answers are not kept: %s", err.msg);
 }
 
@@ -494,6 +488,8 @@ static int plan_and_run(run *w)
     MYTH_TRY(myth_cli_engine_opts(w->cli, &eo, &w->o->engine, &err));
     MYTH_TRY(myth_inspect_needs(w->in, &eo, &extra, &err));
     if (w->o->dry_run) {
+        if (myth_inspect_rehearse(w->in, NULL) != MYTH_OK && w->cli->global->verbose)
+            myth_term_note(w->cli->term, "no memory to look for kept answers: they are expected to be generated");
         myth_inspect_work(w->in, &w->work);
         MYTH_TRY(myth_expect(&w->expected, w->cli, &w->model, &eo, w->o->as, &w->work, &err));
         myth_expect_limits(w->cli, &eo, w->o->as);

@@ -116,7 +116,7 @@ static bool make_key(myth_repeat *r, const myth_sample_params *sample, myth_erro
 {
     const int shown[] = {REPEAT_VERSION, r->cli->term->has_color_out, r->cli->term->is_terminal_out};
     myth_inspect_base *b = calloc(1, sizeof(*b));
-    bool is_made = b && myth_base_settings(b, r->cli, r->o, sample, err) == MYTH_OK && add_model(r, b, err);
+    bool is_made = b && myth_base_settings(b, r->cli, &r->o->engine, sample, err) == MYTH_OK && add_model(r, b, err);
     if (is_made) {
         myth_kept_begin(r->kept);
         myth_kept_add(r->kept, b->text, b->n);

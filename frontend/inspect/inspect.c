@@ -71,6 +71,15 @@ static void miss_parts(myth_inspection *in)
     }
 }
 
+static void miss_lines(myth_inspection *in)
+{
+    for (uint32_t i = 0; i < in->n_skip; i++) {
+        const myth_piece *p = myth_material_piece(in->material, in->skip[i].piece);
+        miss(in, myth_material_of(in->material, p->source)->path, in->skip[i].line, in->skip[i].line,
+             "the line alone does not fit a prompt: --max-prompt-tokens and -c give more");
+    }
+}
+
 static void miss_context(myth_inspection *in)
 {
     const char *why = in->o.style == MYTH_PROMPT_COMPACT
@@ -94,6 +103,8 @@ void myth_inspect_note_missed(myth_inspection *in)
         miss_subjects(in, "the run was refused");
     else
         miss_parts(in);
+    if (!in->report.refusal)
+        miss_lines(in);
     if (in->o.is_context_asked && !in->report.refusal)
         miss_context(in);
     in->report.complete = has_ended && !in->report.n_dropped && !in->report.n_missed;
@@ -103,7 +114,7 @@ void myth_inspect_note_missed(myth_inspection *in)
 static myth_status open_missed(myth_inspection *in, myth_error *err)
 {
     in->n_piece = myth_material_n_piece(in->material);
-    in->cap_missed = in->o.n_missed + in->n_block + in->n_piece;
+    in->cap_missed = in->o.n_missed + in->n_block + in->n_piece + in->n_skip;
     in->missed = myth_inspect_take(in, "not inspected", in->cap_missed ? in->cap_missed : 1, sizeof(*in->missed));
     if (!in->missed)
         return myth_inspect_no_room("not inspected", in->cap_missed * sizeof(*in->missed), err);
@@ -175,10 +186,14 @@ static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
 void myth_inspect_work(const myth_inspection *in, myth_work *out)
 {
     double positions = 0, ends = 0;
-    *out = (myth_work){.n_part = in->n_part};
+    *out = (myth_work){0};
     for (uint32_t i = 0; i < in->n_part; i++) {
         const inspect_part *p = &in->part[i];
-        const uint32_t first = i ? in->n_prefix : 0;
+        const uint32_t first = out->n_part ? in->n_prefix : 0;
+        out->n_kept += p->is_kept;
+        if (p->is_kept)
+            continue;
+        out->n_part++;
         const uint64_t rounds = myth_inspect_has_rounds(in) ? round_tokens(in, p) : 0;
         const uint64_t answers = rounds ? (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
         out->prompt_tokens += p->n_ids - first;
@@ -189,8 +204,8 @@ void myth_inspect_work(const myth_inspection *in, myth_work *out)
     }
     if (out->prompt_tokens)
         out->depth = positions / (double)out->prompt_tokens;
-    if (in->n_part)
-        out->end = ends / in->n_part;
+    if (out->n_part)
+        out->end = ends / out->n_part;
 }
 
 /* Turns rounds off when no part has room for one, so that no memory is reserved for them. */
@@ -325,6 +340,7 @@ void myth_inspect_close(myth_inspection *in)
     for (uint32_t i = 0; i < in->n_part; i++)
         myth_free(mem, in->part[i].ids);
     myth_free(mem, in->missed);
+    myth_free(mem, in->skip);
     myth_free(mem, in->file);
     myth_free(mem, in->map);
     myth_free(mem, in->block_piece);
@@ -335,6 +351,7 @@ void myth_inspect_close(myth_inspection *in)
 
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
+bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block) { return in->block_piece[block]; }
 
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok)

@@ -132,6 +132,10 @@ void myth_inspect_close(myth_inspection *in);
 uint32_t myth_inspect_n_part(const myth_inspection *in);
 /* Blocks and prompt tokens of a part. */
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok);
+/* Finds the parts whose answers are all kept, with opts.kept and without an engine; call after needs, before work.
+ * Afterwards the inspection can be looked at, but not run. MYTH_ENOMEM: nothing is known of any part. */
+myth_status myth_inspect_rehearse(myth_inspection *in, myth_error *err);
+bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part);
 /* How much the run will do, for an estimate of its time. */
 void myth_inspect_work(const myth_inspection *in, myth_work *out);
 /* Index of the material's piece that a block of the report shows. */

@@ -520,3 +520,38 @@ myth_status myth_inspect_run_later(myth_inspection *in, const myth_inspect_engin
     in->n_ctx = later->n_ctx;
     return run_parts(in, err);
 }
+
+/* ---- rehearsal ---- */
+
+static myth_status no_engine(void *user, myth_engine **e, myth_error *err)
+{
+    (void)user;
+    *e = NULL;
+    return myth_fail(err, MYTH_ECANCEL, "a rehearsal has no engine");
+}
+
+myth_status myth_inspect_rehearse(myth_inspection *in, myth_error *err)
+{
+    static const myth_inspect_engine none = {.open = no_engine};
+    const myth_report was = in->report;
+    const uint32_t n_block = in->n_block;
+    myth_finish why;
+    if (!in->o.kept || in->report.refusal)
+        return MYTH_OK;
+    myth_status st = myth_inspect_take_run(in, err);
+    if (st != MYTH_OK)
+        return st;
+    in->later = &none;
+    in->n_ctx = myth_inspect_run_context(in);
+    in->o.on_exchange = NULL;
+    in->o.on_progress = NULL;
+    for (in->now = 0; in->now < in->n_part && !(in->o.cancel && *in->o.cancel); in->now++) {
+        inspect_part *p = &in->part[in->now];
+        p->is_kept = run_part(in, &why, NULL) == MYTH_OK;
+        p->block0 = p->first_block; /* as it was before rounds added code */
+        p->n_block = p->n_first;
+    }
+    in->n_block = n_block;
+    in->report = was;
+    return MYTH_OK;
+}

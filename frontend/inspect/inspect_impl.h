@@ -26,6 +26,7 @@ typedef struct {
     uint32_t n_ids, block0, n_block;
     uint32_t first_block, n_first; /* the part's blocks before rounds added more */
     myth_finish finish;            /* finish reason of its last answer; NONE = there is no answer */
+    bool is_kept;                  /* a rehearsal found all its answers */
 } inspect_part;
 
 struct myth_inspection {
@@ -50,6 +51,8 @@ struct myth_inspection {
     myth_missed *missed; /* the report's list, with room for everything that can be missed */
     char caution[MYTH_CAUTION_CAP];
     uint32_t cap_missed, n_piece; /* n_piece: pieces of the material before rounds added some */
+    myth_parts_skip *skip; /* [n_skip] lines that fit no prompt */
+    uint32_t n_skip;
     myth_refusal refusal;
     myth_marks marks;
     myth_mem *reserve; /* the rounds' ledger; its bytes are booked in mem while they run */

@@ -422,17 +422,23 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             .is_alone = in->o.style == MYTH_PROMPT_COMPACT || is_many_files(in),
             .worker_path = in->o.worker_path,
             .is_local = in->o.is_local,
+            .may_skip = is_many_files(in), /* a line of one file does not keep the others from being inspected */
             .cost = in->o.is_local ? cost_alone : block_cost,
             .user = in->o.is_local ? (void *)&a : in,
         };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
+        if (!p.n_row)
+            MYTH_TRY(myth_fail(err, MYTH_ELIMIT, "no line fits a prompt"));
         MYTH_TRY(make_parts(in, &p, err));
         in->budget.n_context = p.n_context;
         in->budget.n_left_out = p.n_left_out;
         over = excess(in, soft, hard);
         less += over;
     }
+    in->skip = p.skip;
+    in->n_skip = p.n_skip;
+    p.skip = NULL;
     if (over)
         st = myth_fail(err, MYTH_ELIMIT, "the parts come out %u tokens too long", over);
 fail:

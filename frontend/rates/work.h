@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 typedef struct {
-    uint32_t n_part;
+    uint32_t n_part;        /* parts that the model is asked about                          */
+    uint32_t n_kept;        /* parts whose answers an earlier run generated: no work at all */
     uint64_t prompt_tokens; /* that are fed; what all parts begin with is fed once */
     double depth;           /* mean position of a fed token          */
     double end;             /* mean length of a prompt: where its answer begins */

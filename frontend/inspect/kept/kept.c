@@ -103,20 +103,29 @@ static void remove_file(const myth_kept *k)
     }
 }
 
+static bool path_of(char *path, size_t cap, const char *folder)
+{
+    return snprintf(path, cap, "%s/mythos/answers-1.db", folder) < (int)cap - 16;
+}
+
+bool myth_kept_is_there(const char *folder)
+{
+    char path[PATH_MAX];
+    return folder && path_of(path, sizeof(path), folder) && access(path, R_OK | W_OK) == 0;
+}
+
 /* Makes the folder and, for this user only, the file. */
 static bool make_place(myth_kept *k, const char *folder)
 {
     struct stat sb;
-    if (snprintf(k->path, sizeof(k->path), "%s/mythos", folder) >= (int)sizeof(k->path) - 32)
+    if (!path_of(k->path, sizeof(k->path), folder))
         return false;
     for (char *p = k->path + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
-        mkdir(k->path, 0700);
+        if (mkdir(k->path, 0700) != 0 && errno != EEXIST && !strchr(p + 1, '/'))
+            return false;
         *p = '/';
     }
-    if (mkdir(k->path, 0700) != 0 && errno != EEXIST)
-        return false;
-    strcat(k->path, "/answers-1.db");
     const int fd = open(k->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     const bool is_ours = fd >= 0 && fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_uid == geteuid();
     if (fd >= 0)

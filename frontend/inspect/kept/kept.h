@@ -44,6 +44,8 @@ typedef struct myth_kept myth_kept;
 /* folder: that of caches (myth_env_cache_dir); NULL = there is none. base is copied into every key. */
 myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err);
 void myth_kept_close(myth_kept *k); /* takes NULL */
+/* Whether open would find a file, for who must not make one. */
+bool myth_kept_is_there(const char *folder);
 
 /* From here on this is in every key instead. False: out of memory, and the old one stays. */
 bool myth_kept_rebase(myth_kept *k, const void *base, size_t n_base);

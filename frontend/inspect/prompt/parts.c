@@ -185,6 +185,25 @@ fail:
     return st;
 }
 
+/* Leaves the first line of the block out when it fits no prompt. */
+static myth_status skip_line(packer *w, uint32_t piece, myth_block *b, bool *is_skipped)
+{
+    myth_parts *p = w->p;
+    const fit f = {w, b};
+    bool does = true;
+    *is_skipped = false;
+    if (!w->o->may_skip)
+        return MYTH_OK;
+    myth_status st = fits((void *)&f, b->first, b->first, &does, w->err);
+    if (st != MYTH_OK || does)
+        return st;
+    if (!MYTH_ARRAY_ROOM(p->mem, MYTH_MEM_STAGING, "parts", &p->skip, p->n_skip, &p->cap_skip))
+        return myth_fail(w->err, MYTH_ENOMEM, "parts: no room for %zu bytes", p->n_skip * sizeof(*p->skip));
+    p->skip[p->n_skip++] = (myth_parts_skip){piece, b->first++};
+    *is_skipped = true;
+    return MYTH_OK;
+}
+
 static bool is_far_too_long(const packer *w, const myth_block *b)
 {
     enum { BYTES_OF_TOKEN = 32 }; /* more than text has on average in any vocabulary */
@@ -202,7 +221,7 @@ static myth_status put_local(packer *w, uint32_t piece, myth_block b, uint32_t d
     uint32_t cost = 0, at;
     MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
     while (b.first <= b.last) {
-        bool is_long = is_far_too_long(w, &b);
+        bool is_long = is_far_too_long(w, &b), is_skipped = false;
         if (!is_long) {
             MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
             is_long = cost > w->o->soft && (b.last > b.first || cost > w->o->hard);
@@ -214,6 +233,9 @@ static myth_status put_local(packer *w, uint32_t piece, myth_block b, uint32_t d
             MYTH_TRY(put_local(w, piece, left, depth + 1));
             b.first = at + 1;
         } else if (is_long) {
+            MYTH_TRY(skip_line(w, piece, &b, &is_skipped));
+            if (is_skipped)
+                continue;
             cost = cost > w->o->soft ? cost : 2 * w->o->soft;
             MYTH_TRY(put_cut(w, piece, &b, &cost));
         } else {
@@ -447,7 +469,9 @@ myth_status myth_parts_make(myth_parts *out, myth_mem *mem, const myth_material 
 
 void myth_parts_close(myth_parts *p)
 {
-    if (p->mem)
+    if (p->mem) {
         myth_free(p->mem, p->row);
+        myth_free(p->mem, p->skip);
+    }
     memset(p, 0, sizeof(*p));
 }

@@ -13,6 +13,7 @@
  *          block. Cost is then that of a prompt of this block alone
  * Alone    with is_alone a part has one subject, or one piece of a cut subject, and nothing else
  * Cost     the cost of a part is the sum of its blocks' costs. A part may cost `soft`, one with a single line `hard`
+ * Skipped  with may_skip a single line that does not fit is in no part but in a list, when the subject is cut locally
  * Units    tokens, or whatever the cost callback counts
  * Owner    books STAGING until close
  * Errors   MYTH_ELIMIT: a single line does not fit, or more than max_part parts; MYTH_ENOMEM; what cost returns
@@ -39,16 +40,23 @@ typedef struct {
     uint32_t max_part;
     uint32_t removed_most; /* most bytes of removed lines beside a subject's block; 0 = none */
     bool is_alone;         /* a part has one subject, or a piece of one, and no context */
-    bool is_local;
+    bool is_local, may_skip;
     const char *worker_path; /* as in myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);
     void *user;
 } myth_parts_opts;
 
+/* A line that is too long for every prompt. */
+typedef struct {
+    uint32_t piece, line;
+} myth_parts_skip;
+
 typedef struct {
     myth_mem *mem;
     myth_parts_row *row; /* ordered by part, and within a part as in the prompt */
     uint32_t n_row, cap_row, n_part;
+    myth_parts_skip *skip; /* [n_skip], in the material's order */
+    uint32_t n_skip, cap_skip;
     uint32_t n_context, n_left_out; /* context pieces with lines to show; those of them that no part shows */
 } myth_parts;
 

@@ -1,6 +1,6 @@
 /* test_kept.c - answers of earlier runs: a run that takes all, some or none of them from the file writes the same
  * report as one that asks the model, with rounds of context and in two passes; damaged and foreign rows are no answers;
- * a killed run goes on. */
+ * a dry run and a plan count them; a killed run goes on. */
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/report/outputs.h"
 #include "tests/frontend/cli/cli_run.h"
@@ -291,6 +291,68 @@ static void a_second_run_asks_nothing(void **state)
     assert_null(strstr(r.err, "from earlier runs"));
 }
 
+static json_t *dry(const char *command)
+{
+    cli_shell(&r, command);
+    if (r.code != 0)
+        fail_msg("%s\n  exit %d: %s", command, r.code, r.err);
+    json_t *j = json_loads(r.out, 0, NULL);
+    assert_non_null(j);
+    return j;
+}
+
+static double number(const json_t *j, const char *in, const char *key)
+{
+    return json_number_value(json_object_get(in ? json_object_get(j, in) : j, key));
+}
+
+/* A dry run knows which parts the run would ask about, and expects seconds for these alone. */
+static void a_dry_run_counts_what_is_kept(void **state)
+{
+    (void)state;
+    make_tree();
+    must("rm -rf $D/state");
+    json_t *j = dry(AGAIN "--dry-run");
+    assert_true(number(j, NULL, "kept_parts") == 0);
+    json_decref(j);
+    must("test ! -e $D/cache"); /* it only looks */
+    must("{ " AGAIN "; test $? = 3; }");
+    j = dry(AGAIN "--dry-run");
+    assert_true(number(j, NULL, "kept_parts") == 8 &&
+                json_is_true(json_object_get(json_object_get(j, "expected"), "known")));
+    assert_true(number(j, "expected", "seconds_to") == 0);
+    json_decref(j);
+    must("echo 'int more;' >>$D/t/f3.c");
+    j = dry(AGAIN "--dry-run");
+    assert_true(number(j, NULL, "kept_parts") == 7);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(json_is_true(json_object_get(json_array_get(json_object_get(j, "parts"), i), "kept")), i != 2);
+    const double one = number(j, "expected", "prefill_tokens");
+    json_decref(j);
+    j = dry(AGAIN "--dry-run --no-cache");
+    assert_true(number(j, NULL, "kept_parts") == 0);
+    assert_true(one > 0 && number(j, "expected", "prefill_tokens") > one);
+    json_decref(j);
+    j = dry(AGAIN "--dry-run --seed 9 --temp 1");
+    assert_true(number(j, NULL, "kept_parts") == 0);
+    json_decref(j);
+}
+
+/* plan has the defaults of inspect-file, its prompts and its keys. */
+static void a_plan_counts_what_is_kept(void **state)
+{
+    (void)state;
+    make_tree();
+    must("{ $M inspect-file $D/t/f1.c --cache -m random:gemma3-tiny:f32 --fail-level never; test $? -le 3; }");
+    json_t *j = dry("$M plan --for inspect-file $D/t/f1.c --json -m random:gemma3-tiny:f32");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(j, "expected"), "source")),
+                        "every answer is kept from an earlier run");
+    json_decref(j);
+    j = dry("$M plan --for inspect-file $D/t/f2.c --json -m random:gemma3-tiny:f32");
+    assert_true(number(j, "expected", "prefill_tokens") > 0);
+    json_decref(j);
+}
+
 static void a_killed_run_goes_on(void **state)
 {
     static char want[sizeof(r.out)];
@@ -321,8 +383,9 @@ static void a_killed_run_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_do_not_differ),     cmocka_unit_test(rows_are_checked),
-        cmocka_unit_test(another_file_is_made_anew), cmocka_unit_test(a_second_run_asks_nothing),
+        cmocka_unit_test(reports_do_not_differ),         cmocka_unit_test(rows_are_checked),
+        cmocka_unit_test(another_file_is_made_anew),     cmocka_unit_test(a_second_run_asks_nothing),
+        cmocka_unit_test(a_dry_run_counts_what_is_kept), cmocka_unit_test(a_plan_counts_what_is_kept),
         cmocka_unit_test(a_killed_run_goes_on),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

@@ -198,6 +198,36 @@ static void what_cannot_be_read_is_missed(void **state)
     assert_string_equal(r.out, "");
 }
 
+/* One line that no prompt has room for is missed; all else is inspected. */
+static void a_line_too_long_is_missed(void **state)
+{
+    (void)state;
+    must("mkdir -p $D/l && cd $D/l && git init -q && printf 'int a;\\n' >a.c && printf 'int c;\\n' >c.c && "
+         "{ printf 'int f(void)\\n{\\n    return 1;\\n}\\n\\n'; printf 'char s[] = \"'; head -c 20000 /dev/zero | "
+         "tr '\\0' x; printf '\";\\n\\nint g(void)\\n{\\n    return 2;\\n}\\n'; } >b.c");
+    must("{ $M inspect $D/l -n 1 --fail-level never --format json " TINY "; test $? = 3; }");
+    json_t *j = json_loads(r.out, 0, NULL), *missed = json_object_get(j, "not_inspected"), *row;
+    uint32_t n_long = 0;
+    size_t i;
+    assert_true(json_is_false(json_object_get(j, "complete")));
+    assert_null(json_object_get(j, "refusal"));
+    json_array_foreach(missed, i, row) /* the others are there because an answer of one token is cut off */
+        if (strstr(json_string_value(json_object_get(row, "why")), "does not fit a prompt"))
+    {
+        n_long++;
+        assert_string_equal(json_string_value(json_object_get(row, "path")), "b.c");
+        assert_int_equal(json_integer_value(json_array_get(json_object_get(row, "lines"), 0)), 6);
+        assert_int_equal(json_integer_value(json_array_get(json_object_get(row, "lines"), 1)), 6);
+    }
+    assert_int_equal(n_long, 1);
+    json_decref(j);
+    must("$M log show last --json | grep -o '\"ids_hash\"' | wc -l"); /* of b.c: before it, a blank line, behind it */
+    assert_int_equal(atoi(r.out), 5);
+    must("cd $D/l && rm a.c c.c && cp b.c d.c && sed -i 6!d b.c d.c"); /* nothing is left: refused, not run */
+    must("{ $M inspect $D/l -n 1 --fail-level never --format json " TINY "; test $? = 3; }");
+    assert_non_null(strstr(r.out, "\"refusal\""));
+}
+
 int main(void)
 {
     if (system("command -v git >/dev/null") != 0) {
@@ -208,7 +238,7 @@ int main(void)
         cmocka_unit_test(prompts_are_those_of_inspect_file), cmocka_unit_test(paths_name_files),
         cmocka_unit_test(nothing_to_inspect_is_said),        cmocka_unit_test(rules_and_severities_are_chosen),
         cmocka_unit_test(two_repositories_are_refused),      cmocka_unit_test(loose_files_share_a_folder),
-        cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(what_cannot_be_read_is_missed),     cmocka_unit_test(a_line_too_long_is_missed),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
