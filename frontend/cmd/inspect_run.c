@@ -11,6 +11,7 @@
 #include "frontend/cli/json_out.h"
 #include "inspect_base.h"
 #include "repeat.h"
+#include "task.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"skip-rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(skip_rules), NULL, 0, 0, "report no findings of these rules"},
     {"min-severity", NULL, MYTH_OPT_CHOICE, "high|medium|low|info", AT(min_severity), "info", 0, 0,
      "report no findings that are less severe"},
+    {"task", NULL, MYTH_OPT_TEXT, "TEXT", AT(task), NULL, 0, 0,
+     "also ask for this, in your own words: what to look for, or what not to report; at most 2,000 bytes"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
      "most tokens of one prompt; code that is longer is inspected in parts"},
     {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
@@ -82,6 +85,7 @@ typedef struct {
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
     myth_kept *kept;       /* answers of earlier runs; NULL = none */
+    myth_task task;        /* with what --task adds */
     myth_repeat repeat;    /* the whole of an earlier run */
     myth_engine *engine;   /* NULL until an answer has to be generated */
     const myth_engine_opts *engine_opts;
@@ -572,6 +576,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     myth_status st;
     MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity,
                                job->is_change ? MYTH_RULE_N : MYTH_RULE_CODE_N, err));
+    if (o->task)
+        MYTH_TRY(myth_task_check(o->task, err));
     MYTH_TRY(myth_outputs_check(&o->output, err));
     MYTH_TRY(myth_hint_check_output("--patch", o->patch, err));
     if (o->update_baseline)
@@ -596,8 +602,12 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     MYTH_TRY(open_model(w, err));
     MYTH_TRY(choose_style(w, &io->style, err));
     MYTH_TRY(myth_material_open(&w->material, w->cli->mem, job->root, err));
+    if (o->task)
+        MYTH_TRY(myth_task_reserve(&w->task, o->task, &w->model, io, err));
     if (job->fill)
         MYTH_TRY(job->fill(job->user, w->cli, &w->model, w->material, io, err));
+    if (o->task)
+        MYTH_TRY(myth_task_add(&w->task, io, err));
     myth_runlog_say(w->log, "task", io->task);
     myth_runlog_say(w->log, "map", io->map);
     myth_runlog_say(w->log, "title", io->title);

@@ -379,7 +379,7 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
     if (in->budget.map)
         remedy(in, "a smaller map: --map-tokens");
     if (in->o.task)
-        remedy(in, "a shorter question");
+        remedy(in, "a shorter question, or a shorter --task");
     remedy(in, soft == trained ? "a model that was trained to read more: -m"
                                : "more room: --max-prompt-tokens, -c, or a shorter output -n");
 }
@@ -493,7 +493,7 @@ static bool refuse_task(myth_inspection *in)
     if (!in->o.task || b->task <= b->task_room)
         return false;
     refuse_because(in, b->task, b->task_room, "the task is too long");
-    remedy(in, "a shorter question");
+    remedy(in, "a shorter question, or a shorter --task");
     remedy(in, "more room for it: --task-tokens");
     return true;
 }

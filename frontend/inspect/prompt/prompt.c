@@ -146,6 +146,8 @@ void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style styl
     snprintf(dst, MYTH_PROMPT_HASH_LEN + 1, "%016llx", (unsigned long long)h);
 }
 
+const char *myth_prompt_task(myth_prompt_style style) { return styles[style].literal[TASK]; }
+
 const char *myth_prompt_system(myth_prompt_style style) { return styles[style].literal[RULES]; }
 
 /* Writes what fits into the buffer, and counts all bytes. */

@@ -71,6 +71,8 @@ myth_status myth_prompt_style_of(myth_prompt_style *out, const myth_meta *meta, 
 /* NUL-terminated hash of the style's layout. */
 void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style style);
 
+/* The task of a prompt that has none of its own; "" in a style whose models know no other. */
+const char *myth_prompt_task(myth_prompt_style style);
 /* The rules of the style, which are the system text. */
 const char *myth_prompt_system(myth_prompt_style style);
 /* Writes map, task, code and instructions: at most cap bytes. Returns the bytes that all of it needs. */
