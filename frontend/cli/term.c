@@ -56,6 +56,15 @@ void myth_term_progress(myth_term *t, const char *what, unsigned long long done,
     t->line_open = true;
 }
 
+void myth_term_progress_line(myth_term *t, const char *line)
+{
+    if (!t->has_progress)
+        return;
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    t->line_open = true;
+}
+
 void myth_term_progress_end(myth_term *t)
 {
     if (t->line_open)

@@ -46,6 +46,8 @@ void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_
 const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c);
 /* Rewrites the progress line: "prefill 512/12000"; with total 0 "prefill 512". */
 void myth_term_progress(myth_term *t, const char *what, unsigned long long done, unsigned long long total);
+/* The same with a line of the caller's own. */
+void myth_term_progress_line(myth_term *t, const char *line);
 void myth_term_progress_end(myth_term *t);
 /* Prints the error "mythos: text" on stderr, under --quiet too; as a JSON line under --log-format json. */
 void myth_term_error(myth_term *t, const char *text);

@@ -8,6 +8,7 @@
 #include "frontend/cli/plan_out.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/rates/expect.h"
+#include "frontend/rates/progress.h"
 #include "frontend/cli/json_out.h"
 #include "inspect_base.h"
 #include "repeat.h"
@@ -91,6 +92,7 @@ typedef struct {
     const myth_engine_opts *engine_opts;
     uint32_t n_answer, n_kept, n_not_chosen;
     myth_rule_choice choice;
+    myth_progress progress;
     myth_pace pace; /* what the answers measured, to be kept */
     myth_expectation expected;
     myth_work work;
@@ -99,15 +101,52 @@ typedef struct {
 
 /* ---- callbacks ---- */
 
+/* Says what is true of this run alone, so that a run that repeats it does not say it again. */
+static void note_once(const run *w, const char *text)
+{
+    FILE *notes = w->cli->term->notes;
+    w->cli->term->notes = NULL;
+    myth_term_note(w->cli->term, "%s", text);
+    w->cli->term->notes = notes;
+}
+
 static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total)
 {
-    const run *w = user;
-    char line[64];
-    if (n_part > 1)
-        snprintf(line, sizeof(line), "part %u of %u: %s", part + 1, n_part, what);
+    run *w = user;
+    char line[160];
+    const bool is_terminal = w->cli->term->has_progress;
+    (void)n_part;
+    if (!myth_progress_is_due(&w->progress, is_terminal, myth_expect_now()))
+        return;
+    myth_progress_text(&w->progress, line, sizeof(line), part, what, done, total);
+    if (is_terminal)
+        myth_term_progress_line(w->cli->term, line);
     else
-        snprintf(line, sizeof(line), "%s", what);
-    myth_term_progress(w->cli->term, line, done, total);
+        note_once(w, line);
+}
+
+static void begin_progress(run *w)
+{
+    const uint32_t n = myth_inspect_n_part(w->in), prefix = myth_inspect_prefix(w->in);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t n_block, n_tok;
+        myth_inspect_part(w->in, i, &n_block, &n_tok);
+        total += n_tok - prefix;
+    }
+    myth_progress_begin(&w->progress, n, total, myth_expect_now());
+}
+
+/* What an answer says about how far the run is. */
+static void note_progress(run *w, const myth_exchange *x)
+{
+    uint32_t n_block, n_tok;
+    if (x->kind == MYTH_EXCHANGE_FIRST && x->finish != MYTH_FINISH_CANCELLED) {
+        myth_inspect_part(w->in, x->part, &n_block, &n_tok);
+        myth_progress_pass(&w->progress, n_tok - myth_inspect_prefix(w->in), x->is_kept);
+    }
+    if (!x->is_kept)
+        myth_progress_add(&w->progress, x->n_ids - x->n_kept + x->n_new, x->seconds);
 }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
@@ -132,6 +171,7 @@ static void on_exchange(void *user, const myth_exchange *x)
 {
     run *w = user;
     myth_runlog_exchange(w->log, x);
+    note_progress(w, x);
     w->n_answer++;
     w->n_kept += x->is_kept;
     if (x->finish == MYTH_FINISH_CANCELLED || x->is_kept)
@@ -144,15 +184,6 @@ static void on_exchange(void *user, const myth_exchange *x)
 }
 
 /* ---- outputs ---- */
-
-/* Says what is true of this run alone, so that a run that repeats it does not say it again. */
-static void note_once(const run *w, const char *text)
-{
-    FILE *notes = w->cli->term->notes;
-    w->cli->term->notes = NULL;
-    myth_term_note(w->cli->term, "%s", text);
-    w->cli->term->notes = notes;
-}
 
 static void date_text(char dst[32], int64_t seconds)
 {
@@ -438,6 +469,7 @@ static int generate(run *w, const myth_engine_opts *eo)
     myth_error err = {0};
     const myth_inspect_engine later = {.n_ctx = eo->n_ctx, .open = open_engine, .user = w};
     w->engine_opts = eo;
+    begin_progress(w);
     myth_status st = myth_inspect_run_later(w->in, &later, &err);
     myth_term_progress_end(w->cli->term);
     if (st == MYTH_OK && w->engine)

@@ -349,6 +349,7 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in);
 }
 
+uint32_t myth_inspect_prefix(const myth_inspection *in) { return in->n_prefix; }
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }

@@ -130,6 +130,8 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
 void myth_inspect_close(myth_inspection *in);
 
 uint32_t myth_inspect_n_part(const myth_inspection *in);
+/* The tokens that all prompts begin with; they are computed once. */
+uint32_t myth_inspect_prefix(const myth_inspection *in);
 /* Blocks and prompt tokens of a part. */
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok);
 /* Finds the parts whose answers are all kept, with opts.kept and without an engine; call after needs, before work.

@@ -99,8 +99,7 @@ double myth_expect_now(void)
 
 /* ---- output ---- */
 
-/* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
-static const char *seconds_text(char dst[32], double s)
+const char *myth_seconds_text(char dst[32], double s)
 {
     const unsigned long whole = s < 1e9 ? (unsigned long)(s + 0.5) : 1000000000;
     if (s < 1)
@@ -146,11 +145,11 @@ void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work 
         print_rates(f, e);
         return;
     }
-    fprintf(f, "expected         %s to %s\n", seconds_text(from, e->from), seconds_text(to, e->to));
-    fprintf(f, "  prompt         %s: %llu tokens at %.4g tok/s\n", seconds_text(from, e->prefill),
+    fprintf(f, "expected         %s to %s\n", myth_seconds_text(from, e->from), myth_seconds_text(to, e->to));
+    fprintf(f, "  prompt         %s: %llu tokens at %.4g tok/s\n", myth_seconds_text(from, e->prefill),
             (unsigned long long)w->prompt_tokens, rate_at(&e->rates, MYTH_PREFILL, w->depth));
     fprintf(f, "  answer%s        %s to %s at %.4g tok/s: ", w->n_part == 1 ? " " : "s",
-            seconds_text(from, e->from - e->prefill), seconds_text(to, e->to - e->prefill),
+            myth_seconds_text(from, e->from - e->prefill), myth_seconds_text(to, e->to - e->prefill),
             rate_at(&e->rates, MYTH_DECODE, w->end));
     if (e->mean >= 0)
         fprintf(f, "from %.0f tokens a part (mean of %.0f measured)", e->mean, e->rates.n_answer);

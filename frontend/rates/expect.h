@@ -41,6 +41,8 @@ void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work 
  * {"known":false,"why"}. */
 void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *work);
 
+/* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
+const char *myth_seconds_text(char dst[32], double s);
 /* Seconds of a monotonic clock, to measure a pace with. */
 double myth_expect_now(void);
 /* Keeps what a run measured, unless it was of fewer than MYTH_RATES_FEW tokens. A failure is said with --verbose only:
