@@ -245,7 +245,8 @@ def questions(args):
                 rows = ask(command(args, weights, False, ["-k", "10", "--", q["query"]]), env, root)
                 runs[name].append(of_question(targets, [(r["path"], r["start_line"], r["end_line"]) for r in rows]))
             if args.topic:
-                line = [args.mythos, "inspect-topic", "-q", "--dry-run", "--format", "json", "--", q["query"]]
+                line = [args.mythos, "inspect-topic", "--findings", "-q", "--dry-run", "--format", "json", "--"]
+                line.append(q["query"])
                 answer = ask(line, env, root)
                 runs["topic"].append(of_question(targets, blocks(answer) if answer else []))
     if args.out:

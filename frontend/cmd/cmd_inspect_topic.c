@@ -1,4 +1,5 @@
-/* cmd_inspect_topic.c - inspects the chunks of code that answer a question. */
+/* cmd_inspect_topic.c - inspect-topic and ask: answers a question from the chunks of code that it is about, or reports
+ * the findings in them. */
 #include "frontend/common/embedding.h"
 #include "select_run.h"
 
@@ -10,7 +11,7 @@ typedef struct {
     myth_select_flags select;
     const char *embed_model;
     uint32_t chunks;
-    bool lexical;
+    bool lexical, findings;
 } topic_opts;
 
 static const myth_option options[] = {
@@ -18,6 +19,8 @@ static const myth_option options[] = {
      "most chunks to inspect; chunks with much weaker evidence than the best are left out, so there can be fewer"},
     {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0,
      "search by words only, without vectors"},
+    {"findings", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, findings), NULL, 0, 0,
+     "report the defects in these chunks in place of an answer"},
     {"embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
      "the model that made the index's vectors"},
 };
@@ -35,6 +38,7 @@ typedef struct {
     myth_search_opts search;
     myth_semantic semantic;
     char title[160], task[QUESTION_BYTES + 160];
+    bool is_refused; /* the model can answer no question */
 } topic_job;
 
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
@@ -57,6 +61,28 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
+/* Prints the places that were found, for a model that cannot say what is in them. */
+static myth_status refuse(topic_job *j, const myth_model *model, const myth_material *m, myth_error *err)
+{
+    j->is_refused = true;
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
+        const myth_piece *p = myth_material_piece(m, i);
+        if (!p->is_subject)
+            continue;
+        myth_term_path(stdout, myth_material_of(m, p->source)->path);
+        printf(":%u-%u", p->first, p->last);
+        if (p->symbol && p->symbol[0]) {
+            fputs("  ", stdout);
+            myth_term_safe(stdout, p->symbol, strlen(p->symbol));
+        }
+        fputc('\n', stdout);
+    }
+    return myth_fail(err, MYTH_EUNSUPPORTED,
+                     "%s answers no questions, it was trained to find defects in single definitions; the question is "
+                     "about the places above. -m names a model that answers, --findings reports defects in them",
+                     myth_weights_name(model->weights));
+}
+
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
                         myth_error *err)
 {
@@ -73,7 +99,13 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         return st;
     snprintf(j->title, sizeof(j->title), "topic %.140s", cli->arg[0]);
     io->title = j->title;
-    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows only the task it was trained for */
+    if (!j->o->findings && io->style == MYTH_PROMPT_COMPACT)
+        return refuse(j, model, m, err);
+    if (!j->o->findings) {
+        io->style = MYTH_PROMPT_QUESTION;
+        snprintf(j->task, sizeof(j->task), "Question: %s", cli->arg[0]);
+        io->task = j->task;
+    } else if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows only the task it was trained for */
         snprintf(j->task, sizeof(j->task),
                  "Inspect the code below with regard to this question, and report the findings that answer it: %s",
                  cli->arg[0]);
@@ -86,16 +118,40 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     return myth_select_run_map(&j->run, io, model, err);
 }
 
+/* The first flag that is about findings, where an answer is asked for; NULL = none. */
+static const char *flag_of_findings(const topic_opts *o)
+{
+    const myth_inspect_flags *f = &o->inspect;
+    for (int i = 0; i < MYTH_FORM_N; i++)
+        if (i != MYTH_FORM_TEXT && i != MYTH_FORM_JSON && i != MYTH_FORM_HTML &&
+            (f->format == i || myth_outputs_have(&f->output, (myth_form)i)))
+            return myth_form_name((myth_form)i);
+    return f->two_pass                           ? "--two-pass"
+         : f->patch                              ? "--patch"
+         : f->baseline                           ? "--baseline"
+         : f->since                              ? "--since"
+         : f->rules                              ? "--rules"
+         : f->skip_rules                         ? "--skip-rules"
+         : f->min_severity != MYTH_SEVERITY_INFO ? "--min-severity"
+                                                 : NULL;
+}
+
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = {.o = opts};
+    const char *of_findings = j.o->findings ? NULL : flag_of_findings(j.o);
+    if (of_findings)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "%s is about findings; add --findings, or leave it out: an answer has the "
+                              "formats text, json and html",
+                              of_findings);
     if (!cli->arg[0][strspn(cli->arg[0], " \t\n")])
         return myth_cli_failf(cli, MYTH_EARG,
-                              "inspect-topic: QUESTION is empty; ask in words: mythos inspect-topic "
-                              "\"where is input checked\"");
+                              "%s: QUESTION is empty; ask in words: mythos %s \"where is input checked\"",
+                              cli->command->name, cli->command->name);
     if (j.o->lexical && j.o->embed_model)
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "inspect-topic: --lexical and --embed-model exclude each other; leave one out");
+        return myth_cli_failf(cli, MYTH_EARG, "%s: --lexical and --embed-model exclude each other; leave one out",
+                              cli->command->name);
     myth_select_run_place(&j.run, &j.o->select, false);
     const myth_revision_opts side = {.root = j.run.place.root};
     const myth_inspect_job job = {
@@ -107,18 +163,40 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
         .user = &j,
     };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
+    if (j.is_refused)
+        code = MYTH_EXIT_INCOMPLETE;
     myth_semantic_close(&j.semantic, cli);
     myth_select_run_close(&j.run);
     return code;
 }
 
+#define DETAIL                                                                                                         \
+    "Searches as `mythos search QUESTION` does and shows the model the chunks up to the place where the evidence "     \
+    "becomes clearly weaker; when a chunk is one part of a definition, the rest of it is added. The model answers in " \
+    "at most six sentences. Each cites lines that it was shown, with a quote of them; other citations cannot be "      \
+    "written. Or it says that what it was shown does not answer, and what would. Whether a sentence is true is the "   \
+    "model's opinion. The model that ships answers no questions: it gets the places only, and the exit code is 3. "    \
+    "With --findings the defects in these chunks are reported in place of an answer. The exit code is 1 when the "     \
+    "question is not answered, 66 when nothing is found."
+
 const myth_command myth_cmd_inspect_topic = {
     .name = "inspect-topic",
     .args = "QUESTION",
-    .help = "inspect the places that a question is about",
-    .detail = "Inspects the chunks that `mythos search QUESTION` finds, up to the place where the evidence becomes "
-              "clearly weaker. When a chunk is one part of a definition, the rest of the definition is added. A "
-              "question that one small file answers shows few chunks. When nothing is found, the exit code is 66.",
+    .help = "answer a question about a directory, with citations (as ask), or inspect the code it is about",
+    .detail = DETAIL,
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(topic_opts),
+    .min_arg = 1,
+    .max_arg = 1,
+    .run = run_inspect_topic,
+};
+
+const myth_command myth_cmd_ask = {
+    .name = "ask",
+    .args = "QUESTION",
+    .help = "answer a question about a directory in sentences that cite its lines",
+    .detail = DETAIL,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(topic_opts),

@@ -274,6 +274,8 @@ static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
 {
     int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    if (r->is_question)
+        return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
     if (o->update_baseline) /* the new baseline has these findings, so they do not count */
         return code;
     if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))

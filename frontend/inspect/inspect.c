@@ -247,6 +247,12 @@ static uint32_t cap_finding(const myth_inspection *in)
     return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding;
 }
 
+/* As many sentences as answers can add; the answer with new context replaces the one before or is added to it. */
+static uint32_t cap_sentence(const myth_inspection *in)
+{
+    return myth_inspect_is_question(in) ? in->n_part * n_answer(in) * MYTH_SENTENCE_MAX : 0;
+}
+
 /* Opens the rounds' ledger and allocates in it what rounds must have ready. That happens in open so that every memory
  * plan counts these bytes; only the run books them in in->mem. */
 static myth_status open_reserve(myth_inspection *in, myth_error *err)
@@ -290,6 +296,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         .max_new_tokens = opts->max_new_tokens,
         .finish_reason = myth_finish_name(MYTH_FINISH_NONE),
         .budget = &in->budget,
+        .is_question = myth_inspect_is_question(in),
     };
     if (opts->two_pass)
         MYTH_TRY(encode_again(in, err));
@@ -332,6 +339,9 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in->text);
     myth_free(mem, in->ids);
     myth_free(mem, in->drop);
+    myth_free(mem, in->cited);
+    myth_free(mem, in->quote);
+    myth_free(mem, in->sentence);
     myth_free(mem, in->context);
     myth_free(mem, in->request);
     myth_free(mem, in->citation);
@@ -365,19 +375,23 @@ const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, ui
 /* ---- memory of a run: run_bytes serves both the plan and the allocations ---- */
 
 typedef struct {
-    size_t finding, citation, request, context, drop, ids, text, text2, room, past;
+    size_t finding, citation, request, context, drop, sentence, quote, cited, ids, text, text2, room, past;
 } run_bytes;
 
 static void size_run(run_bytes *b, const myth_inspection *in)
 {
     const size_t n = in->n_part, n_named = n * MYTH_CONTEXT_MAX * n_answer(in);
-    size_t bound = myth_answer_bound(&in->limits, in->path_len);
+    size_t bound = myth_inspect_bound(in, &in->limits);
+    const size_t n_sentence = cap_sentence(in);
     size_t bound2 = in->o.two_pass ? myth_answer_bound(&in->expand, in->path_len) : 0;
     b->finding = cap_finding(in) * sizeof(myth_finding);
     b->citation = cap_finding(in) * sizeof(myth_citation);
     b->request = n_named * sizeof(myth_request);
     b->context = n_named * sizeof(myth_str);
     b->drop = cap_finding(in) * sizeof(myth_drop);
+    b->sentence = n_sentence * sizeof(myth_sentence);
+    b->quote = n_sentence * MYTH_QUOTE_MAX * sizeof(myth_quote);
+    b->cited = n_sentence * MYTH_QUOTE_MAX * sizeof(myth_citation);
     b->ids = in->o.max_new_tokens ? in->o.max_new_tokens * sizeof(int32_t) : 1;
     b->text = bound2 > bound ? bound2 : bound;
     b->text2 = bound2;
@@ -387,8 +401,8 @@ static void size_run(run_bytes *b, const myth_inspection *in)
 
 static uint64_t sum_run(const run_bytes *b)
 {
-    return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room +
-           b->past;
+    return b->finding + b->citation + b->request + b->context + b->drop + b->sentence + b->quote + b->cited + b->ids +
+           b->text + b->text2 + b->room + b->past;
 }
 
 uint32_t myth_inspect_run_context(const myth_inspection *in)
@@ -452,6 +466,12 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->request = myth_inspect_take(in, "findings", b.request, 1);
     in->context = myth_inspect_take(in, "findings", b.context, 1);
     in->drop = myth_inspect_take(in, "findings", b.drop, 1);
+    in->cap_sentence = cap_sentence(in);
+    if (in->cap_sentence) {
+        in->sentence = myth_inspect_take(in, "sentences", b.sentence, 1);
+        in->quote = myth_inspect_take(in, "sentences", b.quote, 1);
+        in->cited = myth_inspect_take(in, "sentences", b.cited, 1);
+    }
     in->ids = myth_inspect_take(in, "answer ids", b.ids, 1);
     in->text = myth_inspect_take(in, "answer", b.text, 1);
     in->text2 = b.text2 ? myth_inspect_take(in, "answer", b.text2, 1) : NULL;
@@ -459,7 +479,8 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->cap_past = myth_inspect_run_context(in);
     in->past = myth_inspect_take(in, "answers", b.past ? b.past : 1, 1);
     if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text ||
-        !in->text2 != !b.text2 || !in->room || !in->past)
+        !in->text2 != !b.text2 || !in->sentence != !b.sentence || !in->quote != !b.quote || !in->cited != !b.cited ||
+        !in->room || !in->past)
         return myth_inspect_no_room("findings", (size_t)sum_run(&b), err);
     in->has_booked =
         in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);

@@ -88,7 +88,7 @@ static myth_status generate(myth_inspection *in, const myth_question *q, uint32_
     myth_status st = myth_inspect_catch_up(in, why, err);
     if (st != MYTH_OK || *why == MYTH_FINISH_CANCELLED)
         return st;
-    myth_findings_automaton(&a, q->g);
+    myth_inspect_automaton(in, &a, q->g);
     myth_grammar_start(in->grammar, &a);
     const myth_generate_opts o = {
         .prompt = q->ids,
@@ -133,7 +133,7 @@ static myth_status answer(myth_inspection *in, const myth_question *q, size_t *l
     if (!is_kept)
         myth_inspect_keep(in, q, n, *len, *why);
     myth_inspect_add_turn(in, q->ids, q->n_ids, in->ids, n);
-    *len = myth_answer_close(q->text, q->g, q->text, *len, &n_dropped);
+    *len = myth_inspect_end_answer(in, q->text, q->g, *len, &n_dropped);
     in->report.n_dropped += n_dropped;
     if (n_dropped)
         note_drop(in, NULL, "it was not finished");
@@ -147,12 +147,12 @@ static bool same_str(myth_str a, myth_str b) { return a.len == b.len && !memcmp(
 
 /* The report's counts before a part's first answer, so that a later answer can replace what the part found. */
 typedef struct {
-    uint32_t n_finding, n_dropped, n_unwanted, n_drop, n_request;
+    uint32_t n_finding, n_dropped, n_unwanted, n_drop, n_request, n_sentence;
 } before;
 
 static before now_of(const myth_report *r)
 {
-    return (before){r->n_finding, r->n_dropped, r->n_unwanted, r->n_drop, r->n_request};
+    return (before){r->n_finding, r->n_dropped, r->n_unwanted, r->n_drop, r->n_request, r->n_sentence};
 }
 
 static void keep_request(myth_inspection *in, const before *b, myth_str name)
@@ -192,10 +192,13 @@ static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myt
 {
     const inspect_part *p = &in->part[in->now];
     myth_answer got;
+    myth_reply reply;
+    const bool is_question = myth_inspect_is_question(in);
     if (len > in->room_cap - in->room_used)
         return myth_fail(err, MYTH_EFULL, "the answers of %u parts: no room for %zu bytes more", in->n_part, len);
-    myth_status st =
-        myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
+    char *room = in->room + in->room_used;
+    myth_status st = is_question ? myth_sentences_read(&reply, room, in->block + p->block0, p->n_block, text, len, err)
+                                 : myth_answer_read(&got, room, in->block + p->block0, p->n_block, text, len, err);
     if (st != MYTH_OK)
         return st;
     in->room_used += len;
@@ -206,6 +209,15 @@ static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myt
         in->report.n_dropped = b->n_dropped;
         in->report.n_unwanted = b->n_unwanted;
         in->report.n_drop = b->n_drop;
+    }
+    if (is_question) {
+        const char *wrong;
+        myth_inspect_keep_reply(in, &reply, is_beside ? in->report.n_sentence : b->n_sentence, &wrong);
+        if (wrong)
+            note_drop(in, NULL, wrong);
+        for (uint32_t i = 0; i < reply.n_context; i++)
+            keep_request(in, b, reply.context[i]);
+        return MYTH_OK;
     }
     for (uint32_t i = 0; i < got.n_finding; i++)
         keep_finding(in, got.finding[i], &n);
@@ -234,11 +246,13 @@ static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *e
 {
     static const char
         head[] = "This is the context that you named as missing.\n",
-        tail[] =
-            "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.";
+        findings[] =
+            "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.",
+        question[] = "\nAnswer the question again from all of the code. Answer with JSON only.";
+    const char *tail = myth_inspect_is_question(in) ? question : findings;
     const myth_block *added = t->block + t->n_old;
     size_t n_code = myth_inspect_blocks_text(NULL, 0, added, t->n_block - t->n_old),
-           len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
+           len = sizeof(head) - 1 + n_code + t->n_note + strlen(tail);
     char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "turn", len), *at = text;
     if (!text)
         return myth_inspect_no_room("turn", len, err);
@@ -246,7 +260,7 @@ static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *e
     at += sizeof(head) - 1;
     at += myth_inspect_blocks_text(at, n_code, added, t->n_block - t->n_old);
     memcpy(at, t->note, t->n_note);
-    memcpy(at + t->n_note, tail, sizeof(tail) - 1);
+    memcpy(at + t->n_note, tail, strlen(tail));
     myth_free(in->now_mem, t->ids);
     t->ids = NULL;
     t->n_ids = 0;
@@ -387,7 +401,7 @@ static myth_status ask_again(myth_inspection *in, const before *b, uint32_t *see
         .n_max = in->o.max_new_tokens,
         .g = &g,
         .text = in->text,
-        .cap = myth_answer_bound(g.limits, in->path_len),
+        .cap = myth_inspect_bound(in, g.limits),
     };
     in->what = "answering again";
     *went_on = true;
@@ -418,7 +432,7 @@ static myth_status expand_findings(myth_inspection *in, const myth_findings_gram
         .n_max = in->o.max_new_tokens,
         .g = &g,
         .text = in->text2,
-        .cap = myth_answer_bound(g.limits, in->path_len),
+        .cap = myth_inspect_bound(in, g.limits),
     };
     in->what = "explaining";
     myth_status st = answer(in, &q, &len, why, err);
@@ -448,7 +462,7 @@ static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *e
         .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
         .g = &g,
         .text = in->text,
-        .cap = myth_answer_bound(&in->limits, in->path_len),
+        .cap = myth_inspect_bound(in, &in->limits),
     };
     MYTH_TRY(answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
@@ -497,10 +511,16 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     in->report.context = in->context;
     in->report.request = in->request;
     in->report.drop = in->drop;
+    in->report.sentence = in->sentence;
+    in->report.quote = in->quote;
+    in->report.cited = in->cited;
+    if (in->report.n_sentence)
+        in->report.missing = (myth_str){"", 0};
     myth_marks_fill(&in->marks, &in->report);
 fail:
     if (st != MYTH_OK)
-        in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = 0;
+        in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = in->report.n_sentence =
+            in->report.n_quote = 0;
     myth_seq_close(in->s);
     in->s = NULL;
     return st;

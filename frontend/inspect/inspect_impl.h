@@ -1,6 +1,6 @@
 /* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
- * inspect_parts.c (token counts, budget, parts), inspect_ask.c (answers, rounds) and inspect_recall.c (answers that
- * were kept). */
+ * inspect_parts.c (token counts, budget, parts), inspect_form.c (findings or sentences), inspect_ask.c (answers and
+ * rounds) and inspect_recall.c (answers that were kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
@@ -66,6 +66,10 @@ struct myth_inspection {
     myth_str *context;
     myth_drop *drop;
     uint32_t cap_drop;
+    myth_sentence *sentence; /* of a question: [cap_sentence], its quotes and where they stand [MYTH_QUOTE_MAX] each */
+    myth_quote *quote;
+    myth_citation *cited;
+    uint32_t cap_sentence;
     int32_t *ids;
     char *text, *text2, *room;
     size_t room_cap, room_used;
@@ -113,6 +117,18 @@ void myth_inspect_note_missed(myth_inspection *in);
 uint32_t myth_inspect_run_context(const myth_inspection *in);
 /* Allocates the memory of a run, as planned. */
 myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);
+
+/* ---- inspect_form.c: findings, or an answer in sentences ---- */
+
+static inline bool myth_inspect_is_question(const myth_inspection *in) { return in->o.style == MYTH_PROMPT_QUESTION; }
+/* The automaton, bound and end of an answer, as the headers of the two forms say. */
+void myth_inspect_automaton(const myth_inspection *in, myth_automaton *a, const myth_findings_grammar *g);
+size_t myth_inspect_bound(const myth_inspection *in, const myth_findings_limits *limits);
+size_t myth_inspect_end_answer(const myth_inspection *in, char *text, const myth_findings_grammar *g, size_t len,
+                               uint32_t *n_dropped);
+/* Verifies the sentences of the current part's answer and stores them from sentence `first` on. A sentence with a quote
+ * that does not hold is dropped and counted; *why says so, NULL = none was. */
+void myth_inspect_keep_reply(myth_inspection *in, const myth_reply *reply, uint32_t first, const char **why);
 
 /* ---- inspect_parts.c ---- */
 

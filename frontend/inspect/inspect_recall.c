@@ -119,7 +119,7 @@ static myth_kept_key key_of(myth_inspection *in, const myth_question *q)
 static bool is_allowed(myth_inspection *in, const myth_question *q, uint32_t n, myth_finish why)
 {
     myth_automaton a;
-    myth_findings_automaton(&a, q->g);
+    myth_inspect_automaton(in, &a, q->g);
     myth_grammar_start(in->grammar, &a);
     for (uint32_t i = 0; i < n; i++)
         if (in->ids[i] < 0 || (uint32_t)in->ids[i] >= in->model->config.n_vocab ||

@@ -154,15 +154,19 @@ static bool begins(const char *p, size_t n, const char *with)
 
 void myth_redacted_add_answer(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)
 {
-    static const char evidence[] = "\"evidence\":\"", file[] = "\"file\":\"";
+    static const char evidence[] = "\"evidence\":\"", quote[] = "\"quote\":\"", file[] = "\"file\":\"";
     size_t from = 0;
     for (size_t at = 0; at < len;) {
-        const bool is_evidence = begins(text + at, len - at, evidence), is_file = begins(text + at, len - at, file);
-        if (!is_evidence && !is_file) {
+        const char *const key = begins(text + at, len - at, evidence) ? evidence
+                              : begins(text + at, len - at, quote)    ? quote
+                              : begins(text + at, len - at, file)     ? file
+                                                                      : NULL;
+        const bool is_file = key == file;
+        if (!key) {
             at++;
             continue;
         }
-        at += is_file ? sizeof(file) - 1 : sizeof(evidence) - 1;
+        at += strlen(key);
         size_t n = string_len(text + at, len - at);
         if (is_file || is_of_secret(r, text + at, n)) {
             myth_redacted_add(b, r, text + from, at - from);

@@ -5,7 +5,7 @@
  *           lines
  * Paths     are not redacted in a document (keys path, file, root, cwd; a string that is the path of an inspected
  *           file), in the head of a block and in an answer, because a replay needs them
- * Answer    evidence that shares a run of bytes with a secret of the files is hidden as a whole, because a piece of
+ * Answer    a quote that shares a run of bytes with a secret of the files is hidden as a whole, because a piece of
  *           eight bytes does not look like a secret
  * Buffer    grows in mem; when it cannot, has_failed is set and the text must not be used
  * Threads   one */

@@ -3,6 +3,7 @@
  * Order    rules (as system text, or in the user's turn if the family has no system turn), repository map, task, code,
  *          instructions. Texts that change least come first, so that prompts share a long prefix
  * Styles   full      eight rules, the rule ids with their titles, and the form of the answer in words
+ *          question  asks for an answer in sentences (sentences.h); the task is the question
  *          change    full, for a change: with the rules of a change in the list
  *          compact   at most 80 tokens of rules, for small models that were trained on exactly this layout
  *          A model's metadata names its style (mythos.prompt = compact | full; none = full), the hash of the layout it

@@ -540,9 +540,57 @@ static const char *nothing(const myth_report *r)
                        : "<p>No findings in what was inspected. This is not a clean result: see above.</p>\n";
 }
 
+/* ---- the answer to a question ---- */
+
+static void citation(FILE *f, const myth_report *r, uint32_t i)
+{
+    const myth_quote *q = &r->quote[i];
+    const myth_source *src = r->block[q->block].src;
+    fputs("<li><span class=\"where\">", f);
+    myth_show_file(src->path, put_body, f);
+    fprintf(f, q->last > q->first ? ":%u-%u" : ":%u", q->first, q->last);
+    fputs("</span> <code>", f);
+    myth_redact_bytes(r->redactor, src, r->cited[i].off, r->cited[i].len, put_body, f);
+    fputs("</code></li>\n", f);
+}
+
+static void answer(FILE *f, const myth_report *r)
+{
+    for (uint32_t i = 0; i < r->n_sentence; i++) {
+        const myth_sentence *s = &r->sentence[i];
+        fputs("<section class=\"place\"><p>", f);
+        myth_show_text(r, s->text, put_body, f);
+        fputs("</p>\n<ul>\n", f);
+        for (uint32_t k = s->quote; k < s->quote + s->n_quote; k++)
+            citation(f, r, k);
+        fputs("</ul></section>\n", f);
+    }
+    if (r->n_sentence || r->refusal)
+        return;
+    fputs("<p>Not answered by what was shown", f);
+    if (r->missing.len) {
+        fputs(": ", f);
+        myth_show_text(r, r->missing, put_body, f);
+    }
+    fputs("</p>\n", f);
+}
+
+static void render_answer(FILE *f, const myth_report *r)
+{
+    head(f, r);
+    fputs("</header>\n<main>\n", f);
+    answer(f, r);
+    notes(f, r);
+    fprintf(f, "</main>\n<footer><p>mythos %s</p></footer>\n</body>\n</html>\n", MYTHOS_VERSION);
+}
+
 void myth_render_html(FILE *f, const myth_report *r, const myth_term *t)
 {
     (void)t;
+    if (r->is_question) {
+        render_answer(f, r);
+        return;
+    }
     head(f, r);
     overview(f, r);
     filters(f, r);

@@ -315,6 +315,47 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
         key_cstr(j, r, "caution", r->caution);
 }
 
+static void citation_object(myth_json_out *j, const myth_report *r, uint32_t i)
+{
+    const myth_quote *q = &r->quote[i];
+    const myth_source *src = r->block[q->block].src;
+    myth_jout_object(j);
+    key_path(j, "file", src->path);
+    myth_jout_key(j, "lines");
+    myth_jout_array(j);
+    myth_jout_u64(j, q->first);
+    myth_jout_u64(j, q->last);
+    myth_jout_end(j);
+    myth_jout_key(j, "quote");
+    myth_jout_text_begin(j);
+    myth_redact_bytes(r->redactor, src, r->cited[i].off, r->cited[i].len, put_part, j);
+    myth_jout_text_end(j);
+    myth_jout_key_u64(j, "quote_line", r->cited[i].line);
+    myth_jout_end(j);
+}
+
+/* "answered", and "sentences" or "missing". */
+static void answer_keys(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key_bool(j, "answered", r->n_sentence > 0);
+    myth_jout_key(j, "sentences");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_sentence; i++) {
+        const myth_sentence *s = &r->sentence[i];
+        myth_jout_object(j);
+        key_str(j, r, "text", s->text);
+        myth_jout_key(j, "citations");
+        myth_jout_array(j);
+        for (uint32_t k = 0; k < s->n_quote; k++)
+            citation_object(j, r, s->quote + k);
+        myth_jout_end(j);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    if (!r->n_sentence)
+        key_str(j, r, "missing", r->missing.len ? r->missing : (myth_str){"", 0});
+}
+
 void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)
 {
     (void)t;
@@ -322,11 +363,15 @@ void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)
     myth_jout_start(&j, f);
     myth_jout_object(&j);
     head_keys(&j, r);
-    myth_jout_key(&j, "findings");
-    myth_jout_array(&j);
-    for (uint32_t i = 0; i < r->n_finding; i++)
-        finding_object(&j, r, i);
-    myth_jout_end(&j);
+    if (r->is_question) {
+        answer_keys(&j, r);
+    } else {
+        myth_jout_key(&j, "findings");
+        myth_jout_array(&j);
+        for (uint32_t i = 0; i < r->n_finding; i++)
+            finding_object(&j, r, i);
+        myth_jout_end(&j);
+    }
     tail_keys(&j, r);
     myth_jout_end(&j);
 }

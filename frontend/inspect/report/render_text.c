@@ -104,6 +104,31 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
         put_patch(f, r, i);
 }
 
+/* Sentences with their citations, each a line. */
+static void answer(FILE *f, const myth_report *r)
+{
+    for (uint32_t i = 0; i < r->n_sentence; i++) {
+        const myth_sentence *s = &r->sentence[i];
+        fputs("- ", f);
+        put_str(f, r, s->text);
+        fputc('\n', f);
+        for (uint32_t k = s->quote; k < s->quote + s->n_quote; k++) {
+            const myth_quote *q = &r->quote[k];
+            fputs("    ", f);
+            begin_line(f, r->block[q->block].src->path);
+            myth_show_file(r->block[q->block].src->path, put_name, f);
+            fprintf(f, q->last > q->first ? ":%u-%u: " : ":%u: ", q->first, q->last);
+            myth_redact_bytes(r->redactor, r->block[q->block].src, r->cited[k].off, r->cited[k].len, put_line, f);
+            fputc('\n', f);
+        }
+    }
+    if (r->n_sentence || !r->missing.len)
+        return;
+    fputs("not answered by what was shown: ", f);
+    put_str(f, r, r->missing);
+    fputc('\n', f);
+}
+
 static void refusal(FILE *f, const myth_report *r)
 {
     fputs("not inspected: ", f);
@@ -151,6 +176,8 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
             finding(f, r, i, t);
             n++;
         }
+    if (r->is_question)
+        answer(f, r);
     if (r->refusal)
         refusal(f, r);
     for (uint32_t i = 0; i < r->n_missed; i++)
@@ -170,7 +197,12 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         idle_suppression(f, r, &r->suppression[i]);
     begin_line(f, r->path);
     myth_show_title(r, put_line, f);
-    fprintf(f, ": %u finding%s, ", n, myth_s(n));
+    if (!r->is_question)
+        fprintf(f, ": %u finding%s, ", n, myth_s(n));
+    else if (r->n_sentence)
+        fprintf(f, ": answered in %u sentence%s, ", r->n_sentence, myth_s(r->n_sentence));
+    else
+        fputs(": not answered, ", f);
     if (r->n_file > 1)
         fprintf(f, "%u files, ", r->n_file);
     if (r->mark && myth_report_n_suppressed(r))
@@ -194,6 +226,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)
-        fprintf(f, ", %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
+        fprintf(f, ", %u unfinished %s%s dropped", r->n_dropped, r->is_question ? "sentence" : "finding",
+                myth_s(r->n_dropped));
     fputc('\n', f);
 }

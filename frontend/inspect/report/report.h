@@ -12,6 +12,7 @@
  *          same bytes
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
+ * Question text, json and html can show the answer to one, in place of findings
  * Caution  is in every form but rdjsonl and checkstyle, which have no place for a remark about the whole run
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
@@ -29,6 +30,7 @@
 #include "frontend/cli/term.h"
 #include "fingerprint.h"
 #include "missed.h"
+#include "frontend/inspect/answer/sentences.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "suppress.h"
 
@@ -128,7 +130,15 @@ typedef struct {
     const char *commit;      /* hash of the commit that was inspected, or that the files are based on; NULL = none */
     const char *commit_date; /* "2026-11-25 23:17 UTC" */
     const char *made;        /* when the report was made, in the same form; NULL = not said */
-    const char *caution;     /* what limits the trust in the findings (caution.h); NULL or "" = nothing */
+    /* The answer to a question in sentences; a report of findings has is_question false. It is answered when it has a
+     * sentence, and missing then is empty. */
+    bool is_question;
+    const myth_sentence *sentence; /* [n_sentence] */
+    const myth_quote *quote;       /* [n_quote] */
+    const myth_citation *cited;    /* [n_quote] where each quote stands */
+    uint32_t n_sentence, n_quote;
+    myth_str missing;    /* what would be needed, in the model's words */
+    const char *caution; /* what limits the trust in the findings (caution.h); NULL or "" = nothing */
 } myth_report;
 
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* writes the value of "budget", which r must have */

@@ -145,7 +145,7 @@ contract() {
     [ -s "$dir/out" ] || fail "map: nothing"
     run "0 1" inspection inspect-file "$file" --format json
     run "1 3" inspection inspect-symbol "$name" -C . --context-rounds 1 --format json
-    run "0 1" topic inspect-topic "$question" -C . --format json
+    run "0 1" topic inspect-topic "$question" --findings -C . --format json
     run "0 1" "$6" inspect-diff HEAD~1 -C . --format json
     run "0 1" none inspect-diff HEAD~1 --format jsonl
     tail -1 "$dir/out" | python3 -c 'import json,sys; assert "summary" in json.load(sys.stdin)' ||
@@ -180,7 +180,8 @@ git diff --cached >"$dir/p.diff"
 run "0 1" inspection inspect-diff --diff "$dir/p.diff" --format json
 run "0 1" inspection inspect-diff HEAD~1..HEAD --filter-mode added --format json
 run 0 none inspect-diff --diff - --dry-run
-run "0 1" topic inspect-topic "Where are sessions of signed-in users created and stored?" --chunks 5 --rerank on \
+run "0 1" topic inspect-topic "Where are sessions of signed-in users created and stored?" --findings --chunks 5 \
+    --rerank on \
     --format json
 printf '%s\n' '{"id":"a","text":"def open_file(path): pass"}' \
     '{"id":"b","text":"def close_door(door): pass","path":"door.py","names":"close_door"}' >"$dir/corpus.jsonl"

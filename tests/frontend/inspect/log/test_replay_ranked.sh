@@ -31,7 +31,7 @@ run() { code=0; "$mythos" "$@" --fail-level never --format json >"$dir/json" 2>"
 same() { "$mythos" log replay --json >"$dir/replay" || fail "$1: exit $?: $(cat "$dir/replay")"
     grep -q '"result":"equal"\|"result": "equal"' "$dir/replay" || fail "$1: $(cat "$dir/replay")"; }
 
-run inspect-topic "how is the session of a key read" --chunks 5 --lexical --rerank on --context-rounds 0
+run inspect-topic "how is the session of a key read" --findings --chunks 5 --lexical --rerank on --context-rounds 0
 "$mythos" log show --json >"$dir/record"
 python3 - "$dir/record" <<'END'
 import json, sys
@@ -47,17 +47,18 @@ assert taken == [(p["path"], p["line"]) for p in r["order"][:5]], (taken, r["ord
 print(len(scores), "pieces ranked")
 END
 same "--rerank, topic"
-run inspect-topic "how is the session of a key read" --chunks 5 --lexical --rerank setwise --context-rounds 0
+run inspect-topic "how is the session of a key read" --findings --chunks 5 --lexical --rerank setwise --context-rounds 0
 same "--rerank setwise"
 run inspect-symbol load_session_3 --rerank on --context-rounds 0
 same "--rerank, symbol"
 
 "$mythos" index --embed-model "$embedder" -q . >/dev/null || fail "index: exit $?"
-run inspect-topic "how is the session of a key read" --chunks 5 --embed-model "$embedder" --context-rounds 0
+run inspect-topic "how is the session of a key read" --findings --chunks 5 --embed-model "$embedder" --context-rounds 0
 "$mythos" log show --json >"$dir/record"
 grep -q '"semantic": *"on"' "$dir/record" || fail "the search was not by vectors: $(cat "$dir/err")"
 same "--embed-model"
-run inspect-topic "how is the session of a key read" --chunks 5 --embed-model "$embedder" --rerank on --context-rounds 0
+run inspect-topic "how is the session of a key read" --findings --chunks 5 --embed-model "$embedder" --rerank on \
+    --context-rounds 0
 same "--embed-model and --rerank"
 # without the vectors the same command finds by words alone, or not at all: it is said why
 code=0

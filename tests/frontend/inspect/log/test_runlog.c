@@ -239,11 +239,11 @@ static void test_cannot_be_replayed(void **state)
     assert_int_equal(run_quietly("$M inspect-file $D/none.c " TINY LOG), 66);
     expect_reason("$M log replay " LOG "--json", "before it had a report");
     fake_make(secret, &fake_kinds[2], &rng);
-    snprintf(
-        line, sizeof(line),
-        "mkdir $D/asked; cp $D/a.c $D/asked; XDG_CACHE_HOME=$D/cache $M inspect-topic 'strcpy with %.100s' -C $D/asked "
-        "--lexical " TINY LOG "-n 30",
-        secret);
+    snprintf(line, sizeof(line),
+             "mkdir $D/asked; cp $D/a.c $D/asked; XDG_CACHE_HOME=$D/cache $M inspect-topic 'strcpy with %.100s' "
+             "--findings -C $D/asked "
+             "--lexical " TINY LOG "-n 30",
+             secret);
     assert_int_equal(run_quietly(line), 3);
     expect_reason("$M log replay " LOG "--json", "a secret stands in the command line");
     assert_int_equal(
@@ -343,7 +343,7 @@ static void test_searching_commands(void **state)
     put_repository();
     snprintf(cache, sizeof(cache), "%s/cache", cli_dir);
     setenv("XDG_CACHE_HOME", cache, 1);
-    check_replay("cd $D/repo; $M inspect-topic 'where is a session created' --format json");
+    check_replay("cd $D/repo; $M inspect-topic 'where is a session created' --findings --format json");
     json_t *j = json_of("$M log show " LOG "--json", 0);
     const json_t *first = json_array_get(json_object_get(j, "candidates"), 0);
     expect_text(json_object_get(j, "texts"), "query", "where is a session created");

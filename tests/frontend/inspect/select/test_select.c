@@ -419,7 +419,7 @@ static void diff_of_a_patch(void **state)
     assert_int_equal(n, strlen(task));
     assert_true(strstr(task, "regression") && strstr(task, "security risks") &&
                 strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
-    assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file, not shown."));
+    assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file, not all shown."));
     assert_null(strstr(task, "app.py"));
     myth_changes_task(task, sizeof(task), &c, 1);
     assert_non_null(strstr(task, "and 4 more changed ranges"));

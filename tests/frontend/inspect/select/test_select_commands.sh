@@ -355,15 +355,17 @@ done
 whole=True
 expect 66 inspect-symbol Store.laod
 grep -q 'near are load (src/store.py)' "$dir/err" || fail "nearest: $(cat "$dir/err")"
-shown inspect-topic 'where are sessions loaded from the store'
+shown inspect-topic 'where are sessions loaded from the store' --findings
 has 'src/store.py 11 16 load\|src/store.py .*' "topic"
-"$mythos" inspect-topic 'where are sessions loaded from the store' --format json >"$dir/json" 2>"$dir/err" || true
+"$mythos" inspect-topic 'where are sessions loaded from the store' --findings --format json >"$dir/json" \
+    2>"$dir/err" || true
 grep -q 'semantic: ' "$dir/err" || fail "topic does not say whether it is semantic: $(cat "$dir/err")"
 check tree src/store.py src/app.py tests/test_store.py src/tty.c
-"$mythos" inspect-topic 'where are sessions loaded from the store' --rerank on --format json -q >"$dir/json" ||
+"$mythos" inspect-topic 'where are sessions loaded from the store' --findings --rerank on --format json -q \
+    >"$dir/json" ||
     [ $? -eq 1 ] || fail "rerank: exit $?"
 check tree src/store.py src/app.py tests/test_store.py src/tty.c
-expect 0 inspect-topic 'sessions of the store' --rerank on --dry-run
+expect 0 inspect-topic 'sessions of the store' --findings --rerank on --dry-run
 expect 66 inspect-topic 'qqzzyyxx'
 expect 2 inspect-topic 'x' --chunks 13
 

@@ -71,7 +71,7 @@ run inspect-file src/tty.c
 [ -n "$(found)" ] || fail "the planted defect is not found"
 
 # nothing changed
-for what in "inspect-file src/tty.c" "inspect-symbol tty_title" "inspect-topic title"; do
+for what in "inspect-file src/tty.c" "inspect-symbol tty_title" "inspect-topic title --findings"; do
     run $what --since HEAD
     [ $code -eq 0 ] && [ -z "$(found)" ] || fail "$what: findings about what did not change: $(cat "$dir/json")"
 done
@@ -87,7 +87,7 @@ within 18 19
 python3 -c 'import json,sys; assert json.load(open(sys.argv[1]))["unwanted_findings"] > 0' "$dir/json" ||
     fail "nothing was left out"
 [ $code -eq 1 ] || fail "a new HIGH finding is exit $code"
-run inspect-topic "show a title" --since HEAD
+run inspect-topic "show a title" --findings --since HEAD
 within 18 19
 run inspect-symbol tty_show --since HEAD
 within 18 19
