@@ -1,24 +1,29 @@
 #!/bin/sh
 # inspect_again.sh MYTHOS DIR... - how much longer a second `mythos inspect` takes over an unchanged tree than a scan.
 #
-# The first run asks a random model for one token a part, so that the cost of answers does not matter; what a second run
-# does is the same for every model. Scan and second run alternate, RUNS times each (21); the row has the medians, by the
-# wall clock and by processor time. The run log is on, as it is for users.
-# Prints CSV: directory,files,first_s,scan_ms,again_ms,more_ms,scan_cpu_ms,again_cpu_ms,more_cpu_ms
+# The first run asks a random model for a few tokens a part, so that the cost of answers does not matter; what a second
+# run does is the same for every model. Scan and second run alternate, RUNS times each (21); the row has the medians, by
+# the wall clock and by processor time, and the load of the machine. The run log is on, as it is for users. WORK names a
+# folder that keeps the answers, so that another measurement with the same program begins with the second run.
+# Prints CSV: directory,files,first_s,scan_ms,again_ms,more_ms,scan_cpu_ms,again_cpu_ms,more_cpu_ms,load
 set -eu
 mythos=$(realpath "$1")
 shift
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+if [ -n "${WORK:-}" ]; then
+    work=$WORK
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
 export XDG_CACHE_HOME="$work/cache" XDG_STATE_HOME="$work/state"
-echo "directory,files,first_s,scan_ms,again_ms,more_ms,scan_cpu_ms,again_cpu_ms,more_cpu_ms"
+echo "directory,files,first_s,scan_ms,again_ms,more_ms,scan_cpu_ms,again_cpu_ms,more_cpu_ms,load"
 for dir in "$@"; do
     python3 - "$mythos" "$dir" "${RUNS:-21}" <<'PY'
 import os, resource, statistics, subprocess, sys, time
 mythos, folder, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 scan = [mythos, "scan", folder]
-again = [mythos, "inspect", folder, "-m", "random:gemma3-tiny:q8_0", "--prompt-style", "compact", "-n", "1",
-         "--max-prompt-tokens", "4000", "--format", "sarif"]
+again = [mythos, "inspect", folder, "-m", "random:gemma3-tiny:q8_0", "--prompt-style", "compact", "-n", "8",
+         "--max-prompt-tokens", "4000", "--fail-level", "never", "--format", "sarif"]
 
 def timed(line):
     began, was = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -35,8 +40,10 @@ for _ in range(runs):
         sys.exit("the second run was not a repetition: " + done.stderr.decode())
     rows["again"].append((wall, cpu))
 files = len(timed(scan)[2].stdout.splitlines())
-ms = {k: [1000 * statistics.median(r[i] for r in v) for i in (0, 1)] for k, v in rows.items()}
-print(f"{os.path.basename(folder)},{files},{first_s:.1f}," + ",".join(
-    f"{ms['scan'][i]:.1f},{ms['again'][i]:.1f},{ms['again'][i] - ms['scan'][i]:.1f}" for i in (0, 1)))
+cells = [os.path.basename(folder), files, f"{first_s:.1f}"]
+for i in (0, 1):
+    was, now = (1000 * statistics.median(r[i] for r in rows[k]) for k in ("scan", "again"))
+    cells += [f"{was:.1f}", f"{now:.1f}", f"{now - was:.1f}"]
+print(*cells, f"{os.getloadavg()[0]:.1f}", sep=",")
 PY
 done
