@@ -1,5 +1,7 @@
 /* render_github.c - annotations of a workflow run:  ::error file=a.c,line=3,endLine=4,title=rule (CWE-1)::text
  *
+ * Suggest  a patch is a block that can be pasted into a comment on the lines that it names, which then offers to apply
+ *          it; its fence is longer than any in the code
  * Escapes  in the text % CR LF, in a property : and , as well, as %25 %0D %0A %3A %2C; a host decodes exactly these
  * Order    by severity: a host shows the first ten of each level of a step, and a line behind them says when there were
  *          more
@@ -36,6 +38,37 @@ static void put_property(void *user, const char *text, size_t len, bool is_place
     put_escaped(user, text, len, "%\r\n:,");
 }
 
+/* Writes the fence of a suggestion: three backticks, or more than the text has in a row. */
+static void put_fence(FILE *f, const myth_patch *p)
+{
+    size_t most = 2, n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        n = p->text[i] == '`' ? n + 1 : 0;
+        most = n > most ? n : most;
+    }
+    for (size_t i = 0; i <= most; i++)
+        fputc('`', f);
+}
+
+static void suggestion(FILE *f, const myth_finding *w, const myth_patch *p)
+{
+    const size_t n = myth_show_without_end(p->text, p->n);
+    fputs("%0ASuggested change", f);
+    if (p->first != w->first || p->last != w->last)
+        fprintf(f, " of lines %u-%u", p->first, p->last);
+    fputs(":%0A", f);
+    put_fence(f, p);
+    fputs("suggestion%0A", f);
+    for (size_t at = 0; at < n;) {
+        const char *line = p->text + at, *end = memchr(line, '\n', n - at);
+        const size_t len = end ? (size_t)(end - line) : n - at;
+        put_escaped(f, line, len && line[len - 1] == '\r' ? len - 1 : len, "%\r\n");
+        fputs("%0A", f);
+        at += len + 1;
+    }
+    put_fence(f, p);
+}
+
 static void annotation(FILE *f, const myth_report *r, uint32_t i)
 {
     static const char *const level[MYTH_SEVERITY_N] = {"error", "warning", "notice", "notice"};
@@ -56,6 +89,8 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
         fputs("%0AFix: ", f);
         myth_show_text(r, w->fix, put_data, f);
     }
+    if (r->patch && r->patch[i].text)
+        suggestion(f, w, &r->patch[i]);
     fputc('\n', f);
 }
 

@@ -125,8 +125,40 @@ static void same(const char *what, const char *got, const char *want)
     assert_string_equal(got, want);
 }
 
-/* Applies the one finding's patch as rdjsonl, sarif and json describe it; each must give the wanted file. The text and
- * HTML forms must show a patch. */
+/* Applies the suggestion of a workflow annotation as a code host would: to the lines that it names, or else to those of
+ * the annotation, with the file's line ends. */
+static char *suggested(char *text)
+{
+    static const char *const sign[][2] = {{"%0A", "\n"}, {"%0D", "\r"}, {"%25", "%"}};
+    char *at = strstr(text, "%0ASuggested change"), *fence, *end, put[4096] = "";
+    unsigned first, last, n_tick = 0;
+    assert_non_null(at);
+    if (sscanf(at, "%%0ASuggested change of lines %u-%u:", &first, &last) != 2)
+        assert_int_equal(sscanf(strstr(text, ",line="), ",line=%u,endLine=%u", &first, &last), 2);
+    assert_non_null(fence = strchr(at, '`'));
+    while (fence[n_tick] == '`')
+        n_tick++;
+    assert_true(n_tick >= 3 && strncmp(fence + n_tick, "suggestion%0A", 13) == 0);
+    at = fence + n_tick + 13;
+    end = strrchr(at, '`') + 1 - n_tick;
+    assert_true(end >= at && strncmp(end, fence, n_tick) == 0 && end[n_tick] == '\n');
+    for (size_t n = 0; at < end;) {
+        size_t k = 0;
+        while (k < 3 && strncmp(at, sign[k][0], 3) != 0)
+            k++;
+        if (k == 0 && strchr(b.code, '\r') && at + 3 < end)
+            put[n++] = '\r';
+        put[n++] = k < 3 ? sign[k][1][0] : *at;
+        at += k < 3 ? 3 : 1;
+        put[n] = '\0';
+    }
+    if (put[0])
+        put[strlen(put) - 1] = '\0'; /* the last line's end stays in the file */
+    return replaced(b.code, b.src.len, first, last, put);
+}
+
+/* Applies the one finding's patch as rdjsonl, github, sarif and json describe it; each must give the wanted file. The
+ * text and HTML forms must show a patch. */
 static void check_forms(const char *path, const char *want)
 {
     size_t n;
@@ -144,6 +176,12 @@ static void check_forms(const char *path, const char *want)
     free(got);
     free(text);
     json_decref(j);
+
+    text = bed_render(&b, MYTH_FORM_GITHUB, &n);
+    got = suggested(text);
+    same("github", got, want);
+    free(got);
+    free(text);
 
     text = bed_render(&b, MYTH_FORM_SARIF, &n);
     files_put("fixes.sarif", text, n);
@@ -264,6 +302,24 @@ static const a_case cases[] = {
     {"a.txt", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key)", NULL, MYTH_PATCH_NO_GRAMMAR},
 };
 
+/* Code that has a fence itself cannot end the suggestion. */
+static void test_fence_in_a_suggestion(void **unused)
+{
+    static const char put[] = "s = \"````\"\n";
+    static const myth_patch patch = {.first = 2, .last = 2, .text = put, .n = sizeof(put) - 1};
+    size_t n;
+    (void)unused;
+    start("f.py", "a = 1\nb = 2\nc = 3\n", 18);
+    add(1, 3, 2, NULL, "quote it");
+    bed_mark(&b, false, NULL);
+    b.report.patch = &patch;
+    char *text = bed_render(&b, MYTH_FORM_GITHUB, &n), *got = suggested(text);
+    same("github", got, "a = 1\ns = \"````\"\nc = 3\n");
+    free(got);
+    free(text);
+    bed_close(&b);
+}
+
 static void test_cases(void **unused)
 {
     (void)unused;
@@ -292,6 +348,7 @@ static void test_cases(void **unused)
             assert_null(strstr(text, "\"patch\""));
             assert_null(strstr(text, "\"fixes\""));
             assert_null(strstr(text, "\"suggestions\""));
+            assert_null(strstr(text, "Suggested change"));
             assert_null(strstr(text, "    patch:\n"));
             free(text);
         }
@@ -472,6 +529,7 @@ int main(void)
     must("git init -q");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_fence_in_a_suggestion),
         cmocka_unit_test(test_all_apply_together),
         cmocka_unit_test(test_file_that_went_on),
         cmocka_unit_test(test_answered_findings_have_none),
