@@ -2,6 +2,7 @@
  * into the parts and prompts that inspect-file makes of it, and all findings are in one report. */
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/select/files.h"
+#include "inspect_base.h"
 #include "inspect_run.h"
 
 #include <limits.h>
@@ -68,24 +69,33 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
+static myth_status add_input(myth_cli *cli, const myth_file *f, myth_kept *key, int64_t *newest_ns, myth_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    myth_kept_add(key, f->name, strlen(f->name));
+    if (newest_ns)
+        return myth_base_stat(key, f->open, newest_ns, err);
+    myth_status st = read_file(cli, f, &bytes, &n, err);
+    if (st == MYTH_OK)
+        myth_kept_add(key, bytes, n);
+    myth_free(cli->mem, bytes);
+    return st;
+}
+
 /* The names and bytes of all files, in order. */
-static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, myth_error *err)
+static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err)
 {
     many *m = user;
     const uint32_t count[] = {m->files.n, m->files.missed.n, m->files.n_generated, m->files.n_other};
     myth_kept_add(key, count, sizeof(count));
     for (uint32_t i = 0; i < m->files.n; i++) {
         const myth_file *f = &m->files.file[i];
-        unsigned char *bytes = NULL;
-        size_t n = 0;
         if (!strcmp(f->open, "-"))
             return myth_fail(err, MYTH_EARG, "standard input is read once");
-        myth_status st = read_file(cli, f, &bytes, &n, err);
+        myth_status st = add_input(cli, f, key, newest_ns, err);
         if (st != MYTH_OK)
             return st;
-        myth_kept_add(key, f->name, strlen(f->name));
-        myth_kept_add(key, bytes, n);
-        myth_free(cli->mem, bytes);
     }
     for (uint32_t i = 0; i < m->files.missed.n; i++) {
         myth_kept_add(key, m->files.missed.row[i].path, strlen(m->files.missed.row[i].path));

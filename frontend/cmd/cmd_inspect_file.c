@@ -1,5 +1,6 @@
 /* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
 #include "frontend/inspect/prompt/nearby.h"
+#include "inspect_base.h"
 #include "inspect_run.h"
 
 #include <limits.h>
@@ -42,12 +43,14 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
-static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, myth_error *err)
+static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err)
 {
     const file *f = user;
     if (!strcmp(cli->arg[0], "-"))
         return myth_fail(err, MYTH_EARG, "standard input is read once");
     myth_kept_add(key, f->place.path, strlen(f->place.path));
+    if (newest_ns)
+        return myth_base_stat(key, cli->arg[0], newest_ns, err);
     myth_kept_add(key, f->bytes, f->len);
     return MYTH_OK;
 }

@@ -5,9 +5,11 @@
 #include "version.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 void myth_base_add(myth_inspect_base *b, const char *name, const char *value)
@@ -84,4 +86,17 @@ bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *
     }
     free(b);
     return is_done;
+}
+
+myth_status myth_base_stat(myth_kept *key, const char *path, int64_t *newest_ns, myth_error *err)
+{
+    struct stat sb;
+    if (stat(path, &sb) != 0)
+        return myth_fail(err, MYTH_EIO, "%.200s: %s", path, strerror(errno));
+    const int64_t changed = (int64_t)sb.st_ctim.tv_sec * 1000000000 + sb.st_ctim.tv_nsec;
+    const int64_t row[] = {(int64_t)sb.st_dev,  (int64_t)sb.st_ino,          (int64_t)sb.st_size,
+                           (int64_t)sb.st_mode, (int64_t)myth_mtime_ns(&sb), changed};
+    myth_kept_add(key, row, sizeof(row));
+    *newest_ns = changed > *newest_ns ? changed : *newest_ns;
+    return MYTH_OK;
 }

@@ -28,6 +28,9 @@ myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_e
 /* Makes the keys of kept answers those of an opened model. False: the flags are wrong, or there is no memory. */
 bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
                        myth_prompt_style style, const myth_model *m);
+/* Adds to a key what stat says of a file, its times of change of bytes and of anything included, and raises *newest_ns
+ * to the latter. MYTH_EIO: it says nothing. */
+myth_status myth_base_stat(myth_kept *key, const char *path, int64_t *newest_ns, myth_error *err);
 /* Adds the files at the path that a model was found at. */
 void myth_base_model(myth_inspect_base *b, const char *path);
 

@@ -57,8 +57,9 @@ typedef struct {
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
     bool is_change; /* the rules of a change can be reported */
     /* Adds to the key all that fill puts into the material and says about it; fails where that is not possible. With
-     * inputs and looks, a run is repeated from what is kept (repeat.h); on_context adds to looks what it looked at. */
-    myth_status (*inputs)(void *user, myth_cli *cli, myth_kept *key, myth_error *err);
+     * inputs and looks, a run is repeated from what is kept (repeat.h); on_context adds to looks what it looked at.
+     * newest_ns not NULL: adds what stat says of each file in place of its bytes, and writes the latest time of it. */
+    myth_status (*inputs)(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err);
     myth_looks *looks;
     void *user;           /* of the callbacks above */
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */

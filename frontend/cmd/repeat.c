@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { REPEAT_VERSION = 1, LENGTH_BYTES = 8 };
 
@@ -112,11 +113,12 @@ static bool may_repeat(const myth_repeat *r)
            !r->cli->global->mem_report && o->format != MYTH_FORM_HTML && !myth_outputs_have(&o->output, MYTH_FORM_HTML);
 }
 
-static bool make_key(myth_repeat *r, const myth_sample_params *sample, myth_error *err)
+/* newest_ns NULL: by the bytes of the files; else by what stat says of them. */
+static bool make_key(myth_repeat *r, myth_kept_key *key, int64_t *newest_ns, myth_error *err)
 {
-    const int shown[] = {REPEAT_VERSION, r->cli->term->has_color_out, r->cli->term->is_terminal_out};
+    const int shown[] = {REPEAT_VERSION, r->cli->term->has_color_out, r->cli->term->is_terminal_out, newest_ns != NULL};
     myth_inspect_base *b = calloc(1, sizeof(*b));
-    bool is_made = b && myth_base_settings(b, r->cli, &r->o->engine, sample, err) == MYTH_OK && add_model(r, b, err);
+    bool is_made = b && myth_base_settings(b, r->cli, &r->o->engine, r->sample, err) == MYTH_OK && add_model(r, b, err);
     if (is_made) {
         myth_kept_begin(r->kept);
         myth_kept_add(r->kept, b->text, b->n);
@@ -124,19 +126,45 @@ static bool make_key(myth_repeat *r, const myth_sample_params *sample, myth_erro
         add_text(r->kept, r->cli->command->name);
         add_text(r->kept, r->job->root);
         add_flags(r);
-        is_made = add_file(r, r->o->baseline, err) && r->job->inputs(r->job->user, r->cli, r->kept, err) == MYTH_OK;
-        r->key = myth_kept_end(r->kept);
+        is_made = add_file(r, r->o->baseline, err) &&
+                  r->job->inputs(r->job->user, r->cli, r->kept, newest_ns, err) == MYTH_OK;
+        *key = myth_kept_end(r->kept);
     }
     free(b);
     return is_made;
+}
+
+/* Finds the key of the files' bytes, by what stat says of them when that was seen before. */
+static bool find_key(myth_repeat *r, myth_error *err)
+{
+    size_t n = 0;
+    if (!make_key(r, &r->stat_key, &r->newest_ns, err))
+        return false;
+    unsigned char *key = myth_kept_get_report(r->kept, &r->stat_key, &n);
+    r->is_read = !key || n != sizeof(r->key.byte);
+    if (!r->is_read)
+        memcpy(r->key.byte, key, sizeof(r->key.byte));
+    free(key);
+    return !r->is_read || make_key(r, &r->key, NULL, err);
+}
+
+/* Lets what stat says lead to the key from now on. */
+static void keep_times(myth_repeat *r)
+{
+    enum { QUIET_S = 2 }; /* the coarsest times of a file system in use */
+    if (r->is_read && r->began_ns - r->newest_ns > (int64_t)QUIET_S * 1000000000)
+        myth_kept_put_report(r->kept, &r->stat_key, r->key.byte, sizeof(r->key.byte));
 }
 
 void myth_repeat_begin(myth_repeat *r, myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job,
                        const myth_sample_params *sample, myth_kept *kept)
 {
     myth_error err = {0}; /* whoever does the work meets it again, and says it */
-    *r = (myth_repeat){.cli = cli, .o = o, .job = job, .kept = kept};
-    if (!may_repeat(r) || !make_key(r, sample, &err) || myth_mem_open(&job->looks->mem, 0, &err) != MYTH_OK)
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *r = (myth_repeat){.cli = cli, .o = o, .job = job, .sample = sample, .kept = kept};
+    r->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (!may_repeat(r) || !find_key(r, &err) || myth_mem_open(&job->looks->mem, 0, &err) != MYTH_OK)
         r->kept = NULL;
     if (r->kept)
         cli->term->notes = open_memstream(&r->notes, &r->n_notes);
@@ -244,6 +272,7 @@ bool myth_repeat_take(myth_repeat *r, myth_runlog *log, int *code)
         return false;
     }
     end_notes(r);
+    keep_times(r);
     myth_runlog_repeats(log, &its.place);
     say_notes(r, note, n_note);
     myth_term_note(r->cli->term, "%lld of %lld answers from earlier runs; --no-cache asks the model again",
@@ -311,9 +340,15 @@ void myth_repeat_keep(myth_repeat *r, const myth_runlog *log, uint32_t n_answer,
 {
     char *all = NULL;
     size_t n = 0;
+    myth_kept_key now;
+    int64_t newest_ns = 0;
     if (!r->kept || !r->is_rendered || r->job->looks->is_lost)
         return;
     end_notes(r);
+    /* The answers' keys are those of the model by now; this one is made as at first. */
+    if (!myth_kept_rebase(r->kept, "", 0) || !make_key(r, &now, &newest_ns, NULL) ||
+        memcmp(&now, &r->stat_key, sizeof(now)) != 0)
+        return;
     FILE *f = r->notes ? open_memstream(&all, &n) : NULL;
     if (!f)
         return;
@@ -329,6 +364,7 @@ void myth_repeat_keep(myth_repeat *r, const myth_runlog *log, uint32_t n_answer,
     if (fclose(f) == 0)
         myth_kept_put_report(r->kept, &r->key, all, n);
     free(all);
+    keep_times(r);
 }
 
 void myth_repeat_close(myth_repeat *r)

@@ -7,12 +7,16 @@
  *   myth_repeat_render  notes what is printed and written, from the report that it is made of
  *   myth_repeat_keep    keeps that for the next run
  *
+ * Times    when stat says of every file what it said before (times of change included, which nobody can set), the files
+ *          are not read: the key of what stat says leads to that of the bytes. Files that changed within two seconds
+ *          before a run began leave no such key, because they may change again at the same time
+ * Race     a report is not kept when a file changed while it was made
  * Never    under --no-cache, --since, --update-baseline, --dry-run and --mem-report, for html (which has the day), for
  *          standard input, and for commands whose job names no inputs
  * Looks    what answers depended on beside the inputs: the files that a request for context was answered from (looks.h)
  * Log      a run is repeated only while the log has the earlier one; its record says which (runlog_repeat.h)
  * Secrets  the outputs are those that reports show, with placeholders
- * Owner    the caller keeps cli, flags, job and kept until close; memory is in a ledger of its own
+ * Owner    the caller keeps cli, flags, job, sample and kept until close; memory is in a ledger of its own
  * Threads  one */
 #ifndef MYTH_REPEAT_H
 #define MYTH_REPEAT_H
@@ -27,9 +31,12 @@ typedef struct {
     myth_cli *cli;
     const myth_inspect_flags *o;
     const myth_inspect_job *job;
-    myth_kept *kept; /* NULL = this run neither repeats nor is repeated */
-    myth_kept_key key;
-    char *notes; /* what the run says on standard error, a zero behind each note */
+    myth_kept *kept;             /* NULL = this run neither repeats nor is repeated */
+    myth_kept_key key, stat_key; /* by the bytes of the files; by what stat says of them */
+    const myth_sample_params *sample;
+    int64_t newest_ns, began_ns; /* the latest change of a file; when the run began */
+    bool is_read;                /* the files were read for the key, so that nothing leads from stat_key to it yet */
+    char *notes;                 /* what the run says on standard error, a zero behind each note */
     size_t n_notes;
     char *body; /* what is kept */
     size_t n_body;

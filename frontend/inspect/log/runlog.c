@@ -156,6 +156,9 @@ bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place)
 
 void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place)
 {
-    if (myth_record_is_on(log) && place->run)
-        myth_record_set_number(log, log->doc, "repeats", (uint64_t)place->run);
+    if (!myth_record_is_on(log) || !place->run)
+        return;
+    myth_record_set_number(log, log->doc, "repeats", (uint64_t)place->run);
+    if (myth_record_is_on(log))
+        myth_runlog_file_defer(log->file);
 }

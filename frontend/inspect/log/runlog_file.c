@@ -342,6 +342,10 @@ myth_status myth_runlog_file_open(myth_runlog_file **out, myth_mem *mem, const c
     return st;
 }
 
+void myth_runlog_file_defer(myth_runlog_file *f)
+{
+    sqlite3_db_config(f->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+}
 void myth_runlog_file_close(myth_runlog_file *f)
 {
     if (!f)

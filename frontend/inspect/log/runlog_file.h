@@ -51,6 +51,8 @@ myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myt
 myth_status myth_runlog_file_open(myth_runlog_file **out, myth_mem *mem, const char *path,
                                   const myth_runlog_file_opts *opts, myth_error *err);
 void myth_runlog_file_close(myth_runlog_file *f); /* takes NULL */
+/* Lets the next run that closes the file write and sync what this one added, which may take longer than the run. */
+void myth_runlog_file_defer(myth_runlog_file *f);
 const char *myth_runlog_file_path(const myth_runlog_file *f);
 
 /* ---- writing ---- */
