@@ -39,6 +39,7 @@ SIGNALS = [
     ("languages set back", "term_language=1"),
     ("rows of the rarest terms", "rows=1000000"),
     ("misspelt words mended", "mended=0"),
+    ("names of files", "stem=0"),
     ("and with other forms of a word", "term_form=1"),
     ("and with the question's own words set back", "term_frame=0.2"),
 ]

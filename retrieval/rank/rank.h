@@ -4,9 +4,10 @@
  *           symbol  the file defines a name of the query: weight * best sum of all files / number of files that
  *           define the
  *                   name. None for tests, and none when more than eight files that are not tests define it
+ *           stem    for questions: weight * best sum of all files * stem_share. None for tests
  *           kind    factor for tests, examples, vendored, documents, data, legacy; the smallest that
  *                   applies, or 1 when the query asks for that kind
- *           score   (sum + symbol) * kind
+ *           score   (sum + symbol + stem) * kind
  * Chunk     share   its match, with its own symbol bonus, divided by that of the file's best chunk
  *           decay   1/2 to the power of the number of chunks of the file that come before it
  *           score   file score * share * decay
@@ -29,7 +30,8 @@ typedef struct {
     uint32_t kinds;      /* bits 1 << myth_file_kind */
     uint64_t content;    /* hash of the content; 0 = unknown */
     double symbol_share; /* sum over the query's names defined here: 1 / number of files that define the name */
-    double sum, symbol, kind, score; /* set by myth_rank            */
+    double stem_share;   /* how much of the question its name repeats (stem.h) */
+    double sum, symbol, stem, kind, score; /* set by myth_rank      */
 } myth_rank_file;
 
 typedef struct {

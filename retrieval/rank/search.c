@@ -8,6 +8,7 @@
 #include "match.h"
 #include "row_filter.h"
 #include "rank.h"
+#include "stem.h"
 #include "retrieval/store/store_impl.h"
 #include "engine/base/table.h"
 
@@ -497,6 +498,7 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
         add_part(h, "semantic", c->semantic);
     add_part(h, "file_sum", f->sum);
     add_part(h, "symbol", f->symbol);
+    add_part(h, "stem", f->stem);
     add_part(h, "kind", f->kind);
     add_part(h, "share", c->share);
     add_part(h, "decay", c->decay);
@@ -643,6 +645,8 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
     if (share > 0)
         MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
+    for (uint32_t f = 0; f < p.n_file && q.kind == MYTH_QUERY_PROSE && !only_names; f++)
+        p.file[f].stem_share = myth_stem_share(p.file[f].path, &q, m.group_weight);
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
     MYTH_TRY(show_all(out, &p, n, &q, &m, o, err));
 fail:

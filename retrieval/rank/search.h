@@ -10,8 +10,8 @@
  * Vectors   if given, with the query's vector, the nearest chunks become candidates too, and a chunk's match
  *           combines words and nearness (fuse.h). They are not used for phrases and symbols
  * Parts     of a hit's score, in this order: path, names, body and, with vectors, semantic (these add up to its
- *           chunk's match); file_sum, symbol, kind, share, decay. score = (file_sum + symbol) * kind * share *
- *           decay
+ *           chunk's match); file_sum, symbol, stem, kind, share, decay. score = (file_sum + symbol + stem) * kind *
+ *           share * decay
  * Focus     a hit is a chunk. Which definition inside of it is meant is found after the ranking and changes nothing
  *           of it
  * Order     score, then path, then line, so it is the same on every machine

@@ -70,7 +70,8 @@ static void rank(const made *m, uint32_t n, uint32_t k, bool by_file)
         assert_true(i + 1 == n_order || chunk[order[i - 1]].score >= chunk[order[i]].score);
     for (uint32_t i = 0; i < n_chunk; i++) { /* and every score is what its parts say */
         const myth_rank_file *f = &file[chunk[i].file];
-        assert_true(fabs(chunk[i].score - (f->sum + f->symbol) * f->kind * chunk[i].share * chunk[i].decay) < 1e-12);
+        assert_true(fabs(chunk[i].score - (f->sum + f->symbol + f->stem) * f->kind * chunk[i].share * chunk[i].decay) <
+                    1e-12);
     }
 }
 #define RANK(k, by_file, ...) \

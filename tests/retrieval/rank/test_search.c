@@ -155,8 +155,8 @@ static void hits_are_true(void **state)
                 lines += h->text[c] == '\n' || c + 1 == h->n_text;
             assert_true(h->line1 == lines || h->line1 + 1 == lines);
             assert_true(k == 0 || part(h, "decay") < 1 || h->score <= hits.hit[k - 1].score || strstr(h->path, "test"));
-            double want =
-                (part(h, "file_sum") + part(h, "symbol")) * part(h, "kind") * part(h, "share") * part(h, "decay");
+            double want = (part(h, "file_sum") + part(h, "symbol") + part(h, "stem")) * part(h, "kind") *
+                          part(h, "share") * part(h, "decay");
             assert_true(fabs(h->score - want) <= 1e-12 * fabs(want));
         }
     }

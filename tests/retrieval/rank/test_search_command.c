@@ -31,8 +31,8 @@ static void rows_have_every_key(void **state)
     assert_true(json_is_number(at(rows, 0, "score")));
     assert_non_null(strstr(json_string_value(at(rows, 0, "text")), "return n + 1;"));
     json_t *parts = at(rows, 0, "parts");
-    double score = (cli_number(parts, "file_sum") + cli_number(parts, "symbol")) * cli_number(parts, "kind") *
-                   cli_number(parts, "share") * cli_number(parts, "decay");
+    double score = (cli_number(parts, "file_sum") + cli_number(parts, "symbol") + cli_number(parts, "stem")) *
+                   cli_number(parts, "kind") * cli_number(parts, "share") * cli_number(parts, "decay");
     assert_true(score > 0.999 * json_number_value(at(rows, 0, "score")) &&
                 score < 1.001 * json_number_value(at(rows, 0, "score")));
     json_decref(rows);
