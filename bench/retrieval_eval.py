@@ -224,6 +224,7 @@ def ask(line, env, at):
 
 def questions(args):
     args.mythos = os.path.abspath(args.mythos)
+    args.embed_model = args.embed_model and os.path.abspath(args.embed_model)
     asked = [json.loads(line) for line in open(args.data, encoding="utf-8")][::args.every]
     asked.sort(key=lambda q: q["repo"])
     configs = configurations(args)
@@ -236,14 +237,15 @@ def questions(args):
                 top = os.path.join(d, q["repo"].replace("/", "+"))
                 root = os.path.join(top, q["root"])
                 extract(retrieval_repos.git_dir(args.repos, q["repo"]), q["commit"], q["root"], top)
-                line = [args.mythos, "index", root, "--no-embed", "-q"]
+                vectors = ["--embed-model", args.embed_model] if args.embed_model else ["--no-embed"]
+                line = [args.mythos, "index", root, *vectors, "-q"]
                 code = subprocess.run(line, env=env, stdout=subprocess.DEVNULL, check=False).returncode
                 if code not in (0, 3):          # 3: all are indexed, but some file only as plain text
                     sys.exit("mythos index: exit code %d" % code)
             targets = [t for t in q["targets"] + q["secondary"] if os.path.exists(os.path.join(top, t["path"]))]
             targets = targets or q["targets"]
-            for name, weights, _ in configs:
-                rows = ask(command(args, weights, False, ["-k", "10", "--", q["query"]]), env, root)
+            for name, weights, has_vectors in configs:
+                rows = ask(command(args, weights, has_vectors, ["-k", "10", "--", q["query"]]), env, root)
                 runs[name].append(of_question(targets, [(r["path"], r["start_line"], r["end_line"]) for r in rows]))
             if args.topic:
                 line = [args.mythos, "inspect-topic", "--findings", "-q", "--dry-run", "--format", "json", "--"]
