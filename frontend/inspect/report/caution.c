@@ -47,10 +47,9 @@ void myth_caution(char out[MYTH_CAUTION_CAP], const myth_report *r, myth_str kno
     for (uint32_t i = 0; i < u.n_name && at < sizeof(names); i++)
         at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "", u.name[i]);
     if (u.n_file)
-        snprintf(
-            out, MYTH_CAUTION_CAP,
-            "%s was trained on %s alone, and %u of %u file%s %s in another language (%s%s): neither a finding there "
-            "nor its absence says much; -m names a model that knows it",
-            r->model, list, u.n_file, n_subject, myth_s(n_subject), u.n_file == 1 ? "is" : "are", names,
-            u.has_more ? ", ..." : "");
+        snprintf(out, MYTH_CAUTION_CAP,
+                 "%.80s was trained on %.100s alone, and %u of %u file%s %s in another language (%.80s%s): neither "
+                 "a finding there nor its absence says much; -m names a model that knows it",
+                 r->model, list, u.n_file, n_subject, myth_s(n_subject), u.n_file == 1 ? "is" : "are", names,
+                 u.has_more ? ", ..." : "");
 }
