@@ -24,7 +24,7 @@ import textwrap
 import fetch_more
 import trees
 
-PER_PACKAGE, MAX_FILE, MAX_BODY = 1500, 200_000, 1600
+PER_PACKAGE, MAX_FILE, MAX_BODY = 600, 200_000, 1600
 MIN_WORDS, GRAM, SHARE = 3, 5, 0.5
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 C_HEAD = re.compile(r"^[A-Za-z_][\w\s\*]*?\**\s*\b(\w+)\s*\(")
