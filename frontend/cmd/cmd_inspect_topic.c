@@ -1,5 +1,6 @@
 /* cmd_inspect_topic.c - inspect-topic and ask: answers a question from the chunks of code that it is about, or reports
  * the findings in them. */
+#include "frontend/cli/json_out.h"
 #include "frontend/common/embedding.h"
 #include "select_run.h"
 
@@ -61,10 +62,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
-/* Prints the places that were found, for a model that cannot say what is in them. */
-static myth_status refuse(topic_job *j, const myth_model *model, const myth_material *m, myth_error *err)
+static void places_text(const myth_material *m)
 {
-    j->is_refused = true;
     for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
         const myth_piece *p = myth_material_piece(m, i);
         if (!p->is_subject)
@@ -77,10 +76,49 @@ static myth_status refuse(topic_job *j, const myth_model *model, const myth_mate
         }
         fputc('\n', stdout);
     }
-    return myth_fail(err, MYTH_EUNSUPPORTED,
-                     "%s answers no questions, it was trained to find defects in single definitions; the question is "
-                     "about the places above. -m names a model that answers, --findings reports defects in them",
-                     myth_weights_name(model->weights));
+}
+
+static void places_json(const myth_material *m)
+{
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_bool(&j, "complete", false);
+    myth_jout_key_bool(&j, "answered", false);
+    myth_jout_key(&j, "places");
+    myth_jout_array(&j);
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
+        const myth_piece *p = myth_material_piece(m, i);
+        if (!p->is_subject)
+            continue;
+        myth_jout_object(&j);
+        myth_jout_key_str(&j, "file", myth_material_of(m, p->source)->path);
+        myth_jout_key(&j, "lines");
+        myth_jout_array(&j);
+        myth_jout_u64(&j, p->first);
+        myth_jout_u64(&j, p->last);
+        myth_jout_end(&j);
+        myth_jout_key_str(&j, "symbol", p->symbol ? p->symbol : "");
+        myth_jout_end(&j);
+    }
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+}
+
+/* Prints the places that were found, for a model that cannot say what is in them. */
+static myth_status refuse(topic_job *j, const myth_model *model, const myth_material *m, myth_error *err)
+{
+    j->is_refused = true;
+    if (j->o->inspect.format == MYTH_FORM_JSON)
+        places_json(m);
+    else if (j->o->inspect.format == MYTH_FORM_TEXT)
+        places_text(m);
+    return myth_fail(
+        err, MYTH_EUNSUPPORTED,
+        "%s answers no questions, it was trained to find defects in single definitions; text and json show "
+        "the places that the question is about. -m names a model that answers, --findings reports defects "
+        "in them",
+        myth_weights_name(model->weights));
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
@@ -173,7 +211,8 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
 #define DETAIL                                                                                                         \
     "Searches as `mythos search QUESTION` does and shows the model the chunks up to the place where the evidence "     \
     "becomes clearly weaker; when a chunk is one part of a definition, the rest of it is added. The model answers in " \
-    "at most six sentences. Each cites lines that it was shown, with a quote of them; other citations cannot be "      \
+    "at most six sentences for each prompt. Each cites lines that it was shown, with a quote of them; other "          \
+    "citations cannot be "                                                                                             \
     "written. Or it says that what it was shown does not answer, and what would. Whether a sentence is true is the "   \
     "model's opinion. The model that ships answers no questions: it gets the places only, and the exit code is 3. "    \
     "With --findings the defects in these chunks are reported in place of an answer. The exit code is 1 when the "     \

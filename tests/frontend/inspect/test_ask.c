@@ -8,19 +8,20 @@
 
 static cli_result r;
 
-static const char *const text[] = {
-    "#include <stdio.h>",
-    "",
-    "/* Opens the door when the key turns. */",
-    "int open_door(int key)",
-    "{",
-    "\tif (key == 7)",
-    "\t\treturn 1; // \"the right key\"",
-    "    puts(\"größer als der Schlüssel\");",
-    "    return 0;",
-    "}",
+enum { N_TEXT = 10 };
+static const struct {
+    const char *path, *line[N_TEXT];
+} file[] = {
+    {"door.c",
+     {"#include <stdio.h>", "", "/* Opens the door when the key turns. */", "int open_door(int key)", "{",
+      "\tif (key == 7)", "\t\treturn 1; // \"the right key\"", "    puts(\"größer als der Schlüssel\");",
+      "    return 0;", "}"}},
+    {"src/gate.c", /* no line of it has a quote in common with the other file */
+     {"#define KEY 8", "", "// WHICH KEY OPENS THE DOOR, AND WHICH NOT", "unsigned char door_key_opens(long bit)", "{",
+      "  switch (bit) {", "  case KEY: printf(\"%s\\n\", \"straße\"); break;", "  default: exit(EXIT_FAILURE);", "  }",
+      "}"}},
 };
-enum { N_TEXT = sizeof(text) / sizeof(text[0]) };
+enum { N_FILE = sizeof(file) / sizeof(file[0]) };
 
 static int begin(void **state)
 {
@@ -31,15 +32,16 @@ static int begin(void **state)
     setenv("XDG_STATE_HOME", home, 1);
     snprintf(home, sizeof(home), "%s/cache", cli_dir);
     setenv("XDG_CACHE_HOME", home, 1);
-    cli_shell(&r, "mkdir -p $D/r/docs");
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/r/door.c", cli_dir);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    for (int i = 0; i < N_TEXT; i++)
-        fprintf(f, "%s\n", text[i]);
-    fclose(f);
-    cli_shell(&r, "printf 'The door opens with key 7.\\nIt is closed else.\\n' > $D/r/docs/door.md");
+    cli_shell(&r, "mkdir -p $D/r/src");
+    for (int i = 0; i < N_FILE; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof(path), "%s/r/%s", cli_dir, file[i].path);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        for (int k = 0; k < N_TEXT; k++)
+            fprintf(f, "%s\n", file[i].line[k]);
+        fclose(f);
+    }
     return r.code;
 }
 
@@ -56,22 +58,19 @@ static json_t *json_of(const char *line)
 
 static void check_citation(const json_t *c)
 {
-    const char *file = json_string_value(json_object_get(c, "file")),
+    const char *path = json_string_value(json_object_get(c, "file")),
                *quote = json_string_value(json_object_get(c, "quote"));
     const json_t *lines = json_object_get(c, "lines");
     const json_int_t first = json_integer_value(json_array_get(lines, 0)),
                      last = json_integer_value(json_array_get(lines, 1)),
                      at = json_integer_value(json_object_get(c, "quote_line"));
-    assert_true(file && quote && quote[0]);
-    assert_true(1 <= first && first <= at && at <= last);
-    if (strcmp(file, "docs/door.md") == 0) {
-        assert_true(last <= 2);
-        assert_non_null(strstr(at == 1 ? "The door opens with key 7." : "It is closed else.", quote));
-        return;
-    }
-    assert_string_equal(file, "door.c");
-    assert_true(last <= N_TEXT);
-    assert_non_null(strstr(text[at - 1], quote));
+    int i = 0;
+    assert_true(path && quote && quote[0]);
+    assert_true(1 <= first && first <= at && at <= last && last <= N_TEXT);
+    while (i < N_FILE && strcmp(path, file[i].path) != 0)
+        i++;
+    assert_true(i < N_FILE);
+    assert_non_null(strstr(file[i].line[at - 1], quote));
 }
 
 /* Returns the number of sentences. */
@@ -93,9 +92,21 @@ static size_t check_answer(const json_t *j)
     return n;
 }
 
+/* The grammar lets no quote be written that does not hold: what was dropped was cut off. */
+static void check_dropped(void)
+{
+    json_t *j = json_of("$M log show last --json");
+    const json_t *dropped = json_object_get(j, "dropped");
+    assert_true(json_is_array(dropped));
+    for (size_t i = 0; i < json_array_size(dropped); i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(dropped, i), "why")),
+                            "it was not finished");
+    json_decref(j);
+}
+
 static void answers_are_well_formed(void **state)
 {
-    const int n_run = check_is_full() ? 200 : 20;
+    const int n_run = check_is_full() ? 200 : 12;
     int n_answered = 0, n_not = 0;
     char line[512];
     (void)state;
@@ -108,12 +119,33 @@ static void answers_are_well_formed(void **state)
         const bool is_complete = json_is_true(json_object_get(j, "complete"));
         const size_t n = check_answer(j);
         assert_int_equal(r.code, !is_complete ? 3 : n ? 0 : 1);
+        check_dropped();
         n_answered += n > 0;
         n_not += n == 0;
         json_decref(j);
     }
     printf("%d answered, %d not\n", n_answered, n_not);
     assert_true(n_answered > 0 && n_not > 0);
+}
+
+/* Code that takes several prompts: each answer cites what its own prompt shows. */
+static void parts_cite_their_own_blocks(void **state)
+{
+    char line[512];
+    size_t n_part = 0, n = 0;
+    (void)state;
+    for (int seed = 1; seed <= 20 && (n_part < 2 || n < 2); seed++) {
+        snprintf(line, sizeof(line),
+                 "$M ask 'which key opens the door' -C $D/r -m random:gemma3-tiny:q8_0:%d -n 1200 --temp 1.2 "
+                 "--map-tokens 1 --max-prompt-tokens 1250 --format json -q --no-cache",
+                 seed);
+        json_t *j = json_of(line);
+        n_part = (size_t)json_integer_value(json_object_get(j, "parts"));
+        n += check_answer(j);
+        check_dropped();
+        json_decref(j);
+    }
+    assert_true(n_part >= 2 && n >= 2);
 }
 
 #define ASK "$M ask 'which key opens the door' -C $D/r -m random:gemma3-tiny:q8_0:3 -n 500 --temp 1.2 --seed 2 "
@@ -192,13 +224,21 @@ static void small_model_gives_places(void **state)
     assert_non_null(strstr(r.out, "door.c:"));
     assert_non_null(strstr(r.err, "answers no questions"));
     assert_non_null(strstr(r.err, "--findings"));
+    json_t *j = json_of("$M ask 'which key opens the door' -C $D/r -m models/mythos-inspect.gguf --format json -q");
+    const json_t *place = json_array_get(json_object_get(j, "places"), 0);
+    assert_int_equal(r.code, 3);
+    assert_true(json_is_false(json_object_get(j, "complete")) && json_is_false(json_object_get(j, "answered")));
+    assert_true(json_is_string(json_object_get(place, "file")) &&
+                json_array_size(json_object_get(place, "lines")) == 2);
+    json_decref(j);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_well_formed), cmocka_unit_test(kept_and_replayed),        cmocka_unit_test(forms),
-        cmocka_unit_test(findings_on_request),     cmocka_unit_test(small_model_gives_places),
+        cmocka_unit_test(answers_are_well_formed),     cmocka_unit_test(kept_and_replayed),
+        cmocka_unit_test(parts_cite_their_own_blocks), cmocka_unit_test(forms),
+        cmocka_unit_test(findings_on_request),         cmocka_unit_test(small_model_gives_places),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -53,14 +53,17 @@ static void evidence_that_is_a_piece_of_a_secret(void **state)
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         char answer[256], want[256];
         myth_redacted out = {.mem = b.mem};
-        static const char form[] = "{\"findings\":[{\"first\":2,\"evidence\":\"%s\",\"rule\":\"x\"}]}";
-        snprintf(answer, sizeof(answer), form, row[i].evidence);
-        snprintf(want, sizeof(want), form, row[i].is_hidden ? "[REDACTED]" : row[i].evidence);
-        myth_redacted_add_answer(&out, &b.redactor, answer, strlen(answer));
-        assert_false(out.has_failed);
-        assert_string_equal(out.text, want);
-        assert_int_equal(out.has_placeholder, row[i].is_hidden);
-        myth_redacted_free(&out);
+        static const char *const key[] = {"evidence", "quote"}; /* of a finding, of an answer's citation */
+        for (int k = 0; k < 2; k++) {
+            static const char form[] = "{\"findings\":[{\"first\":2,\"%s\":\"%s\",\"rule\":\"x\"}]}";
+            snprintf(answer, sizeof(answer), form, key[k], row[i].evidence);
+            snprintf(want, sizeof(want), form, key[k], row[i].is_hidden ? "[REDACTED]" : row[i].evidence);
+            myth_redacted_add_answer(&out, &b.redactor, answer, strlen(answer));
+            assert_false(out.has_failed);
+            assert_string_equal(out.text, want);
+            assert_int_equal(out.has_placeholder, row[i].is_hidden);
+            myth_redacted_free(&out);
+        }
     }
     bed_close(&b);
 }
