@@ -41,7 +41,7 @@ def make_tree(root):
         "utf8.txt": text.encode(), "end.txt": (text + "\n").encode(), "crlf.c": text.replace("\n", "\r\n").encode(),
         "mark.txt": b"\xef\xbb\xbf" + text.encode(), "le.txt": b"\xff\xfe" + text.encode("utf-16-le"),
         "be.txt": b"\xfe\xff" + text.encode("utf-16-be"), "latin1.txt": text.encode("latin-1", "replace"),
-        "empty.txt": b"", "newline.txt": b"\n", "long.txt": ("größe x " * 60000 + "\nfoo bar\n").encode(),
+        "empty.txt": b"", "newline.txt": b"\n", "long.txt": ("größe x " * 10000 + "\nfoo bar\n").encode(),
         "mixed.txt": b"\n".join(l.encode() if i % 3 else l.encode("latin-1", "replace") for i, l in enumerate(lines)),
         "late_nul.txt": (text + "\n").encode() * 3 + b"a\0b foo\nfoo\0\n", "ascii.c": b"int foo(void);\nbar k s\n" * 99,
         "early_nul.txt": b"foo\0bar\nfoo\n", "only_mark.txt": b"\xef\xbb\xbf", "cut.txt": "foo größe".encode()[:-2],
