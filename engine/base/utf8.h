@@ -48,6 +48,19 @@ static inline int myth_utf8_decode(const unsigned char *s, size_t n, uint32_t *c
     return len;
 }
 
+/* Whether all n bytes are valid. */
+static inline bool myth_utf8_is_valid(const unsigned char *s, size_t n)
+{
+    uint32_t cp;
+    for (size_t i = 0; i < n;) {
+        const int k = s[i] < 0x80 ? 1 : myth_utf8_decode(s + i, n - i, &cp);
+        if (!k)
+            return false;
+        i += (size_t)k;
+    }
+    return true;
+}
+
 /* Writes 1..4 bytes; returns how many. cp must be a scalar value. */
 static inline int myth_utf8_encode(char *dst, uint32_t cp)
 {

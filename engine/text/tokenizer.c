@@ -72,18 +72,6 @@ static uint32_t prio_of_score(float score)
     return b >> 31 ? b : ~(b | 0x80000000u);
 }
 
-static bool is_utf8(const char *s, size_t n)
-{
-    uint32_t cp;
-    for (size_t i = 0; i < n;) {
-        int k = (unsigned char)s[i] < 0x80 ? 1 : myth_utf8_decode((const unsigned char *)s + i, n - i, &cp);
-        if (!k)
-            return false;
-        i += (size_t)k;
-    }
-    return true;
-}
-
 myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_t len, unsigned type, float score,
                          myth_error *err)
 {
@@ -94,7 +82,7 @@ myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_
         return myth_tok_fail(t, err, id, "id given twice");
     if (len == 0 || len > MYTH_TOK_PIECE_MAX)
         return myth_tok_fail(t, err, id, "got an empty piece or one of more than 4096 bytes");
-    if (!is_utf8(text, len))
+    if (!myth_utf8_is_valid((const unsigned char *)text, len))
         return myth_tok_fail(t, err, id, "not UTF-8");
     if (type < MYTH_PIECE_NORMAL || type > MYTH_PIECE_BYTE)
         return myth_tok_fail(t, err, id, "unknown piece type");

@@ -57,6 +57,15 @@ static inline void myth_jout_key_u64(myth_json_out *j, const char *k, uint64_t v
     myth_jout_key(j, k);
     myth_jout_u64(j, v);
 }
+/* "lines":[first,last] */
+static inline void myth_jout_key_lines(myth_json_out *j, uint64_t first, uint64_t last)
+{
+    myth_jout_key(j, "lines");
+    myth_jout_array(j);
+    myth_jout_u64(j, first);
+    myth_jout_u64(j, last);
+    myth_jout_end(j);
+}
 static inline void myth_jout_key_f64(myth_json_out *j, const char *k, double v)
 {
     myth_jout_key(j, k);

@@ -93,11 +93,7 @@ static void places_json(const myth_material *m)
             continue;
         myth_jout_object(&j);
         myth_jout_key_str(&j, "file", myth_material_of(m, p->source)->path);
-        myth_jout_key(&j, "lines");
-        myth_jout_array(&j);
-        myth_jout_u64(&j, p->first);
-        myth_jout_u64(&j, p->last);
-        myth_jout_end(&j);
+        myth_jout_key_lines(&j, p->first, p->last);
         myth_jout_key_str(&j, "symbol", p->symbol ? p->symbol : "");
         myth_jout_end(&j);
     }
@@ -218,28 +214,14 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
     "With --findings the defects in these chunks are reported in place of an answer. The exit code is 1 when the "     \
     "question is not answered, 66 when nothing is found."
 
-const myth_command myth_cmd_inspect_topic = {
-    .name = "inspect-topic",
-    .args = "QUESTION",
-    .help = "answer a question about a directory, with citations (as ask), or inspect the code it is about",
-    .detail = DETAIL,
-    .group = groups,
-    .n_group = sizeof(groups) / sizeof(groups[0]),
-    .opts_bytes = sizeof(topic_opts),
-    .min_arg = 1,
-    .max_arg = 1,
-    .run = run_inspect_topic,
-};
+#define TOPIC_COMMAND(called, about)                                                                                 \
+    {                                                                                                                \
+        .name = called, .args = "QUESTION", .help = about, .detail = DETAIL, .group = groups,                        \
+        .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(topic_opts), .min_arg = 1, .max_arg = 1, \
+        .run = run_inspect_topic,                                                                                    \
+    }
 
-const myth_command myth_cmd_ask = {
-    .name = "ask",
-    .args = "QUESTION",
-    .help = "answer a question about a directory in sentences that cite its lines",
-    .detail = DETAIL,
-    .group = groups,
-    .n_group = sizeof(groups) / sizeof(groups[0]),
-    .opts_bytes = sizeof(topic_opts),
-    .min_arg = 1,
-    .max_arg = 1,
-    .run = run_inspect_topic,
-};
+const myth_command myth_cmd_inspect_topic = TOPIC_COMMAND(
+    "inspect-topic", "answer a question about a directory, with citations (as ask), or inspect the code it is about");
+const myth_command myth_cmd_ask =
+    TOPIC_COMMAND("ask", "answer a question about a directory in sentences that cite its lines");

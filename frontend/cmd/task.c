@@ -20,14 +20,9 @@ myth_status myth_task_check(const char *text, myth_error *err)
         if ((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t')
             return myth_fail(err, MYTH_EARG, "--task: byte %zu is a control character (0x%02x); leave it out", i,
                              (unsigned char)text[i]);
-    uint32_t cp;
-    for (size_t i = 0; i < n;) {
-        const int len = myth_utf8_decode((const unsigned char *)text + i, n - i, &cp);
-        if (len <= 0)
-            return myth_fail(err, MYTH_EARG, "--task: the text is not UTF-8; convert it first");
-        i += (size_t)len;
-    }
-    return MYTH_OK;
+    return myth_utf8_is_valid((const unsigned char *)text, n)
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EARG, "--task: the text is not UTF-8; convert it first");
 }
 
 myth_status myth_task_reserve(myth_task *t, const char *text, const myth_model *model, myth_inspect_opts *io,

@@ -305,7 +305,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     MYTH_TRY(list_files(in, err));
     if (myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
         myth_caution(in->caution, &in->report, languages);
-    in->report.caution = in->caution;
+    in->report.caution = in->caution[0] ? in->caution : NULL;
     MYTH_TRY(open_missed(in, err));
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),

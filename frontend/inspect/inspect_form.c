@@ -42,7 +42,7 @@ void myth_inspect_keep_reply(myth_inspection *in, const myth_reply *reply, uint3
 {
     myth_report *r = &in->report;
     *why = NULL;
-    r->n_quote = first && first <= r->n_sentence ? in->sentence[first - 1].quote + in->sentence[first - 1].n_quote : 0;
+    r->n_quote = first ? in->sentence[first - 1].quote + in->sentence[first - 1].n_quote : 0;
     r->n_sentence = first;
     for (uint32_t i = 0; i < reply->n_sentence && r->n_sentence < in->cap_sentence; i++) {
         const myth_sentence *s = &reply->sentence[i];

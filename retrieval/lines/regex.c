@@ -71,16 +71,9 @@ done:
 /* Whether s is valid UTF-8; *is_ascii too. */
 static bool is_utf8(const unsigned char *s, size_t n, bool *is_ascii)
 {
-    size_t i = (size_t)(myth_find_high(s, s + n) - s);
-    *is_ascii = i == n;
-    while (i < n) {
-        uint32_t code;
-        const int k = s[i] < 0x80 ? 1 : myth_utf8_decode(s + i, n - i, &code);
-        if (k == 0)
-            return false;
-        i += (size_t)k;
-    }
-    return true;
+    const size_t n_ascii = (size_t)(myth_find_high(s, s + n) - s);
+    *is_ascii = n_ascii == n;
+    return myth_utf8_is_valid(s + n_ascii, n - n_ascii);
 }
 
 /* What is compiled, and how. */

@@ -32,11 +32,8 @@ void myth_store_hash(unsigned char hash[16], const unsigned char *text, uint64_t
 
 uint32_t myth_store_encoding(const unsigned char *text, uint64_t n)
 {
-    if (n < 2)
-        return 0;
-    return text[0] == 0xff && text[1] == 0xfe ? MYTH_FILE_UTF16_LE
-         : text[0] == 0xfe && text[1] == 0xff ? MYTH_FILE_UTF16_BE
-                                              : 0;
+    bool is_be;
+    return !myth_utf16_is_marked(text, n, &is_be) ? 0 : is_be ? MYTH_FILE_UTF16_BE : MYTH_FILE_UTF16_LE;
 }
 
 /* ---- rows of FTS5 ---- */

@@ -1,6 +1,8 @@
 /* looks.c - hashes what is at a path. */
 #include "looks.h"
 
+#include "engine/base/array.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -100,25 +102,13 @@ static bool has(const myth_looks *l, const char *path, bool is_folder)
     return false;
 }
 
-static bool grow(myth_looks *l, size_t need)
-{
-    if (need <= l->cap)
-        return true;
-    const size_t cap = need > 2 * l->cap ? need : 2 * l->cap;
-    unsigned char *to = myth_realloc(l->mem, MYTH_MEM_OTHER, "looks", l->row, cap);
-    if (!to)
-        return false;
-    l->row = to;
-    l->cap = cap;
-    return true;
-}
-
 void myth_looks_add(myth_looks *l, const char *path, bool is_folder)
 {
     const size_t n = strlen(path);
     if (!l->mem || l->is_lost || (l->n && has(l, path, is_folder)))
         return;
-    if (l->n_look == MYTH_LOOKS_MAX || n >= PATH_MAX || !grow(l, l->n + HEAD_BYTES + n) ||
+    if (l->n_look == MYTH_LOOKS_MAX || n >= PATH_MAX ||
+        !MYTH_ARRAY_MORE(l->mem, MYTH_MEM_OTHER, "looks", &l->row, l->n, HEAD_BYTES + n, &l->cap) ||
         !look(l->row + l->n + 1, path, is_folder)) {
         l->is_lost = true;
         return;

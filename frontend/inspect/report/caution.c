@@ -37,9 +37,9 @@ void myth_caution(char out[MYTH_CAUTION_CAP], const myth_report *r, myth_str kno
     list[known.len] = '\0';
     for (uint32_t i = 0; i < r->n_file; i++) {
         const myth_source *src = r->file[i].src;
-        const char *language = myth_detect_language(src->path, src->bytes, src->len);
         if (!r->file[i].is_subject)
             continue;
+        const char *language = myth_detect_language(src->path, src->bytes, src->len);
         n_subject++;
         if (!myth_language_lists(list, language, strlen(language)))
             add(&u, language);

@@ -4,7 +4,7 @@
  *          separated by blanks: mythos.languages = "c python". A model without the key is taken to know all,
  *          and not asked about here
  * Text     one sentence without a stop; "" when there is nothing to say. Names of languages come in the order of the
- *          files, each once; at most MYTH_CAUTION_NAMES of them, the others are counted
+ *          files, each once; at most MYTH_CAUTION_NAMES of them, and "..." for others
  * Threads  any */
 #ifndef MYTH_INSPECT_CAUTION_H
 #define MYTH_INSPECT_CAUTION_H

@@ -128,7 +128,7 @@ void myth_render_github(FILE *f, const myth_report *r, const myth_term *t)
                 n[MYTH_SEVERITY_HIGH], n[MYTH_SEVERITY_MEDIUM], n_notice, (int)SHOWN_PER_LEVEL);
     if (!r->complete)
         incomplete(f, r);
-    if (r->caution && r->caution[0]) {
+    if (r->caution) {
         fputs("::notice title=mythos::", f);
         myth_show_cstr(r, r->caution, put_data, f);
         fputc('\n', f);

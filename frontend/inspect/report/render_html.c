@@ -86,7 +86,7 @@ static void missed(FILE *f, const myth_report *r)
 
 static void caution(FILE *f, const myth_report *r)
 {
-    if (!r->caution || !r->caution[0])
+    if (!r->caution)
         return;
     fputs("<div class=\"banner\" role=\"note\">\n<p>", f);
     myth_show_cstr(r, r->caution, put_body, f);

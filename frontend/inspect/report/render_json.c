@@ -88,11 +88,7 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_key_str(j, "severity", myth_severity_name(f->severity));
     myth_jout_key_str(j, "status", myth_finding_status_name(f->status));
     key_path(j, "file", r->block[f->block].src->path);
-    myth_jout_key(j, "lines");
-    myth_jout_array(j);
-    myth_jout_u64(j, f->first);
-    myth_jout_u64(j, f->last);
-    myth_jout_end(j);
+    myth_jout_key_lines(j, f->first, f->last);
     myth_jout_key(j, "issue");
     myth_jout_text_begin(j);
     myth_show_issue(r, i, put_part, j);
@@ -263,11 +259,7 @@ static void missed_key(myth_json_out *j, const myth_report *r)
         myth_jout_object(j);
         key_path(j, "path", m->path);
         if (m->first) {
-            myth_jout_key(j, "lines");
-            myth_jout_array(j);
-            myth_jout_u64(j, m->first);
-            myth_jout_u64(j, m->last);
-            myth_jout_end(j);
+            myth_jout_key_lines(j, m->first, m->last);
         }
         key_cstr(j, r, "why", m->why);
         myth_jout_end(j);
@@ -311,7 +303,7 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     if (r->budget)
         budget_keys(j, r);
     missed_key(j, r);
-    if (r->caution && r->caution[0])
+    if (r->caution)
         key_cstr(j, r, "caution", r->caution);
 }
 
@@ -321,11 +313,7 @@ static void citation_object(myth_json_out *j, const myth_report *r, uint32_t i)
     const myth_source *src = r->block[q->block].src;
     myth_jout_object(j);
     key_path(j, "file", src->path);
-    myth_jout_key(j, "lines");
-    myth_jout_array(j);
-    myth_jout_u64(j, q->first);
-    myth_jout_u64(j, q->last);
-    myth_jout_end(j);
+    myth_jout_key_lines(j, q->first, q->last);
     myth_jout_key(j, "quote");
     myth_jout_text_begin(j);
     myth_redact_bytes(r->redactor, src, r->cited[i].off, r->cited[i].len, put_part, j);

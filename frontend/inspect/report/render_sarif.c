@@ -350,7 +350,7 @@ static void invocation(sarif *s, uint32_t n_cut)
     }
     for (uint32_t i = 0; i < r->n_missed; i++)
         missed(s, &r->missed[i]);
-    if (r->caution && r->caution[0]) {
+    if (r->caution) {
         notification_begin(s, "warning");
         myth_show_cstr(r, r->caution, put_part, s);
         notification_end(s);

@@ -182,7 +182,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         refusal(f, r);
     for (uint32_t i = 0; i < r->n_missed; i++)
         missed(f, r, &r->missed[i]);
-    if (r->caution && r->caution[0]) {
+    if (r->caution) {
         fputs("note: ", f);
         put_shown(f, r, r->caution);
         fputc('\n', f);

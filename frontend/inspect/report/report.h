@@ -138,7 +138,7 @@ typedef struct {
     const myth_citation *cited;    /* [n_quote] where each quote stands */
     uint32_t n_sentence, n_quote;
     myth_str missing;    /* what would be needed, in the model's words */
-    const char *caution; /* what limits the trust in the findings (caution.h); NULL or "" = nothing */
+    const char *caution; /* what limits the trust in the findings (caution.h); NULL = nothing */
 } myth_report;
 
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* writes the value of "budget", which r must have */
