@@ -2,6 +2,8 @@
  * callers and their tests. */
 #include "select_run.h"
 
+#include "frontend/inspect/report/outputs.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,7 @@ typedef struct {
     myth_select_flags select;
     const char *patch;
     int filter;
-    bool staged, all_lines, untracked;
+    bool staged, all_lines, untracked, summary;
 } diff_opts;
 
 static const myth_option options[] = {
@@ -29,6 +31,8 @@ static const myth_option options[] = {
      "files; anywhere"},
     {"all-lines", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, all_lines), NULL, 0, 0,
      "also report findings about lines that the change did not touch: the same as --filter-mode nofilter"},
+    {"summary", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, summary), NULL, 0, 0,
+     "also say what the change does, in at most six sentences that cite its lines"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUPS_INSPECT(diff_opts, inspect),
@@ -44,7 +48,8 @@ typedef struct {
     myth_diff diff;
     myth_changes changes;
     uint32_t n_moved; /* lines that the change only moved */
-    char title[160], task[TASK_BYTES];
+    char title[160], task[TASK_BYTES], summary_task[TASK_BYTES];
+    myth_summary_opts summary;
 } diff_job;
 
 /* Whether the paths of a patch begin at the top of the repository, as git writes them, though -C names a folder below
@@ -88,6 +93,15 @@ static myth_status read_diff(diff_job *j, myth_error *err)
     return st;
 }
 
+/* Whether some output of the run has a place for a summary. */
+static bool shows_summary(const myth_inspect_flags *f)
+{
+    for (int i = 0; i < MYTH_FORM_N; i++)
+        if (myth_form_has_summary((myth_form)i) && (f->format == i || myth_outputs_have(&f->output, (myth_form)i)))
+            return true;
+    return false;
+}
+
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     diff_job *j = user;
@@ -103,6 +117,10 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     if (j->o->patch && (spec || j->o->staged))
         return myth_fail(err, MYTH_EARG, "--diff reads the changes from a file; leave out %s",
                          spec ? "the revision" : "--staged");
+    if (j->o->summary && !shows_summary(&j->o->inspect))
+        return myth_fail(err, MYTH_EARG,
+                         "--summary: %s has no place for one; choose another --format, or add --output text=FILE",
+                         myth_form_name((myth_form)j->o->inspect.format));
     if (spec && !*spec)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
     MYTH_TRY(myth_select_run_open(
@@ -125,20 +143,41 @@ fail:
     return st;
 }
 
-/* Writes the task with as many changed ranges as its tokens allow. */
-static myth_status make_task(diff_job *j, const myth_model *model, const myth_inspect_opts *io, myth_error *err)
+/* Writes the task, or that of the summary, with as many changed ranges as its tokens allow. */
+static myth_status make_task(char task[TASK_BYTES], const diff_job *j, bool is_summary, const myth_model *model,
+                             const myth_inspect_opts *io, myth_error *err)
 {
     uint32_t most = io->task_tokens ? io->task_tokens : MYTH_INSPECT_TASK_TOKENS, n_tok = UINT32_MAX;
     for (uint32_t ranges = TASK_RANGES;; ranges /= 2) {
-        size_t n = myth_changes_task(j->task, sizeof(j->task), &j->changes, ranges);
-        if (n < sizeof(j->task)) {
-            myth_status st = myth_inspect_count(&n_tok, model, j->task, n, err);
+        size_t n = myth_changes_task(task, TASK_BYTES, &j->changes, is_summary, ranges);
+        if (n < TASK_BYTES) {
+            myth_status st = myth_inspect_count(&n_tok, model, task, n, err);
             if (st != MYTH_OK)
                 return st;
         }
         if (n_tok <= most || ranges == 0)
             return MYTH_OK; /* if even the shortest task is too long, the pipeline refuses it with the numbers */
     }
+}
+
+/* Asks for the summary, if the model can write one. */
+static myth_status ask_summary(diff_job *j, const myth_model *model, const myth_material *m, myth_inspect_opts *io,
+                               myth_error *err)
+{
+    myth_status st;
+    io->summary = &j->summary;
+    if (!myth_prompt_is_full(io->style)) {
+        j->summary.why_none = "this model writes no summary, it was trained to find defects in single definitions: -m "
+                              "names one that does";
+        return MYTH_OK;
+    }
+    MYTH_TRY(myth_changes_places(&j->changes, m, err));
+    MYTH_TRY(make_task(j->summary_task, j, true, model, io, err));
+    j->summary.place = j->changes.place;
+    j->summary.n_place = j->changes.n_place;
+    j->summary.task = j->summary_task;
+fail:
+    return st;
 }
 
 static void print_changes(const diff_job *j, const myth_cli *cli)
@@ -196,12 +235,12 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
                        j->changes.lines_removed, j->changes.lines_removed == 1 ? " is" : "s are");
     if (myth_prompt_is_full(io->style) &&
         counts.n_subject) { /* a compact model knows only the task it was trained for */
-        st = make_task(j, model, io, err);
+        st = make_task(j->task, j, false, model, io, err);
         io->task = j->task;
         if (st == MYTH_OK)
             st = myth_select_run_map(&j->run, io, model, err);
     }
-    return st;
+    return st == MYTH_OK && j->o->summary ? ask_summary(j, model, m, io, err) : st;
 }
 
 static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
@@ -243,16 +282,22 @@ const myth_command myth_cmd_inspect_diff = {
     .name = "inspect-diff",
     .args = "[REV|A..B]",
     .help = "inspect a change: the working tree, the index, two commits, or a patch",
-    .detail = "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
-              "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
-              "Files that git does not track are named, and inspected with --untracked.\n"
-              "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
-              "the new side. Findings about lines that the change did not touch are counted and not reported, but for "
-              "those of the rule regression: what the change removed or altered that other code relies on, cited where "
-              "that code is. No code of the repository is executed.\n"
-              "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
-              "the diff) is "
-              "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",
+    .detail =
+        "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
+        "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
+        "Files that git does not track are named, and inspected with --untracked.\n"
+        "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
+        "the new side. Findings about lines that the change did not touch are counted and not reported, but for "
+        "those of the rule regression: what the change removed or altered that other code relies on, cited where "
+        "that code is. No code of the repository is executed.\n"
+        "With --summary the report begins with what the change does, in at most six sentences; each cites lines of "
+        "the new side with a quote of them, and other citations cannot be written. It is made from one prompt, "
+        "with as much of the change as fits, and the report says how much that was. Whether a sentence is true is "
+        "the model's opinion. The exit code is 1 when the model says that what it saw does not tell, 3 when the "
+        "model, as the one that ships, writes no summary.\n"
+        "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
+        "the diff) is "
+        "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(diff_opts),

@@ -127,23 +127,29 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
 
 static void begin_progress(run *w)
 {
-    const uint32_t n = myth_inspect_n_part(w->in), prefix = myth_inspect_prefix(w->in);
+    const uint32_t n = myth_inspect_n_part(w->in);
     uint64_t total = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t n_block, n_tok;
         myth_inspect_part(w->in, i, &n_block, &n_tok);
-        total += n_tok - prefix;
+        total += n_tok - myth_inspect_prefix(w->in, i);
     }
     myth_progress_begin(&w->progress, n, total, myth_expect_now());
+}
+
+/* Whether it is the first answer to a prompt. */
+static bool is_first(const myth_exchange *x)
+{
+    return x->kind == MYTH_EXCHANGE_FIRST || x->kind == MYTH_EXCHANGE_SUMMARY;
 }
 
 /* What an answer says about how far the run is. */
 static void note_progress(run *w, const myth_exchange *x)
 {
     uint32_t n_block, n_tok;
-    if (x->kind == MYTH_EXCHANGE_FIRST && x->finish != MYTH_FINISH_CANCELLED) {
+    if (is_first(x) && x->finish != MYTH_FINISH_CANCELLED) {
         myth_inspect_part(w->in, x->part, &n_block, &n_tok);
-        myth_progress_pass(&w->progress, n_tok - myth_inspect_prefix(w->in), x->is_kept);
+        myth_progress_pass(&w->progress, n_tok - myth_inspect_prefix(w->in, x->part), x->is_kept);
     }
     if (!x->is_kept)
         myth_progress_add(&w->progress, x->n_ids - x->n_kept + x->n_new, x->seconds);
@@ -179,7 +185,7 @@ static void on_exchange(void *user, const myth_exchange *x)
     myth_pace_add(&w->pace, MYTH_PREFILL, x->n_kept, x->n_ids - x->n_kept, x->read_seconds);
     if (x->n_new > 1) /* the first token comes with the prompt */
         myth_pace_add(&w->pace, MYTH_DECODE, x->n_ids, x->n_new - 1, x->seconds - x->read_seconds);
-    w->pace.n_answer += x->kind == MYTH_EXCHANGE_FIRST;
+    w->pace.n_answer += is_first(x);
     w->pace.answer_tokens += x->n_new;
 }
 
@@ -276,7 +282,9 @@ static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
     int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     if (r->is_question)
         return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
-    if (o->update_baseline) /* the new baseline has these findings, so they do not count */
+    if (r->summary.is_asked && !r->summary.why_none && r->complete && !r->n_sentence)
+        code = MYTH_EXIT_FINDINGS; /* as of a question that is not answered */
+    if (o->update_baseline)        /* the new baseline has these findings, so they do not count */
         return code;
     if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
         code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
@@ -289,17 +297,18 @@ static void print_counts(const run *w)
     char size[24], left[64] = "", line[1024];
     const myth_report *r = myth_inspect_report(w->in);
     const myth_budget *b = r->budget;
-    uint32_t n = myth_inspect_n_part(w->in);
+    const bool has_summary = r->summary.n_block > 0;
+    const uint32_t n = myth_inspect_n_part(w->in) - has_summary;
     if (b->n_left_out)
         snprintf(left, sizeof(left), ", %u of %u piece%s of context left out", b->n_left_out, b->n_context,
                  myth_s(b->n_context));
     snprintf(
         line, sizeof(line),
-        "%.600s: %u prompt token%s, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of %u, "
+        "%.600s: %u prompt token%s, at most %u new, %u part%s%s, %s planned; rules %u, map %u of %u%s, task %u of %u, "
         "code %u of %u%s",
         r->path, r->prompt_tokens, myth_s(r->prompt_tokens), w->o->max_new_tokens, n, myth_s(n),
-        myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map, b->map_room, b->is_map_cut ? " (cut)" : "",
-        b->task, b->task_room, b->code_most, b->code_room, left);
+        has_summary ? " and a summary" : "", myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map,
+        b->map_room, b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
     note_once(w, line);
 }
 
@@ -316,13 +325,20 @@ static void dry_run_text(const run *w)
     if (b->n_context)
         printf("other code       %u piece%s as context, %u left out\n", b->n_context, myth_s(b->n_context),
                b->n_left_out);
-    printf("new tokens       %u\nparts            %u", r->max_new_tokens, myth_inspect_n_part(w->in));
+    const bool has_summary = r->summary.n_block > 0;
+    printf("new tokens       %u\nparts            %u%s", r->max_new_tokens, myth_inspect_n_part(w->in) - has_summary,
+           has_summary ? " and a summary" : "");
     if (w->work.n_kept)
         printf(", %u of them answered by an earlier run", w->work.n_kept);
     putchar('\n');
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
         uint32_t n_block, n_tok;
         const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
+        if (myth_inspect_is_summary(w->in, i)) {
+            printf("  summary of %u of %u changed line%s", r->summary.n_shown, r->summary.n_line,
+                   myth_s(r->summary.n_line));
+            n_block = 0;
+        }
         for (uint32_t k = 0; k < n_block; k++) {
             if (r->n_file > 1) {
                 fputs("  ", stdout);
@@ -385,7 +401,8 @@ static void dry_run_json(const run *w)
     myth_jout_key(&j, "parts");
     myth_jout_array(&j);
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++)
-        part_object(w, &j, i);
+        if (!myth_inspect_is_summary(w->in, i))
+            part_object(w, &j, i);
     myth_jout_end(&j);
     myth_jout_key_u64(&j, "kept_parts", w->work.n_kept);
     myth_jout_key_u64(&j, "n_ctx", plan->n_ctx);
@@ -401,6 +418,10 @@ static void dry_run_json(const run *w)
     myth_render_budget(&j, r);
     myth_jout_key(&j, "expected");
     myth_expect_print_json(&j, &w->expected, &w->work);
+    if (r->summary.n_block) {
+        myth_jout_key(&j, "change_summary");
+        part_object(w, &j, myth_inspect_n_part(w->in) - 1);
+    }
     myth_jout_end(&j);
 }
 
@@ -593,6 +614,7 @@ static myth_status render_nothing(run *w, const char *title, const myth_inspect_
         .missed = io->missed,
         .n_missed = io->n_missed,
         .complete = io->n_missed == 0,
+        .summary = {.is_asked = io->summary, .why_none = io->summary ? "no line of it is to be inspected" : NULL},
     };
     *code = w->o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(w->o, &r);
     myth_term_note(w->cli->term,
@@ -643,6 +665,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     if (o->task)
         MYTH_TRY(myth_task_add(&w->task, io, err));
     myth_runlog_say(w->log, "task", io->task);
+    myth_runlog_say(w->log, "summary", io->summary ? io->summary->task : NULL);
     myth_runlog_say(w->log, "map", io->map);
     myth_runlog_say(w->log, "title", io->title);
     myth_runlog_stage(w->log, "select");

@@ -58,7 +58,7 @@ static void miss_subjects(myth_inspection *in, const char *why)
 /* Lists the subjects of every part that has no answer, or whose answer was cut off. */
 static void miss_parts(myth_inspection *in)
 {
-    for (uint32_t i = 0; i < in->n_part; i++) {
+    for (uint32_t i = 0; i < myth_inspect_n_own(in); i++) {
         const inspect_part *p = &in->part[i];
         if (p->finish == MYTH_FINISH_STOP)
             continue;
@@ -107,7 +107,7 @@ void myth_inspect_note_missed(myth_inspection *in)
         miss_lines(in);
     if (in->o.is_context_asked && !in->report.refusal)
         miss_context(in);
-    in->report.complete = has_ended && !in->report.n_dropped && !in->report.n_missed;
+    in->report.complete = has_ended && !in->report.n_dropped && !in->report.n_missed && !in->report.summary.why_none;
 }
 
 /* Allocates the list of missed code for the longest case: the caller's entries, every block, and every piece. */
@@ -189,18 +189,19 @@ void myth_inspect_work(const myth_inspection *in, myth_work *out)
     *out = (myth_work){0};
     for (uint32_t i = 0; i < in->n_part; i++) {
         const inspect_part *p = &in->part[i];
-        const uint32_t first = out->n_part ? in->n_prefix : 0;
+        const uint32_t first = out->n_part ? myth_inspect_prefix(in, i) : 0;
         out->n_kept += p->is_kept;
         if (p->is_kept)
             continue;
         out->n_part++;
-        const uint64_t rounds = myth_inspect_has_rounds(in) ? round_tokens(in, p) : 0;
+        const bool is_summary = myth_inspect_is_summary(in, i);
+        const uint64_t rounds = myth_inspect_has_rounds(in) && !is_summary ? round_tokens(in, p) : 0;
         const uint64_t answers = rounds ? (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
         out->prompt_tokens += p->n_ids - first;
         positions += (double)(p->n_ids - first) * (p->n_ids + first) / 2;
         ends += p->n_ids;
         out->turn_most += rounds - answers;
-        out->answer_most += answers + myth_inspect_output_tokens(in);
+        out->answer_most += is_summary ? in->o.max_new_tokens : answers + myth_inspect_output_tokens(in);
     }
     if (out->prompt_tokens)
         out->depth = positions / (double)out->prompt_tokens;
@@ -244,13 +245,15 @@ static uint32_t n_answer(const myth_inspection *in)
 }
 static uint32_t cap_finding(const myth_inspection *in)
 {
-    return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding;
+    return myth_inspect_n_own(in) * n_answer(in) * (uint32_t)in->limits.n_finding;
 }
 
 /* As many sentences as answers can add; the answer with new context replaces the one before or is added to it. */
 static uint32_t cap_sentence(const myth_inspection *in)
 {
-    return myth_inspect_is_question(in) ? in->n_part * n_answer(in) * MYTH_SENTENCE_MAX : 0;
+    return myth_inspect_is_question(in) ? in->n_part * n_answer(in) * MYTH_SENTENCE_MAX
+         : in->has_summary              ? MYTH_SENTENCE_MAX
+                                        : 0;
 }
 
 /* Opens the rounds' ledger and allocates in it what rounds must have ready. That happens in open so that every memory
@@ -290,6 +293,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     in->expand.why = full->why;
     in->expand.fix = full->fix;
     in->expand.missing = full->missing;
+    in->summary = *myth_findings_limits_of(MYTH_PROMPT_SUMMARY);
     in->report = (myth_report){
         .model = myth_weights_name(model->weights),
         .path = title_of(in),
@@ -302,7 +306,9 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(myth_inspect_plan_parts(in, err));
     drop_rounds(in);
-    MYTH_TRY(list_files(in, err));
+    MYTH_TRY(list_files(in, err)); /* before the summary's blocks, which show lines a second time */
+    if (opts->summary)
+        MYTH_TRY(myth_inspect_plan_summary(in, err));
     if (myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
         myth_caution(in->caution, &in->report, languages);
     in->report.caution = in->caution[0] ? in->caution : NULL;
@@ -359,7 +365,14 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in);
 }
 
-uint32_t myth_inspect_prefix(const myth_inspection *in) { return in->n_prefix; }
+bool myth_inspect_is_summary(const myth_inspection *in, uint32_t part)
+{
+    return in->has_summary && part + 1 == in->n_part;
+}
+uint32_t myth_inspect_prefix(const myth_inspection *in, uint32_t part)
+{
+    return myth_inspect_is_summary(in, part) ? 0 : in->n_prefix;
+}
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }
@@ -380,8 +393,10 @@ typedef struct {
 
 static void size_run(run_bytes *b, const myth_inspection *in)
 {
-    const size_t n = in->n_part, n_named = n * MYTH_CONTEXT_MAX * n_answer(in);
-    size_t bound = myth_inspect_bound(in, &in->limits);
+    const size_t n = myth_inspect_n_own(in), n_named = n * MYTH_CONTEXT_MAX * n_answer(in);
+    const size_t said = in->has_summary ? myth_sentences_bound(&in->summary, in->path_len) : 0;
+    size_t bound = myth_inspect_is_question(in) ? myth_sentences_bound(&in->limits, in->path_len)
+                                                : myth_answer_bound(&in->limits, in->path_len);
     const size_t n_sentence = cap_sentence(in);
     size_t bound2 = in->o.two_pass ? myth_answer_bound(&in->expand, in->path_len) : 0;
     b->finding = cap_finding(in) * sizeof(myth_finding);
@@ -394,8 +409,9 @@ static void size_run(run_bytes *b, const myth_inspection *in)
     b->cited = n_sentence * MYTH_QUOTE_MAX * sizeof(myth_citation);
     b->ids = in->o.max_new_tokens ? in->o.max_new_tokens * sizeof(int32_t) : 1;
     b->text = bound2 > bound ? bound2 : bound;
+    b->text = said > b->text ? said : b->text;
     b->text2 = bound2;
-    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in));
+    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in)) + said;
     b->past = myth_inspect_run_context(in) * sizeof(int32_t);
 }
 
@@ -409,7 +425,8 @@ uint32_t myth_inspect_run_context(const myth_inspection *in)
 {
     uint64_t longest = 0;
     for (uint32_t i = 0; i < in->n_part; i++) {
-        const uint64_t n = in->part[i].n_ids + (myth_inspect_has_rounds(in) ? round_tokens(in, &in->part[i]) : 0);
+        const bool has_rounds = myth_inspect_has_rounds(in) && !myth_inspect_is_summary(in, i);
+        const uint64_t n = in->part[i].n_ids + (has_rounds ? round_tokens(in, &in->part[i]) : 0);
         longest = n > longest ? n : longest;
     }
     const uint64_t need = (longest + myth_inspect_output_tokens(in) + STEP_CTX - 1) / STEP_CTX * STEP_CTX,

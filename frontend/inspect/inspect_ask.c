@@ -11,7 +11,7 @@
 
 const char *myth_exchange_name(myth_exchange_kind kind)
 {
-    static const char *const name[] = {"first", "expand", "context"};
+    static const char *const name[] = {"first", "expand", "context", "summary"};
     return name[kind];
 }
 
@@ -193,12 +193,12 @@ static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myt
     const inspect_part *p = &in->part[in->now];
     myth_answer got;
     myth_reply reply;
-    const bool is_question = myth_inspect_is_question(in);
+    const bool is_said = myth_inspect_is_said(in);
     if (len > in->room_cap - in->room_used)
         return myth_fail(err, MYTH_EFULL, "the answers of %u parts: no room for %zu bytes more", in->n_part, len);
     char *room = in->room + in->room_used;
-    myth_status st = is_question ? myth_sentences_read(&reply, room, in->block + p->block0, p->n_block, text, len, err)
-                                 : myth_answer_read(&got, room, in->block + p->block0, p->n_block, text, len, err);
+    myth_status st = is_said ? myth_sentences_read(&reply, room, in->block + p->block0, p->n_block, text, len, err)
+                             : myth_answer_read(&got, room, in->block + p->block0, p->n_block, text, len, err);
     if (st != MYTH_OK)
         return st;
     in->room_used += len;
@@ -210,7 +210,7 @@ static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myt
         in->report.n_unwanted = b->n_unwanted;
         in->report.n_drop = b->n_drop;
     }
-    if (is_question) {
+    if (is_said) {
         const char *wrong;
         myth_inspect_keep_reply(in, &reply, is_beside ? in->report.n_sentence : b->n_sentence, &wrong);
         if (wrong)
@@ -443,30 +443,34 @@ static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *e
 {
     const inspect_part *p = &in->part[in->now];
     const before b = now_of(&in->report);
+    const bool is_summary = myth_inspect_is_summary(in, in->now), is_brief = in->o.two_pass && !is_summary;
+    const uint32_t n_prefix = myth_inspect_prefix(in, in->now);
     const myth_findings_grammar g = {
         .block = in->block + p->block0,
         .n_block = p->n_block,
-        .limits = in->o.two_pass ? &in->brief : &in->limits,
+        .limits = is_summary ? &in->summary
+                : is_brief   ? &in->brief
+                             : &in->limits,
     };
     uint32_t seen = b.n_request, fed = 0;
     size_t len = 0;
-    bool goes_on = myth_inspect_has_rounds(in);
+    bool goes_on = myth_inspect_has_rounds(in) && !is_summary;
     myth_status st;
-    in->what = "writing";
+    in->what = is_summary ? "summing up" : "writing";
     in->round = 0;
     myth_inspect_begin_part(in);
     const myth_question q = {
-        .kind = MYTH_EXCHANGE_FIRST,
-        .ids = p->ids + in->n_prefix,
-        .n_ids = p->n_ids - in->n_prefix,
-        .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
+        .kind = is_summary ? MYTH_EXCHANGE_SUMMARY : MYTH_EXCHANGE_FIRST,
+        .ids = p->ids + n_prefix,
+        .n_ids = p->n_ids - n_prefix,
+        .n_max = is_brief ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
         .g = &g,
         .text = in->text,
-        .cap = myth_inspect_bound(in, &in->limits),
+        .cap = myth_inspect_bound(in, is_summary ? &in->summary : &in->limits),
     };
     MYTH_TRY(answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
-    if (in->o.two_pass && *why == MYTH_FINISH_STOP)
+    if (is_brief && *why == MYTH_FINISH_STOP)
         MYTH_TRY(expand_findings(in, &g, len, &b, why, err));
     while (goes_on && in->round++ < in->o.context_rounds && *why == MYTH_FINISH_STOP && seen < in->report.n_request)
         MYTH_TRY(ask_again(in, &b, &seen, &fed, &goes_on, why, err));

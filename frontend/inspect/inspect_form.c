@@ -5,18 +5,18 @@
 
 void myth_inspect_automaton(const myth_inspection *in, myth_automaton *a, const myth_findings_grammar *g)
 {
-    (myth_inspect_is_question(in) ? myth_sentences_automaton : myth_findings_automaton)(a, g);
+    (myth_inspect_is_said(in) ? myth_sentences_automaton : myth_findings_automaton)(a, g);
 }
 
 size_t myth_inspect_bound(const myth_inspection *in, const myth_findings_limits *limits)
 {
-    return (myth_inspect_is_question(in) ? myth_sentences_bound : myth_answer_bound)(limits, in->path_len);
+    return (myth_inspect_is_said(in) ? myth_sentences_bound : myth_answer_bound)(limits, in->path_len);
 }
 
 size_t myth_inspect_end_answer(const myth_inspection *in, char *text, const myth_findings_grammar *g, size_t len,
                                uint32_t *n_dropped)
 {
-    return (myth_inspect_is_question(in) ? myth_sentences_close : myth_answer_close)(text, g, text, len, n_dropped);
+    return (myth_inspect_is_said(in) ? myth_sentences_close : myth_answer_close)(text, g, text, len, n_dropped);
 }
 
 /* Stores the quotes of a sentence behind those there are; false when one does not hold. */

@@ -1,6 +1,6 @@
 /* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
- * inspect_parts.c (token counts, budget, parts), inspect_form.c (findings or sentences), inspect_ask.c (answers and
- * rounds) and inspect_recall.c (answers that were kept). */
+ * inspect_parts.c (token counts, budget, parts), inspect_form.c (findings or sentences), inspect_summary.c (the prompt
+ * of a summary), inspect_ask.c (answers and rounds) and inspect_recall.c (answers that were kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
@@ -34,7 +34,7 @@ struct myth_inspection {
     const myth_model *model;
     myth_material *material;
     myth_inspect_opts o;
-    inspect_part *part;        /* [n_part] */
+    inspect_part *part;        /* [n_part]; with has_summary the last one is the summary's */
     uint32_t n_part, n_prefix; /* n_prefix: tokens that all prompts begin with */
     myth_block *block;         /* ordered by part; after them, for each round, the old and new blocks together */
     uint32_t *block_piece;     /* for each block the piece it shows */
@@ -43,7 +43,8 @@ struct myth_inspection {
     int32_t *again; /* two passes: the ids that are fed between the two answers */
     uint32_t n_again;
     uint32_t path_len; /* longest path of the blocks, in JSON spelling */
-    myth_findings_limits limits, brief, expand;
+    bool has_summary;
+    myth_findings_limits limits, brief, expand, summary;
     myth_report report;
     myth_report_file *file;
     uint32_t cap_file;
@@ -121,7 +122,12 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);
 /* ---- inspect_form.c: findings, or an answer in sentences ---- */
 
 static inline bool myth_inspect_is_question(const myth_inspection *in) { return in->o.style == MYTH_PROMPT_QUESTION; }
-/* The automaton, bound and end of an answer, as the headers of the two forms say. */
+/* Whether the current part's answer is in sentences. */
+static inline bool myth_inspect_is_said(const myth_inspection *in)
+{
+    return myth_inspect_is_question(in) || myth_inspect_is_summary(in, in->now);
+}
+/* The automaton, bound and end of the current part's answer, as the headers of the two forms say. */
 void myth_inspect_automaton(const myth_inspection *in, myth_automaton *a, const myth_findings_grammar *g);
 size_t myth_inspect_bound(const myth_inspection *in, const myth_findings_limits *limits);
 size_t myth_inspect_end_answer(const myth_inspection *in, char *text, const myth_findings_grammar *g, size_t len,
@@ -130,7 +136,23 @@ size_t myth_inspect_end_answer(const myth_inspection *in, char *text, const myth
  * that does not hold is dropped and counted; *why says so, NULL = none was. */
 void myth_inspect_keep_reply(myth_inspection *in, const myth_reply *reply, uint32_t first, const char **why);
 
+/* ---- inspect_summary.c ---- */
+
+/* Whether the model is asked for a summary. */
+static inline bool myth_inspect_wants_summary(const myth_inspection *in)
+{
+    return in->o.summary && !in->o.summary->why_none;
+}
+/* The parts that are asked for findings, or a question's answer. */
+static inline uint32_t myth_inspect_n_own(const myth_inspection *in) { return in->n_part - in->has_summary; }
+/* Makes the summary's prompt, as the part behind all others; it may have no room. */
+myth_status myth_inspect_plan_summary(myth_inspection *in, myth_error *err);
+
 /* ---- inspect_parts.c ---- */
+
+/* Encodes a prompt. *ids has exactly *n_ids entries and is the caller's to free; with ids NULL it only counts. */
+myth_status myth_inspect_encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids,
+                                myth_error *err);
 
 /* Counts tokens, makes the parts or refuses, and fills the budget. */
 myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err);

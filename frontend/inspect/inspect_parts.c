@@ -10,9 +10,8 @@
 
 /* ---- counting ---- */
 
-/* Encodes a prompt. *ids has exactly *n_ids entries and is the caller's to free; with ids NULL it only counts. */
-static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids,
-                          myth_error *err)
+myth_status myth_inspect_encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids,
+                                myth_error *err)
 {
     size_t bound = myth_prompt_bound(p), n = 0;
     int32_t *all = myth_inspect_take(in, "prompt ids", bound, sizeof(int32_t));
@@ -44,7 +43,7 @@ static myth_status encode_blocks(const myth_inspection *in, const myth_block *bl
         .map = in->map,
         .task = in->o.task,
     };
-    return encode(in, &p, ids, n_ids, err);
+    return myth_inspect_encode(in, &p, ids, n_ids, err);
 }
 
 static myth_status count_text(uint32_t *n_tok, myth_mem *mem, const myth_tokenizer *t, const char *text, size_t len,
@@ -219,7 +218,7 @@ static myth_status fit_map(myth_inspection *in, myth_error *err)
         size_t to = lines_len(map, k);
         memcpy(in->map, map, to);
         in->map[to] = '\0';
-        MYTH_TRY(encode(in, &p, NULL, &n, err));
+        MYTH_TRY(myth_inspect_encode(in, &p, NULL, &n, err));
         n -= myth_min_u32(n, in->budget.rules);
         if (n <= in->budget.map_room) {
             lo = k;
@@ -247,7 +246,7 @@ static myth_status count_shares(myth_inspection *in, myth_error *err)
     b->map_room = in->o.map_tokens ? in->o.map_tokens : MYTH_INSPECT_MAP_TOKENS;
     b->map_room = myth_min_u32(b->map_room, b->limit / 4); /* in a short prompt most room is for code */
     b->task_room = in->o.task_tokens ? in->o.task_tokens : MYTH_INSPECT_TASK_TOKENS;
-    MYTH_TRY(encode(in, &p, NULL, &b->rules, err));
+    MYTH_TRY(myth_inspect_encode(in, &p, NULL, &b->rules, err));
     if (in->o.map && *in->o.map)
         MYTH_TRY(fit_map(in, err));
     MYTH_TRY(encode_blocks(in, NULL, 0, NULL, &n, err));
@@ -320,11 +319,12 @@ static void drop_parts(myth_inspection *in)
  * blocks to it. */
 static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_error *err)
 {
-    uint32_t n_round = myth_inspect_has_rounds(in) ? in->o.context_rounds : 0;
+    const uint32_t n_round = myth_inspect_has_rounds(in) ? in->o.context_rounds : 0,
+                   n_summary = myth_inspect_wants_summary(in);
     myth_status st = MYTH_OK;
     drop_parts(in);
-    in->cap_block = p->n_row + p->n_part * n_round * MYTH_BLOCK_MAX;
-    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(inspect_part));
+    in->cap_block = p->n_row + (p->n_part * n_round + n_summary) * MYTH_BLOCK_MAX;
+    in->part = myth_inspect_take(in, "parts", p->n_part + n_summary, sizeof(inspect_part));
     in->block = myth_inspect_take(in, "parts", in->cap_block, sizeof(myth_block));
     in->block_piece = myth_inspect_take(in, "parts", in->cap_block, sizeof(uint32_t));
     if (!in->part || !in->block || !in->block_piece)

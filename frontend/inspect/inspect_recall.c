@@ -7,7 +7,7 @@
 void myth_inspect_begin_part(myth_inspection *in)
 {
     in->n_turn = 0;
-    in->n_past = myth_min_u32(in->n_prefix, in->cap_past);
+    in->n_past = myth_min_u32(myth_inspect_prefix(in, in->now), in->cap_past);
     memcpy(in->past, in->part[in->now].ids, in->n_past * sizeof(in->past[0]));
     in->is_fed = false;
 }
@@ -54,32 +54,36 @@ static myth_status feed_answer(myth_inspection *in, const int32_t *ids, uint32_t
     return MYTH_OK;
 }
 
-/* Opens the sequence with the prefix that all parts share, which is computed once, and sets a checkpoint: a later
- * truncate returns to it exactly. */
-static myth_status open_sequence(myth_inspection *in, myth_finish *why, myth_error *err)
+static myth_status open_sequence(myth_inspection *in, myth_error *err)
 {
-    myth_status st = in->e ? MYTH_OK : in->later->open(in->later->user, &in->e, err);
-    if (st == MYTH_OK && !in->s)
-        st = myth_seq_open(&in->s, in->e, err);
-    if (st == MYTH_OK)
-        st = feed(in, in->part[0].ids, in->n_prefix, why, err);
+    const myth_status st = in->e ? MYTH_OK : in->later->open(in->later->user, &in->e, err);
+    return st == MYTH_OK && !in->s ? myth_seq_open(&in->s, in->e, err) : st;
+}
+
+/* Feeds the prefix that all parts share, which is computed once, and sets a checkpoint: a later truncate returns to it
+ * exactly. */
+static myth_status feed_prefix(myth_inspection *in, myth_finish *why, myth_error *err)
+{
+    myth_status st = feed(in, in->part[0].ids, in->n_prefix, why, err);
     in->has_prefix = st == MYTH_OK;
     return st == MYTH_OK && in->n_prefix && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(in->s, err) : st;
 }
 
 myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_error *err)
 {
+    const uint32_t n_prefix = myth_inspect_prefix(in, in->now);
     uint32_t at = 0;
     myth_status st = MYTH_OK;
     *why = MYTH_FINISH_NONE;
-    if (!in->has_prefix)
-        MYTH_TRY(open_sequence(in, why, err));
+    MYTH_TRY(open_sequence(in, err));
+    if (!in->has_prefix && n_prefix)
+        MYTH_TRY(feed_prefix(in, why, err));
     if (in->is_fed || *why == MYTH_FINISH_CANCELLED)
         return MYTH_OK;
-    MYTH_TRY(myth_seq_truncate(in->s, myth_min_u32(in->n_prefix, myth_seq_len(in->s)), &at, err));
-    if (at < in->n_prefix) /* an interrupt came while the prefix was fed, or the rows of it are gone */
-        MYTH_TRY(feed(in, in->past + at, in->n_prefix - at, why, err));
-    at = in->n_prefix;
+    MYTH_TRY(myth_seq_truncate(in->s, myth_min_u32(n_prefix, myth_seq_len(in->s)), &at, err));
+    if (at < n_prefix) /* an interrupt came while the prefix was fed, or the rows of it are gone */
+        MYTH_TRY(feed(in, in->past + at, n_prefix - at, why, err));
+    at = n_prefix;
     for (uint32_t i = 0; i < in->n_turn && *why != MYTH_FINISH_CANCELLED; at += in->turn[i++])
         MYTH_TRY(i % 2 ? feed_answer(in, in->past + at, in->turn[i], why, err)
                        : feed(in, in->past + at, in->turn[i], why, err));

@@ -27,7 +27,8 @@ static void put_text(myth_runlog *log, json_t *exchange, const char *kind, const
  * because the exchange before has the others. */
 static void put_prompt_text(myth_runlog *log, json_t *exchange, const char *name, const myth_exchange *x)
 {
-    uint32_t from = x->kind == MYTH_EXCHANGE_FIRST ? 0 : x->n_kept, n_block, n_tok;
+    const bool is_first = x->kind == MYTH_EXCHANGE_FIRST || x->kind == MYTH_EXCHANGE_SUMMARY;
+    uint32_t from = is_first ? 0 : x->n_kept, n_block, n_tok;
     size_t n = myth_prompt_text(NULL, 0, log->model->tokenizer, x->ids + from, x->n_ids - from);
     const myth_block *block = myth_inspect_part(log->in, x->part, &n_block, &n_tok);
     char *raw = myth_alloc(log->mem, MYTH_MEM_OTHER, "run log", n + 1);

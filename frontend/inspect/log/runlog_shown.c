@@ -75,7 +75,8 @@ static bool is_cut_inside(const myth_source *src, uint32_t last)
     return !has_blank || !(closes(src, before - 1) || indent_of(src, next) < indent_of(src, before - 1));
 }
 
-/* Lines of a piece that stand in the blocks of each part; whether a part ends inside the piece. */
+/* Lines of a piece that stand in the blocks of each part; whether a part ends inside the piece. A summary shows
+ * lines of the parts once more and does not count. */
 static json_t *shown_in(myth_runlog *log, const myth_piece *p, uint32_t *n_line, bool *is_cut)
 {
     json_t *parts = json_array();
@@ -85,6 +86,8 @@ static json_t *shown_in(myth_runlog *log, const myth_piece *p, uint32_t *n_line,
     for (uint32_t i = 0; i < myth_inspect_n_part(log->in); i++) {
         uint32_t n_block, n_tok, here = 0;
         const myth_block *b = myth_inspect_part(log->in, i, &n_block, &n_tok);
+        if (myth_inspect_is_summary(log->in, i))
+            break;
         for (uint32_t k = 0; k < n_block; k++) {
             uint32_t first = b[k].first > p->first ? b[k].first : p->first,
                      last = b[k].last < p->last ? b[k].last : p->last;
@@ -133,7 +136,14 @@ static void put_prompt(myth_runlog *log)
             myth_record_append(log, blocks,
                                json_pack("{s:o, s:[I, I]}", "path", myth_record_text(log, b[k].src->path), "lines",
                                          (json_int_t)b[k].first, (json_int_t)b[k].last));
-        myth_record_append(log, parts, json_pack("{s:I, s:o}", "prompt_tokens", (json_int_t)n_tok, "blocks", blocks));
+        json_t *part = json_pack("{s:I, s:o}", "prompt_tokens", (json_int_t)n_tok, "blocks", blocks);
+        if (part && myth_inspect_is_summary(log->in, i)) {
+            char own[MYTH_PROMPT_HASH_LEN + 1];
+            myth_prompt_hash(own, MYTH_PROMPT_SUMMARY);
+            myth_record_set_text(log, part, "style", myth_prompt_style_name(MYTH_PROMPT_SUMMARY));
+            myth_record_set_text(log, part, "hash", own);
+        }
+        myth_record_append(log, parts, part);
     }
     myth_record_set(
         log, log->doc, "prompt",

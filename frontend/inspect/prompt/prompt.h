@@ -5,6 +5,7 @@
  * Styles   full      eight rules, the rule ids with their titles, and the form of the answer in words
  *          question  asks for an answer in sentences (sentences.h); the task is the question
  *          change    full, for a change: with the rules of a change in the list
+ *          summary   asks what a change does, in sentences (sentences.h); it has no map
  *          compact   at most 80 tokens of rules, for small models that were trained on exactly this layout
  *          A model's metadata names its style (mythos.prompt = compact | full; none = full), the hash of the layout it
  *          was trained on (mythos.prompt_hash), and the longest prompt of its training (mythos.trained_tokens; longer

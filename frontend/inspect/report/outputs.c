@@ -9,13 +9,16 @@
 static const struct {
     const char *name;
     void (*render)(FILE *f, const myth_report *r, const myth_term *t);
+    bool has_summary;
 } forms[MYTH_FORM_N] = {
-#define FORM(ID, name) {#name, myth_render_##name},
+#define FORM(ID, name, has_summary) {#name, myth_render_##name, has_summary},
     MYTH_FORM_ROWS(FORM, FORM)
 #undef FORM
 };
 
 const char *myth_form_name(myth_form form) { return forms[form].name; }
+
+bool myth_form_has_summary(myth_form form) { return forms[form].has_summary; }
 
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t)
 {

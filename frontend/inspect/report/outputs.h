@@ -15,32 +15,36 @@
 extern "C" {
 #endif
 
-/* One row for each form: its enumerator, and its name for --format and the run log. The function myth_render_<name> is
- * in render_<name>.c. A new form is a row here and that file. */
+/* One row for each form: its enumerator, its name for --format and the run log, and whether it shows the summary of a
+ * change (report.h). The function myth_render_<name> is in render_<name>.c. A new form is a row here and that file. */
 #define MYTH_FORM_ROWS(FIRST, FORM) \
-    FIRST(TEXT, text)               \
-    FORM(JSON, json)                \
-    FORM(JSONL, jsonl)              \
-    FORM(SARIF, sarif)              \
-    FORM(GITHUB, github) FORM(RDJSONL, rdjsonl) FORM(CHECKSTYLE, checkstyle) FORM(HTML, html)
+    FIRST(TEXT, text, true)         \
+    FORM(JSON, json, true)          \
+    FORM(JSONL, jsonl, true)        \
+    FORM(SARIF, sarif, true)        \
+    FORM(GITHUB, github, true)      \
+    FORM(RDJSONL, rdjsonl, false)   \
+    FORM(CHECKSTYLE, checkstyle, false) FORM(HTML, html, true)
 
 typedef enum {
-#define FORM(ID, name) MYTH_FORM_##ID,
+#define FORM(ID, name, has_summary) MYTH_FORM_##ID,
     MYTH_FORM_ROWS(FORM, FORM)
 #undef FORM
         MYTH_FORM_N
 } myth_form;
 
-#define MYTH_FORM_FIRST_NAME(ID, name) #name
-#define MYTH_FORM_NEXT_NAME(ID, name)  "|" #name
-#define MYTH_FORMS                     MYTH_FORM_ROWS(MYTH_FORM_FIRST_NAME, MYTH_FORM_NEXT_NAME) /* "text|json|..." */
+#define MYTH_FORM_FIRST_NAME(ID, name, has_summary) #name
+#define MYTH_FORM_NEXT_NAME(ID, name, has_summary)  "|" #name
+/* "text|json|..." */
+#define MYTH_FORMS                                  MYTH_FORM_ROWS(MYTH_FORM_FIRST_NAME, MYTH_FORM_NEXT_NAME)
 
 /* Prints a report; t has the colours that text is shown in. */
-#define FORM(ID, name) void myth_render_##name(FILE *f, const myth_report *r, const myth_term *t);
+#define FORM(ID, name, has_summary) void myth_render_##name(FILE *f, const myth_report *r, const myth_term *t);
 MYTH_FORM_ROWS(FORM, FORM)
 #undef FORM
 
 const char *myth_form_name(myth_form form);
+bool myth_form_has_summary(myth_form form);
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
 /* Whether some FORM=PATH of the list has this form. */
 bool myth_outputs_have(const myth_opt_list *list, myth_form form);

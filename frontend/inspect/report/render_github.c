@@ -3,6 +3,7 @@
  * Suggest  a patch is a block that can be pasted into a comment on the lines that it names, which then offers to apply
  *          it; its fence is longer than any in the code
  * Escapes  in the text % CR LF, in a property : and , as well, as %25 %0D %0A %3A %2C; a host decodes exactly these
+ * Summary  of a change: one notice without a place, before the others
  * Order    by severity: a host shows the first ten of each level of a step, and a line behind them says when there were
  *          more
  * Source   GitHub, workflow commands for GitHub Actions */
@@ -94,6 +95,36 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
     fputc('\n', f);
 }
 
+/* What the change does, as one notice. */
+static void summary(FILE *f, const myth_report *r)
+{
+    if (!r->n_sentence && !r->missing.len)
+        return; /* why there is none stands in the warning of what is incomplete */
+    fputs("::notice title=The change::", f);
+    if (!r->n_sentence) {
+        fputs("No summary, what was shown does not tell: ", f);
+        myth_show_text(r, r->missing, put_data, f);
+        fputc('\n', f);
+        return;
+    }
+    for (uint32_t i = 0; i < r->n_sentence; i++) {
+        const myth_sentence *s = &r->sentence[i];
+        fputs(i ? "%0A- " : "- ", f);
+        myth_show_text(r, s->text, put_data, f);
+        for (uint32_t k = s->quote; k < s->quote + s->n_quote; k++) {
+            const myth_quote *q = &r->quote[k];
+            const myth_source *src = r->block[q->block].src;
+            fputs("%0A    ", f);
+            myth_show_file(src->path, put_data, f);
+            fprintf(f, q->last > q->first ? ":%u-%u: " : ":%u: ", q->first, q->last);
+            myth_redact_bytes(r->redactor, src, r->cited[k].off, r->cited[k].len, put_data, f);
+        }
+    }
+    if (r->summary.n_shown < r->summary.n_line)
+        fprintf(f, "%%0A(from %u of %u changed lines)", r->summary.n_shown, r->summary.n_line);
+    fputc('\n', f);
+}
+
 /* Writes one warning for the whole list: a step shows only ten, and more of these would displace findings. */
 static void incomplete(FILE *f, const myth_report *r)
 {
@@ -115,6 +146,8 @@ void myth_render_github(FILE *f, const myth_report *r, const myth_term *t)
 {
     (void)t;
     uint32_t n[MYTH_SEVERITY_N] = {0};
+    if (r->summary.is_asked)
+        summary(f, r);
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
         for (uint32_t i = 0; i < r->n_finding; i++)
             if (r->finding[i].severity == (myth_severity)v && myth_report_is_active(r, i)) {

@@ -554,7 +554,7 @@ static void citation(FILE *f, const myth_report *r, uint32_t i)
     fputs("</code></li>\n", f);
 }
 
-static void answer(FILE *f, const myth_report *r)
+static void sentences(FILE *f, const myth_report *r)
 {
     for (uint32_t i = 0; i < r->n_sentence; i++) {
         const myth_sentence *s = &r->sentence[i];
@@ -565,6 +565,11 @@ static void answer(FILE *f, const myth_report *r)
             citation(f, r, k);
         fputs("</ul></section>\n", f);
     }
+}
+
+static void answer(FILE *f, const myth_report *r)
+{
+    sentences(f, r);
     if (r->n_sentence || r->refusal)
         return;
     fputs("<p>Not answered by what was shown", f);
@@ -573,6 +578,25 @@ static void answer(FILE *f, const myth_report *r)
         myth_show_text(r, r->missing, put_body, f);
     }
     fputs("</p>\n", f);
+}
+
+/* What the change does, or why nothing says so. */
+static void summary(FILE *f, const myth_report *r)
+{
+    const myth_summary *s = &r->summary;
+    fputs("<section aria-label=\"The change\"><h2>The change</h2>\n", f);
+    sentences(f, r);
+    if (!r->n_sentence) {
+        fputs("<p class=\"note\">No summary", f);
+        if (s->why_none || r->missing.len)
+            fputs(s->why_none ? ": " : ", what was shown does not tell: ", f);
+        myth_show_text(r, s->why_none ? (myth_str){s->why_none, strlen(s->why_none)} : r->missing, put_body, f);
+        fputs("</p>\n", f);
+    } else if (s->n_shown < s->n_line) {
+        fprintf(f, "<p class=\"note\">From %u of %u changed lines: more had no room in the summary's prompt.</p>\n",
+                s->n_shown, s->n_line);
+    }
+    fputs("</section>\n", f);
 }
 
 static void render_answer(FILE *f, const myth_report *r)
@@ -593,6 +617,8 @@ void myth_render_html(FILE *f, const myth_report *r, const myth_term *t)
     }
     head(f, r);
     overview(f, r);
+    if (r->summary.is_asked)
+        summary(f, r);
     filters(f, r);
     fputs("<main id=\"findings\">\n", f);
     put_places(f, r);

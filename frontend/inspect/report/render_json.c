@@ -147,7 +147,7 @@ static void lines_key(myth_json_out *j, const myth_report *r, const myth_source 
     myth_jout_array(j);
     for (uint32_t k = 0; k < r->n_block; k++) {
         const myth_block *b = &r->block[k];
-        bool is_again = b->src != src;
+        bool is_again = b->src != src || k - r->summary.block0 < r->summary.n_block; /* or a summary's */
         for (uint32_t m = 0; m < k && !is_again; m++)
             is_again = r->block[m].src == src && r->block[m].first == b->first && r->block[m].last == b->last;
         if (is_again)
@@ -344,6 +344,19 @@ static void answer_keys(myth_json_out *j, const myth_report *r)
         key_str(j, r, "missing", r->missing.len ? r->missing : (myth_str){"", 0});
 }
 
+static void summary_key(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key(j, "change_summary");
+    myth_jout_object(j);
+    answer_keys(j, r);
+    if (r->summary.why_none)
+        key_cstr(j, r, "why_none", r->summary.why_none);
+    myth_jout_key_u64(j, "changed_lines", r->summary.n_line);
+    myth_jout_key_u64(j, "shown_lines", r->summary.n_shown);
+    myth_jout_key_u64(j, "prompt_tokens", r->summary.prompt_tokens);
+    myth_jout_end(j);
+}
+
 void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)
 {
     (void)t;
@@ -361,6 +374,8 @@ void myth_render_json(FILE *f, const myth_report *r, const myth_term *t)
         myth_jout_end(&j);
     }
     tail_keys(&j, r);
+    if (r->summary.is_asked)
+        summary_key(&j, r);
     myth_jout_end(&j);
 }
 
@@ -379,6 +394,8 @@ void myth_render_jsonl(FILE *f, const myth_report *r, const myth_term *t)
     head_keys(&j, r);
     myth_jout_key_u64(&j, "findings", r->n_finding);
     tail_keys(&j, r);
+    if (r->summary.is_asked)
+        summary_key(&j, r);
     myth_jout_end(&j);
     myth_jout_end(&j);
 }

@@ -5,6 +5,7 @@
  * Columns  in code points; regions are whole lines, the evidence is a property
  * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
  *          and the text to put there
+ * Summary  of a change: a property of the run, as in the JSON form
  * Limits   code hosts take at most MYTH_SARIF_RESULT_MAX results of one run: the most severe are written, and a
  *          notification says how many are left out. There is one run and no code flow
  * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression) */
@@ -527,6 +528,68 @@ static uint32_t share_out(sarif *s, uint32_t max_result)
     return s->r->n_finding - (max_result - left);
 }
 
+/* ---- the summary of a change ---- */
+
+static void note_token(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    if (is_placeholder)
+        keep_token(user, text, len);
+}
+
+/* Lists the placeholders of the summary, which is written behind their list. */
+static void note_tokens(sarif *s)
+{
+    const myth_report *r = s->r;
+    for (uint32_t i = 0; i < r->n_sentence; i++)
+        myth_show_text(r, r->sentence[i].text, note_token, s);
+    for (uint32_t i = 0; i < r->n_quote; i++)
+        myth_redact_bytes(r->redactor, r->block[r->quote[i].block].src, r->cited[i].off, r->cited[i].len, note_token,
+                          s);
+    myth_show_text(r, r->missing.len ? r->missing : (myth_str){"", 0}, note_token, s);
+}
+
+static void citation(sarif *s, uint32_t i)
+{
+    const myth_quote *q = &s->r->quote[i];
+    const myth_source *src = s->r->block[q->block].src;
+    myth_jout_object(&s->j);
+    myth_jout_key(&s->j, "file");
+    myth_jout_text_begin(&s->j);
+    myth_show_file(src->path, put_part, s);
+    myth_jout_text_end(&s->j);
+    myth_jout_key_lines(&s->j, q->first, q->last);
+    myth_jout_key(&s->j, "quote");
+    myth_jout_text_begin(&s->j);
+    myth_redact_bytes(s->r->redactor, src, s->r->cited[i].off, s->r->cited[i].len, put_part, s);
+    myth_jout_text_end(&s->j);
+    myth_jout_end(&s->j);
+}
+
+static void summary(sarif *s)
+{
+    const myth_report *r = s->r;
+    key_object(s, "change_summary");
+    key_array(s, "sentences");
+    for (uint32_t i = 0; i < r->n_sentence; i++) {
+        const myth_sentence *of = &r->sentence[i];
+        myth_jout_object(&s->j);
+        key_text(s, "text", of->text);
+        key_array(s, "citations");
+        for (uint32_t k = of->quote; k < of->quote + of->n_quote; k++)
+            citation(s, k);
+        myth_jout_end(&s->j);
+        myth_jout_end(&s->j);
+    }
+    myth_jout_end(&s->j);
+    if (!r->n_sentence)
+        key_text(s, "missing", r->missing.len ? r->missing : (myth_str){"", 0});
+    if (r->summary.why_none)
+        myth_jout_key_str(&s->j, "why_none", r->summary.why_none);
+    myth_jout_key_u64(&s->j, "changed_lines", r->summary.n_line);
+    myth_jout_key_u64(&s->j, "shown_lines", r->summary.n_shown);
+    myth_jout_end(&s->j);
+}
+
 void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_result)
 {
     sarif s;
@@ -552,6 +615,7 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
             result(&s, i);
         }
     myth_jout_end(&s.j);
+    note_tokens(&s);
     key_array(&s, "redactionTokens");
     for (uint32_t i = 0; i < s.n_token; i++)
         myth_jout_str(&s.j, s.token[i]);
@@ -565,6 +629,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
         key_text(&s, "since", (myth_str){r->since, strlen(r->since)});
     myth_jout_key_u64(&s.j, "prompt_tokens", r->prompt_tokens);
     myth_jout_key_str(&s.j, "finish_reason", r->finish_reason);
+    if (r->summary.is_asked)
+        summary(&s);
     myth_jout_end(&s.j);
     myth_jout_end(&s.j);
     myth_jout_end(&s.j);

@@ -105,7 +105,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
 }
 
 /* Sentences with their citations, each a line. */
-static void answer(FILE *f, const myth_report *r)
+static void sentences(FILE *f, const myth_report *r)
 {
     for (uint32_t i = 0; i < r->n_sentence; i++) {
         const myth_sentence *s = &r->sentence[i];
@@ -122,11 +122,36 @@ static void answer(FILE *f, const myth_report *r)
             fputc('\n', f);
         }
     }
+}
+
+static void answer(FILE *f, const myth_report *r)
+{
+    sentences(f, r);
     if (r->n_sentence || !r->missing.len)
         return;
     fputs("not answered by what was shown: ", f);
     put_str(f, r, r->missing);
     fputc('\n', f);
+}
+
+/* What the change does, or why nothing says so. */
+static void summary(FILE *f, const myth_report *r)
+{
+    const myth_summary *s = &r->summary;
+    if (!r->n_sentence) {
+        fputs(s->why_none ? "no summary of the change: " : "no summary of the change", f);
+        put_shown(f, r, s->why_none ? s->why_none : "");
+        if (!s->why_none && r->missing.len) {
+            fputs(", what was shown does not tell: ", f);
+            put_str(f, r, r->missing);
+        }
+        fputc('\n', f);
+        return;
+    }
+    fputs("the change:\n", f);
+    sentences(f, r);
+    if (s->n_shown < s->n_line)
+        fprintf(f, "(from %u of %u changed lines: more had no room in the summary's prompt)\n", s->n_shown, s->n_line);
 }
 
 static void refusal(FILE *f, const myth_report *r)
@@ -171,6 +196,8 @@ static void missed(FILE *f, const myth_report *r, const myth_missed *m)
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
 {
     uint32_t n = 0;
+    if (r->summary.is_asked)
+        summary(f, r);
     for (uint32_t i = 0; i < r->n_finding; i++)
         if (myth_report_is_active(r, i)) {
             finding(f, r, i, t);
@@ -226,7 +253,10 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)
-        fprintf(f, ", %u unfinished %s%s dropped", r->n_dropped, r->is_question ? "sentence" : "finding",
+        fprintf(f, ", %u unfinished %s%s dropped", r->n_dropped,
+                r->is_question        ? "sentence"
+                : r->summary.is_asked ? "finding or sentence"
+                                      : "finding",
                 myth_s(r->n_dropped));
     fputc('\n', f);
 }

@@ -12,11 +12,12 @@ const char *myth_request_name(myth_request_result r)
 const char *myth_report_incomplete(const myth_report *r)
 {
     const bool has_ended = !strcmp(r->finish_reason, myth_finish_name(MYTH_FINISH_STOP));
-    return r->complete ? ""
-         : r->refusal  ? r->refusal->reason
-         : !has_ended  ? r->finish_reason
-         : r->n_missed ? "not all that was asked for was inspected"
-                       : "findings were dropped, because they were not finished or cite what is not there";
+    return r->complete         ? ""
+         : r->refusal          ? r->refusal->reason
+         : !has_ended          ? r->finish_reason
+         : r->n_missed         ? "not all that was asked for was inspected"
+         : r->summary.why_none ? r->summary.why_none
+                               : "findings were dropped, because they were not finished or cite what is not there";
 }
 
 bool myth_report_is_active(const myth_report *r, uint32_t i)

@@ -13,6 +13,8 @@
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle as warnings, sarif as notifications
  * Question text, json and html can show the answer to one, in place of findings
+ * Summary  of a change: text, json, jsonl, sarif, github and html show it, above the findings where the form has an
+ *          order. rdjsonl and checkstyle are lists of remarks about lines and have no place for one
  * Caution  is in every form but rdjsonl and checkstyle, which have no place for a remark about the whole run
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
@@ -98,6 +100,16 @@ typedef struct {
     const char *why;
 } myth_drop;
 
+/* The summary of a change, beside its findings. It is in the report's sentences; without one, `missing` or why_none
+ * says why. */
+typedef struct {
+    bool is_asked;
+    const char *why_none;     /* why the model was not asked; NULL = it was */
+    uint32_t n_line, n_shown; /* changed and removed lines of the change; those of them that the model saw */
+    uint32_t block0, n_block; /* the blocks that it saw; each line of them is in a block of a part, too */
+    uint32_t prompt_tokens;
+} myth_summary;
+
 typedef struct {
     const char *model, *path; /* path: the file's path, or the title of the inspection */
     uint32_t prompt_tokens, max_new_tokens, n_part;
@@ -137,7 +149,8 @@ typedef struct {
     const myth_quote *quote;       /* [n_quote] */
     const myth_citation *cited;    /* [n_quote] where each quote stands */
     uint32_t n_sentence, n_quote;
-    myth_str missing;    /* what would be needed, in the model's words */
+    myth_str missing; /* what would be needed, in the model's words */
+    myth_summary summary;
     const char *caution; /* what limits the trust in the findings (caution.h); NULL = nothing */
 } myth_report;
 

@@ -16,8 +16,14 @@ extern "C" {
 enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
 
 /* Full and compact ask for findings; question is the full style's form for a question, whose answer is in sentences;
- * change is its form for a change, with the rules of a change. */
-typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT, MYTH_PROMPT_QUESTION, MYTH_PROMPT_CHANGE } myth_prompt_style;
+ * change is its form for a change, with the rules of a change; summary asks what a change does, in sentences. */
+typedef enum {
+    MYTH_PROMPT_FULL,
+    MYTH_PROMPT_COMPACT,
+    MYTH_PROMPT_QUESTION,
+    MYTH_PROMPT_CHANGE,
+    MYTH_PROMPT_SUMMARY
+} myth_prompt_style;
 /* Whether a prompt can have a map, a task, removed lines and several blocks. */
 static inline bool myth_prompt_is_full(myth_prompt_style style) { return style != MYTH_PROMPT_COMPACT; }
 
@@ -30,7 +36,7 @@ typedef struct {
 } myth_findings_limits;
 
 /* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
- * texts. question: n_finding is the most sentences, issue the most bytes of one, evidence those of a quote. */
+ * texts. question, summary: n_finding is the most sentences, issue the most bytes of one, evidence those of a quote. */
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
 
 /* The fixed pieces of an answer in the order they are written; each comes before the value that it is named after. */

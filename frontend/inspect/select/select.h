@@ -28,7 +28,7 @@
 
 #include "engine/base/cancel.h"
 #include "diff.h"
-#include "frontend/inspect/prompt/material.h"
+#include "frontend/inspect/prompt/hunks.h"
 #include "frontend/inspect/report/missed.h"
 #include "rerank.h"
 #include "retrieval/retrieval.h"
@@ -114,6 +114,8 @@ typedef struct {
     uint32_t n_definition;               /* changed definitions                                     */
     uint32_t lines_added, lines_removed; /* in files that are shown; lines_deleted: in deleted ones */
     uint32_t lines_deleted;
+    myth_hunk *place; /* [n_place] of myth_changes_places */
+    uint32_t n_place, cap_place;
     myth_mem *mem;
 } myth_changes;
 
@@ -139,9 +141,14 @@ typedef enum {
 bool myth_changes_want(const myth_changes *c, myth_filter filter, bool is_of_change, const char *path, uint32_t first,
                        uint32_t last);
 
-/* Writes the task for a diff: look for risks, which lines are changed, what was removed. At most max_ranges ranges, and
- * at most cap bytes with the final zero; ranges that do not fit are counted. Returns the bytes that all of it needs. */
-size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t max_ranges);
+/* Writes the task for a diff: look for risks, which lines are changed, what was removed; with is_summary: say what it
+ * does. At most max_ranges ranges, and at most cap bytes with the final zero; ranges that do not fit are counted.
+ * Returns the bytes that all of it needs. */
+size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, bool is_summary, uint32_t max_ranges);
+
+/* Lists in c the places that a summary is made of: the changed lines of each subject of m, and where lines were removed
+ * in it. */
+myth_status myth_changes_places(myth_changes *c, const myth_material *m, myth_error *err);
 
 /* ---- requests ---- */
 

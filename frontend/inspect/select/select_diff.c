@@ -25,6 +25,7 @@ void myth_changes_free(myth_changes *c)
     for (uint32_t i = 0; i < c->n_file; i++)
         myth_free(c->mem, c->file[i].subject);
     myth_free(c->mem, c->file);
+    myth_free(c->mem, c->place);
     *c = (myth_changes){0};
 }
 
@@ -536,14 +537,17 @@ static void put_file(text *t, const myth_changed_file *f, uint32_t *left, uint32
     put_str(t, "\n");
 }
 
-size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t max_ranges)
+size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, bool is_summary, uint32_t max_ranges)
 {
+    static const char review[] =
+        "Review a change. Report what it breaks (regression: a check that is gone, behaviour that callers or "
+        "tests rely on; cite the change, or the code that relied on it) and what it makes unsafe (security "
+        "risks). The changed definitions come first; callers and tests are context. Line numbers are those "
+        "of the new files.\n",
+                      summary[] = "Say what this change does. Line numbers are those of the new files.\n";
     text t = {dst, cap ? cap - 1 : 0, 0};
     uint32_t left = max_ranges, n_hidden = 0;
-    put_str(&t, "Review a change. Report what it breaks (regression: a check that is gone, behaviour that callers or "
-                "tests rely on; cite the change, or the code that relied on it) and what it makes unsafe (security "
-                "risks). The changed definitions come first; callers and tests are context. Line numbers are those of "
-                "the new files.\n");
+    put_str(&t, is_summary ? summary : review);
     if (c->lines_removed || c->n_gone)
         put_str(&t, "Removed blocks show lines that are gone; cite what is there now.\n");
     for (uint32_t i = 0; i < c->n_file; i++)
@@ -568,4 +572,85 @@ size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t 
     if (cap)
         dst[t.n < cap - 1 ? t.n : cap - 1] = '\0';
     return t.n;
+}
+
+/* ---- the summary ---- */
+
+/* The file at a path; the search begins at *at, because files and pieces have one order. */
+static const myth_diff_file *file_at(const myth_changes *c, const char *path, uint32_t *at)
+{
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        const uint32_t k = (*at + i) % c->n_file;
+        if (strcmp(c->file[k].path, path) == 0 && !c->file[k].skipped) {
+            *at = k;
+            return c->file[k].file;
+        }
+    }
+    return NULL;
+}
+
+static bool add_place(myth_changes *c, const myth_hunk *h)
+{
+    if (!MYTH_ARRAY_ROOM(c->mem, MYTH_MEM_OTHER, "diff", &c->place, c->n_place, &c->cap_place))
+        return false;
+    c->place[c->n_place++] = *h;
+    return true;
+}
+
+/* Adds the changed lines that a piece has. */
+static bool add_changed(myth_changes *c, const myth_piece *p, uint32_t piece, const myth_diff_file *f)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < f->n_added && ok; i++) {
+        const uint32_t first = f->added[i].first > p->first ? f->added[i].first : p->first,
+                       last = f->added[i].last < p->last ? f->added[i].last : p->last;
+        ok = first > last || add_place(c, &(myth_hunk){piece, first, last, 0});
+    }
+    return ok;
+}
+
+/* Adds the lines that were removed within a piece: to the changed lines that stand in their place, or as a place of
+ * their own. */
+static bool add_gone(myth_changes *c, const myth_piece *p, uint32_t piece, const myth_source *src, uint32_t from)
+{
+    bool ok = true;
+    const uint32_t n = c->n_place;
+    for (uint32_t i = 0; i < src->n_removed && ok; i++) {
+        const myth_removed *r = &src->removed[i];
+        uint32_t k = from;
+        if (r->before < p->first || (r->before > p->last && !(p->last == src->n_line && r->before == p->last + 1)))
+            continue;
+        while (k < n && c->place[k].first != r->before)
+            k++;
+        if (k < n)
+            c->place[k].n_removed += r->n_line;
+        else
+            ok = add_place(c, &(myth_hunk){piece, r->before, r->before - 1, r->n_line});
+    }
+    return ok;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const myth_hunk *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : (x->last > y->last) - (x->last < y->last);
+}
+
+myth_status myth_changes_places(myth_changes *c, const myth_material *m, myth_error *err)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
+        const myth_piece *p = myth_material_piece(m, i);
+        const uint32_t from = c->n_place;
+        if (!p->is_subject || p->last < p->first)
+            continue;
+        const myth_source *src = myth_material_of(m, p->source);
+        const myth_diff_file *f = file_at(c, src->path, &at);
+        if ((f && !add_changed(c, p, i, f)) || !add_gone(c, p, i, src, from))
+            return no_memory(err);
+        if (c->n_place > from)
+            qsort(c->place + from, c->n_place - from, sizeof(*c->place), by_line);
+    }
+    return MYTH_OK;
 }

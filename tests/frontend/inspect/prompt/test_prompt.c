@@ -74,13 +74,18 @@ static void test_golden(void **unused)
 static void test_hash(void **unused)
 {
     (void)unused;
-    char compact[MYTH_PROMPT_HASH_LEN + 1], full[MYTH_PROMPT_HASH_LEN + 1], change[MYTH_PROMPT_HASH_LEN + 1];
+    char compact[MYTH_PROMPT_HASH_LEN + 1], full[MYTH_PROMPT_HASH_LEN + 1], change[MYTH_PROMPT_HASH_LEN + 1],
+        question[MYTH_PROMPT_HASH_LEN + 1], summary[MYTH_PROMPT_HASH_LEN + 1];
     myth_prompt_hash(compact, MYTH_PROMPT_COMPACT);
     myth_prompt_hash(full, MYTH_PROMPT_FULL);
     assert_string_equal(compact, "4365da7c5169c182");
     assert_string_equal(full, "64f0aa095f77dac4");
     myth_prompt_hash(change, MYTH_PROMPT_CHANGE);
     assert_string_equal(change, "b5304aaeffc98bd9");
+    myth_prompt_hash(question, MYTH_PROMPT_QUESTION);
+    assert_string_equal(question, "68284f73f84064b9");
+    myth_prompt_hash(summary, MYTH_PROMPT_SUMMARY);
+    assert_string_equal(summary, "656c5c2ff01315c4");
 }
 
 /* The models that ship were trained for the prompt that is built today. */

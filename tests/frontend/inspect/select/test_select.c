@@ -415,15 +415,15 @@ static void diff_of_a_patch(void **state)
                 !myth_changes_want(&c, MYTH_FILTER_ADDED, true, "store.py", 12, 12) &&
                 !myth_changes_want(&c, MYTH_FILTER_FILE, true, "app.py", 1, 1));
     /* the task names risks, changed lines and removed code; it is cut to its number of ranges and to its room */
-    size_t n = myth_changes_task(task, sizeof(task), &c, 64);
+    size_t n = myth_changes_task(task, sizeof(task), &c, false, 64);
     assert_int_equal(n, strlen(task));
     assert_true(strstr(task, "regression") && strstr(task, "security risks") &&
                 strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
     assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file, not all shown."));
     assert_null(strstr(task, "app.py"));
-    myth_changes_task(task, sizeof(task), &c, 1);
+    myth_changes_task(task, sizeof(task), &c, false, 1);
     assert_non_null(strstr(task, "and 4 more changed ranges"));
-    assert_true(myth_changes_task(task, 20, &c, 64) == n && strlen(task) == 19);
+    assert_true(myth_changes_task(task, 20, &c, false, 64) == n && strlen(task) == 19);
     myth_changes_free(&c);
     myth_diff_free(&d);
     bed_close(&b);
