@@ -15,7 +15,7 @@ typedef struct {
     myth_select_flags select;
     const char *patch;
     int filter;
-    bool staged, all_lines, untracked, summary;
+    bool staged, all_lines, untracked, summary, generated;
 } diff_opts;
 
 static const myth_option options[] = {
@@ -25,6 +25,8 @@ static const myth_option options[] = {
      "inspect this unified diff, whose new side must be in the directory; - reads standard input"},
     {"untracked", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, untracked), NULL, 0, 0,
      "inspect files that git does not track as new ones; without it they are named and left out"},
+    {"generated", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, generated), NULL, 0, 0,
+     "inspect generated files, lock files and minified ones, too; without it they are named and left out"},
     {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "changed", 0, 0,
      "which findings to keep: in changed lines and next to removed ones, and regressions wherever the code is that "
      "relied on the change; in changed lines only; in changed definitions and lines that the diff shows; in changed "
@@ -130,6 +132,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         err));
     if (j->o->untracked && (j->o->patch || !myth_revision_is_worktree(j->run.side)))
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--untracked: only a change of the working tree has untracked files"));
+    myth_select_set_generated(j->run.select, j->o->generated);
     MYTH_TRY(read_diff(j, err));
     if (j->o->patch)
         snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
@@ -285,7 +288,8 @@ const myth_command myth_cmd_inspect_diff = {
     .detail =
         "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
         "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
-        "Files that git does not track are named, and inspected with --untracked.\n"
+        "Files that git does not track are named, and inspected with --untracked. So are, with --generated, files that "
+        "a tool wrote, as their name or their head says: lock files, generated and minified code.\n"
         "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
         "the new side. Findings about lines that the change did not touch are counted and not reported, but for "
         "those of the rule regression: what the change removed or altered that other code relies on, cited where "

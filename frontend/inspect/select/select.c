@@ -29,6 +29,8 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
 
 void myth_select_set_scope(myth_select *s, const char *prefix) { s->scope = prefix; }
 
+void myth_select_set_generated(myth_select *s, bool is_wanted) { s->with_generated = is_wanted; }
+
 bool myth_select_is_below(const myth_select *s, const char *path)
 {
     return strncmp(path, s->scope, strlen(s->scope)) == 0;

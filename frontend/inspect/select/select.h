@@ -68,6 +68,9 @@ void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user
 /* Only code whose path begins with `prefix` ("" = all, or "src/lib/") becomes a subject. Context comes from everywhere.
  * The caller keeps the prefix until close. */
 void myth_select_set_scope(myth_select *s, const char *prefix);
+/* Whether a diff's generated files become subjects: what a tool wrote, lock files, minified ones (scan.h says which).
+ * They are skipped otherwise, and are not missed. */
+void myth_select_set_generated(myth_select *s, bool is_wanted);
 
 /* Orders n candidates: writes their indexes to order[n], the best first. */
 typedef myth_status (*myth_rank_fn)(void *user, const char *question, const myth_candidate *c, uint32_t n,

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BESIDE = 3, HEAD_LINES = 12, IMPORT_LINES = 30 };
+enum { BESIDE = 3, HEAD_LINES = 12, IMPORT_LINES = 30, HEAD_BYTES = 8 << 10 };
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "diff: no memory"); }
 
@@ -331,6 +331,22 @@ static bool is_code(const myth_source *src)
     return !myth_detect_media(src->bytes, src->len) && strcmp(language, "text") != 0;
 }
 
+/* Says why a file is taken for generated or minified; false: it is not, or such files are wanted. */
+static bool is_generated(const selection *x, const char *path, const void *bytes, size_t n, char says[96])
+{
+    char why[64];
+    const uint64_t n_head = n < HEAD_BYTES ? n : HEAD_BYTES;
+    if (x->s->with_generated)
+        return false;
+    const char *generated = myth_detect_generated(path, bytes, n_head, why),
+               *minified = generated ? NULL : myth_detect_minified(path, NULL, bytes, n_head);
+    if (generated)
+        snprintf(says, 96, "generated, by %.50s; --generated inspects it", generated);
+    if (minified)
+        snprintf(says, 96, "%.60s; --generated inspects it", minified);
+    return generated || minified;
+}
+
 static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err)
 {
     const myth_diff_file *f = c->file;
@@ -353,6 +369,9 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
         return skip_file(x, c, "the diff calls it binary and has none of its lines", true, err);
     if (src->n_line == 0)
         return skip_file(x, c, "it is empty", false, err);
+    char says[96];
+    if (is_generated(x, src->path, src->bytes, src->len, says))
+        return skip_file(x, c, says, false, err);
     s.n_line = src->n_line;
     if (f->n_added && f->added[f->n_added - 1].last > src->n_line)
         return skip_file(x, c, "it has fewer lines than the diff says: the diff is of another version", true, err);
@@ -393,7 +412,9 @@ static myth_status show_gone(selection *x, myth_error *err)
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < x->out->n_file && x->with_gone && st == MYTH_OK; i++) {
         myth_changed_file *c = &x->out->file[i];
-        if (c->file->kind != MYTH_DIFF_DELETED || !myth_select_is_below(x->s, c->path))
+        char says[96];
+        if (c->file->kind != MYTH_DIFF_DELETED || !myth_select_is_below(x->s, c->path) ||
+            is_generated(x, c->path, c->file->old_text, c->file->n_old_text, says))
             continue;
         st = myth_gone_file(&g, c->file, &c->n_gone_use, &c->is_gone, err);
         x->out->n_gone += c->is_gone;

@@ -12,6 +12,7 @@ struct myth_select {
     myth_chunker *chunker;
     const myth_cancel *is_cancelled;
     const char *scope; /* what the paths of subjects begin with; "" = all */
+    bool with_generated;
     myth_rank_fn rank; /* NULL = none */
     void *rank_user;
     myth_select_watcher on_search; /* NULL = none */
