@@ -333,14 +333,33 @@ static myth_search_mode mode_of(int mode)
                                : MYTH_SEARCH_AUTO;
 }
 
+/* NEAR_MAX: similar names that are listed; BY_WORDS: chunks behind them, unless -k says how many. NEAR_SCORE: that
+ * of a word and a name of two words of which it is one (nearest.c); less in common is hardly what was meant. */
+enum { NEAR_MAX = 5, BY_WORDS = 3 };
+#define NEAR_SCORE 0.63
+
 /* What the index answers. */
 typedef struct {
     myth_hits hits;
-    myth_occurrences exact; /* lines of a name */
-    bool is_name;           /* the query is one word, and the mode left the choice of the search open */
-    char off[256];          /* why vectors are not used, "" = they are */
-    bool is_news;           /* no earlier search of this index said so */
+    myth_occurrences exact;   /* lines of a name */
+    myth_near near[NEAR_MAX]; /* similar names, when there is no such line */
+    uint32_t n_near;
+    bool is_name;  /* the query is one word, and the mode left the choice of the search open */
+    char off[256]; /* why vectors are not used, "" = they are */
+    bool is_news;  /* no earlier search of this index said so */
 } answer;
+
+/* Finds names that are similar to one that nothing has, in the files that are wanted. */
+static myth_status find_near(answer *a, myth_index *x, const char *query, const myth_search_opts *so, myth_error *err)
+{
+    myth_near near[MYTH_NEAR_MAX];
+    uint32_t n;
+    const myth_status st = myth_usage_nearest(near, MYTH_NEAR_MAX, &n, x, query, err);
+    for (uint32_t i = 0; st == MYTH_OK && i < n && a->n_near < NEAR_MAX; i++)
+        if (near[i].score >= NEAR_SCORE && (!so->wants_file || so->wants_file(so->user, near[i].path)))
+            a->near[a->n_near++] = near[i];
+    return st;
+}
 
 /* Brings the index up to date and searches it. */
 static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, answer *a,
@@ -394,6 +413,8 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
             ranked[i] = a->hits.hit[i].path;
         st = myth_occurrences_find(&a->exact, x, query, o->k, so.wants_file, so.user, ranked, a->hits.n_hit,
                                    cli->cancel, err);
+        if (st == MYTH_OK && !a->exact.n_row)
+            st = find_near(a, x, query, &so, err);
     }
 fail:
     myth_free(cli->mem, ranked);
@@ -461,6 +482,15 @@ static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const 
     return st;
 }
 
+/* Lists the definitions with similar names, the nearest first. */
+static void put_near(myth_rows *rows, const answer *a)
+{
+    if (!rows->json)
+        puts("not found as a name; the nearest names:");
+    for (uint32_t i = 0; i < a->n_near; i++)
+        myth_rows_near(rows, &a->near[i]);
+}
+
 /* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its
  * words. *found: whether it occurs anywhere. */
 static myth_status put_name(myth_rows *rows, const search_opts *o, const answer *a, const char *name, const char *dir,
@@ -482,14 +512,19 @@ static myth_status put_name(myth_rows *rows, const search_opts *o, const answer 
     *found = *found || rows->n_row > 0;
     for (uint32_t i = 0; i < a->hits.n_hit && !*found; i++)
         *found = names_file(a->hits.hit[i].path, name);
-    const uint32_t n_row = lists_files ? 0 : rows->n_exact + (uint32_t)rows->n_row;
+    uint32_t n_row = lists_files ? 0 : rows->n_exact + (uint32_t)rows->n_row, most = o->k;
+    if (!*found && !lists_files) {
+        most = myth_args_is_given(rows->cli->parsed, "top") || o->k < BY_WORDS ? o->k : BY_WORDS;
+        if (a->n_near)
+            put_near(rows, a);
+    }
     if (!*found && o->paths)
         myth_term_note(rows->cli->term, "%.200s: not found as a name; nearest by words:", name);
-    else if (!*found && !o->json)
+    else if (!*found && !o->json && (lists_files || !a->n_near))
         puts("not found as a name; nearest by words:");
-    else if (n_row && n_row < o->k && !o->json)
+    else if (((!*found && a->hits.n_hit) || (n_row && n_row < o->k)) && !o->json)
         puts("by words:");
-    myth_rows_hits(rows, &a->hits, *found, o->k - n_row);
+    myth_rows_hits(rows, &a->hits, *found, most - n_row);
 fail:
     myth_free(rows->cli->mem, rows->is_shown);
     rows->is_shown = NULL;
@@ -600,8 +635,10 @@ static int run_search(myth_cli *cli, const void *opts)
         };
         st = search_lines(cli, o, &q, &rows, &err);
         found = rows.n_row > 0;
-        if (st == MYTH_OK && !found && a.is_name)
+        if (st == MYTH_OK && !found && a.is_name && (!a.n_near || o->files || o->paths))
             myth_term_note(cli->term, "%.200s: not found", r.text);
+        else if (st == MYTH_OK && !found && a.is_name)
+            put_near(&rows, &a);
     } else if (st == MYTH_OK && a.is_name) {
         st = put_name(&rows, o, &a, r.text, r.dir, &found, &err);
     } else if (st == MYTH_OK) {
@@ -624,9 +661,8 @@ const myth_command myth_cmd_search = {
     .help = "find lines by text or expression, or chunks of code by the words of a question",
     .detail = "A QUERY of one word is taken as a name: first come its definitions, then the lines that use it, those "
               "with the surest reason first, then chunks that have its words. A name that occurs nowhere is \"not "
-              "found\": the nearest chunks by words follow, and the exit code is 1. Of a chunk the definition that "
-              "matches is "
-              "printed, with the lines that match best. "
+              "found\": definitions with similar names follow, then at most three chunks by words (-k N), and the exit "
+              "code is 1. Of a chunk the definition that matches is printed, with the lines that match best. "
               "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
               "read. The index is created or brought up to date before the search. When it has vectors "
               "(mythos index --embed), a question is searched by its words and by its meaning; without them by its "

@@ -314,6 +314,37 @@ void myth_rows_exact(myth_rows *r, const myth_occurrence *o)
         put_exact_text(r->cli, o);
 }
 
+static void put_near_json(myth_rows *r, const myth_near *near)
+{
+    myth_json_out *j = &r->j;
+    begin_json(r);
+    myth_jout_object(j);
+    myth_jout_key_str(j, "path", near->path);
+    myth_jout_key_u64(j, "start_line", near->line);
+    myth_jout_key_u64(j, "end_line", near->line);
+    myth_jout_key_str(j, "symbol", near->name);
+    myth_jout_key_str(j, "kind", "name");
+    myth_jout_key_f64(j, "score", near->score);
+    myth_jout_key(j, "parts");
+    myth_jout_object(j);
+    myth_jout_end(j);
+    myth_jout_key_str(j, "text", "");
+    put_match(r, "near", false);
+    myth_jout_end(j);
+}
+
+void myth_rows_near(myth_rows *r, const myth_near *near)
+{
+    if (r->json) {
+        put_near_json(r, near);
+        return;
+    }
+    put_path(r->cli, near->path);
+    printf(":%u  ", near->line);
+    myth_term_safe(stdout, near->name, strlen(near->name));
+    putchar('\n');
+}
+
 myth_status myth_rows_end_lines(myth_rows *r, myth_error *err)
 {
     put_count(r);

@@ -2,7 +2,8 @@
  * and uses of a name, chunks.
  *
  * JSON     every row has path, start_line, end_line, symbol, kind, score, parts, text, and `match`, how it was found:
- *          line, definition, use, words. For a query that is a name, `found` says whether it occurs anywhere
+ *          line, definition, use, near (a definition with a similar name), words. For a query that is a name, `found`
+ *          says whether it occurs anywhere
  * Order    that of the calls. The list begins with its first row, so a search that is refused prints nothing
  * Owner    the caller sets the fields up to `shown` and calls myth_rows_close; paths and texts are lent by the call
  * Threads  one at a time */
@@ -43,6 +44,8 @@ typedef struct {
 bool myth_rows_line(void *arg, const myth_grep_row *row);
 /* A definition or a use of a name. */
 void myth_rows_exact(myth_rows *r, const myth_occurrence *o);
+/* A definition whose name is near to one that occurs nowhere. */
+void myth_rows_near(myth_rows *r, const myth_near *near);
 /* Remembers the chunks that have this line. */
 void myth_rows_mark(myth_rows *r, const char *path, uint32_t line);
 /* At most `most` chunks, without those that have a line that was printed. */

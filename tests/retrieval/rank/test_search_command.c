@@ -123,12 +123,16 @@ static void a_name_is_nowhere_else(void **state)
     assert_non_null(strstr(r.out, "src/door.c:1-4  function open_door"));
     cli_expect(&r, "search '\"door_open\"' $D/p", 1);
     cli_expect(&r, "search odd $D/p", 0); /* a file is called so */
-    static const char *const name[] = {"open_doors", "door_open", "no_door", "Door.open", "open_window()"};
+    /* the last has no name near to it */
+    static const char *const name[] = {"open_doors", "door_open", "opne_door", "Door.open", "open_window()"};
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
         char line[128];
+        const bool is_near = i + 1 < sizeof(name) / sizeof(*name);
+        const char *begins = is_near ? "not found as a name; the nearest names:\nsrc/door.c:1  open_door\nby words:\n"
+                                     : "not found as a name; nearest by words:\nsrc/door.c:1";
         snprintf(line, sizeof(line), "search '%s' $D/p", name[i]);
         cli_expect(&r, line, 1);
-        if (strncmp(r.out, "not found as a name; nearest by words:\nsrc/door.c:1", 41) != 0)
+        if (strncmp(r.out, begins, strlen(begins)) != 0)
             fail_msg("%s: %s", name[i], r.out);
         snprintf(line, sizeof(line), "search '%s' $D/p --json --lexical", name[i]);
         cli_expect(&r, line, 1);
@@ -136,14 +140,39 @@ static void a_name_is_nowhere_else(void **state)
         assert_true(json_array_size(rows) > 0);
         for (size_t k = 0; k < json_array_size(rows); k++) {
             assert_true(json_is_false(at(rows, k, "found")));
-            assert_string_equal(text_at(rows, k, "match"), "words");
+            assert_string_equal(text_at(rows, k, "match"), is_near && k == 0 ? "near" : "words");
         }
+        assert_string_equal(text_at(rows, 0, "path"), "src/door.c");
+        assert_true(!is_near || !strcmp(text_at(rows, 0, "symbol"), "open_door"));
         json_decref(rows);
         snprintf(line, sizeof(line), "search '%s' $D/p -l", name[i]);
         cli_expect(&r, line, 1);
         assert_non_null(strstr(r.err, "not found as a name; nearest by words:"));
         assert_null(strstr(r.out, "not found"));
     }
+    /* of the chunks by words at most three, unless -k says how many */
+    cli_shell(
+        &r, "mkdir -p $D/many && cd $D/many && for i in 1 2 3 4 5 6; do printf 'int gate_%d(int lock)\\n{\\n    return "
+            "lock;\\n}\\n' $i >g$i.c; done");
+    cli_expect(&r, "search gate_lock $D/many --json", 1);
+    rows = json_loads(r.out, 0, NULL);
+    size_t n_words = 0;
+    for (size_t k = 0; k < json_array_size(rows); k++)
+        n_words += strcmp(text_at(rows, k, "match"), "words") == 0;
+    assert_int_equal(n_words, 3);
+    json_decref(rows);
+    cli_expect(&r, "search gate_lock $D/many --json -k 5", 1);
+    rows = json_loads(r.out, 0, NULL);
+    n_words = 0;
+    for (size_t k = 0; k < json_array_size(rows); k++)
+        n_words += strcmp(text_at(rows, k, "match"), "words") == 0;
+    assert_int_equal(n_words, 5);
+    json_decref(rows);
+    /* a name that shares no word with a chunk can be near to one */
+    cli_expect(&r, "search opendor $D/p", 1);
+    assert_string_equal(r.out, "not found as a name; the nearest names:\nsrc/door.c:1  open_door\n");
+    cli_expect(&r, "search opendor $D/p -g 'tests/*'", 1);
+    assert_string_equal(r.out, "");
     cli_expect(&r, "search 'open door' $D/p", 0); /* words are not a name */
     assert_null(strstr(r.out, "not found"));
     rows = cli_json(&r, "search no_door $D/p --json --mode ranked");
