@@ -4,6 +4,7 @@
 #include "brief.h"
 #include "filegraph.h"
 #include "headline.h"
+#include "retrieval/names/join_lines.h"
 #include "retrieval/rank/rank.h"
 #include "engine/base/text.h"
 #include "retrieval/scan/languages.h"
@@ -578,7 +579,7 @@ myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, cons
         return st;
     n = drop_comments(text, n, e->language);
     n = trim(text, n, row->kind, row->name);
-    n = tidy(line, myth_one_line(line, sizeof(line), text, n));
+    n = tidy(line, myth_one_line(line, sizeof(line), text, myth_join_lines(text, n)));
     if (!strstr(line, name) && n + strlen(name) + 2 < sizeof(line)) { /* typedef struct { ... } name */
         if (n)
             line[n++] = ' ';

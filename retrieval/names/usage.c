@@ -8,6 +8,7 @@
 #include "retrieval/scan/kinds.h"
 #include "usage_impl.h"
 #include "usage_why.h"
+#include "join_lines.h"
 #include "engine/base/array.h"
 
 #include <ctype.h>
@@ -89,15 +90,11 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
                                 f->path);
     if (with_signature) {
         char text[SIGNATURE_BYTES];
-        size_t n_text = n < sizeof(text) ? n : sizeof(text), at = 0;
+        size_t n_text = n < sizeof(text) ? n : sizeof(text);
         st = myth_store_text(l->views.store, (unsigned char *)text, f->id, off, n_text, err);
         if (st != MYTH_OK)
             return st;
-        for (size_t i = 0; i < n_text; i++) { /* joins the lines into one */
-            bool is_blank = isspace((unsigned char)text[i]);
-            if (!is_blank || (at > 0 && text[at - 1] != ' '))
-                text[at++] = is_blank ? ' ' : text[i];
-        }
+        size_t at = myth_join_lines(text, n_text);
         /* does not cut inside a UTF-8 character */
         while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
             at--;

@@ -59,7 +59,7 @@ typedef struct {
 
 typedef struct {
     const char *path, *language, *name, *parent; /* parent "" = none */
-    const char *signature;                       /* the definition without its body, as written */
+    const char *signature;                       /* the definition without its body, as written, in one line */
     uint32_t line, line0, line1;                 /* line of the name; lines of the whole definition */
     myth_symbol_kind kind;
     bool is_exported, is_test;

@@ -1,0 +1,57 @@
+/* test_signatures.c - a signature that has several lines is one line in what mythos symbols and map print: without the
+ * blanks and the comma that only the line breaks asked for, and otherwise as written. */
+#include "tests/frontend/cli/cli_run.h"
+
+static const struct {
+    const char *file, *text, *name, *signature;
+} row[] = {
+    {"a.rs", "pub fn print_line(\n    &mut self_,\n    text: &str,\n) -> Result<()> {\n    Ok(())\n}\n", "print_line",
+     "pub fn print_line(&mut self_, text: &str) -> Result<()>"},
+    {"b.rs", "pub fn of_type<\n    T: Clone,\n    U,\n>(\n    t: T,\n    u: [u8; 2],\n) -> Option<T> {\n    None\n}\n",
+     "of_type", "pub fn of_type<T: Clone, U>(t: T, u: [u8; 2]) -> Option<T>"},
+    {"c.py",
+     "def read_all(\n        path,\n        modes=[\n            1,\n            2,\n        ],\n):\n    return path\n",
+     "read_all", "def read_all(path, modes=[1, 2]):"},
+    {"d.ts", "export function joinAll(\n  first: string,\n  rest: Array<string>\n): string {\n  return first;\n}\n",
+     "joinAll", "export function joinAll(first: string, rest: Array<string>): string"},
+    {"e.c", "static int add_up(int first,\n                  int second)\n{\n    return first + second;\n}\n", "add_up",
+     "static int add_up(int first, int second)"},
+    {"f.c", "int with_blanks( int first )\n{\n    return first;\n}\n", "with_blanks", "int with_blanks( int first )"},
+    {"g.cc", "template <\n    typename T\n>\nT only_one(\n    T one)\n{\n    return one;\n}\n", "only_one",
+     "template <typename T> T only_one(T one)"},
+    {"h.py", "def one_tuple(pair=(1,)):\n    return pair\n", "one_tuple", "def one_tuple(pair=(1,)):"},
+};
+enum { N_ROW = sizeof(row) / sizeof(row[0]) };
+
+static void in_one_line(void **state)
+{
+    static cli_result r;
+    char line[256];
+    (void)state;
+    setenv("XDG_CACHE_HOME", cli_dir, 1);
+    cli_shell(&r, "mkdir -p $D/s");
+    for (int i = 0; i < N_ROW; i++) {
+        snprintf(line, sizeof(line), "%s/s/%s", cli_dir, row[i].file);
+        FILE *f = fopen(line, "w");
+        assert_non_null(f);
+        fputs(row[i].text, f);
+        fclose(f);
+    }
+    for (int i = 0; i < N_ROW; i++) {
+        snprintf(line, sizeof(line), "symbols %s $D/s --json", row[i].name);
+        json_t *rows = cli_json(&r, line);
+        const char *signature = json_string_value(json_object_get(json_array_get(rows, 0), "signature"));
+        if (!signature || strcmp(signature, row[i].signature) != 0)
+            fail_msg("%s: \"%s\", expected \"%s\"", row[i].file, signature ? signature : "", row[i].signature);
+        json_decref(rows);
+    }
+    cli_expect(&r, "map $D/s", 0);
+    assert_non_null(strstr(r.out, "    pub fn print_line(&mut self_, text: &str) -> Result<()>\n"));
+    assert_non_null(strstr(r.out, "    pub fn of_type<T: Clone, U>(t"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_one_line)};
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
