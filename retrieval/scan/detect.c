@@ -255,9 +255,10 @@ static bool begins(const char *s, size_t n, const char *word)
 /* Whether a header is C++: some line outside of "#ifdef __cplusplus" begins as no line of C does. */
 static bool is_cpp(const char *s, size_t n)
 {
-    static const char *const word[] = {
-        "namespace ", "template<", "template <", "public:",  "private:",  "protected:", "using namespace ",
-        "using std",  "class ",    "constexpr ", "virtual ", "explicit ", "friend ",    "inline namespace "};
+    static const char *const word[] = {"namespace ", "template<",         "template <",       "public:",
+                                       "private:",   "protected:",        "using namespace ", "using std",
+                                       "class ",     "constexpr ",        "virtual ",         "explicit ",
+                                       "friend ",    "inline namespace ", "enum class "};
     const char *p = s, *line;
     size_t m;
     int guard = 0; /* depth of conditions inside one on __cplusplus; 0 = outside */

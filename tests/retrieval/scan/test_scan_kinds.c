@@ -81,6 +81,7 @@ static void languages(void **state)
         {"a.h", "namespace a {\n", "cpp"},
         {"a.h", "#pragma once\n#include <string>\n", "cpp"},
         {"a.h", "class X;\n", "cpp"},
+        {"a.h", "enum class color : int { red };\n", "cpp"},
         {"a.h", "#ifdef __cplusplus\nextern \"C\" {\nnamespace x {\n#endif\nint a;\n", "c"},
         {"a.h", "#include <stdio.h>\n/* a class of things */\n", "c"},
         {"a.m", "% matlab\n", "matlab"},
