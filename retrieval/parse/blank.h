@@ -10,13 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Blanks macros that stand before a declaration's type or name; with_lines: also conditionals, with their continued
- * lines, and macros that are alone on their line. False: there was nothing to blank. */
+/* Blanks macros that stand before a declaration's type or name or behind its parameters, and comments inside of a
+ * macro's body; with_lines: also conditionals, with their continued lines, macros that are alone on their line, and
+ * those that are defined inside of a list. False: there was nothing to blank. */
 bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool with_lines);
 
 /* The same for Kotlin, whose grammar does not know some of what the language has, and loses the rest of the file:
  * conditions in the branches of a `when` (is A if b -> c), an annotation on the line before an accessor (get, set),
- * the functions get and set without brackets (} get Table.id), and a variable named `where`. */
+ * the functions get and set without brackets (} get Table.id), a variable named `where`, context(...) before a
+ * function, and the dollars before a text ($$"..."). */
 bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n);
 
 #endif

@@ -129,7 +129,8 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
 /* The errors in a tree. */
 typedef struct {
     uint64_t bytes;
-    uint32_t n; /* outermost error nodes, and missing nodes */
+    uint64_t longest; /* bytes of the longest error node, with the whole nodes inside of it */
+    uint32_t n;       /* outermost error nodes, and missing nodes */
 } wrong;
 
 /* Bytes directly in error nodes. A whole node inside of one (a function in a file whose end is wrong) does not
@@ -146,6 +147,8 @@ static wrong errors_of(TSNode root)
         bool is_counted = depth > 0 && is_error[depth - 1]; /* its parent is an error node */
         is_error[depth] = ts_node_is_error(node);
         sum.n += ts_node_is_missing(node) || (is_error[depth] && !is_counted);
+        if (is_error[depth] && n > sum.longest)
+            sum.longest = n;
         if (is_error[depth] && !is_counted)
             sum.bytes += n;
         else if (is_counted && !is_error[depth] && ts_node_named_child_count(node) > 0)
@@ -174,11 +177,13 @@ static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsign
 /* Returns the better of two trees. The second parse gets half of the remaining steps; the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
+    enum { MANY_ERRORS = 8 };
     TSTree *tree = parse(w, s, text, n);
     if (!tree)
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
-    unsigned char *blanked = bad->n > 0 ? blank(w, &s->grammar, text, n, bad->bytes > n / 20) : NULL;
+    const bool is_bad = bad->longest > n / 20 || bad->n > MANY_ERRORS;
+    unsigned char *blanked = bad->n > 0 ? blank(w, &s->grammar, text, n, is_bad) : NULL;
     const uint32_t n_rest = w->n_left / 2;
     w->n_left -= n_rest;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;

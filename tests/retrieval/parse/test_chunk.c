@@ -509,13 +509,30 @@ static void macros_of_declarations(void **state)
         {"DWORD WORD2;", "WORD2"},
         {"struct X_TYPE table = {0};", "table"},
         {"X_API struct X_TYPE *last(void) { return 0; }", "last"},
+        {"X_ATTR(malloc) X_SIZE(1)\nvoid X_NOTHROW *take(int n) { return 0; }", "take"},
+        {"typedef X_PLAIN(int) plain;", "plain"},
+        {"int guarded(int n) X_GUARDED(lock) { return n; }", "guarded"},
+        {"enum state {\n    STATE_ONE,\n#define XX(a) a,\n    X_STATES(XX)\n#undef XX\n    STATE_LAST\n};",
+         "state STATE_ONE STATE_LAST"},
+        {"struct item {\n    X_ITEM_FIELDS\n    X_MORE_FIELDS\n};", "item"},
+        {"enum one {\n    X_ONE_ONLY\n};", "one X_ONE_ONLY"},
+        {"#define X_LONG(a)  \\\n    f(a); /* why */ \\\n    g(a)\nint behind(void) { return 0; }", "X_LONG behind"},
+        {"static const int chosen =\n#ifdef A\n    1\n#else\n    2\n#endif\n    ;", "chosen"},
+        {"#if A\n#define X_LEFT 1\n#else\n#define X_LEFT 2\n#endif", "X_LEFT X_LEFT"},
+        {"class X_API Money : Base { X_CONST Money(int n) : n_(n) {} };", "Money Money"},
+        {"X_EXPORT template <typename T> class Box {};", "Box"},
+        {"struct Sum {\n    X_CONST auto operator|(int n) -> Sum { return *this; }\n    X_INLINE ~Sum() {}\n};",
+         "Sum operator| ~Sum"},
+        {"void Sum::add(int n) const\n    X_GUARDED(lock) { n_ += n; }", "add"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         char text[512];
+        const bool is_cpp =
+            strstr(rows[i].line, "class") || strstr(rows[i].line, "operator") || strstr(rows[i].line, "::");
         int n = snprintf(text, sizeof(text), "X_API int first(int a);\n\n%s\nint after(void) { return 1; }\n",
                          rows[i].line);
-        myth_chunks k = cut("c", "macros.c", text, (uint64_t)n);
+        myth_chunks k = cut(is_cpp ? "cpp" : "c", "macros.c", text, (uint64_t)n);
         char want[64];
         int n_want = snprintf(want, sizeof(want), "%s after", rows[i].name), n_got = 0;
         char got[512] = "";
@@ -537,14 +554,18 @@ static void newer_kotlin(void **state)
         "class first {\n    val size\n        @OptIn(Internal::class)\n        get() = 1\n}",
         "fun first(where: String?): Int {\n    where?.let { run(where = it) }\n    return 1\n}",
         "fun first() {\n    val id = Users.insert {\n        it[name] = 1\n    } get Users.id\n}",
+        "context(_: Scope)\nfun first() = 1",
+        "fun first() = $$\"?(@.name == $name)\" to \"a\"",
+        "fun first(v: Any): Int = when (v) {\n    is String if (\n        v.isEmpty()\n        ) -> 0\n    else -> "
+        "2\n}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && myth_chunk_has_grammar("kotlin"); i++) {
         char text[512];
         int n = snprintf(text, sizeof(text), "%s\n\nfun after(): Int = 1\n", rows[i]);
         myth_chunks k = cut("kotlin", "newer.kt", text, (uint64_t)n);
-        if (k.error_bytes != 0 || k.n_symbol != 2 || strcmp(k.names + k.symbol[0].name, "first") != 0 ||
-            strcmp(k.names + k.symbol[1].name, "after") != 0)
+        if (k.error_bytes != 0 || k.n_symbol < 2 || strcmp(k.names + k.symbol[0].name, "first") != 0 ||
+            strcmp(k.names + k.symbol[k.n_symbol - 1].name, "after") != 0)
             fail_msg("%s: %u definitions, %llu bytes of errors; expected first and after, and no error", rows[i],
                      k.n_symbol, (unsigned long long)k.error_bytes);
         release(&k);
