@@ -74,10 +74,31 @@ static bool inside_macro(TSNode outer, TSNode inner, TSNode *out)
     return true;
 }
 
+static const char conversion[] = "operator_cast"; /* operator char *(): its name is what comes before the parameters */
+
+uint32_t myth_node_name_end(const TSFieldId *field, TSNode name)
+{
+    TSNode node = name;
+    if (strcmp(ts_node_type(name), conversion) != 0)
+        return ts_node_end_byte(name);
+    for (int i = 0; i < DEEP; i++) {
+        TSNode next;
+        if (!get(field, node, DECLARATOR, &next) && !inner_declarator(node, &next))
+            break;
+        node = next;
+    }
+    for (uint32_t i = 0; i < ts_node_child_count(node) && i < DEEP; i++)
+        if (strcmp(ts_node_type(ts_node_child(node, i)), "parameter_list") == 0)
+            return ts_node_start_byte(ts_node_child(node, i));
+    return ts_node_end_byte(name);
+}
+
 TSNode myth_node_name(const TSFieldId *field, TSNode node, TSNode *parent)
 {
     for (int i = 0; i < DEEP; i++) {
         TSNode scope, next;
+        if (strcmp(ts_node_type(node), conversion) == 0)
+            break;
         if (get(field, node, SCOPE, &scope) && get(field, node, NAME, &next))
             *parent = scope;
         else if (get(field, node, DECLARATOR, &next) && inside_macro(node, next, &next))

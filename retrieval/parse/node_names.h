@@ -17,6 +17,9 @@ void myth_node_fields_open(TSFieldId field[MYTH_NODE_FIELDS], const TSLanguage *
 /* Descends through declarators and qualifiers to the name itself; *parent gets the qualifier. */
 TSNode myth_node_name(const TSFieldId *field, TSNode node, TSNode *parent);
 
+/* The offset where the text of a name ends: that of a conversion (operator char *) before its parameters. */
+uint32_t myth_node_name_end(const TSFieldId *field, TSNode name);
+
 /* The name of a type without references, pointers, paths and type arguments: Type of &mut path::Type<T>. Null when
  * it has none of its own, as a tuple or a function. */
 TSNode myth_node_type_name(const TSFieldId *field, TSNode node);

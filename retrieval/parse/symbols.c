@@ -131,6 +131,19 @@ static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
     return myth_cut_name(s->cut, text, end ? (uint64_t)(end - text) : n);
 }
 
+/* A definition's name. The operators of Ruby and C++ are names as they are written, a symbol of Ruby is without its
+ * colon. */
+static uint32_t name_of_node(myth_symbols *s, TSNode node)
+{
+    const char *type = ts_node_type(node);
+    uint32_t off = ts_node_start_byte(node);
+    if (strncmp(type, "operator", strlen("operator")) == 0)
+        return myth_cut_name(s->cut, text_at(s, off), myth_node_name_end(s->query->field, node) - off);
+    if (strcmp(type, "simple_symbol") == 0)
+        return myth_cut_name(s->cut, text_at(s, off + 1), node_bytes(node) - 1);
+    return name_of_text(s, node, true);
+}
+
 /* ---- routes and tests ---- */
 
 static const char *const methods[] = {"get", "post", "put", "delete", "patch", "head", "options", NULL};
@@ -236,6 +249,26 @@ static bool is_import_call(const myth_symbols *s, TSNode call)
     return myth_language_lists(s->grammar->is->import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
 }
 
+/* Whether a call that names a definition is one that defines: attr_reader :count. */
+static bool is_definer(const myth_symbols *s, const match *m)
+{
+    if (!m->has[CALL_NAME] || m->has[MARK])
+        return true;
+    const char *call = text_at(s, ts_node_start_byte(m->node[CALL_NAME]));
+    const uint32_t n = node_bytes(m->node[CALL_NAME]);
+    return myth_language_lists(s->grammar->is->list_definers, call, n) ||
+           (myth_language_lists(s->grammar->is->definers, call, n) &&
+            (!m->has[NAME] || ts_node_is_null(ts_node_prev_named_sibling(m->node[NAME]))));
+}
+
+/* A parameter of a class is a member only with the word of one before it: class User(val name: String, age: Int). */
+static bool is_kept(const myth_symbols *s, TSNode node, TSNode name)
+{
+    const uint32_t off = ts_node_start_byte(node), end = ts_node_start_byte(name);
+    return strcmp(ts_node_type(node), "class_parameter") != 0 || has_word(s, off, end, "val") ||
+           has_word(s, off, end, "var");
+}
+
 static void take_def(myth_symbols *s, const match *m, int kind)
 {
     const TSFieldId *field = s->query->field;
@@ -247,9 +280,9 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     }
     if (m->has[PARENT])
         parent = m->node[PARENT];
-    if (ts_node_eq(name, node))
+    if ((ts_node_eq(name, node) && !m->has[NAME]) || !is_definer(s, m) || !is_kept(s, node, name))
         return;
-    myth_def *d = add_def(s, node, kind, name_of_text(s, name, true), ts_node_start_byte(name));
+    myth_def *d = add_def(s, node, kind, name_of_node(s, name), ts_node_start_byte(name));
     if (!d)
         return;
     d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : myth_node_body(field, node);
@@ -596,6 +629,14 @@ static void name_macro(myth_symbols *s, myth_def *d)
         d->name = myth_cut_name(s->cut, out, n);
 }
 
+/* exports.send = function send(body) {}: the same name again, a few characters on. */
+static bool is_own_name(const myth_symbols *s, const myth_def *d, const myth_def *around)
+{
+    enum { NEAR = 32 };
+    return around && d->name && d->name == around->name && d->kind == around->kind && d->off > around->name_off &&
+           d->off - around->name_off < NEAR + strlen(s->cut->out.names + d->name) && d->body == around->body;
+}
+
 /* Finds what encloses each definition: they are in order, and a stack holds the open ones. */
 static void finish_defs(myth_symbols *s)
 {
@@ -612,8 +653,9 @@ static void finish_defs(myth_symbols *s)
         const myth_def *around = up ? &s->def[up - 1] : NULL;
         d->enclosing = up;
         bool has_parent = d->parent != 0, is_inside = around && (around->kind <= MYTH_SYMBOL_METHOD || around->is_test);
-        if (d->kind == MYTH_SYMBOL_VARIABLE && is_inside)
-            d->name = 0; /* a local definition is not a symbol */
+        /* a local definition is not a symbol; nor is a function's own name where it goes to a place of that name */
+        if ((d->kind == MYTH_SYMBOL_VARIABLE && is_inside) || is_own_name(s, d, around))
+            d->name = 0;
         if (around && !d->parent)
             d->parent = around->name;
         if (d->kind == MYTH_SYMBOL_FUNCTION && ((around && is_class(around)) || has_parent))

@@ -4,6 +4,8 @@
  *                         class). Beside it name, parent (else the enclosing definition), body (else its field
  *                         `body`)
  *            scope        encloses definitions without being one (impl, extension); with name
+ *                         Beside it call.name without a mark: the call that defines it, one of languages.def's
+ *                         definers
  *            def.call     a call that may define a test or a route, or import. Beside it call.name, the called
  *                         name, and call.text, its first string; for a macro followed by a block, its arguments
  *            mark         a decorator, annotation or attribute of a definition; with call.name, and call.text

@@ -82,7 +82,9 @@ typedef struct {
 
     /* imports */
     const char
-        *import_calls; /* functions that import what their first argument names, separated by spaces; NULL = none */
+        *import_calls;    /* functions that import what their first argument names, separated by spaces; NULL = none */
+    const char *definers; /* functions that define what their first argument names; NULL = none */
+    const char *list_definers; /* the same for each of their arguments */
     myth_spelling spelling;
     /* suffixes of the files that an import may mean, in order; "" = the path as written, NULL = imports are not
      * paths */

@@ -18,6 +18,8 @@
 (method_declaration (attribute_list (attribute name: (identifier) @call.name)) @mark name: (identifier) @name) @def.method
 (method_declaration (attribute_list (attribute name: (identifier) @call.name (attribute_argument_list (attribute_argument (string_literal) @call.text)))) @mark name: (identifier) @name) @def.method
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @def.variable
+(event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @def.variable
+(event_declaration name: (identifier) @name) @def.variable
 (expression_statement (invocation_expression function: (_) @call.name arguments: (argument_list . (argument (string_literal) @call.text)))) @def.call
 
 (invocation_expression function: (_) @ref.call)

@@ -18,6 +18,7 @@
 (method_declaration (modifiers (annotation name: (identifier) @call.name arguments: (annotation_argument_list (string_literal) @call.text)) @mark) name: (identifier) @name) @def.method
 (method_declaration (modifiers (annotation name: (identifier) @call.name arguments: (annotation_argument_list (element_value_pair value: (string_literal) @call.text))) @mark) name: (identifier) @name) @def.method
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @def.variable
+(constant_declaration declarator: (variable_declarator name: (identifier) @name)) @def.constant
 
 (method_invocation name: (identifier) @ref.call)
 (object_creation_expression type: (type_identifier) @ref.call)

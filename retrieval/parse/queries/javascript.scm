@@ -27,9 +27,13 @@
 (expression_statement (assignment_expression right: (assignment_expression left: (member_expression property: (property_identifier) @name) right: [(arrow_function) (function_expression)]) @def.function))
 (expression_statement (assignment_expression left: (identifier) @name right: [(arrow_function) (function_expression)])) @def.function
 (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @def.method
+; a function or class with a name of its own, wherever it is given to: app.use(function logger(req) {})
+(function_expression name: (identifier) @name) @def.function
+(arguments (class name: (_) @name) @def.class)
 (program (lexical_declaration (variable_declarator name: (identifier) @name)) @def.variable)
 (program (variable_declaration (variable_declarator name: (identifier) @name)) @def.variable)
 (program (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name))) @def.variable)
+(program (export_statement declaration: (variable_declaration (variable_declarator name: (identifier) @name))) @def.variable)
 
 (expression_statement (call_expression function: (_) @call.name arguments: (arguments . [(string) (template_string)] @call.text))) @def.call
 

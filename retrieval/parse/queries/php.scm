@@ -12,6 +12,11 @@
 (method_declaration attributes: (attribute_list (attribute_group (attribute (name) @call.name))) @mark name: (name) @name) @def.method
 (method_declaration attributes: (attribute_list (attribute_group (attribute (name) @call.name parameters: (arguments . (argument (string) @call.text))))) @mark name: (name) @name) @def.method
 (const_element (name) @name) @def.constant
+(enum_case name: (name) @name) @def.constant
+(property_declaration (property_element name: (variable_name (name) @name))) @def.variable
+(property_promotion_parameter name: (variable_name (name) @name)) @def.variable
+; define("LIMIT", 3): languages.def's definers
+(expression_statement (function_call_expression function: (name) @call.name arguments: (arguments . (argument (string) @name)))) @def.constant
 (expression_statement (_ name: (name) @call.name arguments: (arguments . (argument (string) @call.text)))) @def.call
 
 (function_call_expression function: (name) @ref.call)

@@ -7,6 +7,9 @@
 (module name: (_) @name) @def.module @open
 (module body: (body_statement) @open)
 (assignment left: (constant) @name) @def.constant
+(alias name: (_) @name) @def.method
+; attr_reader :a, :b: those of languages.def's definers, one definition each
+(call method: (identifier) @call.name arguments: (argument_list (simple_symbol) @name)) @def.method
 (call method: (identifier) @call.name arguments: (argument_list . (string) @call.text)) @def.call
 (call method: (identifier) @ref.call)
 

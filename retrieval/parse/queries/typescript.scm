@@ -11,7 +11,11 @@
 (abstract_method_signature name: (_) @name) @def.method
 (method_signature name: (_) @name) @def.method
 (property_signature name: (_) @name type: (type_annotation (function_type))) @def.method
-(enum_body (enum_assignment name: (property_identifier) @name) @def.constant)
+(enum_body (enum_assignment name: (_) @name) @def.constant)
+(enum_body name: (_) @name @def.constant)
+(program (ambient_declaration (lexical_declaration (variable_declarator name: (identifier) @name))) @def.variable)
+(program (ambient_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @def.variable)
+(internal_module body: (statement_block (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name))) @def.variable))
 (function_signature name: (_) @name) @def.function
 (internal_module name: (_) @name body: (_) @open) @def.module @open
 (public_field_definition name: (_) @name value: (arrow_function)) @def.method

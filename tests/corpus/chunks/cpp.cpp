@@ -37,3 +37,15 @@ TEST(Shape, Area)
 TEST_CASE("clamps numbers", "[math]") {
     REQUIRE(geo::clamp(3, 0, 2) == 2);
 }
+
+struct Money {
+    operator bool() const { return cents != 0; }
+    explicit operator std::string() const;
+    template <typename T> operator Box<T>() const { return Box<T>(cents); }
+    bool operator==(const Money &other) const;
+    Money &operator>>(int by) { return *this; }
+    int operator()(int n) { return n; }
+    long cents;
+};
+
+Money::operator const char *() const { return "money"; }

@@ -40,3 +40,9 @@ namespace Shop.Orders
         decimal GetTotal();
     }
 }
+
+public class Ticker
+{
+    public event EventHandler Ticked;
+    public event EventHandler Stopped { add { } remove { } }
+}

@@ -35,3 +35,7 @@ enum State { OPEN, PAID }
 @interface Marked {
     String value() default "";
 }
+
+interface Limits {
+    int LOWEST = 1, HIGHEST = 9;
+}

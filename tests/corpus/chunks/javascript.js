@@ -48,3 +48,10 @@ exports.helpers = {
 describe('router.use(fn)', () => {
   it('returns [itself]', () => { use(); });
 });
+
+// Functions and classes with a name of their own, given to others.
+router.use(function logRequest(req) { next(); });
+defineGetter(req, 'host', function host() { return hostOf(this); });
+module.exports.render = function render(file) { return file; };
+register(class Plugin {});
+export var DATA = [];

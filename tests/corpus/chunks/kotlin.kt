@@ -38,3 +38,19 @@ fun Application.module() {
         }
     }
 }
+
+enum class Level(val weight: Int) { LOW(1), HIGH(2) }
+
+class Basket(limit: Int) : Table("basket") {
+    val total = decimal("total")
+    private var count: Int = 0
+
+    companion object Factory {
+        const val EMPTY = 0
+    }
+
+    fun sum(): Int {
+        val local = count
+        return local
+    }
+}

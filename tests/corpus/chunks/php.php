@@ -29,3 +29,22 @@ function format_user(User $user): string
 }
 
 Route::get('/status', [StatusController::class, 'show']);
+
+define('PRICE_LIMIT', 100);
+print_r('nothing');
+
+enum Suit: string
+{
+    case Hearts = 'H';
+}
+
+class Basket
+{
+    private ?int $count = 1;
+    public static $first, $last;
+
+    public function __construct(private Cart $cart)
+    {
+        $local = 1;
+    }
+}

@@ -31,3 +31,27 @@ describe "Greeter" do
     expect(Accounts::Greeter.build).to be
   end
 end
+
+# Names that calls and operators define.
+class Money
+  attr_reader :amount, :currency
+  alias to_i amount
+  alias :sum :amount
+  alias_method :total, :amount
+  define_method(:zero?) { amount.zero? }
+  validates :amount
+
+  def [](key) = @parts[key]
+
+  def []=(key, value)
+    @parts[key] = value
+  end
+
+  def <=>(other)
+    amount <=> other.amount
+  end
+
+  def rate=(rate)
+    @rate = rate
+  end
+end

@@ -35,3 +35,11 @@ interface Hooks {
   ready: (name: string) => void;
   name: string;
 }
+
+enum Color { Red, Green = 2, "Blue" }
+
+declare const VERSION: string;
+
+export namespace numbers {
+  export const ZERO = 0;
+}
