@@ -1,21 +1,24 @@
 # Every bench/bench_NAME.c is a program of the engine alone, with the CPU's limits and the environment beside it, and
-# bench/NAME/*.c are its parts; bench_retrieval is one of the retriever, where that is built. bench_engine measures
-# those of a CUDA device where this build has one; bench_emu_engine is the same program on the emulated device: what
-# bench/gpu.sh runs where there is no GPU.
+# bench/NAME/*.c are its parts; bench_retrieval and bench_definitions are of the retriever, where that is built.
+# bench_engine measures the limits of a CUDA device where this build has one; bench_emu_engine is the same program on
+# the emulated device: what bench/gpu.sh runs where there is no GPU.
 if(NOT MYTH_BENCH OR NOT EXISTS ${CMAKE_SOURCE_DIR}/bench/limits.cu)
     return()
 endif()
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
 if(MYTH_ENGINE_ONLY)
-    list(FILTER bench_sources EXCLUDE REGEX "/bench_retrieval\\.c$")
+    list(FILTER bench_sources EXCLUDE REGEX "/bench_(retrieval|definitions)\\.c$")
 endif()
 foreach(source IN LISTS bench_sources)
     get_filename_component(name ${source} NAME_WE)
     string(REPLACE "bench_" "" part ${name})
     file(GLOB parts CONFIGURE_DEPENDS bench/${part}/*.c)
     add_executable(${name} ${source} ${parts} frontend/cli/machine_limits.c frontend/cli/environment.c)
-    target_link_libraries(${name} PRIVATE mythos_engine $<$<STREQUAL:${name},bench_retrieval>:mythos_retrieval>
-        myth_flags)
+    set(retriever "")
+    if(name MATCHES "^bench_(retrieval|definitions)$")
+        set(retriever mythos_retrieval)
+    endif()
+    target_link_libraries(${name} PRIVATE mythos_engine ${retriever} myth_flags)
     target_compile_definitions(${name} PRIVATE BENCH_HAS_CUDA=$<BOOL:${MYTH_HAS_CUDA}>)
 endforeach()
 
