@@ -37,7 +37,7 @@ void myth_inspect_refuse(myth_inspection *in, const myth_refusal *why)
 
 static bool is_subject(const myth_inspection *in, uint32_t block)
 {
-    return myth_material_piece(in->material, in->block_piece[block])->is_subject;
+    return myth_material_piece(in->material, in->block_piece[block])->is_subject && !in->block[block].is_again;
 }
 
 static void miss(myth_inspection *in, const char *path, uint32_t first, uint32_t last, const char *why)

@@ -91,7 +91,7 @@ static json_t *shown_in(myth_runlog *log, const myth_piece *p, uint32_t *n_line,
         for (uint32_t k = 0; k < n_block; k++) {
             uint32_t first = b[k].first > p->first ? b[k].first : p->first,
                      last = b[k].last < p->last ? b[k].last : p->last;
-            if (b[k].src != src || first > last)
+            if (b[k].src != src || first > last || (p->is_subject && b[k].is_again))
                 continue;
             here += last - first + 1;
             *is_cut = *is_cut || (last < p->last && is_cut_inside(src, last));

@@ -6,6 +6,7 @@
  *          context also: of the same subject) is merged with it, so that no line is held twice in a role. Pieces that
  *          only touch are merged if they belong to one definition; two definitions stay two pieces, so that a prompt
  *          can be cut between them
+ * Head     a definition's first lines, which say what it is. A prompt that begins further down in it repeats them
  * Shown    context may have lines of a subject here; the prompt does not repeat them (inspect.h)
  * Index    the index of a piece or a source does not change until close; a later add may extend a piece
  * Lines    from 1, as in the file that was read (of a diff: the new side). A file without lines has a piece with first
@@ -40,7 +41,8 @@ typedef struct {
     const char *why;    /* NULL = nothing to say                             */
     double score;
     bool is_subject;
-    uint32_t of; /* context: index of the subject piece it belongs to */
+    uint32_t of;                    /* context: index of the subject piece it belongs to */
+    uint32_t head_first, head_last; /* of its definition's head; 0 = none is known */
 } myth_piece;
 
 typedef struct myth_material myth_material;

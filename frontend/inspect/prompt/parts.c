@@ -13,6 +13,7 @@ typedef struct {
     const myth_parts_opts *o;
     myth_parts *p;
     uint32_t used, context_used, n_block; /* about the current part, which is the last one */
+    bool has_only_head;                   /* it has the head of a definition that goes on in it, and nothing else yet */
     uint32_t *part_used;                  /* [max_part] */
     uint32_t *border;                     /* the borders of source border_of */
     uint32_t border_of;
@@ -83,6 +84,7 @@ static myth_status new_part(packer *w)
         w->part_used[w->p->n_part - 1] = w->used;
     w->p->n_part++;
     w->used = w->context_used = w->n_block = 0;
+    w->has_only_head = false;
     return MYTH_OK;
 }
 
@@ -99,6 +101,7 @@ static myth_status put_now(packer *w, uint32_t piece, const myth_block *b, uint3
 {
     w->used += cost;
     w->n_block++;
+    w->has_only_head = b->is_again;
     return put_row(w, w->p->n_part - 1, piece, b, cost);
 }
 
@@ -129,6 +132,12 @@ fail:
     return st;
 }
 
+/* The most that a block may cost in the part at work, when nothing but a head may be in it. */
+static uint32_t most_of(const packer *w, bool is_one_line)
+{
+    return w->has_only_head ? room(w) : is_one_line ? w->o->hard : w->o->soft;
+}
+
 typedef struct {
     packer *w;
     const myth_block *like;
@@ -141,12 +150,13 @@ static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, m
     myth_block b = *f->like;
     b.first = first;
     b.last = last;
+    const uint32_t most = most_of(f->w, first == last);
     myth_status st = f->w->o->cost(f->w->o->user, &b, &cost, err);
-    if (st == MYTH_OK && first == last && cost > f->w->o->hard && b.removed_most) {
+    if (st == MYTH_OK && first == last && cost > most && b.removed_most) {
         b.removed_most = 0;
         st = f->w->o->cost(f->w->o->user, &b, &cost, err);
     }
-    *does = cost <= (first == last ? f->w->o->hard : f->w->o->soft);
+    *does = cost <= most;
     return st;
 }
 
@@ -170,13 +180,13 @@ static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *c
     uint64_t guess = (uint64_t)(b->last - b->first + 1) * w->o->soft / (*cost ? *cost : 1);
     myth_block head = *b;
     fit f = {w, b};
-    MYTH_TRY(w->n_block ? new_part(w) : MYTH_OK);
+    MYTH_TRY(w->n_block && !w->has_only_head ? new_part(w) : MYTH_OK);
     MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
     MYTH_TRY(
         myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
     head.last = last;
     /* fewer lines may show more removed ones, because fewer places share their bytes */
-    MYTH_TRY(limit_removed(w, &head, head.first == head.last ? w->o->hard : w->o->soft));
+    MYTH_TRY(limit_removed(w, &head, most_of(w, head.first == head.last)));
     MYTH_TRY(cost_of(w, &head, &cost_head));
     MYTH_TRY(put_now(w, piece, &head, cost_head));
     b->first = last + 1;
@@ -247,6 +257,25 @@ fail:
     return st;
 }
 
+/* Begins a part with the head of the definition that goes on in it with `rest`, unless there is no room for both. */
+static myth_status put_head(packer *w, uint32_t i, const myth_block *rest)
+{
+    const myth_piece *p = myth_material_piece(w->m, i);
+    myth_block head = {
+        .src = rest->src, .first = p->head_first, .last = p->head_last, .symbol = p->symbol, .is_again = true};
+    myth_block next = {.src = rest->src, .first = rest->first, .last = rest->first, .symbol = p->symbol};
+    uint32_t cost = 0, cost_next = 0;
+    myth_status st = MYTH_OK;
+    if (w->o->is_alone || !p->head_first || p->head_last >= rest->first || rest->first == rest->last)
+        return MYTH_OK;
+    MYTH_TRY(cost_of(w, &head, &cost));
+    MYTH_TRY(cost_of(w, &next, &cost_next));
+    if (cost <= w->o->soft / 4 && cost_next <= w->o->soft - cost)
+        MYTH_TRY(put_now(w, i, &head, cost));
+fail:
+    return st;
+}
+
 static myth_status put_subject(packer *w, uint32_t i)
 {
     const myth_piece *piece = myth_material_piece(w->m, i);
@@ -265,15 +294,17 @@ static myth_status put_subject(packer *w, uint32_t i)
             MYTH_TRY(limit_removed(w, &b, UINT32_MAX));
             MYTH_TRY(cost_of(w, &b, &cost));
         }
-        if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
+        if (cost > most_of(w, false) && !is_empty && (b.last > b.first || cost > w->o->hard)) {
             if (w->o->is_local)
                 return put_local(w, i, b, 0);
             MYTH_TRY(put_cut(w, i, &b, &cost));
-            if (b.first <= b.last)
+            if (b.first <= b.last) {
                 MYTH_TRY(new_part(w));
+                MYTH_TRY(put_head(w, i, &b));
+            }
             continue;
         }
-        if (w->n_block && (w->o->is_alone || cost > room(w) || w->n_block == MYTH_BLOCK_MAX))
+        if (w->n_block && !w->has_only_head && (w->o->is_alone || cost > room(w) || w->n_block == MYTH_BLOCK_MAX))
             MYTH_TRY(new_part(w));
         MYTH_TRY(put_now(w, i, &b, cost));
         break;

@@ -2,7 +2,8 @@
  *
  * Subjects are packed in the material's order, every line in exactly one block. A subject that does not fit into the
  *          rest of a part begins the next part. One that is larger than a part is cut (split.h), and its last block
- *          shares a part with the following pieces
+ *          shares a part with the following pieces. The parts that begin inside of its definition begin with the
+ *          definition's head (material.h), when it takes at most a quarter of a part; its block is_again
  * Context  only lines that no subject has and that the part does not show yet. While subjects may still follow, context
  *          gets at most half of a part; at the end, leftover room is filled with context that did not fit. A piece of
  *          context is shown whole or not at all

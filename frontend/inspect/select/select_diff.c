@@ -2,8 +2,8 @@
  * callees and tests become context.
  *
  * Around    a changed line selects the innermost function, method or test around it; without one, the innermost short
- *           type or variable; without that, BESIDE lines on each side. Where lines were removed, the definition must
- *           hold both the line before the gap and the line after it
+ *           type or variable; without that, BESIDE lines on each side, up to the definitions that are selected. Where
+ *           lines were removed, the definition must hold both the line before the gap and the line after it
  * New       a file that is new, or of which four fifths are new, is selected whole: prompts cut it at its definitions
  * Removed   the removed lines go with the file into the material; a prompt shows them beside the definition that they
  *           stood in
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BESIDE = 3, HEAD_LINES = 12, IMPORT_LINES = 30, HEAD_BYTES = 8 << 10 };
+enum { BESIDE = 3, HEAD_LINES = 12, SIGNATURE_LINES = 16, IMPORT_LINES = 30, HEAD_BYTES = 8 << 10 };
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "diff: no memory"); }
 
@@ -31,9 +31,10 @@ void myth_changes_free(myth_changes *c)
 
 /* ---- which definitions ---- */
 
-/* Lines that will become a subject, and the index of the symbol that they define; UINT32_MAX = no symbol. */
+/* Lines that will become a subject, and the index of the symbol that they define; UINT32_MAX = no symbol. core0..core1:
+ * without a symbol, those of the lines that changed; core1 = core0 - 1 when lines were only removed before core0. */
 typedef struct {
-    uint32_t first, last, symbol;
+    uint32_t first, last, symbol, core0, core1;
 } span;
 
 typedef struct {
@@ -78,7 +79,7 @@ static bool add_span(spans *s, uint32_t first, uint32_t last, uint32_t symbol)
             return true;
     if (!MYTH_ARRAY_ROOM(s->mem, MYTH_MEM_OTHER, "diff", &s->span, s->n, &s->cap))
         return false;
-    s->span[s->n++] = (span){first, last, symbol};
+    s->span[s->n++] = (span){first, last, symbol, first, last};
     return true;
 }
 
@@ -91,7 +92,11 @@ static bool add_around(spans *s, uint32_t first, uint32_t last)
     if (y != UINT32_MAX)
         return add_span(s, s->chunks->symbol[y].line0, s->chunks->symbol[y].line1, y);
     uint32_t from = first > BESIDE ? first - BESIDE : 1, to = last + BESIDE < s->n_line ? last + BESIDE : s->n_line;
-    return add_span(s, from, to, UINT32_MAX);
+    if (!add_span(s, from, to, UINT32_MAX))
+        return false;
+    s->span[s->n - 1].core0 = first;
+    s->span[s->n - 1].core1 = last;
+    return true;
 }
 
 /* Selects every definition that a changed range touches. Changed lines outside of definitions are selected with the
@@ -120,8 +125,37 @@ static bool add_range(spans *s, uint32_t first, uint32_t last)
 
 static bool add_removed(spans *s, uint32_t before)
 {
-    uint32_t line = before > s->n_line ? s->n_line : before;
-    return line > 1 ? add_around(s, line - 1, line) : add_around(s, 1, 1);
+    const uint32_t line = before > s->n_line ? s->n_line : before, n = s->n;
+    if (!(line > 1 ? add_around(s, line - 1, line) : add_around(s, 1, 1)))
+        return false;
+    if (s->n > n && before <= s->n_line) { /* the lines on both sides of the gap did not change */
+        s->span[n].core0 = line;
+        s->span[n].core1 = line - 1;
+    }
+    return true;
+}
+
+/* Takes the lines that selected definitions have out of those beside a change outside of definitions, so that each
+ * definition stays a piece of its own, with its name. */
+static void leave_definitions(spans *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        span *x = &s->span[i];
+        for (uint32_t k = 0; k < s->n && x->symbol == UINT32_MAX; k++) {
+            const span *y = &s->span[k];
+            if (y->symbol == UINT32_MAX || y->last < x->first || y->first > x->last)
+                continue;
+            if (y->last < x->core0)
+                x->first = y->last + 1;
+            else if (y->first > x->core1)
+                x->last = y->first - 1;
+        }
+    }
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->span[i].first <= s->span[i].last)
+            s->span[n++] = s->span[i];
+    s->n = n;
 }
 
 static int by_place(const void *a, const void *b)
@@ -151,6 +185,7 @@ static myth_status find_spans(spans *s, const myth_diff_file *f, myth_error *err
             is_change = f->added[k].first == f->removed[i].before;
         ok = is_change || add_removed(s, f->removed[i].before);
     }
+    leave_definitions(s);
     if (ok && s->n)
         qsort(s->span, s->n, sizeof(*s->span), by_place);
     return ok ? MYTH_OK : no_memory(err);
@@ -270,6 +305,17 @@ static myth_status add_usage(selection *x, const char *path, const myth_chunks *
     return st;
 }
 
+/* The last line of a definition's head: the line that its signature ends in, or that has its name. */
+static uint32_t head_of(const myth_source *src, const myth_symbol *y)
+{
+    uint32_t line = y->line0;
+    const uint64_t end = y->signature_off + y->signature_bytes;
+    while (line < y->line1 && line < src->n_line && src->line[line].off < end)
+        line++;
+    line = line > y->name_line ? line : y->name_line;
+    return line - y->line0 < SIGNATURE_LINES ? line : y->line0 + SIGNATURE_LINES - 1;
+}
+
 static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source, const myth_chunks *chunks,
                              const span *s, myth_error *err)
 {
@@ -280,6 +326,7 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
         snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", chunks->names + y->parent, y->parent ? "." : "",
                  chunks->names + y->name);
     snprintf(why, sizeof(why), "%s", c->file->kind == MYTH_DIFF_ADDED ? "new" : "changed");
+    const uint32_t head = y ? head_of(myth_material_of(x->m, source), y) : 0;
     myth_piece p = {
         .source = source,
         .first = s->first,
@@ -287,6 +334,8 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
         .symbol = y ? symbol : NULL,
         .why = why,
         .is_subject = true,
+        .head_first = y ? y->line0 : 0,
+        .head_last = head,
     };
     uint32_t n = myth_material_n_piece(x->m);
     myth_status st = myth_material_add(x->m, &index, &p, err);

@@ -56,6 +56,12 @@ static void add_random(myth_material *m, uint64_t *rng, uint32_t subject[], uint
         .last = first + check_below(rng, 30),
         .is_subject = !*n_subject || check_below(rng, 3) == 0,
     };
+    if (p.is_subject && n_line && check_below(rng, 2)) {
+        p.head_first = first;
+        p.head_last = first + check_below(rng, 3);
+        p.head_last = p.head_last < n_line ? p.head_last : n_line;
+        p.head_last = p.head_last < p.last ? p.head_last : p.last;
+    }
     if (!p.is_subject)
         p.of = subject[check_below(rng, *n_subject)];
     assert_int_equal(myth_material_add(m, &index, &p, NULL), MYTH_OK);
@@ -87,7 +93,7 @@ static uint32_t owner(const myth_material *m, const myth_parts_row *r)
     return p->is_subject ? r->piece : p->of;
 }
 
-static uint32_t n_shown_all, n_left_all, n_cut_all, n_removed_all, n_hidden_all;
+static uint32_t n_shown_all, n_left_all, n_cut_all, n_removed_all, n_hidden_all, n_head_all, n_headless_all;
 
 /* Removed lines cost at most half of a part beside one block; a block brings those of its own lines, and context none.
  * Every place in a subject is in one block, or in one line that fits only without them. */
@@ -109,10 +115,41 @@ static void check_removed(const myth_material *m, const myth_parts *p, const myt
     }
 }
 
+/* A part that begins inside of a definition begins with its head, if the head takes at most a quarter of the part and
+ * the next line fits beside it. */
+static void check_heads(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
+{
+    uint32_t unused = 0, c_head, c_line;
+    for (uint32_t i = 0; i < p->n_row; i++) {
+        const myth_parts_row *r = &p->row[i], *before = i && r[-1].part == r->part ? &r[-1] : NULL;
+        const myth_piece *piece = myth_material_piece(m, r->piece);
+        const bool has = before && before->block.is_again;
+        if (r->block.is_again) {
+            assert_true(!before && piece->is_subject && i + 1 < p->n_row && r[1].piece == r->piece);
+            assert_true(r->block.first == piece->head_first && r->block.last == piece->head_last);
+            continue;
+        }
+        if (!piece->is_subject || r->block.first <= piece->head_last || !piece->head_first ||
+            r->block.first == piece->last) {
+            assert_false(has);
+            continue;
+        }
+        myth_block head = {.src = r->block.src, .first = piece->head_first, .last = piece->head_last};
+        myth_block line = {.src = r->block.src, .first = r->block.first, .last = r->block.first};
+        assert_int_equal(cost(&unused, &head, &c_head, NULL), MYTH_OK);
+        assert_int_equal(cost(&unused, &line, &c_line, NULL), MYTH_OK);
+        const bool is_first = r->block.first == piece->first;
+        assert_int_equal(has, !is_first && c_head <= o->soft / 4 && c_line <= o->soft - c_head);
+        n_head_all += has;
+        n_headless_all += !is_first && !has;
+    }
+}
+
 static void check(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
 {
     uint32_t n_left = 0, n_context = 0, unused = 0;
     check_removed(m, p, o);
+    check_heads(m, p, o);
     for (uint32_t s = 0; s < myth_material_n_source(m); s++) { /* every subject line is in exactly one part */
         const myth_source *src = myth_material_of(m, s);
         for (uint32_t n = 1; n <= src->n_line; n++) {
@@ -121,7 +158,7 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
                 const myth_block *b = &p->row[i].block;
                 bool has = b->src == src && n >= b->first && n <= b->last,
                      is_subject = myth_material_piece(m, p->row[i].piece)->is_subject;
-                n_subject += has && is_subject;
+                n_subject += has && is_subject && !b->is_again;
                 assert_false(has && !is_subject && in_subject(m, src, n)); /* and never as context */
                 for (uint32_t k = 0; has && k < i; k++)                    /* and no line twice in a part */
                     assert_false(p->row[k].part == p->row[i].part && p->row[k].block.src == src &&
@@ -214,10 +251,11 @@ static void test_random_materials(void **unused)
         assert_int_equal(myth_mem_close(mem), 0);
     }
     printf(
-        "%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts, %u removed lines shown, %u "
-        "not\n",
-        n_run, n_part, n_shown_all, n_left_all, n_cut_all, n_removed_all, n_hidden_all);
+        "%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts, %u with a head, %u with no "
+        "room for one, %u removed lines shown, %u not\n",
+        n_run, n_part, n_shown_all, n_left_all, n_cut_all, n_head_all, n_headless_all, n_removed_all, n_hidden_all);
     assert_true(n_part > n_run && n_shown_all && n_left_all && n_cut_all && n_removed_all && n_hidden_all);
+    assert_true(n_head_all && n_headless_all);
 }
 
 /* A line that does not fit is an error that names the line. Any allocation may fail, and then nothing leaks. */

@@ -1,5 +1,6 @@
 /* test_reverted.c - thirty fixes taken back, of the kinds that repair crashes and holes, in six languages: the prompt
- * shows the guard that is gone, the definition that it guarded, a caller and a test. Needs git. */
+ * shows the guard that is gone, the definition that it guarded, a caller and a test, and what a model reports is about
+ * the change. Needs git. (test_fixes.sh takes back fixes of other projects.) */
 #include "tests/frontend/cli/cli_run.h"
 
 #include <limits.h>
@@ -166,6 +167,107 @@ static void the_guard_is_in_the_prompt(void **state)
     }
 }
 
+/* Inspects with a random model, and counts its findings that are beside the gap, and those that were dropped because
+ * they are about other lines. The code that relied on a change may be anywhere, so a regression is not looked at. */
+static void count_findings(const language *l, uint32_t seed, uint32_t *n_beside, uint32_t *n_dropped)
+{
+    static char line[512];
+    int before = 1; /* the line behind the gap */
+    size_t i;
+    json_t *f;
+    for (const char *p = l->head; *p; p++)
+        before += *p == '\n';
+    snprintf(line, sizeof(line),
+             "cd $D/r && { $M inspect-diff --no-cache --exact --map-tokens 1 " TINY
+             "--temp 1 --seed %u -n 1500 --fail-level never --format json; test $? = 0 -o $? = 3; }",
+             seed);
+    cli_shell(&r, line);
+    json_t *doc = json_loads(r.out, 0, NULL);
+    if (!doc)
+        fail_msg("%s\n%s", line, r.err);
+    json_array_foreach(json_object_get(doc, "findings"), i, f)
+    {
+        const json_t *lines = json_object_get(f, "lines");
+        if (strcmp(json_string_value(json_object_get(f, "rule")), "regression") == 0)
+            continue;
+        assert_string_equal(json_string_value(json_object_get(f, "file")), l->path);
+        assert_true(json_integer_value(json_array_get(lines, 0)) <= before);
+        assert_true(json_integer_value(json_array_get(lines, 1)) >= before - 1);
+        ++*n_beside;
+    }
+    *n_dropped += (uint32_t)json_integer_value(json_object_get(doc, "unwanted_findings"));
+    json_decref(doc);
+}
+
+static void findings_are_about_the_change(void **state)
+{
+    uint32_t n_beside = 0, n_dropped = 0;
+    (void)state;
+    for (int k = GO; k <= RUST; k++) { /* a run takes seconds */
+        uint32_t i = 0;
+        while (fixes[i].language != k)
+            i++;
+        take_back(&languages[k], fixes[i].guard);
+        count_findings(&languages[k], (uint32_t)k, &n_beside, &n_dropped);
+    }
+    printf("%u findings beside the gaps, %u about other lines dropped\n", n_beside, n_dropped);
+    assert_true(n_dropped > 0);
+}
+
+/* A definition that is longer than a prompt is cut; the part with the guard begins with the definition's head. */
+static void a_guard_far_down_stands_below_the_head(void **state)
+{
+    enum { LINES = 700 };
+    static const char top[] = "int before(void)\n{\n\treturn 1;\n}\n\n",
+                      head[] = "int pool_fill(struct pool *p,\n              int at)\n{\n";
+    static char body[LINES * 32], start[sizeof(body) + 256];
+    size_t n = 0;
+    (void)state;
+    for (uint32_t i = 0; i < LINES; i++)
+        n += (size_t)snprintf(body + n, sizeof(body) - n, "\tp->row[%u] = at + %u;\n", i, i);
+    snprintf(start, sizeof(start), "%s%s%s", top, head, body);
+    cli_shell(&r, "rm -rf $D/r $D/cache");
+    put_file("src/fill.c", start, "\tif (p->is_closed)\n\t\treturn -1;\n", "\tfree(p->row);\n\treturn 0;\n}\n");
+    cli_shell(&r, "cd $D/r && git init -q && git add -A && git -c user.name=n -c user.email=e@e commit -qm 1");
+    put_file("src/fill.c", start, "", "\tfree(p->row);\n\treturn 0;\n}\n");
+    cli_shell(&r, "cd $D/r && { $M inspect-diff --no-cache --map-tokens 1 " TINY "-n 1 >$D/report; test $? = 3; } && "
+                  "$M log show last --prompts");
+    if (r.code)
+        fail_msg("%s", r.err);
+    const char *gone = strstr(r.out, "<removed path=\"src/fill.c\" before=\"709\">\n-|\tif (p->is_closed)\n");
+    assert_non_null(gone);
+    const char *code = r.out, *next;
+    while ((next = strstr(code + 1, "\nCode:\n")) && next < gone)
+        code = next;
+    static const char want[] = "\nCode:\n<file path=\"src/fill.c\" lines=\"6-7\" symbol=\"pool_fill\">\n"
+                               "6|int pool_fill(struct pool *p,\n7|              int at)\n</file>\n"
+                               "<file path=\"src/fill.c\" lines=\"";
+    if (strncmp(code, want, sizeof(want) - 1) != 0)
+        fail_msg("no\n%s\nin\n%.400s", want, code);
+}
+
+/* Lines that changed above a definition do not take its name away. */
+static void a_changed_comment_leaves_the_name(void **state)
+{
+    static const char top[] = "int before(void)\n{\n\treturn 1;\n}\n\n/* Fills\n * the pool.\n";
+    (void)state;
+    cli_shell(&r, "rm -rf $D/r $D/cache");
+    put_file("src/fill.c", top, " * Returns -1 when it is closed.\n */\nint pool_fill(struct pool *p)\n{\n",
+             "\tif (p->is_closed)\n\t\treturn -1;\n\treturn 0;\n}\n");
+    cli_shell(&r, "cd $D/r && git init -q && git add -A && git -c user.name=n -c user.email=e@e commit -qm 1");
+    put_file("src/fill.c", top, " */\nint pool_fill(struct pool *p)\n{\n", "\treturn 0;\n}\n");
+    cli_shell(&r, "cd $D/r && { $M inspect-diff --no-cache --map-tokens 1 " TINY "-n 1 >$D/report; test $? = 3; } && "
+                  "$M log show last --prompts");
+    static const char want[] = "<file path=\"src/fill.c\" lines=\"9-12\" symbol=\"pool_fill\">\n"
+                               "9|int pool_fill(struct pool *p)\n10|{\n11|\treturn 0;\n12|}\n</file>\n"
+                               "<removed path=\"src/fill.c\" before=\"11\">\n-|\tif (p->is_closed)\n";
+    static const char above[] =
+        "6|/* Fills\n7| * the pool.\n8| */\n</file>\n<removed path=\"src/fill.c\" before=\"8\">\n"
+        "-| * Returns -1 when it is closed.\n</removed>\n";
+    if (!strstr(r.out, want) || !strstr(r.out, above))
+        fail_msg("no\n%s\nor\n%s\nin\n%s", want, above, strstr(r.out, "Code:"));
+}
+
 static int begin(void **state)
 {
     static char home[PATH_MAX], cache[PATH_MAX];
@@ -186,6 +288,9 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_guard_is_in_the_prompt),
+        cmocka_unit_test(findings_are_about_the_change),
+        cmocka_unit_test(a_guard_far_down_stands_below_the_head),
+        cmocka_unit_test(a_changed_comment_leaves_the_name),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
