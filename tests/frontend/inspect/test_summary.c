@@ -285,6 +285,7 @@ static void forms(void **state)
     assert_non_null(strstr(r.out, "<h2>The change</h2>"));
     assert_non_null(strstr(r.out, place));
     assert_true(strstr(r.out, "<h2>The change</h2>") < strstr(r.out, "<main id=\"findings\">"));
+    assert_non_null(strstr(r.out, "places=all('#findings .place')")); /* the filters hide no sentence */
     read_out("github");
     assert_int_equal(strncmp(r.out, "::notice title=The change::- ", 29), 0);
     assert_non_null(strstr(r.out, place));
