@@ -103,7 +103,7 @@ static void banner(FILE *f, const myth_report *r)
     const char *why = myth_report_incomplete(r);
     myth_show_cstr(r, strcmp(why, "length") == 0 ? "an answer was cut off at its limit of tokens" : why, put_body, f);
     if (r->n_dropped)
-        fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, myth_s(r->n_dropped));
+        fprintf(f, "; %u unfinished %s dropped", r->n_dropped, myth_report_dropped(r));
     fputs("</p>\n", f);
     missed(f, r);
     for (uint32_t i = 0; r->refusal && i < r->refusal->n_remedy; i++) {

@@ -357,8 +357,8 @@ static void invocation(sarif *s, uint32_t n_cut)
         notification_end(s);
     }
     if (r->n_dropped) {
-        snprintf(line, sizeof(line), "%u findings were dropped: unfinished, or their citation did not hold.",
-                 r->n_dropped);
+        snprintf(line, sizeof(line), "%u %.30s dropped: unfinished, or the citation did not hold.", r->n_dropped,
+                 myth_report_dropped(r));
         notification_begin(s, "warning");
         put_words(s, line);
         notification_end(s);

@@ -253,10 +253,6 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)
-        fprintf(f, ", %u unfinished %s%s dropped", r->n_dropped,
-                r->is_question        ? "sentence"
-                : r->summary.is_asked ? "finding or sentence"
-                                      : "finding",
-                myth_s(r->n_dropped));
+        fprintf(f, ", %u unfinished %s dropped", r->n_dropped, myth_report_dropped(r));
     fputc('\n', f);
 }

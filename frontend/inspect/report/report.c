@@ -20,6 +20,13 @@ const char *myth_report_incomplete(const myth_report *r)
                                : "findings were dropped, because they were not finished or cite what is not there";
 }
 
+const char *myth_report_dropped(const myth_report *r)
+{
+    static const char *const word[3][2] = {
+        {"findings", "finding"}, {"sentences", "sentence"}, {"findings or sentences", "finding or sentence"}};
+    return word[r->is_question ? 1 : r->summary.is_asked ? 2 : 0][r->n_dropped == 1];
+}
+
 bool myth_report_is_active(const myth_report *r, uint32_t i)
 {
     return !r->mark || (!r->mark[i].suppression && !r->mark[i].is_known);

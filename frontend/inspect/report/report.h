@@ -163,6 +163,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
 /* Why the report is not complete, in words; "" when it is. The first reason that applies: refused, cut off, missed,
  * dropped. */
 const char *myth_report_incomplete(const myth_report *r);
+/* What was dropped, in words for n_dropped of them: "finding", "sentences", "findings or sentences". */
+const char *myth_report_dropped(const myth_report *r);
 /* Whether finding i is excused neither by an ignore comment nor by the baseline. */
 bool myth_report_is_active(const myth_report *r, uint32_t i);
 uint32_t myth_report_n_suppressed(const myth_report *r);

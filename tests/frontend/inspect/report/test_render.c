@@ -181,11 +181,25 @@ static void test_levels(void **unused)
     bed_close(&b);
 }
 
+/* What was dropped is called what it may have been. */
+static void test_dropped(void **unused)
+{
+    (void)unused;
+    myth_report r = {.n_dropped = 1};
+    assert_string_equal(myth_report_dropped(&r), "finding");
+    r.summary.is_asked = true;
+    assert_string_equal(myth_report_dropped(&r), "finding or sentence");
+    r.n_dropped = 2;
+    assert_string_equal(myth_report_dropped(&r), "findings or sentences");
+    r = (myth_report){.n_dropped = 2, .is_question = true};
+    assert_string_equal(myth_report_dropped(&r), "sentences");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),    cmocka_unit_test(test_jsonl),  cmocka_unit_test(test_text),
-        cmocka_unit_test(test_refusal), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_dropped), cmocka_unit_test(test_json),    cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_refusal), cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
