@@ -251,13 +251,10 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
     uint32_t line = st == MYTH_OK && is_header && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name) : 0;
     const char *why = "declares it";
     for (uint32_t i = 0; st == MYTH_OK && line == 0 && !is_header && i < f->n_import; i++) {
-        const myth_view_import *im = &f->import[i];
-        myth_module_match m =
-            myth_view_is_export(f, im) ? myth_module_means(f->language, f->path, im->spec, d->path) : MYTH_MODULE_OTHER;
-        const char *name = d->parent[0] ? myth_usage_last_of(d->parent) : d->name;
-        if (m == MYTH_MODULE_FILE && myth_view_import_names(f, im, name, NULL, 0) != MYTH_NAMES_NOTHING) {
-            line = im->line0;
-            why = "re-exports it";
+        const char *how = myth_usage_gives_on(f, &f->import[i], d);
+        if (how) {
+            line = f->import[i].line0;
+            why = how;
         }
     }
     if (line == 0 || st != MYTH_OK)

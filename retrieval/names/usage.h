@@ -9,7 +9,8 @@
  * Callers    one place for each definition that uses the name, at its first use. Uses in tests are listed as tests;
  *            if there are none, files whose name says that they test it are. Recursion is not a caller
  * Callees    definitions that the text of this one uses, if more than the name says so
- * Exports    places that re-export the name: package files, `export ... from`, `pub use`, headers that declare it
+ * Exports    places that re-export the name: package files, `export ... from`, `pub use`, headers that declare it;
+ *            from its file, or from such a place
  * Order      definitions: sources before tests and copies, then path and line. Places: strongest reason first,
  *            calls before types, then path and line
  * Limits     MYTH_USAGE_*; what exceeds them is counted

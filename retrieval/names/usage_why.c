@@ -135,6 +135,19 @@ bool myth_usage_relate(myth_usage_relation *r, const myth_view *f, const myth_vi
     return true;
 }
 
+const char *myth_usage_gives_on(const myth_view *f, const myth_view_import *i, const myth_usage_definition *d)
+{
+    const char *name = d->parent[0] ? myth_usage_last_of(d->parent) : d->name;
+    if (!myth_view_is_export(f, i) || myth_view_import_names(f, i, name, NULL, 0) == MYTH_NAMES_NOTHING)
+        return NULL;
+    if (myth_module_means(f->language, f->path, i->spec, d->path) == MYTH_MODULE_FILE)
+        return "re-exports it";
+    for (uint32_t e = 0; e < d->exports.n; e++)
+        if (myth_module_means(f->language, f->path, i->spec, d->exports.place[e].path) == MYTH_MODULE_FILE)
+            return "re-exports it from a file that does";
+    return NULL;
+}
+
 static bool is_same_directory(const char *a, const char *b)
 {
     const char *x = strrchr(a, '/'), *y = strrchr(b, '/');

@@ -49,6 +49,8 @@ bool myth_usage_is_of_object(const myth_usage_definition *d);
 /* Fills r for one import of f and the definition d. False: the import does not lead to d. */
 bool myth_usage_relate(myth_usage_relation *r, const myth_view *f, const myth_view_import *i,
                        const myth_usage_definition *d);
+/* How an import of f gives d on, in words: from d's file, or from one of d's exports; NULL = it does not. */
+const char *myth_usage_gives_on(const myth_view *f, const myth_view_import *i, const myth_usage_definition *d);
 /* Returns a myth_why or MYTH_USAGE_CANNOT. is_alias: the occurrence is an alias that an import gave the name. */
 int myth_usage_judge(const myth_usage_place_of_use *p, const myth_usage_definition *d, const myth_usage_relation *r,
                      bool is_alias);

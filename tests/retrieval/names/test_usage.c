@@ -58,6 +58,13 @@ static const struct {
                                         "return n; }\n    public int start(String s) { return this.start(1); }\n}\n"},
     {"java/com/acme/app/App.java", "package com.acme.app;\nimport com.acme.auth.Session;\nclass App { int run() { "
                                    "Session s = new Session(); return s.start(2); } }\n"},
+    {"wide/core/parts.ts", "export class Gadget {}\n"},
+    {"wide/core/index.ts", "import { x } from \"./y\";\nexport { Gadget } from \"./parts\";\n"},
+    {"wide/index.ts", "export * from \"./core\";\n"},
+    {"wide/other/index.ts", "export * from \"./nothing\";\n"},
+    {"wheel/inner/gear.rs", "pub struct Cog;\n"},
+    {"wheel/inner/mod.rs", "pub mod gear;\npub use gear::Cog;\n"},
+    {"wheel/lib.rs", "mod inner;\npub use inner::*;\n"},
 };
 
 static void update(void)
@@ -311,6 +318,15 @@ static void memory_that_runs_out(void **state)
     }
 }
 
+/* What gives a name on from a file that gives it on is a re-export, too. */
+static void reexports_of_reexports(void **state)
+{
+    (void)state;
+    expect("Gadget",
+           "wide/core/parts.ts:1 class Gadget\n x wide/core/index.ts:2 - export\n x wide/index.ts:1 - export\n");
+    expect("Cog", "wheel/inner/gear.rs:1 type Cog\n x wheel/inner/mod.rs:2 - export\n x wheel/lib.rs:2 - export\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,7 +334,7 @@ int main(void)
         cmocka_unit_test(imports_and_tests), cmocka_unit_test(languages),
         cmocka_unit_test(overloads),         cmocka_unit_test(nearest_names),
         cmocka_unit_test(around_lines),      cmocka_unit_test(memory_that_runs_out),
-        cmocka_unit_test(follows_the_tree),
+        cmocka_unit_test(follows_the_tree),  cmocka_unit_test(reexports_of_reexports),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
