@@ -366,6 +366,7 @@ SIGNALS = [
     ("without either of the rules for reports", "early=0,title=0"),
     ("without symbol", "symbol=0"),
     ("symbol at 0.3", "symbol=0.3"),
+    ("without the scope's files", "scope=0"),
     ("without mended words", "mended=0"),
     ("without kinds of files", "test=1,example=1,vendored=1,legacy=1,document=1,data=1"),
     ("without file sum", "file_chunks=1"),

@@ -1,5 +1,6 @@
 /* query.c - see query.h. It goes through the words once, and classifies each by its letters and the bytes around it. */
 #include "query.h"
+#include "report.h"
 #include "engine/base/text.h"
 #include "retrieval/store/fts_tokenizer.h"
 
@@ -17,6 +18,7 @@ typedef struct {
     double here;   /* weight of a word at this place of the text                */
     bool is_title; /* the word is in the first line of an issue                 */
     bool is_code;  /* the word is written as code                               */
+    bool is_scope; /* the word is in the scope of an issue's subject            */
 } parser;
 
 static const char *const stop_words[] = {
@@ -136,6 +138,7 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
         .kind = kind,
         .is_title = p->is_title,
         .is_code = p->is_code,
+        .is_scope = p->is_scope,
     };
     if (group >= q->n_group)
         q->n_group = group + 1;
@@ -350,23 +353,46 @@ static bool is_frame(const parser *p, const myth_word *word, const myth_word *be
     return false;
 }
 
+/* Where the scope of a subject ends: at most three words, a colon and a blank, as in "net,tcp: fix a leak"; 0 = it has
+ * none. */
+static size_t scope_end(const char *text, size_t n)
+{
+    myth_word word;
+    size_t pos = 0;
+    for (int i = 0; i < SCOPE_WORDS && myth_word_next(&word, text, n, &pos); i++) {
+        if (pos + 1 < n && text[pos] == ':' && text[pos + 1] == ' ')
+            return pos;
+        if (pos < n && text[pos] != ',' && text[pos] != '/' && text[pos] != ' ' && text[pos] != '-' && text[pos] != '.')
+            return 0;
+    }
+    return 0;
+}
+
 static myth_status add_words(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_word word, before = {0};
     bool is_question = false;
     const bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
-    const char *newline = memchr(p->text, '\n', p->n);
-    const size_t title_end = newline ? (size_t)(newline - p->text) : p->n;
-    uint32_t n_word = 1;
+    const bool with_form = !is_report || p->keep_all;
+    const size_t scope = is_report ? scope_end(p->text, p->n) : 0;
+    size_t title_end = 0; /* 0: before the title */
+    myth_report report;
+    uint32_t n_word = 0;
     p->here = 1;
-    for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);
-         n_word++) {
+    myth_report_start(&report, p->text, p->n);
+    for (size_t pos = 0;
+         st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);) {
+        if (myth_report_is_form(&report, word.off) && !with_form)
+            continue;
+        title_end = title_end ? title_end : report.end;
+        n_word++;
         is_question |= is_asking(&word);
         p->here = is_report                                     ? pow((double)n_word, -p->w->early)
                 : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame
                                                                 : 1;
         p->is_title = is_report && word.off < title_end;
+        p->is_scope = word.off < scope;
         st = add_word(p, &word, err);
         before = word;
     }
@@ -403,20 +429,6 @@ static myth_status add_phrases(parser *p, myth_error *err)
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
-/* True for a subject that names its scope: at most three words, a colon and a blank, as in "net,tcp: fix a leak". */
-static bool has_scope(const char *text, size_t n)
-{
-    myth_word word;
-    size_t pos = 0;
-    for (int i = 0; i < SCOPE_WORDS && myth_word_next(&word, text, n, &pos); i++) {
-        if (pos + 1 < n && text[pos] == ':' && text[pos + 1] == ' ')
-            return true;
-        if (pos < n && text[pos] != ',' && text[pos] != '/' && text[pos] != ' ' && text[pos] != '-' && text[pos] != '.')
-            return false;
-    }
-    return false;
-}
-
 static myth_query_kind kind_of(const char *text, size_t n)
 {
     size_t n_word = n_words(text, n), n_line = 0, n_quote = 0;
@@ -428,7 +440,7 @@ static myth_query_kind kind_of(const char *text, size_t n)
     }
     if (n > 2 && n_quote == 2 && text[0] == '"' && text[n - 1] == '"')
         return MYTH_QUERY_PHRASE;
-    if (n_word > MYTH_QUERY_PROSE_WORDS || n_line > 1 || (has_space && has_scope(text, n)))
+    if (n_word > MYTH_QUERY_PROSE_WORDS || n_line > 1 || (has_space && scope_end(text, n)))
         return MYTH_QUERY_ISSUE;
     return has_space ? MYTH_QUERY_PROSE : MYTH_QUERY_SYMBOL;
 }

@@ -9,8 +9,8 @@
  *           create, authorise and authorize. A word and its forms count as one word, as rare as all of them together
  * Frame     in prose, words that belong to the question and not to its subject ("which code handles", "how does it
  *           work") have little weight
- * Reports   in issues, a word has less weight the later it first occurs. All lines are read. No alternatives are added,
- *           since there are words enough
+ * Reports   in issues, a word has less weight the later it first occurs. All lines are read but those of the form that
+ *           the report was written in (report.h). No alternatives are added, since there are words enough
  * Left out  stop words and numbers of one or two digits, unless the query has nothing else. Each term is there once
  * Names     words written as code (compound, called, qualified, in backquotes) may be defined somewhere, so the search
  *           looks them up in the symbol table
@@ -40,8 +40,9 @@ typedef struct {
     uint32_t group;
     double weight;
     myth_term_kind kind;
-    bool is_title; /* it occurs in the first line of an issue                */
+    bool is_title; /* it occurs in the first line of an issue that is not its form's */
     bool is_code;  /* a name written as code, or a part of one               */
+    bool is_scope; /* one of the words before the colon of "net,tcp: fix a leak" */
 } myth_query_term;
 
 typedef struct {

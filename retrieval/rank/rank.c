@@ -100,7 +100,7 @@ static void score_files(ranking *r, uint32_t n_file, double top)
         myth_rank_file *x = &r->file[f];
         bool is_test = (x->kinds >> MYTH_KIND_TEST & 1) && !r->q->wants_tests;
         x->symbol = is_test ? 0 : symbol * (top > 0 ? top : 1) * x->symbol_share;
-        x->stem = is_test ? 0 : r->w->stem * top * x->stem_share;
+        x->stem = is_test ? 0 : top * (r->w->stem * x->stem_share + r->w->scope * x->scope_share);
         x->score = (x->sum + x->symbol + x->stem) * x->kind;
     }
 }

@@ -4,7 +4,8 @@
  *           symbol  the file defines a name of the query: weight * best sum of all files / number of files that
  *           define the
  *                   name. None for tests, and none when more than eight files that are not tests define it
- *           stem    for questions: weight * best sum of all files * stem_share. None for tests
+ *           stem    for questions: weight * best sum of all files * stem_share; for reports the same with scope and
+ *                   scope_share. None for tests
  *           kind    factor for tests, examples, vendored, documents, data, legacy; the smallest that
  *                   applies, or 1 when the query asks for that kind
  *           score   (sum + symbol + stem) * kind
@@ -31,6 +32,7 @@ typedef struct {
     uint64_t content;    /* hash of the content; 0 = unknown */
     double symbol_share; /* sum over the query's names defined here: 1 / number of files that define the name */
     double stem_share;   /* how much of the question its name repeats (stem.h) */
+    double scope_share;  /* how much of a report's scope its name repeats (stem.h) */
     double sum, symbol, stem, kind, score; /* set by myth_rank      */
 } myth_rank_file;
 

@@ -15,12 +15,13 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 enum { DEFINITION_MAX = 64 }; /* definitions of one name that are read */
 
 typedef struct {
     int64_t id;
-    uint32_t flags;
+    uint32_t flags, n_test, n_other; /* candidates that are tests, and other definitions */
     const char *path;
     char *own; /* the path, when the store's cache does not have it */
 } file_row;
@@ -184,6 +185,7 @@ static myth_status read_chunk(pool *p, int64_t id, myth_known_chunk *c, myth_err
         .file_id = sqlite3_column_int64(p->get_chunk, 0),
         .line0 = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
         .content = content_of(p->get_chunk, 2),
+        .kind = (uint32_t)sqlite3_column_int64(p->get_chunk, 3),
     };
 fail:
     sqlite3_reset(p->get_chunk);
@@ -206,6 +208,9 @@ static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err
         MYTH_TRY(read_chunk(p, id, c, err));
     MYTH_TRY(put_file(p, c->file_id, &file, err));
     p->chunk[p->n_chunk] = (myth_rank_chunk){.id = id, .file = file, .line = c->line0, .content = c->content};
+    p->row[file].n_test += c->kind == MYTH_CHUNK_TEST;
+    p->row[file].n_other +=
+        c->kind == MYTH_CHUNK_FUNCTION || c->kind == MYTH_CHUNK_METHOD || c->kind == MYTH_CHUNK_CLASS;
     *idx = p->n_chunk++;
     *slot = p->n_chunk;
 fail:
@@ -276,6 +281,44 @@ static myth_status collect(pool *p, const myth_matches *m, const myth_query *q, 
         MYTH_TRY(add_definitions(p, q->name[i], w, q->wants_tests || only_names, err));
 fail:
     return st;
+}
+
+/* ---- kinds that a path does not tell ---- */
+
+static void add_kind(myth_rank_file *f, myth_file_kind kind)
+{
+    f->kinds = (f->kinds & ~(1u << MYTH_KIND_SOURCE)) | 1u << kind;
+}
+
+/* Files of which most candidates are tests are tests, but in languages that have tests beside the code they test. */
+static void mark_tests(pool *p)
+{
+    static const char *const beside[] = {".rs", ".zig", ".d"};
+    for (uint32_t f = 0; f < p->n_file; f++) {
+        const char *dot = strrchr(p->row[f].path, '.');
+        bool is_beside = false;
+        for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+            is_beside |= dot && strcmp(dot, beside[i]) == 0;
+        if (p->row[f].n_test > p->row[f].n_other && !is_beside)
+            add_kind(&p->file[f], MYTH_KIND_TEST);
+    }
+}
+
+/* Files with a newer version of them beside are legacy, unless the query names the version. */
+static void mark_versions(pool *p, const myth_query *q)
+{
+    for (uint32_t f = 0; f < p->n_file; f++) {
+        size_t n_version;
+        const char *version = myth_path_version(p->row[f].path, &n_version);
+        bool is_named = false;
+        for (uint32_t i = 0; version && i < q->n_term; i++)
+            is_named |= strlen(q->term[i].text) == n_version && strncasecmp(q->term[i].text, version, n_version) == 0;
+        for (uint32_t k = 0; version && !is_named && k < p->n_file; k++)
+            if (myth_path_is_older(p->row[f].path, p->row[k].path)) {
+                add_kind(&p->file[f], MYTH_KIND_LEGACY);
+                break;
+            }
+    }
 }
 
 /* ---- vectors ---- */
@@ -647,6 +690,10 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
         MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
     for (uint32_t f = 0; f < p.n_file && q.kind == MYTH_QUERY_PROSE && !only_names; f++)
         p.file[f].stem_share = myth_stem_share(p.file[f].path, &q, m.group_weight);
+    for (uint32_t f = 0; f < p.n_file && q.kind == MYTH_QUERY_ISSUE && !only_names; f++)
+        p.file[f].scope_share = myth_scope_share(p.file[f].path, &q);
+    mark_tests(&p);
+    mark_versions(&p, &q);
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
     MYTH_TRY(show_all(out, &p, n, &q, &m, o, err));
 fail:

@@ -12,6 +12,9 @@
  * Parts     of a hit's score, in this order: path, names, body and, with vectors, semantic (these add up to its
  *           chunk's match); file_sum, symbol, stem, kind, share, decay. score = (file_sum + symbol + stem) * kind *
  *           share * decay
+ * Kinds     of a file come from its path, and two from what the candidates show: a file of which most candidates are
+ *           tests is a test, and one that has a newer version of it among them (kinds.h) is legacy, unless the query
+ *           names its version
  * Focus     a hit is a chunk. Which definition inside of it is meant is found after the ranking and changes nothing
  *           of it
  * Order     score, then path, then line, so it is the same on every machine

@@ -111,3 +111,42 @@ double myth_stem_share(const char *path, const myth_query *q, const double *grou
     }
     return n_word && all > 0 ? (double)n_matched / n_word * sqrt(sum / all) : 0;
 }
+
+/* Whether a word of a name is the scope's term, or begins with it: repo, repository. */
+static bool is_in_scope(const char *word, size_t n, const myth_query_term *t)
+{
+    enum { LEAST = 3 };
+    const size_t k = strlen(t->text);
+    return is_term(word, n, t) || (k >= LEAST && n > k && memcmp(word, t->text, k) == 0);
+}
+
+double myth_scope_share(const char *path, const myth_query *q)
+{
+    size_t n_name;
+    const char *name = name_of(path, &n_name);
+    uint32_t n_word = 0, n_matched = 0, n_term = 0, n_found = 0;
+    uint64_t found = 0; /* the scope's terms that the name has, a bit for each */
+    myth_word w;
+    for (size_t pos = 0; myth_word_next(&w, name, n_name, &pos);)
+        for (unsigned i = 0; i < (myth_word_is_compound(&w) ? w.n_part : 1); i++) {
+            const bool is_whole = !myth_word_is_compound(&w);
+            const char *part = is_whole ? w.whole : w.whole + w.part[i].off;
+            const size_t n = is_whole ? w.n_whole : w.part[i].bytes;
+            bool is = false;
+            n_term = 0;
+            for (uint32_t k = 0; k < q->n_term && n_term < 64; k++) {
+                if (!q->term[k].is_scope || q->term[k].kind == MYTH_TERM_WHOLE)
+                    continue;
+                if (is_in_scope(part, n, &q->term[k])) {
+                    is = true;
+                    found |= (uint64_t)1 << n_term;
+                }
+                n_term++;
+            }
+            n_word++;
+            n_matched += is;
+        }
+    for (; found; found &= found - 1)
+        n_found++;
+    return n_found ? (0.5 + 0.5 * n_matched / n_word) * n_found / n_term : 0;
+}

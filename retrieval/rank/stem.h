@@ -1,4 +1,5 @@
-/* stem.h - how much of a question the name of a file repeats: "how does the router match a path" names router.ts.
+/* stem.h - how much of a question the name of a file repeats: "how does the router match a path" names router.ts; and
+ * how much of the scope of a report: "router: match a path" names it, too.
  *
  * Name      the file's name up to its first full stop, in words: body_proxy.rb and BodyProxy.java have body and proxy.
  *           A file that stands for its directory (index, mod, __init__) has the directory's name
@@ -16,5 +17,8 @@
 
 /* group_weight: of each of the query's groups (match.h). */
 double myth_stem_share(const char *path, const myth_query *q, const double *group_weight);
+/* How much of the scope of a report's subject the name repeats, 0 to 1: the share of the scope's words that begin a
+ * word of the name, all of it for a name that has no others, else down to half. */
+double myth_scope_share(const char *path, const myth_query *q);
 
 #endif

@@ -79,6 +79,40 @@ uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated)
     return kinds ? kinds : 1u << MYTH_KIND_SOURCE;
 }
 
+/* The number of a version's directory at s, and its length; 0: there is none. */
+static size_t version_at(const char *s, unsigned *number)
+{
+    enum { DIGITS = 4 };
+    size_t n = 1;
+    if (s[0] != 'v' && s[0] != 'V')
+        return 0;
+    for (*number = 0; s[n] >= '0' && s[n] <= '9' && n <= DIGITS; n++)
+        *number = *number * 10 + (unsigned)(s[n] - '0');
+    return n > 1 && s[n] == '/' ? n : 0;
+}
+
+const char *myth_path_version(const char *path, size_t *n)
+{
+    unsigned number;
+    for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
+        if ((*n = version_at(p, &number)))
+            return p;
+    return NULL;
+}
+
+bool myth_path_is_older(const char *path, const char *other)
+{
+    size_t n, n_other;
+    unsigned own = 0, its = 0;
+    const char *version = myth_path_version(path, &n);
+    if (!version || strncmp(path, other, (size_t)(version - path)) != 0)
+        return false;
+    other += version - path;
+    version_at(version, &own);
+    n_other = version_at(other, &its);
+    return (!n_other || its > own) && strcmp(version + n + 1, n_other ? other + n_other + 1 : other) == 0;
+}
+
 const char *myth_file_kind_name(myth_file_kind kind)
 {
     static const char *const name[] = {"source",    "test",     "example", "vendored",

@@ -4,6 +4,7 @@
 #define MYTH_KINDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum {
@@ -21,6 +22,11 @@ typedef enum {
 /* The kinds of a file as bits 1 << kind: those that its path tells, and the two that the scanner found. A file
  * without any kind is source. */
 uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated);
+/* The first directory of a path that names a version (v1, V12), and its length; NULL: there is none. */
+const char *myth_path_version(const char *path, size_t *n);
+/* Whether `other` is the same file in a newer version: in a directory with a higher one (lib/v3/a.py, lib/v4/a.py) or
+ * beside the version's directory (lib/v1/a.py, lib/a.py). */
+bool myth_path_is_older(const char *path, const char *other);
 const char *myth_file_kind_name(myth_file_kind kind);
 
 #endif

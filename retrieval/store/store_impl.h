@@ -25,7 +25,7 @@
     S(GET_CHUNKS, "SELECT id, off, bytes, symbol, parent FROM chunks WHERE file_id=?1 ORDER BY id")                    \
     S(GET_SYMBOLS, "SELECT off, name FROM symbols WHERE id BETWEEN ?1 AND ?2 ORDER BY off, id")                        \
     S(GET_BLOCK, "SELECT data FROM blocks WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                     \
-    S(FIND_CHUNK, "SELECT file_id, line0, hash FROM chunks WHERE id=?1")                                               \
+    S(FIND_CHUNK, "SELECT file_id, line0, hash, kind FROM chunks WHERE id=?1")                                         \
     S(FIND_FILE, "SELECT path, flags, hash FROM files WHERE id=?1")                                                    \
     S(FIND_SYMBOLS, "SELECT file_id, off FROM symbols WHERE name=?1 ORDER BY id LIMIT ?2")                             \
     S(SYMBOLS_IN,                                                                                                      \
@@ -68,7 +68,7 @@ enum {
 typedef struct {
     int64_t file_id;
     uint64_t content;
-    uint32_t line0;
+    uint32_t line0, kind;
 } myth_known_chunk;
 
 typedef struct {

@@ -189,6 +189,31 @@ static void kinds_step_back(void **state)
     assert_int_equal(myth_file_kinds("a.c", false, true), 1u << MYTH_KIND_GENERATED);
 }
 
+static void newer_versions_of_a_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *other;
+        bool is_older;
+    } row[] = {
+        {"lib/v3/a.py", "lib/v4/a.py", true},  {"lib/v4/a.py", "lib/v3/a.py", false},
+        {"lib/v3/a.py", "lib/v12/a.py", true}, {"lib/v3/a.py", "lib/v4/b.py", false}, /* other files live beside it */
+        {"lib/v1/a.py", "lib/a.py", true},     {"lib/a.py", "lib/v1/a.py", false},
+        {"lib/v1/x/a.py", "lib/x/a.py", true}, {"lib/v1/a.py", "src/v2/a.py", false},
+        {"lib/v1/a.py", "lib/v1/a.py", false}, {"lib/vi/a.py", "lib/a.py", false},
+        {"lib/v/a.py", "lib/a.py", false},     {"V1/a.py", "V2/a.py", true},
+        {"lib/v1.py", "lib/v2.py", false},     {"lib/v123456/a.py", "lib/a.py", false},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (myth_path_is_older(row[i].path, row[i].other) != row[i].is_older)
+            fail_msg("%s and %s", row[i].path, row[i].other);
+    size_t n = 0;
+    const char *path = "a/v12/b/v2/c.py";
+    assert_ptr_equal(myth_path_version(path, &n), path + 2);
+    assert_int_equal(n, 3);
+    assert_null(myth_path_version("a/b.py", &n));
+}
+
 static void unless_they_are_asked_for(void **state)
 {
     (void)state;
@@ -307,6 +332,7 @@ int main(void)
         T(within_a_file_the_defining_chunk),
         T(a_test_gets_no_symbol_bonus),
         T(kinds_step_back),
+        T(newer_versions_of_a_file),
         T(unless_they_are_asked_for),
         T(a_vendored_copy_does_not_outrank),
         T(of_equal_files_one_stays),
