@@ -86,14 +86,13 @@ static uint64_t read_head(word *head, uint32_t *n_head, const unsigned char *tex
     return at;
 }
 
-/* Where a bracket that opens at `at` is closed; n: not in the text, or only after more lines than a declaration has. */
+/* Where a bracket that opens at `at` is closed; n: not in the text, or only after more than a declaration has. */
 static uint64_t closing(const unsigned char *text, uint64_t n, uint64_t at)
 {
-    enum { LINES = 12 };
-    int depth = 0, n_line = 0;
-    for (; at < n && n_line < LINES; at++) {
+    enum { FAR = 1 << 10 };
+    int depth = 0;
+    for (uint64_t i = 0; at < n && i < FAR; at++, i++) {
         depth += (text[at] == '(') - (text[at] == ')');
-        n_line += text[at] == '\n';
         if (depth == 0 || strchr("{};", text[at]))
             return depth == 0 ? at : n;
     }
@@ -124,11 +123,13 @@ static uint64_t line_start(const unsigned char *text, uint64_t end)
 static unsigned char byte_before(const unsigned char *text, uint64_t at)
 {
     int n_line = 0;
-    for (; at > 0 && myth_is_blank(text[at - 1]); at--)
+    for (; at > 0 && n_line < 2 && myth_is_blank(text[at - 1]); at--)
         n_line += text[at - 1] == '\n';
+    if (at == 0 || n_line > 1)
+        return 0;
     const uint64_t first = skip_blanks(text, at, line_start(text, at));
-    const bool is_other = n_line > 1 || text[first] == '#' || memmem(text + first, at - first, "//", 2);
-    return at == 0 || is_other ? 0 : text[at - 1];
+    const bool is_other = text[first] == '#' || memmem(text + first, at - first, "//", 2);
+    return is_other ? 0 : text[at - 1];
 }
 
 static bool has_word(const unsigned char *text, word in, const char *name)
@@ -146,6 +147,8 @@ static bool is_in_list(const unsigned char *text, uint64_t at)
 {
     const unsigned char before = byte_before(text, at);
     word line = {0, at};
+    if (!before)
+        return false;
     while (line.end > 0 && myth_is_blank(text[line.end - 1]))
         line.end--;
     for (line.off = line.end; line.off > 0 && text[line.off - 1] != '\n';)
@@ -158,7 +161,7 @@ static bool is_in_list(const unsigned char *text, uint64_t at)
 /* Whether the braces around `at` are those of an enum or of an initializer. */
 static bool is_in_enum(const unsigned char *text, uint64_t at)
 {
-    enum { FAR = 1 << 13 };
+    enum { FAR = 1 << 12 };
     int depth = 1;
     for (uint64_t n = 0; at > 0 && n < FAR; n++) {
         at--;

@@ -364,6 +364,7 @@ static void hostile(void **state)
         {"arrows", "typescript", "(a) => \n", 1900, false},
         {"macros", "c", "#if X\n", 30000, false},
         {"continued lines", "c", "#define \\\n", 30000, false},
+        {"lone macros", "c", "X_ONE\n", 60000, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
