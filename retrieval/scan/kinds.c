@@ -23,13 +23,13 @@ static bool is_one_of(const char *s, size_t n, const char *const *list)
 static const char *const example_dirs[] = {"example",    "examples",  "sample",    "samples",   "demo",
                                            "demos",      "tutorial",  "tutorials", "bench",     "benchmark",
                                            "benchmarks", "asv-bench", "gallery",   "galleries", NULL};
-static const char *const vendored_dirs[] = {"vendor",      "vendors",      "vendored", "-vendor",   "-vendored",
-                                            "third-party", "thirdparty",   "3rdparty", "3rd-party", "external",
-                                            "externals",   "extern",       "deps",     "compat",    "-compat",
-                                            "bundled",     "amalgamation", NULL};
+static const char *const vendored_dirs[] = {"vendor",      "vendors",      "vendored",       "-vendor",   "-vendored",
+                                            "third-party", "thirdparty",   "3rdparty",       "3rd-party", "external",
+                                            "externals",   "extern",       "deps",           "compat",    "-compat",
+                                            "bundled",     "amalgamation", "single-include", NULL};
 static const char *const legacy_words[] = {"legacy",    "deprecated", "obsolete", "attic",
                                            "graveyard", "retired",    "old",      NULL}; /* names of directories */
-static const char *const document_dirs[] = {"doc", "docs", "documentation", NULL};
+static const char *const document_dirs[] = {"doc", "docs", "documentation", "docs-src", NULL};
 static const char *const document_names[] = {"changelog",   "changes",      "news",    "history", "readme",
                                              "authors",     "contributors", "license", "copying", "todo",
                                              "maintainers", "releases",     NULL}; /* file names without a suffix */

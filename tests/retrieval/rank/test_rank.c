@@ -166,6 +166,8 @@ static void kinds_step_back(void **state)
         {"pkg/_vendor/six/a.py", MYTH_KIND_VENDORED},
         {"src/compat.py", MYTH_KIND_VENDORED},
         {"sqlite-amalgamation.c", MYTH_KIND_VENDORED},
+        {"single_include/a/json.hpp", MYTH_KIND_VENDORED},
+        {"docs_src/routes/first.py", MYTH_KIND_DOCUMENT},
         {"docs/conf.py", MYTH_KIND_DOCUMENT},
         {"CHANGES.rst", MYTH_KIND_DOCUMENT},
         {"ChangeLog", MYTH_KIND_DOCUMENT},
