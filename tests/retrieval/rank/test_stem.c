@@ -104,7 +104,7 @@ static void a_scope_is_the_beginning_of_a_name(void **state)
     expect_scope("mail queue: fix a leak", "src/ngx_mail_queue.c", 0.5 + 0.5 * 2 / 3);
     expect_scope("mail: fix a leak", "mail/net.c", 0); /* a directory is not the name */
     expect_scope("mail: fix a leak", "src/leak.c", 0);
-    expect_scope("us: fix a leak", "src/user.c", 0); /* too short for a beginning */
+    expect_scope("ui: fix a leak", "src/uikit.c", 0); /* too short for a beginning */
     expect_scope("fix a leak in mail: it grows", "src/mail.c", 0);
     expect_scope("mail: fix a leak", "", 0);
 }
