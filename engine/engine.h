@@ -7,6 +7,7 @@
  *   myth_forward       runs tokens of several sequences at once; returns logits or hidden rows for those that want them
  *   myth_capture_*     means of residual rows over any number of tokens, summed on the device
  *   myth_generate      repeats forward and choose until a stop token, a limit or a cancel
+ *   myth_slots_*       the same for several answers at once
  *   myth_embed         (run/embed.h) vectors of whole texts, from models whose attention looks both ways
  *
  * Shapes   arrays are row-major; [n, m] has n rows of m values without gaps
@@ -344,6 +345,29 @@ void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sampl
  * nothing. The last new id is not yet in the sequence: to go on, feed it first. */
 myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids,
                           myth_finish *why, myth_error *err);
+
+/* ---- several answers at once ---- */
+
+/* A slot holds an answer that is being generated, and a step decodes one token of every slot in one forward, which
+ * reads the weights once. An answer has the same bits as from myth_generate, whatever the other slots do. Between the
+ * calls the engine may be used for other sequences. */
+typedef struct myth_slots myth_slots;
+
+/* As myth_generate_needs, for n_slot answers at once; the caller sets n_seq. */
+void myth_slots_needs(myth_engine_opts *opts, uint32_t n_slot, const myth_sample_params *sample, bool has_grammar);
+/* Host bytes (class STAGING) that open takes; nothing is taken later. opts: the engine's, with what the slots need. */
+uint64_t myth_slots_bytes(const myth_model *m, const myth_engine_opts *opts, uint32_t n_slot);
+/* n_slot: at most the engine's n_seq and n_logit_rows. The slots are closed before the engine. */
+myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, myth_error *err);
+void myth_slots_close(myth_slots *p); /* takes NULL */
+/* Appends the prompt to s and chooses the first token, in a slot that is free: never started, or its answer has ended.
+ * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. */
+myth_status myth_slots_start(myth_slots *p, uint32_t slot, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+                             myth_error *err);
+/* One token of every answer that goes on; nothing when none does. After an error all of them have ended. */
+myth_status myth_slots_step(myth_slots *p, myth_error *err);
+/* Whether the slot's answer goes on; its ids so far, and why it ended (NONE: it goes on). */
+bool myth_slots_get(const myth_slots *p, uint32_t slot, uint32_t *n_ids, myth_finish *why);
 
 #ifdef __cplusplus
 }

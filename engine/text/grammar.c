@@ -35,7 +35,7 @@ struct myth_grammar {
     uint32_t n_slot, next_slot, longest;
     int32_t stop[N_STOP];
     int n_stop;
-    bool is_done;
+    bool is_done, is_second; /* is_second: off, bytes, order and lcp belong to another grammar */
     myth_automaton a;
     state now;
 };
@@ -79,11 +79,18 @@ static void measure(sizes *z, const myth_tokenizer *t, uint32_t n_vocab, uint32_
     z->masks = (uint64_t)n_slot * ((n_vocab + 31) / 32) * sizeof(uint32_t);
 }
 
+uint64_t myth_grammar_plan_second(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks)
+{
+    sizes z;
+    measure(&z, t, n_vocab, n_cached_masks);
+    return sizeof(myth_grammar) + z.stack + z.may + z.has_may + z.slots + z.masks;
+}
+
 uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks)
 {
     sizes z;
     measure(&z, t, n_vocab, n_cached_masks);
-    return sizeof(myth_grammar) + z.off + z.bytes + z.order + z.lcp + z.stack + z.may + z.has_may + z.slots + z.masks;
+    return z.off + z.bytes + z.order + z.lcp + myth_grammar_plan_second(t, n_vocab, n_cached_masks);
 }
 
 /* ---- order ---- */
@@ -176,6 +183,40 @@ static void index_tokens(myth_grammar *g)
 
 /* ---- life ---- */
 
+static void take_state(myth_grammar *g, const sizes *z)
+{
+    g->stack = myth_alloc(g->mem, MYTH_MEM_OTHER, "grammar stack", z->stack);
+    g->may = myth_alloc(g->mem, MYTH_MEM_OTHER, "grammar bits", z->may);
+    g->has_may = myth_alloc(g->mem, MYTH_MEM_OTHER, "grammar bits", z->has_may);
+    g->slots = myth_alloc(g->mem, MYTH_MEM_OTHER, "grammar keys", z->slots);
+    g->masks = myth_alloc(g->mem, MYTH_MEM_OTHER, "grammar masks", z->masks);
+}
+
+static bool has_state(const myth_grammar *g) { return g->stack && g->may && g->has_may && g->slots && g->masks; }
+
+myth_status myth_grammar_open_second(myth_grammar **out, const myth_grammar *of, uint32_t n_cached_masks,
+                                     myth_error *err)
+{
+    assert(n_cached_masks >= 1);
+    sizes z;
+    measure(&z, of->tok, of->n_vocab, n_cached_masks);
+    myth_grammar *g = myth_alloc(of->mem, MYTH_MEM_OTHER, "grammar", sizeof(*g));
+    if (g) {
+        *g = *of;
+        g->is_second = true;
+        g->n_slot = n_cached_masks;
+        g->next_slot = 0;
+        take_state(g, &z);
+    }
+    if (!g || !has_state(g)) {
+        myth_grammar_close(g);
+        return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes",
+                         (unsigned long long)myth_grammar_plan_second(of->tok, of->n_vocab, n_cached_masks));
+    }
+    *out = g;
+    return MYTH_OK;
+}
+
 myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab,
                               const int32_t *stop_ids, int n_stop, uint32_t n_cached_masks, myth_error *err)
 {
@@ -200,13 +241,8 @@ myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_toke
     g->bytes = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bytes", z.bytes);
     g->order = myth_alloc(mem, MYTH_MEM_OTHER, "grammar order", z.order);
     g->lcp = myth_alloc(mem, MYTH_MEM_OTHER, "grammar prefixes", z.lcp);
-    g->stack = myth_alloc(mem, MYTH_MEM_OTHER, "grammar stack", z.stack);
-    g->may = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bits", z.may);
-    g->has_may = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bits", z.has_may);
-    g->slots = myth_alloc(mem, MYTH_MEM_OTHER, "grammar keys", z.slots);
-    g->masks = myth_alloc(mem, MYTH_MEM_OTHER, "grammar masks", z.masks);
-    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->stack || !g->may || !g->has_may ||
-        !g->slots || !g->masks) {
+    take_state(g, &z);
+    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !has_state(g)) {
         myth_grammar_close(g);
         return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)need);
     }
@@ -225,10 +261,12 @@ void myth_grammar_close(myth_grammar *g)
     myth_free(mem, g->has_may);
     myth_free(mem, g->may);
     myth_free(mem, g->stack);
-    myth_free(mem, g->lcp);
-    myth_free(mem, g->order);
-    myth_free(mem, g->bytes);
-    myth_free(mem, g->off);
+    if (!g->is_second) {
+        myth_free(mem, g->lcp);
+        myth_free(mem, g->order);
+        myth_free(mem, g->bytes);
+        myth_free(mem, g->off);
+    }
     myth_free(mem, g);
 }
 

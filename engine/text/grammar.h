@@ -7,7 +7,7 @@
  * Masks      one bit per id of the vocabulary. A state's mask is found by trying the tokens in the order of their
  *            bytes, each from the byte where it differs from the one before. Masks are cached by the state's key
  * Memory     tokens and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
- * Threads    one user at a time */
+ * Threads    one user at a time; a grammar and its second may have one each */
 #ifndef MYTH_GRAMMAR_H
 #define MYTH_GRAMMAR_H
 
@@ -40,7 +40,12 @@ uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n
 /* stop_ids: at most 8 are kept. n_cached_masks >= 1. MYTH_ENOMEM. */
 myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab,
                               const int32_t *stop_ids, int n_stop, uint32_t n_cached_masks, myth_error *err);
-void myth_grammar_close(myth_grammar *g);
+void myth_grammar_close(myth_grammar *g); /* takes NULL */
+/* A second grammar over the same tokens and stop ids, with an automaton, state and masks of its own: for answers that
+ * are generated side by side. `of` must stay open until it is closed. MYTH_ENOMEM. */
+uint64_t myth_grammar_plan_second(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks);
+myth_status myth_grammar_open_second(myth_grammar **out, const myth_grammar *of, uint32_t n_cached_masks,
+                                     myth_error *err);
 /* Sets the automaton (what it points to is lent until the next start or close), forgets cached masks, goes to the
  * start. */
 void myth_grammar_start(myth_grammar *g, const myth_automaton *a);

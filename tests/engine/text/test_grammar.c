@@ -209,6 +209,50 @@ static void test_fewer_logits_than_ids(void **state)
     myth_grammar_close(g);
 }
 
+/* Two grammars over the same tokens walk two automata in turn; each is as if it were alone. */
+static void test_a_second_grammar_has_its_own_state(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    const int32_t eos = myth_tokenizer_special(tok)->eos;
+    const uint32_t n_vocab = myth_tokenizer_n_vocab(tok), words = (n_vocab + 31) / 32;
+    myth_grammar *g[2], *alone[2];
+    uint32_t n_step = 0;
+    assert_int_equal(myth_grammar_open(&g[0], mem, tok, n_vocab, &eos, 1, 2, NULL), MYTH_OK);
+    const uint64_t before = myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live;
+    assert_int_equal(myth_grammar_open_second(&g[1], g[0], 3, NULL), MYTH_OK);
+    assert_int_equal(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live - before,
+                     myth_grammar_plan_second(tok, n_vocab, 3));
+    assert_true(myth_grammar_plan_second(tok, n_vocab, 3) < myth_grammar_plan(tok, n_vocab, 3));
+    for (uint64_t nth = 1; nth <= 6; nth++) {
+        myth_grammar *none = NULL;
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
+        assert_int_equal(myth_grammar_open_second(&none, g[0], 1, NULL), MYTH_ENOMEM);
+        myth_mem_set_fault(mem, NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(myth_grammar_open(&alone[i], mem, tok, n_vocab, &eos, 1, 2, NULL), MYTH_OK);
+        myth_grammar_start(g[i], &automata[i]);
+        myth_grammar_start(alone[i], &automata[i]);
+    }
+    for (; n_step < 40; n_step++) {
+        const uint32_t i = (uint32_t)check_below(&rng, 2);
+        if (myth_grammar_is_done(g[i]))
+            continue;
+        const uint32_t *mask = myth_grammar_mask(g[i]);
+        assert_memory_equal(mask, myth_grammar_mask(alone[i]), words * sizeof(uint32_t));
+        uint32_t id = (uint32_t)check_below(&rng, n_vocab);
+        while (!bit(mask, id))
+            id = (id + 1) % n_vocab;
+        assert_true(myth_grammar_accept(g[i], (int32_t)id) && myth_grammar_accept(alone[i], (int32_t)id));
+    }
+    myth_grammar_close(g[1]);
+    assert_memory_equal(myth_grammar_mask(g[0]), myth_grammar_mask(alone[0]), words * sizeof(uint32_t));
+    myth_grammar_close(g[0]);
+    myth_grammar_close(alone[0]);
+    myth_grammar_close(alone[1]);
+}
+
 static void test_plan_is_the_ledger(void **state)
 {
     (void)state;
@@ -236,9 +280,8 @@ static void test_plan_is_the_ledger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mask_is_allows),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_fewer_logits_than_ids),
+        cmocka_unit_test(test_mask_is_allows),        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_fewer_logits_than_ids), cmocka_unit_test(test_a_second_grammar_has_its_own_state),
         cmocka_unit_test(test_plan_is_the_ledger),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

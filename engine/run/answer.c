@@ -1,0 +1,311 @@
+/* answer.c - one answer: feeds its prompt, and chooses each next token from the logits.
+ *
+ * Grammar    greedy: the reduction returns the k best ids, and the best one that the grammar allows is chosen. If none
+ *            of them is allowed, or an id outside them could be better, the row is reduced again under the grammar's
+ *            mask. Sampling reduces under the mask at once. Both are exact.
+ * Penalties  a repeat penalty divides positive logits and multiplies negative ones, which a bias cannot express. So the
+ *            reduction returns two things: the k best of the ids without a penalty (a large negative bias excludes the
+ *            others), and the logits of the penalised ids. They are merged here, exactly, for any penalty and window.
+ * Budget     when a thought has n_think tokens, the closing mark is fed in place of the model's choice */
+#include "answer.h"
+
+enum { PENALTY_TOK = 64, GRAMMAR_K = 8 };
+
+static bool is_hidden(float logit) { return logit < MYTH_HIDDEN_LOGIT / 2; }
+
+uint32_t myth_penalty_window(const myth_sample_params *p)
+{
+    if (p->repeat_penalty <= 0.0f || p->repeat_penalty == 1.0f)
+        return 0;
+    uint32_t n = p->repeat_last_n ? p->repeat_last_n : PENALTY_TOK;
+    return n < MYTH_PENALTY_MAX ? n : MYTH_PENALTY_MAX;
+}
+
+static uint32_t k_for(const myth_sample_params *p, bool has_grammar)
+{
+    uint32_t k = myth_sample_k(p);
+    return has_grammar && k < GRAMMAR_K ? GRAMMAR_K : k;
+}
+
+void myth_slots_needs(myth_engine_opts *opts, uint32_t n_slot, const myth_sample_params *sample, bool has_grammar)
+{
+    uint32_t k = k_for(sample, has_grammar), n_penalised = myth_penalty_window(sample);
+    if (opts->top_k < k)
+        opts->top_k = k;
+    if (opts->n_ask < n_penalised)
+        opts->n_ask = n_penalised;
+    if (opts->n_bias < n_penalised * n_slot)
+        opts->n_bias = n_penalised * n_slot;
+    if (has_grammar && opts->n_mask < n_slot)
+        opts->n_mask = n_slot;
+}
+
+void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar)
+{
+    myth_slots_needs(opts, 1, sample, has_grammar);
+}
+
+const char *myth_finish_name(myth_finish f)
+{
+    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled"};
+    return name[f];
+}
+
+/* ---- the next token ---- */
+
+void myth_answer_ask(myth_answering *a, const int32_t *fed, uint32_t n_fed)
+{
+    uint32_t len = myth_seq_len(a->s), window = myth_penalty_window(&a->o->sample), n = 0;
+    const int32_t *token = myth_seq_tokens(a->s);
+    for (uint32_t i = len + n_fed > window ? len + n_fed - window : 0; i < len + n_fed; i++) {
+        int32_t id = i < len ? token[i] : fed[i - len];
+        bool is_skipped = (uint32_t)id >= a->e->n_vocab_choice; /* such an id is never chosen */
+        for (uint32_t j = 0; j < n && !is_skipped; j++)
+            is_skipped = a->ask[j] == id;
+        if (!is_skipped)
+            a->ask[n++] = id;
+    }
+    a->n_ask = n;
+}
+
+static bool is_better(myth_candidate a, myth_candidate b)
+{
+    return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
+}
+
+/* What the reduction says of one row; the arrays of a result that has only that row. */
+static myth_result one_row(const myth_result *r, uint32_t row)
+{
+    myth_result one = *r;
+    one.n_rows = 1;
+    one.top_id += (size_t)row * r->k;
+    one.top_logit += (size_t)row * r->k;
+    if (r->n_ask)
+        one.ask_logit += (size_t)row * r->n_ask;
+    return one;
+}
+
+/* The i-th best id that has no penalty; id -1 when the reduction returned fewer. */
+static myth_candidate candidate_at(const myth_result *r, uint32_t i)
+{
+    bool is_there = i < r->k && r->top_id[i] >= 0 && !is_hidden(r->top_logit[i]);
+    return is_there ? (myth_candidate){r->top_logit[i], r->top_id[i]} : (myth_candidate){MYTH_HIDDEN_LOGIT, -1};
+}
+
+/* Fills a->list, best first, with the reduction's candidates and with the penalised ids that the grammar allows.
+ * Returns their number. */
+static uint32_t list_candidates(myth_answering *a, const myth_result *r)
+{
+    uint32_t n = 0;
+    for (myth_candidate c; n < a->k && (c = candidate_at(r, n)).id >= 0; n++)
+        a->list[n] = c;
+    for (uint32_t i = 0; i < a->n_ask; i++) {
+        float logit = r->ask_logit[i], p = a->o->sample.repeat_penalty;
+        const myth_candidate c = {logit > 0 ? logit / p : logit * p, a->ask[i]};
+        if (a->o->grammar && !myth_grammar_allows(a->o->grammar, c.id))
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && is_better(c, a->list[at - 1]); at--)
+            a->list[at] = a->list[at - 1];
+        a->list[at] = c;
+    }
+    return n;
+}
+
+/* The best id that the grammar allows, -1 = none. Ids that are not listed are worse than the k-th best candidate. So
+ * the first allowed id of the list is the best of all, unless it is worse than that candidate too, which only a
+ * penalised id can be. In that case, and when no listed id is allowed, reducing again under the mask finds the best
+ * allowed id without a penalty, and the better of the two is chosen. */
+static myth_status choose_greedy(myth_answering *a, const myth_result *r, uint32_t row, uint32_t n, int32_t *id,
+                                 myth_error *err)
+{
+    myth_grammar *gr = a->o->grammar;
+    const myth_candidate last = candidate_at(r, a->k - 1);
+    myth_candidate best = {MYTH_HIDDEN_LOGIT, -1};
+    for (uint32_t i = 0; i < n && best.id < 0; i++)
+        if (myth_grammar_allows(gr, a->list[i].id))
+            best = a->list[i];
+    if (last.id >= 0 && (best.id < 0 || is_better(last, best))) {
+        myth_result again;
+        myth_status st = myth_reduce_again(a->e, row, myth_grammar_mask(gr), 1, &again, err);
+        if (st != MYTH_OK)
+            return st;
+        const myth_candidate other = candidate_at(&again, 0);
+        if (other.id >= 0 && (best.id < 0 || is_better(other, best)))
+            best = other;
+    }
+    *id = best.id;
+    return MYTH_OK;
+}
+
+/* Chooses the next token from its row; -1 when the grammar allows none. */
+static myth_status choose_token(myth_answering *a, const myth_result *all, uint32_t row, int32_t *id, myth_error *err)
+{
+    const myth_sample_params *p = &a->o->sample;
+    const myth_result r = one_row(all, row);
+    float logit[MYTH_TOPK_MAX];
+    uint32_t n = list_candidates(a, &r);
+    *id = -1;
+    if (a->o->grammar && p->temp <= 0.0f)
+        return choose_greedy(a, &r, row, n, id, err);
+    if (n == 0)
+        return MYTH_OK;
+    if (n > MYTH_TOPK_MAX)
+        n = MYTH_TOPK_MAX;
+    for (uint32_t i = 0; i < n; i++)
+        logit[i] = a->list[i].logit;
+    *id = a->list[myth_sample(p, logit, n, a->o->seq_number, myth_seq_pos(a->s))].id;
+    return MYTH_OK;
+}
+
+static bool is_stop(const myth_generate_opts *o, int32_t id)
+{
+    for (int i = 0; i < o->n_stop; i++)
+        if (o->stop_ids[i] == id)
+            return true;
+    return false;
+}
+
+void myth_answer_accept(myth_answering *a, int32_t id)
+{
+    const myth_generate_opts *o = a->o;
+    a->goes_on = false;
+    if (is_stop(o, id)) {
+        a->why = MYTH_FINISH_STOP;
+        return;
+    }
+    a->id = id;
+    a->ids[a->n_ids++] = id;
+    if ((o->on_token && !o->on_token(o->user, id)) || (o->cancel && *o->cancel))
+        a->why = MYTH_FINISH_CANCELLED;
+    else if (a->n_ids == o->n_max)
+        a->why = MYTH_FINISH_LENGTH;
+    else
+        a->goes_on = true;
+}
+
+myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t row, myth_error *err)
+{
+    int32_t id;
+    if (a->has_budget && a->channel.is_open && a->channel.n_thought >= a->o->n_think) {
+        id = a->channel.close;
+    } else {
+        myth_status st = choose_token(a, r, row, &id, err);
+        if (st != MYTH_OK)
+            return st;
+        if (id < 0)
+            return myth_fail(err, MYTH_EARG, "the grammar allows no token");
+    }
+    if (a->has_budget)
+        myth_channel_push(&a->channel, id);
+    if (a->o->grammar)
+        myth_grammar_accept(a->o->grammar, id);
+    myth_answer_accept(a, id);
+    if (a->goes_on && myth_seq_room(a->s) == 0) { /* check before the chosen id is stored in the sequence */
+        a->goes_on = false;
+        a->why = MYTH_FINISH_CONTEXT;
+    }
+    return MYTH_OK;
+}
+
+/* ---- feeding ---- */
+
+/* Appends n tokens in pieces. The last token gets logits when `want` is true. */
+static myth_status feed(myth_answering *a, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r,
+                        myth_error *err)
+{
+    enum { PART = 512 };
+    static const int32_t first_mask = 0;
+    int32_t bias_off[2] = {0, 0};
+    float bias[MYTH_PENALTY_MAX];
+    for (uint32_t done = 0; done < n;) {
+        const uint32_t m = n - done < PART ? n - done : PART;
+        const bool is_last = done + m == n, wants = is_last && want;
+        const myth_batch_run run = {
+            .seq = a->s,
+            .token = token + done,
+            .n = m,
+            .want_last = wants ? MYTH_WANT_LOGITS : 0,
+        };
+        myth_batch b = {
+            .run = &run,
+            .n_run = 1,
+            .is_decode = is_decode,
+            .top_k = a->k,
+            .cancel = is_decode ? NULL : a->o->cancel,
+        };
+        a->n_ask = 0;
+        if (wants && myth_answer_wants_mask(a)) {
+            b.mask_idx = &first_mask;
+            b.masks = myth_grammar_mask(a->o->grammar);
+            b.n_masks = 1;
+        }
+        if (wants && myth_penalty_window(&a->o->sample)) {
+            myth_answer_ask(a, token + done, m);
+            for (uint32_t i = 0; i < a->n_ask; i++)
+                bias[i] = MYTH_HIDDEN_LOGIT;
+            bias_off[1] = (int32_t)a->n_ask;
+            b.ask_id = b.bias_id = a->ask;
+            b.n_ask = a->n_ask;
+            b.bias_off = bias_off;
+            b.bias = bias;
+        }
+        myth_status st = myth_forward(a->e, &b, r, err);
+        if (st != MYTH_OK)
+            return st;
+        done += m;
+        if (!is_decode && a->o->on_prefill)
+            a->o->on_prefill(a->o->user, done, n);
+        if (!is_last && a->o->cancel && *a->o->cancel)
+            return myth_fail(err, MYTH_ECANCEL, "cancelled");
+    }
+    return MYTH_OK;
+}
+
+static myth_status feed_and_take(myth_answering *a, const int32_t *token, uint32_t n, bool is_decode, myth_error *err)
+{
+    myth_result r = {0};
+    myth_status st = feed(a, token, n, a->o->n_max > 0, is_decode, &r, err);
+    a->goes_on = false;
+    if (st == MYTH_ECANCEL) {
+        a->why = MYTH_FINISH_CANCELLED;
+        return MYTH_OK;
+    }
+    if (st != MYTH_OK)
+        return st;
+    if (a->n_ids >= a->o->n_max) {
+        a->why = MYTH_FINISH_LENGTH;
+        return MYTH_OK;
+    }
+    return myth_answer_take(a, &r, 0, err);
+}
+
+myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+                              myth_error *err)
+{
+    a->e = e;
+    a->s = s;
+    a->o = o;
+    a->ids = ids;
+    a->n_ids = a->n_ask = 0;
+    a->goes_on = false;
+    a->has_budget = o->channel && o->n_think && o->channel->close >= 0;
+    if (a->has_budget)
+        a->channel = *o->channel;
+    a->k = k_for(&o->sample, o->grammar != NULL);
+    if (a->k > e->layout.opts.top_k)
+        a->k = e->layout.opts.top_k;
+    a->why = MYTH_FINISH_REFUSED;
+    if (o->n_prompt == 0)
+        return myth_fail(err, MYTH_EARG, "an empty prompt");
+    if (o->n_prompt > myth_seq_room(s))
+        return MYTH_OK;
+    a->why = MYTH_FINISH_NONE;
+    return feed_and_take(a, o->prompt, o->n_prompt, false, err);
+}
+
+myth_status myth_answer_step(myth_answering *a, myth_error *err)
+{
+    const int32_t id = a->id;
+    return feed_and_take(a, &id, 1, true, err);
+}
