@@ -55,6 +55,10 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "most tokens of the prompt for code"},
     {"context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
      "how often the model may ask for missing context and answer again"},
+    {"jobs", NULL, MYTH_OPT_U32, "N", AT(jobs), "1", 0, MYTH_INSPECT_JOBS_MAX,
+     "answers generated at once, one for each part, as far as memory allows; the report is the same. 0 = as many as "
+     "fit, "
+     "at most 8"},
     {"split", NULL, MYTH_OPT_FLAG, NULL, AT(split), "on", 0, 0,
      "cut code that is too long for one prompt into parts, at definitions; --no-split refuses it instead"},
     {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0,
@@ -182,8 +186,9 @@ static void on_exchange(void *user, const myth_exchange *x)
     w->n_kept += x->is_kept;
     if (x->finish == MYTH_FINISH_CANCELLED || x->is_kept)
         return;
-    myth_pace_add(&w->pace, MYTH_PREFILL, x->n_kept, x->n_ids - x->n_kept, x->read_seconds);
-    if (x->n_new > 1) /* the first token comes with the prompt */
+    if (!x->is_beside) /* the rates kept are those of one answer at a time */
+        myth_pace_add(&w->pace, MYTH_PREFILL, x->n_kept, x->n_ids - x->n_kept, x->read_seconds);
+    if (x->n_new > 1 && !x->is_beside) /* the first token comes with the prompt */
         myth_pace_add(&w->pace, MYTH_DECODE, x->n_ids, x->n_new - 1, x->seconds - x->read_seconds);
     w->pace.n_answer += is_first(x);
     w->pace.answer_tokens += x->n_new;
@@ -349,6 +354,8 @@ static void dry_run_text(const run *w)
         }
         printf(": %u token%s%s\n", n_tok, myth_s(n_tok), myth_inspect_is_kept(w->in, i) ? ", answered" : "");
     }
+    if (myth_inspect_jobs(w->in) > 1)
+        printf("answers at once  %u; the seconds below are those of one at a time\n", myth_inspect_jobs(w->in));
     printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
            plan->fits ? "" : " (does not fit)");
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
@@ -405,6 +412,7 @@ static void dry_run_json(const run *w)
             part_object(w, &j, i);
     myth_jout_end(&j);
     myth_jout_key_u64(&j, "kept_parts", w->work.n_kept);
+    myth_jout_key_u64(&j, "jobs", myth_inspect_jobs(w->in));
     myth_jout_key_u64(&j, "n_ctx", plan->n_ctx);
     myth_jout_key_bool(&j, "fits", plan->fits);
     myth_jout_key_u64(&j, "total_bytes", plan->total_bytes);
@@ -537,6 +545,32 @@ static void open_kept(run *w)
         myth_term_note(w->cli->term, "answers are not kept: %s", err.msg);
 }
 
+/* Plans with as many answers at once as were asked for, or as many as fit beside each other without smaller steps. */
+static myth_status plan_jobs(run *w, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
+{
+    enum { FITTING = 8 };
+    const uint32_t asked = w->o->jobs ? w->o->jobs : FITTING;
+    myth_plan plan;
+    myth_mem_limits limits;
+    myth_status st;
+    for (uint32_t n = asked;; n = myth_inspect_jobs(w->in) - 1) {
+        myth_inspect_set_jobs(w->in, n);
+        MYTH_TRY(myth_cli_engine_opts(w->cli, eo, &w->o->engine, err));
+        MYTH_TRY(myth_inspect_needs(w->in, eo, extra, err));
+        if (myth_inspect_jobs(w->in) == 1)
+            break;
+        MYTH_TRY(myth_cli_limits(w->cli, &limits, eo, err));
+        MYTH_TRY(myth_plan_make(&plan, &w->model, eo, extra, &limits, false, err));
+        if (plan.fits)
+            break;
+    }
+    const uint32_t n = myth_inspect_jobs(w->in);
+    if (w->o->jobs > n && n < myth_inspect_n_part(w->in))
+        myth_term_note(w->cli->term, "--jobs %u: memory allows %u", w->o->jobs, n);
+fail:
+    return st;
+}
+
 /* Every step after the prompt was counted: plan, then a dry run, a refusal or the generation. */
 static int plan_and_run(run *w)
 {
@@ -544,8 +578,7 @@ static int plan_and_run(run *w)
     myth_engine_opts eo;
     myth_plan_extra extra;
     myth_status st;
-    MYTH_TRY(myth_cli_engine_opts(w->cli, &eo, &w->o->engine, &err));
-    MYTH_TRY(myth_inspect_needs(w->in, &eo, &extra, &err));
+    MYTH_TRY(plan_jobs(w, &eo, &extra, &err));
     if (w->o->dry_run) {
         if (myth_inspect_rehearse(w->in, NULL) != MYTH_OK && w->cli->global->verbose)
             myth_term_note(w->cli->term, "no memory to look for kept answers: they are expected to be generated");
@@ -690,6 +723,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .no_inline_ignores = !o->inline_ignores,
         .worker_path = myth_cli_self(w.worker, sizeof(w.worker)) ? w.worker : NULL,
         .context_rounds = o->context_rounds,
+        .n_job = o->jobs,
         .cancel = cli->cancel,
         .on_progress = on_progress,
         .on_exchange = on_exchange,

@@ -309,6 +309,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     MYTH_TRY(list_files(in, err)); /* before the summary's blocks, which show lines a second time */
     if (opts->summary)
         MYTH_TRY(myth_inspect_plan_summary(in, err));
+    myth_inspect_set_jobs(in, opts->n_job);
     if (myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
         myth_caution(in->caution, &in->report, languages);
     in->report.caution = in->caution[0] ? in->caution : NULL;
@@ -332,6 +333,7 @@ void myth_inspect_close(myth_inspection *in)
         return;
     myth_mem *mem = in->mem;
     myth_marks_close(&in->marks);
+    myth_inspect_free_jobs(in);
     myth_grammar_close(in->grammar);
     if (in->reserve) {
         myth_material_unseal(in->material);
@@ -373,6 +375,13 @@ uint32_t myth_inspect_prefix(const myth_inspection *in, uint32_t part)
 {
     return myth_inspect_is_summary(in, part) ? 0 : in->n_prefix;
 }
+uint32_t myth_inspect_jobs(const myth_inspection *in) { return in->n_job; }
+void myth_inspect_set_jobs(myth_inspection *in, uint32_t n_job)
+{
+    n_job = myth_min_u32(myth_min_u32(n_job, MYTH_INSPECT_JOBS_MAX), in->n_part - in->has_summary);
+    in->n_job = n_job ? n_job : 1;
+}
+
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }
@@ -450,9 +459,9 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
                                myth_error *err)
 {
     opts->n_ctx = myth_inspect_run_context(in);
-    opts->n_seq = 1;
-    opts->n_checkpoint = in->n_prefix > 0;
-    myth_generate_needs(opts, &in->o.sample, true);
+    opts->n_seq = myth_inspect_has_jobs(in) ? in->n_job + 2 : 1; /* beside the jobs', the base and the current part's */
+    opts->n_checkpoint = in->n_prefix > 0 && !myth_inspect_has_jobs(in);
+    myth_slots_needs(opts, in->n_job, &in->o.sample, true);
 
     run_bytes b;
     myth_plan engine;
@@ -460,12 +469,16 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
     if (st != MYTH_OK)
         return st;
     size_run(&b, in);
+    const myth_tokenizer *t = in->model->tokenizer;
+    const uint32_t n_vocab = in->model->config.n_vocab;
+    uint64_t staging = sum_run(&b) + in->reserve_bytes, grammars = myth_grammar_plan(t, n_vocab, N_CACHED_MASK);
+    if (myth_inspect_has_jobs(in)) {
+        staging += myth_inspect_job_bytes(in) + myth_slots_bytes(in->model, opts, in->n_job);
+        grammars += in->n_job * myth_grammar_plan_second(t, n_vocab, N_CACHED_MASK);
+    }
     memset(extra, 0, sizeof(*extra));
-    extra->bytes[MYTH_MEM_STAGING] =
-        beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + in->reserve_bytes);
-    extra->bytes[MYTH_MEM_OTHER] =
-        beside_engine(in, &engine, MYTH_MEM_OTHER, true,
-                      myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK));
+    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, staging);
+    extra->bytes[MYTH_MEM_OTHER] = beside_engine(in, &engine, MYTH_MEM_OTHER, true, grammars);
     return MYTH_OK;
 }
 
@@ -504,5 +517,7 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     if (in->reserve && !in->has_booked)
         return myth_inspect_no_room("rounds", in->reserve_bytes, err);
     n_stop = myth_chat_stop_ids(t, stop);
-    return myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
+    myth_status st =
+        myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
+    return st == MYTH_OK ? myth_inspect_take_jobs(in, err) : st;
 }

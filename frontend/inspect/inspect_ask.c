@@ -55,8 +55,11 @@ static void note_drop(myth_inspection *in, const myth_finding *f, const char *wh
         };
 }
 
+/* Where an answer came from. */
+typedef enum { GENERATED, BESIDE, KEPT } origin;
+
 static void report_exchange(const myth_inspection *in, const myth_question *q, uint32_t n_kept, uint32_t n_new,
-                            size_t len, myth_finish why, double start, bool is_kept)
+                            size_t len, myth_finish why, double start, origin from)
 {
     if (!in->o.on_exchange)
         return;
@@ -66,8 +69,8 @@ static void report_exchange(const myth_inspection *in, const myth_question *q, u
         .part = in->now,
         .round = in->round,
         .kind = q->kind,
-        .ids = is_kept ? in->past : myth_seq_tokens(in->s),
-        .n_ids = is_kept ? n_ids : myth_min_u32(n_ids, myth_seq_len(in->s)),
+        .ids = from != GENERATED ? in->past : myth_seq_tokens(in->s),
+        .n_ids = from != GENERATED ? n_ids : myth_min_u32(n_ids, myth_seq_len(in->s)),
         .n_kept = n_kept,
         .text = q->text,
         .n = len,
@@ -75,7 +78,8 @@ static void report_exchange(const myth_inspection *in, const myth_question *q, u
         .finish = why,
         .seconds = end - start,
         .read_seconds = (in->read_at ? in->read_at : end) - start,
-        .is_kept = is_kept,
+        .is_kept = from == KEPT,
+        .is_beside = from == BESIDE,
     };
     in->o.on_exchange(in->o.user, &x);
 }
@@ -104,7 +108,21 @@ static myth_status generate(myth_inspection *in, const myth_question *q, uint32_
         .cancel = in->o.cancel,
         .seq_number = in->now,
     };
-    return myth_generate(in->e, in->s, &o, in->ids, n, why, err);
+    st = myth_generate(in->e, in->s, &o, in->ids, n, why, err);
+    in->is_fed = true; /* as far as another question can follow */
+    return st;
+}
+
+myth_status myth_inspect_write_text(const myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n,
+                                    size_t *len, myth_error *err)
+{
+    *len = 0;
+    for (uint32_t i = 0; i < n && *len < q->cap; i++)
+        *len += myth_tokenizer_bytes_of(in->model->tokenizer, ids[i], q->text + *len, q->cap - *len);
+    return *len + MYTH_ANSWER_TAIL <= q->cap
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EFULL, "an answer of %zu bytes, expected at most %zu", *len,
+                         q->cap - MYTH_ANSWER_TAIL);
 }
 
 /* Gets the question's answer, from an earlier run or from the model, into q->text. An answer that was cut off is
@@ -117,27 +135,25 @@ static myth_status answer(myth_inspection *in, const myth_question *q, size_t *l
     in->read_at = 0;
     in->n_new = 0;
     in->n_new_max = q->n_max;
-    *len = 0;
     *why = MYTH_FINISH_NONE;
-    const bool is_kept = myth_inspect_recall(in, q, &n, why);
-    if (!is_kept) {
-        myth_status st = generate(in, q, &n, why, err);
-        if (st != MYTH_OK)
-            return st;
+    origin from = KEPT;
+    myth_status st = MYTH_OK;
+    if (!myth_inspect_recall(in, q, &n, why)) {
+        from = myth_inspect_has_jobs(in) && q->kind == MYTH_EXCHANGE_FIRST ? BESIDE : GENERATED;
+        st = from == BESIDE ? myth_inspect_await(in, &n, why, err) : generate(in, q, &n, why, err);
     }
-    for (uint32_t i = 0; i < n && *len < q->cap; i++)
-        *len += myth_tokenizer_bytes_of(in->model->tokenizer, in->ids[i], q->text + *len, q->cap - *len);
-    if (*len + MYTH_ANSWER_TAIL > q->cap)
-        return myth_fail(err, MYTH_EFULL, "an answer of %zu bytes, expected at most %zu", *len,
-                         q->cap - MYTH_ANSWER_TAIL);
-    if (!is_kept)
-        myth_inspect_keep(in, q, n, *len, *why);
+    if (st == MYTH_OK)
+        st = myth_inspect_write_text(in, q, in->ids, n, len, err);
+    if (st != MYTH_OK)
+        return st;
+    if (from == GENERATED)
+        myth_inspect_keep(in, q, in->ids, n, *len, *why);
     myth_inspect_add_turn(in, q->ids, q->n_ids, in->ids, n);
     *len = myth_inspect_end_answer(in, q->text, q->g, *len, &n_dropped);
     in->report.n_dropped += n_dropped;
     if (n_dropped)
         note_drop(in, NULL, "it was not finished");
-    report_exchange(in, q, n_kept, n, *len, *why, start, is_kept);
+    report_exchange(in, q, n_kept, n, *len, *why, start, from);
     return MYTH_OK;
 }
 
@@ -396,6 +412,7 @@ static myth_status ask_again(myth_inspection *in, const before *b, uint32_t *see
     };
     const myth_question q = {
         .kind = MYTH_EXCHANGE_CONTEXT,
+        .part = in->now,
         .ids = t.ids,
         .n_ids = t.n_ids,
         .n_max = in->o.max_new_tokens,
@@ -427,6 +444,7 @@ static myth_status expand_findings(myth_inspection *in, const myth_findings_gram
         return MYTH_OK;
     const myth_question q = {
         .kind = MYTH_EXCHANGE_EXPAND,
+        .part = in->now,
         .ids = in->again,
         .n_ids = in->n_again,
         .n_max = in->o.max_new_tokens,
@@ -439,19 +457,36 @@ static myth_status expand_findings(myth_inspection *in, const myth_findings_gram
     return st == MYTH_OK ? keep_answer(in, q.kind, *why, in->text2, len, b, err) : st;
 }
 
-static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *err)
+myth_question myth_inspect_first_question(const myth_inspection *in, uint32_t part, myth_findings_grammar *g)
 {
-    const inspect_part *p = &in->part[in->now];
-    const before b = now_of(&in->report);
-    const bool is_summary = myth_inspect_is_summary(in, in->now), is_brief = in->o.two_pass && !is_summary;
-    const uint32_t n_prefix = myth_inspect_prefix(in, in->now);
-    const myth_findings_grammar g = {
+    const inspect_part *p = &in->part[part];
+    const bool is_summary = myth_inspect_is_summary(in, part), is_brief = in->o.two_pass && !is_summary;
+    const uint32_t n_prefix = myth_inspect_prefix(in, part);
+    *g = (myth_findings_grammar){
         .block = in->block + p->block0,
         .n_block = p->n_block,
         .limits = is_summary ? &in->summary
                 : is_brief   ? &in->brief
                              : &in->limits,
     };
+    return (myth_question){
+        .kind = is_summary ? MYTH_EXCHANGE_SUMMARY : MYTH_EXCHANGE_FIRST,
+        .part = part,
+        .ids = p->ids + n_prefix,
+        .n_ids = p->n_ids - n_prefix,
+        .n_max = is_brief ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
+        .g = g,
+        .text = in->text,
+        .cap = myth_inspect_bound(in, is_summary ? &in->summary : &in->limits),
+    };
+}
+
+static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *err)
+{
+    const before b = now_of(&in->report);
+    const bool is_summary = myth_inspect_is_summary(in, in->now), is_brief = in->o.two_pass && !is_summary;
+    myth_findings_grammar g;
+    const myth_question q = myth_inspect_first_question(in, in->now, &g);
     uint32_t seen = b.n_request, fed = 0;
     size_t len = 0;
     bool goes_on = myth_inspect_has_rounds(in) && !is_summary;
@@ -459,15 +494,6 @@ static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *e
     in->what = is_summary ? "summing up" : "writing";
     in->round = 0;
     myth_inspect_begin_part(in);
-    const myth_question q = {
-        .kind = is_summary ? MYTH_EXCHANGE_SUMMARY : MYTH_EXCHANGE_FIRST,
-        .ids = p->ids + n_prefix,
-        .n_ids = p->n_ids - n_prefix,
-        .n_max = is_brief ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
-        .g = &g,
-        .text = in->text,
-        .cap = myth_inspect_bound(in, is_summary ? &in->summary : &in->limits),
-    };
     MYTH_TRY(answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
     if (is_brief && *why == MYTH_FINISH_STOP)
@@ -525,6 +551,7 @@ fail:
     if (st != MYTH_OK)
         in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = in->report.n_sentence =
             in->report.n_quote = 0;
+    myth_inspect_end_jobs(in);
     myth_seq_close(in->s);
     in->s = NULL;
     return st;

@@ -1,6 +1,7 @@
 /* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
  * inspect_parts.c (token counts, budget, parts), inspect_form.c (findings or sentences), inspect_summary.c (the prompt
- * of a summary), inspect_ask.c (answers and rounds) and inspect_recall.c (answers that were kept). */
+ * of a summary), inspect_ask.c (answers and rounds), inspect_jobs.c (answers of several parts at once) and
+ * inspect_recall.c (answers that were kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
@@ -28,6 +29,19 @@ typedef struct {
     myth_finish finish;            /* finish reason of its last answer; NONE = there is no answer */
     bool is_kept;                  /* a rehearsal found all its answers */
 } inspect_part;
+
+/* The first answer of a part, generated beside those of other parts. It stays here until the part's turn comes. */
+typedef struct {
+    myth_inspection *in;
+    uint32_t part, slot;
+    bool is_used, is_done; /* is_done: its answer has ended, and the slot is free */
+    myth_findings_grammar g;
+    myth_automaton a;
+    myth_seq *s; /* with the part's tokens; NULL = another part needed it */
+    int32_t *ids, stop[8];
+    uint32_t n_ids;
+    myth_finish finish;
+} inspect_job;
 
 struct myth_inspection {
     myth_mem *mem, *now_mem; /* now_mem: ledger of temporary texts and ids; the rounds' ledger while they run */
@@ -83,6 +97,13 @@ struct myth_inspection {
     myth_engine *e;
     myth_seq *s;
     uint32_t n_ctx;
+    /* With n_job > 1: sequences of parts are forks of base, which holds the prefix. [MYTH_INSPECT_WINDOW n_job] answers
+     * are under way or wait for their turn; the grammars are those of the slots. */
+    uint32_t n_job, next; /* next: the first part that was not looked at */
+    myth_slots *slots;
+    myth_seq *base;
+    inspect_job *job;
+    myth_grammar **beside; /* [n_job] */
     /* The tokens of the current part, whether the engine has them or not: questions and answers in turn, of which
      * turn[n_turn] has the lengths, behind the prefix of all prompts. */
     int32_t *past; /* [cap_past] */
@@ -165,9 +186,10 @@ myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text
 
 /* ---- inspect_recall.c ---- */
 
-/* What is asked: the tokens to feed, the grammar of the answer, and where its text goes. */
+/* What is asked about a part: the tokens to feed, the grammar of the answer, and where its text goes. */
 typedef struct {
     myth_exchange_kind kind;
+    uint32_t part;
     const int32_t *ids;
     uint32_t n_ids, n_max;
     const myth_findings_grammar *g;
@@ -180,12 +202,38 @@ void myth_inspect_begin_part(myth_inspection *in);
 /* Adds a question and its answer to the part's tokens. */
 void myth_inspect_add_turn(myth_inspection *in, const int32_t *asked, uint32_t n_asked, const int32_t *answer,
                            uint32_t n_answer);
+/* With jobs: opens the engine and the base with the prefix, if that was not done. *why CANCELLED: an interrupt. */
+myth_status myth_inspect_open_base(myth_inspection *in, myth_finish *why, myth_error *err);
 /* Opens engine and sequence if they are not, and feeds what the part has so far and the sequence has not: the same
  * steps as when it was generated, so the same bits. *why CANCELLED: an interrupt. */
 myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_error *err);
 /* Looks for the answer of an earlier run and writes its ids to in->ids; the grammar has accepted them. */
 bool myth_inspect_recall(myth_inspection *in, const myth_question *q, uint32_t *n, myth_finish *why);
-/* Keeps an answer, unless it was cut off by an interrupt or the context, or has a secret. */
-void myth_inspect_keep(myth_inspection *in, const myth_question *q, uint32_t n, size_t len, myth_finish why);
+/* Keeps an answer of these ids, whose text is in q->text, unless it was cut off by an interrupt or the context, or has
+ * a secret. */
+void myth_inspect_keep(myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n, size_t len,
+                       myth_finish why);
+
+/* ---- inspect_ask.c ---- */
+
+/* The first question about a part; g, which the question keeps, gets the grammar of its answer. */
+myth_question myth_inspect_first_question(const myth_inspection *in, uint32_t part, myth_findings_grammar *g);
+/* Writes the text of an answer to q->text. MYTH_EFULL: it is longer than any answer of the grammar. */
+myth_status myth_inspect_write_text(const myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n,
+                                    size_t *len, myth_error *err);
+
+/* ---- inspect_jobs.c ---- */
+
+enum { MYTH_INSPECT_WINDOW = 2 }; /* jobs for each slot: some wait for their turn while others are generated */
+
+static inline bool myth_inspect_has_jobs(const myth_inspection *in) { return in->n_job > 1; }
+/* Bytes of class STAGING that the jobs take, without those of myth_slots_open; 0 without jobs. */
+uint64_t myth_inspect_job_bytes(const myth_inspection *in);
+myth_status myth_inspect_take_jobs(myth_inspection *in, myth_error *err);
+/* Closes the slots and their sequences, before the engine is closed. */
+void myth_inspect_end_jobs(myth_inspection *in);
+void myth_inspect_free_jobs(myth_inspection *in);
+/* Gets the answer to the current part's first question into in->ids, and generates those of later parts beside it. */
+myth_status myth_inspect_await(myth_inspection *in, uint32_t *n, myth_finish *why, myth_error *err);
 
 #endif

@@ -10,6 +10,10 @@ void myth_inspect_begin_part(myth_inspection *in)
     in->n_past = myth_min_u32(myth_inspect_prefix(in, in->now), in->cap_past);
     memcpy(in->past, in->part[in->now].ids, in->n_past * sizeof(in->past[0]));
     in->is_fed = false;
+    if (myth_inspect_has_jobs(in)) {
+        myth_seq_close(in->s);
+        in->s = NULL;
+    }
 }
 
 static void add_past(myth_inspection *in, const int32_t *ids, uint32_t n)
@@ -54,36 +58,70 @@ static myth_status feed_answer(myth_inspection *in, const int32_t *ids, uint32_t
     return MYTH_OK;
 }
 
-static myth_status open_sequence(myth_inspection *in, myth_error *err)
+static myth_status open_engine(myth_inspection *in, myth_error *err)
 {
-    const myth_status st = in->e ? MYTH_OK : in->later->open(in->later->user, &in->e, err);
-    return st == MYTH_OK && !in->s ? myth_seq_open(&in->s, in->e, err) : st;
+    return in->e ? MYTH_OK : in->later->open(in->later->user, &in->e, err);
 }
 
-/* Feeds the prefix that all parts share, which is computed once, and sets a checkpoint: a later truncate returns to it
- * exactly. */
+static myth_status open_sequence(myth_inspection *in, myth_error *err)
+{
+    return in->s ? MYTH_OK : myth_seq_open(&in->s, in->e, err);
+}
+
+/* Feeds the prefix that all parts share, which is computed once. With jobs its sequence becomes their base; else it
+ * gets a checkpoint: a later truncate returns to it exactly. */
 static myth_status feed_prefix(myth_inspection *in, myth_finish *why, myth_error *err)
 {
-    myth_status st = feed(in, in->part[0].ids, in->n_prefix, why, err);
+    myth_status st = open_sequence(in, err);
+    if (st == MYTH_OK)
+        st = feed(in, in->part[0].ids, in->n_prefix, why, err);
     in->has_prefix = st == MYTH_OK;
-    return st == MYTH_OK && in->n_prefix && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(in->s, err) : st;
+    if (st != MYTH_OK || *why == MYTH_FINISH_CANCELLED)
+        return st;
+    if (!myth_inspect_has_jobs(in))
+        return in->n_prefix ? myth_seq_checkpoint(in->s, err) : MYTH_OK;
+    in->base = in->s;
+    in->s = NULL;
+    return MYTH_OK;
+}
+
+/* Makes the sequence hold the first n_prefix tokens of the current part and nothing else: the prefix, or nothing. */
+static myth_status return_to_prefix(myth_inspection *in, uint32_t n_prefix, myth_finish *why, myth_error *err)
+{
+    uint32_t at = 0;
+    myth_status st;
+    if (myth_inspect_has_jobs(in)) {
+        myth_seq_close(in->s);
+        in->s = NULL;
+        return n_prefix ? myth_seq_fork(&in->s, in->base, err) : open_sequence(in, err);
+    }
+    MYTH_TRY(open_sequence(in, err));
+    MYTH_TRY(myth_seq_truncate(in->s, myth_min_u32(n_prefix, myth_seq_len(in->s)), &at, err));
+    if (at < n_prefix) /* an interrupt came while the prefix was fed, or the rows of it are gone */
+        MYTH_TRY(feed(in, in->past + at, n_prefix - at, why, err));
+fail:
+    return st;
+}
+
+myth_status myth_inspect_open_base(myth_inspection *in, myth_finish *why, myth_error *err)
+{
+    *why = MYTH_FINISH_NONE;
+    const myth_status st = open_engine(in, err);
+    return st == MYTH_OK && !in->has_prefix ? feed_prefix(in, why, err) : st;
 }
 
 myth_status myth_inspect_catch_up(myth_inspection *in, myth_finish *why, myth_error *err)
 {
     const uint32_t n_prefix = myth_inspect_prefix(in, in->now);
-    uint32_t at = 0;
-    myth_status st = MYTH_OK;
+    uint32_t at = n_prefix;
+    myth_status st;
     *why = MYTH_FINISH_NONE;
-    MYTH_TRY(open_sequence(in, err));
+    MYTH_TRY(open_engine(in, err));
     if (!in->has_prefix && n_prefix)
         MYTH_TRY(feed_prefix(in, why, err));
     if (in->is_fed || *why == MYTH_FINISH_CANCELLED)
         return MYTH_OK;
-    MYTH_TRY(myth_seq_truncate(in->s, myth_min_u32(n_prefix, myth_seq_len(in->s)), &at, err));
-    if (at < n_prefix) /* an interrupt came while the prefix was fed, or the rows of it are gone */
-        MYTH_TRY(feed(in, in->past + at, n_prefix - at, why, err));
-    at = n_prefix;
+    MYTH_TRY(return_to_prefix(in, n_prefix, why, err));
     for (uint32_t i = 0; i < in->n_turn && *why != MYTH_FINISH_CANCELLED; at += in->turn[i++])
         MYTH_TRY(i % 2 ? feed_answer(in, in->past + at, in->turn[i], why, err)
                        : feed(in, in->past + at, in->turn[i], why, err));
@@ -96,7 +134,7 @@ fail:
 
 static myth_kept_key key_of(myth_inspection *in, const myth_question *q)
 {
-    const uint32_t which[] = {(uint32_t)q->kind, q->n_max, in->o.sample.temp > 0 ? in->now : 0};
+    const uint32_t which[] = {(uint32_t)q->kind, q->n_max, in->o.sample.temp > 0 ? q->part : 0};
     myth_kept *k = in->o.kept;
     myth_kept_begin(k);
     myth_kept_add(k, which, sizeof(which));
@@ -155,15 +193,15 @@ static void note_secret(void *user, const char *text, size_t len, bool is_placeh
     *(bool *)user |= is_placeholder;
 }
 
-void myth_inspect_keep(myth_inspection *in, const myth_question *q, uint32_t n, size_t len, myth_finish why)
+void myth_inspect_keep(myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n, size_t len,
+                       myth_finish why)
 {
     bool has_secret = false;
-    in->is_fed = true; /* as far as another question can follow */
     if (!in->o.kept || (why != MYTH_FINISH_STOP && why != MYTH_FINISH_LENGTH))
         return;
     myth_redact_text(&in->marks.redactor, q->text, len, note_secret, &has_secret);
     if (has_secret)
         return;
     const myth_kept_key key = key_of(in, q);
-    myth_kept_put(in->o.kept, &key, in->ids, n, why);
+    myth_kept_put(in->o.kept, &key, ids, n, why);
 }

@@ -296,14 +296,15 @@ static void test_plan_is_the_ledger(void **unused)
 {
     (void)unused;
     static char text[65536];
-    for (int shape = 0; shape < 4; shape++) {
+    for (int shape = 0; shape < 6; shape++) { /* the last two as two and three, with answers beside each other */
         myth_mem *mem;
         myth_plan plan;
         myth_inspect_opts o;
         opts_default(&o);
         o.max_new_tokens = 40;
         o.two_pass = shape & 1;
-        o.split = shape & 2;
+        o.split = shape >= 2;
+        o.n_job = shape >= 4 ? 3 : 1;
         if (o.split)
             o.max_prompt_tokens = 260;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
@@ -328,6 +329,7 @@ static void test_every_allocation_may_fail(void **unused)
     opts_default(&o);
     o.max_new_tokens = 24;
     o.two_pass = o.split = true;
+    o.n_job = 2;
     o.max_prompt_tokens = 260;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_ok(whole_run(mem, &o, &plan, good, sizeof(good), &rig_err));

@@ -228,6 +228,46 @@ static void a_line_too_long_is_missed(void **state)
     assert_non_null(strstr(r.out, "\"refusal\""));
 }
 
+/* --jobs changes neither the report nor what the log says was asked; memory decides how many there are. */
+static void jobs_change_nothing_but_memory(void **state)
+{
+    static char report[sizeof(r.out)];
+    static const char *const jobs[] = {"1", "2", "5", "64", "0"};
+    uint64_t planned[5];
+    char line[512];
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        snprintf(line, sizeof(line),
+                 "cd $D/r && { $M inspect . -n 20 --no-cache --fail-level never --format json --jobs %s " TINY
+                 "; test $? = 3; } && " HASHES,
+                 jobs[i]);
+        must(line);
+        if (i == 0)
+            snprintf(report, sizeof(report), "%s", r.out);
+        assert_string_equal(r.out, report);
+        snprintf(line, sizeof(line), "cd $D/r && $M inspect . -n 20 --no-cache --dry-run --format json --jobs %s " TINY,
+                 jobs[i]);
+        must(line);
+        json_t *j = json_loads(r.out, 0, NULL);
+        const uint32_t n_part = (uint32_t)json_array_size(json_object_get(j, "parts"));
+        const json_int_t n_job = json_integer_value(json_object_get(j, "jobs"));
+        assert_true(n_part >= 3);
+        const uint32_t most[] = {1, 2, 5, 64, 8};
+        assert_int_equal(n_job, most[i] < n_part ? most[i] : n_part);
+        planned[i] = (uint64_t)json_integer_value(json_object_get(j, "total_bytes"));
+        json_decref(j);
+    }
+    assert_true(planned[0] < planned[1] && planned[1] < planned[2]);
+    /* Room for two and not for five: fewer answers at once, and a note that says how many. */
+    snprintf(line, sizeof(line),
+             "cd $D/r && { $M inspect . -n 20 --no-cache --fail-level never --format json --jobs 5 --mem-limit "
+             "host=%llu " TINY "; test $? = 3; } && " HASHES,
+             (unsigned long long)(planned[1] + (planned[2] - planned[1]) / 4));
+    must(line);
+    assert_string_equal(r.out, report);
+    assert_non_null(strstr(r.err, "--jobs 5: memory allows "));
+}
+
 int main(void)
 {
     if (system("command -v git >/dev/null") != 0) {
@@ -239,6 +279,7 @@ int main(void)
         cmocka_unit_test(nothing_to_inspect_is_said),        cmocka_unit_test(rules_and_severities_are_chosen),
         cmocka_unit_test(two_repositories_are_refused),      cmocka_unit_test(loose_files_share_a_folder),
         cmocka_unit_test(what_cannot_be_read_is_missed),     cmocka_unit_test(a_line_too_long_is_missed),
+        cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
