@@ -27,6 +27,7 @@ static const myth_env_row table[] = {
     {"CLICOLOR_FORCE", "1", "use colours even if the output is not a terminal"},
     {"TERM", "dumb", "a terminal without colours and without progress lines"},
     {"CI", "1", "show no progress lines"},
+    {"SOURCE_DATE_EPOCH", "SECONDS", "the day on an HTML page, in seconds since 1970, in place of the present one"},
     {"MYTHOS_TRACE", "ops", "print a line for every operation of the model: its shape, microseconds and a fingerprint"},
     {"MYTHOS_VK_VALIDATE", "1", "run Vulkan devices under the Khronos validation layer"},
     {"MYTHOS_VK_TEXELS", "0", "give a Vulkan driver that runs on the CPU the programs of GPUs"},

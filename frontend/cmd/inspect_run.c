@@ -16,6 +16,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -205,6 +206,15 @@ static void date_text(char dst[32], int64_t seconds)
         strftime(dst, 32, "%Y-%m-%d %H:%M UTC", &tm);
 }
 
+/* Now, or what SOURCE_DATE_EPOCH says, so that the same run gives the same page (reproducible-builds.org). */
+static int64_t day_of_page(void)
+{
+    const char *text = myth_env_get("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    const long long s = text ? strtoll(text, &end, 10) : -1;
+    return text && *text && !*end && s >= 0 ? (int64_t)s : (int64_t)time(NULL);
+}
+
 /* Which commit and day a page is of. */
 typedef struct {
     char commit[MYTH_REVISION_ID], commit_date[32], made[32];
@@ -219,7 +229,7 @@ static void find_edition(edition *e, const run *w, myth_report *r)
     int64_t commit_s = 0;
     if (w->o->format != MYTH_FORM_HTML && !myth_outputs_have(&w->o->output, MYTH_FORM_HTML))
         return;
-    date_text(e->made, (int64_t)time(NULL));
+    date_text(e->made, day_of_page());
     r->made = e->made;
     if ((!w->job->side && !w->job->root) || myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return;
