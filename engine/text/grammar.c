@@ -57,6 +57,24 @@ static size_t len_of(const myth_tokenizer *t, uint32_t id)
     return n > MYTH_GRAMMAR_PIECE_MAX ? 0 : n;
 }
 
+/* What a grammar has of its own: a state, and masks. */
+static void measure_state(sizes *z, uint32_t longest, uint32_t n_vocab, uint32_t n_slot)
+{
+    z->stack = ((uint64_t)longest + 1) * sizeof(state);
+    z->may = ((uint64_t)longest + 1) * 8 * sizeof(uint32_t);
+    z->has_may = (uint64_t)longest + 1;
+    z->slots = (uint64_t)n_slot * sizeof(slot);
+    z->masks = (uint64_t)n_slot * ((n_vocab + 31) / 32) * sizeof(uint32_t);
+}
+
+static uint64_t sum_state(const sizes *z)
+{
+    return sizeof(myth_grammar) + z->stack + z->may + z->has_may + z->slots + z->masks;
+}
+
+static uint64_t sum_all(const sizes *z) { return z->off + z->bytes + z->order + z->lcp + sum_state(z); }
+
+/* Goes through the whole vocabulary. */
 static void measure(sizes *z, const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_slot)
 {
     uint32_t n_tok = myth_tokenizer_n_vocab(t);
@@ -72,25 +90,21 @@ static void measure(sizes *z, const myth_tokenizer *t, uint32_t n_vocab, uint32_
     z->bytes = z->pool ? z->pool : 1;
     z->order = (uint64_t)(z->n_id ? z->n_id : 1) * sizeof(uint32_t);
     z->lcp = (uint64_t)(z->n_id ? z->n_id : 1) * sizeof(uint16_t);
-    z->stack = ((uint64_t)z->longest + 1) * sizeof(state);
-    z->may = ((uint64_t)z->longest + 1) * 8 * sizeof(uint32_t);
-    z->has_may = (uint64_t)z->longest + 1;
-    z->slots = (uint64_t)n_slot * sizeof(slot);
-    z->masks = (uint64_t)n_slot * ((n_vocab + 31) / 32) * sizeof(uint32_t);
+    measure_state(z, z->longest, n_vocab, n_slot);
 }
 
 uint64_t myth_grammar_plan_second(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks)
 {
     sizes z;
     measure(&z, t, n_vocab, n_cached_masks);
-    return sizeof(myth_grammar) + z.stack + z.may + z.has_may + z.slots + z.masks;
+    return sum_state(&z);
 }
 
 uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks)
 {
     sizes z;
     measure(&z, t, n_vocab, n_cached_masks);
-    return z.off + z.bytes + z.order + z.lcp + myth_grammar_plan_second(t, n_vocab, n_cached_masks);
+    return sum_all(&z);
 }
 
 /* ---- order ---- */
@@ -198,8 +212,8 @@ myth_status myth_grammar_open_second(myth_grammar **out, const myth_grammar *of,
                                      myth_error *err)
 {
     assert(n_cached_masks >= 1);
-    sizes z;
-    measure(&z, of->tok, of->n_vocab, n_cached_masks);
+    sizes z = {0};
+    measure_state(&z, of->longest, of->n_vocab, n_cached_masks);
     myth_grammar *g = myth_alloc(of->mem, MYTH_MEM_OTHER, "grammar", sizeof(*g));
     if (g) {
         *g = *of;
@@ -210,8 +224,7 @@ myth_status myth_grammar_open_second(myth_grammar **out, const myth_grammar *of,
     }
     if (!g || !has_state(g)) {
         myth_grammar_close(g);
-        return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes",
-                         (unsigned long long)myth_grammar_plan_second(of->tok, of->n_vocab, n_cached_masks));
+        return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)sum_state(&z));
     }
     *out = g;
     return MYTH_OK;
@@ -223,7 +236,7 @@ myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_toke
     assert(n_cached_masks >= 1);
     sizes z;
     measure(&z, t, n_vocab, n_cached_masks);
-    uint64_t need = myth_grammar_plan(t, n_vocab, n_cached_masks);
+    const uint64_t need = sum_all(&z);
     myth_grammar *g = myth_alloc(mem, MYTH_MEM_OTHER, "grammar", sizeof(*g));
     if (!g)
         return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)need);

@@ -84,6 +84,24 @@ static void report_exchange(const myth_inspection *in, const myth_question *q, u
     in->o.on_exchange(in->o.user, &x);
 }
 
+myth_generate_opts myth_inspect_start_answer(const myth_inspection *in, const myth_question *q, myth_grammar *grammar,
+                                             myth_automaton *a, int32_t stop[8])
+{
+    myth_inspect_automaton(in, a, q->g);
+    myth_grammar_start(grammar, a);
+    return (myth_generate_opts){
+        .prompt = q->ids,
+        .n_prompt = q->n_ids,
+        .n_max = q->n_max,
+        .sample = in->o.sample,
+        .stop_ids = stop,
+        .n_stop = myth_chat_stop_ids(in->model->tokenizer, stop),
+        .grammar = grammar,
+        .cancel = in->o.cancel,
+        .seq_number = q->part,
+    };
+}
+
 /* Lets the model answer. */
 static myth_status generate(myth_inspection *in, const myth_question *q, uint32_t *n, myth_finish *why, myth_error *err)
 {
@@ -92,22 +110,10 @@ static myth_status generate(myth_inspection *in, const myth_question *q, uint32_
     myth_status st = myth_inspect_catch_up(in, why, err);
     if (st != MYTH_OK || *why == MYTH_FINISH_CANCELLED)
         return st;
-    myth_inspect_automaton(in, &a, q->g);
-    myth_grammar_start(in->grammar, &a);
-    const myth_generate_opts o = {
-        .prompt = q->ids,
-        .n_prompt = q->n_ids,
-        .n_max = q->n_max,
-        .sample = in->o.sample,
-        .stop_ids = stop,
-        .n_stop = myth_chat_stop_ids(in->model->tokenizer, stop),
-        .grammar = in->grammar,
-        .on_prefill = on_prefill,
-        .on_token = on_token,
-        .user = in,
-        .cancel = in->o.cancel,
-        .seq_number = in->now,
-    };
+    myth_generate_opts o = myth_inspect_start_answer(in, q, in->grammar, &a, stop);
+    o.on_prefill = on_prefill;
+    o.on_token = on_token;
+    o.user = in;
     st = myth_generate(in->e, in->s, &o, in->ids, n, why, err);
     in->is_fed = true; /* as far as another question can follow */
     return st;

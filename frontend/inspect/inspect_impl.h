@@ -218,6 +218,10 @@ void myth_inspect_keep(myth_inspection *in, const myth_question *q, const int32_
 
 /* The first question about a part; g, which the question keeps, gets the grammar of its answer. */
 myth_question myth_inspect_first_question(const myth_inspection *in, uint32_t part, myth_findings_grammar *g);
+/* Starts the grammar at the beginning of the question's answer, and says how to generate it; the caller adds its own
+ * callbacks. a and stop are lent until the answer has ended. */
+myth_generate_opts myth_inspect_start_answer(const myth_inspection *in, const myth_question *q, myth_grammar *grammar,
+                                             myth_automaton *a, int32_t stop[8]);
 /* Writes the text of an answer to q->text. MYTH_EFULL: it is longer than any answer of the grammar. */
 myth_status myth_inspect_write_text(const myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n,
                                     size_t *len, myth_error *err);

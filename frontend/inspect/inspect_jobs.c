@@ -144,7 +144,6 @@ static void free_sequence(myth_inspection *in)
 static myth_status begin_job(myth_inspection *in, inspect_job *j, uint32_t part, uint32_t slot, myth_error *err)
 {
     const myth_question q = myth_inspect_first_question(in, part, &j->g);
-    myth_grammar *grammar = in->beside[slot];
     free_sequence(in);
     myth_status st = myth_seq_fork(&j->s, in->base, err);
     if (st != MYTH_OK)
@@ -153,22 +152,10 @@ static myth_status begin_job(myth_inspection *in, inspect_job *j, uint32_t part,
     j->slot = slot;
     j->is_used = true;
     j->is_done = false;
-    myth_inspect_automaton(in, &j->a, &j->g);
-    myth_grammar_start(grammar, &j->a);
-    const myth_generate_opts o = {
-        .prompt = q.ids,
-        .n_prompt = q.n_ids,
-        .n_max = q.n_max,
-        .sample = in->o.sample,
-        .stop_ids = j->stop,
-        .n_stop = myth_chat_stop_ids(in->model->tokenizer, j->stop),
-        .grammar = grammar,
-        .on_prefill = on_prefill,
-        .on_token = on_token,
-        .user = j,
-        .cancel = in->o.cancel,
-        .seq_number = part,
-    };
+    myth_generate_opts o = myth_inspect_start_answer(in, &q, in->beside[slot], &j->a, j->stop);
+    o.on_prefill = on_prefill;
+    o.on_token = on_token;
+    o.user = j;
     return myth_slots_start(in->slots, slot, j->s, &o, j->ids, err);
 }
 
