@@ -71,6 +71,29 @@ static bool is_printed(const myth_rows *r, const myth_grep_row *at)
     return false;
 }
 
+/* What every row in JSON begins with. */
+static void begin_row(myth_json_out *j, const char *path, uint32_t first, uint32_t last, const char *symbol,
+                      const char *kind)
+{
+    myth_jout_object(j);
+    myth_jout_key_str(j, "path", path);
+    myth_jout_key_u64(j, "start_line", first);
+    myth_jout_key_u64(j, "end_line", last);
+    myth_jout_key_str(j, "symbol", symbol);
+    myth_jout_key_str(j, "kind", kind);
+}
+
+/* The score, and the parts that it has when a ranking gave it; h NULL = none did. */
+static void put_parts(myth_json_out *j, double score, const myth_hit *h)
+{
+    myth_jout_key_f64(j, "score", score);
+    myth_jout_key(j, "parts");
+    myth_jout_object(j);
+    for (uint32_t i = 0; h && i < h->n_part; i++)
+        myth_jout_key_f64(j, h->part[i].name, h->part[i].value);
+    myth_jout_end(j);
+}
+
 bool myth_rows_line(void *arg, const myth_grep_row *at)
 {
     myth_rows *r = arg;
@@ -96,16 +119,8 @@ bool myth_rows_line(void *arg, const myth_grep_row *at)
         return !r->is_full;
     r->n_row++;
     if (r->json) {
-        myth_jout_object(&r->j);
-        myth_jout_key_str(&r->j, "path", at->path);
-        myth_jout_key_u64(&r->j, "start_line", at->line);
-        myth_jout_key_u64(&r->j, "end_line", at->line);
-        myth_jout_key_str(&r->j, "symbol", "");
-        myth_jout_key_str(&r->j, "kind", "line");
-        myth_jout_key_f64(&r->j, "score", 1);
-        myth_jout_key(&r->j, "parts");
-        myth_jout_object(&r->j);
-        myth_jout_end(&r->j);
+        begin_row(&r->j, at->path, at->line, at->line, "", "line");
+        put_parts(&r->j, 1, NULL);
         myth_jout_key(&r->j, "text");
         myth_jout_text(&r->j, (const char *)at->text, at->n_text);
         put_match(r, "line", true);
@@ -121,27 +136,12 @@ bool myth_rows_line(void *arg, const myth_grep_row *at)
     return true;
 }
 
-static void put_parts(myth_json_out *j, const myth_hit *h)
-{
-    myth_jout_key_f64(j, "score", h ? h->score : 0);
-    myth_jout_key(j, "parts");
-    myth_jout_object(j);
-    for (uint32_t i = 0; h && i < h->n_part; i++)
-        myth_jout_key_f64(j, h->part[i].name, h->part[i].value);
-    myth_jout_end(j);
-}
-
 static void put_hit_json(myth_rows *r, const myth_hit *h, bool found)
 {
     myth_json_out *j = &r->j;
     begin_json(r);
-    myth_jout_object(j);
-    myth_jout_key_str(j, "path", h->path);
-    myth_jout_key_u64(j, "start_line", h->line0);
-    myth_jout_key_u64(j, "end_line", h->line1);
-    myth_jout_key_str(j, "symbol", h->name);
-    myth_jout_key_str(j, "kind", h->kind_name);
-    put_parts(j, h);
+    begin_row(j, h->path, h->line0, h->line1, h->name, h->kind_name);
+    put_parts(j, h->score, h);
     myth_jout_key(j, "text");
     myth_jout_text(j, h->text, h->n_text);
     myth_jout_key_str(j, "parent", h->parent);
@@ -265,14 +265,10 @@ static const myth_hit *hit_with(const myth_hits *hits, const char *path, uint32_
 static void put_exact_json(myth_rows *r, const myth_occurrence *o)
 {
     myth_json_out *j = &r->j;
+    const myth_hit *hit = o->is_definition ? hit_with(r->hits, o->path, o->line) : NULL;
     begin_json(r);
-    myth_jout_object(j);
-    myth_jout_key_str(j, "path", o->path);
-    myth_jout_key_u64(j, "start_line", o->line0);
-    myth_jout_key_u64(j, "end_line", o->line1);
-    myth_jout_key_str(j, "symbol", o->name);
-    myth_jout_key_str(j, "kind", o->kind);
-    put_parts(j, o->is_definition ? hit_with(r->hits, o->path, o->line) : NULL);
+    begin_row(j, o->path, o->line0, o->line1, o->name, o->kind);
+    put_parts(j, hit ? hit->score : 0, hit);
     myth_jout_key(j, "text");
     myth_jout_text(j, o->text, o->n_text);
     put_match(r, o->is_definition ? "definition" : "use", true);
@@ -318,16 +314,8 @@ static void put_near_json(myth_rows *r, const myth_near *near)
 {
     myth_json_out *j = &r->j;
     begin_json(r);
-    myth_jout_object(j);
-    myth_jout_key_str(j, "path", near->path);
-    myth_jout_key_u64(j, "start_line", near->line);
-    myth_jout_key_u64(j, "end_line", near->line);
-    myth_jout_key_str(j, "symbol", near->name);
-    myth_jout_key_str(j, "kind", "name");
-    myth_jout_key_f64(j, "score", near->score);
-    myth_jout_key(j, "parts");
-    myth_jout_object(j);
-    myth_jout_end(j);
+    begin_row(j, near->path, near->line, near->line, near->name, "name");
+    put_parts(j, near->score, NULL);
     myth_jout_key_str(j, "text", "");
     put_match(r, "near", false);
     myth_jout_end(j);
