@@ -557,8 +557,8 @@ static void newer_kotlin(void **state)
         "fun first() {\n    val id = Users.insert {\n        it[name] = 1\n    } get Users.id\n}",
         "context(_: Scope)\nfun first() = 1",
         "fun first() = $$\"?(@.name == $name)\" to \"a\"",
-        "fun first(v: Any): Int = when (v) {\n    is String if (\n        v.isEmpty()\n        ) -> 0\n    else -> "
-        "2\n}",
+        ("fun first(v: Any): Int = when (v) {\n    is String if (\n        v.isEmpty()\n        ) -> 0\n"
+         "    else -> 2\n}"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && myth_chunk_has_grammar("kotlin"); i++) {
