@@ -112,11 +112,13 @@ static const char *read_input(void *payload, uint32_t off, TSPoint at, uint32_t 
     return off < in->n ? (const char *)in->text + off : "";
 }
 
-static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
+/* `old`: NULL, or a tree of a text of the same length in which what has changed is marked; the rest is taken from
+ * it. */
+static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n, const TSTree *old)
 {
     input in = {text, (uint32_t)n};
     TSInput from = {.payload = &in, .read = read_input, .encoding = TSInputEncodingUTF8};
-    TSTree *tree = ts_parser_parse_with_options(s->parser, NULL, from,
+    TSTree *tree = ts_parser_parse_with_options(s->parser, old, from,
                                                 (TSParseOptions){.payload = w, .progress_callback = parse_progress});
     if (tree)
         return tree;
@@ -124,6 +126,31 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
     s->parser = ts_parser_new();
     ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language());
     return NULL;
+}
+
+/* Parses a text that differs from `before`, which `tree` was made of, in bytes that are no line ends. What did not
+ * change is taken from the tree, so this takes a part of the time of a first parse. */
+static TSTree *parse_again(worker *w, slot *s, const TSTree *tree, const unsigned char *before,
+                           const unsigned char *text, uint64_t n)
+{
+    enum { NEAR = 16 }; /* words that are as near as this are marked as one change */
+    TSTree *old = ts_tree_copy(tree);
+    TSPoint at = {0, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        if (text[i] != before[i]) {
+            uint32_t end = i + 1;
+            for (uint32_t j = end; j < n && j <= end + NEAR && text[j] != '\n'; j++)
+                end = text[j] != before[j] ? j + 1 : end;
+            const TSPoint to = {at.row, at.column + end - i};
+            ts_tree_edit(old, &(TSInputEdit){i, end, end, at, to, to});
+            at.column = to.column - 1;
+            i = end - 1;
+        }
+        at = text[i] == '\n' ? (TSPoint){at.row + 1, 0} : (TSPoint){at.row, at.column + 1};
+    }
+    TSTree *again = parse(w, s, text, n, old);
+    ts_tree_delete(old);
+    return again;
 }
 
 /* The errors in a tree. */
@@ -162,13 +189,15 @@ static wrong errors_of(TSNode root)
     return sum;
 }
 
+static bool is_kotlin(const myth_grammar *g) { return strcmp(g->name, "kotlin") == 0; }
+
 /* The text without the words that the grammar does not know; NULL = there are none, or no memory. */
 static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsigned char *text, uint64_t n, bool is_bad)
 {
-    const bool is_kotlin = strcmp(grammar->name, "kotlin") == 0;
+    const bool is_other = is_kotlin(grammar);
     unsigned char *out =
-        is_kotlin || grammar->is->has_directives ? myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n) : NULL;
-    if (!out || (is_kotlin ? myth_blank_kotlin(out, text, n) : myth_blank(out, text, n, is_bad)))
+        is_other || grammar->is->has_directives ? myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n) : NULL;
+    if (!out || (is_other ? myth_blank_kotlin(out, text, n) : myth_blank(out, text, n, is_bad)))
         return out;
     myth_free(w->mem, out);
     return NULL;
@@ -178,7 +207,7 @@ static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsign
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
     enum { MANY_ERRORS = 8 };
-    TSTree *tree = parse(w, s, text, n);
+    TSTree *tree = parse(w, s, text, n, NULL);
     if (!tree)
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
@@ -186,7 +215,9 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     unsigned char *blanked = bad->n > 0 ? blank(w, &s->grammar, text, n, is_bad) : NULL;
     const uint32_t n_rest = w->n_left / 2;
     w->n_left -= n_rest;
-    TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
+    TSTree *second = NULL; /* Kotlin's grammar leaves ambiguities, which parts of an old tree would settle otherwise */
+    if (blanked)
+        second = is_kotlin(&s->grammar) ? parse(w, s, blanked, n, NULL) : parse_again(w, s, tree, text, blanked, n);
     w->n_left += n_rest;
     if (second) {
         wrong second_bad = errors_of(ts_tree_root_node(second));
@@ -204,19 +235,21 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
 static TSTree *open_macros(worker *w, slot *s, const unsigned char *text, uint64_t n, TSTree *tree, wrong *bad)
 {
     static myth_item_macros macros;
-    unsigned char *out = tree && n > 0 ? myth_alloc(w->mem, MYTH_MEM_OTHER, "opened text", n) : NULL;
+    unsigned char *out = tree && n > 0 ? myth_alloc(w->mem, MYTH_MEM_OTHER, "opened text", 2 * n) : NULL;
     const uint32_t n_rest = w->n_left / 2; /* as for any second parse, the queries need the rest */
     TSTree *now = tree;
     if (!out)
         return tree;
+    unsigned char *before = out + n; /* what `now` was made of */
     memset(&macros, 0, sizeof(macros));
     memcpy(out, text, n);
     w->n_left -= n_rest;
     for (int i = 0; i < MYTH_ITEM_ROUNDS && now; i++) {
+        memcpy(before, out, n);
         const bool may_open = i + 2 < MYTH_ITEM_ROUNDS; /* the last rounds see whether what was opened is right */
         if (!myth_item_macros_round(&macros, out, text, ts_tree_root_node(now), may_open, stop_symbols, w))
             break;
-        TSTree *next = parse(w, s, out, n);
+        TSTree *next = parse_again(w, s, now, before, out, n);
         if (now != tree)
             ts_tree_delete(now);
         now = next;
