@@ -3,7 +3,11 @@
  * Score    the larger of two: 1 - (letters changed, left out, added or swapped) / (length of the longer name); and
  *          0.95 times the share of identifier parts in common (Dice). Case, '_' and '$' are ignored. A definition
  *          in the place that the qualifier names gets a little more
- * Near     a score of at least MIN_SCORE. A name is listed with its first definition */
+ * Near     a score of at least MIN_SCORE; of equal scores the name that sorts first. A name is listed with its first
+ *          definition
+ * Cost     one pass over all definitions. Most names are left out by their letters: stems are made only of those that
+ *          could share a part with the wanted name */
+#define _GNU_SOURCE /* memmem */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
 #include "usage_impl.h"
@@ -12,25 +16,35 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 64, PARTS = 12 };
+enum { LETTERS = 64, PARTS = 12, NAME = 256 };
 #define MIN_SCORE       0.5
 #define QUALIFIED_BONUS 0.1
 
+/* A name in lower case without '_', '$' and blanks. */
 typedef struct {
-    char letter[LETTERS];
+    char letter[NAME];
     uint32_t n;
+} plain;
+
+typedef struct {
+    plain name; /* of its letters the first LETTERS are compared */
     char part[PARTS][LETTERS];
     uint32_t n_part;
 } folded;
 
-static void fold(folded *f, const char *name)
+static void fold_letters(plain *f, const char *name)
+{
+    f->n = 0;
+    for (; *name && f->n < NAME; name++)
+        if (*name != '_' && *name != '$' && !isspace((unsigned char)*name))
+            f->letter[f->n++] = (char)tolower((unsigned char)*name);
+}
+
+static void fold_parts(folded *f, const char *name)
 {
     myth_word w;
     size_t pos = 0, n = strlen(name);
-    *f = (folded){.n = 0};
-    for (size_t i = 0; i < n && f->n < LETTERS; i++)
-        if (name[i] != '_' && name[i] != '$' && !isspace((unsigned char)name[i]))
-            f->letter[f->n++] = (char)tolower((unsigned char)name[i]);
+    f->n_part = 0;
     while (f->n_part < PARTS && myth_word_next(&w, name, n, &pos))
         for (unsigned i = 0; i < w.n_part && f->n_part < PARTS; i++)
             if (w.part[i].bytes > 1 && w.part[i].bytes < LETTERS) {
@@ -39,18 +53,21 @@ static void fold(folded *f, const char *name)
             }
 }
 
+static uint32_t n_compared(const plain *f) { return f->n < LETTERS ? f->n : LETTERS; }
+
 /* Damerau's distance, with swaps of neighbouring letters only; stops when it exceeds `max`. */
-static uint32_t distance(const folded *a, const folded *b, uint32_t max)
+static uint32_t distance(const plain *a, const plain *b, uint32_t max)
 {
+    const uint32_t n_a = n_compared(a), n_b = n_compared(b);
     uint32_t row[3][LETTERS + 1];
-    if (a->n > b->n + max || b->n > a->n + max)
+    if (n_a > n_b + max || n_b > n_a + max)
         return max + 1;
-    for (uint32_t j = 0; j <= b->n; j++)
+    for (uint32_t j = 0; j <= n_b; j++)
         row[0][j] = j;
-    for (uint32_t i = 1; i <= a->n; i++) {
+    for (uint32_t i = 1; i <= n_a; i++) {
         uint32_t *now = row[i % 3], *up = row[(i + 2) % 3], *upper = row[(i + 1) % 3], least = i;
         now[0] = i;
-        for (uint32_t j = 1; j <= b->n; j++) {
+        for (uint32_t j = 1; j <= n_b; j++) {
             uint32_t d = up[j - 1] + (a->letter[i - 1] != b->letter[j - 1]);
             d = now[j - 1] + 1 < d ? now[j - 1] + 1 : d;
             d = up[j] + 1 < d ? up[j] + 1 : d;
@@ -63,29 +80,55 @@ static uint32_t distance(const folded *a, const folded *b, uint32_t max)
         if (least > max)
             return max + 1;
     }
-    return row[a->n % 3][b->n];
+    return row[n_a % 3][n_b];
 }
 
-static double score_of(const folded *a, const folded *b)
+/* Whether a name has the beginning of a part's stem somewhere. A word differs from its stem in the stem's last two
+ * letters at most (sensibility, sensibl), so a name without it does not have the part. */
+static bool may_have_part(const plain *f, const folded *want)
 {
-    uint32_t longer = a->n > b->n ? a->n : b->n, max = longer / 2, both = 0;
+    enum { SURE = 3 };
+    for (uint32_t i = 0; i < want->n_part; i++) {
+        const size_t len = strlen(want->part[i]), n = len > SURE + 2 ? SURE : len > 3 ? len - 2 : 1;
+        if (memmem(f->letter, f->n, want->part[i], n))
+            return true;
+    }
+    return false;
+}
+
+/* 0: below `least`. */
+static double score_of(const folded *want, const char *name, double least)
+{
+    folded f;
+    fold_letters(&f.name, name);
+    const uint32_t n_want = n_compared(&want->name), n = n_compared(&f.name), longer = n > n_want ? n : n_want;
+    uint32_t both = 0;
     if (longer == 0)
         return 0;
-    uint32_t d = distance(a, b, max);
-    double by_letters = d > max ? 0 : 1 - (double)d / longer;
+    const uint32_t max = (uint32_t)((1 - least) * longer + 1e-9), d = distance(&want->name, &f.name, max);
+    double score = d > max ? 0 : 1 - (double)d / longer;
+    if (!may_have_part(&f.name, want))
+        return score;
     bool is_taken[PARTS] = {false};
-    for (uint32_t i = 0; i < a->n_part; i++)
-        for (uint32_t j = 0; j < b->n_part; j++)
-            if (!is_taken[j] && strcmp(a->part[i], b->part[j]) == 0) {
+    fold_parts(&f, name);
+    for (uint32_t i = 0; i < want->n_part; i++)
+        for (uint32_t j = 0; j < f.n_part; j++)
+            if (!is_taken[j] && strcmp(want->part[i], f.part[j]) == 0) {
                 is_taken[j] = true;
                 both++;
                 break;
             }
-    double by_parts = both ? 0.95 * 2 * both / (a->n_part + b->n_part) : 0;
-    return by_letters > by_parts ? by_letters : by_parts;
+    const double by_parts = both ? 0.95 * 2 * both / (want->n_part + f.n_part) : 0;
+    score = by_parts > score ? by_parts : score;
+    return score < least ? 0 : score;
 }
 
-/* Keeps the best names; of equal ones the earlier comes first. */
+static bool is_before(const myth_near *a, const myth_near *b)
+{
+    return a->score != b->score ? a->score > b->score : strcmp(a->name, b->name) < 0;
+}
+
+/* Keeps the best names, each once: of equal scores its first definition. */
 static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *near)
 {
     for (uint32_t i = 0; i < *n; i++)
@@ -97,7 +140,7 @@ static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *nea
             break;
         }
     uint32_t at = *n;
-    while (at > 0 && out[at - 1].score < near->score)
+    while (at > 0 && is_before(near, &out[at - 1]))
         at--;
     if (at == max)
         return;
@@ -117,59 +160,68 @@ static void put_column(char *dst, size_t cap, sqlite3_stmt *q, int i)
     dst[n] = '\0';
 }
 
-static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_store *store, const char *name,
-                              size_t n_qualifier, myth_error *err)
+/* The last word of a qualifier: the type that a name is wanted of. */
+static void fold_type(plain *type, const char *name, size_t n_qualifier)
 {
-    /* Names come sorted, so comparing with the last one finds repetitions. */
-    static const char sql[] = "SELECT name, parent, name_line, (SELECT path FROM files WHERE id=file_id) FROM symbols "
-                              "WHERE name=?1 ORDER BY id";
-    sqlite3_stmt *names = NULL, *rows = NULL;
-    folded want, type, f;
     char qualifier[LETTERS];
     snprintf(qualifier, sizeof(qualifier), "%.*s", (int)(n_qualifier < LETTERS ? n_qualifier : 0), name);
     const char *last = qualifier;
     for (const char *p = qualifier; *p; p++)
         last = strchr(".:/#", *p) && p[1] ? p + 1 : last;
-    fold(&type, last);
-    for (uint32_t i = 0; i < type.n; i++)
-        type.n = strchr(".:/#", type.letter[i]) ? i : type.n;
+    fold_letters(type, last);
+    for (uint32_t i = 0; i < type->n; i++)
+        type->n = strchr(".:/#", type->letter[i]) ? i : type->n;
+}
+
+static bool is_in(sqlite3_stmt *row, const plain *type)
+{
+    char parent[NAME];
+    plain p;
+    if (type->n == 0)
+        return false;
+    put_column(parent, sizeof(parent), row, 1);
+    fold_letters(&p, parent);
+    return p.n == type->n && memcmp(p.letter, type->letter, p.n) == 0;
+}
+
+static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_store *store, const char *name,
+                              size_t n_qualifier, myth_error *err)
+{
+    static const char sql[] = "SELECT name, parent, name_line, file_id FROM symbols";
+    sqlite3_stmt *rows = NULL, *path = NULL;
+    folded want;
+    plain type;
+    fold_type(&type, name, n_qualifier);
     const char *bare = name + n_qualifier;
     bare += strspn(bare, ".:/#>-");
-    fold(&want, bare);
-    int rc =
-        sqlite3_prepare_v2(myth_store_db(store), "SELECT DISTINCT name FROM symbols ORDER BY name", -1, &names, NULL);
+    fold_letters(&want.name, bare);
+    fold_parts(&want, bare);
+    const double bonus = type.n > 0 ? QUALIFIED_BONUS : 0;
+    int rc = sqlite3_prepare_v2(myth_store_db(store), sql, -1, &rows, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(myth_store_db(store), sql, -1, &rows, NULL);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(names)) == SQLITE_ROW) {
-        myth_near near = {.line = 0};
-        put_column(near.name, sizeof(near.name), names, 0);
-        fold(&f, near.name);
-        double score = score_of(&want, &f);
+        rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT path FROM files WHERE id=?1", -1, &path, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        const double last = *n == max ? out[max - 1].score - bonus : 0;
+        char found[NAME];
+        put_column(found, sizeof(found), rows, 0);
+        const double score = score_of(&want, found, last > MIN_SCORE ? last : MIN_SCORE);
         rc = SQLITE_OK;
-        if (score < MIN_SCORE || (*n == max && score + QUALIFIED_BONUS <= out[max - 1].score))
+        if (score == 0)
             continue;
-        sqlite3_bind_value(rows, 1, sqlite3_column_value(names, 0));
-        for (bool is_first = true; (rc = sqlite3_step(rows)) == SQLITE_ROW; is_first = false) {
-            char parent[256];
-            folded p;
-            put_column(parent, sizeof(parent), rows, 1);
-            fold(&p, parent);
-            bool is_there = type.n > 0 && p.n == type.n && memcmp(p.letter, type.letter, p.n) == 0;
-            if (!is_first && !is_there)
-                continue;
-            near.score = score + (is_there ? QUALIFIED_BONUS : 0);
-            near.line = (uint32_t)sqlite3_column_int64(rows, 2);
-            put_column(near.path, sizeof(near.path), rows, 3);
-            keep(out, max, n, &near);
-            if (is_there || type.n == 0)
-                break;
-        }
-        rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
-        sqlite3_reset(rows);
+        myth_near near = {.line = (uint32_t)sqlite3_column_int64(rows, 2)};
+        memcpy(near.name, found, sizeof(found));
+        near.score = score + (is_in(rows, &type) ? bonus : 0);
+        sqlite3_bind_int64(path, 1, sqlite3_column_int64(rows, 3));
+        rc = sqlite3_step(path);
+        if (rc == SQLITE_ROW)
+            put_column(near.path, sizeof(near.path), path, 0);
+        rc = sqlite3_reset(path);
+        keep(out, max, n, &near);
     }
+    rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
     myth_status st = myth_store_fail(store, rc, err);
+    sqlite3_finalize(path);
     sqlite3_finalize(rows);
-    sqlite3_finalize(names);
     return st;
 }
 

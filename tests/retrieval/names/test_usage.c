@@ -259,6 +259,14 @@ static void nearest_names(void **state)
     assert_int_equal(n, 0);
     assert_string_equal((myth_usage_nearest(near, 1, &n, index_, "Session.opne", NULL), near[0].path),
                         "auth/session.py");
+    /* of two definitions of a name the first */
+    assert_string_equal((myth_usage_nearest(near, 1, &n, index_, "resovle", NULL), near[0].path), "auth/session.py");
+    /* letters alone: no part in common */
+    assert_int_equal(myth_usage_nearest(near, 2, &n, index_, "qheue_rusn", NULL), MYTH_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(near[0].name, "queue_run");
+    assert_string_equal(near[1].name, "queue_push");
+    assert_true(near[0].score == 1 - 2.0 / 9 && near[1].score == 1 - 3.0 / 9);
 }
 
 static void around_lines(void **state)
