@@ -322,16 +322,27 @@ static bool blank_attribute(unsigned char *out, const unsigned char *text, uint6
     return true;
 }
 
-/* FOO_ATTR(1) int f(void): macros with arguments before the rest of a head, whose bracket is text[at]. Where the head
+static bool is_numbers(const unsigned char *text, word in)
+{
+    for (uint64_t i = in.off; i < in.end; i++)
+        if (!isdigit(text[i]) && text[i] != ',' && text[i] != ' ')
+            return false;
+    return in.end > in.off;
+}
+
+/* FOO_ATTR(1) int f(void): macros with arguments before the rest of a head, whose bracket is text[at]. In lower case,
+ * as in void printflike(1, 2) f(const char *, ...), if they stand before a name and have numbers alone. Where the head
  * ends. */
 static uint64_t blank_calls(unsigned char *out, const unsigned char *text, uint64_t n, uint64_t at, word *head,
                             uint32_t *n_head, bool *is_changed)
 {
     static const char *const type_wanted[] = {"typedef", "static", "extern", "const", NULL};
-    while (at < n && text[at] == '(' && *n_head > 0 && is_capitals(text, head[*n_head - 1])) {
+    while (at < n && text[at] == '(' && *n_head > 0) {
         word more[HEAD_WORDS];
         uint32_t n_more, n_keep = *n_head - 1;
         const uint64_t close = closing(text, n, at), next = close < n ? skip_blanks(text, n, close + 1) : n;
+        if (!is_capitals(text, head[n_keep]) && (n_keep == 0 || !is_numbers(text, (word){at + 1, close})))
+            break;
         if (next >= n || !is_name(text[next]) || isdigit(text[next]))
             break;
         const uint64_t end = read_head(more, &n_more, text, n, next);
@@ -522,23 +533,41 @@ static bool blank_new_marks(unsigned char *out, const unsigned char *text, uint6
     return is_changed;
 }
 
-/* A variable of the name `where` gets another name: a constraint (where T : Any) goes on with a name. */
-static bool rename_where(unsigned char *out, const unsigned char *text, word line)
+/* A variable whose name is a modifier (final = true), or begins a constraint (where T : Any), gets another name. */
+static bool rename_variable(unsigned char *out, const unsigned char *text, word line)
 {
+    static const char *const names[] = {"where",  "final",    "open",     "abstract", "sealed", "override", "inline",
+                                        "infix",  "operator", "external", "internal", "inner",  "data",     "suspend",
+                                        "actual", "expect",   "private",  "public",   "const",  "vararg",   NULL};
     bool is_changed = false;
-    for (const unsigned char *p; (p = find(text, line, "where")) != NULL;) {
-        const uint64_t off = (uint64_t)(p - text);
-        bool is_word = off == line.off || !is_name(p[-1]);
-        line.off = off + 5;
-        is_word = is_word && line.off < line.end && !is_name(text[line.off]);
-        while (line.off < line.end && myth_is_blank(text[line.off]))
-            line.off++;
-        if (!is_word || line.off == line.end || !strchr("?.,)=!:", text[line.off]) || !text[line.off])
+    while (line.off < line.end) {
+        word w = {line.off, line.off};
+        while (w.end < line.end && is_name(text[w.end]))
+            w.end++;
+        line.off = w.end > w.off ? w.end : w.off + 1;
+        uint64_t after = w.end;
+        while (after < line.end && myth_is_blank(text[after]))
+            after++;
+        const bool is_used = after < line.end && text[after] && strchr("?.,)=!:", text[after]);
+        if (w.end == w.off || !is_used || !is_word(text, w, names))
             continue;
-        out[off] = '_';
+        out[w.off] = '_';
         is_changed = true;
     }
     return is_changed;
+}
+
+/* The modifiers of a constructor that begins a line: class A, and below internal constructor(val a: Int). */
+static bool blank_modifiers(unsigned char *out, const unsigned char *text, word line, word last)
+{
+    const unsigned char *call = find(text, line, "constructor(");
+    const word before = {line.off, call ? (uint64_t)(call - text) : line.off};
+    bool is_of_class = before.end > before.off && has_word(text, last, "class") && !find(text, last, "{");
+    for (uint64_t i = before.off; i < before.end; i++)
+        is_of_class = is_of_class && (is_name(text[i]) || text[i] == ' ' || text[i] == '@');
+    if (is_of_class)
+        put_blanks(out, before);
+    return is_of_class;
 }
 
 static bool is_accessor(const unsigned char *text, word line)
@@ -562,7 +591,8 @@ bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n
             put_blanks(out, last);
             is_changed = true;
         }
-        is_changed |= rename_where(out, text, line);
+        is_changed |= rename_variable(out, text, line);
+        is_changed |= blank_modifiers(out, text, line, last);
         is_changed |= blank_new_marks(out, text, n, line);
         is_changed |= blank_guard(out, text, n, line) || blank_infix(out, text, line);
         last = line;

@@ -189,3 +189,13 @@ uint32_t myth_node_body(const TSFieldId *field, TSNode node)
     }
     return 0;
 }
+
+bool myth_node_is_statement_word(TSNode name, const char *text)
+{
+    static const char *const words[] = {"if", "for", "while", "switch", "return", "sizeof", "else", "do"};
+    const uint32_t off = ts_node_start_byte(name), n = ts_node_end_byte(name) - off;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (n == strlen(words[i]) && memcmp(text + off, words[i], n) == 0)
+            return true;
+    return false;
+}

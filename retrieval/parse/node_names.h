@@ -35,4 +35,8 @@ TSNode myth_node_last_name(const TSFieldId *field, TSNode node);
 /* The offset where a definition's body begins, inside of any wrapper; 0 = none. */
 uint32_t myth_node_body(const TSFieldId *field, TSNode node);
 
+/* Whether a name is a word of C's statements: where a text is not valid, a condition with its block looks like a
+ * function of the name `if`. */
+bool myth_node_is_statement_word(TSNode name, const char *text);
+
 #endif

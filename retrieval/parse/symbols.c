@@ -280,7 +280,8 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     }
     if (m->has[PARENT])
         parent = m->node[PARENT];
-    if ((ts_node_eq(name, node) && !m->has[NAME]) || !is_definer(s, m) || !is_kept(s, node, name))
+    if ((ts_node_eq(name, node) && !m->has[NAME]) || !is_definer(s, m) || !is_kept(s, node, name) ||
+        (s->grammar->is->has_directives && myth_node_is_statement_word(name, text_at(s, 0))))
         return;
     myth_def *d = add_def(s, node, kind, name_of_node(s, name), ts_node_start_byte(name));
     if (!d)

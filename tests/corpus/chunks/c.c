@@ -50,3 +50,27 @@ void (*words_signal(int n, void (*handler)(int)))(int)
 {
     return handler;
 }
+
+/* An attribute with numbers before a name. */
+static void printflike(2, 3)
+words_log(word_t *list, const char *format, ...)
+{
+    va_list args;
+    if (!list)
+        return;
+    va_end(args);
+}
+
+/* A condition below a macro without a semicolon is a function of the name `if`, for the parser. */
+int words_set(word_t *list, int n)
+{
+    int before;
+    if (list && !words_are(list, n))
+        return 0;
+
+    WORDS_GET(before)
+    if (before != n) {
+        return words_put(list, n);
+    }
+    return 1;
+}

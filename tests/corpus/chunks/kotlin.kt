@@ -54,3 +54,14 @@ class Basket(limit: Int) : Table("basket") {
         return local
     }
 }
+
+actual open class Weighed
+internal actual constructor(
+    val weight: Int,
+) : Comparable<Weighed> {
+    private var final = false
+
+    fun close() {
+        if (!final) final = true
+    }
+}
