@@ -286,6 +286,20 @@ static bool is_picture(const char *s)
     return 2 * n_letter < n;
 }
 
+/* What follows the marks that version control fills in: $Id$, $OpenBSD: file.c,v 1.2 2024/01/01 name Exp $ */
+static const char *skip_keywords(const char *s)
+{
+    while (*s == '$') {
+        const char *end = s + 1;
+        while ((*end | 32) >= 'a' && (*end | 32) <= 'z')
+            end++;
+        if (end == s + 1 || (*end != ':' && *end != '$') || !(end = strchr(end, '$')))
+            break;
+        s = end + 1 + strspn(end + 1, " ");
+    }
+    return s;
+}
+
 /* *is_licence: it is about the licence or for a tool, and not about the file. */
 static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, size_t n, const char *path,
                             bool *is_licence)
@@ -298,7 +312,7 @@ static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, 
     *is_licence = is_boilerplate(line);
     if (*is_licence)
         return 0;
-    const char *s = skip_name(line, path), *end = s;
+    const char *s = skip_name(skip_keywords(line), path), *end = s;
     bool has_space = false;
     for (; *end; end++) {
         has_space |= *end == ' ';

@@ -481,35 +481,6 @@ fail:
 
 /* ---- what is read when it is shown ---- */
 
-/* Removes comments inside a signature, but not in strings. */
-static size_t drop_comments(char *s, size_t n, const char *language)
-{
-    const uint16_t marks = myth_language_get(language)->marks;
-    const bool is_hash = (marks & MYTH_MARK_HASH) && !(marks & MYTH_MARK_SLASH);
-    size_t at = 0;
-    char quote = 0;
-    for (size_t i = 0; i < n; i++) {
-        char c = s[i], next = i + 1 < n ? s[i + 1] : '\0';
-        if (quote) {
-            quote = c == quote || c == '\n' ? '\0' : quote;
-        } else if (c == '"') {
-            quote = c;
-        } else if (!is_hash && c == '/' && next == '*') {
-            const char *end = memmem(s + i + 2, n - i - 2, "*/", 2);
-            i = end ? (size_t)(end - s) + 1 : n;
-            s[at++] = ' ';
-            continue;
-        } else if (is_hash ? c == '#' && i > 0 && (s[i - 1] == ' ' || s[i - 1] == '\t') : c == '/' && next == '/') {
-            while (i < n && s[i] != '\n')
-                i++;
-            s[at++] = '\n';
-            continue;
-        }
-        s[at++] = c;
-    }
-    return at;
-}
-
 /* Removes blanks that a line break leaves inside of brackets: f( a, b, ) becomes f(a, b). */
 static size_t tidy(char *s, size_t n)
 {
@@ -577,7 +548,7 @@ myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, cons
     myth_status st = myth_store_text(r->store, (unsigned char *)text, e->id, row->signature_off, n, err);
     if (st != MYTH_OK)
         return st;
-    n = drop_comments(text, n, e->language);
+    n = myth_drop_comments(text, n, e->language);
     n = trim(text, n, row->kind, row->name);
     n = tidy(line, myth_one_line(line, sizeof(line), text, myth_join_lines(text, n)));
     if (!strstr(line, name) && n + strlen(name) + 2 < sizeof(line)) { /* typedef struct { ... } name */

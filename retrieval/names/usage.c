@@ -94,7 +94,7 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
         st = myth_store_text(l->views.store, (unsigned char *)text, f->id, off, n_text, err);
         if (st != MYTH_OK)
             return st;
-        size_t at = myth_join_lines(text, n_text);
+        size_t at = myth_join_lines(text, myth_drop_comments(text, n_text, f->language));
         /* does not cut inside a UTF-8 character */
         while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
             at--;

@@ -122,13 +122,15 @@ static void put_fixture(void)
     files_text("m/src/queue.h",
                "/* queue.h - items in order, one writer.   */\n#ifndef QUEUE_H\n#define QUEUE_H\n#define QUEUE_CAP 64\n"
                "typedef struct queue {\n    int n_item;\n} queue;\n#endif\n");
-    files_text("m/src/queue.c", "/* Copyright somebody, under a licence. */\n/* Puts items in, takes them out. And "
-                                "more. */\n#include \"queue.h\"\n#include <stdio.h>\n\n"
-                                "static int wrap(int n)\n{\n    return n % QUEUE_CAP;\n}\n\nint queue_push(queue *q, "
-                                "int item)\n{\n    q->n_item = wrap(q->n_item + item);\n"
-                                "    return 0;\n}\n\nint queue_pop(queue *q)\n{\n    return q->n_item--;\n}\n\nint "
-                                "queue_save(queue *q, const char *path)\n{\n"
-                                "    FILE *f = fopen(path, \"w\");\n    return !f;\n}\n");
+    files_text(
+        "m/src/queue.c",
+        "/* Copyright somebody, under a licence. */\n/* $Id: queue.c,v 1.2 x $ Puts items in, takes them out. And "
+        "more. */\n#include \"queue.h\"\n#include <stdio.h>\n\n"
+        "static int wrap(int n)\n{\n    return n % QUEUE_CAP;\n}\n\nint queue_push(queue *q, "
+        "int item)\n{\n    q->n_item = wrap(q->n_item + item);\n"
+        "    return 0;\n}\n\nint queue_pop(queue *q)\n{\n    return q->n_item--;\n}\n\nint "
+        "queue_save(queue *q, const char *path)\n{\n"
+        "    FILE *f = fopen(path, \"w\");\n    return !f;\n}\n");
     files_text("m/src/net/server.c", "#include \"../queue.h\"\n#include <sys/socket.h>\n\nint serve(queue *q)\n{\n    "
                                      "int fd = socket(AF_INET, SOCK_STREAM, 0);\n"
                                      "    queue_push(q, fd);\n    return queue_pop(q);\n}\n");

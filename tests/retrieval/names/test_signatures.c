@@ -19,6 +19,11 @@ static const struct {
     {"f.c", "int with_blanks( int first )\n{\n    return first;\n}\n", "with_blanks", "int with_blanks( int first )"},
     {"g.cc", "template <\n    typename T\n>\nT only_one(\n    T one)\n{\n    return one;\n}\n", "only_one",
      "template <typename T> T only_one(T one)"},
+    {"i.ts",
+     "export class Box<\n  // any value will do\n  T extends object = any, /* not null */\n  U = 'a//b'\n> {\n}\n",
+     "Box", "export class Box<T extends object = any, U = 'a//b'>"},
+    {"j.py", "def commented(\n        first,  # the first\n        rest):\n    return first\n", "commented",
+     "def commented(first, rest):"},
     {"h.py", "def one_tuple(pair=(1,)):\n    return pair\n", "one_tuple", "def one_tuple(pair=(1,)):"},
 };
 enum { N_ROW = sizeof(row) / sizeof(row[0]) };
