@@ -37,6 +37,9 @@ def defined(line, path):
         m = re.search(r"#define\s+(\w+)", line) or re.search(r"\(\s*\*\s*(\w+)\s*\)\s*\(", line)
         m = m or re.search(r"(\w+)\s*\(", line) or re.search(r"(\w+)\W*$", line)
         return out + ([m.group(1)] if m else [])
+    m = re.match(r"((?:[\w$.]+\s*=\s*)+)(?:async\s+)?function\*?\s*([\w$]*)", line)
+    if m:  # req.get = req.header = function header(name)
+        return [w.strip().split(".")[-1] for w in m.group(1).split("=") if w.strip()] + [m.group(2)]
     m = KEYWORD.search(line.split("(")[0] + "(") or re.match(r"(?:[a-z]+ )*([\w$.:?!]+)", line)
     return [re.split(r"[.:]", m.group(1).rstrip(":.("))[-1]] if m else []
 

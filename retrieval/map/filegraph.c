@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 enum {
-    NAME_MIN = 2,           /* shortest name that counts */
+    NAME_MIN = 2,           /* shortest name whose uses count */
     DEFINITIONS_MAX = 64,   /* a name with more definitions than this is ignored */
     ALONE_MAX = 3,          /* a member's name with more needs its type (is_plain) */
     USES_MAX = 1000,        /* mentions of one name in one file */
@@ -87,7 +87,7 @@ myth_status myth_filegraph_load_nodes(myth_filegraph *g, myth_store *s, myth_err
             break;
         d->id = sqlite3_column_int64(q, 0);
         d->flags = (uint32_t)sqlite3_column_int64(q, 3);
-        d->kinds = myth_filegraph_kinds(d->path, d->flags);
+        d->kinds = myth_filegraph_kinds(d->path, d->language, d->flags);
         rc = SQLITE_OK;
     }
     st = myth_store_fail(s, rc, err);
@@ -119,22 +119,9 @@ const myth_id_row *myth_filegraph_find_id(const myth_id_row *row, uint32_t n, in
 
 /* ---- definitions ---- */
 
-typedef struct {
-    uint64_t name, parent; /* parent: of the type around it, 0 = none */
-    uint32_t node, symbol;
-    bool is_exported, is_plain;
-} definition;
-
-typedef struct {
-    myth_mem *mem;
-    definition *row; /* by name, node, parent, exported before not, symbol */
-    size_t n, cap;
-    uint32_t *slot, n_slot; /* hash table: first row of a name + 1 */
-} definitions;
-
 static int by_definition(const void *a, const void *b)
 {
-    const definition *x = a, *y = b;
+    const myth_definition *x = a, *y = b;
     if (x->name != y->name)
         return (x->name > y->name) - (x->name < y->name);
     if (x->node != y->node)
@@ -148,17 +135,17 @@ static int by_definition(const void *a, const void *b)
 
 static bool is_definition(const void *d, uint32_t idx, const void *name)
 {
-    return ((const definitions *)d)->row[idx].name == *(const uint64_t *)name;
+    return ((const myth_definitions *)d)->row[idx].name == *(const uint64_t *)name;
 }
 
 /* Names are hashes already. */
-static uint32_t *find_definition(const definitions *d, uint64_t name)
+uint32_t *myth_filegraph_find_definition(const myth_definitions *d, uint64_t name)
 {
     return myth_table_find(d->slot, d->n_slot, name >> 7, is_definition, d, &name);
 }
 
 /* Keeps one row for each name, file and type that the name needs. */
-static myth_status order_definitions(definitions *d, myth_error *err)
+static myth_status order_definitions(myth_definitions *d, myth_error *err)
 {
     size_t n = 0;
     if (d->n)
@@ -175,7 +162,7 @@ static myth_status order_definitions(definitions *d, myth_error *err)
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && d->row[i - 1].name == d->row[i].name)
             continue;
-        *find_definition(d, d->row[i].name) = (uint32_t)i + 1;
+        *myth_filegraph_find_definition(d, d->row[i].name) = (uint32_t)i + 1;
     }
     return MYTH_OK;
 }
@@ -195,7 +182,7 @@ static bool is_plain(const char *name, size_t n)
     return true;
 }
 
-static myth_status load_definitions(definitions *d, const myth_filegraph *g, const myth_id_row *ids, myth_store *s,
+static myth_status load_definitions(myth_definitions *d, const myth_filegraph *g, const myth_id_row *ids, myth_store *s,
                                     myth_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -211,7 +198,7 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
         rc = SQLITE_OK;
         if (!at || at->id != file)
             at = myth_filegraph_find_id(ids, g->n_node, file);
-        if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE ||
+        if (!at || n == 0 || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE ||
             !myth_filegraph_is_code(g->node[at->node].kinds))
             continue;
         if (!MYTH_ARRAY_ROOM(d->mem, MYTH_MEM_OTHER, "map", &d->row, d->n, &d->cap)) {
@@ -220,12 +207,12 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
         }
         const char *parent = (const char *)sqlite3_column_text(q, 4);
         size_t n_parent = (size_t)sqlite3_column_bytes(q, 4);
-        d->row[d->n++] = (definition){.name = myth_filegraph_name(name, n),
-                                      .parent = n_parent ? myth_filegraph_name(parent, n_parent) : 0,
-                                      .is_plain = is_plain(name, n),
-                                      .node = at->node,
-                                      .symbol = (uint32_t)(id % MYTH_SYMBOL_IDS),
-                                      .is_exported = (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0};
+        d->row[d->n++] = (myth_definition){.name = myth_filegraph_name(name, n),
+                                           .parent = n_parent ? myth_filegraph_name(parent, n_parent) : 0,
+                                           .is_plain = is_plain(name, n),
+                                           .node = at->node,
+                                           .symbol = (uint32_t)(id % MYTH_SYMBOL_IDS),
+                                           .is_exported = (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0};
     }
     if (st == MYTH_OK)
         st = myth_store_fail(s, rc, err);
@@ -237,8 +224,9 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
 
 typedef struct {
     myth_filegraph *g;
-    const definitions *def;
+    const myth_definitions *def;
     const myth_resolver *resolver;
+    const myth_given_list *given;
     uint32_t node;
     uint32_t *use; /* for each name that is used its first row */
     size_t n_use, cap_use;
@@ -252,7 +240,7 @@ static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
 {
     if (!MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->import, l->n_import, &l->cap_import))
         return false;
-    l->import[l->n_import++] = (myth_link){target, 0, 1, n_definer};
+    l->import[l->n_import++] = (myth_link){target, 0, 1, n_definer, false};
     return true;
 }
 
@@ -266,7 +254,9 @@ static bool take_use(void *arg, const myth_store_ref *ref)
             l->is_out_of_memory = !add_import(l, found[i], n);
         return !l->is_out_of_memory;
     }
-    uint32_t first = *find_definition(l->def, myth_filegraph_name(ref->name, strlen(ref->name)));
+    const size_t n_name = strlen(ref->name);
+    uint32_t first =
+        n_name < NAME_MIN ? 0 : *myth_filegraph_find_definition(l->def, myth_filegraph_name(ref->name, n_name));
     if (!first)
         return true;
     l->is_out_of_memory = !MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use);
@@ -288,7 +278,9 @@ static int by_link(const void *a, const void *b)
         return (x->target > y->target) - (x->target < y->target);
     if (x->symbol != y->symbol)
         return (x->symbol > y->symbol) - (x->symbol < y->symbol);
-    return (x->n_definer > y->n_definer) - (x->n_definer < y->n_definer);
+    if (x->n_definer != y->n_definer)
+        return (x->n_definer > y->n_definer) - (x->n_definer < y->n_definer);
+    return x->is_given - y->is_given;
 }
 
 static bool has_import(const linker *l, uint32_t target)
@@ -306,18 +298,30 @@ bool myth_filegraph_add_link(myth_filegraph *g, myth_link link)
 }
 
 /* Whether the file also names the type that a plain name belongs to: without it, push may be anybody's. */
-static bool has_type(const linker *l, const definition *d, bool is_alone)
+static bool has_type(const linker *l, const myth_definition *d, bool is_alone)
 {
     if (!d->parent || (is_alone && !d->is_plain))
         return true;
-    const uint32_t first = *find_definition(l->def, d->parent);
+    const uint32_t first = *myth_filegraph_find_definition(l->def, d->parent);
     return first && l->n_use && bsearch(&(uint32_t){first - 1}, l->use, l->n_use, sizeof(*l->use), by_number);
+}
+
+/* Keeps the rows that an entry gives on, when there is one. */
+static uint32_t keep_given(const myth_definitions *d, uint32_t *row, uint32_t n)
+{
+    uint32_t n_given = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_given += d->row[row[i]].is_given;
+    for (uint32_t i = 0; i < n && n_given; i++)
+        if (d->row[row[i]].is_given)
+            row[at++] = row[i];
+    return n_given ? n_given : n;
 }
 
 /* Adds the links for one name, whose rows begin at `first`, used n times. */
 static bool link_name(linker *l, uint32_t first, uint32_t n_use)
 {
-    const definitions *d = l->def;
+    const myth_definitions *d = l->def;
     uint32_t row[DEFINITIONS_MAX], n = 0, n_imported = 0;
     const size_t few = first + ALONE_MAX;
     const bool is_alone = few >= d->n || d->row[few].name != d->row[first].name;
@@ -329,13 +333,15 @@ static bool link_name(linker *l, uint32_t first, uint32_t n_use)
     }
     for (uint32_t i = 0; i < n; i++)
         n_imported += has_import(l, d->row[row[i]].node);
+    if (!n_imported) /* of several, those that strangers get under this name */
+        n = keep_given(d, row, n);
     uint32_t n_definer = n_imported ? n_imported : n;
     if (n_definer > MYTH_DEFINERS_MAX)
         return true;
     for (uint32_t i = 0; i < n; i++) {
-        const definition *r = &d->row[row[i]];
+        const myth_definition *r = &d->row[row[i]];
         if ((!n_imported || has_import(l, r->node)) &&
-            !myth_filegraph_add_link(l->g, (myth_link){r->node, r->symbol + 1, n_use, n_definer}))
+            !myth_filegraph_add_link(l->g, (myth_link){r->node, r->symbol + 1, n_use, n_definer, false}))
             return false;
     }
     return true;
@@ -358,7 +364,7 @@ static myth_status take_mentions(linker *l, myth_store *s, int64_t file_id, myth
         }
     }
     for (uint64_t n = p && b.p < b.end ? myth_bytes_number(&b) : 0; n > 0 && !b.is_bad && st == MYTH_OK; n--) {
-        const uint32_t first = *find_definition(l->def, myth_bytes_number(&b));
+        const uint32_t first = *myth_filegraph_find_definition(l->def, myth_bytes_number(&b));
         const uint64_t n_use = myth_bytes_number(&b);
         for (uint64_t i = 0; first && i < n_use && i < USES_MAX && l->n_use < MENTIONS_MAX; i++) {
             if (!MYTH_ARRAY_ROOM(l->g->mem, MYTH_MEM_OTHER, "map", &l->use, l->n_use, &l->cap_use))
@@ -395,6 +401,10 @@ static myth_status link_file(linker *l, myth_store *s, uint32_t node, myth_error
             ;
         ok = link_name(l, l->use[i], (uint32_t)(end - i));
     }
+    for (size_t i = l->given->first[node]; i < l->given->first[node + 1] && ok; i++) {
+        const myth_definition *r = &l->def->row[l->given->row[i]];
+        ok = myth_filegraph_add_link(g, (myth_link){r->node, r->symbol + 1, 1, 1, true});
+    }
     if (g->n_link > g->node[node].first_link)
         qsort(g->link + g->node[node].first_link, g->n_link - g->node[node].first_link, sizeof(*g->link), by_link);
     return ok ? MYTH_OK : myth_filegraph_no_memory(err);
@@ -409,8 +419,9 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
     myth_id_row *ids = NULL;
     myth_resolve_file *file = NULL;
     myth_resolver *resolver = NULL;
-    definitions def = {.mem = mem};
-    linker l = {.g = g, .def = &def};
+    myth_definitions def = {.mem = mem};
+    myth_given_list given = {.mem = mem};
+    linker l = {.g = g, .def = &def, .given = &given};
     MYTH_TRY(myth_filegraph_load_nodes(g, s, err));
     ids = myth_filegraph_sort_ids(g);
     file = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*file));
@@ -425,6 +436,7 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
     MYTH_TRY(load_definitions(&def, g, ids, s, err));
     MYTH_TRY(myth_store_fail(
         s, sqlite3_prepare_v2(myth_store_db(s), "SELECT data FROM facts WHERE file_id=?1", -1, &l.facts, NULL), err));
+    MYTH_TRY(myth_filegraph_find_given(&given, g, &def, resolver, s, err));
     for (uint32_t i = 0; i < g->n_node; i++) {
         if (is_cancelled && *is_cancelled) {
             st = myth_fail(err, MYTH_ECANCEL, "stopped; the map was not made");
@@ -440,6 +452,7 @@ fail:
     myth_free(mem, file);
     myth_free(mem, def.row);
     myth_free(mem, def.slot);
+    myth_filegraph_free_given(&given);
     myth_free(mem, l.use);
     myth_free(mem, l.import);
     if (st != MYTH_OK)
@@ -451,7 +464,7 @@ fail:
 
 uint64_t myth_filegraph_name(const char *name, size_t n) { return XXH3_64bits(name, n); }
 
-uint32_t myth_filegraph_kinds(const char *path, uint32_t flags)
+uint32_t myth_filegraph_kinds(const char *path, const char *language, uint32_t flags)
 {
     /* folders of what helps to make a thing, and is none of it */
     static const char helpers[] = "ci script scripts tool tools fuzz contrib hack misc website";
@@ -461,6 +474,8 @@ uint32_t myth_filegraph_kinds(const char *path, uint32_t flags)
         if ((n >= 5 && strncasecmp(p, "bench", 5) == 0) || myth_language_lists(helpers, p, n))
             kinds = (kinds & ~(1u << MYTH_KIND_SOURCE)) | 1u << MYTH_KIND_EXAMPLE;
     }
+    if (myth_language_get(language)->is_data)
+        kinds = (kinds & ~(1u << MYTH_KIND_SOURCE)) | 1u << MYTH_KIND_DATA;
     return kinds;
 }
 
@@ -527,6 +542,7 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double d
     }
     for (uint32_t i = 0; i < n; i++)
         g->node[i].rank = rank[i];
+    myth_filegraph_mark_packages(g);
     const bool ok = myth_filegraph_find_flows(g);
     for (uint32_t i = 0; i < n && ok; i++) {
         double most = 0;

@@ -7,6 +7,9 @@
  * Types    a plain name of a type's member (push, len, get) may be a member of any type, so it counts only where A
  *          names the type too. Plain is a name of one word that is not in capitals, and a name that more than three
  *          places define
+ * Entries  a package's entry (index.ts, lib.rs, __init__.py) leads to each definition that it gives on (given.h), also
+ *          through other files. Where several files define a name and the user imports none of them, those that an
+ *          entry gives on count alone: of versions of a package beside each other, the one that strangers get
  * Texts    documents use the names that they show as code; a header uses the functions that it declares (mentions.h)
  * Rank     PageRank after MYTH_RANK_ROUNDS rounds. Sums are in the order of the files, so equal
  *          trees get equal bits whatever was indexed before. A file without links leads to every file
@@ -16,9 +19,10 @@
  * Tests    of a file are the test files that link to it or are named after it, those named after it first, then by
  *          the share of their links
  * Stored   links(file_id, data): the number of links, then for each the target's id, the symbol's place in its file
- *          + 1 (0 = import), uses, and n, as numbers of buffer.h ranks(place, file_id, rank, data): data has a
- *          count, then for each symbol that others use its place in the file and the share of the file's rank that
- *          comes through it, in units of 1 / 65,535; a count, then the ids of the tests
+ *          + 1 (0 = import), uses, and 2 n + is_given, as numbers of buffer.h ranks(place, file_id, rank, data):
+ *          data has 2 count + has_entry, then for each symbol that others use its place in the file and 2 s +
+ *          is_given, where s is the share of the file's rank that comes through it, in units of 1 / 65,535; a count,
+ *          then the ids of the tests
  * Owner    the caller closes the graph
  * Threads  one at a time per graph
  * Errors   MYTH_EFORMAT a damaged index; MYTH_ECANCEL; MYTH_ENOMEM
@@ -38,6 +42,7 @@ typedef struct {
     uint32_t target; /* index of the file that it leads to */
     uint32_t symbol; /* place in the file + 1, 0 = an import  */
     uint32_t n_use, n_definer;
+    bool is_given; /* from a package's entry to what it gives on */
 } myth_link;
 
 typedef struct {
@@ -46,10 +51,13 @@ typedef struct {
     uint32_t flags, kinds; /* flags as in the store; kinds as in myth_file_kinds */
     uint32_t first_link;   /* first link of the file; its links end where the next file's begin */
     double rank;
+    bool has_entry; /* of its package: an entry that gives something is in a folder around the file */
+    bool gives;     /* a package's entry that gives on what other files define; false when the graph is loaded */
 } myth_node;
 
 typedef struct {
     uint32_t symbol; /* place in its file */
+    bool is_given;   /* by a package's entry */
     double share;    /* of its file's rank that comes through it */
 } myth_flow;
 
@@ -85,8 +93,9 @@ double *myth_filegraph_starts(const myth_filegraph *g, myth_error *err);
 /* The number that stands for a name. */
 uint64_t myth_filegraph_name(const char *name, size_t n);
 
-/* The kinds of a file for a map: benchmarks, scripts and tools are examples too. flags as in the store. */
-uint32_t myth_filegraph_kinds(const char *path, uint32_t flags);
+/* The kinds of a file for a map: benchmarks, scripts and tools are examples too, and a language of data
+ * makes data. flags as in the store. */
+uint32_t myth_filegraph_kinds(const char *path, const char *language, uint32_t flags);
 /* Whether its symbols are definitions that code uses: headings of documents and keys of data are not. */
 bool myth_filegraph_is_code(uint32_t kinds);
 

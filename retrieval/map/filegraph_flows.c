@@ -5,6 +5,7 @@
 
 typedef struct {
     uint32_t symbol, from;
+    bool is_given;
     double flow;
 } part;
 
@@ -29,7 +30,7 @@ static void sort_parts(part *out, const myth_filegraph *g, uint32_t *end)
         for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++) {
             const myth_link *l = &g->link[k];
             out[end[l->target]++] =
-                (part){l->symbol, i, g->damping * g->node[i].rank * myth_filegraph_weight_of(l) / all};
+                (part){l->symbol, i, l->is_given, g->damping * g->node[i].rank * myth_filegraph_weight_of(l) / all};
         }
     }
 }
@@ -38,17 +39,20 @@ static void sort_parts(part *out, const myth_filegraph *g, uint32_t *end)
 static void add_up(myth_filegraph *g, uint32_t node, part *p, size_t n)
 {
     double sum = 0;
+    bool is_given = false;
     if (n)
         qsort(p, n, sizeof(*p), by_symbol);
     g->first_flow[node] = g->n_flow;
     for (size_t i = 0; i < n; i++) {
         sum += p[i].flow;
+        is_given |= p[i].is_given;
         if (i + 1 < n && p[i + 1].symbol == p[i].symbol)
             continue;
         const double share = g->node[node].rank > 0 ? sum / g->node[node].rank : 0;
         if (p[i].symbol)
-            g->flow[g->n_flow++] = (myth_flow){p[i].symbol - 1, share < 1 ? share : 1};
+            g->flow[g->n_flow++] = (myth_flow){p[i].symbol - 1, is_given, share < 1 ? share : 1};
         sum = 0;
+        is_given = false;
     }
 }
 

@@ -4,6 +4,7 @@
 #define MYTH_FILEGRAPH_IMPL_H
 
 #include "filegraph.h"
+#include "retrieval/names/resolve.h"
 #include "retrieval/scan/kinds.h"
 
 #include <math.h>
@@ -25,6 +26,39 @@ typedef struct {
 /* Indexes of the nodes sorted by id; the caller frees them. NULL: no memory. */
 myth_id_row *myth_filegraph_sort_ids(const myth_filegraph *g);
 const myth_id_row *myth_filegraph_find_id(const myth_id_row *row, uint32_t n, int64_t id);
+
+/* ---- definitions ---- */
+
+typedef struct {
+    uint64_t name, parent; /* parent: of the type around it, 0 = none */
+    uint32_t node, symbol;
+    bool is_exported, is_plain, is_given; /* is_given: an entry gives it on (myth_given_list) */
+} myth_definition;
+
+typedef struct {
+    myth_mem *mem;
+    myth_definition *row; /* by name, node, parent, exported before not, symbol */
+    size_t n, cap;
+    uint32_t *slot, n_slot; /* hash table: first row of a name + 1 */
+} myth_definitions;
+
+/* The slot of a name: its first row + 1, 0 = none. */
+uint32_t *myth_filegraph_find_definition(const myth_definitions *d, uint64_t name);
+
+/* What the entries of packages give on, as rows of the definitions. An entry is a file that stands for its folder
+ * (index.ts, lib.rs, __init__.py), such that none stands for a folder around it in the same package. */
+typedef struct {
+    myth_mem *mem;
+    uint32_t *row;
+    size_t *first; /* for each node its first row, and the end */
+    size_t n, cap;
+} myth_given_list;
+
+/* Also sets is_given of definitions and gives of nodes. The caller frees the list. */
+myth_status myth_filegraph_find_given(myth_given_list *out, myth_filegraph *g, myth_definitions *d,
+                                      const myth_resolver *r, myth_store *s, myth_error *err);
+void myth_filegraph_mark_packages(myth_filegraph *g);
+void myth_filegraph_free_given(myth_given_list *l);
 
 /* Finds the flows of the ranks as they are; false: no memory. */
 bool myth_filegraph_find_flows(myth_filegraph *g);

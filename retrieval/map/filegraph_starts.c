@@ -2,13 +2,15 @@
 #include "filegraph_impl.h"
 #include "mentions.h"
 
-/* A quarter of the walks begins in each group: the sources themselves, tests and examples, documents, and the page
- * that a reader opens first. What they lead to first is what a newcomer needs first. */
-enum { SOURCE, USER, DOCUMENT, README, GROUP_N };
+/* A fifth of the walks begins in each group: the sources themselves, tests and examples, documents, the page that a
+ * reader opens first, and the entries of packages. What they lead to first is what a newcomer needs first. */
+enum { SOURCE, USER, DOCUMENT, README, ENTRY, GROUP_N };
 
 static int group_of(const myth_node *d)
 {
     const int tier = myth_filegraph_tier(d->kinds);
+    if (d->gives)
+        return ENTRY;
     return tier == 0 ? SOURCE : tier == 1 ? USER : myth_mentions_is_readme(d->path) ? README : DOCUMENT;
 }
 

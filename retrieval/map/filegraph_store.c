@@ -5,10 +5,10 @@
 static void put_flows(myth_buffer *b, const myth_filegraph *g, uint32_t node)
 {
     const uint32_t first = g->first_flow[node], end = g->first_flow[node + 1];
-    myth_buffer_number(b, end - first);
+    myth_buffer_number(b, 2 * (uint64_t)(end - first) + g->node[node].has_entry);
     for (uint32_t i = first; i < end; i++) {
         myth_buffer_number(b, g->flow[i].symbol);
-        myth_buffer_number(b, (uint64_t)(g->flow[i].share * MYTH_SHARE_ONE + 0.5));
+        myth_buffer_number(b, 2 * (uint64_t)(g->flow[i].share * MYTH_SHARE_ONE + 0.5) + g->flow[i].is_given);
     }
 }
 
@@ -42,7 +42,7 @@ static myth_status save_links(const myth_filegraph *g, myth_store *s, myth_error
             myth_buffer_number(&b, (uint64_t)g->node[l->target].id);
             myth_buffer_number(&b, l->symbol);
             myth_buffer_number(&b, l->n_use);
-            myth_buffer_number(&b, l->n_definer);
+            myth_buffer_number(&b, 2 * (uint64_t)l->n_definer + l->is_given);
         }
         sqlite3_bind_int64(q, 1, g->node[i].id);
         MYTH_TRY(save_row(s, q, &b, 2, err));
@@ -112,7 +112,9 @@ static myth_status load_links(myth_filegraph *g, const myth_id_row *ids, myth_by
         myth_link l = {.target = target ? target->node : 0};
         l.symbol = (uint32_t)myth_bytes_number(b);
         l.n_use = (uint32_t)myth_bytes_number(b);
-        l.n_definer = (uint32_t)myth_bytes_number(b);
+        const uint64_t last = myth_bytes_number(b);
+        l.n_definer = (uint32_t)(last / 2);
+        l.is_given = last & 1;
         b->is_bad |= !target || l.n_definer == 0;
         if (!b->is_bad && !myth_filegraph_add_link(g, l))
             return myth_filegraph_no_memory(err);

@@ -23,7 +23,7 @@
  *          unusual characters are quoted
  * Same     trees give the same bytes, whatever was indexed before and with any number of threads
  * Stored   facts(file_id, data)     what only a file's text tells (headline, risks, names that a document or a header
- *                                   mentions); kept until the file changes
+ *                                   mentions, what it gives on); kept until the file changes
  *          links, ranks             see filegraph.h; made anew by the first map after a change
  *          summaries(hash, text)    better descriptions than headlines, by a hash of the content, so that they stay
  *                                   when a file moves

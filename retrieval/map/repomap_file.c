@@ -375,6 +375,8 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
 {
     myth_bytes b = {p, p ? p + n : NULL, false};
     uint64_t n_share = myth_bytes_number(&b);
+    e->has_entry = n_share & 1;
+    n_share /= 2;
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
     if (!row)
         return no_memory(err);
@@ -385,12 +387,15 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
     double most = 0;
     for (uint64_t i = 0; i < n_share && !b.is_bad; i++) {
         uint32_t idx = (uint32_t)myth_bytes_number(&b);
-        double share = (double)myth_bytes_number(&b) / MYTH_SHARE_ONE;
+        const uint64_t number = myth_bytes_number(&b);
+        double share = (double)(number / 2) / MYTH_SHARE_ONE;
         most = share > most ? share : most;
         while (at < e->n_symbol && row[at]->idx < idx)
             at++;
-        if (at < e->n_symbol && row[at]->idx == idx)
+        if (at < e->n_symbol && row[at]->idx == idx) {
             row[at]->share = share;
+            row[at]->is_given = number & 1;
+        }
     }
     e->most = e->rank * (most + MYTH_SHARE_UNUSED);
     uint64_t n_test = myth_bytes_number(&b);
@@ -400,19 +405,32 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
     return b.is_bad || n_test > MYTH_TESTS_MAX ? damaged("ranks", err) : MYTH_OK;
 }
 
-/* How much a symbol of a kind says about its file, other things being equal. Types that only report what went wrong,
- * macros and values are of use when the rest is known. */
-static double weight_of(const myth_repomap_row *y)
+/* Whether strangers cannot import it: only in JavaScript and its like does the entry alone say what a package gives;
+ * in other languages a module inside can be imported too. Members go with their type. */
+static bool is_inner(const myth_repomap_entry *e, const myth_repomap_row *y)
+{
+    if (!e->has_entry || myth_language_get(e->language)->family != MYTH_FAMILY_JS)
+        return false;
+    while (!y->is_given && y->up)
+        y = &e->symbol[y->up - 1];
+    return !y->is_given;
+}
+
+/* How much a symbol of a kind says about its file, other things being equal. What the entry does not give, types that
+ * only report what went wrong, and macros and values that no entry gives, are of use when the rest is known. */
+static double weight_of(const myth_repomap_entry *e, const myth_repomap_row *y)
 {
     static const char *const faults[] = {"Error", "Exception", "Warning", "Fault"};
     const double least = 0.25;
-    if (y->kind == MYTH_SYMBOL_MACRO || y->kind == MYTH_SYMBOL_CONSTANT || y->kind == MYTH_SYMBOL_VARIABLE ||
-        y->kind == MYTH_SYMBOL_MODULE)
-        return least;
+    const bool is_value = y->kind == MYTH_SYMBOL_MACRO || y->kind == MYTH_SYMBOL_CONSTANT ||
+                          y->kind == MYTH_SYMBOL_VARIABLE || y->kind == MYTH_SYMBOL_MODULE;
+    double weight = is_inner(e, y) ? least : 1;
+    if (is_value && !y->is_given)
+        return weight * least;
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         if (myth_text_ends(y->name, faults[i]))
-            return least;
-    return 1;
+            return weight * least;
+    return weight;
 }
 
 /* Sets the order of showing: a symbol has the part of the file's rank that comes through it, and those that nobody
@@ -423,7 +441,7 @@ static void value_symbols(myth_repomap_entry *e)
     for (uint32_t i = 0; i < e->n_symbol; i++) {
         myth_repomap_row *y = &e->symbol[i];
         n += y->is_listed && y->is_public;
-        y->value = e->rank * weight_of(y) * (y->share + MYTH_SHARE_UNUSED / (n + 1));
+        y->value = e->rank * weight_of(e, y) * (y->share + MYTH_SHARE_UNUSED / (n + 1));
     }
     e->value = e->rank * MYTH_SHARE_UNUSED / 2;
     for (uint32_t i = 0; i < e->n_symbol; i++) {
@@ -463,7 +481,7 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     e->path = column_text(pool, q, 4);
     e->language = column_text(pool, q, 5);
     e->flags = (uint32_t)sqlite3_column_int64(q, 6);
-    e->tier = (uint32_t)myth_filegraph_tier(myth_filegraph_kinds(e->path, e->flags));
+    e->tier = (uint32_t)myth_filegraph_tier(myth_filegraph_kinds(e->path, e->language, e->flags));
     MYTH_TRY(read_facts(r, pool, e, err));
     if (r->opts->with_summaries)
         MYTH_TRY(read_summary(r, pool, e, 7, err));

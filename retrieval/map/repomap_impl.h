@@ -30,6 +30,7 @@ typedef struct {
     myth_symbol_kind kind;
     bool is_exported, is_listed; /* is_listed: it may be a line of the text */
     bool is_public;              /* exported, and not to its own package alone: pub(crate) */
+    bool is_given;               /* by a package's entry, to strangers */
     double share, value;
 } myth_repomap_row;
 
@@ -42,6 +43,7 @@ typedef struct {
     myth_repomap_risk *risk;
     int64_t *test; /* ids of the test files */
     uint32_t n_symbol, n_risk, n_test;
+    bool has_entry; /* its package has an entry that gives on what strangers use */
 } myth_repomap_entry;
 
 typedef struct {

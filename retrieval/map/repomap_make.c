@@ -7,6 +7,7 @@
  *          names are made in the connection's memory: SQLite resolves unqualified names to temporary tables first */
 #include "repomap_impl.h"
 #include "filegraph.h"
+#include "given.h"
 #include "headline.h"
 #include "mentions.h"
 #include "engine/base/array.h"
@@ -25,7 +26,7 @@ static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOME
  * headlines or links. */
 static int64_t rules_number(void)
 {
-    enum { RULES = 2 };
+    enum { RULES = 3 };
     return (int64_t)(myth_risks_version() >> 1) + RULES;
 }
 
@@ -108,7 +109,7 @@ static void put_mentions(myth_buffer *b, myth_mem *mem, const fact_file *f, cons
     enum { MENTIONS_BYTES = 256 << 10 };
     words w = {.mem = mem};
     size_t n_word = 0;
-    const bool is_code = myth_filegraph_is_code(myth_filegraph_kinds(f->path, f->flags));
+    const bool is_code = myth_filegraph_is_code(myth_filegraph_kinds(f->path, f->language, f->flags));
     const myth_mentions_form form = myth_mentions_form_of(f->path, f->language, !is_code);
     if (form != MYTH_MENTIONS_NONE && !(f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)))
         myth_mentions(form, text, n < MENTIONS_BYTES ? n : MENTIONS_BYTES, take_word, &w);
@@ -125,6 +126,34 @@ static void put_mentions(myth_buffer *b, myth_mem *mem, const fact_file *f, cons
     }
     b->is_out_of_memory |= w.is_out_of_memory;
     myth_free(mem, w.row);
+}
+
+typedef struct {
+    myth_buffer *b;
+    uint64_t n;
+} given_writer;
+
+static bool take_given(void *arg, const myth_given *g)
+{
+    given_writer *w = arg;
+    myth_buffer_string(w->b, g->module);
+    myth_buffer_number(w->b, g->n_name == 1 && *g->name == '*' ? 0 : myth_filegraph_name(g->name, g->n_name));
+    w->n++;
+    return true;
+}
+
+/* Writes what the file gives on: its number, then for each the module and the name's number, 0 = all. */
+static void put_given(myth_buffer *b, myth_mem *mem, const fact_file *f, const char *text, uint64_t n)
+{
+    myth_buffer list = {.mem = mem};
+    given_writer w = {&list, 0};
+    if (!(f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)))
+        myth_given_read(f->path, f->language, text, n, take_given, &w);
+    myth_buffer_number(b, w.n);
+    if (list.n)
+        myth_buffer_put(b, list.data, list.n);
+    b->is_out_of_memory |= list.is_out_of_memory;
+    myth_buffer_close(&list);
 }
 
 static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlite3_stmt *symbols, sqlite3_stmt *put,
@@ -152,6 +181,7 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
         myth_buffer_string(&b, line);
     }
     put_mentions(&b, mem, f, (const char *)text, n);
+    put_given(&b, mem, f, (const char *)text, n);
     if (b.is_out_of_memory) {
         st = no_memory(err);
         goto fail;

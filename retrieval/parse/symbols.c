@@ -513,6 +513,16 @@ static void find_given(myth_symbols *s)
     }
 }
 
+/* Whether a call that begins its line makes a member of it: defineGetter(req, 'ip', function ip() {}). */
+static bool is_named_twice(myth_symbols *s, const myth_def *d, const char *name)
+{
+    const char *begin = text_at(s, (uint32_t)myth_cut_line_start(s->cut, d->off)), *p = text_at(s, d->off);
+    const ptrdiff_t n = (ptrdiff_t)strlen(name);
+    p -= p - begin > 1 && p[-1] == ' ' && p[-2] == ',' ? 2 : 0;
+    return is_word_char(*begin) && p - begin > n + 2 && strchr("'\"", p[-1]) && p[-1] == p[-2 - n] &&
+           memcmp(p - 1 - n, name, (size_t)n) == 0;
+}
+
 /* CommonJS has no word in front of what a file gives away: a member of an object at the top of a file goes where the
  * object goes, and a name is assigned to exports. */
 static bool is_given(myth_symbols *s, const myth_def *d, const char *name)
@@ -526,7 +536,7 @@ static bool is_given(myth_symbols *s, const myth_def *d, const char *name)
         if (s->cut->n - s->given[i] >= n && memcmp(text_at(s, s->given[i]), name, n) == 0 &&
             (s->given[i] + n == s->cut->n || !is_word_char(*text_at(s, (uint32_t)(s->given[i] + n)))))
             return true;
-    return false;
+    return is_named_twice(s, d, name);
 }
 
 static bool is_exported(myth_symbols *s, const myth_def *d)

@@ -29,7 +29,8 @@ static void make(myth_filegraph *g, const made_file *file, uint32_t n_file, cons
     for (uint32_t i = 0, at = 0; i <= n_file; i++) {
         g->node[i] = (myth_node){.id = i + 1, .first_link = at};
         for (; i < n_file && at < n_link && link[at].from == i; at++)
-            g->link[at] = (myth_link){link[at].target, 0, link[at].n_use, link[at].n_definer};
+            g->link[at] =
+                (myth_link){.target = link[at].target, .n_use = link[at].n_use, .n_definer = link[at].n_definer};
         if (i < n_file) {
             g->node[i].path = file[i].path;
             g->node[i].kinds = 1u << file[i].kind;

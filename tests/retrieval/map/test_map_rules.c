@@ -202,6 +202,113 @@ static void long_declaration(void **state)
     has(map, "-> bool\n");
 }
 
+/* Of versions of a package beside each other, the one that its entry gives is the one that documents mean. */
+static void entry_says_which_version(void **state)
+{
+    (void)state;
+    static const char box[] = "export function makeBox(n: number): number {\n  return n;\n}\n";
+#define VERSIONS                                                            \
+    {"src/v1/box.ts", box}, {"src/v2/box.ts", box}, {"src/v3/box.ts", box}, \
+        {"README.md", "# Boxes\n\nCall `makeBox(3)` first.\n"},             \
+    {                                                                       \
+        "src/v2/index.ts", "export * from './box.js';\n"                    \
+    }
+    const char *map = MAP(100, VERSIONS, {"src/index.ts", "export * from './v2/index.js';\n"});
+    has(map, "src/v2/\n  box.ts (typescript)\n    export function makeBox(n: number): number\n");
+    lacks(map, "v1");
+    map = MAP(100, VERSIONS, {"src/index.ts", "export {\n  makeBox as box,\n} from './v3/box';\n"});
+    has(map, "src/v3/\n  box.ts (typescript)\n    export function makeBox(n: number): number\n");
+    /* a name behind another name is none of the package's own */
+    map = MAP(100, VERSIONS, {"src/index.ts", "export * as v3 from './v3/box';\nexport * from './v1/box';\n"});
+    has(map, "src/v1/\n  box.ts (typescript)\n    export function makeBox(n: number): number\n");
+#undef VERSIONS
+}
+
+/* What the entry gives is shown before what its package uses inside, and a value that it gives as early as a
+ * function. */
+static void entry_names_come_first(void **state)
+{
+    (void)state;
+    const char *map = MAP(55, {"door/__init__.py", "from .face import LIMIT as LIMIT, unlock\n"},
+                          {"door/face.py", "LIMIT = 3\n\n\ndef unlock(x):\n    return x\n"});
+    has(map, "  face.py (python)\n    LIMIT\n");
+    lacks(map, "unlock");
+    map = MAP(80, {"src/lib.rs", "mod face;\nmod inner;\npub use crate::face::{Lock, self};\n"},
+              {"src/face.rs", "pub struct Key;\npub struct Lock;\n"}, {"src/inner.rs", "pub struct Gear;\n"},
+              {"src/use.rs", "fn f(g: Gear, h: Gear, i: Gear) {}\n"});
+    has(map, "pub struct Lock");
+    lacks(map, "Gear");
+}
+
+/* A star means the names of __all__, where a module has it. */
+static void star_means_all(void **state)
+{
+    (void)state;
+    const char *map = MAP(75, {"door/__init__.py", "from .kinds import *\n"},
+                          {"door/kinds.py", "def a_first(x):\n    return x\n\n\ndef b_second(x):\n    return x\n\n\n"
+                                            "__all__ = [\"b_second\"]\n"});
+    has(map, "def b_second(x)");
+    lacks(map, "a_first");
+}
+
+/* In JavaScript nobody outside can import what the entry does not give; uses inside count a quarter. */
+static void inner_scripts_later(void **state)
+{
+    (void)state;
+    static const char gear[] = "export class Gear {\n}\n\nexport class Cog {\n}\n",
+                      lock[] = "import { Gear } from './gear';\n\nexport class Lock {\n}\n\nnew Gear();\n";
+#define USERS                                                                                                    \
+    {"src/gear.ts", gear}, {"src/lock.ts", lock}, {"src/a.ts", "import { Gear } from './gear';\nnew Gear();\n"}, \
+    {                                                                                                            \
+        "src/b.ts", "import { Gear } from './gear';\nnew Gear();\n"                                              \
+    }
+    const char *map = MAP(85, USERS, {"src/index.ts", "export { Lock } from './lock';\n"});
+    has(map, "export class Lock");
+    lacks(map, "Gear");
+    has(MAP(85, USERS), "export class Gear");
+#undef USERS
+}
+
+/* A package inside of a package has an entry of its own where its manifest is. */
+static void manifest_begins_a_package(void **state)
+{
+    (void)state;
+#define PACKAGES                                                                                                    \
+    {"index.js", "module.exports = require('./lib/all');\n"}, {"lib/all.js", "exports.all = function (n) {\n};\n"}, \
+        {"packages/a/src/index.js", "export { openDoor } from './x/door.js';\n"},                                   \
+        {"packages/a/src/x/door.js", "export function openDoor(n) {\n}\n\nexport function aside(n) {\n}\n"},        \
+        {"packages/b/src/door.js", "export function openDoor(n) {\n}\n"},                                           \
+    {                                                                                                               \
+        "README.md", "Call `openDoor(1)`.\n"                                                                        \
+    }
+    const char *map = MAP(110, PACKAGES, {"packages/a/package.json", "{}\n"});
+    has(map, "packages/a/src/x/\n  door.js\n    export function openDoor(n)\n");
+    lacks(map, "packages/b");
+    lacks(map, "aside");
+#undef PACKAGES
+}
+
+/* A getter that a call makes of a named function is a member for others. */
+static void getters(void **state)
+{
+    (void)state;
+    static const char req[] = "var req = {};\nmodule.exports = req;\n\ndefineGetter(req, 'host', function host(){\n"
+                              "  return 1;\n});\n\nlater(function inside(){\n  return 2;\n});\n";
+    const char *map = MAP(70, {"lib/req.js", req}, {"test/a.js", "it('has a host', function () {});\n"});
+    has(map, "function host()");
+    lacks(map, "inside");
+}
+
+/* A file of data is no source, whatever its suffix: it comes after tests. */
+static void data_later(void **state)
+{
+    (void)state;
+    const char *map = MAP(122, {"app.webmanifest", "{\n  \"name\": \"door\"\n}\n"},
+                          {"door.py", "def door():\n    pass\n"}, {"tests/test_door.py", "def aid(x):\n    pass\n"});
+    has(map, "def aid(x)");
+    lacks(map, "webmanifest");
+}
+
 /* Risks of a file are a part of its line that comes later than names. */
 static void names_before_risks(void **state)
 {
@@ -239,6 +346,13 @@ int main(void)
         cmocka_unit_test(commonjs),
         cmocka_unit_test(commonjs_members),
         cmocka_unit_test(long_declaration),
+        cmocka_unit_test(entry_says_which_version),
+        cmocka_unit_test(entry_names_come_first),
+        cmocka_unit_test(star_means_all),
+        cmocka_unit_test(inner_scripts_later),
+        cmocka_unit_test(manifest_begins_a_package),
+        cmocka_unit_test(getters),
+        cmocka_unit_test(data_later),
         cmocka_unit_test(names_before_risks),
     };
     if (!getenv("MYTHOS_BIN"))
