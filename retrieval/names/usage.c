@@ -362,9 +362,14 @@ static bool add_use(void *arg, const myth_store_ref *ref)
     return true;
 }
 
-static bool fits_kind(myth_ref_kind use_kind, const myth_usage_definition *d)
+/* In C a struct may have a function's name (struct stat, stat()), and nothing calls a type. */
+static bool fits_kind(myth_ref_kind use_kind, const char *language, const myth_usage_definition *d)
 {
+    const myth_language *l = myth_language_get(language);
+    const bool calls_types = !l->has_directives || l->has_bare_methods;
     bool is_type = d->kind == MYTH_SYMBOL_CLASS || d->kind == MYTH_SYMBOL_TYPE || d->kind == MYTH_SYMBOL_MODULE;
+    if (use_kind == MYTH_REF_CALL && is_type && !calls_types)
+        return false;
     return use_kind != MYTH_REF_TYPE || is_type || d->kind == MYTH_SYMBOL_MACRO || d->kind == MYTH_SYMBOL_CONSTANT ||
            d->kind == MYTH_SYMBOL_VARIABLE;
 }
@@ -452,7 +457,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     for (uint32_t i = 0; i < out->n_definition; i++) {
         const myth_usage_definition *d = &out->definition[i];
         why[i] = MYTH_USAGE_CANNOT;
-        if (!myth_language_is_kin(f->language, d->language) || !fits_kind(u->kind, d))
+        if (!myth_language_is_kin(f->language, d->language) || !fits_kind(u->kind, f->language, d))
             continue;
         MYTH_TRY(judge_line(l, &why[i], &r[i], f, u, name, around_parent, d, n, err));
         best = why[i] > best ? why[i] : best;
@@ -628,8 +633,8 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
     sqlite3_bind_int(q, 2, CALLEE_DEFINITIONS);
     while (st == MYTH_OK && n < CALLEE_DEFINITIONS && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         st = read_definition(l, &found[n], q, false, err);
-        n += st == MYTH_OK && myth_language_is_kin(found[n].language, d->language) && fits_kind(c->kind, &found[n]) &&
-             (d->is_test || !found[n].is_test);
+        n += st == MYTH_OK && myth_language_is_kin(found[n].language, d->language) &&
+             fits_kind(c->kind, d->language, &found[n]) && (d->is_test || !found[n].is_test);
     }
     if (st == MYTH_OK && rc != SQLITE_ROW)
         st = myth_store_fail(l->views.store, rc, err);

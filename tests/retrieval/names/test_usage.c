@@ -34,6 +34,9 @@ static const struct {
     {"src/queue.c", "#include \"queue.h\"\nint queue_push(struct queue *q, int v)\n{\n    return q->n + v;\n}\nstatic "
                     "int helper(void) { return 1; }\n"
                     "int queue_run(void) { return helper(); }\n"},
+    {"include/pane.h", "struct pane_size {\n    int w;\n};\nvoid pane_size(struct pane_size *s, int w);\n"},
+    {"src/pane.c", "#include \"pane.h\"\nvoid pane_size(struct pane_size *s, int w)\n{\n    s->w = w;\n}\n"},
+    {"src/pane_user.c", "#include \"pane.h\"\nvoid grow(struct pane_size *s)\n{\n    pane_size(s, 2);\n}\n"},
     {"src/other.c", "static int helper(void) { return 2; }\nint other_run(void) { return helper(); }\n"},
     {"src/worker.c",
      "#include <queue.h>\nvoid work(struct queue *q)\n{\n    queue_push(q, 1);\n    queue_push(q, 2);\n}\n"},
@@ -197,6 +200,10 @@ static void languages(void **state)
     (void)state;
     expect("queue_push",
            "src/queue.c:2 function queue_push\n c src/worker.c:4 work import\n x include/queue.h:2 - export\n");
+    expect("pane_size", /* a struct and a function of one name: a call means the function */
+           "include/pane.h:1 type pane_size\n c include/pane.h:4 - file\n c src/pane.c:2 pane_size import\n"
+           " c src/pane_user.c:2 grow import\nsrc/pane.c:2 function pane_size\n c src/pane_user.c:4 grow import\n"
+           " x include/pane.h:4 - export\n");
     expect("Store.get",
            "web/lib/session.ts:4 method Store.get\n c web/app.ts:3 main import\n x web/lib/index.ts:2 - export\n");
     expect("Open", "gopkg/auth/a.go:5 function Open\n c gopkg/auth/a.go:7 Session.Close file\n c gopkg/main.go:8 main "
