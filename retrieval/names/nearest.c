@@ -3,8 +3,8 @@
  * Score    the larger of two: 1 - (letters changed, left out, added or swapped) / (length of the longer name); and
  *          0.95 times the share of identifier parts in common (Dice). Case, '_' and '$' are ignored. A definition
  *          in the place that the qualifier names gets a little more
- * Near     a score of at least MIN_SCORE; of equal scores the name that sorts first. A name is listed with its first
- *          definition
+ * Near     a score of at least MIN_SCORE; of equal scores the name whose length is nearer, then the one that sorts
+ *          first. A name is listed with its first definition
  * Cost     one pass over all definitions. Most names are left out by their letters: stems are made only of those that
  *          could share a part with the wanted name */
 #define _GNU_SOURCE /* memmem */
@@ -123,13 +123,19 @@ static double score_of(const folded *want, const char *name, double least)
     return score < least ? 0 : score;
 }
 
-static bool is_before(const myth_near *a, const myth_near *b)
+/* Of equal scores the name that is as long as the wanted one comes first: request before _request. */
+static bool is_before(const myth_near *a, const myth_near *b, size_t n_wanted)
 {
-    return a->score != b->score ? a->score > b->score : strcmp(a->name, b->name) < 0;
+    const size_t n_a = strlen(a->name), n_b = strlen(b->name);
+    const size_t a_off = n_a > n_wanted ? n_a - n_wanted : n_wanted - n_a;
+    const size_t b_off = n_b > n_wanted ? n_b - n_wanted : n_wanted - n_b;
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a_off != b_off ? a_off < b_off : strcmp(a->name, b->name) < 0;
 }
 
 /* Keeps the best names, each once: of equal scores its first definition. */
-static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *near)
+static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *near, size_t n_wanted)
 {
     for (uint32_t i = 0; i < *n; i++)
         if (strcmp(out[i].name, near->name) == 0) {
@@ -140,7 +146,7 @@ static void keep(myth_near *out, uint32_t max, uint32_t *n, const myth_near *nea
             break;
         }
     uint32_t at = *n;
-    while (at > 0 && is_before(near, &out[at - 1]))
+    while (at > 0 && is_before(near, &out[at - 1], n_wanted))
         at--;
     if (at == max)
         return;
@@ -216,7 +222,7 @@ static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_st
         if (rc == SQLITE_ROW)
             put_column(near.path, sizeof(near.path), path, 0);
         rc = sqlite3_reset(path);
-        keep(out, max, n, &near);
+        keep(out, max, n, &near, strlen(bare));
     }
     rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
     myth_status st = myth_store_fail(store, rc, err);

@@ -37,6 +37,7 @@ static const struct {
     {"include/pane.h", "struct pane_size {\n    int w;\n};\nvoid pane_size(struct pane_size *s, int w);\n"},
     {"src/pane.c", "#include \"pane.h\"\nvoid pane_size(struct pane_size *s, int w)\n{\n    s->w = w;\n}\n"},
     {"src/pane_user.c", "#include \"pane.h\"\nvoid grow(struct pane_size *s)\n{\n    pane_size(s, 2);\n}\n"},
+    {"src/spelt.c", "int _spelt_out(void) { return 1; }\nint spelt_out(void) { return 2; }\n"},
     {"src/other.c", "static int helper(void) { return 2; }\nint other_run(void) { return helper(); }\n"},
     {"src/worker.c",
      "#include <queue.h>\nvoid work(struct queue *q)\n{\n    queue_push(q, 1);\n    queue_push(q, 2);\n}\n"},
@@ -249,6 +250,8 @@ static void nearest_names(void **state)
         {"auth/tokens.py::make_tokne", "make_token"},
         {"parse_cookie", "parseCookie"},
         {"QUEUE_PUSH", "queue_push"},
+        {"spelt_uot", "spelt_out"}, /* _spelt_out has the same letters */
+        {"_spelt_uot", "_spelt_out"},
     };
     myth_near near[MYTH_NEAR_MAX];
     uint32_t n;
