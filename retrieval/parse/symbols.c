@@ -518,9 +518,8 @@ static bool is_named_twice(myth_symbols *s, const myth_def *d, const char *name)
 {
     const char *begin = text_at(s, (uint32_t)myth_cut_line_start(s->cut, d->off)), *p = text_at(s, d->off);
     const ptrdiff_t n = (ptrdiff_t)strlen(name);
-    p -= p - begin > 1 && p[-1] == ' ' && p[-2] == ',' ? 2 : 0;
-    return is_word_char(*begin) && p - begin > n + 2 && strchr("'\"", p[-1]) && p[-1] == p[-2 - n] &&
-           memcmp(p - 1 - n, name, (size_t)n) == 0;
+    return p - begin > n + 4 && is_word_char(*begin) && memcmp(p - 2, ", ", 2) == 0 && strchr("'\"", p[-3]) &&
+           p[-3] == p[-4 - n] && memcmp(p - 3 - n, name, (size_t)n) == 0;
 }
 
 /* CommonJS has no word in front of what a file gives away: a member of an object at the top of a file goes where the
