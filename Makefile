@@ -37,7 +37,9 @@ test-programs:
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
 # leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
 # What takes longest under them, mostly by running the command often, waits for test-full.
-LATER_INSPECT = runlog(_secrets)?|rounds|secrets|injection|command|contract|select_commands|replay_ranked
+LATER_LOG = runlog(_secrets)?|replay_ranked|repeat
+LATER_MANY = many_files|same_prompt|reverted|select_commands
+LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary
 ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^(retrieval/vectors_command|frontend/plan_table|eval/eval)$$
 asan:
 	@./setup.sh test
