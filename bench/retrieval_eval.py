@@ -44,6 +44,10 @@ SIGNALS = [
     ("and with the question's own words set back", "term_frame=0.2"),
 ]
 
+# The same for vectors; compared with words and vectors.
+HYBRID = "words and vectors"
+VECTOR_SIGNALS = [("nearness from the mean", "semantic_from=0")]
+
 
 def ranks(ids, gold):
     """The places of the gold ids among the ids that were found, from 1, best first."""
@@ -71,8 +75,9 @@ def interval(values, rng, n=2000):
 
 
 def report(runs, names, path):
-    """Prints every measure of every run, and how it differs from that of the first run. runs: [(name, [metrics of a
-    query])]. path: where the table is written as CSV, or None."""
+    """Prints every measure of every run, and how it differs from that of the first run, or from words and vectors where
+    its name begins with them. runs: [(name, [metrics of a query])]. path: where the table is written as CSV, or None.
+    """
     table = [["configuration", "metric", "mean", "low", "high", "difference", "difference_low", "difference_high"]]
     for name, rows in runs:
         rng = random.Random(1)
@@ -81,7 +86,8 @@ def report(runs, names, path):
             mean = interval([r[m] for r in rows], rng)
             line, row = "  %-8s %.4f [%.4f, %.4f]" % (m, *mean), ["%.4f" % x for x in mean]
             if rows is not runs[0][1]:
-                d = interval([a[m] - b[m] for a, b in zip(rows, runs[0][1])], rng)
+                base = dict(runs)[HYBRID] if name.startswith(HYBRID + " ") else runs[0][1]
+                d = interval([a[m] - b[m] for a, b in zip(rows, base)], rng)
                 line += "   difference %+.4f [%+.4f, %+.4f]" % d
                 row += ["%+.4f" % x for x in d]
             print(line)
@@ -103,7 +109,9 @@ def configurations(args):
             for name, w in SIGNALS
         ]
     if args.embed_model:
-        out.append(("words and vectors", args.base, True))
+        out.append((HYBRID, args.base, True))
+        for name, w in VECTOR_SIGNALS if args.ablate else []:
+            out.append((HYBRID + " without " + name, ",".join(x for x in (args.base, w) if x), True))
         for share in filter(None, args.shares.split(",")):
             out.append(("share of nearness " + share, ",".join(x for x in (args.base, "semantic=" + share) if x), True))
     return out

@@ -336,7 +336,7 @@ static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, con
 
 /* Adds the pieces with the nearest vectors to the candidates, then ranks all by words and vectors together. */
 static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_t n, uint32_t rows, double share,
-                               myth_error *err)
+                               const myth_weights_search *w, myth_error *err)
 {
     const uint32_t dim = c->embedder->dim;
     const myth_embedder_text text = {query, n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES};
@@ -364,7 +364,7 @@ static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_
             sum += (double)v[d] * (double)asked[d];
         cosine[i] = (float)sum;
     }
-    myth_fuse(p->chunk, p->n_chunk, cosine, share);
+    myth_fuse(p->chunk, p->n_chunk, cosine, share, w->semantic_from);
 fail:
     myth_free(c->mem, cosine);
     myth_free(c->mem, near);
@@ -410,7 +410,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
         put_chunk(c, &p, m.row[i].id, m.row[i].score, 0, 0);
     MYTH_TRY(add_symbols(c, &p, &q, &w, err));
     if (rows)
-        MYTH_TRY(add_vectors(c, &p, query, n, rows, share, err));
+        MYTH_TRY(add_vectors(c, &p, query, n, rows, share, &w, err));
     MYTH_TRY(myth_rank(p.order, n_hit, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, true, err));
     for (uint32_t i = 0; i < *n_hit; i++)
         hit[i] = (myth_corpus_hit){.row = c->row_of[p.chunk[p.order[i]].id - 1], .score = p.chunk[p.order[i]].score};

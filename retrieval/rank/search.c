@@ -336,7 +336,7 @@ static myth_status is_there(const pool *p, const myth_vector_hit *h, bool *is, m
 
 /* Makes the chunks nearest to the query candidates, then combines words and nearness of all candidates. */
 static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_vector_hit *near, uint32_t n_near,
-                               double share, myth_hits *out, myth_error *err)
+                               double share, const myth_weights_search *w, myth_hits *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < n_near; i++) {
@@ -353,7 +353,7 @@ static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_ve
             p->cosine[i] = NAN;
             out->n_without++;
         }
-    myth_fuse(p->chunk, p->n_chunk, p->cosine, share);
+    myth_fuse(p->chunk, p->n_chunk, p->cosine, share, w->semantic_from);
     p->has_vectors = true;
     p->lexical = 1 - share;
 fail:
@@ -687,7 +687,7 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
         w.symbol_files = DEFINITION_MAX;
     MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
     if (share > 0)
-        MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
+        MYTH_TRY(add_vectors(&p, o, near, n_near, share, &w, out, err));
     for (uint32_t f = 0; f < p.n_file && q.kind == MYTH_QUERY_PROSE && !only_names; f++)
         p.file[f].stem_share = myth_stem_share(p.file[f].path, &q, m.group_weight);
     for (uint32_t f = 0; f < p.n_file && q.kind == MYTH_QUERY_ISSUE && !only_names; f++)
