@@ -2,6 +2,7 @@
  * tests, callees, and re-exports. */
 #include "frontend/cli/json_out.h"
 #include "frontend/common/open_index.h"
+#include "engine/base/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -163,6 +164,8 @@ static int run_symbols(myth_cli *cli, const void *opts)
     MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
     if (u.n_definition == 0)
         MYTH_TRY(print_nearest(cli, x, name, &err));
+    else if (!strchr(name, '(') && !myth_text_ends(name, u.definition[0].name))
+        myth_term_note(cli->term, "%.120s: a name that a re-export gives to %.120s", name, u.definition[0].name);
     if (o->json)
         put_json(&u);
     else
@@ -182,7 +185,8 @@ const myth_command myth_cmd_symbols = {
     .detail =
         "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller has the "
         "reason why it was matched, the most certain "
-        "first; \"same name only\" is the weakest. The index is created or brought up to date first. The exit code "
+        "first; \"same name only\" is the weakest. A name that only a re-export gives (export { make as create } from) "
+        "leads to the definition behind it. The index is created or brought up to date first. The exit code "
         "is 1 when the name is not defined, and similar names are printed; it is 3 when a file or a directory "
         "could not be read.",
     .group = symbols_groups,

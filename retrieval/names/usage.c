@@ -694,10 +694,11 @@ fail:
 static myth_status find_all(look *l, const char *asked, myth_error *err)
 {
     myth_usage *u = l->out;
-    myth_status st = MYTH_OK;
-    MYTH_TRY(find_name(l, asked, err));
-    if (u->n_definition == 0)
-        return MYTH_OK;
+    myth_status st = find_name(l, asked, err);
+    if (st == MYTH_OK && !u->n_definition && !(st = myth_usage_alias(&asked, &l->views, l->name, err)) && asked)
+        st = find_name(l, asked, err);
+    if (st != MYTH_OK || u->n_definition == 0)
+        return st;
     qsort(u->definition, l->n_asked, sizeof(*u->definition), myth_usage_by_worth);
     MYTH_TRY(find_exports(l, err));
     for (uint32_t i = 0; i < u->n_definition; i++)

@@ -4,6 +4,10 @@
  * Name       may be as defined (create_session), qualified (Session.open, Session::open, Session#open), or after a
  *            path (auth/session.py::Session.open, auth.session.open); a trailing "()" is ignored. Overloads are
  *            separate definitions
+ * Renamed    a name without a definition that a re-export gives to another (export { make as create } from, pub use
+ *            x::Make as Create, from .x import make as create in an __init__.py) has the definitions of that other name
+ *            in the file that the statement means; d->name tells. Not followed: default exports, export * as ns, and
+ *            uses by the new name
  * Why        a parser sees names and not what they mean, so every use has its strongest reason, a myth_why. A use
  *            belongs to the definitions for which its reason is strongest, or to all when only the name matches
  * Callers    one place for each definition that uses the name, at its first use. Uses in tests are listed as tests;

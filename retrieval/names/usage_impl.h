@@ -69,4 +69,8 @@ bool myth_view_is_export(const myth_view *f, const myth_view_import *i);
  * it is not a name. */
 bool myth_receiver_of(const char *line, size_t off, char *receiver, size_t cap);
 
+/* *out: PATH::NAME of the definition that a re-export calls `name` ("export { make as name }"); NULL = none. The
+ * statement is found in the first files that have the name, and its module must mean the definition's file. */
+myth_status myth_usage_alias(const char **out, myth_views *v, const char *name, myth_error *err);
+
 #endif

@@ -1,5 +1,6 @@
 /* test_signatures.c - a signature that has several lines is one line in what mythos symbols and map print: without the
- * blanks and the comma that only the line breaks asked for, and otherwise as written. */
+ * blanks and the comma that only the line breaks asked for, and otherwise as written. What they say of
+ * a renamed one. */
 #include "tests/frontend/cli/cli_run.h"
 
 static const struct {
@@ -55,8 +56,25 @@ static void in_one_line(void **state)
     assert_non_null(strstr(r.out, "    pub fn of_type<T: Clone, U>(t"));
 }
 
+/* A name that a re-export gives leads to the definition behind it, and a line says so. */
+static void renamed_by_a_reexport(void **state)
+{
+    static cli_result r;
+    (void)state;
+    setenv("XDG_CACHE_HOME", cli_dir, 1);
+    cli_shell(&r, "mkdir -p $D/n && cd $D/n && printf 'export function make() {\\n}\\n' > x.js && "
+                  "printf 'export { make as create } from \"./x\";\\n' > index.js");
+    cli_expect(&r, "symbols create $D/n", 0);
+    assert_string_equal(r.out, "x.js:1  function make\n    export function make()\n"
+                               "  re-exported or declared in\n    index.js:1  re-exports it\n");
+    assert_non_null(strstr(r.err, "create: a name that a re-export gives to make"));
+    cli_expect(&r, "search create $D/n", 0);
+    assert_non_null(strstr(r.out, "x.js:1  function make  definition, lines 1-2\n"));
+    cli_expect(&r, "symbols creat $D/n", 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_one_line)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_one_line), cmocka_unit_test(renamed_by_a_reexport)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

@@ -66,6 +66,14 @@ static const struct {
     {"wide/core/index.ts", "import { x } from \"./y\";\nexport { Gadget } from \"./parts\";\n"},
     {"wide/index.ts", "export * from \"./core\";\n"},
     {"wide/other/index.ts", "export * from \"./nothing\";\n"},
+    {"named/a.ts", "export function forge() {}\n"},
+    {"named/b.ts", "export function forge() {}\n"},
+    {"named/index.ts", "import { forge as inside } from \"./a\";\nexport {\n  forge as smithy,\n} from \"./b\";\n"},
+    {"named/lib.rs", "mod iron;\npub use crate::iron::Anvil as Block;\nuse crate::iron::Anvil as Own;\n"},
+    {"named/iron.rs", "pub struct Anvil;\n"},
+    {"named/__init__.py", "from .tools import hammer as mallet\n"},
+    {"named/tools.py", "def hammer():\n    pass\n"},
+    {"named/use.py", "from .tools import hammer as maul\n"},
     {"wheel/inner/gear.rs", "pub struct Cog;\n"},
     {"wheel/inner/mod.rs", "pub mod gear;\npub use gear::Cog;\n"},
     {"wheel/lib.rs", "mod inner;\npub use inner::*;\n"},
@@ -345,14 +353,32 @@ static void reexports_of_reexports(void **state)
     expect("Cog", "wheel/inner/gear.rs:1 type Cog\n x wheel/inner/mod.rs:2 - export\n x wheel/lib.rs:2 - export\n");
 }
 
+/* A name that only a re-export gives leads to the definition in the file that the statement means. */
+static void renamed_by_a_reexport(void **state)
+{
+    (void)state;
+    expect("smithy", "named/b.ts:1 function forge\n x named/index.ts:2 - export\n");
+    expect("Block", "named/iron.rs:1 type Anvil\n x named/lib.rs:2 - export\n");
+    expect("mallet", "named/tools.py:1 function hammer\n x named/__init__.py:1 - export\n");
+    expect("inside", ""); /* names of a file's own */
+    expect("Own", "");
+    expect("maul", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_alikes),       cmocka_unit_test(qualified_names),
-        cmocka_unit_test(imports_and_tests), cmocka_unit_test(languages),
-        cmocka_unit_test(overloads),         cmocka_unit_test(nearest_names),
-        cmocka_unit_test(around_lines),      cmocka_unit_test(memory_that_runs_out),
-        cmocka_unit_test(follows_the_tree),  cmocka_unit_test(reexports_of_reexports),
+        cmocka_unit_test(look_alikes),
+        cmocka_unit_test(qualified_names),
+        cmocka_unit_test(imports_and_tests),
+        cmocka_unit_test(languages),
+        cmocka_unit_test(overloads),
+        cmocka_unit_test(nearest_names),
+        cmocka_unit_test(around_lines),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(follows_the_tree),
+        cmocka_unit_test(reexports_of_reexports),
+        cmocka_unit_test(renamed_by_a_reexport),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
