@@ -222,6 +222,13 @@ static void entry_says_which_version(void **state)
     map = MAP(100, VERSIONS, {"src/index.ts", "export * as v3 from './v3/box';\nexport * from './v1/box';\n"});
     has(map, "src/v1/\n  box.ts (typescript)\n    export function makeBox(n: number): number\n");
 #undef VERSIONS
+    static const char two[] = "export function aside(n: number): number {\n  return n;\n}\n\n"
+                              "export function makeBox(n: number): number {\n  return n;\n}\n";
+    map = MAP(100, {"1/box.ts", box}, {"2/box.ts", box}, {"3/box.ts", box}, {"4/box.ts", box}, {"5/box.ts", box},
+              {"6/box.ts", box}, {"7/box.ts", box}, {"8/box.ts", box}, {"src/box.ts", two},
+              {"src/index.ts", "export * from './box';\n"}, {"README.md", "# Boxes\n\nCall `makeBox(3)` first.\n"});
+    has(map, "src/\n  box.ts (typescript)\n    export function makeBox(n: number): number\n");
+    lacks(map, "aside");
 }
 
 /* What the entry gives is shown before what its package uses inside, and a value that it gives as early as a
