@@ -11,7 +11,7 @@
 
 #include "frontend/cli/cli.h"
 #include "measures.h"
-#include "self.h"
+#include "frontend/cli/self.h"
 #include "tasks.h"
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* self.c - see self.h. */
 #define _GNU_SOURCE
 #include "self.h"
-#include "frontend/cli/exit.h"
+#include "cli.h"
+#include "exit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -48,16 +50,32 @@ static bool read_some(int fd, char *dst, size_t cap, size_t *n)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Reads the command's output and error streams until both end. */
-static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, const myth_self *self,
-                         myth_error *err)
+static uint64_t now_s(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec;
+}
+
+/* Reads the command's output and error streams until both end. */
+static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, pid_t pid,
+                         const myth_self *self, myth_error *err)
+{
+    uint64_t end_s = self->seconds ? now_s() + self->seconds : UINT64_MAX;
+    bool is_interrupted = false;
     struct pollfd p[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = err_fd, .events = POLLIN}};
     size_t n_line = 0;
     myth_status st = MYTH_OK;
     while (p[0].fd >= 0 || p[1].fd >= 0) {
         if (self->cancel && *self->cancel)
-            return myth_fail(err, MYTH_ECANCEL, "eval: stopped");
+            return myth_fail(err, MYTH_ECANCEL, "stopped");
+        if (now_s() >= end_s && is_interrupted)
+            return myth_fail(err, MYTH_ECANCEL, "it did not end within %d seconds of an interrupt", MYTH_END_SECONDS);
+        if (now_s() >= end_s) {
+            kill(pid, SIGINT);
+            is_interrupted = true;
+            end_s += MYTH_END_SECONDS;
+        }
         if (poll(p, 2, WAIT_MS) < 0 && errno != EINTR)
             return myth_fail(err, MYTH_EIO, "poll: %s", strerror(errno));
         if (p[0].fd >= 0 && p[0].revents) {
@@ -82,14 +100,16 @@ static myth_status start(pid_t *pid, const myth_self *self, const char *const *a
     for (; args[n_arg - 1] && n_arg <= MYTH_SELF_ARGS; n_arg++)
         argv[n_arg] = args[n_arg - 1];
     for (char **e = environ; *e && n < ENV_MAX; e++)
-        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 &&
-            strncmp(*e, "XDG_STATE_HOME=", 15) != 0)
+        if (!self->cache || (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 &&
+                             strncmp(*e, "XDG_STATE_HOME=", 15) != 0))
             env[n++] = *e;
-    if ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache) ||
-        (size_t)snprintf(state, sizeof(state), "XDG_STATE_HOME=%s", self->cache) >= sizeof(state))
+    if (self->cache && ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache) ||
+                        (size_t)snprintf(state, sizeof(state), "XDG_STATE_HOME=%s", self->cache) >= sizeof(state)))
         return myth_fail(err, MYTH_EARG, "%s: the path is too long", self->cache);
-    env[n++] = cache;
-    env[n++] = state;
+    if (self->cache) {
+        env[n++] = cache;
+        env[n++] = state;
+    }
     env[n] = NULL;
     posix_spawn_file_actions_t fa;
     int rc = posix_spawn_file_actions_init(&fa);
@@ -146,9 +166,9 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
     close(out_pipe[1]);
     close(err_pipe[1]);
     out_pipe[1] = err_pipe[1] = -1;
-    st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], self, err);
+    st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], pid, self, err);
     if (st != MYTH_OK)
-        kill(pid, SIGKILL); /* safe: it only writes into a folder that is removed, too */
+        kill(pid, SIGKILL); /* what it writes survives that: its cache, and the record of its run */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (st == MYTH_OK)

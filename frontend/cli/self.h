@@ -1,14 +1,15 @@
 /* self.h - runs another command of this program and gives back what it printed: an evaluation measures what a user
- * gets.
+ * gets, and what fails in an inspection (memory, a signal) does not end the server that was asked for it.
  *
- * Apart    a process of its own, without the MYTHOS_ variables of this one, with a folder that is given for its cache
- *          and its log; standard input is empty
+ * Apart    a process of its own; standard input is empty. With a folder for its cache and its log it does not see the
+ *          MYTHOS_ variables of this one, else its environment is the same
  * Output   all of standard output, up to MYTH_SELF_BYTES; of standard error the first line
- * Cancel   the child is ended when *cancel becomes true: MYTH_ECANCEL
+ * Cancel   the child is killed when *cancel becomes true: MYTH_ECANCEL
+ * Time     after `seconds` it is interrupted, so that it prints what it has; MYTH_END_SECONDS later it is killed
  * Errors   MYTH_EIO it cannot be started or was killed; an exit code that is not among those expected: the status that
  *          has this code, with the child's own message; MYTH_EFORMAT what should be JSON is not */
-#ifndef MYTH_EVAL_SELF_H
-#define MYTH_EVAL_SELF_H
+#ifndef MYTH_SELF_H
+#define MYTH_SELF_H
 
 #include "engine/base/cancel.h"
 #include "engine/base/mem.h"
@@ -19,12 +20,13 @@
 extern "C" {
 #endif
 
-enum { MYTH_SELF_ARGS = 32, MYTH_SELF_BYTES = 1 << 28 };
+enum { MYTH_SELF_ARGS = 64, MYTH_SELF_BYTES = 1 << 28 };
 
 typedef struct {
     const char *program;       /* path of the command              */
-    const char *cache;         /* XDG_CACHE_HOME and XDG_STATE_HOME */
+    const char *cache;         /* XDG_CACHE_HOME and XDG_STATE_HOME; NULL = those of this process */
     const myth_cancel *cancel; /* may be NULL                      */
+    uint32_t seconds;          /* 0 = no limit                     */
     myth_mem *mem;
 } myth_self;
 
