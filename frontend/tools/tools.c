@@ -311,8 +311,10 @@ static myth_status run_tool(myth_tools *t, const json_t *args, char **text, size
         MYTH_TRY(myth_cli_tokenizer_open(&t->tokenizer, t->cli, t->model, err));
     MYTH_TRY(myth_reply_open(&a, t->cli->mem, t->tool->items, &budget, err));
     t->cli->n_unread = 0;
+    t->n_missed = 0;
     MYTH_TRY(t->tool->run(t, args, &a, err));
     myth_tools_note_unread(t, &a);
+    t->cli->n_unread += t->n_missed;
     st = myth_reply_finish(&a, text, n, is_found, err);
 fail:
     myth_reply_close(&a);

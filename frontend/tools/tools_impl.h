@@ -41,6 +41,7 @@ struct myth_tools {
     const myth_model_flags *model;
     const myth_tool *tool; /* the one that runs */
     myth_index *index;     /* NULL until it is needed */
+    uint64_t n_missed;     /* of this call: what was asked for and not looked at, for another reason than n_unread */
     myth_cli_tokenizer tokenizer;
     int32_t *ids;
     size_t cap_ids;

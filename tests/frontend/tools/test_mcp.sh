@@ -89,7 +89,8 @@ assert tools == json.loads(subprocess.run([bin, "tool", "--json"], capture_outpu
 assert c.ask("tools/list", {"cursor": "x"})["error"]["code"] == -32602
 for name, arguments in (("search_text", {"pattern": "add"}), ("find_symbol", {"name": "add"}),
                         ("open_file", {"path": "a.c"}), ("search", {"query": "add numbers"}),
-                        ("references", {"name": "add"}), ("repo_map", {"max_bytes": 2000})):
+                        ("references", {"name": "add"}), ("repo_map", {"max_bytes": 2000}),
+                        ("inspect", {"paths": ["a.c"]})):
     is_error, text = c.call(name, **arguments)
     alone = subprocess.run([bin, "tool", name, root, "--args", json.dumps(arguments)], capture_output=True)
     assert not is_error and text == alone.stdout.decode().rstrip("\n"), (name, text, alone)

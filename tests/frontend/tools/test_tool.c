@@ -80,8 +80,8 @@ static const char *text_at(const json_t *j, const char *list, size_t i, const ch
 
 static void the_list_has_schemas(void **state)
 {
-    static const char *const want[] = {"search_text", "search",   "find_symbol",   "references",
-                                       "open_file",   "repo_map", "recent_changes"};
+    static const char *const want[] = {"search_text", "search",   "find_symbol",    "references",
+                                       "open_file",   "repo_map", "recent_changes", "inspect"};
     size_t i;
     json_t *list = cli_json(&r, "tool --json"), *row;
     (void)state;
@@ -401,6 +401,68 @@ static void any_bytes_are_valid_json(void **state)
     json_decref(j);
 }
 
+/* The findings are those of the command, under the directory's paths: outside of a repository, where the report
+ * names files below the folder that they have in common, and inside of one, where it names them as git does. */
+static void code_is_inspected(void **state)
+{
+    static const char *const roots[] = {"$D/i", "$D/r/i"};
+    static const struct {
+        const char *paths, *first, *last;
+        size_t n; /* findings in so many copies of one file */
+    } row[] = {
+        {"\"deep/x/demo.c\"", "deep/x/demo.c", "deep/x/demo.c", 1}, {"\"deep\"", "deep/x/demo.c", "deep/y/demo.c", 2},
+        {"\"./deep//x/\"", "deep/x/demo.c", "deep/x/demo.c", 1},    {"\".\"", "deep/x/demo.c", "demo.c", 3},
+        {"\"demo.c\",\"deep/y\"", "demo.c", "deep/y/demo.c", 2},
+    };
+    char line[1024];
+    (void)state;
+    cli_shell(&r,
+              "for d in $D/i $D/r/i; do mkdir -p $d/deep/x $d/deep/y && for p in demo.c deep/x/demo.c deep/y/demo.c; "
+              "do cp tests/corpus/demo.c $d/$p; done; done; git -C $D/r init -q && git -C $D/r add -A && "
+              "$M inspect-file $D/i/demo.c --format json -q --fail-level never --no-log");
+    assert_int_equal(r.code, 0);
+    json_t *alone = json_loads(r.out, 0, NULL);
+    const size_t n_one = size_of(alone, "findings");
+    assert_true(n_one > 0);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+            snprintf(line, sizeof(line), "$M tool inspect %s --args '{\"paths\":[%s]}'", roots[k], row[i].paths);
+            cli_shell(&r, line);
+            if (r.code != 0)
+                fail_msg("%s: exit %d: %s", line, r.code, r.err);
+            json_t *j = json_loads(r.out, 0, NULL);
+            const size_t n = size_of(j, "findings");
+            assert_int_equal(n, n_one * row[i].n);
+            assert_true(json_is_true(json_object_get(j, "complete")));
+            assert_string_equal(text_at(j, "findings", 0, "path"), row[i].first);
+            assert_string_equal(text_at(j, "findings", n - 1, "path"), row[i].last);
+            assert_string_equal(text_at(j, "findings", 0, "evidence"), text_at(alone, "findings", 0, "evidence"));
+            json_decref(j);
+        }
+    json_decref(alone);
+    cli_shell(&r, "$M tool inspect $D/i --args '{\"paths\":[\".\"],\"rules\":\"weak-hash\",\"max_bytes\":1024}'");
+    assert_int_equal(r.code, 1); /* nothing of this rule */
+    cli_shell(&r, "echo demo.c >$D/i/.gitignore; ln -s demo.c $D/i/link.c");
+    static const char *const refusals[][2] = {
+        {"\"../x\"", "'..' may be outside"},
+        {"\"/etc/passwd\"", "expected a path relative to the root"},
+        {"", "no path is given"},
+        {"\"none.c\"", "no such file"},
+        {"\"demo.c\"", "because the scan leaves"},
+        {"\"deep/x\"", "has no file in it"},
+        {"\"link.c\"", "because the scan leaves"},
+    };
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        snprintf(line, sizeof(line), "$M tool inspect $D/i --args '{\"paths\":[%s]}'", refusals[i][0]);
+        cli_shell(&r, line);
+        if ((r.code != MYTH_EXIT_USAGE && r.code != MYTH_EXIT_NOINPUT) || r.out[0] || !strstr(r.err, refusals[i][1]))
+            fail_msg("%s: exit %d: %s%s", line, r.code, r.err, r.out);
+    }
+    cli_shell(&r, "$M tool inspect $D/r --args '{\"paths\":[\"i\"],\"rules\":\"none\"}'");
+    assert_int_equal(r.code, MYTH_EXIT_USAGE);
+    assert_non_null(strstr(r.err, "no rule 'none'"));
+}
+
 static int begin(void **state)
 {
     char path[64];
@@ -423,6 +485,7 @@ int main(void)
         cmocka_unit_test(names_are_found),       cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(arguments_are_checked), cmocka_unit_test(changes_are_shown),
         cmocka_unit_test(secrets_are_replaced),  cmocka_unit_test(any_bytes_are_valid_json),
+        cmocka_unit_test(code_is_inspected),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
