@@ -338,8 +338,12 @@ static myth_search_mode mode_of(int mode)
 enum { NEAR_MAX = 5, BY_WORDS = 3 };
 #define NEAR_SCORE 0.63
 
-/* What the index answers. */
+/* What the index answers. It stays open until all is printed: similar names are looked for when no line has the name
+ * either. */
 typedef struct {
+    myth_index *index;
+    myth_scan_list list; /* the files that are wanted, with --glob and --type */
+    wanted_files wanted; /* their names, path NULL = all files are wanted */
     myth_hits hits;
     myth_occurrences exact;   /* lines of a name */
     myth_near near[NEAR_MAX]; /* similar names, when there is no such line */
@@ -349,14 +353,23 @@ typedef struct {
     bool is_news;  /* no earlier search of this index said so */
 } answer;
 
+static void close_answer(answer *a, myth_cli *cli)
+{
+    myth_hits_free(&a->hits);
+    myth_occurrences_free(&a->exact);
+    myth_free(cli->mem, a->wanted.path);
+    myth_scan_close(&a->list, cli->mem);
+    myth_index_close(a->index);
+}
+
 /* Finds names that are similar to one that nothing has, in the files that are wanted. */
-static myth_status find_near(answer *a, myth_index *x, const char *query, const myth_search_opts *so, myth_error *err)
+static myth_status find_near(answer *a, const char *query, myth_error *err)
 {
     myth_near near[MYTH_NEAR_MAX];
     uint32_t n;
-    const myth_status st = myth_usage_nearest(near, MYTH_NEAR_MAX, &n, x, query, err);
+    const myth_status st = myth_usage_nearest(near, MYTH_NEAR_MAX, &n, a->index, query, err);
     for (uint32_t i = 0; st == MYTH_OK && i < n && a->n_near < NEAR_MAX; i++)
-        if (near[i].score >= NEAR_SCORE && (!so->wants_file || so->wants_file(so->user, near[i].path)))
+        if (near[i].score >= NEAR_SCORE && (!a->wanted.path || wants_file(&a->wanted, near[i].path)))
             a->near[a->n_near++] = near[i];
     return st;
 }
@@ -366,12 +379,9 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
                                 myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_index *x = NULL;
-    myth_scan_list list = {0};
-    wanted_files wanted = {0};
     myth_semantic semantic = {0};
     const char **ranked = NULL;
-    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, NULL, err));
+    MYTH_TRY(myth_cli_index(&a->index, cli, cli->mem, dir, NULL, err));
     myth_search_opts so = {
         .query = query,
         .mode = mode_of(o->mode),
@@ -382,27 +392,28 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         .weights = o->weights,
     };
     if (o->glob.n || o->type.n) {
-        MYTH_TRY(list_files(&list, cli, o, dir, err));
-        if (!(wanted.path = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", list.n_file + 1, sizeof(*wanted.path)))) {
-            st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for the names of %u files", list.n_file);
+        MYTH_TRY(list_files(&a->list, cli, o, dir, err));
+        if (!(a->wanted.path =
+                  myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", a->list.n_file + 1, sizeof(*a->wanted.path)))) {
+            st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for the names of %u files", a->list.n_file);
             goto fail;
         }
-        for (; wanted.n < list.n_file; wanted.n++)
-            wanted.path[wanted.n] = list.file[wanted.n].path;
-        qsort(wanted.path, wanted.n, sizeof(*wanted.path), by_bytes);
+        for (; a->wanted.n < a->list.n_file; a->wanted.n++)
+            a->wanted.path[a->wanted.n] = a->list.file[a->wanted.n].path;
+        qsort(a->wanted.path, a->wanted.n, sizeof(*a->wanted.path), by_bytes);
         so.wants_file = wants_file;
-        so.user = &wanted;
+        so.user = &a->wanted;
     }
     if (o->lexical)
         snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
     else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
-        MYTH_TRY(myth_semantic_open(&semantic, cli, x, o->embed_model, &so, err));
+        MYTH_TRY(myth_semantic_open(&semantic, cli, a->index, o->embed_model, &so, err));
     snprintf(a->off, sizeof(a->off), "%s", semantic.off);
-    a->is_news = a->off[0] && !o->lexical && myth_cli_says_first(x, "semantic-off");
+    a->is_news = a->off[0] && !o->lexical && myth_cli_says_first(a->index, "semantic-off");
     if (a->off[0] && !o->lexical && o->embed_model)
         st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", a->off);
     if (st == MYTH_OK)
-        st = myth_search(&a->hits, x, &so, err);
+        st = myth_search(&a->hits, a->index, &so, err);
     a->is_name = st == MYTH_OK && o->mode == MODE_AUTO && !o->chunks && strcmp(a->hits.query_kind, "symbol") == 0;
     if (a->is_name) {
         if (!(ranked = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", a->hits.n_hit + 1, sizeof(*ranked)))) {
@@ -411,17 +422,12 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         }
         for (uint32_t i = 0; i < a->hits.n_hit; i++)
             ranked[i] = a->hits.hit[i].path;
-        st = myth_occurrences_find(&a->exact, x, query, o->k, so.wants_file, so.user, ranked, a->hits.n_hit,
+        st = myth_occurrences_find(&a->exact, a->index, query, o->k, so.wants_file, so.user, ranked, a->hits.n_hit,
                                    cli->cancel, err);
-        if (st == MYTH_OK && !a->exact.n_row)
-            st = find_near(a, x, query, &so, err);
     }
 fail:
     myth_free(cli->mem, ranked);
-    myth_free(cli->mem, wanted.path);
-    myth_scan_close(&list, cli->mem);
     myth_semantic_close(&semantic, cli);
-    myth_index_close(x);
     return st;
 }
 
@@ -493,7 +499,7 @@ static void put_near(myth_rows *rows, const answer *a)
 
 /* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its
  * words. *found: whether it occurs anywhere. */
-static myth_status put_name(myth_rows *rows, const search_opts *o, const answer *a, const char *name, const char *dir,
+static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, const char *name, const char *dir,
                             bool *found, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -515,6 +521,7 @@ static myth_status put_name(myth_rows *rows, const search_opts *o, const answer 
     uint32_t n_row = lists_files ? 0 : rows->n_exact + (uint32_t)rows->n_row, most = o->k;
     if (!*found && !lists_files) {
         most = myth_args_is_given(rows->cli->parsed, "top") || o->k < BY_WORDS ? o->k : BY_WORDS;
+        MYTH_TRY(find_near(a, name, err));
         if (a->n_near)
             put_near(rows, a);
     }
@@ -635,7 +642,9 @@ static int run_search(myth_cli *cli, const void *opts)
         };
         st = search_lines(cli, o, &q, &rows, &err);
         found = rows.n_row > 0;
-        if (st == MYTH_OK && !found && a.is_name && (!a.n_near || o->files || o->paths))
+        if (st == MYTH_OK && !found && a.is_name && !rows.only_files)
+            st = find_near(&a, r.text, &err);
+        if (st == MYTH_OK && !found && a.is_name && !a.n_near)
             myth_term_note(cli->term, "%.200s: not found", r.text);
         else if (st == MYTH_OK && !found && a.is_name)
             put_near(&rows, &a);
@@ -649,8 +658,7 @@ static int run_search(myth_cli *cli, const void *opts)
      */
     if (a.off[0] && st == MYTH_OK && (o->explain || a.is_news || (!found && !o->lexical)))
         myth_term_note(cli->term, "semantic: off, because %s", a.off);
-    myth_hits_free(&a.hits);
-    myth_occurrences_free(&a.exact);
+    close_answer(&a, cli);
     return st != MYTH_OK ? myth_cli_fail(cli, &err)
                          : myth_cli_answered(cli, found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
 }
