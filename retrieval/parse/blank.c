@@ -387,11 +387,12 @@ static bool blank_heads(unsigned char *out, const unsigned char *text, uint64_t 
     return is_changed;
 }
 
-/* The conditionals around a line. Both branches of one are read, but not where it is inside of an expression: there the
- * first is. */
+/* The conditionals around a line. Both branches of one are read, but not where it is inside of an expression, or where
+ * the first branch opens or closes a block that the others do, too: there the first is. */
 typedef struct {
     bool is_inside[16];
-    uint32_t depth, skipped; /* skipped: depth of the one whose other branches are left out */
+    int n_open, n_open_at[16]; /* blocks that are open here, and at the conditional */
+    uint32_t depth, skipped;   /* skipped: depth of the one whose other branches are left out */
 } conditionals;
 
 /* Takes the directive at text[at] into account. */
@@ -400,15 +401,37 @@ static void see_conditional(conditionals *c, const unsigned char *out, const uns
 {
     const uint64_t p = skip_blanks(text, n, at + 1);
     const size_t n_left = n - p;
+    const uint32_t last = (c->depth - 1) % 16;
     if (n_left > 2 && memcmp(text + p, "if", 2) == 0) {
         const unsigned char before = byte_before(out, at);
+        c->n_open_at[c->depth % 16] = c->n_open;
         c->is_inside[c->depth++ % 16] = before && strchr("=(,+-|&?", before);
     } else if (n_left > 5 && memcmp(text + p, "endif", 5) == 0) {
         c->skipped = c->skipped == c->depth ? 0 : c->skipped;
         c->depth -= c->depth > 0;
-    } else if (n_left > 2 && memcmp(text + p, "el", 2) == 0 && c->depth > 0 && c->is_inside[(c->depth - 1) % 16] &&
-               !c->skipped)
+    } else if (n_left > 2 && memcmp(text + p, "el", 2) == 0 && c->depth > 0 && !c->skipped &&
+               (c->is_inside[last] || c->n_open != c->n_open_at[last]))
         c->skipped = c->depth;
+}
+
+/* How many blocks more a line opens than it closes. */
+static int opens_of(const unsigned char *text, word line)
+{
+    int n_open = 0;
+    char quote = 0;
+    for (uint64_t i = line.off; i < line.end; i++) {
+        const char c = (char)text[i];
+        if (quote) {
+            i += c == '\\';
+            quote = c == quote ? 0 : quote;
+        } else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '/' && i + 1 < line.end && (text[i + 1] == '/' || text[i + 1] == '*'))
+            break;
+        else
+            n_open += (c == '{') - (c == '}');
+    }
+    return n_open;
 }
 
 bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool with_lines)
@@ -431,6 +454,8 @@ bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool 
                 end++;
         if (is_hit)
             put_blanks(out, (word){at, end});
+        else if (!is_directive)
+            c.n_open += opens_of(text, (word){at, end});
         at = end + 1;
     }
     is_changed |= blank_heads(out, text, n);

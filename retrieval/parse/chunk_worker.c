@@ -5,8 +5,8 @@
  * Limits    system calls (chunk_jail.c); address space; CPU seconds, renewed per request, so that a worker whose
  *           chunker is gone does not run for ever; no core files
  * Parsers   one per grammar, replaced after a parse that was stopped, so that no state of one file affects another
- * Retry     C in which directives break the syntax is parsed again with the conditionals blanked; the tree with
- *           fewer bytes in errors is kept. So is Rust in which macros hold items, with the macros opened
+ * Retry     C with errors is parsed again without the macros that no grammar knows, and without conditionals; the tree
+ *           with the fewest bytes in errors is kept. So is Rust in which macros hold items, with the macros opened
  * Faults    only in a build with tests: MYTHOS_CHUNK_FAULT=KIND:TEXT makes the worker fail by KIND on a path that
  *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, abort, exit, memory,
  *           garbage, short, open, or environ (exits with 5 when it inherited more of the environment than it
@@ -203,32 +203,47 @@ static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsign
     return NULL;
 }
 
-/* Returns the better of two trees. The second parse gets half of the remaining steps; the queries need the rest. */
+static bool is_better(const wrong *a, const wrong *b)
+{
+    return a->bytes < b->bytes || (a->bytes == b->bytes && a->n < b->n);
+}
+
+/* Returns the best of the trees of the text as it is, without the words that the grammar does not know, and without
+ * lines too: the latter at once where much is wrong, else where something is left. Later parses get half of the
+ * remaining steps; the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
     enum { MANY_ERRORS = 8 };
-    TSTree *tree = parse(w, s, text, n, NULL);
-    if (!tree)
+    TSTree *first = parse(w, s, text, n, NULL), *best = first;
+    if (!first)
         return NULL;
-    *bad = errors_of(ts_tree_root_node(tree));
-    const bool is_bad = bad->longest > n / 20 || bad->n > MANY_ERRORS;
-    unsigned char *blanked = bad->n > 0 ? blank(w, &s->grammar, text, n, is_bad) : NULL;
+    *bad = errors_of(ts_tree_root_node(first));
+    const bool is_bad = bad->longest > n / 20 || bad->n > MANY_ERRORS, has_lines = s->grammar.is->has_directives;
     const uint32_t n_rest = w->n_left / 2;
     w->n_left -= n_rest;
-    TSTree *second = NULL; /* Kotlin's grammar leaves ambiguities, which parts of an old tree would settle otherwise */
-    if (blanked)
-        second = is_kotlin(&s->grammar) ? parse(w, s, blanked, n, NULL) : parse_again(w, s, tree, text, blanked, n);
-    w->n_left += n_rest;
-    if (second) {
-        wrong second_bad = errors_of(ts_tree_root_node(second));
-        bool is_better = second_bad.bytes < bad->bytes || (second_bad.bytes == bad->bytes && second_bad.n < bad->n);
-        ts_tree_delete(is_better ? tree : second);
-        tree = is_better ? second : tree;
-        *bad = is_better ? second_bad : *bad;
+    for (int with_lines = is_bad || !has_lines; with_lines <= 1 && bad->n > 0 && !w->is_over; with_lines++) {
+        unsigned char *blanked = blank(w, &s->grammar, text, n, with_lines);
+        TSTree *next =
+            NULL; /* Kotlin's grammar leaves ambiguities, which parts of an old tree would settle otherwise */
+        if (blanked)
+            next = is_kotlin(&s->grammar) ? parse(w, s, blanked, n, NULL) : parse_again(w, s, first, text, blanked, n);
+        myth_free(w->mem, blanked);
+        if (!next)
+            continue;
+        const wrong next_bad = errors_of(ts_tree_root_node(next));
+        if (is_better(&next_bad, bad)) {
+            if (best != first)
+                ts_tree_delete(best);
+            best = next;
+            *bad = next_bad;
+        } else
+            ts_tree_delete(next);
     }
-    w->is_over = false; /* a second parse that ran out of steps does not make the file fail */
-    myth_free(w->mem, blanked);
-    return tree;
+    w->n_left += n_rest;
+    w->is_over = false; /* a later parse that ran out of steps does not make the file fail */
+    if (best != first)
+        ts_tree_delete(first);
+    return best;
 }
 
 /* The tree of Rust with the items that are inside of macros, else the tree that it was given. */

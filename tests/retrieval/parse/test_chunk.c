@@ -494,6 +494,26 @@ static void directives(void **state)
     release(&k);
 }
 
+/* One brace that two branches open, in a file that is right otherwise. */
+static void a_brace_of_two_branches(void **state)
+{
+    enum { N = 200 };
+    static char text[N * 64];
+    size_t n = (size_t)snprintf(text, sizeof(text),
+                                "static void\nadd_range(const char *s)\n{\n    int wide;\n\n"
+                                "#ifdef A\n    if (one(&wide, s) <= 0) {\n#else\n    if (other(&wide, s) <= 0) {\n"
+                                "#endif\n        release(s);\n        return;\n    }\n    insert(wide);\n}\n\n");
+    (void)state;
+    for (int i = 0; i < N; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "int plain_%d(int n)\n{\n    return n;\n}\n\n", i);
+    myth_chunks k = cut("c", "brace.c", text, n);
+    assert_int_equal(k.error_bytes, 0);
+    assert_int_equal(k.n_symbol, 1 + N);
+    assert_string_equal(k.names + k.symbol[0].name, "add_range");
+    assert_int_equal(k.symbol[0].line1, 15);
+    release(&k);
+}
+
 /* Macros before a type or a name are no part of the language; where they are errors, they are read as blanks. A type in
  * capitals stays. */
 static void macros_of_declarations(void **state)
@@ -525,6 +545,7 @@ static void macros_of_declarations(void **state)
         {"struct Sum {\n    X_CONST auto operator|(int n) -> Sum { return *this; }\n    X_INLINE ~Sum() {}\n};",
          "Sum operator| ~Sum"},
         {"void Sum::add(int n) const\n    X_GUARDED(lock) { n_ += n; }", "add"},
+        {"static void printflike(1, 2)\nlogged(const char *format, ...) { return; }", "logged"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -677,13 +698,21 @@ int main(void)
         return CHECK_SKIP;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),       cmocka_unit_test(own_files),
-        cmocka_unit_test(other_files),    cmocka_unit_test(mutations),
-        cmocka_unit_test(hostile),        cmocka_unit_test(text_borders),
-        cmocka_unit_test(directives),     cmocka_unit_test(same_twice),
-        cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
-        cmocka_unit_test(nests_too_deep), cmocka_unit_test(macros_of_declarations),
-        cmocka_unit_test(newer_kotlin),   cmocka_unit_test(item_macros),
+        cmocka_unit_test(fixtures),
+        cmocka_unit_test(own_files),
+        cmocka_unit_test(other_files),
+        cmocka_unit_test(mutations),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(text_borders),
+        cmocka_unit_test(directives),
+        cmocka_unit_test(a_brace_of_two_branches),
+        cmocka_unit_test(same_twice),
+        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(oversized_function),
+        cmocka_unit_test(nests_too_deep),
+        cmocka_unit_test(macros_of_declarations),
+        cmocka_unit_test(newer_kotlin),
+        cmocka_unit_test(item_macros),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
