@@ -583,25 +583,70 @@ static bool rename_variable(unsigned char *out, const unsigned char *text, word 
 }
 
 /* The modifiers of a constructor that begins a line: class A, and below internal constructor(val a: Int). */
-static bool blank_modifiers(unsigned char *out, const unsigned char *text, word line, word last)
+static bool blank_modifiers(unsigned char *out, const unsigned char *text, word line)
 {
+    static const char *const names[] = {"public", "protected", "internal", "private", "actual", "expect", NULL};
     const unsigned char *call = find(text, line, "constructor(");
     const word before = {line.off, call ? (uint64_t)(call - text) : line.off};
-    bool is_of_class = before.end > before.off && has_word(text, last, "class") && !find(text, last, "{");
-    for (uint64_t i = before.off; i < before.end; i++)
-        is_of_class = is_of_class && (is_name(text[i]) || text[i] == ' ' || text[i] == '@');
-    if (is_of_class)
-        put_blanks(out, before);
-    return is_of_class;
+    for (uint64_t i = before.off; i < before.end;) {
+        word w = {i + (text[i] == '@'), i + (text[i] == '@')};
+        while (w.end < before.end && is_name(text[w.end]))
+            w.end++;
+        if (w.end == w.off || (text[i] != '@' && !is_word(text, w, names)))
+            return false;
+        for (i = w.end; i < before.end && text[i] == ' ';)
+            i++;
+    }
+    put_blanks(out, before);
+    return before.end > before.off;
 }
 
+/* Whether a line is an accessor of the property above it. What has an argument is a call: get("/path") { */
 static bool is_accessor(const unsigned char *text, word line)
 {
     static const char *const words[] = {"private ", "protected ", "internal ", "public "};
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (begins(text, line, words[i]))
             line.off += strlen(words[i]);
-    return begins(text, line, "get(") || begins(text, line, "set(");
+    const bool is_bare = line.end - line.off == 3;
+    return (begins(text, line, "get") || begins(text, line, "set")) && (is_bare || text[line.off + 3] == '(');
+}
+
+/* A call of get or set that begins a line gets another name: get("/path") {, set("a", b). An accessor has no argument,
+ * or one name. */
+static bool rename_call(unsigned char *out, const unsigned char *text, word line)
+{
+    if (!begins(text, line, "get(") && !begins(text, line, "set("))
+        return false;
+    word in = {line.off + 4, line.off + 4};
+    while (in.end < line.end && (is_name(text[in.end]) || strchr(" :<>?*.", text[in.end])))
+        in.end++;
+    const bool is_one_name = in.end < line.end && text[in.end] == ')' && (text[line.off] == 's' || in.end == in.off);
+    if (is_one_name)
+        return false;
+    out[line.off] = '_';
+    return true;
+}
+
+/* The annotation that ends where `line` ends, which may have begun some lines before: @Deprecated(...). */
+static bool blank_annotation(unsigned char *out, const unsigned char *text, word line)
+{
+    enum { FAR = 1 << 10 };
+    uint64_t at = line.end;
+    int depth = 0;
+    if (at > line.off && text[at - 1] == ')')
+        for (uint64_t n = 0; at > 0 && n < FAR; n++) {
+            at--;
+            depth += (text[at] == ')') - (text[at] == '(');
+            if (depth == 0)
+                break;
+        }
+    while (depth == 0 && at > 0 && (is_name(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':'))
+        at--;
+    if (depth != 0 || at == 0 || text[at - 1] != '@')
+        return false;
+    put_blanks(out, (word){at - 1, line.end});
+    return true;
 }
 
 bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n)
@@ -611,13 +656,11 @@ bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n
     memcpy(out, text, n);
     for (uint64_t at = 0; at < n;) {
         word line = trimmed_line(text, n, at, &at);
-        const bool is_mark = last.end > last.off && text[last.off] == '@';
-        if (is_mark && is_accessor(text, line)) {
-            put_blanks(out, last);
-            is_changed = true;
-        }
+        if (is_accessor(text, line))
+            is_changed |= blank_annotation(out, text, last);
+        is_changed |= rename_call(out, text, line);
         is_changed |= rename_variable(out, text, line);
-        is_changed |= blank_modifiers(out, text, line, last);
+        is_changed |= blank_modifiers(out, text, line);
         is_changed |= blank_new_marks(out, text, n, line);
         is_changed |= blank_guard(out, text, n, line) || blank_infix(out, text, line);
         last = line;

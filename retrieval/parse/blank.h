@@ -16,10 +16,10 @@
 bool myth_blank(unsigned char *out, const unsigned char *text, uint64_t n, bool with_lines);
 
 /* The same for Kotlin, whose grammar does not know some of what the language has, and loses the rest of the file:
- * conditions in the branches of a `when` (is A if b -> c), an annotation on the line before an accessor (get, set),
- * the functions get and set without brackets (} get Table.id), a variable named like a modifier (final = true), the
- * modifiers of a constructor on the line below its class, context(...) before a function, and the dollars before a
- * text ($$"..."). */
+ * conditions in the branches of a `when` (is A if b -> c), an annotation before an accessor (get, set), the functions
+ * get and set without brackets (} get Table.id) or at the start of a line (get("/path") {), a variable named like a
+ * modifier (final = true), the modifiers of a constructor on a line of its own, context(...) before a function, and the
+ * dollars before a text ($$"..."). */
 bool myth_blank_kotlin(unsigned char *out, const unsigned char *text, uint64_t n);
 
 #endif

@@ -580,6 +580,14 @@ static void newer_kotlin(void **state)
         "fun first() = $$\"?(@.name == $name)\" to \"a\"",
         ("fun first(v: Any): Int = when (v) {\n    is String if (\n        v.isEmpty()\n        ) -> 0\n"
          "    else -> 2\n}"),
+        ("class first<\n    T : Any\n    >\n@Inject internal actual constructor(val a: T) {\n    private constructor() "
+         ": "
+         "this(1)\n}"),
+        ("class first {\n    var size: Int = 0\n        @Deprecated(\n            \"use more\",\n            level = "
+         "of(1)\n        )\n        set\n}"),
+        "fun first() {\n    val all = listOf(1)\n\n    get(\"/a\") {\n        call(all)\n    }\n    set(1, all)\n}",
+        "class first {\n    var size: Int\n        get() = 1\n        set(value) { field = value }\n}",
+        "fun first() {\n    var final = 1\n    if (!final) final = 2\n}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && myth_chunk_has_grammar("kotlin"); i++) {
