@@ -3,6 +3,7 @@
 #include "engine/base/array.h"
 #include "engine/base/text.h"
 #include "retrieval/names/module.h"
+#include "retrieval/scan/languages.h"
 #include "retrieval/store/buffer.h"
 
 #include <stdio.h>
@@ -128,8 +129,8 @@ static statement *statements_of(giver *v, uint32_t node, size_t *n)
         s->name = myth_bytes_number(&b);
         s->is_list = text[0] == '\0';
         s->n_file = s->is_list ? 0 : myth_resolve(v->r, node, text, s->file);
-        if (s->n_file == 0 && !s->is_list &&
-            strstr(v->g->node[node].path, ".rs")) { /* a module beside it, without self:: */
+        const bool may_be_beside = myth_language_get(v->g->node[node].language)->spelling == MYTH_BY_COLON;
+        if (s->n_file == 0 && !s->is_list && may_be_beside) { /* a module without self:: */
             snprintf(module, sizeof(module), "self::%.900s", text);
             s->n_file = myth_resolve(v->r, node, module, s->file);
         }
