@@ -68,6 +68,9 @@ static int run_tool(myth_cli *cli, const void *opts)
     if (!myth_tools_has(name, &hint))
         return hint ? myth_cli_failf(cli, MYTH_EARG, "tool: unknown tool '%.60s'; did you mean %s?", name, hint)
                     : myth_cli_failf(cli, MYTH_EARG, "tool: unknown tool '%.60s'; mythos tool lists the tools", name);
+    if (cli->n_arg > 1 && cli->arg[1][0] == '{')
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "tool: %.80s: a directory is expected here; the arguments go behind --args", cli->arg[1]);
     MYTH_TRY(read_args(&args, cli, o->args, &err));
     MYTH_TRY(myth_tools_open(&t, cli, myth_cli_dir(cli, 1), &o->model, &err));
     MYTH_TRY(myth_tools_call(t, name, args, &text, &n, &is_found, &err));
