@@ -57,12 +57,6 @@ static bool on_commit(void *arg, const myth_commit *c)
     return true;
 }
 
-static bool is_under(const char *path, const char *under)
-{
-    const size_t n = strlen(under);
-    return n == 0 || (strncmp(path, under, n) == 0 && (path[n] == '\0' || path[n] == '/'));
-}
-
 static char change_of(const myth_diff_file *f)
 {
     return f->kind == MYTH_DIFF_ADDED ? 'A' : f->kind == MYTH_DIFF_DELETED ? 'D' : 'M';
@@ -83,7 +77,8 @@ static myth_status put_uncommitted(myth_reply *a, myth_tools *t, myth_revision *
         goto fail;
     MYTH_TRY(myth_diff_parse(&diff, t->cli->mem, text, n, err));
     for (uint32_t i = 0; i < diff.n_file; i++) /* the wanted files to the front */
-        if (strncmp(diff.file[i].path, prefix, n_prefix) == 0 && is_under(diff.file[i].path + n_prefix, under)) {
+        if (strncmp(diff.file[i].path, prefix, n_prefix) == 0 &&
+            myth_tools_is_under(diff.file[i].path + n_prefix, under)) {
             const myth_diff_file one = diff.file[n_file];
             diff.file[n_file++] = diff.file[i];
             diff.file[i] = one;

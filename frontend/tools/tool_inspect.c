@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXIT_INCOMPLETE = 3, ARGS = MYTH_SELF_ARGS, SECONDS = 600 };
+enum { ARGS = MYTH_SELF_ARGS, SECONDS = 600 };
 
 typedef struct {
     myth_tools *t;
@@ -22,19 +22,13 @@ typedef struct {
     myth_scan_list list; /* of the directory */
 } asked;
 
-static bool is_below(const char *path, const char *folder)
-{
-    const size_t n = strlen(folder);
-    return n == 0 || (strncmp(path, folder, n) == 0 && path[n] == '/');
-}
-
-/* Whether the scan has a file below the folder. */
-static myth_status check_folder(const asked *q, const char *folder, myth_error *err)
+/* Whether the scan has the file, or a file below the folder. */
+static bool is_listed(const asked *q, const char *path)
 {
     for (uint32_t i = 0; i < q->list.n_file; i++)
-        if (is_below(q->list.file[i].path, folder))
-            return MYTH_OK;
-    return myth_fail(err, MYTH_EARG, "%.160s: the scan of the directory has no file in it", folder);
+        if (myth_tools_is_under(q->list.file[i].path, path))
+            return true;
+    return false;
 }
 
 static myth_status check_path(asked *q, const char *path, myth_error *err)
@@ -46,11 +40,12 @@ static myth_status check_path(asked *q, const char *path, myth_error *err)
     if (st != MYTH_OK)
         return st;
     snprintf(whole, sizeof(whole), "%s/%s", q->t->dir, own);
+    const bool has = is_listed(q, own);
     if (!own[0] || (lstat(whole, &is) == 0 && S_ISDIR(is.st_mode))) {
-        st = check_folder(q, own, err);
+        st = has ? MYTH_OK : myth_fail(err, MYTH_EARG, "%.160s: the scan of the directory has no file in it", own);
     } else {
         myth_shown_start(&shown, q->t);
-        st = myth_shown_open(&shown, own, err);
+        st = has ? myth_shown_open_listed(&shown, own, err) : myth_shown_open(&shown, own, err);
         myth_shown_close(&shown);
     }
     q->n_path += st == MYTH_OK;
@@ -60,7 +55,7 @@ static myth_status check_path(asked *q, const char *path, myth_error *err)
 static bool is_asked(const asked *q, const char *path)
 {
     for (uint32_t i = 0; i < q->n_path; i++)
-        if (strcmp(path, q->path[i]) == 0 || is_below(path, q->path[i]))
+        if (myth_tools_is_under(path, q->path[i]))
             return true;
     return false;
 }
@@ -184,7 +179,7 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
                             .cancel = t->cli->cancel,
                             .mem = t->cli->mem,
                             .seconds = (uint32_t)myth_tool_number(t, args, "max_seconds")};
-    MYTH_TRY(myth_self_json(&report, &code, &self, arg, t->dir, 1u << EXIT_INCOMPLETE, err));
+    MYTH_TRY(myth_self_json(&report, &code, &self, arg, t->dir, 1u << MYTH_EXIT_INCOMPLETE, err));
     put_report(a, &q, report);
 fail:
     json_decref(report);

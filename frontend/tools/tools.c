@@ -252,6 +252,12 @@ myth_status myth_tools_path(char *dst, size_t cap, const char *path, myth_error 
     return MYTH_OK;
 }
 
+bool myth_tools_is_under(const char *path, const char *under)
+{
+    const size_t n = strlen(under);
+    return n == 0 || (strncmp(path, under, n) == 0 && (path[n] == '\0' || path[n] == '/'));
+}
+
 static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t *n_token, myth_error *err)
 {
     myth_tools *t = arg;

@@ -62,6 +62,8 @@ void myth_tools_note_unread(const myth_tools *t, myth_reply *a);
 /* Writes the path of a file or folder as the scan spells it: without "./", "//" and a '/' at the end. "" is the root.
  * MYTH_EARG: it is absolute or has a "..", so that it may name something outside of the root. */
 myth_status myth_tools_path(char *dst, size_t cap, const char *path, myth_error *err);
+/* Whether a path, written so, is `under` or below it; "" is above all. */
+bool myth_tools_is_under(const char *path, const char *under);
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,6 @@ typedef struct {
     bool is_done;
 } reader;
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80; }
-
 /* Skips blanks, line breaks, and comments to the end of their line. */
 static void skip(reader *r)
 {
@@ -42,7 +40,7 @@ static bool take(reader *r, const char *sign)
     skip(r);
     if ((size_t)(r->end - r->p) < n || memcmp(r->p, sign, n) != 0)
         return false;
-    if (is_word(sign[0]) && r->p + n < r->end && is_word(r->p[n]))
+    if (myth_is_name_byte(sign[0]) && r->p + n < r->end && myth_is_name_byte(r->p[n]))
         return false;
     r->p += n;
     return true;
@@ -52,7 +50,7 @@ static size_t take_word(reader *r, const char **word)
 {
     skip(r);
     *word = r->p;
-    while (r->p < r->end && is_word(*r->p))
+    while (r->p < r->end && myth_is_name_byte(*r->p))
         r->p++;
     return (size_t)(r->p - *word);
 }
@@ -61,6 +59,26 @@ static void give(reader *r, const char *module, const char *name, size_t n)
 {
     if (!r->is_done)
         r->is_done = !r->on_given(r->arg, &(myth_given){module, name, n});
+}
+
+/* Names with commas between them, each with `as` and another name behind it or not; has_types: with the word `type` in
+ * front of it or not. */
+static void give_list(reader *r, const char *module, bool has_types)
+{
+    const char *word;
+    for (size_t n; (n = take_word(r, &word)) > 0;) {
+        const char *type = word;
+        if (has_types && n == 4 && memcmp(type, "type", 4) == 0) {
+            const size_t more = take_word(r, &word);
+            n = more ? more : n;
+            word = more ? word : type;
+        }
+        give(r, module, word, n);
+        if (take(r, "as"))
+            take_word(r, &word);
+        if (!take(r, ","))
+            break;
+    }
 }
 
 /* A string literal; false when there is none or it is too long. */
@@ -82,7 +100,6 @@ static bool take_string(reader *r, char out[MYTH_GIVEN_SPEC])
 static void read_export(reader *r)
 {
     char module[MYTH_GIVEN_SPEC];
-    const char *word;
     take(r, "type");
     if (take(r, "*")) {
         if (take(r, "from") && take_string(r, module))
@@ -97,22 +114,8 @@ static void read_export(reader *r)
     r->p = close + 1;
     if (!take(r, "from") || !take_string(r, module))
         return;
-    reader in = *r;
-    in.p = list;
-    in.end = close;
-    for (size_t n; (n = take_word(&in, &word)) > 0;) {
-        const char *type = word;
-        if (n == 4 && memcmp(type, "type", 4) == 0) {
-            const size_t more = take_word(&in, &word);
-            n = more ? more : n;
-            word = more ? word : type;
-        }
-        give(&in, module, word, n);
-        if (take(&in, "as"))
-            take_word(&in, &word);
-        if (!take(&in, ","))
-            break;
-    }
+    reader in = {r->on_given, r->arg, list, close, r->is_done};
+    give_list(&in, module, true);
     r->is_done = in.is_done;
 }
 
@@ -170,10 +173,10 @@ static void read_use(reader *r, prefixes *x, uint32_t depth)
 static void read_from(reader *r)
 {
     char module[MYTH_GIVEN_SPEC];
-    const char *from, *word;
+    const char *from;
     skip(r);
     from = r->p;
-    while (r->p < r->end && (is_word(*r->p) || *r->p == '.'))
+    while (r->p < r->end && (myth_is_name_byte(*r->p) || *r->p == '.'))
         r->p++;
     const size_t n_module = (size_t)(r->p - from);
     if (n_module >= sizeof(module) || !take(r, "import"))
@@ -187,13 +190,7 @@ static void read_from(reader *r)
     const char *stop = memchr(r->p, is_long ? ')' : '\n', (size_t)(r->end - r->p));
     reader in = *r;
     in.end = stop ? stop : r->end;
-    for (size_t n; (n = take_word(&in, &word)) > 0;) {
-        give(&in, module, word, n);
-        if (take(&in, "as"))
-            take_word(&in, &word);
-        if (!take(&in, ","))
-            break;
-    }
+    give_list(&in, module, false);
     r->p = in.p;
     r->is_done = in.is_done;
 }

@@ -9,8 +9,6 @@
 
 enum { ALIAS_FILES = 64, ORIGINAL_CAP = 128 };
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80; }
-
 static bool is_export_statement(const char *text, size_t n)
 {
     size_t at = 0;
@@ -36,7 +34,7 @@ static bool original_of(char original[ORIGINAL_CAP], const myth_view *f, const m
             continue;
         for (at -= 2; at > 0 && isspace((unsigned char)text[at - 1]); at--)
             ;
-        for (end = at; at > 0 && is_word(text[at - 1]); at--)
+        for (end = at; at > 0 && myth_is_name_byte(text[at - 1]); at--)
             ;
         if (end == at || end - at >= ORIGINAL_CAP)
             continue;

@@ -601,7 +601,7 @@ static bool blank_modifiers(unsigned char *out, const unsigned char *text, word 
     return before.end > before.off;
 }
 
-/* Whether a line is an accessor of the property above it. What has an argument is a call: get("/path") { */
+/* Whether a line looks like an accessor of the property above it. */
 static bool is_accessor(const unsigned char *text, word line)
 {
     static const char *const words[] = {"private ", "protected ", "internal ", "public "};

@@ -194,10 +194,10 @@ static bool is_kotlin(const myth_grammar *g) { return strcmp(g->name, "kotlin") 
 /* The text without the words that the grammar does not know; NULL = there are none, or no memory. */
 static unsigned char *blank(worker *w, const myth_grammar *grammar, const unsigned char *text, uint64_t n, bool is_bad)
 {
-    const bool is_other = is_kotlin(grammar);
+    const bool is_of_kotlin = is_kotlin(grammar);
     unsigned char *out =
-        is_other || grammar->is->has_directives ? myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n) : NULL;
-    if (!out || (is_other ? myth_blank_kotlin(out, text, n) : myth_blank(out, text, n, is_bad)))
+        is_of_kotlin || grammar->is->has_directives ? myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n) : NULL;
+    if (!out || (is_of_kotlin ? myth_blank_kotlin(out, text, n) : myth_blank(out, text, n, is_bad)))
         return out;
     myth_free(w->mem, out);
     return NULL;
@@ -223,9 +223,8 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     w->n_left -= n_rest;
     for (int with_lines = is_bad || !has_lines; with_lines <= 1 && bad->n > 0 && !w->is_over; with_lines++) {
         unsigned char *blanked = blank(w, &s->grammar, text, n, with_lines);
-        TSTree *next =
-            NULL; /* Kotlin's grammar leaves ambiguities, which parts of an old tree would settle otherwise */
-        if (blanked)
+        TSTree *next = NULL;
+        if (blanked) /* Kotlin's grammar leaves ambiguities, which parts of an old tree would settle otherwise */
             next = is_kotlin(&s->grammar) ? parse(w, s, blanked, n, NULL) : parse_again(w, s, first, text, blanked, n);
         myth_free(w->mem, blanked);
         if (!next)
