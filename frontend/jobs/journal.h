@@ -1,0 +1,64 @@
+/* journal.h - what a job has finished so far, beside its output, so that the same command goes on after it was killed.
+ *
+ * Place    OUT.journal, a SQLite database; gone when the output is complete. A process that works on it holds it
+ *          locked, so that two commands cannot write one output
+ * Facts    what decides the results: the model's hash, the flags, the hash of the input. A journal that was begun with
+ *          another fact is refused, and the message says which one
+ * Items    a finished item is a row, bytes that the job chooses (they may be none: then the journal remembers only that
+ *          it is done). Rows come back in the order of their indices
+ * State    bytes under a name, replaced as a whole: the sums of a mean
+ * Batches  what is put becomes durable together, at commit. A process that is killed loses what it put since the last
+ *          one, and the next finds the state and the items of the same commit
+ * Damage   a file that SQLite finds damaged, or that is no journal, is refused; --resume off replaces it
+ * Memory   SQLite's own, of which the page cache is at most 1 MiB; nothing grows with the items
+ * Errors   MYTH_EARG another fact; MYTH_EIO locked, damaged, cannot be written (disk full)
+ * Threads  one */
+#ifndef MYTH_JOB_JOURNAL_H
+#define MYTH_JOB_JOURNAL_H
+
+#include "engine/base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_JOURNAL_NAME_BYTES = 64, MYTH_JOURNAL_VALUE_BYTES = 512 };
+
+/* "model" "3f2a..", "--layers" "all": the name is what a person is told. */
+typedef struct {
+    const char *name;
+    char value[MYTH_JOURNAL_VALUE_BYTES];
+} myth_journal_fact;
+
+typedef struct myth_journal myth_journal;
+
+/* Opens or begins the journal of an output. goes_on false: one that is there is removed first. */
+myth_status myth_journal_open(myth_journal **out, const char *output, const myth_journal_fact *fact, size_t n_fact,
+                              bool goes_on, myth_error *err);
+/* Closes it and leaves the file for the next command; what was put since the last commit is lost. Takes NULL. */
+void myth_journal_close(myth_journal *j);
+/* Closes and removes it: the output is complete. Takes NULL. */
+void myth_journal_remove(myth_journal *j);
+
+uint64_t myth_journal_n_done(const myth_journal *j);
+bool myth_journal_is_done(myth_journal *j, uint64_t index);
+
+myth_status myth_journal_put(myth_journal *j, uint64_t index, const void *row, size_t n, myth_error *err);
+myth_status myth_journal_put_state(myth_journal *j, const char *name, const void *bytes, size_t n, myth_error *err);
+myth_status myth_journal_commit(myth_journal *j, myth_error *err);
+
+/* *has is false, and dst untouched, when there is none of this name with n bytes. */
+myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst, size_t n, bool *has, myth_error *err);
+/* Calls row for every finished item in the order of the indices; row is lent for the call. */
+myth_status myth_journal_each(myth_journal *j,
+                              myth_status (*row)(void *user, uint64_t index, const void *row, size_t n,
+                                                 myth_error *err),
+                              void *user, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

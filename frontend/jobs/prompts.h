@@ -1,0 +1,78 @@
+/* prompts.h - the prompts of a job: a file of JSON lines, read one after the other, each turned into token ids.
+ *
+ * A line   an object with one of
+ *            "text"      a text: <bos>, then its tokens; with opts.is_chat the text is a user's turn
+ *            "ids"       token ids, taken as they are
+ *            "messages"  a chat (conversation.h), with "tools" if it has any; written by the model's template
+ *          and optionally "id" (a string or a number, written back with the result), "label" (a string), and what the
+ *          job reads by itself (prompt->object). A JSON string is a text. Blank lines are skipped
+ * Faults   a line that cannot be a prompt (not JSON, not UTF-8, no text, more ids than fit) is an item like the others:
+ *          it has no ids, and `fault` says why. It never ends the job
+ * Passes   look reads everything once, so that a plan can be exact; rewind begins again. What is read from standard
+ *          input is first copied to an unnamed file, because a pipe cannot be read twice
+ * Memory   room for the longest line and its ids, whatever the number of lines. Class STAGING; a later pass takes no
+ *          more than look did
+ * Owner    a prompt and all that it points to are valid until the next one is read. Path and options are lent until
+ *          close
+ * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: the file changed between two passes; MYTH_ECANCEL: interrupted while
+ *          standard input was copied
+ * Threads  one */
+#ifndef MYTH_JOB_PROMPTS_H
+#define MYTH_JOB_PROMPTS_H
+
+#include "engine/text/json_tree.h"
+#include "frontend/cli/cli.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_PROMPT_LINE_BYTES = 64 << 20, MYTH_PROMPT_FAULT_BYTES = 200 };
+
+typedef struct {
+    bool is_chat;       /* a "text" is a user's turn of a chat */
+    bool is_special;    /* the names of control tokens in a "text" are control tokens */
+    const char *system; /* put before every chat that begins with another role; NULL = none */
+    uint32_t n_most;    /* a prompt of more ids is a fault; 0 = any number */
+    /* Items for which this is true are counted and passed over; NULL = none. */
+    bool (*is_done)(void *user, uint64_t index);
+    void *user;
+} myth_prompts_opts;
+
+typedef struct {
+    uint64_t index, line; /* of the item, from 0; of its line in the file, from 1 */
+    const int32_t *ids;   /* [n_ids]; NULL when there is a fault */
+    uint32_t n_ids;
+    const char *id; /* the JSON value as it is written in the line, [n_id]; NULL = none */
+    size_t n_id;
+    myth_str label;                      /* text NULL = none */
+    const myth_json_tree *tree;          /* of the line; NULL when it is no JSON */
+    const myth_json_node *object;        /* its root; NULL when the line is a string or no JSON */
+    char fault[MYTH_PROMPT_FAULT_BYTES]; /* "" = none */
+} myth_prompt;
+
+typedef struct {
+    uint64_t n_item, n_fault, n_token;
+    uint32_t longest;       /* ids of the longest prompt */
+    unsigned char hash[16]; /* XXH3 of the file's bytes */
+} myth_prompts_survey;
+
+typedef struct myth_prompts myth_prompts;
+
+/* path "-" = standard input. The model must have a tokenizer unless every line has "ids"; a line that needs one and has
+ * none is a fault. */
+myth_status myth_prompts_open(myth_prompts **out, myth_cli *cli, const myth_model *model, const char *path,
+                              const myth_prompts_opts *opts, myth_error *err);
+void myth_prompts_close(myth_prompts *p); /* takes NULL */
+/* Reads all items, whether or not they are done, and calls visit for each (NULL = not); ends at the beginning again. */
+myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
+                              myth_status (*visit)(void *user, const myth_prompt *it, myth_error *err), void *user,
+                              myth_error *err);
+/* The next item that is not done; *has is false after the last. */
+myth_status myth_prompts_next(myth_prompts *p, myth_prompt *out, bool *has, myth_error *err);
+void myth_prompts_rewind(myth_prompts *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
