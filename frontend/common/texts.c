@@ -5,119 +5,25 @@
 #include "engine/base/map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28, READ_BYTES = 1 << 16 };
-
-static bool is_blank(const char *line, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-            return false;
-    return true;
-}
+enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28 };
 
 static myth_status bad_line(const myth_texts *t, myth_status code, const char *what, myth_error *err)
 {
-    return myth_fail(err, code, "%s: line %llu: %s", t->path, (unsigned long long)t->line_no, what);
+    return myth_lines_fail(&t->lines, code, what, err);
 }
 
 /* ---- lines of a stream ---- */
 
-/* Reads the next line into the buffer, without its newline; *n = SIZE_MAX after the last. */
-static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_error *err)
-{
-    for (size_t seen = 0;;) {
-        const unsigned char *from = t->buffer + t->from, *end = memchr(from + seen, '\n', t->to - t->from - seen);
-        if (end || (t->is_end && t->to > t->from)) {
-            *line = (const char *)from;
-            *n = end ? (size_t)(end - from) : t->to - t->from;
-            t->from += *n + (end != NULL);
-            t->done += *n + (end != NULL);
-            t->line_no++;
-            if (*n > t->longest)
-                return bad_line(t, MYTH_ELIMIT,
-                                t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes",
-                                err);
-            return MYTH_OK;
-        }
-        if (t->is_end) {
-            *n = SIZE_MAX;
-            return MYTH_OK;
-        }
-        seen = t->to - t->from;
-        memmove(t->buffer, from, seen);
-        t->from = 0;
-        t->to = seen;
-        if (t->to == t->cap) {
-            t->line_no++;
-            return bad_line(t, MYTH_ELIMIT,
-                            t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes",
-                            err);
-        }
-        const ssize_t k = read(t->fd, t->buffer + t->to, t->cap - t->to);
-        if (k < 0 && errno == EINTR && !*t->cli->cancel)
-            continue;
-        if (k < 0 && errno == EINTR)
-            return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", t->path);
-        if (k < 0)
-            return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
-        t->is_end = k == 0;
-        t->to += (size_t)k;
-    }
-}
-
-/* Finds the longest line of a file that can be read twice. */
-static myth_status measure_lines(myth_texts *t, myth_error *err)
-{
-    unsigned char piece[READ_BYTES];
-    const off_t start = lseek(t->fd, 0, SEEK_CUR);
-    size_t length = 0;
-    ssize_t k;
-    while ((k = read(t->fd, piece, sizeof(piece))) != 0) {
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0)
-            return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
-        t->total += (uint64_t)k;
-        for (ssize_t i = 0; i < k; i++) {
-            length = piece[i] == '\n' ? 0 : length + 1;
-            t->longest = length > t->longest ? length : t->longest;
-        }
-    }
-    t->is_measured = true;
-    return start >= 0 && lseek(t->fd, start, SEEK_SET) == start
-             ? MYTH_OK
-             : myth_fail(err, MYTH_EIO, "%s: cannot be read again", t->path);
-}
-
 static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
 {
-    struct stat info;
-    const bool is_stdin = strcmp(t->path, "-") == 0;
-    t->fd = is_stdin ? STDIN_FILENO : open(t->path, O_RDONLY | O_CLOEXEC);
-    if (t->fd < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                 ? myth_fail(err, MYTH_ENOTFOUND, "%s: no such file", t->path)
-                 : myth_fail(err, MYTH_EIO, "%s: cannot open: %s", t->path, strerror(errno));
-    if (fstat(t->fd, &info) == 0 && S_ISDIR(info.st_mode))
-        return myth_fail(err, MYTH_EIO, "%s: a directory where a file is expected", t->path);
-    if (S_ISREG(info.st_mode)) {
-        myth_status st = measure_lines(t, err);
-        if (st != MYTH_OK)
-            return st;
-    } else {
-        t->longest = line_bytes;
-    }
-    t->cap = t->longest + READ_BYTES;
-    t->buffer = myth_alloc(t->cli->mem, MYTH_MEM_STAGING, "lines", t->cap);
-    return t->buffer ? MYTH_OK
-                     : myth_fail(err, MYTH_ENOMEM, "%s: out of memory for lines of %zu bytes; lower --line-bytes",
-                                 t->path, t->longest);
+    myth_status st = myth_lines_open(&t->lines, t->cli, t->path, &(myth_lines_opts){.stream_bytes = line_bytes}, err);
+    t->longest = t->lines.longest;
+    t->total = t->lines.total;
+    return st;
 }
 
 /* Parses a line and copies its text into `plain`, after the prompt. */
@@ -209,7 +115,6 @@ static myth_status open_files(myth_texts *t, myth_error *err)
         t->longest = (size_t)info.st_size > t->longest ? (size_t)info.st_size : t->longest;
         t->total += (uint64_t)info.st_size;
     }
-    t->is_measured = true;
     myth_texts_rewind(t);
     return MYTH_OK;
 }
@@ -255,7 +160,7 @@ myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind
                             size_t line_bytes, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_texts){.cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt), .fd = -1};
+    *out = (myth_texts){.cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt)};
     if (kind == MYTH_TEXTS_LINES) {
         MYTH_TRY(open_lines(out, line_bytes, err));
     } else if (kind == MYTH_TEXTS_FILES) {
@@ -278,8 +183,7 @@ void myth_texts_close(myth_texts *t)
 {
     if (!t->cli)
         return;
-    if (t->fd > STDIN_FILENO)
-        close(t->fd);
+    myth_lines_close(&t->lines);
     myth_free(t->cli->mem, t->plain);
     myth_free(t->cli->mem, t->buffer);
     *t = (myth_texts){0};
@@ -300,13 +204,11 @@ myth_status myth_texts_next(myth_texts *t, myth_texts_item *out, bool *has, myth
     if (t->kind == MYTH_TEXTS_FILES)
         return read_next_file(t, out, has, err);
     if (t->kind == MYTH_TEXTS_LINES) {
-        do {
-            myth_status st = next_line(t, &line, &n, err);
-            if (st != MYTH_OK)
-                return st;
-            *has = n != SIZE_MAX;
-        } while (*has && is_blank(line, n));
-        return *has ? read_line(t, out, line, n, err) : MYTH_OK;
+        myth_status st = myth_lines_next(&t->lines, &line, &n, err);
+        *has = line != NULL;
+        t->line_no = t->lines.line_no;
+        t->done = t->lines.done;
+        return st == MYTH_OK && *has ? read_line(t, out, line, n, err) : st;
     }
     *has = !t->is_end;
     if (*has) {

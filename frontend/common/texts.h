@@ -14,7 +14,7 @@
 #ifndef MYTH_TEXTS_H
 #define MYTH_TEXTS_H
 
-#include "frontend/cli/cli.h"
+#include "lines.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,10 +33,10 @@ typedef struct {
     myth_texts_kind kind;
     const char *path, *prompt;
     size_t n_prompt;
-    int fd;
-    unsigned char *buffer; /* LINES: the bytes read; WHOLE: the text; FILES: the list */
-    size_t cap, from, to;
-    bool is_end, is_measured;
+    myth_lines lines;      /* LINES */
+    unsigned char *buffer; /* WHOLE: the text; FILES: the list */
+    size_t from, to;
+    bool is_end;
     char *plain;                   /* the prompt followed by the current text */
     size_t longest;                /* bytes of the longest text, without the prompt */
     uint64_t line_no, done, total; /* done and total in bytes; total 0 = not known */

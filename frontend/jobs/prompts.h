@@ -27,10 +27,11 @@
 extern "C" {
 #endif
 
-enum { MYTH_PROMPT_LINE_BYTES = 64 << 20, MYTH_PROMPT_FAULT_BYTES = 200 };
+enum { MYTH_PROMPT_FAULT_BYTES = 200 };
 
 typedef struct {
     bool is_chat;       /* a "text" is a user's turn of a chat */
+    bool thinks;        /* chats tell the model to think first */
     bool is_special;    /* the names of control tokens in a "text" are control tokens */
     const char *system; /* put before every chat that begins with another role; NULL = none */
     uint32_t n_most;    /* a prompt of more ids is a fault; 0 = any number */
@@ -70,7 +71,7 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
                               myth_error *err);
 /* The next item that is not done; *has is false after the last. */
 myth_status myth_prompts_next(myth_prompts *p, myth_prompt *out, bool *has, myth_error *err);
-void myth_prompts_rewind(myth_prompts *p);
+myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,212 @@
+/* lines.c - one buffer that holds the current line and what was read behind it. */
+#include "lines.h"
+
+#include "engine/base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
+
+enum { READ_BYTES = 1 << 16 };
+
+static bool is_blank(const char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+            return false;
+    return true;
+}
+
+myth_status myth_lines_fail(const myth_lines *l, myth_status code, const char *what, myth_error *err)
+{
+    return myth_fail(err, code, "%s: line %llu: %s", l->path, (unsigned long long)l->line_no, what);
+}
+
+static myth_status too_long(const myth_lines *l, myth_error *err)
+{
+    return myth_lines_fail(l, MYTH_ELIMIT,
+                           l->is_measured ? "longer than when the file was measured" : "longer than --line-bytes", err);
+}
+
+/* Reads what is there; *n is 0 at the end. */
+static myth_status read_some(const myth_lines *l, unsigned char *dst, size_t cap, size_t *n, myth_error *err)
+{
+    for (;;) {
+        const ssize_t k = read(l->fd, dst, cap);
+        if (k >= 0) {
+            *n = (size_t)k;
+            return MYTH_OK;
+        }
+        if (errno != EINTR)
+            return myth_fail(err, MYTH_EIO, "%s: %s", l->path, strerror(errno));
+        if (*l->cli->cancel)
+            return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", l->path);
+    }
+}
+
+/* ---- open ---- */
+
+myth_status myth_lines_rewind(myth_lines *l, myth_error *err)
+{
+    l->from = l->to = 0;
+    l->line_no = l->done = 0;
+    l->is_end = false;
+    return lseek(l->fd, l->start, SEEK_SET) == l->start ? MYTH_OK
+                                                        : myth_fail(err, MYTH_EIO, "%s: cannot be read again", l->path);
+}
+
+static myth_status measure(myth_lines *l, myth_error *err)
+{
+    unsigned char piece[READ_BYTES];
+    XXH3_state_t *hash = XXH3_createState();
+    size_t length = 0, k = 0;
+    myth_status st = MYTH_OK;
+    if (!hash)
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory to hash it", l->path);
+    XXH3_128bits_reset(hash);
+    do {
+        MYTH_TRY(read_some(l, piece, sizeof(piece), &k, err));
+        XXH3_128bits_update(hash, piece, k);
+        l->total += k;
+        for (size_t i = 0; i < k; i++) {
+            length = piece[i] == '\n' ? 0 : length + 1;
+            l->longest = length > l->longest ? length : l->longest;
+        }
+        if (*l->cli->cancel)
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was measured", l->path));
+    } while (k);
+    XXH128_canonical_t form;
+    XXH128_canonicalFromHash(&form, XXH3_128bits_digest(hash));
+    memcpy(l->hash, form.digest, sizeof(l->hash));
+    l->is_measured = true;
+    st = myth_lines_rewind(l, err);
+fail:
+    XXH3_freeState(hash);
+    return st;
+}
+
+/* Copies the stream to a file without a name, which takes its place. */
+static myth_status copy(myth_lines *l, myth_error *err)
+{
+    unsigned char piece[READ_BYTES];
+    char name[PATH_MAX];
+    const char *folder = getenv("TMPDIR");
+    size_t k = 0;
+    myth_status st = MYTH_OK;
+    if (snprintf(name, sizeof(name), "%s/mythos.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(name))
+        return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
+    const int fd = mkstemp(name);
+    if (fd < 0)
+        return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to copy standard input to: %s; set TMPDIR", name,
+                         strerror(errno));
+    unlink(name);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    do {
+        MYTH_TRY(read_some(l, piece, sizeof(piece), &k, err));
+        if (!myth_out_write(fd, piece, k))
+            MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: cannot copy standard input: %s; set TMPDIR", name, strerror(errno)));
+    } while (k);
+    if (l->fd > STDIN_FILENO)
+        close(l->fd);
+    l->fd = fd;
+    return lseek(fd, 0, SEEK_SET) == 0 ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: %s", name, strerror(errno));
+fail:
+    close(fd);
+    return st;
+}
+
+myth_status myth_lines_open(myth_lines *out, myth_cli *cli, const char *path, const myth_lines_opts *opts,
+                            myth_error *err)
+{
+    struct stat info;
+    myth_status st = MYTH_OK;
+    *out = (myth_lines){.cli = cli, .path = path, .fd = STDIN_FILENO, .longest = opts->stream_bytes};
+    if (strcmp(path, "-") != 0)
+        out->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (out->fd < 0)
+        MYTH_TRY(errno == ENOENT || errno == ENOTDIR
+                     ? myth_fail(err, MYTH_ENOTFOUND, "%s: no such file", path)
+                     : myth_fail(err, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno)));
+    if (fstat(out->fd, &info) != 0)
+        MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: %s", path, strerror(errno)));
+    if (S_ISDIR(info.st_mode))
+        MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: a directory where a file is expected", path));
+    if (!S_ISREG(info.st_mode) && opts->is_copied)
+        MYTH_TRY(copy(out, err));
+    else if (S_ISREG(info.st_mode))
+        out->start = lseek(out->fd, 0, SEEK_CUR);
+    if (S_ISREG(info.st_mode) || opts->is_copied) {
+        out->longest = 0;
+        MYTH_TRY(measure(out, err));
+    }
+    out->cap = out->longest + READ_BYTES;
+    out->buffer = myth_alloc(cli->mem, MYTH_MEM_STAGING, "lines", out->cap);
+    if (!out->buffer)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: out of memory for lines of %zu bytes%s", path, out->longest,
+                           out->is_measured ? "" : "; lower --line-bytes"));
+    return MYTH_OK;
+fail:
+    myth_lines_close(out);
+    return st;
+}
+
+void myth_lines_close(myth_lines *l)
+{
+    if (!l->cli)
+        return;
+    if (l->fd > STDIN_FILENO)
+        close(l->fd);
+    myth_free(l->cli->mem, l->buffer);
+    *l = (myth_lines){0};
+}
+
+/* ---- reading ---- */
+
+/* Any line, also a blank one. */
+static myth_status next(myth_lines *l, const char **line, size_t *n, myth_error *err)
+{
+    for (size_t seen = 0;;) {
+        const unsigned char *from = l->buffer + l->from, *end = memchr(from + seen, '\n', l->to - l->from - seen);
+        size_t k = 0;
+        if (end || (l->is_end && l->to > l->from)) {
+            *line = (const char *)from;
+            *n = end ? (size_t)(end - from) : l->to - l->from;
+            l->from += *n + (end != NULL);
+            l->done += *n + (end != NULL);
+            l->line_no++;
+            return *n > l->longest ? too_long(l, err) : MYTH_OK;
+        }
+        if (l->is_end) {
+            *line = NULL;
+            return MYTH_OK;
+        }
+        seen = l->to - l->from;
+        memmove(l->buffer, from, seen);
+        l->from = 0;
+        l->to = seen;
+        if (l->to == l->cap) {
+            l->line_no++;
+            return too_long(l, err);
+        }
+        myth_status st = read_some(l, l->buffer + l->to, l->cap - l->to, &k, err);
+        if (st != MYTH_OK)
+            return st;
+        l->is_end = k == 0;
+        l->to += k;
+    }
+}
+
+myth_status myth_lines_next(myth_lines *l, const char **line, size_t *n, myth_error *err)
+{
+    myth_status st;
+    do
+        st = next(l, line, n, err);
+    while (st == MYTH_OK && *line && is_blank(*line, *n));
+    return st;
+}

@@ -1,0 +1,51 @@
+/* lines.h - reads a file or a stream line by line, in the memory of its longest line.
+ *
+ * Regular  a file is read once at open to find its longest line, its size and the hash of its bytes
+ * Streams  standard input, a pipe: either copied to an unnamed file first (is_copied), and then as a regular file, or
+ *          read as it comes, with lines of at most stream_bytes
+ * Memory   one buffer, class STAGING: the longest line and 64 KiB
+ * Owner    a line is valid until the next one is read; path is lent until close
+ * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: a line longer than stream_bytes, or than when the file was measured;
+ *          MYTH_ENOMEM; MYTH_ECANCEL: a signal ended the wait for input
+ * Threads  one */
+#ifndef MYTH_LINES_H
+#define MYTH_LINES_H
+
+#include "frontend/cli/cli.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    myth_cli *cli; /* NULL = closed */
+    const char *path;
+    int fd;
+    int64_t start; /* offset of the first byte in fd */
+    unsigned char *buffer;
+    size_t cap, from, to, longest; /* longest: bytes that a line may have */
+    bool is_end, is_measured;
+    uint64_t line_no, done, total; /* of the last line, from 1; bytes read, and of all lines, 0 = not known */
+    unsigned char hash[16];        /* XXH3 of all bytes; zeros when it is not measured */
+} myth_lines;
+
+typedef struct {
+    size_t stream_bytes;
+    bool is_copied;
+} myth_lines_opts;
+
+/* path "-" = standard input. Closed after a failure. */
+myth_status myth_lines_open(myth_lines *out, myth_cli *cli, const char *path, const myth_lines_opts *opts,
+                            myth_error *err);
+void myth_lines_close(myth_lines *l); /* takes a zeroed one */
+/* The next line that is not blank, without its newline; *line is NULL after the last. */
+myth_status myth_lines_next(myth_lines *l, const char **line, size_t *n, myth_error *err);
+/* Begins again from the first line. Only where is_measured. */
+myth_status myth_lines_rewind(myth_lines *l, myth_error *err);
+/* Fails with "PATH: line N: what" about the last line. */
+myth_status myth_lines_fail(const myth_lines *l, myth_status code, const char *what, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,286 @@
+/* journal.c - three tables in SQLite: facts, items, states. One transaction is open from the first put after a commit
+ * to the next commit. */
+#include "journal.h"
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, WAIT_MS = 0 };
+
+struct myth_journal {
+    sqlite3 *db;
+    sqlite3_stmt *has, *put, *put_state, *get_state;
+    uint64_t n_done;
+    bool is_begun; /* a transaction is open */
+    char path[PATH_MAX];
+};
+
+/* ---- errors ---- */
+
+static myth_status failed(const myth_journal *j, const char *what, myth_error *err)
+{
+    switch (sqlite3_errcode(j->db) & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return myth_fail(err, MYTH_EIO, "%s: another command is writing this output; wait for it, or give another -o",
+                         j->path);
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_FORMAT:
+        return myth_fail(err, MYTH_EIO, "%s: damaged, or no journal; begin anew with --resume off", j->path);
+    case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%s: out of memory to %s", j->path, what);
+    default: return myth_fail(err, MYTH_EIO, "%s: cannot %s: %s", j->path, what, sqlite3_errmsg(j->db));
+    }
+}
+
+static myth_status run_sql(const myth_journal *j, const char *sql, const char *what, myth_error *err)
+{
+    return sqlite3_exec(j->db, sql, NULL, NULL, NULL) == SQLITE_OK ? MYTH_OK : failed(j, what, err);
+}
+
+static myth_status prepare(const myth_journal *j, sqlite3_stmt **q, const char *sql, myth_error *err)
+{
+    return sqlite3_prepare_v2(j->db, sql, -1, q, NULL) == SQLITE_OK ? MYTH_OK : failed(j, "read it", err);
+}
+
+/* The first column of a row; 0 when there is none. */
+static myth_status number_of(const myth_journal *j, const char *sql, int64_t *n, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    *n = 0;
+    myth_status st = prepare(j, &q, sql, err);
+    if (st != MYTH_OK)
+        return st;
+    const int rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW)
+        *n = sqlite3_column_int64(q, 0);
+    else if (rc != SQLITE_DONE)
+        st = failed(j, "read it", err);
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- open ---- */
+
+/* A new journal gets its facts; one that is there must have the same. */
+static myth_status compare_facts(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, bool is_new,
+                                 myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_status st;
+    MYTH_TRY(prepare(
+        j, &q, is_new ? "INSERT INTO facts(name, value) VALUES(?, ?)" : "SELECT value FROM facts WHERE name = ?", err));
+    for (size_t i = 0; i < n_fact; i++) {
+        sqlite3_bind_text(q, 1, fact[i].name, -1, SQLITE_STATIC);
+        if (is_new)
+            sqlite3_bind_text(q, 2, fact[i].value, -1, SQLITE_STATIC);
+        const int rc = sqlite3_step(q);
+        const char *was = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
+        if (is_new ? rc != SQLITE_DONE : rc != SQLITE_ROW && rc != SQLITE_DONE)
+            MYTH_TRY(failed(j, is_new ? "write it" : "read it", err));
+        if (!is_new && (!was || strcmp(was, fact[i].value) != 0))
+            MYTH_TRY(myth_fail(err, MYTH_EARG,
+                               "%.200s was begun with another %s (%.80s, now %.80s): give that again, another -o, or "
+                               "--resume off to begin anew",
+                               j->path, fact[i].name, was ? was : "none", fact[i].value));
+        sqlite3_reset(q);
+    }
+fail:
+    sqlite3_finalize(q);
+    return st;
+}
+
+static myth_status make_tables(const myth_journal *j, myth_error *err)
+{
+    char sql[400];
+    snprintf(sql, sizeof(sql),
+             "PRAGMA application_id=%d;"
+             "CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+             "CREATE TABLE items(idx INTEGER PRIMARY KEY, row BLOB);"
+             "CREATE TABLE states(name TEXT PRIMARY KEY, bytes BLOB)",
+             APPLICATION);
+    return run_sql(j, sql, "write it", err);
+}
+
+static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, myth_error *err)
+{
+    char sql[160];
+    int64_t application, n_table, n_done;
+    myth_status st = MYTH_OK;
+    if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
+                         j->db ? sqlite3_errmsg(j->db) : "out of memory");
+    sqlite3_busy_timeout(j->db, WAIT_MS);
+    sqlite3_db_config(j->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(j->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    sqlite3_db_config(j->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    sqlite3_db_config(j->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    snprintf(sql, sizeof(sql),
+             "PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
+             CACHE_KIB);
+    MYTH_TRY(run_sql(j, sql, "open it", err));
+    MYTH_TRY(run_sql(j, "BEGIN IMMEDIATE", "open it", err)); /* takes the lock, which stays */
+    MYTH_TRY(number_of(j, "PRAGMA application_id", &application, err));
+    MYTH_TRY(number_of(j, "SELECT count(*) FROM sqlite_schema", &n_table, err));
+    if (application != APPLICATION && n_table)
+        MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: damaged, or no journal; begin anew with --resume off", j->path));
+    if (!n_table)
+        MYTH_TRY(make_tables(j, err));
+    MYTH_TRY(compare_facts(j, fact, n_fact, !n_table, err));
+    MYTH_TRY(run_sql(j, "COMMIT", "write it", err));
+    MYTH_TRY(number_of(j, "SELECT count(*) FROM items", &n_done, err));
+    j->n_done = (uint64_t)n_done;
+    MYTH_TRY(prepare(j, &j->has, "SELECT 1 FROM items WHERE idx = ?", err));
+    MYTH_TRY(prepare(j, &j->put, "INSERT INTO items VALUES(?, ?)", err));
+    MYTH_TRY(prepare(j, &j->put_state, "INSERT OR REPLACE INTO states VALUES(?, ?)", err));
+    MYTH_TRY(prepare(j, &j->get_state, "SELECT bytes FROM states WHERE name = ?", err));
+fail:
+    return st;
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const tail[] = {"-wal", "-shm", "-journal", ""};
+    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
+        char name[PATH_MAX + 16];
+        snprintf(name, sizeof(name), "%s%s", path, tail[i]);
+        unlink(name);
+    }
+}
+
+myth_status myth_journal_open(myth_journal **out, const char *output, const myth_journal_fact *fact, size_t n_fact,
+                              bool goes_on, myth_error *err)
+{
+    myth_journal *j = calloc(1, sizeof(*j));
+    *out = NULL;
+    if (!j)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*j));
+    if (snprintf(j->path, sizeof(j->path) - 16, "%s.journal", output) >= (int)sizeof(j->path) - 16) {
+        free(j);
+        return myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
+    }
+    if (!goes_on)
+        remove_files(j->path);
+    const myth_status st = connect_to(j, fact, n_fact, err);
+    if (st != MYTH_OK)
+        myth_journal_close(j);
+    else
+        *out = j;
+    return st;
+}
+
+void myth_journal_close(myth_journal *j)
+{
+    if (!j)
+        return;
+    sqlite3_finalize(j->has);
+    sqlite3_finalize(j->put);
+    sqlite3_finalize(j->put_state);
+    sqlite3_finalize(j->get_state);
+    sqlite3_close(j->db); /* rolls back what was not committed */
+    free(j);
+}
+
+void myth_journal_remove(myth_journal *j)
+{
+    char path[PATH_MAX];
+    if (!j)
+        return;
+    memcpy(path, j->path, sizeof(path));
+    myth_journal_close(j);
+    remove_files(path);
+}
+
+/* ---- items and states ---- */
+
+uint64_t myth_journal_n_done(const myth_journal *j) { return j->n_done; }
+
+bool myth_journal_is_done(myth_journal *j, uint64_t index)
+{
+    sqlite3_bind_int64(j->has, 1, (int64_t)index);
+    const bool has = sqlite3_step(j->has) == SQLITE_ROW;
+    sqlite3_reset(j->has);
+    return has;
+}
+
+static myth_status begin(myth_journal *j, myth_error *err)
+{
+    if (j->is_begun)
+        return MYTH_OK;
+    const myth_status st = run_sql(j, "BEGIN", "write it", err);
+    j->is_begun = st == MYTH_OK;
+    return st;
+}
+
+static myth_status insert(myth_journal *j, sqlite3_stmt *q, const void *bytes, size_t n, myth_error *err)
+{
+    myth_status st = begin(j, err);
+    if (st != MYTH_OK)
+        return st;
+    sqlite3_bind_blob64(q, 2, n ? bytes : "", n, SQLITE_STATIC);
+    if (sqlite3_step(q) != SQLITE_DONE)
+        st = failed(j, "write it", err);
+    sqlite3_reset(q);
+    sqlite3_clear_bindings(q);
+    return st;
+}
+
+myth_status myth_journal_put(myth_journal *j, uint64_t index, const void *row, size_t n, myth_error *err)
+{
+    sqlite3_bind_int64(j->put, 1, (int64_t)index);
+    const myth_status st = insert(j, j->put, row, n, err);
+    j->n_done += st == MYTH_OK;
+    return st;
+}
+
+myth_status myth_journal_put_state(myth_journal *j, const char *name, const void *bytes, size_t n, myth_error *err)
+{
+    sqlite3_bind_text(j->put_state, 1, name, -1, SQLITE_STATIC);
+    return insert(j, j->put_state, bytes, n, err);
+}
+
+myth_status myth_journal_commit(myth_journal *j, myth_error *err)
+{
+    if (!j->is_begun)
+        return MYTH_OK;
+    j->is_begun = false;
+    return run_sql(j, "COMMIT", "write it", err);
+}
+
+myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst, size_t n, bool *has, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    sqlite3_bind_text(j->get_state, 1, name, -1, SQLITE_STATIC);
+    const int rc = sqlite3_step(j->get_state);
+    *has = rc == SQLITE_ROW && (size_t)sqlite3_column_bytes(j->get_state, 0) == n;
+    if (*has && n)
+        memcpy(dst, sqlite3_column_blob(j->get_state, 0), n);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        st = failed(j, "read it", err);
+    sqlite3_reset(j->get_state);
+    return st;
+}
+
+myth_status myth_journal_each(myth_journal *j,
+                              myth_status (*row)(void *user, uint64_t index, const void *row, size_t n,
+                                                 myth_error *err),
+                              void *user, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = SQLITE_DONE;
+    myth_status st;
+    MYTH_TRY(prepare(j, &q, "SELECT idx, row FROM items ORDER BY idx", err));
+    while ((rc = sqlite3_step(q)) == SQLITE_ROW)
+        MYTH_TRY(row(user, (uint64_t)sqlite3_column_int64(q, 0), sqlite3_column_blob(q, 1),
+                     (size_t)sqlite3_column_bytes(q, 1), err));
+    if (rc != SQLITE_DONE)
+        st = failed(j, "read it", err);
+fail:
+    sqlite3_finalize(q);
+    return st;
+}

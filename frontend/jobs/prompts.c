@@ -1,0 +1,305 @@
+/* prompts.c - a line to token ids. What a line cannot be becomes the item's fault; only what ends the job (no memory,
+ * an interrupt, a file that cannot be read) is an error. */
+#include "prompts.h"
+
+#include "frontend/common/conversation.h"
+#include "frontend/common/lines.h"
+
+#include <string.h>
+
+struct myth_prompts {
+    myth_cli *cli;
+    const myth_model *model;
+    const myth_prompts_opts *o;
+    myth_lines lines;
+    uint64_t n_read; /* items so far */
+    myth_json_tree tree;
+    myth_conversation talk;
+    int32_t *ids;
+    size_t n_ids, cap_ids;
+    myth_message *msg; /* the system text and the messages of a chat that has none of its own */
+    myth_message_more *more;
+    size_t cap_msg;
+};
+
+/* ---- faults ---- */
+
+static bool ends_job(myth_status st) { return st == MYTH_ENOMEM || st == MYTH_ECANCEL || st == MYTH_EIO; }
+
+/* Makes an error the item's fault, unless it ends the job. */
+static myth_status as_fault(myth_prompt *it, myth_status st, const myth_error *why, myth_error *err)
+{
+    if (ends_job(st)) {
+        *err = *why;
+        return st;
+    }
+    if (st != MYTH_OK)
+        snprintf(it->fault, sizeof(it->fault), "%.*s", MYTH_PROMPT_FAULT_BYTES - 1, why->msg);
+    return MYTH_OK;
+}
+
+/* ---- ids ---- */
+
+static myth_status need_ids(myth_prompts *p, size_t n, myth_error *err)
+{
+    if (n <= p->cap_ids)
+        return MYTH_OK;
+    int32_t *more = myth_realloc(p->cli->mem, MYTH_MEM_STAGING, "prompt", p->ids, n * sizeof(*more));
+    if (!more)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a prompt of %zu ids", n);
+    p->ids = more;
+    p->cap_ids = n;
+    return MYTH_OK;
+}
+
+static myth_status encode_text(myth_prompts *p, myth_str text, myth_error *err)
+{
+    const myth_tokenizer *t = p->model->tokenizer;
+    const size_t cap = myth_tokenizer_bound(text.len) + 1;
+    const int32_t bos = myth_tokenizer_special(t)->bos;
+    size_t n = 0;
+    myth_status st = need_ids(p, cap, err);
+    if (st != MYTH_OK)
+        return st;
+    p->ids[0] = bos;
+    p->n_ids = bos >= 0;
+    st = myth_tokenizer_encode(t, p->cli->mem, p->o->is_special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, text.text,
+                               text.len, p->ids + p->n_ids, cap - p->n_ids, &n, err);
+    p->n_ids += n;
+    return st;
+}
+
+static myth_status need_messages(myth_prompts *p, size_t n, myth_error *err)
+{
+    if (n <= p->cap_msg)
+        return MYTH_OK;
+    myth_free(p->cli->mem, p->msg);
+    myth_free(p->cli->mem, p->more);
+    p->cap_msg = 0;
+    p->msg = myth_alloc_n(p->cli->mem, MYTH_MEM_STAGING, "prompt", n, sizeof(*p->msg));
+    p->more = myth_alloc_n(p->cli->mem, MYTH_MEM_STAGING, "prompt", n, sizeof(*p->more));
+    if (!p->msg || !p->more)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a chat of %zu messages", n);
+    p->cap_msg = n;
+    return MYTH_OK;
+}
+
+/* Messages of a chat, behind the system text of the options if they begin with none. */
+static myth_status encode_chat(myth_prompts *p, const myth_message *msg, const myth_message_more *more, size_t n,
+                               myth_str tools, myth_error *err)
+{
+    myth_chat_opts opts = {.thinks = p->o->thinks, .tools = tools, .more = more};
+    const char *system = p->o->system;
+    myth_status st = MYTH_OK;
+    if (system && (n == 0 || (msg[0].role != MYTH_ROLE_SYSTEM && msg[0].role != MYTH_ROLE_DEVELOPER))) {
+        MYTH_TRY(need_messages(p, n + 1, err));
+        p->msg[0] = (myth_message){MYTH_ROLE_SYSTEM, {system, strlen(system)}};
+        p->more[0] = (myth_message_more){0};
+        for (size_t i = 0; i < n; i++) {
+            p->msg[i + 1] = msg[i];
+            p->more[i + 1] = more ? more[i] : (myth_message_more){0};
+        }
+        msg = p->msg;
+        opts.more = p->more;
+        n++;
+    }
+    const size_t cap = myth_chat_bound_with(msg, n, &opts);
+    MYTH_TRY(need_ids(p, cap, err));
+    st = myth_chat_encode_with(p->model->tokenizer, p->cli->mem, myth_chat_form_of(&p->model->config), msg, n, &opts,
+                               p->ids, cap, &p->n_ids, err);
+fail:
+    return st;
+}
+
+static myth_status copy_ids(myth_prompts *p, const myth_json_node *list, myth_error *err)
+{
+    const uint32_t n_vocab = p->model->config.n_vocab;
+    if (list->type != MYTH_JSON_ARRAY || list->n == 0)
+        return myth_fail(err, MYTH_EFORMAT, "\"ids\": expected a list of token ids");
+    myth_status st = need_ids(p, list->n, err);
+    p->n_ids = 0;
+    for (const myth_json_node *n = myth_json_tree_first(&p->tree, list); n && st == MYTH_OK;
+         n = myth_json_tree_next(&p->tree, n)) {
+        uint64_t id = 0;
+        bool is_id = n->type == MYTH_JSON_NUMBER && n->text.len > 0 && n->text.len < 11;
+        for (size_t i = 0; i < n->text.len && is_id; i++) {
+            is_id = n->text.text[i] >= '0' && n->text.text[i] <= '9';
+            id = 10 * id + (uint64_t)(n->text.text[i] - '0');
+        }
+        if (!is_id || id >= n_vocab)
+            return myth_fail(err, MYTH_EFORMAT, "\"ids\": %.*s is no token id; the vocabulary has %u",
+                             (int)(n->n_span < 24 ? n->n_span : 24), n->span, n_vocab);
+        p->ids[p->n_ids++] = (int32_t)id;
+    }
+    return st;
+}
+
+/* ---- a line ---- */
+
+static const myth_json_node *member(const myth_prompts *p, const myth_json_node *object, const char *key)
+{
+    const myth_json_node *n = object ? myth_json_tree_get(&p->tree, object, key) : NULL;
+    return n && n->type != MYTH_JSON_NULL ? n : NULL;
+}
+
+static myth_status read_chat(myth_prompts *p, const char *line, size_t n, myth_error *err)
+{
+    myth_status st = myth_conversation_read(&p->talk, p->cli->mem, line, n, "", err);
+    return st != MYTH_OK ? st : encode_chat(p, p->talk.msg, p->talk.more, p->talk.n, p->talk.tools, err);
+}
+
+/* The ids of a line whose tree is open. */
+static myth_status encode(myth_prompts *p, const char *line, size_t n, const myth_json_node *object, myth_error *err)
+{
+    const myth_json_node *root = p->tree.node, *text = member(p, object, "text"), *ids = member(p, object, "ids"),
+                         *messages = member(p, object, "messages");
+    if (!object && root->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EFORMAT, "expected an object with \"text\", \"ids\" or \"messages\", or a string");
+    if (!object)
+        text = root;
+    if ((text != NULL) + (ids != NULL) + (messages != NULL) != 1)
+        return myth_fail(err, MYTH_EFORMAT, "expected one of \"text\", \"ids\" and \"messages\"");
+    if (ids)
+        return copy_ids(p, ids, err);
+    if (!p->model->tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "the model has no tokenizer; give \"ids\"");
+    if (messages)
+        return read_chat(p, line, n, err);
+    if (text->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EFORMAT, "\"text\": expected a string");
+    const myth_message turn = {MYTH_ROLE_USER, text->text};
+    return p->o->is_chat ? encode_chat(p, &turn, NULL, 1, (myth_str){NULL, 0}, err) : encode_text(p, text->text, err);
+}
+
+/* What the line says of itself. */
+static myth_status read_names(const myth_prompts *p, myth_prompt *it, myth_error *err)
+{
+    const myth_json_node *id = member(p, it->object, "id"), *label = member(p, it->object, "label");
+    if (id && id->type != MYTH_JSON_STRING && id->type != MYTH_JSON_NUMBER)
+        return myth_fail(err, MYTH_EFORMAT, "\"id\": expected a string or a number");
+    if (id) {
+        it->id = id->span;
+        it->n_id = id->n_span;
+    }
+    if (label && label->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EFORMAT, "\"label\": expected a string");
+    if (label)
+        it->label = label->text;
+    return MYTH_OK;
+}
+
+static myth_status read_item(myth_prompts *p, myth_prompt *it, const char *line, size_t n, myth_error *err)
+{
+    myth_error why = {0};
+    myth_conversation_close(&p->talk);
+    myth_json_tree_close(&p->tree);
+    p->tree = (myth_json_tree){0};
+    myth_status st = myth_json_tree_open(&p->tree, p->cli->mem, line, n, "JSON", &why);
+    if (st != MYTH_OK) {
+        p->tree = (myth_json_tree){0};
+        return as_fault(it, st, &why, err);
+    }
+    it->tree = &p->tree;
+    it->object = p->tree.node->type == MYTH_JSON_OBJECT ? p->tree.node : NULL;
+    st = read_names(p, it, &why);
+    if (st == MYTH_OK)
+        st = encode(p, line, n, it->object, &why);
+    if (st == MYTH_OK && p->n_ids == 0)
+        st = myth_fail(&why, MYTH_EFORMAT, "the prompt is empty");
+    if (st == MYTH_OK && p->o->n_most && p->n_ids > p->o->n_most)
+        st = myth_fail(&why, MYTH_ELIMIT, "%zu tokens, at most %u fit", p->n_ids, p->o->n_most);
+    if (st == MYTH_OK) {
+        it->ids = p->ids;
+        it->n_ids = (uint32_t)p->n_ids;
+    }
+    return as_fault(it, st, &why, err);
+}
+
+/* ---- all lines ---- */
+
+static myth_status next(myth_prompts *p, myth_prompt *out, bool *has, bool passes_done, myth_error *err)
+{
+    const char *line = NULL;
+    size_t n = 0;
+    for (;;) {
+        myth_status st = myth_lines_next(&p->lines, &line, &n, err);
+        if (st != MYTH_OK)
+            return st;
+        *has = line != NULL;
+        if (!*has)
+            return MYTH_OK;
+        *out = (myth_prompt){.index = p->n_read++, .line = p->lines.line_no};
+        if (!passes_done || !p->o->is_done || !p->o->is_done(p->o->user, out->index))
+            return read_item(p, out, line, n, err);
+    }
+}
+
+myth_status myth_prompts_next(myth_prompts *p, myth_prompt *out, bool *has, myth_error *err)
+{
+    return next(p, out, has, true, err);
+}
+
+myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err)
+{
+    p->n_read = 0;
+    return myth_lines_rewind(&p->lines, err);
+}
+
+myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
+                              myth_status (*visit)(void *user, const myth_prompt *it, myth_error *err), void *user,
+                              myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_prompt it;
+    bool has = true;
+    *out = (myth_prompts_survey){0};
+    memcpy(out->hash, p->lines.hash, sizeof(out->hash));
+    MYTH_TRY(myth_prompts_rewind(p, err));
+    for (;;) {
+        MYTH_TRY(next(p, &it, &has, false, err));
+        if (!has)
+            break;
+        out->n_item++;
+        out->n_fault += it.ids == NULL;
+        out->n_token += it.n_ids;
+        out->longest = it.n_ids > out->longest ? it.n_ids : out->longest;
+        if (visit)
+            MYTH_TRY(visit(user, &it, err));
+        if (*p->cli->cancel)
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", p->lines.path));
+    }
+    st = myth_prompts_rewind(p, err);
+fail:
+    return st;
+}
+
+myth_status myth_prompts_open(myth_prompts **out, myth_cli *cli, const myth_model *model, const char *path,
+                              const myth_prompts_opts *opts, myth_error *err)
+{
+    myth_prompts *p = myth_alloc(cli->mem, MYTH_MEM_STAGING, "prompts", sizeof(*p));
+    *out = NULL;
+    if (!p)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*p));
+    *p = (myth_prompts){.cli = cli, .model = model, .o = opts};
+    myth_status st = myth_lines_open(&p->lines, cli, path, &(myth_lines_opts){.is_copied = true}, err);
+    if (st != MYTH_OK) {
+        myth_free(cli->mem, p);
+        return st;
+    }
+    *out = p;
+    return MYTH_OK;
+}
+
+void myth_prompts_close(myth_prompts *p)
+{
+    if (!p)
+        return;
+    myth_mem *mem = p->cli->mem;
+    myth_conversation_close(&p->talk);
+    myth_json_tree_close(&p->tree);
+    myth_free(mem, p->more);
+    myth_free(mem, p->msg);
+    myth_free(mem, p->ids);
+    myth_lines_close(&p->lines);
+    myth_free(mem, p);
+}

@@ -1,0 +1,197 @@
+/* test_journal.c - a journal gives back what was committed, refuses what was begun otherwise, and survives the death of
+ * its process at any moment. */
+#include "tests/support/check.h"
+#include "tests/support/files.h"
+
+#include "frontend/jobs/journal.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const myth_journal_fact facts[2] = {{"--layers", "all"}, {"input", "00ff"}};
+
+static myth_journal *open_it(const char *name, bool goes_on)
+{
+    myth_error err = {0};
+    myth_journal *j = NULL;
+    if (myth_journal_open(&j, files_path(name), facts, 2, goes_on, &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    return j;
+}
+
+static bool is_there(const char *name)
+{
+    char path[700];
+    snprintf(path, sizeof(path), "%s.journal", files_path(name));
+    return access(path, F_OK) == 0;
+}
+
+typedef struct {
+    char text[400];
+} told;
+
+static myth_status tell(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
+{
+    told *t = user;
+    const size_t at = strlen(t->text);
+    (void)err;
+    snprintf(t->text + at, sizeof(t->text) - at, "%llu=%.*s;", (unsigned long long)index, (int)n, (const char *)row);
+    return MYTH_OK;
+}
+
+static void rows_come_back_in_order(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    told t = {""};
+    myth_journal *j = open_it("order", true);
+    assert_int_equal(myth_journal_put(j, 7, "seven", 5, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put(j, 2, "", 0, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put(j, 0, "zero", 4, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    assert_true(myth_journal_is_done(j, 2));
+    assert_false(myth_journal_is_done(j, 1));
+    assert_int_equal(myth_journal_n_done(j), 3);
+    assert_int_equal(myth_journal_each(j, tell, &t, &err), MYTH_OK);
+    assert_string_equal(t.text, "0=zero;2=;7=seven;");
+    assert_int_equal(myth_journal_put(j, 7, "again", 5, &err), MYTH_EIO);
+    myth_journal_remove(j);
+    assert_false(is_there("order"));
+}
+
+static void what_was_not_committed_is_gone(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    char sum[4] = "....";
+    bool has = true;
+    myth_journal *j = open_it("commit", true);
+    assert_int_equal(myth_journal_put(j, 1, "a", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put_state(j, "sum", "0001", 4, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put(j, 2, "b", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put_state(j, "sum", "0002", 4, &err), MYTH_OK);
+    myth_journal_close(j);
+    j = open_it("commit", true);
+    assert_int_equal(myth_journal_n_done(j), 1);
+    assert_false(myth_journal_is_done(j, 2));
+    assert_int_equal(myth_journal_get_state(j, "sum", sum, 4, &has, &err), MYTH_OK);
+    assert_true(has);
+    assert_memory_equal(sum, "0001", 4);
+    assert_int_equal(myth_journal_get_state(j, "sum", sum, 3, &has, &err), MYTH_OK);
+    assert_false(has);
+    assert_int_equal(myth_journal_get_state(j, "other", sum, 4, &has, &err), MYTH_OK);
+    assert_false(has);
+    myth_journal_close(j);
+    j = open_it("commit", false); /* begun anew */
+    assert_int_equal(myth_journal_n_done(j), 0);
+    myth_journal_remove(j);
+}
+
+static void another_fact_is_named(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    myth_journal *j = open_it("fact", true);
+    myth_journal_close(j);
+    const myth_journal_fact other[2] = {{"--layers", "3"}, {"input", "00ff"}};
+    assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, true, &err), MYTH_EARG);
+    assert_null(j);
+    assert_non_null(strstr(err.msg, "another --layers (all, now 3)"));
+    assert_non_null(strstr(err.msg, "--resume off"));
+    assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, false, &err), MYTH_OK);
+    myth_journal_remove(j);
+}
+
+static void two_commands_cannot_write_one_output(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    myth_journal *j = open_it("lock", true), *second = NULL;
+    assert_int_equal(myth_journal_open(&second, files_path("lock"), facts, 2, true, &err), MYTH_EIO);
+    assert_null(second);
+    assert_non_null(strstr(err.msg, "another command"));
+    assert_int_equal(myth_journal_put(j, 1, "a", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    myth_journal_remove(j);
+}
+
+static void what_is_no_journal_is_refused_and_kept(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    myth_journal *j = NULL;
+    char path[700], text[32] = "";
+    snprintf(path, sizeof(path), "%s.journal", files_path("no"));
+    FILE *f = fopen(path, "w");
+    fputs("a diary of somebody's, longer than the header of a database, which has a hundred bytes, as everybody knows",
+          f);
+    fclose(f);
+    assert_int_equal(myth_journal_open(&j, files_path("no"), facts, 2, true, &err), MYTH_EIO);
+    assert_non_null(strstr(err.msg, "--resume off"));
+    f = fopen(path, "r");
+    assert_int_equal(fread(text, 1, 7, f), 7);
+    fclose(f);
+    assert_string_equal(text, "a diary");
+    j = open_it("no", false);
+    myth_journal_remove(j);
+}
+
+/* A child puts items and a sum of them, and dies at a moment that it does not choose. */
+static void a_kill_leaves_items_and_state_of_one_commit(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    const int n_kill = check_is_full() ? 200 : 12;
+    uint64_t done = 0;
+    for (int k = 0; k < n_kill; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            myth_journal *j = NULL;
+            uint64_t sum = 0, i = 0;
+            bool has;
+            if (myth_journal_open(&j, files_path("kill"), facts, 2, true, &err) != MYTH_OK)
+                _exit(1);
+            myth_journal_get_state(j, "sum", &sum, sizeof(sum), &has, &err);
+            for (i = myth_journal_n_done(j);; i++) {
+                sum += i;
+                if (myth_journal_put(j, i, &i, sizeof(i), &err) != MYTH_OK ||
+                    myth_journal_put_state(j, "sum", &sum, sizeof(sum), &err) != MYTH_OK ||
+                    (i % 3 == 0 && myth_journal_commit(j, &err) != MYTH_OK))
+                    _exit(1);
+            }
+        }
+        usleep(1000 + 1000 * (unsigned)(check_seed() + (uint64_t)k * 7) % 30000);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        int status;
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status));
+        myth_journal *j = open_it("kill", true);
+        uint64_t n = myth_journal_n_done(j), sum = 0;
+        bool has;
+        assert_true(n >= done);
+        assert_int_equal(myth_journal_get_state(j, "sum", &sum, sizeof(sum), &has, &err), MYTH_OK);
+        assert_int_equal(has, n > 0);
+        assert_int_equal(sum, n ? n * (n - 1) / 2 : 0);
+        done = n;
+        myth_journal_close(j);
+    }
+    assert_true(done > 0);
+    myth_journal_remove(open_it("kill", true));
+    assert_false(is_there("kill"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_back_in_order),
+        cmocka_unit_test(what_was_not_committed_is_gone),
+        cmocka_unit_test(another_fact_is_named),
+        cmocka_unit_test(two_commands_cannot_write_one_output),
+        cmocka_unit_test(what_is_no_journal_is_refused_and_kept),
+        cmocka_unit_test(a_kill_leaves_items_and_state_of_one_commit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
