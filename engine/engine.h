@@ -190,6 +190,8 @@ uint32_t myth_seq_room(const myth_seq *s);
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err);
 /* Keeps the present end of s so that truncate can return to it. MYTH_EFULL: n_checkpoint are in use. */
 myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err);
+/* Drops the checkpoints of s that hold more than n tokens, so that others can be taken. */
+void myth_seq_forget(myth_seq *s, uint32_t n);
 /* Cuts s to its first n tokens, or fewer: a local layer's ring keeps only the last rows, and once the rows that a token
  * at n would need are overwritten, s returns to its newest checkpoint of at most n tokens, else to 0. *at is the number
  * of tokens held afterwards: feed tokens *at .. n - 1 again. Cutting to where the gap is, or before, closes the gap:

@@ -148,7 +148,7 @@ static int create_unfinished(myth_out *o, myth_out_mode mode)
         if (getrandom(&o->chance, sizeof(o->chance), 0) != (ssize_t)sizeof(o->chance))
             return -1;
         unfinished_name(name, o);
-        fd = openat(o->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
+        fd = openat(o->folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
         if (fd < 0 && errno != EEXIST)
             return -1;
     }

@@ -30,7 +30,7 @@ typedef enum { MYTH_OUT_SHARED = 0666, MYTH_OUT_PRIVATE = 0600 } myth_out_mode;
 
 typedef struct myth_out {
     const char *path; /* NULL = closed */
-    int fd;           /* open for writing, unless closed or paused */
+    int fd;           /* open for writing, also through a mapping, unless closed or paused */
     int folder;       /* descriptor of the folder that has the file, unless closed, paused or special */
     bool is_special, is_paused;
     uint64_t chance;              /* the number in the name of the unfinished file */

@@ -89,6 +89,8 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->layout.opts.n_checkpoint);
 }
 
+void myth_seq_forget(myth_seq *s, uint32_t n) { drop_checkpoints(s, n, UINT32_MAX); }
+
 /* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last
  * ring_tok of them, even when the sequence was cut since. */
 static bool ring_reaches_back(const myth_seq *s, uint32_t pos)

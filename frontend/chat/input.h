@@ -1,0 +1,52 @@
+/* input.h - one line of what a person types or a script sends: a message, which is answered, or a command.
+ *
+ * Text     a line is the user's message; one that begins with / is a command (myth_chat_commands), with // a message
+ *          that begins with /
+ * JSON     a string is the user's message; an object is a message {"role", "content", ...} (conversation.h), or
+ *          {"command": "/save FILE"}. A message of the user or a tool is answered; others are added to the chat
+ * Out      text: the answer as it is made, thoughts on stderr; notes on stderr. JSON: a line for each line of input:
+ *          {"role": "assistant", "content", "reasoning_content", "finish_reason", "usage": {...}, "context": {...}},
+ *          {"role", "added": true}, {"command", "ok", ...} or {"error"}
+ * Errors   what a person can mend (a bad line, a refused message, an unknown command) is reported and counted in
+ *          n_failed, and the chat goes on; the status is that of what ends it
+ * Threads  one */
+#ifndef MYTH_CHAT_INPUT_H
+#define MYTH_CHAT_INPUT_H
+
+#include "frontend/cli/cli.h"
+#include "session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *name, *args, *help; /* "save", "FILE", one line */
+} myth_chat_command;
+
+/* Every command, NULL-named at the end. */
+extern const myth_chat_command myth_chat_commands[];
+
+typedef struct {
+    myth_cli *cli;
+    myth_session *s;
+    const myth_cancel *cancel; /* ends an answer */
+    bool is_json;
+    bool is_over;              /* /quit was given */
+    uint64_t n_failed;         /* lines that could not be done */
+    uint64_t n_cut;            /* answers that were interrupted */
+    bool in_thought, has_line; /* text: the last part was a thought; the line on the terminal is open */
+} myth_chat_input;
+
+/* The session's on_said and on_prefill are set; they write what is said. */
+void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s, const myth_cancel *cancel,
+                           bool is_json);
+/* One line without its newline. */
+myth_status myth_chat_input_line(myth_chat_input *in, const char *line, size_t n, myth_error *err);
+/* Answers the last message of the chat, if it asks for one: a chat that was read from a file may end so. */
+myth_status myth_chat_input_answer(myth_chat_input *in, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

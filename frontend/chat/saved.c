@@ -1,0 +1,233 @@
+/* saved.c - one line of JSON and the bytes of a sequence. */
+#include "saved.h"
+
+#include "engine/base/map.h"
+#include "engine/base/outfile.h"
+#include "engine/text/json_tree.h"
+#include "frontend/cli/json_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* ---- save ---- */
+
+static void put_text(myth_json_out *j, const char *key, myth_str s)
+{
+    if (!s.text)
+        return;
+    myth_jout_key(j, key);
+    myth_jout_text(j, s.text, s.len);
+}
+
+/* A list of calls, which is JSON already. It is kept as a string, so that it comes back byte for byte. */
+static void put_message(myth_json_out *j, const myth_talk_message *m)
+{
+    static const char *const role[] = {[MYTH_ROLE_SYSTEM] = "system",
+                                       [MYTH_ROLE_USER] = "user",
+                                       [MYTH_ROLE_ASSISTANT] = "assistant",
+                                       [MYTH_ROLE_DEVELOPER] = "developer",
+                                       [MYTH_ROLE_TOOL] = "tool"};
+    myth_jout_object(j);
+    myth_jout_key_str(j, "role", role[m->m.role]);
+    put_text(j, "content", m->m.text);
+    put_text(j, "thought", m->more.thought);
+    put_text(j, "calls", m->more.calls);
+    put_text(j, "name", m->more.name);
+    put_text(j, "call_id", m->more.call_id);
+    if (m->is_pinned)
+        myth_jout_key_bool(j, "pinned", true);
+    myth_jout_end(j);
+}
+
+static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t sum)
+{
+    const myth_talk *t = &s->talk;
+    char hex[20];
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key_u64(&j, "mythos_chat", 1);
+    myth_jout_key_u64(&j, "sequence_bytes", bytes);
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)sum);
+    myth_jout_key_str(&j, "sequence_xxh3", hex);
+    if (t->system)
+        myth_jout_key_str(&j, "system", t->system);
+    if (t->tools)
+        myth_jout_key_str(&j, "tools", t->tools);
+    myth_jout_key(&j, "messages");
+    myth_jout_array(&j);
+    for (size_t i = 0; i < t->n; i++)
+        put_message(&j, &t->msg[i]);
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+}
+
+/* Room for the header. It has the sum of the sequence, which stands behind it, so it is written last, and what is left
+ * of its room is spaces. */
+static uint64_t header_most(const myth_session *s)
+{
+    uint64_t n = 4096;
+    n += 6 * (uint64_t)s->talk.n_bytes; /* an escaped byte has six */
+    return (n + 160 * (uint64_t)s->talk.n + 4095) / 4096 * 4096;
+}
+
+static myth_status cannot_write(const char *path, int why, myth_error *err)
+{
+    return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(why));
+}
+
+/* Writes the header into the file's first `most` bytes: JSON, spaces, a newline. */
+static myth_status write_header(myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes, uint64_t sum,
+                                myth_error *err)
+{
+    FILE *f = fdopen(dup(fd), "r+b");
+    if (!f)
+        return cannot_write(path, errno, err);
+    put_header(f, s, bytes, sum);
+    long n = fseek(f, -1, SEEK_CUR) == 0 ? ftell(f) : -1; /* over the newline */
+    for (; n >= 0 && (uint64_t)n + 1 < most; n++)
+        fputc(' ', f);
+    fputc('\n', f);
+    const bool is_ok = n >= 0 && (uint64_t)n + 1 == most && !ferror(f);
+    if (fclose(f) != 0 || !is_ok)
+        return cannot_write(path, errno ? errno : EIO, err);
+    return MYTH_OK;
+}
+
+myth_status myth_chat_save(myth_session *s, const char *path, uint64_t *bytes, myth_error *err)
+{
+    myth_out out = {0};
+    unsigned char *map = MAP_FAILED;
+    myth_status st = myth_session_settle(s, err);
+    const uint64_t most = header_most(s), n = myth_seq_save_bytes(s->seq);
+    if (st != MYTH_OK)
+        return st;
+    MYTH_TRY(myth_out_open(&out, path, MYTH_OUT_PRIVATE, err));
+    if (out.is_special)
+        MYTH_TRY(myth_fail(err, MYTH_ECREATE, "%s: a chat is saved to a regular file", path));
+    const int why = posix_fallocate(out.fd, 0, (off_t)(most + n)); /* else a full disk ends the process */
+    if (why)
+        MYTH_TRY(cannot_write(path, why, err));
+    map = mmap(NULL, (size_t)(most + n), PROT_READ | PROT_WRITE, MAP_SHARED, out.fd, 0);
+    if (map == MAP_FAILED)
+        MYTH_TRY(cannot_write(path, errno, err));
+    MYTH_TRY(myth_seq_save(s->seq, map + most, n, err));
+    MYTH_TRY(write_header(s, path, out.fd, most, n, XXH3_64bits(map + most, (size_t)n), err));
+    *bytes = most + n;
+    munmap(map, (size_t)(most + n));
+    return myth_out_finish(&out, err);
+fail:
+    if (map != MAP_FAILED)
+        munmap(map, (size_t)(most + n));
+    myth_out_abandon(&out);
+    return st;
+}
+
+/* ---- load ---- */
+
+static myth_str text_of(const myth_json_tree *t, const myth_json_node *n, const char *key)
+{
+    const myth_json_node *v = myth_json_tree_get(t, n, key);
+    return v && v->type == MYTH_JSON_STRING ? v->text : (myth_str){NULL, 0};
+}
+
+static myth_status no_chat(const char *path, const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "%s: %s; a chat is saved by /save or --session", path, what);
+}
+
+static myth_status load_message(myth_talk *talk, const myth_json_tree *t, const myth_json_node *n, const char *path,
+                                myth_error *err)
+{
+    static const struct {
+        const char *name;
+        myth_role role;
+    } role[] = {{"user", MYTH_ROLE_USER},
+                {"assistant", MYTH_ROLE_ASSISTANT},
+                {"developer", MYTH_ROLE_DEVELOPER},
+                {"tool", MYTH_ROLE_TOOL}};
+    const myth_str name = text_of(t, n, "role");
+    const myth_json_node *pinned = myth_json_tree_get(t, n, "pinned");
+    for (size_t i = 0; i < sizeof(role) / sizeof(role[0]); i++)
+        if (name.text && myth_str_is(name, role[i].name)) {
+            const myth_message m = {role[i].role, text_of(t, n, "content")};
+            const myth_message_more more = {.thought = text_of(t, n, "thought"),
+                                            .calls = text_of(t, n, "calls"),
+                                            .name = text_of(t, n, "name"),
+                                            .call_id = text_of(t, n, "call_id")};
+            myth_status st = myth_talk_add(talk, &m, &more, err);
+            if (st == MYTH_OK)
+                talk->msg[talk->n - 1].is_pinned = pinned && pinned->type == MYTH_JSON_TRUE;
+            return st;
+        }
+    return no_chat(path, "a message without a role", err);
+}
+
+static myth_status load_talk(myth_talk *talk, const myth_json_tree *t, const char *path, myth_error *err)
+{
+    const myth_json_node *root = t->node, *list = myth_json_tree_get(t, root, "messages");
+    myth_status st;
+    if (!list || list->type != MYTH_JSON_ARRAY)
+        return no_chat(path, "has no messages", err);
+    MYTH_TRY(myth_talk_set_system(talk, text_of(t, root, "system"), err));
+    MYTH_TRY(myth_talk_set_tools(talk, text_of(t, root, "tools"), err));
+    for (const myth_json_node *n = myth_json_tree_first(t, list); n; n = myth_json_tree_next(t, n))
+        MYTH_TRY(load_message(talk, t, n, path, err));
+fail:
+    return st;
+}
+
+/* The header of the file, the sequence behind it and its sum. */
+static myth_status read_header(myth_json_tree *t, const myth_map *map, const unsigned char **seq, uint64_t *n,
+                               const char *path, myth_error *err)
+{
+    const unsigned char *end = map->size ? memchr(map->base, '\n', (size_t)map->size) : NULL;
+    if (!end || map->size < 16 || memcmp(map->base, "{\"mythos_chat\":1,", 17) != 0)
+        return no_chat(path, "no saved chat", err);
+    myth_status st = myth_json_tree_open(t, map->mem, (const char *)map->base, (size_t)(end - map->base), path, err);
+    if (st != MYTH_OK)
+        return st;
+    char hex[20];
+    const myth_str sum = text_of(t, t->node, "sequence_xxh3");
+    const myth_json_node *size = myth_json_tree_get(t, t->node, "sequence_bytes");
+    *seq = end + 1;
+    *n = map->size - (uint64_t)(*seq - map->base);
+    snprintf(hex, sizeof(hex), "%llu", (unsigned long long)*n);
+    if (!size || size->type != MYTH_JSON_NUMBER || !myth_str_is(size->text, hex))
+        return no_chat(path, "cut off", err);
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)XXH3_64bits(*seq, (size_t)*n));
+    return sum.text && myth_str_is(sum, hex) ? MYTH_OK : no_chat(path, "damaged", err);
+}
+
+myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err)
+{
+    const myth_model *model = myth_engine_model(s->e);
+    const unsigned char *seq = NULL;
+    uint64_t n = 0;
+    uint32_t at;
+    myth_map map = {.fd = -1};
+    myth_json_tree t = {0};
+    myth_talk talk = {0};
+    myth_status st;
+    *is_warm = false;
+    MYTH_TRY(myth_map_open(&map, model->mem, path, 0, MYTH_MEM_STAGING, err));
+    MYTH_TRY(read_header(&t, &map, &seq, &n, path, err));
+    myth_talk_open(&talk, model->mem, model, s->o.thinks, s->talk.max_bytes);
+    MYTH_TRY(load_talk(&talk, &t, path, err));
+    MYTH_TRY(myth_seq_truncate(s->seq, 0, &at, err));
+    myth_talk_close(&s->talk);
+    s->talk = talk;
+    talk = (myth_talk){0};
+    s->has_prefix = false;
+    s->n_try = 0;
+    *is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
+fail:
+    myth_talk_close(&talk);
+    myth_json_tree_close(&t);
+    myth_map_close(&map);
+    return st;
+}

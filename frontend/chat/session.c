@@ -1,0 +1,428 @@
+/* session.c - what stays of a full chat, the sequence made to hold it, and the answer behind it. */
+#include "session.h"
+
+#include "engine/text/json_tree.h"
+
+#include <string.h>
+
+enum {
+    TEXT_PER_TOKEN = 16, /* bytes of text kept for each token of the context: code and prose have 3 to 5 */
+    ANSWER_MOST = 1024,
+    FEED_TOKENS = 512 /* between two looks at the cancel flag */
+};
+
+/* ---- life ---- */
+
+static uint32_t answer_most(uint32_t n_ctx, const myth_session_opts *o)
+{
+    const uint32_t quarter = n_ctx / 4 < ANSWER_MOST ? n_ctx / 4 : ANSWER_MOST;
+    return o->n_most ? o->n_most : quarter ? quarter : 1;
+}
+
+static size_t text_most(uint32_t n_ctx) { return (size_t)n_ctx * TEXT_PER_TOKEN; }
+
+/* Ids of everything that a talk of this size can be: each message has markers of its own. */
+static size_t ids_most(uint32_t n_ctx)
+{
+    static const myth_message empty[1] = {{MYTH_ROLE_USER, {"", 0}}};
+    const size_t base = myth_chat_bound(empty, 0), each = myth_chat_bound(empty, 1) - base;
+    return base + text_most(n_ctx) + (n_ctx / 4 + 4) * each; /* a message has four tokens at least */
+}
+
+static size_t piece_most(const myth_model *m) { return 3 * (myth_tokenizer_max_piece(m->tokenizer) + 4); }
+
+uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
+{
+    const size_t n_msg = n_ctx / 4 + 4, text = text_most(n_ctx);
+    const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
+    const uint64_t answer =
+        answer_most(n_ctx, o) * (sizeof(int32_t) + 2 * (uint64_t)TEXT_PER_TOKEN) + 5 * piece_most(m);
+    const uint64_t talk = 2 * (uint64_t)text + n_msg * (2 * sizeof(myth_talk_message) + 2 * sizeof(myth_message) +
+                                                        2 * sizeof(myth_message_more));
+    const uint64_t encoded = 2 * ids + myth_tokenizer_scratch(text) + 2 * (uint64_t)text; /* for the time of a call */
+    const uint64_t loaded = n_msg * 8 * sizeof(myth_json_node) + 6 * (uint64_t)text;      /* a saved chat's JSON */
+    return ids + answer + talk + (encoded > loaded ? encoded : loaded) + (1 << 20);
+}
+
+void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o)
+{
+    eo->n_seq = 1;
+    eo->n_checkpoint = MYTH_SESSION_CHECKPOINTS;
+    myth_generate_needs(eo, &o->sample, false);
+}
+
+myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err)
+{
+    const myth_model *m = myth_engine_model(e);
+    const uint32_t n_ctx = myth_engine_plan(e)->n_ctx;
+    myth_status st = MYTH_OK;
+    *out = (myth_session){.e = e, .o = *o, .n_ctx = n_ctx};
+    out->o.n_most = answer_most(n_ctx, o);
+    if (out->o.n_most > n_ctx / 2)
+        return myth_fail(err, MYTH_EARG,
+                         "-n %u: an answer may take half of the context at most, %u of %u tokens: lower -n or raise -c",
+                         out->o.n_most, n_ctx / 2, n_ctx);
+    myth_talk_open(&out->talk, m->mem, m, o->thinks, text_most(n_ctx));
+    out->cap_ids = ids_most(n_ctx);
+    out->cap_text = (size_t)out->o.n_most * TEXT_PER_TOKEN + 2 * piece_most(m);
+    out->ids = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->cap_ids, sizeof(*out->ids));
+    out->answer = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->o.n_most, sizeof(*out->answer));
+    out->piece = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", piece_most(m));
+    out->text = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
+    out->thought = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
+    if (!out->ids || !out->answer || !out->piece || !out->text || !out->thought)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a chat of %u tokens", n_ctx));
+    if (!o->ignores_eos)
+        out->n_stop = myth_chat_stop_ids(m->tokenizer, out->stop);
+    MYTH_TRY(myth_seq_open(&out->seq, e, err));
+    return MYTH_OK;
+fail:
+    myth_session_close(out);
+    return st;
+}
+
+void myth_session_close(myth_session *s)
+{
+    if (!s->e)
+        return;
+    myth_mem *mem = myth_engine_model(s->e)->mem;
+    myth_seq_close(s->seq);
+    myth_talk_close(&s->talk);
+    myth_free(mem, s->thought);
+    myth_free(mem, s->text);
+    myth_free(mem, s->piece);
+    myth_free(mem, s->answer);
+    myth_free(mem, s->ids);
+    *s = (myth_session){0};
+}
+
+myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *err)
+{
+    s->has_prefix = false;
+    return myth_talk_set_system(&s->talk, text, err);
+}
+
+/* ---- what stays ---- */
+
+/* Tokens that a prompt may have, so that the longest answer fits behind it. After a drop the ends of the gap leave rows
+ * of two pages unused. */
+static uint32_t prompt_most(const myth_session *s)
+{
+    const uint32_t rest = s->n_ctx - s->o.n_most, pages = 2 * myth_engine_plan(s->e)->page_tok;
+    const bool has_gap = s->o.on_full == MYTH_FULL_DROP || s->o.on_full == MYTH_FULL_AUTO;
+    return has_gap && rest > 2 * pages ? rest - pages : rest;
+}
+
+/* The length of the system text's ids; leaves other ids in s->ids. */
+static myth_status find_prefix(myth_session *s, myth_error *err)
+{
+    if (s->has_prefix)
+        return MYTH_OK;
+    const myth_status st = myth_talk_common(&s->talk, 0, s->ids, s->cap_ids, &s->n_prefix, err);
+    s->has_prefix = st == MYTH_OK;
+    return st;
+}
+
+static myth_status encode(myth_session *s, size_t n_drop, size_t *n, myth_error *err)
+{
+    return myth_talk_encode(&s->talk, n_drop, s->ids, s->cap_ids, n, err);
+}
+
+/* What a prompt takes as it is, and which turns are to go. */
+typedef struct {
+    size_t n_drop;   /* oldest turns that go */
+    size_t n_all, n; /* ids of the prompt with them, and without */
+} choice;
+
+/* Encodes the prompt into s->ids; when it does not fit, with as few of the oldest turns dropped as leave a quarter of
+ * the room free. c->n is more than prompt_most when nothing helps. */
+static myth_status choose(myth_session *s, choice *c, myth_error *err)
+{
+    const uint32_t most = prompt_most(s), low = most - most / 4;
+    size_t few = 0, many = myth_talk_n_droppable(&s->talk), n = 0;
+    myth_status st = encode(s, 0, &n, err);
+    *c = (choice){.n_all = n, .n = n};
+    if (st != MYTH_OK || n <= most || s->o.on_full == MYTH_FULL_REFUSE || many == 0)
+        return st;
+    while (few < many && st == MYTH_OK) { /* the fewest in few .. many; many when none leaves so much */
+        const size_t half = few + (many - few) / 2;
+        st = encode(s, half, &n, err);
+        if (n <= low)
+            many = half;
+        else
+            few = half + 1;
+    }
+    c->n_drop = many;
+    return st == MYTH_OK ? encode(s, many, &c->n, err) : st;
+}
+
+/* ---- the cache ---- */
+
+static uint32_t n_same(const int32_t *a, uint32_t n_a, const int32_t *b, uint32_t n_b)
+{
+    uint32_t n = 0;
+    while (n < n_a && n < n_b && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Cuts what is held to what it shares with the first n of s->ids. */
+static myth_status cut_to_same(myth_session *s, uint32_t n, myth_error *err)
+{
+    uint32_t at;
+    const uint32_t len = myth_seq_len(s->seq), same = n_same(myth_seq_tokens(s->seq), len, s->ids, n);
+    return same < len ? myth_seq_truncate(s->seq, same, &at, err) : MYTH_OK;
+}
+
+/* Evicts `gone` held tokens behind the first `front`, so that what stays is what the prompt of n ids begins with. False,
+ * and nothing changed, when it is not so; also when there is no room for the rest then. */
+static bool evict_stretch(myth_session *s, uint32_t front, uint32_t gone, uint32_t n)
+{
+    const int32_t *held = myth_seq_tokens(s->seq);
+    const uint32_t len = myth_seq_len(s->seq);
+    if (len < front)
+        return false;
+    gone = gone < len - front ? gone : len - front; /* the last answer, cut off before, may have been in it */
+    if (len - gone > n || n_same(held, len, s->ids, n) < front ||
+        memcmp(held + front + gone, s->ids + front, (len - gone - front) * sizeof(*held)) != 0)
+        return false;
+    return myth_seq_evict(s->seq, front, gone, NULL) == MYTH_OK &&
+           myth_seq_room(s->seq) >= n - (len - gone) + s->o.n_most;
+}
+
+/* Drops turns that are gone from what is held. The held tokens are first cut to what the template makes of the whole
+ * chat, since an answer may be held otherwise than it is written in later prompts. The stretch begins where the first
+ * turn does that goes: texts may begin with the same words, and a gap that wandered with them would be a second one. */
+static myth_status drop_rows(myth_session *s, const choice *c, bool *is_done, myth_error *err)
+{
+    size_t n = 0, turn = 0, from = 0, to = 0;
+    uint32_t front = 0;
+    myth_status st;
+    while (myth_talk_is_pinned(&s->talk, turn))
+        turn++;
+    myth_talk_turn(&s->talk, turn, &from, &to);
+    MYTH_TRY(myth_talk_common(&s->talk, from, s->ids, s->cap_ids, &front, err));
+    MYTH_TRY(encode(s, 0, &n, err));
+    MYTH_TRY(cut_to_same(s, (uint32_t)n, err));
+    MYTH_TRY(encode(s, c->n_drop, &n, err));
+    *is_done = evict_stretch(s, front, (uint32_t)(c->n_all - c->n), (uint32_t)n);
+fail:
+    return st;
+}
+
+/* Whether the positions of this prompt and its answer pass what the model was trained with, while a recomputed chat's
+ * would not. */
+static bool is_past_training(const myth_session *s, uint32_t n)
+{
+    const uint32_t len = myth_seq_len(s->seq), pos = myth_seq_pos(s->seq);
+    const uint64_t end = (uint64_t)pos - len + n + s->o.n_most;
+    return s->o.positions == MYTH_POSITIONS_WINDOW && pos > len && end > myth_engine_model(s->e)->config.n_ctx_train;
+}
+
+/* Takes out of the sequence what the prompt in s->ids, of c->n ids, has no more. */
+static myth_status make_room(myth_session *s, const choice *c, myth_reply *out, myth_error *err)
+{
+    bool is_done = false;
+    uint32_t at;
+    myth_status st = MYTH_OK;
+    if (c->n_drop) {
+        out->how = s->o.on_full != MYTH_FULL_AUTO ? s->o.on_full
+                 : c->n <= MYTH_RECOMPUTE_MOST    ? MYTH_FULL_RECOMPUTE
+                                                  : MYTH_FULL_DROP;
+        if (out->how == MYTH_FULL_DROP)
+            MYTH_TRY(drop_rows(s, c, &is_done, err));
+    }
+    if (is_past_training(s, (uint32_t)c->n) || (c->n_drop && !is_done))
+        out->how = MYTH_FULL_RECOMPUTE;
+    if (out->how == MYTH_FULL_RECOMPUTE) {
+        const uint32_t len = myth_seq_len(s->seq), same = n_same(myth_seq_tokens(s->seq), len, s->ids, s->n_prefix);
+        const bool ends_in_gap = same == len && myth_seq_pos(s->seq) > len; /* which cutting nothing would not close */
+        MYTH_TRY(myth_seq_truncate(s->seq, ends_in_gap ? 0 : same, &at, err));
+    }
+    s->stats.n_drop += out->how == MYTH_FULL_DROP;
+    s->stats.n_recompute += out->how == MYTH_FULL_RECOMPUTE;
+    out->n_row_gone = (uint32_t)(c->n_all - c->n);
+fail:
+    return st;
+}
+
+/* Feeds ids until the sequence holds exactly the first n of them. */
+static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_fed = 0;
+    MYTH_TRY(cut_to_same(s, n, err));
+    for (uint32_t at = myth_seq_len(s->seq); at < n;) {
+        const uint32_t rest = n - at, next = at + (rest < FEED_TOKENS ? rest : FEED_TOKENS);
+        if (cancel && *cancel)
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tokens of the prompt", at, n);
+        MYTH_TRY(myth_seq_sync(s->seq, s->ids, next, &n_fed, err));
+        out->n_fed += n_fed;
+        at = next;
+        if (s->on_prefill)
+            s->on_prefill(s->user, at, n);
+    }
+fail:
+    return st;
+}
+
+/* The sequence holds the prompt but for its last token, with checkpoints behind the system text and where the next
+ * prompt will part from this one. */
+static myth_status hold(myth_session *s, const choice *c, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+{
+    const uint32_t n = (uint32_t)c->n - 1;
+    uint32_t stable = 0;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(make_room(s, c, out, err));
+    myth_talk_drop(&s->talk, c->n_drop);
+    out->n_turn_gone = (uint32_t)c->n_drop;
+    MYTH_TRY(myth_talk_stable(&s->talk, s->ids, n, &stable, err));
+    const uint32_t same = n_same(myth_seq_tokens(s->seq), myth_seq_len(s->seq), s->ids, n);
+    const bool has_gap = myth_seq_pos(s->seq) > myth_seq_len(s->seq); /* then the checkpoint is there */
+    if (s->n_prefix < stable && (same < s->n_prefix || (same == s->n_prefix && !has_gap))) {
+        MYTH_TRY(feed(s, s->n_prefix, cancel, out, err));
+        myth_seq_forget(s->seq, 0);
+        MYTH_TRY(myth_seq_checkpoint(s->seq, err));
+    }
+    if (myth_seq_len(s->seq) <= stable || n_same(myth_seq_tokens(s->seq), myth_seq_len(s->seq), s->ids, n) < stable) {
+        MYTH_TRY(feed(s, stable, cancel, out, err));
+        myth_seq_forget(s->seq, s->n_prefix);
+        MYTH_TRY(myth_seq_checkpoint(s->seq, err));
+    }
+    MYTH_TRY(feed(s, n, cancel, out, err));
+fail:
+    return st;
+}
+
+myth_status myth_session_settle(myth_session *s, myth_error *err)
+{
+    uint32_t n = 0;
+    myth_reply unused = {.n_fed = 0};
+    const size_t n_msg = s->talk.n;
+    if (n_msg && s->talk.msg[n_msg - 1].m.role != MYTH_ROLE_ASSISTANT)
+        return MYTH_OK;
+    myth_status st = myth_talk_common(&s->talk, n_msg, s->ids, s->cap_ids, &n, err);
+    if (st == MYTH_OK && n <= myth_seq_len(s->seq) + myth_seq_room(s->seq))
+        st = feed(s, n, NULL, &unused, err);
+    return st;
+}
+
+/* ---- the answer ---- */
+
+static void say(myth_session *s, size_t n, bool is_thought)
+{
+    char *to = is_thought ? s->thought : s->text;
+    size_t *len = is_thought ? &s->n_thought : &s->n_text;
+    if (n && s->on_said)
+        s->on_said(s->user, s->piece, n, is_thought);
+    if (n > s->cap_text - *len)
+        return; /* the answer ends before its text is full; of a thought the beginning is kept */
+    memcpy(to + *len, s->piece, n);
+    *len += n;
+}
+
+static bool on_token(void *user, int32_t id)
+{
+    myth_session *s = user;
+    const bool was_thought = s->channel.is_open;
+    const myth_said part = myth_channel_push(&s->channel, id);
+    if (part == MYTH_SAID_MARK) {
+        say(s, myth_detok_finish(&s->detok, s->piece), was_thought);
+        return true;
+    }
+    say(s, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
+    return s->n_text + piece_most(myth_engine_model(s->e)) <= s->cap_text;
+}
+
+static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+{
+    const myth_tokenizer *t = myth_engine_model(s->e)->tokenizer;
+    const uint32_t room = myth_seq_room(s->seq) - 1;
+    s->n_text = s->n_thought = 0;
+    myth_detok_start(&s->detok, t, false);
+    myth_channel_start(&s->channel, t, s->ids, n);
+    const myth_channel behind_prompt = s->channel;
+    const myth_generate_opts g = {
+        .prompt = s->ids + n - 1,
+        .n_prompt = 1,
+        .n_max = s->o.n_most < room ? s->o.n_most : room,
+        .sample = s->o.sample,
+        .stop_ids = s->stop,
+        .n_stop = s->n_stop,
+        .on_token = on_token,
+        .user = s,
+        .cancel = cancel,
+        .seq_number = s->n_try,
+        .channel = &behind_prompt,
+        .n_think = s->o.n_think,
+    };
+    const myth_status st = myth_generate(s->e, s->seq, &g, s->answer, &out->n_answer, &out->finish, err);
+    say(s, myth_detok_finish(&s->detok, s->piece), s->channel.is_open);
+    if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
+        out->finish = MYTH_FINISH_LENGTH; /* ended by its text */
+    out->n_fed++;
+    return st;
+}
+
+static myth_status refuse(myth_session *s, size_t n, myth_reply *out)
+{
+    out->finish = MYTH_FINISH_REFUSED;
+    out->n_needed = (uint32_t)n + s->o.n_most;
+    out->n_held = myth_seq_len(s->seq);
+    out->n_room = s->n_ctx - out->n_held;
+    s->stats.n_refused++;
+    myth_talk_cut(&s->talk, s->talk.n - 1);
+    return MYTH_OK;
+}
+
+myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+{
+    choice c = {0};
+    const size_t n_msg = s->talk.n;
+    myth_status st = MYTH_OK;
+    *out = (myth_reply){.how = MYTH_FULL_REFUSE};
+    if (n_msg == 0 || s->talk.msg[n_msg - 1].m.role == MYTH_ROLE_ASSISTANT)
+        return myth_fail(err, MYTH_EARG, "there is no message to answer");
+    s->n_try = s->n_tried == n_msg ? s->n_try : 0;
+    st = find_prefix(s, err);
+    if (st == MYTH_OK)
+        st = choose(s, &c, err);
+    if (st != MYTH_OK) { /* the template does not take it */
+        myth_talk_cut(&s->talk, n_msg - 1);
+        return st;
+    }
+    if (c.n > prompt_most(s))
+        return refuse(s, c.n, out);
+    out->n_prompt = (uint32_t)c.n;
+    st = hold(s, &c, cancel, out, err);
+    s->n_tried = s->talk.n;
+    if (st == MYTH_OK)
+        st = generate(s, (uint32_t)c.n, cancel, out, err);
+    if (st == MYTH_ECANCEL) {
+        st = MYTH_OK;
+        out->finish = MYTH_FINISH_CANCELLED;
+    }
+    const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
+    if (st != MYTH_OK || (out->finish == MYTH_FINISH_CANCELLED && out->n_answer == 0))
+        myth_talk_cut(&s->talk, s->talk.n - 1);
+    else
+        st = myth_talk_add(&s->talk, &said, NULL, err);
+    out->n_held = myth_seq_len(s->seq);
+    out->n_room = myth_seq_room(s->seq);
+    s->stats.n_answer++;
+    s->stats.n_prompt_tok += out->n_prompt;
+    s->stats.n_fed_tok += out->n_fed;
+    s->stats.n_answer_tok += out->n_answer;
+    s->stats.n_turn_gone += out->n_turn_gone;
+    s->stats.n_row_gone += out->n_row_gone;
+    return st;
+}
+
+bool myth_session_take_back(myth_session *s)
+{
+    if (s->talk.n == 0 || s->talk.msg[s->talk.n - 1].m.role != MYTH_ROLE_ASSISTANT)
+        return false;
+    myth_talk_cut(&s->talk, s->talk.n - 1);
+    s->n_try++;
+    return true;
+}

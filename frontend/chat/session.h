@@ -1,0 +1,111 @@
+/* session.h - a chat with a model: the sequence that holds the conversation, what happens when it is full, and the next
+ * answer.
+ *
+ * Held     before an answer the sequence holds exactly what the template makes of the kept messages. What an answer was
+ *          made of and what the template makes of its text may differ (thoughts are left out, texts are trimmed): the
+ *          sequence is then cut to where they part, and the rest is fed again
+ * Full     when the prompt and the longest answer have more tokens than the context, the oldest turns go, whole, until
+ *          a quarter of the room is free, so that not every turn drops some. The system text and pinned turns stay.
+ *            REFUSE     nothing goes: the message is refused with the counts
+ *            RECOMPUTE  what stays is fed again behind the system text: bit for bit the state of a new chat with these
+ *                       messages
+ *            DROP       the rows of what goes are dropped and nothing is computed again (myth_seq_evict). The rest was
+ *                       computed while it saw them, so answers differ from a new chat's. A sequence has one gap: where
+ *                       what stays needs a second one (a pinned turn between two dropped ones), it is recomputed
+ *            AUTO       RECOMPUTE while at most MYTH_RECOMPUTE_MOST tokens stay, else DROP
+ * Positions  a dropped turn leaves its positions unused. WINDOW: before they pass what the model was trained with, the
+ *          chat is recomputed, which begins them anew. GROW: they go on
+ * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last
+ *          message and an answer that the template writes otherwise compute no more than the last turn again
+ * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes). A chat of any length
+ *          takes no more
+ * Errors   those of myth_forward and talk.h. A refused message is no error: it is taken out of the chat again
+ * Threads  one */
+#ifndef MYTH_CHAT_SESSION_H
+#define MYTH_CHAT_SESSION_H
+
+#include "talk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { MYTH_FULL_AUTO, MYTH_FULL_REFUSE, MYTH_FULL_DROP, MYTH_FULL_RECOMPUTE } myth_on_full;
+typedef enum { MYTH_POSITIONS_WINDOW, MYTH_POSITIONS_GROW } myth_positions;
+
+enum { MYTH_RECOMPUTE_MOST = 4096, MYTH_SESSION_CHECKPOINTS = 2 };
+
+typedef struct {
+    myth_on_full on_full;
+    myth_positions positions;
+    uint32_t n_most; /* tokens of an answer; 0 = a quarter of the context, at most 1024 */
+    bool thinks, ignores_eos;
+    uint32_t n_think; /* ids of a thought at most; 0 = any number */
+    myth_sample_params sample;
+} myth_session_opts;
+
+typedef struct {
+    myth_finish finish;
+    uint32_t n_prompt, n_fed;         /* tokens that the answer follows; those of them that were computed for it */
+    uint32_t n_answer;                /* tokens generated, thoughts included */
+    uint32_t n_turn_gone, n_row_gone; /* evicted before this answer */
+    myth_on_full how;                 /* DROP or RECOMPUTE when the cache was changed so; REFUSE: neither */
+    uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
+    uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
+} myth_reply;
+
+typedef struct {
+    uint64_t n_answer, n_prompt_tok, n_fed_tok, n_answer_tok; /* over the whole session */
+    uint64_t n_turn_gone, n_row_gone, n_drop, n_recompute, n_refused;
+} myth_session_stats;
+
+/* What is said, as it is said. thought: it belongs to the model's thought. */
+typedef void myth_on_said(void *user, const char *text, size_t n, bool is_thought);
+
+typedef struct {
+    myth_engine *e;
+    myth_seq *seq;
+    myth_session_opts o;
+    myth_talk talk;
+    myth_session_stats stats;
+    uint32_t n_ctx, n_prefix; /* n_prefix: ids of the system text, before the first message */
+    bool has_prefix;          /* n_prefix is that of the present system text */
+    uint32_t n_try;           /* answers to the last message that were taken back: each samples otherwise */
+    size_t n_tried;           /* messages when it was answered */
+    int32_t *ids, *answer;    /* [cap_ids], [n_most] */
+    size_t cap_ids;
+    char *piece, *text, *thought; /* text of one token; of the last answer and its thought, [cap_text] each */
+    size_t cap_text, n_text, n_thought;
+    myth_detok detok;
+    myth_channel channel;
+    int32_t stop[8];
+    int n_stop;
+    myth_on_said *on_said;
+    void (*on_prefill)(void *user, uint32_t done, uint32_t total); /* may be NULL */
+    void *user;
+} myth_session;
+
+/* Sets what the engine needs for a chat: one sequence, checkpoints, sampling. */
+void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o);
+/* Host bytes (STAGING) of a session with a context of n_ctx. */
+uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o);
+/* The engine was opened with these needs. MYTH_EARG: n_most is more than half of the context. */
+myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err);
+void myth_session_close(myth_session *s); /* takes a zeroed one */
+
+/* Answers the last message of s->talk, which is a user's or a tool's, and adds the answer to it. Cancelled before the
+ * first token, or refused: the turn's last message is taken out again. */
+myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_reply *out, myth_error *err);
+/* Takes the last answer back; false when there is none. The next one to the same message samples otherwise. */
+bool myth_session_take_back(myth_session *s);
+/* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on without
+ * computing its last answer again. Nothing is done while a message is not answered,
+ * or where there is no room for it. */
+myth_status myth_session_settle(myth_session *s, myth_error *err);
+/* Another system text. */
+myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,335 @@
+/* talk.c - messages in an array; each owns one block with all of its texts. */
+#include "talk.h"
+
+#include "engine/base/array.h"
+
+#include <string.h>
+
+void myth_talk_open(myth_talk *out, myth_mem *mem, const myth_model *model, bool thinks, size_t max_bytes)
+{
+    *out = (myth_talk){
+        .mem = mem,
+        .tok = model->tokenizer,
+        .form = myth_chat_form_of(&model->config),
+        .thinks = thinks,
+        .max_bytes = max_bytes,
+    };
+}
+
+/* ---- messages ---- */
+
+static size_t bytes_of(const myth_talk_message *m)
+{
+    return m->m.text.len + m->more.thought.len + m->more.calls.len + m->more.name.len + m->more.call_id.len;
+}
+
+static void free_message(myth_talk *t, myth_talk_message *m)
+{
+    t->n_bytes -= bytes_of(m);
+    myth_free(t->mem, (void *)m->m.text.text); /* the first text of the block */
+}
+
+void myth_talk_close(myth_talk *t)
+{
+    if (!t->mem)
+        return;
+    myth_talk_cut(t, 0);
+    myth_free(t->mem, t->row_more);
+    myth_free(t->mem, t->row);
+    myth_free(t->mem, t->msg);
+    myth_free(t->mem, t->tools);
+    myth_free(t->mem, t->system);
+    *t = (myth_talk){0};
+}
+
+static myth_status too_much(const myth_talk *t, size_t n, myth_error *err)
+{
+    return myth_fail(err, MYTH_ELIMIT,
+                     "the message has %zu bytes; with what is kept of the chat at most %zu fit this context: shorten "
+                     "it or raise -c",
+                     n, t->max_bytes);
+}
+
+static myth_status set_text(myth_talk *t, char **text, myth_str s, myth_error *err)
+{
+    const size_t was = *text ? strlen(*text) : 0;
+    char *copy = NULL;
+    if (t->n_bytes - was + s.len > t->max_bytes)
+        return too_much(t, s.len, err);
+    if (s.len) {
+        copy = myth_alloc(t->mem, MYTH_MEM_STAGING, "chat", s.len + 1);
+        if (!copy)
+            return myth_fail(err, MYTH_ENOMEM, "out of memory for a text of %zu bytes", s.len);
+        memcpy(copy, s.text, s.len);
+        copy[s.len] = '\0';
+    }
+    myth_free(t->mem, *text);
+    *text = copy;
+    t->n_bytes += (copy ? strlen(copy) : 0) - was;
+    return MYTH_OK;
+}
+
+myth_status myth_talk_set_system(myth_talk *t, myth_str text, myth_error *err)
+{
+    return set_text(t, &t->system, text, err);
+}
+
+myth_status myth_talk_set_tools(myth_talk *t, myth_str json, myth_error *err)
+{
+    return set_text(t, &t->tools, json, err);
+}
+
+static myth_str copy_to(char **at, myth_str s)
+{
+    const myth_str copy = {s.text ? *at : NULL, s.len};
+    if (s.len)
+        memcpy(*at, s.text, s.len);
+    *at += s.len;
+    return copy;
+}
+
+myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_message_more *more, myth_error *err)
+{
+    myth_talk_message one = {.m = *m};
+    if (more)
+        one.more = *more;
+    const size_t n = bytes_of(&one);
+    if (n > t->max_bytes - t->n_bytes)
+        return too_much(t, n, err);
+    if (!MYTH_ARRAY_ROOM(t->mem, MYTH_MEM_STAGING, "chat", &t->msg, t->n, &t->cap))
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", t->n + 1);
+    char *at = myth_alloc(t->mem, MYTH_MEM_STAGING, "chat", n + 1);
+    if (!at)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a message of %zu bytes", n);
+    one.m.text = copy_to(&at, m->text.text ? m->text : (myth_str){"", 0});
+    one.more.thought = copy_to(&at, one.more.thought);
+    one.more.calls = copy_to(&at, one.more.calls);
+    one.more.name = copy_to(&at, one.more.name);
+    one.more.call_id = copy_to(&at, one.more.call_id);
+    t->msg[t->n++] = one;
+    t->n_bytes += n;
+    return MYTH_OK;
+}
+
+/* Frees the messages from .. to - 1 and closes up. */
+static void remove_messages(myth_talk *t, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        free_message(t, &t->msg[i]);
+    memmove(t->msg + from, t->msg + to, (t->n - to) * sizeof(*t->msg));
+    t->n -= to - from;
+}
+
+void myth_talk_cut(myth_talk *t, size_t n)
+{
+    if (n < t->n)
+        remove_messages(t, n, t->n);
+}
+
+/* ---- turns ---- */
+
+static bool begins_turn(const myth_talk *t, size_t i) { return i == 0 || t->msg[i].m.role == MYTH_ROLE_USER; }
+
+size_t myth_talk_n_turn(const myth_talk *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += begins_turn(t, i);
+    return n;
+}
+
+void myth_talk_turn(const myth_talk *t, size_t turn, size_t *from, size_t *to)
+{
+    size_t i = 0;
+    for (size_t k = 0; i < t->n && k < turn; k += i < t->n && begins_turn(t, i))
+        i++;
+    *from = i;
+    for (i += i < t->n; i < t->n && !begins_turn(t, i);)
+        i++;
+    *to = i;
+}
+
+bool myth_talk_is_pinned(const myth_talk *t, size_t turn)
+{
+    size_t from, to;
+    myth_talk_turn(t, turn, &from, &to);
+    return from < to && t->msg[from].is_pinned;
+}
+
+void myth_talk_pin(myth_talk *t, size_t turn, bool is_pinned)
+{
+    size_t from, to;
+    myth_talk_turn(t, turn, &from, &to);
+    if (from < to)
+        t->msg[from].is_pinned = is_pinned;
+}
+
+size_t myth_talk_n_droppable(const myth_talk *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += begins_turn(t, i) && !t->msg[i].is_pinned;
+    size_t from = 0, to = 0;
+    if (t->n)
+        myth_talk_turn(t, myth_talk_n_turn(t) - 1, &from, &to);
+    return n - (t->n && !t->msg[from].is_pinned);
+}
+
+void myth_talk_drop_turn(myth_talk *t, size_t turn)
+{
+    size_t from, to;
+    myth_talk_turn(t, turn, &from, &to);
+    remove_messages(t, from, to);
+}
+
+void myth_talk_drop(myth_talk *t, size_t n)
+{
+    for (size_t turn = 0; n && turn + 1 < myth_talk_n_turn(t);)
+        if (myth_talk_is_pinned(t, turn)) {
+            turn++;
+        } else {
+            myth_talk_drop_turn(t, turn);
+            n--;
+        }
+}
+
+/* ---- ids ---- */
+
+static myth_status need_rows(myth_talk *t, size_t n, myth_error *err)
+{
+    if (n <= t->cap_row)
+        return MYTH_OK;
+    n += n / 2;
+    myth_free(t->mem, t->row);
+    myth_free(t->mem, t->row_more);
+    t->cap_row = 0;
+    t->row = myth_alloc_n(t->mem, MYTH_MEM_STAGING, "chat", n, sizeof(*t->row));
+    t->row_more = myth_alloc_n(t->mem, MYTH_MEM_STAGING, "chat", n, sizeof(*t->row_more));
+    if (!t->row || !t->row_more)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", n);
+    t->cap_row = n;
+    return MYTH_OK;
+}
+
+static myth_str tools_of(const myth_talk *t) { return (myth_str){t->tools, t->tools ? strlen(t->tools) : 0}; }
+
+/* Puts the system text first; returns how many rows that is. */
+static size_t put_system(myth_talk *t)
+{
+    if (!t->system)
+        return 0;
+    t->row[0] = (myth_message){MYTH_ROLE_SYSTEM, {t->system, strlen(t->system)}};
+    t->row_more[0] = (myth_message_more){0};
+    return 1;
+}
+
+static myth_status encode_rows(myth_talk *t, size_t n, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
+{
+    const myth_chat_opts o = {.thinks = t->thinks, .tools = tools_of(t), .more = t->row_more};
+    return myth_chat_encode_with(t->tok, t->mem, t->form, t->row, n, &o, ids, cap, n_ids, err);
+}
+
+size_t myth_talk_bound(const myth_talk *t)
+{
+    static const myth_message empty[2] = {{MYTH_ROLE_SYSTEM, {"", 0}}, {MYTH_ROLE_USER, {"", 0}}};
+    const myth_chat_opts none = {.tools = tools_of(t)};
+    const size_t base = myth_chat_bound_with(empty, 0, &none), each = myth_chat_bound_with(empty, 1, &none) - base;
+    size_t n = base + 3 * each + 2 + (t->system ? strlen(t->system) : 0); /* and two messages of a letter */
+    for (size_t i = 0; i < t->n; i++) {
+        const myth_chat_opts more = {.tools = tools_of(t), .more = &t->msg[i].more};
+        n += myth_chat_bound_with(&t->msg[i].m, 1, &more) - base;
+        for (size_t k = 0; k < t->n && t->msg[i].m.role == MYTH_ROLE_TOOL; k++)
+            n += t->msg[k].more.calls.len; /* the name in a call is written before its result too */
+    }
+    return n;
+}
+
+myth_status myth_talk_encode(myth_talk *t, size_t n_drop, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
+{
+    const size_t n_turn = myth_talk_n_turn(t);
+    size_t n = 0;
+    myth_status st = need_rows(t, t->n + 3, err);
+    if (st != MYTH_OK)
+        return st;
+    n = put_system(t);
+    for (size_t turn = 0; turn < n_turn; turn++) {
+        size_t from, to;
+        myth_talk_turn(t, turn, &from, &to);
+        if (n_drop && turn + 1 < n_turn && !t->msg[from].is_pinned) {
+            n_drop--;
+            continue;
+        }
+        for (; from < to; from++, n++) {
+            t->row[n] = t->msg[from].m;
+            t->row_more[n] = t->msg[from].more;
+        }
+    }
+    return encode_rows(t, n, ids, cap, n_ids, err);
+}
+
+static size_t n_same(const int32_t *a, size_t n_a, const int32_t *b, size_t n_b)
+{
+    size_t n = 0;
+    while (n < n_a && n < n_b && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Puts the system text and the first n messages; returns how many rows that is. */
+static size_t put_messages(myth_talk *t, size_t n)
+{
+    size_t k = put_system(t);
+    for (size_t i = 0; i < n; i++, k++) {
+        t->row[k] = t->msg[i].m;
+        t->row_more[k] = t->msg[i].more;
+    }
+    return k;
+}
+
+static void put_letter(myth_talk *t, size_t k, myth_role role, const char *letter)
+{
+    t->row[k] = (myth_message){role, {letter, 1}};
+    t->row_more[k] = (myth_message_more){0};
+}
+
+static myth_status alloc_ids(myth_talk *t, int32_t **ids, size_t *cap, myth_error *err)
+{
+    *cap = myth_talk_bound(t);
+    *ids = myth_alloc_n(t->mem, MYTH_MEM_STAGING, "chat", *cap, sizeof(**ids));
+    return *ids ? need_rows(t, t->n + 3, err) : myth_fail(err, MYTH_ENOMEM, "out of memory for %zu ids", *cap);
+}
+
+myth_status myth_talk_stable(myth_talk *t, const int32_t *ids, size_t n, uint32_t *n_stable, myth_error *err)
+{
+    int32_t *next = NULL;
+    size_t cap = 0, n_next = 0;
+    myth_status st;
+    *n_stable = 0;
+    MYTH_TRY(alloc_ids(t, &next, &cap, err));
+    const size_t k = put_messages(t, t->n);
+    put_letter(t, k, MYTH_ROLE_ASSISTANT, "A");
+    put_letter(t, k + 1, MYTH_ROLE_USER, "1");
+    MYTH_TRY(encode_rows(t, k + 2, next, cap, &n_next, err));
+    *n_stable = (uint32_t)n_same(ids, n, next, n_next);
+fail:
+    myth_free(t->mem, next);
+    return st;
+}
+
+myth_status myth_talk_common(myth_talk *t, size_t n_msg, int32_t *ids, size_t cap, uint32_t *n, myth_error *err)
+{
+    int32_t *other = NULL; /* with a message that shares no token with the first one's */
+    size_t cap_other = 0, n_ids = 0, n_other = 0;
+    myth_status st;
+    *n = 0;
+    MYTH_TRY(alloc_ids(t, &other, &cap_other, err));
+    const size_t k = put_messages(t, n_msg);
+    put_letter(t, k, MYTH_ROLE_USER, "A");
+    MYTH_TRY(encode_rows(t, k + 1, ids, cap, &n_ids, err));
+    put_letter(t, k, MYTH_ROLE_USER, "1");
+    MYTH_TRY(encode_rows(t, k + 1, other, cap_other, &n_other, err));
+    *n = (uint32_t)n_same(ids, n_ids, other, n_other);
+fail:
+    myth_free(t->mem, other);
+    return st;
+}

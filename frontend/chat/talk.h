@@ -1,0 +1,78 @@
+/* talk.h - the conversation of a chat as it is kept: a system text and messages, in turns that go as a whole.
+ *
+ * Turn     a message of the user and everything up to the next one: answers, calls and their results
+ * Gone     a turn that was dropped is freed, so that memory is bounded by what the context holds. The system text and
+ *          pinned turns are never dropped, nor is the last turn
+ * Ids      what the model's template makes of the messages that are kept, thoughts of older turns left out as the
+ *          template does
+ * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT
+ * Owner    texts are copied; a talk owns them. Class STAGING
+ * Errors   MYTH_ENOMEM; MYTH_EARG roles that the template does not take
+ * Threads  one */
+#ifndef MYTH_CHAT_TALK_H
+#define MYTH_CHAT_TALK_H
+
+#include "engine/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    myth_message m;
+    myth_message_more more;
+    bool is_pinned; /* of a turn's first message: the whole turn */
+} myth_talk_message;
+
+typedef struct {
+    myth_mem *mem;
+    const myth_tokenizer *tok;
+    myth_chat_form form;
+    bool thinks;
+    size_t max_bytes, n_bytes; /* of all texts: at most, now */
+    char *system, *tools;      /* NULL = none */
+    myth_talk_message *msg;
+    size_t n, cap;
+    myth_message *row; /* what is being encoded, [cap_row] */
+    myth_message_more *row_more;
+    size_t cap_row;
+} myth_talk;
+
+void myth_talk_open(myth_talk *out, myth_mem *mem, const myth_model *model, bool thinks, size_t max_bytes);
+void myth_talk_close(myth_talk *t); /* takes a zeroed one */
+/* text NULL or of length 0 = none. */
+myth_status myth_talk_set_system(myth_talk *t, myth_str text, myth_error *err);
+myth_status myth_talk_set_tools(myth_talk *t, myth_str json, myth_error *err);
+/* more NULL = nothing besides the text. */
+myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_message_more *more, myth_error *err);
+/* Keeps the first n messages. */
+void myth_talk_cut(myth_talk *t, size_t n);
+
+size_t myth_talk_n_turn(const myth_talk *t);
+/* The messages from .. to - 1 of turn i. What stands before the first user message belongs to turn 0. */
+void myth_talk_turn(const myth_talk *t, size_t i, size_t *from, size_t *to);
+bool myth_talk_is_pinned(const myth_talk *t, size_t turn);
+void myth_talk_pin(myth_talk *t, size_t turn, bool is_pinned);
+
+/* How many turns could be dropped: all but the last one and those that are pinned. */
+size_t myth_talk_n_droppable(const myth_talk *t);
+/* Drops the n oldest of them. */
+void myth_talk_drop(myth_talk *t, size_t n);
+/* Drops one turn, pinned or not. */
+void myth_talk_drop_turn(myth_talk *t, size_t turn);
+
+/* Ids that encode may give for what is kept. */
+size_t myth_talk_bound(const myth_talk *t);
+/* The prompt of the next answer as it is after dropping the n_drop oldest turns, which are not dropped by this. */
+myth_status myth_talk_encode(myth_talk *t, size_t n_drop, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
+/* How many of the prompt's ids[n] the next prompt begins with too, whatever the answer is: a template may end a prompt
+ * with what it leaves out of older turns. */
+myth_status myth_talk_stable(myth_talk *t, const int32_t *ids, size_t n, uint32_t *n_stable, myth_error *err);
+/* The ids that every prompt begins with in which a user's message follows the first n_msg messages, whatever it says;
+ * n_msg 0: those of the system text. */
+myth_status myth_talk_common(myth_talk *t, size_t n_msg, int32_t *ids, size_t cap, uint32_t *n, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

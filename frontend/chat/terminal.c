@@ -1,0 +1,133 @@
+/* terminal.c - libedit for the lines, a signal handler for what stops an answer. */
+#include "terminal.h"
+
+#include "engine/base/array.h"
+
+#include <errno.h>
+#include <histedit.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY_LINES = 500 };
+
+static myth_cancel is_stopped, is_ended;
+static struct sigaction was[3];
+static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
+static const char *prompt_text = "> ";
+
+static void on_signal(int sig)
+{
+    is_stopped = 1;
+    if (sig == SIGINT)
+        return;
+    is_ended = 1;
+    for (int i = 1; i < 3; i++) /* the program's own handler, which ends what hangs */
+        if (signals[i] == sig && was[i].sa_handler != SIG_DFL && was[i].sa_handler != SIG_IGN)
+            was[i].sa_handler(sig);
+}
+
+/* nohup: SIGHUP that was ignored stays ignored. */
+static void catch_signals(void)
+{
+    const struct sigaction on = {.sa_handler = on_signal};
+    for (int i = 0; i < 3; i++)
+        if (sigaction(signals[i], NULL, &was[i]) == 0 && was[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &on, NULL);
+}
+
+static void restore_signals(void)
+{
+    for (int i = 0; i < 3; i++)
+        sigaction(signals[i], &was[i], NULL);
+}
+
+static char *prompt_of(EditLine *el)
+{
+    (void)el;
+    return (char *)prompt_text;
+}
+
+typedef struct {
+    myth_mem *mem;
+    char *text;
+    size_t n, cap;
+} message;
+
+/* Reads a message of one or more lines; *is_end at the end of the input. */
+static myth_status read_message(EditLine *el, History *past, message *m, bool *is_end, myth_error *err)
+{
+    HistEvent event;
+    m->n = 0;
+    *is_end = false;
+    for (prompt_text = "> ";; prompt_text = ". ") {
+        int n = 0;
+        const char *line = el_gets(el, &n);
+        if (is_stopped || (!line && n < 0 && errno == EINTR)) { /* Ctrl-C: the line is forgotten */
+            m->n = 0;
+            is_stopped = 0;
+            fputc('\n', stdout);
+            return MYTH_OK;
+        }
+        if (!line || n <= 0) {
+            *is_end = m->n == 0;
+            fputc('\n', stdout);
+            return MYTH_OK;
+        }
+        size_t len = (size_t)n;
+        len -= line[len - 1] == '\n';
+        const bool goes_on = len && line[len - 1] == '\\';
+        if (!MYTH_ARRAY_MORE(m->mem, MYTH_MEM_STAGING, "chat", &m->text, m->n, len + 1, &m->cap))
+            return myth_fail(err, MYTH_ENOMEM, "out of memory for a message of %zu bytes", m->n + len);
+        memcpy(m->text + m->n, line, len);
+        m->n += len;
+        if (!goes_on)
+            break;
+        m->text[m->n - 1] = '\n';
+    }
+    m->text[m->n] = '\0';
+    if (m->n)
+        history(past, &event, H_ENTER, m->text);
+    return MYTH_OK;
+}
+
+myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
+{
+    HistEvent event;
+    message m = {.mem = in->cli->mem};
+    bool is_end = false;
+    myth_status st = MYTH_OK;
+    const myth_cancel *outer = in->cancel;
+    setlocale(LC_CTYPE, "");
+    EditLine *el = el_init("mythos", stdin, stdout, stderr);
+    History *past = history_init();
+    if (!el || !past)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for the line editor"));
+    history(past, &event, H_SETSIZE, HISTORY_LINES);
+    el_set(el, EL_PROMPT, prompt_of);
+    el_set(el, EL_EDITOR, "emacs");
+    el_set(el, EL_HIST, history, past);
+    el_set(el, EL_SIGNAL, 0);
+    is_stopped = is_ended = 0;
+    in->cancel = &is_stopped;
+    catch_signals();
+    st = myth_chat_input_answer(in, err);
+    while (st == MYTH_OK && !in->is_over && !is_ended && !is_end) {
+        is_stopped = 0;
+        st = read_message(el, past, &m, &is_end, err);
+        if (st == MYTH_OK && m.n && !is_ended)
+            st = myth_chat_input_line(in, m.text, m.n, err);
+    }
+    restore_signals();
+    in->cancel = outer;
+    if (is_ended)
+        in->n_cut++;
+fail:
+    if (past)
+        history_end(past);
+    if (el)
+        el_end(el);
+    myth_free(in->cli->mem, m.text);
+    return st;
+}

@@ -1,0 +1,234 @@
+/* cmd_chat.c - a conversation that goes on when its context is full (chat/session.h): typed at a terminal, read from a
+ * pipe line by line, or as JSON lines.
+ *
+ * Start    --session FILE goes on from a saved chat when there is one, and saves it at the end; --messages FILE begins
+ *          with a conversation, and answers it when it ends in a message of the user
+ * Thoughts of an answer go to stderr, with --json to "reasoning_content"
+ * Exit     0; 3 when a message was refused, a line could not be read or an answer was interrupted */
+#include "frontend/chat/input.h"
+#include "frontend/chat/saved.h"
+#include "frontend/chat/terminal.h"
+#include "frontend/cli/hints.h"
+#include "frontend/common/conversation.h"
+#include "frontend/common/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    myth_sample_flags sample;
+    const char *system, *messages, *session, *budget;
+    uint32_t n_predict;
+    int on_full, positions;
+    bool json, ignore_eos;
+} chat_opts;
+
+static const myth_option options[] = {
+    {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(chat_opts, system), NULL, 0, 0,
+     "system text of the chat, which is never dropped"},
+    {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(chat_opts, messages), NULL, 0, 0,
+     "begin with a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
+    {"session", NULL, MYTH_OPT_TEXT, "FILE", offsetof(chat_opts, session), NULL, 0, 0,
+     "go on from FILE if it is there, and save the chat to it at the end"},
+    {"on-full", NULL, MYTH_OPT_CHOICE, "auto|refuse|drop|recompute", offsetof(chat_opts, on_full), "auto", 0, 0,
+     "when the context is full: refuse the message, or let the oldest turns go and either keep the rest as it was "
+     "computed or compute it again; auto recomputes up to 4096 tokens, else drops"},
+    {"positions", NULL, MYTH_OPT_CHOICE, "window|grow", offsetof(chat_opts, positions), "window", 0, 0,
+     "after drops: compute the chat again before positions pass what the model was trained with, or let them grow"},
+    {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(chat_opts, n_predict), "0", 0, 1u << 20,
+     "most tokens of an answer; 0 = a quarter of the context, at most 1024"},
+    {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(chat_opts, budget), "0", 0, 0,
+     "tokens that the model may think before it answers: 0 = none, -1 = any number"},
+    {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, ignore_eos), NULL, 0, 0,
+     "do not end an answer at a stop token"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, json), NULL, 0, 0,
+     "read messages and commands as JSON lines, and print a JSON line for each"},
+};
+static const myth_option_group groups[] = {
+    MYTH_GROUP("chat", chat_opts, options),
+    MYTH_GROUP_SAMPLE(chat_opts, sample),
+    MYTH_GROUP_MODEL(chat_opts, model),
+    MYTH_GROUP_ENGINE(chat_opts, engine),
+};
+
+typedef struct {
+    myth_cli *cli;
+    const chat_opts *o;
+    myth_model model;
+    myth_engine *engine;
+    myth_session session;
+    myth_chat_input input;
+    uint32_t n_ctx;
+} run_state;
+
+/* ---- begin ---- */
+
+static myth_status read_budget(const chat_opts *o, const myth_model *m, myth_session_opts *so, myth_error *err)
+{
+    char *end;
+    const long n = strtol(o->budget, &end, 10);
+    if (end == o->budget || *end || n < -1 || n > 1 << 20)
+        return myth_fail(err, MYTH_EARG,
+                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
+                         o->budget);
+    if (n && !myth_chat_has_thoughts(myth_chat_form_of(&m->config)))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
+                         myth_family_name(m->config.family));
+    so->thinks = n != 0;
+    so->n_think = n > 0 ? (uint32_t)n : 0;
+    return MYTH_OK;
+}
+
+static myth_status open_all(run_state *r, myth_error *err)
+{
+    const chat_opts *o = r->o;
+    myth_cli *cli = r->cli;
+    myth_engine_opts eo;
+    myth_plan_extra extra = {0};
+    myth_status st;
+    myth_session_opts so = {
+        .on_full = (myth_on_full)o->on_full,
+        .positions = (myth_positions)o->positions,
+        .n_most = o->n_predict,
+        .ignores_eos = o->ignore_eos,
+    };
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    if (!r->model.tokenizer || r->model.config.is_bidirectional)
+        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s %s; give a model that generates text with -m",
+                           myth_weights_name(r->model.weights),
+                           r->model.tokenizer ? "embeds texts and writes none" : "has no tokenizer"));
+    MYTH_TRY(read_budget(o, &r->model, &so, err));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
+    myth_cli_sample_params(&so.sample, &o->sample);
+    myth_session_needs(&eo, &so);
+    if (!eo.n_ctx) /* the host bytes depend on it, so it is settled before the plan */
+        eo.n_ctx = r->model.config.n_ctx_train < 4096 ? r->model.config.n_ctx_train : 4096;
+    extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
+    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
+    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    r->n_ctx = eo.n_ctx;
+    st = myth_session_open(&r->session, r->engine, &so, err);
+fail:
+    return st;
+}
+
+/* Puts the conversation of --messages into the chat. */
+static myth_status read_messages(run_state *r, myth_error *err)
+{
+    myth_conversation c = {0};
+    myth_status st;
+    if (!r->o->messages)
+        return MYTH_OK;
+    MYTH_TRY(myth_conversation_open(&c, r->cli->mem, r->o->messages, err));
+    MYTH_TRY(myth_talk_set_tools(&r->session.talk, c.tools, err));
+    for (size_t i = 0; i < c.n; i++)
+        if (i == 0 && (c.msg[0].role == MYTH_ROLE_SYSTEM || c.msg[0].role == MYTH_ROLE_DEVELOPER))
+            MYTH_TRY(myth_session_set_system(&r->session, c.msg[0].text, err));
+        else
+            MYTH_TRY(myth_talk_add(&r->session.talk, &c.msg[i], &c.more[i], err));
+fail:
+    myth_conversation_close(&c);
+    return st;
+}
+
+static myth_status begin(run_state *r, myth_error *err)
+{
+    const chat_opts *o = r->o;
+    bool is_warm = false;
+    myth_status st;
+    MYTH_TRY(read_messages(r, err));
+    if (o->session && access(o->session, F_OK) == 0) {
+        MYTH_TRY(myth_chat_load(&r->session, o->session, &is_warm, err));
+        myth_term_note(r->cli->term, "%s: %zu turns%s", o->session, myth_talk_n_turn(&r->session.talk),
+                       is_warm ? "" : ", which are computed again");
+    }
+    if (o->system)
+        MYTH_TRY(myth_session_set_system(&r->session, (myth_str){o->system, strlen(o->system)}, err));
+fail:
+    return st;
+}
+
+/* ---- talk ---- */
+
+/* Lines of standard input until it ends. */
+static myth_status read_lines(run_state *r, myth_error *err)
+{
+    myth_lines lines = {0};
+    const char *line = NULL;
+    size_t n = 0;
+    const size_t longest = r->session.talk.max_bytes > 4096 ? r->session.talk.max_bytes : 4096;
+    myth_status st;
+    MYTH_TRY(myth_chat_input_answer(&r->input, err));
+    MYTH_TRY(myth_lines_open(&lines, r->cli, "-", &(myth_lines_opts){.stream_bytes = longest}, err));
+    while (!r->input.is_over && !*r->cli->cancel) {
+        MYTH_TRY(myth_lines_next(&lines, &line, &n, err));
+        if (!line)
+            break;
+        MYTH_TRY(myth_chat_input_line(&r->input, line, n, err));
+    }
+fail:
+    myth_lines_close(&lines);
+    return st;
+}
+
+static myth_status chat(run_state *r, myth_error *err)
+{
+    uint64_t bytes;
+    myth_status st;
+    MYTH_TRY(open_all(r, err));
+    MYTH_TRY(begin(r, err));
+    myth_chat_input_start(&r->input, r->cli, &r->session, r->cli->cancel, r->o->json);
+    if (!r->o->json && isatty(STDIN_FILENO))
+        st = myth_chat_terminal(&r->input, err);
+    else
+        st = read_lines(r, err);
+    if (st == MYTH_ECANCEL) { /* what was said is saved all the same */
+        r->input.n_cut++;
+        st = MYTH_OK;
+    }
+    if (st == MYTH_OK && r->o->session)
+        st = myth_chat_save(&r->session, r->o->session, &bytes, err);
+fail:
+    return st;
+}
+
+static int run(myth_cli *cli, const void *opts)
+{
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts};
+    if (r.o->messages && strcmp(r.o->messages, "-") == 0)
+        return myth_cli_failf(cli, MYTH_EARG, "chat: --messages reads a file; messages of standard input are lines");
+    if (r.o->messages && r.o->session && access(r.o->session, F_OK) == 0)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "chat: %s is a saved chat and --messages another one; give one of them, or another "
+                              "--session",
+                              r.o->session);
+    if (myth_hint_check_output("--session", r.o->session, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    const myth_status st = chat(&r, &err);
+    const bool is_whole = r.input.n_failed + r.input.n_cut == 0;
+    const int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    myth_session_close(&r.session);
+    myth_engine_close(r.engine);
+    myth_model_close(&r.model);
+    return code;
+}
+
+const myth_command myth_cmd_chat = {
+    .name = "chat",
+    .args = "",
+    .help = "talk with a model; the oldest turns go when the context is full",
+    .detail = "At a terminal a line is a message, with history and editing; Ctrl-C stops an answer, Ctrl-D ends the "
+              "chat, /help lists the commands. From a pipe every line is a message or a command. With --json each "
+              "line is a string, a message {\"role\", \"content\"} or {\"command\": \"/save FILE\"}, and each gets a "
+              "line of JSON: an answer with what it read and computed, what was dropped, and how much is held. "
+              "The system text and pinned turns are never dropped. Memory is that of the plan, however long the chat "
+              "is.",
+    .group = groups,
+    .n_group = 4,
+    .opts_bytes = sizeof(chat_opts),
+    .run = run,
+};
