@@ -231,7 +231,8 @@ static void print_stats(const myth_chat_input *in)
     const myth_session *s = in->s;
     const myth_session_stats *a = &s->stats;
     printf("context   %u of %u tokens, position %u\n", myth_seq_len(s->seq), s->n_ctx, myth_seq_pos(s->seq));
-    printf("kept      %zu turns, %zu bytes of text\n", myth_talk_n_turn(&s->talk), s->talk.n_bytes);
+    const size_t n_turn = myth_talk_n_turn(&s->talk);
+    printf("kept      %zu turn%s, %zu bytes of text\n", n_turn, myth_s(n_turn), s->talk.n_bytes);
     printf("so far    %llu answers of %llu tokens to %llu tokens, of which %llu were computed\n",
            (unsigned long long)a->n_answer, (unsigned long long)a->n_answer_tok, (unsigned long long)a->n_prompt_tok,
            (unsigned long long)a->n_fed_tok);

@@ -142,8 +142,8 @@ static myth_status begin(run_state *r, myth_error *err)
     MYTH_TRY(read_messages(r, err));
     if (o->session && access(o->session, F_OK) == 0) {
         MYTH_TRY(myth_chat_load(&r->session, o->session, &is_warm, err));
-        myth_term_note(r->cli->term, "%s: %zu turns%s", o->session, myth_talk_n_turn(&r->session.talk),
-                       is_warm ? "" : ", which are computed again");
+        myth_term_note(r->cli->term, "%s: %zu turn%s%s", o->session, myth_talk_n_turn(&r->session.talk),
+                       myth_s(myth_talk_n_turn(&r->session.talk)), is_warm ? "" : ", which are computed again");
     }
     if (o->system)
         MYTH_TRY(myth_session_set_system(&r->session, (myth_str){o->system, strlen(o->system)}, err));

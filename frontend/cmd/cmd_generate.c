@@ -358,8 +358,8 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
     keep_pace(r, &eo, begin);
     if (r->finish == MYTH_FINISH_REFUSED)
-        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c",
-                       r->n_prompt, eo.n_ctx);
+        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c%s",
+                       r->n_prompt, eo.n_ctx, o->chat || o->messages ? "; mythos chat drops old turns instead" : "");
 fail:
     return st;
 }

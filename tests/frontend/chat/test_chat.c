@@ -1,0 +1,287 @@
+/* test_chat.c - mythos chat as its users meet it: lines of a pipe, JSON lines, a terminal with its line editor, Ctrl-C,
+ * saved chats that other processes go on from, refusals, memory. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+
+#define CHAT "chat -m random:gemma3-tiny:f32 -c 512 -n 4 "
+
+static cli_result r;
+
+/* The value of a member, or of a member of a member ("context.held"), of JSON line i of the output. */
+static json_t *line_at(int i)
+{
+    json_error_t e;
+    const char *at = r.out;
+    for (; i > 0 && at; i--)
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    assert_non_null(at);
+    json_t *j = json_loads(at, JSON_DISABLE_EOF_CHECK, &e);
+    if (!j)
+        fail_msg("line %d: %s in %s", i, e.text, r.out);
+    return j;
+}
+
+static json_int_t number_at(int i, const char *object, const char *key)
+{
+    json_t *j = line_at(i);
+    const json_t *v = json_object_get(object ? json_object_get(j, object) : j, key);
+    if (!json_is_integer(v))
+        fail_msg("no %s in line %d of %s", key, i, r.out);
+    const json_int_t n = json_integer_value(v);
+    json_decref(j);
+    return n;
+}
+
+static void a_pipe_is_a_chat(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf 'hello\\n\\n//etc is a folder\\n/turns\\n/undo\\n/turns\\n/quit\\nnever\\n' | \"$M\" " CHAT);
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "1 hello\n2 /etc is a folder\n1 hello\n"));
+    assert_null(strstr(r.out, "never"));
+}
+
+static void json_lines_answer_json_lines(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '\"hello\"\\n{\"role\": \"user\", \"content\": \"again\"}\\n{\"command\": \"/stats\"}\\n{]\\n"
+                  "{\"command\": \"/fly\"}\\n{\"role\": \"assistant\", \"content\": \"mine\"}\\n' | \"$M\" " CHAT
+                  "--json -sys 'be brief'");
+    assert_int_equal(r.code, 3); /* two lines could not be done, and two answers in a row are no chat */
+    assert_int_equal(number_at(0, "usage", "completion_tokens"), 4);
+    assert_int_equal(number_at(0, "usage", "prompt_tokens"), number_at(0, "usage", "computed_tokens"));
+    assert_int_equal(number_at(0, "context", "limit"), 512);
+    assert_int_equal(number_at(0, "context", "held") + number_at(0, "context", "room"), 512);
+    assert_int_equal(number_at(0, "context", "held"), number_at(0, "usage", "prompt_tokens") + 3);
+    assert_true(number_at(1, "usage", "computed_tokens") < number_at(1, "usage", "prompt_tokens"));
+    assert_int_equal(number_at(2, NULL, "answers"), 2);
+    assert_int_equal(number_at(2, NULL, "turns"), 2);
+    json_t *bad = line_at(3), *unknown = line_at(4);
+    assert_non_null(json_object_get(bad, "error"));
+    assert_non_null(strstr(json_string_value(json_object_get(unknown, "error")), "/help"));
+    json_decref(bad);
+    json_decref(unknown);
+}
+
+static void what_goes_is_said(void **state)
+{
+    (void)state;
+    char line[600];
+    for (int how = 0; how < 2; how++) {
+        snprintf(line, sizeof(line),
+                 "i=0; while [ $i -lt 20 ]; do echo \"\\\"message $i\\\"\"; i=$((i+1)); done | \"$M\" " CHAT
+                 "--json -sys stay --on-full %s",
+                 how ? "recompute" : "drop");
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+        json_int_t gone = 0;
+        for (int i = 0; i < 20; i++) {
+            assert_true(number_at(i, "context", "held") <= 512);
+            if (number_at(i, "context", "evicted_turns") == 0)
+                continue;
+            gone += number_at(i, "context", "evicted_turns");
+            assert_true(number_at(i, "context", "evicted_tokens") > 0);
+            json_t *j = line_at(i);
+            assert_string_equal(json_string_value(json_object_get(json_object_get(j, "context"), "by")),
+                                how ? "recompute" : "drop");
+            json_decref(j);
+        }
+        assert_true(gone > 0);
+    }
+    cli_shell(&r,
+              "i=0; while [ $i -lt 20 ]; do echo \"message $i\"; i=$((i+1)); done | \"$M\" " CHAT "--on-full refuse");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "--on-full refuse drops nothing"));
+}
+
+static void another_process_goes_on(void **state)
+{
+    (void)state;
+    cli_shell(&r, "rm -f \"$D/s\"; printf '\"one\"\\n\"two\"\\n\"three\"\\n' | \"$M\" " CHAT "--json");
+    assert_int_equal(r.code, 0);
+    json_t *whole = line_at(2);
+    cli_shell(&r, "printf '\"one\"\\n\"two\"\\n' | \"$M\" " CHAT "--json --session \"$D/s\" >/dev/null && "
+                  "printf '\"three\"\\n' | \"$M\" " CHAT "--json --session \"$D/s\"");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "2 turns\n"));
+    json_t *rest = line_at(0);
+    assert_string_equal(json_string_value(json_object_get(rest, "content")),
+                        json_string_value(json_object_get(whole, "content")));
+    assert_int_equal(number_at(0, "usage", "prompt_tokens"),
+                     json_integer_value(json_object_get(json_object_get(whole, "usage"), "prompt_tokens")));
+    assert_true(number_at(0, "usage", "computed_tokens") * 2 < number_at(0, "usage", "prompt_tokens"));
+    json_decref(whole);
+    json_decref(rest);
+    cli_shell(&r, "printf '/load %s/none\\n/save %s/no/where\\n/save\\n' \"$D\" \"$D\" | \"$M\" " CHAT);
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "no such file"));
+    assert_non_null(strstr(r.err, "/save: give a file"));
+}
+
+static void a_conversation_begins_it(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "echo '{\"messages\": [{\"role\": \"system\", \"content\": \"be brief\"}, {\"role\": \"user\", "
+              "\"content\": \"hello\"}]}' >\"$D/m\"; printf '\"more\"\\n' | \"$M\" " CHAT "--json --messages \"$D/m\"");
+    assert_int_equal(r.code, 0);
+    assert_int_equal(number_at(0, "usage", "completion_tokens"), 4);
+    assert_int_equal(number_at(1, "usage", "completion_tokens"), 4);
+}
+
+static void the_plan_is_kept(void **state)
+{
+    (void)state;
+    json_error_t e;
+    char path[300];
+    cli_shell(&r, "i=0; while [ $i -lt 60 ]; do echo \"message $i\"; i=$((i+1)); done | \"$M\" " CHAT
+                  "--mem-report \"$D/mem.json\" --on-full drop >/dev/null");
+    assert_int_equal(r.code, 0);
+    snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
+    json_t *report = json_load_file(path, 0, &e), *classes = json_object_get(report, "classes"), *c;
+    const char *name;
+    assert_true(json_object_size(classes) > 5);
+    json_object_foreach(classes, name, c)
+    {
+        const json_int_t planned = json_integer_value(json_object_get(c, "planned")),
+                         peak = json_integer_value(json_object_get(c, "peak"));
+        if (strcmp(name, "staging") == 0)
+            assert_true(peak > 0 && peak <= planned);
+        else if (strcmp(name, "weights_mapped") != 0)
+            assert_int_equal(peak, planned);
+    }
+    json_decref(report);
+}
+
+/* ---- a terminal ---- */
+
+static struct {
+    int fd;
+    pid_t child;
+    char seen[1 << 16];
+    size_t n, at; /* bytes seen; behind what was expected */
+} tty;
+
+static void tty_open(const char *args)
+{
+    char line[1024];
+    struct winsize size = {.ws_row = 24, .ws_col = 100};
+    snprintf(line, sizeof(line), "exec '%s' %s", cli_bin(), args);
+    tty.n = tty.at = 0;
+    tty.child = forkpty(&tty.fd, NULL, NULL, &size);
+    if (tty.child == 0) {
+        setenv("TERM", "xterm", 1);
+        setenv("NO_COLOR", "1", 1);
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    assert_true(tty.child > 0);
+}
+
+/* Reads until `text` is seen behind what was expected before; half a minute at most. */
+static void tty_expect(const char *text)
+{
+    struct pollfd p = {.fd = tty.fd, .events = POLLIN};
+    for (;;) {
+        tty.seen[tty.n] = '\0';
+        const char *found = strstr(tty.seen + tty.at, text);
+        if (found) {
+            tty.at = (size_t)(found - tty.seen) + strlen(text);
+            return;
+        }
+        const ssize_t k = poll(&p, 1, 30000) > 0 ? read(tty.fd, tty.seen + tty.n, sizeof(tty.seen) - 1 - tty.n) : -1;
+        if (k <= 0) {
+            kill(tty.child, SIGKILL);
+            fail_msg("waited for '%s', saw: %s", text, tty.seen + tty.at);
+        }
+        tty.n += (size_t)k;
+    }
+}
+
+static void tty_send(const char *keys) { assert_int_equal(write(tty.fd, keys, strlen(keys)), strlen(keys)); }
+
+static int tty_close(void)
+{
+    int status = 0;
+    char rest[256];
+    while (read(tty.fd, rest, sizeof(rest)) > 0)
+        ;
+    waitpid(tty.child, &status, 0);
+    close(tty.fd);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void a_terminal_edits_and_remembers_lines(void **state)
+{
+    (void)state;
+    tty_open(CHAT);
+    tty_expect("> ");
+    tty_send("helo\033[Dl\r"); /* helo, left, l */
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("two \\\rlines\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n1 hello");
+    tty_expect("\n2 two \\nlines");
+    tty_expect("> ");
+    tty_send("\033[A\r"); /* up: the last line again */
+    tty_expect("\n1 hello");
+    tty_expect("> ");
+    tty_send("forget this\003");
+    tty_expect("> ");
+    tty_send("/drop 7\r");
+    tty_expect("2 turns are kept"); /* not three */
+    tty_expect("> ");
+    tty_send("\004");
+    assert_int_equal(tty_close(), 3); /* a command could not be done */
+}
+
+static void an_interrupt_ends_the_answer_alone(void **state)
+{
+    (void)state;
+    char args[400];
+    tty_open("chat -m random:gemma3-tiny:f32 -c 30000 -n 15000 --ignore-eos");
+    tty_expect("> ");
+    tty_send("go on for ever\r");
+    tty_expect("\n");
+    usleep(300000);
+    tty_send("\003");
+    tty_expect("> ");
+    snprintf(args, sizeof(args), "/save %s/tty.chat\r", cli_dir);
+    tty_send(args);
+    tty_expect("bytes; go on");
+    tty_expect("> ");
+    tty_send("/quit\r");
+    assert_int_equal(tty_close(), 3); /* an answer was cut */
+    snprintf(args, sizeof(args), CHAT "-c 30000 --session %s/tty.chat", cli_dir);
+    tty_open(args);
+    tty_expect("1 turn\r\n");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n1 go on for ever");
+    tty_expect("> ");
+    tty_send("\004");
+    assert_int_equal(tty_close(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pipe_is_a_chat),
+        cmocka_unit_test(json_lines_answer_json_lines),
+        cmocka_unit_test(what_goes_is_said),
+        cmocka_unit_test(another_process_goes_on),
+        cmocka_unit_test(a_conversation_begins_it),
+        cmocka_unit_test(the_plan_is_kept),
+        cmocka_unit_test(a_terminal_edits_and_remembers_lines),
+        cmocka_unit_test(an_interrupt_ends_the_answer_alone),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
