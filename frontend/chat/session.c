@@ -8,7 +8,8 @@
 enum {
     TEXT_PER_TOKEN = 16, /* bytes of text kept for each token of the context: code and prose have 3 to 5 */
     ANSWER_MOST = 1024,
-    FEED_TOKENS = 512 /* between two looks at the cancel flag */
+    CTX_DEFAULT = 4096, /* of myth_engine_opts */
+    FEED_TOKENS = 512   /* between two looks at the cancel flag */
 };
 
 /* ---- life ---- */
@@ -33,6 +34,7 @@ static size_t piece_most(const myth_model *m) { return 3 * (myth_tokenizer_max_p
 
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
 {
+    n_ctx = n_ctx ? n_ctx : m->config.n_ctx_train < CTX_DEFAULT ? m->config.n_ctx_train : CTX_DEFAULT;
     const size_t n_msg = n_ctx / 4 + 4, text = text_most(n_ctx);
     const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
     const uint64_t answer =
@@ -174,8 +176,8 @@ static myth_status cut_to_same(myth_session *s, uint32_t n, myth_error *err)
     return same < len ? myth_seq_truncate(s->seq, same, &at, err) : MYTH_OK;
 }
 
-/* Evicts `gone` held tokens behind the first `front`, so that what stays is what the prompt of n ids begins with. False,
- * and nothing changed, when it is not so; also when there is no room for the rest then. */
+/* Evicts `gone` held tokens behind the first `front`, so that what stays is what the prompt of n ids begins with.
+ * False, and nothing changed, when it is not so; also when there is no room for the rest then. */
 static bool evict_stretch(myth_session *s, uint32_t front, uint32_t gone, uint32_t n)
 {
     const int32_t *held = myth_seq_tokens(s->seq);

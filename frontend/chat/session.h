@@ -87,7 +87,7 @@ typedef struct {
 
 /* Sets what the engine needs for a chat: one sequence, checkpoints, sampling. */
 void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o);
-/* Host bytes (STAGING) of a session with a context of n_ctx. */
+/* Host bytes (STAGING) of a session with a context of n_ctx; 0 = the default one, which a memory limit may shrink. */
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o);
 /* The engine was opened with these needs. MYTH_EARG: n_most is more than half of the context. */
 myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err);
@@ -98,9 +98,9 @@ void myth_session_close(myth_session *s); /* takes a zeroed one */
 myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_reply *out, myth_error *err);
 /* Takes the last answer back; false when there is none. The next one to the same message samples otherwise. */
 bool myth_session_take_back(myth_session *s);
-/* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on without
- * computing its last answer again. Nothing is done while a message is not answered,
- * or where there is no room for it. */
+/* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on
+ * without computing its last answer again. Nothing is done while a message is not answered, or where there is no room
+ * for it. */
 myth_status myth_session_settle(myth_session *s, myth_error *err);
 /* Another system text. */
 myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *err);

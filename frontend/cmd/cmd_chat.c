@@ -61,7 +61,6 @@ typedef struct {
     myth_engine *engine;
     myth_session session;
     myth_chat_input input;
-    uint32_t n_ctx;
 } run_state;
 
 /* ---- begin ---- */
@@ -104,12 +103,9 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);
-    if (!eo.n_ctx) /* the host bytes depend on it, so it is settled before the plan */
-        eo.n_ctx = r->model.config.n_ctx_train < 4096 ? r->model.config.n_ctx_train : 4096;
     extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
-    r->n_ctx = eo.n_ctx;
     st = myth_session_open(&r->session, r->engine, &so, err);
 fail:
     return st;

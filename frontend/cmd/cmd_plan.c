@@ -5,6 +5,7 @@
 #include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
+#include "frontend/chat/session.h"
 #include "frontend/rates/expect.h"
 
 #include "engine/run/embed.h"
@@ -20,11 +21,11 @@ typedef struct {
     bool json, is_table;
 } plan_opts;
 
-enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
+enum { FOR_GENERATE, FOR_CHAT, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
 
 static const myth_option options[] = {
-    {"for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench|embed", offsetof(plan_opts, what), "generate", 0,
-     0, "the command to plan"},
+    {"for", NULL, MYTH_OPT_CHOICE, "generate|chat|logits|inspect-file|bench|embed", offsetof(plan_opts, what),
+     "generate", 0, 0, "the command to plan"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096,
      "number of sequences at the same time"},
     {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
@@ -134,6 +135,17 @@ typedef struct {
     myth_work work; /* n_part 0 = only an inspection is known to do so much */
 } expected;
 
+static myth_status plan_chat(const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
+{
+    const myth_session_opts so = {.n_most = 0};
+    if (!m->tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer, which a chat needs",
+                         myth_weights_name(m->weights));
+    myth_session_needs(eo, &so);
+    extra->bytes[MYTH_MEM_STAGING] += myth_session_bytes(m, eo->n_ctx, &so);
+    return MYTH_OK;
+}
+
 /* Plans the command with its own defaults and, unless e is NULL, expects its seconds; with is_limited, shrunk to fit
  * the memory limit. */
 static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited,
@@ -151,6 +163,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     eo.n_seq = o->parallel;
     switch (o->what) {
     case FOR_GENERATE: myth_generate_needs(&eo, &greedy, false); break;
+    case FOR_CHAT: st = plan_chat(m, &eo, &extra, err); break;
     case FOR_LOGITS: myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0); break;
     case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, &work, err); break;
     case FOR_BENCH:

@@ -139,8 +139,8 @@ static void recomputed_is_a_new_chat(void **state)
     }
 }
 
-/* Every turn that drops rows: the same sequence before it, evicted and fed by hand, has the same bits after it. Where the
- * last answer's text has no room, the chat cuts it off first; those turns are not compared. */
+/* Every turn that drops rows: the same sequence before it, evicted and fed by hand, has the same bits after it. Where
+ * the last answer's text has no room, the chat cuts it off first; those turns are not compared. */
 static void dropped_is_a_sequence_evicted_by_hand(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void dropped_is_a_sequence_evicted_by_hand(void **state)
     }
 }
 
-/* A pin between dropped turns needs a second gap: that time the chat is computed again, and the next drop is one gap. */
+/* A pin between dropped turns needs a second gap: that time the chat is computed again; the next drop is one gap. */
 static void a_pin_costs_one_recompute(void **state)
 {
     (void)state;
