@@ -89,7 +89,7 @@ static const char *how_name(myth_on_full how)
     return how == MYTH_FULL_DROP ? "drop" : how == MYTH_FULL_RECOMPUTE ? "recompute" : "none";
 }
 
-static void print_usage(myth_json_out *j, const myth_chat_input *in, const myth_reply *r)
+static void print_usage(myth_json_out *j, const myth_chat_input *in, const myth_chat_reply *r)
 {
     myth_jout_key(j, "usage");
     myth_jout_object(j);
@@ -108,7 +108,7 @@ static void print_usage(myth_json_out *j, const myth_chat_input *in, const myth_
     myth_jout_end(j);
 }
 
-static void print_reply(const myth_chat_input *in, const myth_reply *r)
+static void print_reply(const myth_chat_input *in, const myth_chat_reply *r)
 {
     const myth_session *s = in->s;
     myth_json_out j;
@@ -128,7 +128,7 @@ static void print_reply(const myth_chat_input *in, const myth_reply *r)
 }
 
 /* What a person is told besides the answer. */
-static void print_notes(const myth_chat_input *in, const myth_reply *r)
+static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
 {
     myth_term *t = in->cli->term;
     if (r->n_turn_gone)
@@ -142,7 +142,7 @@ static void print_notes(const myth_chat_input *in, const myth_reply *r)
 
 static myth_status answer(myth_chat_input *in, myth_error *err)
 {
-    myth_reply r;
+    myth_chat_reply r;
     myth_error why = {0};
     const myth_status st = myth_session_answer(in->s, in->cancel, &r, &why);
     myth_term_progress_end(in->cli->term);

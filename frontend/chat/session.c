@@ -222,7 +222,7 @@ static bool is_past_training(const myth_session *s, uint32_t n)
 }
 
 /* Takes out of the sequence what the prompt in s->ids, of c->n ids, has no more. */
-static myth_status make_room(myth_session *s, const choice *c, myth_reply *out, myth_error *err)
+static myth_status make_room(myth_session *s, const choice *c, myth_chat_reply *out, myth_error *err)
 {
     bool is_done = false;
     uint32_t at;
@@ -249,7 +249,7 @@ fail:
 }
 
 /* Feeds ids until the sequence holds exactly the first n of them. */
-static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_fed = 0;
@@ -270,7 +270,8 @@ fail:
 
 /* The sequence holds the prompt but for its last token, with checkpoints behind the system text and where the next
  * prompt will part from this one. */
-static myth_status hold(myth_session *s, const choice *c, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+static myth_status hold(myth_session *s, const choice *c, const myth_cancel *cancel, myth_chat_reply *out,
+                        myth_error *err)
 {
     const uint32_t n = (uint32_t)c->n - 1;
     uint32_t stable = 0;
@@ -299,7 +300,7 @@ fail:
 myth_status myth_session_settle(myth_session *s, myth_error *err)
 {
     uint32_t n = 0;
-    myth_reply unused = {.n_fed = 0};
+    myth_chat_reply unused = {.n_fed = 0};
     const size_t n_msg = s->talk.n;
     if (n_msg && s->talk.msg[n_msg - 1].m.role != MYTH_ROLE_ASSISTANT)
         return MYTH_OK;
@@ -336,7 +337,8 @@ static bool on_token(void *user, int32_t id)
     return s->n_text + piece_most(myth_engine_model(s->e)) <= s->cap_text;
 }
 
-static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out,
+                            myth_error *err)
 {
     const myth_tokenizer *t = myth_engine_model(s->e)->tokenizer;
     const uint32_t room = myth_seq_room(s->seq) - 1;
@@ -366,7 +368,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
     return st;
 }
 
-static myth_status refuse(myth_session *s, size_t n, myth_reply *out)
+static myth_status refuse(myth_session *s, size_t n, myth_chat_reply *out)
 {
     out->finish = MYTH_FINISH_REFUSED;
     out->n_needed = (uint32_t)n + s->o.n_most;
@@ -377,12 +379,12 @@ static myth_status refuse(myth_session *s, size_t n, myth_reply *out)
     return MYTH_OK;
 }
 
-myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_reply *out, myth_error *err)
+myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
 {
     choice c = {0};
     const size_t n_msg = s->talk.n;
     myth_status st = MYTH_OK;
-    *out = (myth_reply){.how = MYTH_FULL_REFUSE};
+    *out = (myth_chat_reply){.how = MYTH_FULL_REFUSE};
     if (n_msg == 0 || s->talk.msg[n_msg - 1].m.role == MYTH_ROLE_ASSISTANT)
         return myth_fail(err, MYTH_EARG, "there is no message to answer");
     s->n_try = s->n_tried == n_msg ? s->n_try : 0;

@@ -52,7 +52,7 @@ typedef struct {
     myth_on_full how;                 /* DROP or RECOMPUTE when the cache was changed so; REFUSE: neither */
     uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
     uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
-} myth_reply;
+} myth_chat_reply;
 
 typedef struct {
     uint64_t n_answer, n_prompt_tok, n_fed_tok, n_answer_tok; /* over the whole session */
@@ -95,7 +95,7 @@ void myth_session_close(myth_session *s); /* takes a zeroed one */
 
 /* Answers the last message of s->talk, which is a user's or a tool's, and adds the answer to it. Cancelled before the
  * first token, or refused: the turn's last message is taken out again. */
-myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_reply *out, myth_error *err);
+myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err);
 /* Takes the last answer back; false when there is none. The next one to the same message samples otherwise. */
 bool myth_session_take_back(myth_session *s);
 /* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on

@@ -52,9 +52,9 @@ static void close_session(myth_session *s, rig *r)
     rig_close(r);
 }
 
-static myth_reply say(myth_session *s, const char *text)
+static myth_chat_reply say(myth_session *s, const char *text)
 {
-    myth_reply r;
+    myth_chat_reply r;
     const myth_message m = {MYTH_ROLE_USER, {text, strlen(text)}};
     assert_ok(myth_talk_add(&s->talk, &m, NULL, &rig_err));
     assert_ok(myth_session_answer(s, NULL, &r, &rig_err));
@@ -110,7 +110,7 @@ static void recomputed_is_a_new_chat(void **state)
         say(&s, "keep this");
         myth_talk_pin(&s.talk, 0, true);
         for (int i = 0; i < 24; i++) {
-            const myth_reply got = say(&s, line_of(i));
+            const myth_chat_reply got = say(&s, line_of(i));
             assert_int_not_equal(got.finish, MYTH_FINISH_REFUSED);
             assert_true(got.n_held <= CTX);
             if (!got.n_turn_gone)
@@ -122,7 +122,7 @@ static void recomputed_is_a_new_chat(void **state)
             assert_int_equal(myth_seq_pos(s.seq), myth_seq_len(s.seq));
             open_session(&fresh, &fresh_rig, families[f], &so, CTX);
             copy_talk(&fresh, &s, s.talk.n - 1);
-            myth_reply again;
+            myth_chat_reply again;
             assert_ok(myth_session_answer(&fresh, NULL, &again, &rig_err));
             assert_int_equal(again.n_turn_gone, 0);
             assert_int_equal(again.n_prompt, got.n_prompt);
@@ -166,7 +166,7 @@ static void dropped_is_a_sequence_evicted_by_hand(void **state)
             assert_ok(myth_seq_save(s.seq, saved, sizeof(saved), &rig_err));
             const uint64_t n_saved = myth_seq_save_bytes(s.seq);
             const uint32_t pos = myth_seq_pos(s.seq);
-            const myth_reply got = say(&s, line_of(i));
+            const myth_chat_reply got = say(&s, line_of(i));
             if (!got.n_turn_gone || n_next != len)
                 continue;
             n_drop++;
@@ -205,7 +205,7 @@ static void a_pin_costs_one_recompute(void **state)
     myth_on_full how[64];
     int n_how = 0;
     for (int i = 0; i < 60 && n_how < 6; i++) {
-        const myth_reply got = say(&s, line_of(i));
+        const myth_chat_reply got = say(&s, line_of(i));
         if (got.n_turn_gone)
             how[n_how++] = got.how;
         if (n_how == 1 && !is_pinned) {
@@ -272,7 +272,7 @@ static void a_long_chat_takes_no_memory(void **state)
             const size_t n = 40 + (size_t)(i * 37 % 60);
             memset(text, 'a' + i % 26, n);
             text[n] = '\0';
-            const myth_reply got = say(&s, text);
+            const myth_chat_reply got = say(&s, text);
             assert_true(got.finish == MYTH_FINISH_LENGTH);
             assert_true(got.n_held <= n_ctx);
             assert_memory_equal(s.talk.system, "a system text", 13);
@@ -299,7 +299,7 @@ static void what_cannot_fit_is_refused_and_the_chat_goes_on(void **state)
     static char text[WIDE + 1];
     rig r;
     myth_session s;
-    myth_reply got;
+    myth_chat_reply got;
     open_session(&s, &r, "random:gemma3-tiny:f32", &so, WIDE);
     assert_int_not_equal(say(&s, "hello").finish, MYTH_FINISH_REFUSED);
     memset(text, 'x', WIDE);
@@ -344,7 +344,7 @@ static void an_answer_is_taken_back_and_given_again(void **state)
         first[i][s.n_text] = '\0';
         assert_true(myth_session_take_back(&s));
         assert_false(myth_session_take_back(&s));
-        myth_reply got;
+        myth_chat_reply got;
         assert_ok(myth_session_answer(&s, NULL, &got, &rig_err));
         assert_true(got.n_fed < 8); /* from the checkpoint at the end of the prompt */
         assert_int_equal(s.talk.n, 4);
@@ -361,7 +361,7 @@ static void an_interrupted_message_is_taken_out(void **state)
     myth_cancel cancel = 1;
     rig r;
     myth_session s;
-    myth_reply got;
+    myth_chat_reply got;
     open_session(&s, &r, "random:gemma3-tiny:f32", &so, CTX);
     say(&s, "one");
     const myth_message m = {MYTH_ROLE_USER, {"two", 3}};
@@ -399,9 +399,9 @@ static void a_saved_chat_goes_on_elsewhere(void **state)
         assert_string_equal(b.talk.system, "be \"brief\"");
         assert_true(myth_str_is(b.talk.msg[0].m.text, "one\n\ttwo"));
         assert_true(myth_talk_is_pinned(&b.talk, 1) && !myth_talk_is_pinned(&b.talk, 0));
-        const myth_reply x = say(&s, "four");
+        const myth_chat_reply x = say(&s, "four");
         memcpy(want, s.text, s.n_text);
-        const myth_reply y = say(&b, "four");
+        const myth_chat_reply y = say(&b, "four");
         assert_int_equal(x.n_prompt, y.n_prompt);
         assert_true(y.n_fed < y.n_prompt / 2);
         assert_int_equal(s.n_text, b.n_text);
