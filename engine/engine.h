@@ -66,6 +66,10 @@ typedef struct { /* zero = default */
     /* Where Gemma 4 derives a global layer's keys and values from one projection, the cache holds the values alone,
      * half the bytes, and attention computes the keys. true: the cache holds both. */
     bool no_kv_fold;
+    /* All runs are ephemeral: no keys and values are kept from step to step, those of a layer are in the step's scratch
+     * until the layer that reads them last, and the cache takes no bytes. n_ubatch may then be more than n_ctx * n_seq.
+     * A run that would be appended, or a decode step, is refused. Encoders never keep any. */
+    bool no_cache;
     /* In the last layers of Gemma 3n and 4, which compute no keys and values, a prefill drops the rows that want
      * nothing. true: it keeps them; same results, slower. */
     bool no_kv_skip;
@@ -75,7 +79,7 @@ typedef struct { /* zero = default */
     uint32_t n_ctx;        /* tokens held per sequence, at most the model's context; 0 = 4096   */
     uint32_t n_seq;        /* sequences open at once; 0 = 1                                     */
     uint32_t n_checkpoint; /* checkpoints of all sequences together                             */
-    uint32_t n_ubatch;     /* rows (tokens) of a micro-batch, at most n_ctx * n_seq; 0 = 512    */
+    uint32_t n_ubatch;     /* rows (tokens) of a micro-batch; 0 = 512. With a cache at most n_ctx * n_seq */
     uint32_t n_logit_rows; /* rows that may want logits in one forward; 0 = n_seq               */
     uint32_t top_k;        /* largest top_k of a forward; 0 = 1                                 */
     uint32_t n_ask;        /* largest number of asked ids per logits row                        */
@@ -306,6 +310,14 @@ myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, do
                               myth_error *err);
 /* Sets all sums and counts to 0. */
 myth_status myth_capture_reset(myth_engine *e, myth_error *err);
+/* Save waits for the device and writes all sums, counts and marks of values that could not be summed to dst, which has
+ * room for cap >= myth_capture_state_bytes bytes (0: nothing is captured). Restore sets those of another engine, with
+ * the same model, captured layers and number of labels; devices, batch sizes and the order of opts.capture_layer may
+ * differ. What is added then gives the bits of a run that was never interrupted. MYTH_EFORMAT: of another model or
+ * shape, or damaged; nothing changed. MYTH_ELOST: a forward failed since the last reset. */
+uint64_t myth_capture_state_bytes(const myth_engine *e);
+myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err);
+myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err);
 
 /* ---- generate ---- */
 

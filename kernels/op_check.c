@@ -95,14 +95,16 @@ static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint3
 }
 
 /* Checks where the cache of one layer is. k is the scratch of the keys; where it is not given, the layer caches values
- * only. */
+ * only. may_lack: there may be no cache. */
 static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv,
-                      uint32_t head_dim)
+                      uint32_t head_dim, bool may_lack)
 {
     if (!has(c, "table", kv->table, I32, kv->n_entry, 2))
         return false;
     if (!kv->page_tok || !kv->n_entry)
         return refuse(c, "a page of no tokens or a table of no entries");
+    if (!kv->page_bytes && !kv->pool.buf)
+        return may_lack || refuse(c, "the pool does not hold a page");
     uint64_t rows = (uint64_t)n_head_kv * kv->page_tok;
     uint64_t bytes = rows * ((k.buf ? myth_row_bytes(k.dtype, head_dim) : 0) + myth_row_bytes(v.dtype, head_dim));
     if (kv->layer_off > kv->page_bytes || bytes > kv->page_bytes - kv->layer_off)
@@ -225,7 +227,7 @@ static bool has_keys(struct check c, const struct myth_attn_args *a)
            (!a->fold.n_table || has(c, "fold.table", a->fold.table, F32, a->fold.n_table, 2ull * a->fold.n_pair));
 }
 
-static bool check_attn(struct check c, const struct myth_attn_args *a)
+static bool check_attn(struct check c, const struct myth_attn_args *a, bool may_lack)
 {
     return in_shape(c, a->n_rows, 0) && has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
            has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
@@ -233,19 +235,19 @@ static bool check_attn(struct check c, const struct myth_attn_args *a)
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->merges ? a->n_rows : 1, MYTH_RUN_WIDTH) &&
            has(c, "row_run", a->row_run, I32, a->n_rows, 1) && has(c, "pos", a->pos, I32, a->n_rows, 1) &&
-           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
+           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim, may_lack) &&
            (a->softcap >= 0.0f || refuse(c, "softcap is negative")) && a->n_rows;
 }
 
 CHECK(attn_prefill)
 {
     struct check c = {s, "attn_prefill"};
-    return (!a->merges || refuse(c, "merges is for attn_decode")) && check_attn(c, a);
+    return (!a->merges || refuse(c, "merges is for attn_decode")) && check_attn(c, a, true);
 }
 CHECK(attn_decode)
 {
     struct check c = {s, "attn_decode"};
-    return (!a->n_after || refuse(c, "n_after is for attn_prefill")) && check_attn(c, a);
+    return (!a->n_after || refuse(c, "n_after is for attn_prefill")) && check_attn(c, a, false);
 }
 
 CHECK(kv_merge)
@@ -255,7 +257,7 @@ CHECK(kv_merge)
            has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
-           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) && a->n_run;
+           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim, false) && a->n_run;
 }
 
 CHECK(norm_ffn_geglu)

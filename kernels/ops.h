@@ -88,7 +88,8 @@ enum { MYTH_RUN_EPHEMERAL = 1 }; /* in FLAGS: the rows are not merged into the c
  *           wholly in the gap are missing from the table: e = p / page_tok - max(0, GAP1 / page_tok - ceil(GAP0 /
  *           page_tok))
  * A table entry is i32[2]: the page's number, and the position of the page's first row (0 for a ring). The types of K
- * and V are those of k_new and v_new and may differ; pool.dtype is not read. */
+ * and V are those of k_new and v_new and may differ; pool.dtype is not read. page_bytes 0, for attn_prefill only: there
+ * is no cache and no pool, and every run has POS0 = 0. page_tok of a ring is still the window. */
 struct myth_kv_place {
     myth_view pool, table; /* bytes; i32 [n_slot, n_entry, 2] */
     uint64_t page_bytes, layer_off;

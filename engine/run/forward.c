@@ -57,6 +57,9 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
     if (e->model->config.is_bidirectional && (!run->is_ephemeral || s->kv->n_pos || b->is_decode))
         return myth_fail_remedy(err, MYTH_EUNSUPPORTED, MYTH_REMEDY_EMBED_TEXTS, "%s makes embeddings of whole texts",
                                 myth_weights_name(e->model->weights));
+    if (e->layout.opts.no_cache && (!run->is_ephemeral || b->is_decode))
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "run %u needs a cache: with no_cache all runs are ephemeral, and none is a decode step", k);
     if (run->is_ephemeral) {
         if (n > e->layout.opts.n_ubatch)
             return myth_fail_option(err, MYTH_EFULL, "n_ubatch",

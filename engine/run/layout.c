@@ -67,7 +67,11 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
         o->n_ubatch = DEFAULT_UBATCH;
     if (o->n_ubatch > 65536)
         return myth_fail_option(err, MYTH_EARG, "n_ubatch", "n_ubatch %u: at most 65536", o->n_ubatch);
-    if (o->n_ubatch > all)
+    o->no_cache = o->no_cache || c->is_bidirectional;
+    if (o->no_cache && o->offload == MYTH_OFFLOAD_KV)
+        return myth_fail_option(err, MYTH_EARG, "offload",
+                                "offload kv: this engine keeps no keys and values; offload weights, or nothing");
+    if (o->n_ubatch > all && !o->no_cache)
         o->n_ubatch = (uint32_t)all;
     if (o->n_logit_rows == 0)
         o->n_logit_rows = o->n_seq;
@@ -287,6 +291,9 @@ static void size_cache(myth_layout *layout, const myth_config *c)
     bool has_global = false, has_local = false;
     layout->page_tok = o->page_tok;
     layout->ring_tok = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
+    layout->n_entry = o->no_cache ? 1 : div_up(o->n_ctx, layout->page_tok);
+    if (o->no_cache)
+        return;
     for (uint32_t i = 0; i < layout->n_part; i++) {
         myth_layout_part *p = &layout->part[i];
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
@@ -309,11 +316,8 @@ static void size_cache(myth_layout *layout, const myth_config *c)
     }
     for (uint32_t l = 0; l < c->n_layer; l++)
         layout->layer_off[l] = layout->layer_off[c->layer[l].kv_source];
-    layout->n_entry = div_up(o->n_ctx, layout->page_tok);
     /* a checkpoint keeps the page that it ends in, and the sequence goes on in a copy: one more page per checkpoint */
-    layout->n_page = !has_global         ? 0
-                   : c->is_bidirectional ? 1
-                                         : o->n_seq * layout->n_entry + o->n_checkpoint; /* an encoder keeps nothing */
+    layout->n_page = has_global ? o->n_seq * layout->n_entry + o->n_checkpoint : 0;
     layout->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
     for (uint32_t i = 0; i < layout->n_part; i++) {
         layout->part[i].buf[MYTH_BUF_kv_global] = layout->n_page * layout->part[i].page_bytes;
@@ -567,7 +571,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         out->n_wrapped += out->part[i].copies ? 0 : out->n_shard;
     out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, c->n_layer);
     out->host[MYTH_HOST_bound] = sizeof(myth_bound_weights);
-    out->host[MYTH_HOST_tokens] = 4 * (uint64_t)o->n_seq * o->n_ctx;
+    out->host[MYTH_HOST_tokens] = o->no_cache ? 0 : 4 * (uint64_t)o->n_seq * o->n_ctx;
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
     const uint64_t ple = (uint64_t)c->n_layer * c->n_ple;

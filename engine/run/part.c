@@ -14,7 +14,8 @@ static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, u
         return myth_offload_place(e, p, layer);
     uint64_t rings = 8 * (uint64_t)layout->opts.n_seq * layout->n_entry; /* the ring table follows the page table */
     return (struct myth_kv_place){
-        .pool = myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, layout->opts.type_k),
+        .pool =
+            myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, layout->opts.type_k), /* or none */
         .table = myth_part_view(p, MYTH_BUF_table, is_ring ? rings : 0, MYTH_I32),
         .page_bytes = is_ring ? p->layout->ring_bytes : p->layout->page_bytes,
         .layer_off = layout->layer_off[layer],

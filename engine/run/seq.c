@@ -283,6 +283,8 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     memcpy(&h, p + 8, sizeof h);
     if (s->kv->n_pos)
         return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");
+    if (e->layout.opts.no_cache)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "a saved sequence needs a cache, and this engine was opened without");
     uint64_t n_pos = (uint64_t)h.n_tok + (h.gap1 > h.gap0 ? h.gap1 - h.gap0 : 0);
     bool has_gap = h.gap0 < h.gap1 && h.gap0 <= h.n_tok;
     if ((!has_gap && (h.gap0 || h.gap1)) || n_pos > h.n_high || h.n_high > MYTH_KV_POS_MAX)

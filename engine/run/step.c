@@ -36,6 +36,8 @@ static void merge_new_rows(myth_step *st, uint32_t source)
 {
     const myth_layer_config *lc = &st->c->layer[source];
     const bool is_shared = lc->kv_last != source;
+    if (!st->kv[lc->kv_last].page_bytes) /* without a cache all runs are ephemeral */
+        return;
     myth_kv_merge(st->s, &(struct myth_kv_merge_args){
                              .k_new = st->folds[source] ? (myth_view){0}
                                     : is_shared         ? st->k_shared[lc->is_global]

@@ -68,7 +68,7 @@ static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct my
     m.v_type = v_new.dtype;
     m.k_kind =
         kv_kind_of(k_new.dtype, (uint64_t)(uintptr_t)m.k_new | (uint64_t)(uintptr_t)m.pool | m.page_bytes | m.k_bytes);
-    m.v_kind = kv_kind_of(v_new.dtype, (uint64_t)(uintptr_t)m.v_new | (uint64_t)(uintptr_t)(m.pool + m.v_off) |
+    m.v_kind = kv_kind_of(v_new.dtype, (uint64_t)(uintptr_t)m.v_new | ((uint64_t)(uintptr_t)m.pool + m.v_off) |
                                            m.page_bytes | m.v_bytes);
     m.is_ring = kv->is_ring;
     return m;

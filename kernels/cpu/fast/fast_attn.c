@@ -84,8 +84,9 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
             (size_t)(i == 0 ? cpu_key_bytes(fresh[i], a->head_dim) : myth_row_bytes(fresh[i].dtype, a->head_dim));
         k.fresh[i] = (const unsigned char *)cpu_ptr(fresh[i]) +
                      ((size_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0]) * k.row_bytes[i];
-        k.cached[i] = (const unsigned char *)cpu_ptr(a->kv.pool) + a->kv.layer_off + layer_bytes +
-                      (size_t)head * a->kv.page_tok * k.row_bytes[i];
+        if (a->kv.page_bytes)
+            k.cached[i] = (const unsigned char *)cpu_ptr(a->kv.pool) + a->kv.layer_off + layer_bytes +
+                          (size_t)head * a->kv.page_tok * k.row_bytes[i];
         layer_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * k.row_bytes[0];
     }
     return k;
