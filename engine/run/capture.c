@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define TORN "capture: a forward failed since the last reset: rows of it may be missing in the sums"
+
 static uint64_t sum_bytes(const myth_engine *e)
 {
     return 8 * (uint64_t)e->layout.opts.n_capture_label * e->model->config.d_model;
@@ -86,8 +88,7 @@ myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, do
         return myth_fail(err, MYTH_EARG, "capture: layer %u, label %u: the engine was not opened for them", layer,
                          label);
     if (e->is_capture_torn)
-        return myth_fail(err, MYTH_ELOST,
-                         "capture: a forward failed since the last reset: rows of it may be missing in the sums");
+        return myth_fail(err, MYTH_ELOST, TORN);
     const myth_part *p = &e->part[myth_layout_part_of_residual(&e->layout, layer)];
     myth_stream_read(p->stream, &bad, bad_of(e, p, (uint32_t)idx), sizeof bad);
     MYTH_TRY(myth_stream_sync(p->stream, err));
@@ -106,6 +107,118 @@ myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, do
     }
     *n = count;
 fail:
+    return st;
+}
+
+/* ---- saved sums ----
+ *
+ * Little endian: "MYTHCAP1", u32 n_layer, n_label, d_model, 0, u64 model; u32 [n_layer] the captured residuals, rising,
+ * and a 0 if their number is odd; u64 [n_label] counts; for each residual i64 [n_label, d_model] and i32 bad. The order
+ * does not depend on how the layers are divided among devices. */
+
+static const char CAPTURE_MAGIC[8] = {'M', 'Y', 'T', 'H', 'C', 'A', 'P', '1'};
+enum { CAPTURE_HEAD = 8 + 4 * 4 + 8 };
+
+static uint64_t head_bytes(const myth_engine *e)
+{
+    return CAPTURE_HEAD + 8 * (((uint64_t)e->layout.n_capture + 1) / 2) + 8 * (uint64_t)e->layout.opts.n_capture_label;
+}
+
+uint64_t myth_capture_state_bytes(const myth_engine *e)
+{
+    return e->layout.n_capture ? head_bytes(e) + e->layout.n_capture * (sum_bytes(e) + 4) : 0;
+}
+
+/* All but the sums, which follow. */
+static unsigned char *write_head(const myth_engine *e, unsigned char *p)
+{
+    const uint64_t model = myth_model_hash(e->model);
+    const uint32_t head[4] = {e->layout.n_capture, e->layout.opts.n_capture_label, e->model->config.d_model, 0};
+    memset(p, 0, head_bytes(e));
+    memcpy(p, CAPTURE_MAGIC, 8);
+    memcpy(p + 8, head, sizeof head);
+    memcpy(p + 24, &model, 8);
+    p += CAPTURE_HEAD;
+    for (uint32_t l = 0, i = 0; l <= e->model->config.n_layer; l++)
+        if (e->layout.capture_idx[l] >= 0)
+            memcpy(p + 4 * (size_t)i++, &l, 4);
+    p += 8 * (((size_t)e->layout.n_capture + 1) / 2);
+    memcpy(p, e->n_captured, 8 * (size_t)e->layout.opts.n_capture_label);
+    return p + 8 * (size_t)e->layout.opts.n_capture_label;
+}
+
+myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err)
+{
+    const uint64_t need = myth_capture_state_bytes(e);
+    if (!need)
+        return myth_fail(err, MYTH_EARG, "capture: the engine was opened without captured layers");
+    if (cap < need)
+        return myth_fail(err, MYTH_EFULL, "capture: the sums take %llu bytes", (unsigned long long)need);
+    if (e->is_capture_torn)
+        return myth_fail(err, MYTH_ELOST, TORN);
+    unsigned char *p = write_head(e, dst);
+    for (uint32_t l = 0; l <= e->model->config.n_layer; l++) {
+        const int32_t idx = e->layout.capture_idx[l];
+        if (idx < 0)
+            continue;
+        const myth_part *part = &e->part[myth_layout_part_of_residual(&e->layout, l)];
+        myth_stream_read(part->stream, p,
+                         myth_part_view(part, MYTH_BUF_capture, (uint64_t)idx * sum_bytes(e), MYTH_I32), sum_bytes(e));
+        myth_stream_read(part->stream, p + sum_bytes(e), bad_of(e, part, (uint32_t)idx), 4);
+        p += sum_bytes(e) + 4;
+    }
+    return myth_engine_sync(e, err);
+}
+
+/* Compares what stands before the counts with what this engine would write. */
+static myth_status check_head(const myth_engine *e, const unsigned char *p, uint64_t bytes, myth_error *err)
+{
+    uint32_t head[4], at = 0;
+    uint64_t model;
+    if (bytes < CAPTURE_HEAD || memcmp(p, CAPTURE_MAGIC, 8) != 0)
+        return myth_fail(err, MYTH_EFORMAT, "not saved sums");
+    memcpy(head, p + 8, sizeof head);
+    memcpy(&model, p + 24, 8);
+    if (model != myth_model_hash(e->model))
+        return myth_fail(err, MYTH_EFORMAT, "sums of another model than %s: begin again",
+                         myth_weights_name(e->model->weights));
+    if (head[0] != e->layout.n_capture || head[1] != e->layout.opts.n_capture_label ||
+        head[2] != e->model->config.d_model || head[3] || bytes != myth_capture_state_bytes(e))
+        return myth_fail(err, MYTH_EFORMAT,
+                         "saved sums of %u layers and %u labels in %llu bytes; %u, %u and %llu expected", head[0],
+                         head[1], (unsigned long long)bytes, e->layout.n_capture, e->layout.opts.n_capture_label,
+                         (unsigned long long)myth_capture_state_bytes(e));
+    for (uint32_t l = 0, saved; l <= e->model->config.n_layer; l++)
+        if (e->layout.capture_idx[l] >= 0) {
+            memcpy(&saved, p + CAPTURE_HEAD + 4 * (size_t)at++, 4);
+            if (saved != l)
+                return myth_fail(err, MYTH_EFORMAT, "saved sums have layer %u where layer %u is expected", saved, l);
+        }
+    return MYTH_OK;
+}
+
+myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err)
+{
+    const unsigned char *p = src;
+    if (!myth_capture_state_bytes(e))
+        return myth_fail(err, MYTH_EARG, "capture: the engine was opened without captured layers");
+    myth_status st = check_head(e, p, bytes, err);
+    if (st != MYTH_OK)
+        return st;
+    p += head_bytes(e);
+    memcpy(e->n_captured, p - 8 * (size_t)e->layout.opts.n_capture_label, 8 * (size_t)e->layout.opts.n_capture_label);
+    for (uint32_t l = 0; l <= e->model->config.n_layer; l++) {
+        const int32_t idx = e->layout.capture_idx[l];
+        if (idx < 0)
+            continue;
+        const myth_part *part = &e->part[myth_layout_part_of_residual(&e->layout, l)];
+        myth_stream_write(part->stream, myth_part_view(part, MYTH_BUF_capture, (uint64_t)idx * sum_bytes(e), MYTH_I32),
+                          p, sum_bytes(e));
+        myth_stream_write(part->stream, bad_of(e, part, (uint32_t)idx), p + sum_bytes(e), 4);
+        p += sum_bytes(e) + 4;
+    }
+    st = myth_engine_sync(e, err);
+    e->is_capture_torn = st != MYTH_OK;
     return st;
 }
 

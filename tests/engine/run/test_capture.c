@@ -227,6 +227,86 @@ static void chunks_leave_the_bits(void **state)
     }
 }
 
+/* ---- saved and restored ---- */
+
+/* Half of the prompts in one engine, saved, the other half in another: the means of a run that was not interrupted. */
+static void restored_sums_go_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    enum { SAVED_MAX = 1 << 17 };
+    static means first, next;
+    static unsigned char saved[SAVED_MAX], again[SAVED_MAX];
+    uint32_t layer[CAPTURE_MAX], rising[CAPTURE_MAX], number[BATCH_MAX];
+    for (uint32_t i = 0; i < BATCH_MAX; i++)
+        number[i] = i;
+    for (uint32_t i = 0; i < CAPTURE_MAX; i++)
+        rising[i] = i;
+    for (int m = 0; m < SPEC_N; m++) {
+        const uint32_t n_layer = every_layer(layer, spec[m]);
+        myth_engine_opts o = {
+            .device = "cpu",
+            .n_threads = 2,
+            .n_ctx = 64,
+            .n_ubatch = 200,
+            .no_cache = true,
+            .capture_layer = layer,
+            .n_capture_layer = n_layer,
+            .n_capture_label = N_LABEL,
+        };
+        rig r;
+        rig_open(&r, spec[m], &o);
+        myth_seq *s = rig_seq(&r);
+        capture_prompts(&r, s, number, BATCH_MAX, 32, true);
+        read_means(&r, layer, n_layer, &first);
+        assert_ok(myth_capture_reset(r.engine, &rig_err));
+        capture_prompts(&r, s, number, 50, 50, true);
+        const uint64_t bytes = myth_capture_state_bytes(r.engine);
+        assert_int_equal(bytes, 32 + (n_layer + 1) / 2 * 8 + 8 * N_LABEL +
+                                    n_layer * (8ull * N_LABEL * r.model.config.d_model + 4));
+        assert_true(bytes <= SAVED_MAX);
+        assert_int_equal(myth_capture_save(r.engine, saved, bytes - 1, &rig_err), MYTH_EFULL);
+        assert_ok(myth_capture_save(r.engine, saved, bytes, &rig_err));
+        myth_seq_close(s);
+        rig_close(&r);
+
+        o.n_ubatch = 33; /* another micro-batch, order of layers, number of threads, and division into parts */
+        o.n_threads = 1;
+        o.capture_layer = rising;
+        o.device = "cpu,cpu";
+        rig_open(&r, spec[m], &o);
+        s = rig_seq(&r);
+        capture_prompts(&r, s, number, 3, 1, false); /* what was summed before is replaced */
+        assert_ok(myth_capture_restore(r.engine, saved, bytes, &rig_err));
+        assert_ok(myth_capture_save(r.engine, again, bytes, &rig_err));
+        assert_memory_equal(again, saved, bytes);
+        capture_prompts(&r, s, number + 50, BATCH_MAX - 50, 7, true);
+        read_means(&r, layer, n_layer, &next);
+        assert_memory_equal(&first, &next, sizeof first);
+        /* what is not of this shape is refused and changes nothing */
+        assert_int_equal(myth_capture_restore(r.engine, saved, bytes - 1, &rig_err), MYTH_EFORMAT);
+        assert_int_equal(myth_capture_restore(r.engine, saved, 20, &rig_err), MYTH_EFORMAT);
+        for (uint32_t at = 0; at < 36; at += 4, saved[at - 4] ^= 1) { /* every word of the header, the first layer */
+            saved[at] ^= 1;
+            assert_int_equal(myth_capture_restore(r.engine, saved, bytes, &rig_err), MYTH_EFORMAT);
+        }
+        read_means(&r, layer, n_layer, &next);
+        assert_memory_equal(&first, &next, sizeof first);
+        myth_seq_close(s);
+        rig_close(&r);
+
+        o.n_capture_layer--;
+        rig_open(&r, spec[m], &o);
+        assert_true(myth_capture_state_bytes(r.engine) < bytes);
+        assert_int_equal(myth_capture_restore(r.engine, saved, bytes, &rig_err), MYTH_EFORMAT);
+        rig_close(&r);
+        o.n_capture_layer = 0;
+        rig_open(&r, spec[m], &o);
+        assert_int_equal(myth_capture_save(r.engine, again, bytes, &rig_err), MYTH_EARG);
+        assert_int_equal(myth_capture_restore(r.engine, saved, bytes, &rig_err), MYTH_EARG);
+        rig_close(&r);
+    }
+}
+
 /* ---- values ---- */
 
 typedef struct {
@@ -704,11 +784,17 @@ static void every_failed_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batch_and_order_leave_the_bits),      cmocka_unit_test(chunks_leave_the_bits),
-        cmocka_unit_test(means_are_those_of_the_hidden_rows),  cmocka_unit_test(logits_are_those_without),
-        cmocka_unit_test(peak_does_not_depend_on_the_prompts), cmocka_unit_test(labels_follow_the_runs),
-        cmocka_unit_test(wrong_layers_and_labels_are_refused), cmocka_unit_test(what_cannot_be_summed_is_said),
-        cmocka_unit_test(a_failed_forward_leaves_no_mean),     cmocka_unit_test(every_failed_allocation),
+        cmocka_unit_test(batch_and_order_leave_the_bits),
+        cmocka_unit_test(chunks_leave_the_bits),
+        cmocka_unit_test(means_are_those_of_the_hidden_rows),
+        cmocka_unit_test(logits_are_those_without),
+        cmocka_unit_test(peak_does_not_depend_on_the_prompts),
+        cmocka_unit_test(labels_follow_the_runs),
+        cmocka_unit_test(wrong_layers_and_labels_are_refused),
+        cmocka_unit_test(what_cannot_be_summed_is_said),
+        cmocka_unit_test(restored_sums_go_on_with_the_same_bits),
+        cmocka_unit_test(a_failed_forward_leaves_no_mean),
+        cmocka_unit_test(every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
