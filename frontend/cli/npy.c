@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS_HEADER = 128 }; /* header bytes that have room for any number of rows */
-
 /* Writes the header: at least `least` bytes, a multiple of 64. */
 static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_dim, size_t least)
 {
@@ -26,6 +24,12 @@ static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_di
     dst[8] = (char)((whole - 10) & 0xff);
     dst[9] = (char)((whole - 10) >> 8);
     return whole;
+}
+
+void myth_npy_header(char dst[MYTH_NPY_HEADER], const uint64_t shape[2])
+{
+    char header[320];
+    memcpy(dst, header, make_header(header, sizeof(header), shape, 2, MYTH_NPY_HEADER));
 }
 
 myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err)
@@ -51,7 +55,7 @@ myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *sha
 
 myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err)
 {
-    *out = (myth_npy){.data_off = ROWS_HEADER, .row_bytes = 4 * n_col};
+    *out = (myth_npy){.data_off = MYTH_NPY_HEADER, .row_bytes = 4 * n_col};
     if (myth_out_is_special(path))
         return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file",
                          path); /* the header is written last, so the file must be seekable */
@@ -64,7 +68,7 @@ myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err)
 {
     char header[320];
     const uint64_t shape[2] = {n_row, n->row_bytes / 4};
-    const size_t len = make_header(header, sizeof(header), shape, 2, ROWS_HEADER);
+    const size_t len = make_header(header, sizeof(header), shape, 2, MYTH_NPY_HEADER);
     myth_status st = myth_out_resume(&n->file, err);
     if (st != MYTH_OK)
         return st;

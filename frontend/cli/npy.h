@@ -21,6 +21,11 @@ typedef struct {
     uint64_t data_off, row_bytes;
 } myth_npy;
 
+enum { MYTH_NPY_HEADER = 128 }; /* header bytes that have room for any number of rows */
+
+/* The header of a matrix, for who writes the file himself. */
+void myth_npy_header(char dst[MYTH_NPY_HEADER], const uint64_t shape[2]);
+
 /* shape[n_dim], n_dim 1..4; a row is the innermost dimension. MYTH_ECREATE. */
 myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err);
 myth_status myth_npy_write_row(myth_npy *n, uint64_t row, const float *data, myth_error *err);
