@@ -1,0 +1,56 @@
+/* residual_out.h - what a job of residuals hands over: means, counts and directions as one .safetensors file, and the
+ * figures of its summary.
+ *
+ * Tensors   layers [n] I64: which residuals; then for each label count.LABEL [1] I64 and mean.LABEL [n, d_model]; then
+ *           for each label but the base direction.LABEL [n, d_model], the difference of its mean and the base's,
+ *           divided by its length, distance.LABEL [n], that length, and cosine.LABEL [n, n], of the directions of every
+ *           two layers. A difference of length 0 has a direction of zeros
+ * Bits      depend on the means, the labels and the layers alone: not on the order of the prompts or their batches
+ * Memory    myth_residual_out_bytes, class STAGING, during write
+ * Threads   one */
+#ifndef MYTH_JOB_RESIDUAL_OUT_H
+#define MYTH_JOB_RESIDUAL_OUT_H
+
+#include "frontend/cli/json_out.h"
+#include "frontend/cli/safetensors.h"
+
+#include "engine/base/mem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_LABEL_MAX = 64, MYTH_LABEL_BYTES = 128 };
+
+/* Of one label after one layer; beside the base's mean. */
+typedef struct {
+    double norm, distance, cosine;
+} myth_residual_figure;
+
+typedef struct {
+    char (*label)[MYTH_LABEL_BYTES]; /* [n_label] */
+    const uint32_t *layer;           /* [n_layer] */
+    uint32_t n_label, n_layer, dim, base;
+    bool is_f64; /* means and directions as F64, else F32 */
+    myth_status (*mean)(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n, myth_error *err);
+    void *user;
+    uint64_t *count;              /* [n_label], set by write          */
+    myth_residual_figure *figure; /* [n_label, n_layer], set by write */
+} myth_residual_out;
+
+uint64_t myth_residual_out_bytes(uint32_t n_label, uint32_t n_layer, uint32_t dim);
+/* The bytes of all tensors. */
+uint64_t myth_residual_out_data_bytes(uint32_t n_label, uint32_t n_layer, uint32_t dim, bool is_f64);
+myth_status myth_residual_out_write(myth_residual_out *o, myth_mem *mem, const char *path,
+                                    const myth_safetensor_meta *meta, size_t n_meta, myth_error *err);
+/* A table with a line a layer. */
+void myth_residual_out_print_text(FILE *f, const myth_residual_out *o);
+/* "labels":[{"label","count"}],"layers":[{"layer","norm":[..],"distance":[..],"cosine":[..]}], values by label. */
+void myth_residual_out_print_json(myth_json_out *j, const myth_residual_out *o);
+/* One page with a plot of the norms, one of the distances and one of the cosines; no script, nothing from elsewhere. */
+myth_status myth_residual_out_report(const myth_residual_out *o, const char *path, const char *title, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

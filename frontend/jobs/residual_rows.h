@@ -1,0 +1,54 @@
+/* residual_rows.h - every row of a job in one .npy file a layer, at constant memory: DIR/layer-007.npy, float32 [rows,
+ * d_model], and DIR/rows.jsonl, which says what each row is.
+ *
+ * Place    a row is written where its number says, so rows done again after a break write the same bytes. A file has
+ *          its whole length from the start; until all rows are there it is named layer-007.npy.part
+ * Index    a line an item: {"index":3,"row":3,"n":1,"id":"a","label":"b"}; without rows {"index":3,"fault":"why"}.
+ *          Lines are written in order, and *at is where the next one goes: the caller keeps it with what is done
+ * Absent   a row that no item has (a fault where every item has one row) is NaN
+ * Break    what was synced before a commit is there after it; a later run opens the .part files again, or the finished
+ *          ones when it was stopped while they were named
+ * Owner    zeroed before open; close leaves the files for the next run
+ * Memory   none but the descriptors, one a layer
+ * Errors   MYTH_ECREATE; MYTH_EIO; MYTH_EFORMAT: a file to go on with is gone or has another length
+ * Threads  one */
+#ifndef MYTH_JOB_RESIDUAL_ROWS_H
+#define MYTH_JOB_RESIDUAL_ROWS_H
+
+#include "engine/base/status.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_ROW_FILE_MAX = 257 };
+
+typedef struct {
+    char dir[PATH_MAX - 32];
+    uint32_t n_layer, dim, layer[MYTH_ROW_FILE_MAX];
+    uint64_t n_row;
+    int fd[MYTH_ROW_FILE_MAX], index_fd; /* -1 = closed, or named already */
+    bool is_open;
+} myth_residual_rows;
+
+/* goes_on: the files of an earlier run. is_whole: it had written all of them. dir is made if it is missing. */
+myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
+                                    uint64_t n_row, uint32_t dim, bool goes_on, bool is_whole, myth_error *err);
+/* data NULL: a row that no item has. idx: the layer's place in the list. */
+myth_status myth_residual_rows_put(myth_residual_rows *r, uint32_t idx, uint64_t row, const float *data,
+                                   myth_error *err);
+/* Appends a line, without its newline, at *at and moves *at behind it. */
+myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *line, size_t n, myth_error *err);
+myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err);
+/* Cuts the index to `at` bytes, syncs, and gives all files their names. */
+myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err);
+void myth_residual_rows_close(myth_residual_rows *r); /* takes a zeroed one */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,417 @@
+/* residual_run.c - see residual_run.h. */
+#include "residual_run.h"
+
+#include "residual_sums.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { LINE_BYTES = 4096 };
+
+typedef struct {
+    uint32_t label, first, n; /* its tokens in the batch */
+    uint64_t row;             /* its first row */
+} item;
+
+struct myth_residual_run {
+    myth_cli *cli;
+    myth_engine *e;
+    myth_seq *seq;
+    myth_prompts *prompts;
+    myth_journal *journal;
+    const myth_residual_opts *o;
+    uint32_t n_ubatch, most, dim, n_layer; /* rows of a step; prompts of a batch; of the model */
+    bool is_host;
+    /* the state and the sums are one block, which is what the journal keeps */
+    unsigned char *block;
+    size_t n_block;
+    myth_residual_state st;
+    myth_residual_sums sums;
+    myth_residual_rows rows;
+    int32_t idx_of[MYTH_ROW_FILE_MAX]; /* place of a residual in the list of layers, -1 = not wanted */
+    /* the batch */
+    myth_prompt pending;
+    bool has_pending;
+    uint32_t n_item, n_row;
+    item *item;
+    myth_batch_run *run;
+    int32_t *ids, *label;
+    uint32_t *item_of; /* [n_ubatch] */
+    uint8_t *want;
+    double *sum; /* of the rows of one prompt */
+    float *row, *scratch;
+    myth_error failure;          /* inside a forward */
+    double committed_at, sync_s; /* when, and how long the last sync took */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool myth_residual_on_host(const myth_residual_opts *o)
+{
+    return o->position == MYTH_POSITION_MEAN || o->winsorize < 1.0 || o->rows;
+}
+
+void myth_residual_needs(myth_engine_opts *eo, const myth_residual_opts *o)
+{
+    eo->no_cache = true;
+    eo->n_seq = 1;
+    eo->want_hidden = myth_residual_on_host(o);
+    if (!eo->want_hidden) {
+        eo->capture_layer = o->layer;
+        eo->n_capture_layer = o->n_layer;
+        eo->n_capture_label = o->n_label;
+    }
+}
+
+static uint32_t batch_most(const myth_residual_opts *o, uint32_t n_ubatch)
+{
+    const uint32_t most = o->batch ? o->batch : n_ubatch;
+    return most < MYTH_RESIDUAL_BATCH_MAX ? most : MYTH_RESIDUAL_BATCH_MAX;
+}
+
+/* At most what the engine's sums or the host's take, with what stands before them. */
+static uint64_t block_bytes(const myth_residual_opts *o, uint32_t dim)
+{
+    return sizeof(myth_residual_state) + myth_residual_sums_bytes(o->n_label, o->n_layer, dim) + 64 +
+           16 * (uint64_t)o->n_layer;
+}
+
+uint64_t myth_residual_run_bytes(const myth_residual_opts *o, const myth_config *c, uint32_t n_ubatch)
+{
+    const uint64_t n = n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
+    return sizeof(myth_residual_run) + block_bytes(o, c->d_model) + most * (sizeof(item) + sizeof(myth_batch_run)) +
+           n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4);
+}
+
+/* ---- rows that come to the host ---- */
+
+/* A row of an item, as it is summed and kept. */
+static void take_row(myth_residual_run *r, const item *it, uint32_t idx, uint64_t row, const float *data)
+{
+    if (r->o->winsorize < 1.0) {
+        memmove(r->row, data, 4 * (size_t)r->dim);
+        myth_residual_winsorize(r->row, r->dim, r->o->winsorize, r->scratch);
+        data = r->row;
+    }
+    myth_residual_sums_add(&r->sums, it->label, idx, data);
+    if (r->rows.is_open && r->failure.code == MYTH_OK)
+        myth_residual_rows_put(&r->rows, idx, row, data, &r->failure);
+}
+
+/* Rows come layer by layer, and in a layer token by token: those of one prompt stand together. */
+static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *data, uint32_t d)
+{
+    myth_residual_run *r = user;
+    const item *it = &r->item[r->item_of[tok]];
+    const int32_t idx = r->idx_of[layer];
+    const uint32_t at = tok - it->first;
+    if (idx < 0)
+        return;
+    if (r->o->position != MYTH_POSITION_MEAN) {
+        take_row(r, it, (uint32_t)idx, it->row + (r->o->position == MYTH_POSITION_EVERY ? at : 0), data);
+        return;
+    }
+    for (uint32_t i = 0; i < d; i++)
+        r->sum[i] = (at ? r->sum[i] : 0.0) + (double)data[i];
+    if (at + 1 < it->n)
+        return;
+    for (uint32_t i = 0; i < d; i++)
+        r->row[i] = (float)(r->sum[i] / it->n);
+    take_row(r, it, (uint32_t)idx, it->row, r->row);
+}
+
+/* ---- a batch ---- */
+
+static uint32_t label_of(const myth_residual_run *r, myth_str label)
+{
+    for (uint32_t k = 0; k < r->o->n_label && label.text; k++)
+        if (strlen(r->o->label[k]) == label.len && memcmp(r->o->label[k], label.text, label.len) == 0)
+            return k;
+    return r->o->n_label - 1;
+}
+
+/* The token of a prompt that gives its row; n or more when it has none. */
+static uint32_t token_at(const myth_residual_opts *o, uint32_t n)
+{
+    const int64_t at = o->at < 0 ? (int64_t)n + o->at : o->at;
+    return at < 0 || at >= n ? n : (uint32_t)at;
+}
+
+/* Says in the index which rows an item has. */
+static myth_status index_item(myth_residual_run *r, const myth_prompt *it, const char *fault, uint64_t n,
+                              myth_error *err)
+{
+    char line[LINE_BYTES];
+    myth_json_out j;
+    if (!r->rows.is_open)
+        return MYTH_OK;
+    FILE *f = fmemopen(line, sizeof(line), "w");
+    if (!f)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a line of rows.jsonl");
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key_u64(&j, "index", it->index);
+    if (fault) {
+        myth_jout_key_str(&j, "fault", fault);
+    } else {
+        myth_jout_key_u64(&j, "row", r->st.row);
+        myth_jout_key_u64(&j, "n", n);
+    }
+    if (it->n_id && it->n_id < LINE_BYTES / 4) /* JSON already */
+        fprintf(f, ",\"id\":%.*s", (int)it->n_id, it->id);
+    if (it->label.text && it->label.len < MYTH_LABEL_BYTES) {
+        myth_jout_key(&j, "label");
+        myth_jout_text(&j, it->label.text, it->label.len);
+    }
+    myth_jout_end(&j);
+    fflush(f);
+    const long len = ftell(f);
+    fclose(f);
+    if (len <= 1 || len >= LINE_BYTES)
+        return myth_fail(err, MYTH_ELIMIT, "line %llu: too long for a line of rows.jsonl",
+                         (unsigned long long)it->line);
+    return myth_residual_rows_index(&r->rows, &r->st.index_at, line, (size_t)len - 1, err);
+}
+
+/* The item is done, and has no row but one of NaN where every item has one. */
+static myth_status add_fault(myth_residual_run *r, const myth_prompt *it, const char *fault, myth_error *err)
+{
+    char text[MYTH_PROMPT_FAULT_BYTES + 40];
+    const int n =
+        snprintf(text, sizeof(text), "line %llu: %.*s", (unsigned long long)it->line, MYTH_PROMPT_FAULT_BYTES, fault);
+    myth_status st = myth_journal_put(r->journal, it->index, text, (size_t)n, err);
+    if (st == MYTH_OK)
+        st = index_item(r, it, fault, 0, err);
+    for (uint32_t i = 0; i < r->o->n_layer && st == MYTH_OK && r->rows.is_open; i++)
+        if (r->o->position != MYTH_POSITION_EVERY)
+            st = myth_residual_rows_put(&r->rows, i, r->st.row, NULL, err);
+    r->st.row += r->o->position != MYTH_POSITION_EVERY;
+    r->st.n_fault++;
+    r->st.next = it->index + 1;
+    return st;
+}
+
+static myth_status add_prompt(myth_residual_run *r, const myth_prompt *it, myth_error *err)
+{
+    const uint32_t n = it->n_ids, first = r->n_row, one = token_at(r->o, n);
+    const bool is_at = r->o->position == MYTH_POSITION_AT;
+    const uint64_t n_own = r->o->position == MYTH_POSITION_EVERY ? n : 1;
+    char fault[80];
+    if (is_at && one == n) {
+        snprintf(fault, sizeof(fault), "%u token%s, none at position %d", n, myth_s(n), r->o->at);
+        return add_fault(r, it, fault, err);
+    }
+    const myth_status st = index_item(r, it, NULL, n_own, err);
+    if (st != MYTH_OK)
+        return st;
+    item *own = &r->item[r->n_item];
+    *own = (item){.label = label_of(r, it->label), .first = first, .n = n, .row = r->st.row};
+    r->run[r->n_item] = (myth_batch_run){.seq = r->seq, .token = r->ids + first, .n = n, .is_ephemeral = true};
+    memcpy(r->ids + first, it->ids, n * sizeof(*it->ids));
+    for (uint32_t t = 0; t < n; t++) {
+        const bool is_wanted = !is_at || t == one;
+        r->label[first + t] = is_wanted ? (int32_t)own->label : -1;
+        r->want[first + t] = is_wanted ? MYTH_WANT_HIDDEN : 0;
+        r->item_of[first + t] = r->n_item;
+    }
+    if (r->is_host)
+        r->sums.count[own->label] += n_own;
+    r->n_item++;
+    r->n_row += n;
+    r->st.row += n_own;
+    r->st.n_done++;
+    r->st.n_token += n;
+    r->st.next = it->index + 1;
+    return MYTH_OK;
+}
+
+/* Takes prompts until the next one does not fit; that one waits. */
+static myth_status fill(myth_residual_run *r, bool *has_more, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    r->n_item = r->n_row = 0;
+    for (;;) {
+        if (!r->has_pending)
+            MYTH_TRY(myth_prompts_next(r->prompts, &r->pending, &r->has_pending, err));
+        *has_more = r->has_pending;
+        if (!r->has_pending)
+            return MYTH_OK;
+        if (r->pending.ids && (r->n_item == r->most || r->n_row + r->pending.n_ids > r->n_ubatch))
+            return MYTH_OK;
+        r->has_pending = false;
+        if (r->pending.ids)
+            MYTH_TRY(add_prompt(r, &r->pending, err));
+        else
+            MYTH_TRY(add_fault(r, &r->pending, r->pending.fault, err));
+        if (*r->cli->cancel) /* many lines may be faults */
+            return MYTH_OK;
+    }
+fail:
+    return st;
+}
+
+myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
+{
+    const size_t head = sizeof(r->st);
+    myth_status st = MYTH_OK;
+    const double begin = now();
+    memcpy(r->block, &r->st, head);
+    if (r->rows.is_open)
+        MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
+    r->sync_s = now() - begin;
+    if (!r->is_host)
+        MYTH_TRY(myth_capture_save(r->e, r->block + head, r->n_block - head, err));
+    MYTH_TRY(myth_journal_put_state(r->journal, "sums", r->block, r->n_block, err));
+    MYTH_TRY(myth_journal_commit(r->journal, err));
+    r->committed_at = now();
+fail:
+    return st;
+}
+
+myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_t *n_tok, double *seconds,
+                                   myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *n_tok = 0;
+    MYTH_TRY(fill(r, has_more, err));
+    const double begin = now();
+    if (r->n_item)
+        MYTH_TRY(myth_forward(r->e,
+                              &(myth_batch){
+                                  .run = r->run,
+                                  .n_run = r->n_item,
+                                  .want = r->is_host ? r->want : NULL,
+                                  .capture_label = r->is_host ? NULL : r->label,
+                                  .on_hidden = on_hidden,
+                                  .user = r,
+                              },
+                              NULL, err));
+    if (r->failure.code != MYTH_OK) {
+        *err = r->failure;
+        return err->code;
+    }
+    *n_tok = r->n_row;
+    *seconds = now() - begin;
+    if (!r->rows.is_open || !*has_more || now() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
+        MYTH_TRY(myth_residual_run_commit(r, err));
+fail:
+    return st;
+}
+
+/* ---- open, close ---- */
+
+/* Sums and state of an earlier run, else of none. */
+static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey, myth_error *err)
+{
+    const size_t head = sizeof(r->st);
+    bool has = false;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
+    if (has)
+        memcpy(&r->st, r->block, head);
+    if (has && r->st.next > survey->n_item)
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "the journal is damaged: begin anew with --resume off"));
+    if (has && !r->is_host)
+        MYTH_TRY(myth_capture_restore(r->e, r->block + head, r->n_block - head, err));
+    else if (!r->is_host)
+        MYTH_TRY(myth_capture_reset(r->e, err));
+    if (r->o->rows) {
+        const uint64_t n_row = r->o->position == MYTH_POSITION_EVERY ? survey->n_token : survey->n_item;
+        MYTH_TRY(myth_residual_rows_open(&r->rows, r->o->rows, r->o->layer, r->o->n_layer, n_row, r->dim, has,
+                                         has && r->st.next == survey->n_item, err));
+    }
+fail:
+    return st;
+}
+
+myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_engine *e, myth_prompts *p,
+                                   myth_journal *j, const myth_residual_opts *o, const myth_prompts_survey *survey,
+                                   myth_error *err)
+{
+    const myth_config *c = &myth_engine_model(e)->config;
+    const uint32_t n_ubatch = myth_engine_plan(e)->n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
+    myth_mem *mem = cli->mem;
+    myth_status st = MYTH_OK;
+    myth_residual_run *r = myth_alloc(mem, MYTH_MEM_STAGING, "residuals", sizeof(*r));
+    if (!r)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*r));
+    r->cli = cli;
+    r->e = e;
+    r->prompts = p;
+    r->journal = j;
+    r->o = o;
+    r->n_ubatch = n_ubatch;
+    r->most = most;
+    r->dim = d;
+    r->n_layer = c->n_layer;
+    r->is_host = myth_residual_on_host(o);
+    r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(o->n_label, o->n_layer, d)
+                                                     : myth_capture_state_bytes(e));
+    r->block = myth_alloc(mem, MYTH_MEM_STAGING, "sums", r->n_block);
+    r->item = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->item));
+    r->run = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->run));
+    r->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->ids));
+    r->label = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->label));
+    r->item_of = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->item_of));
+    r->want = myth_alloc(mem, MYTH_MEM_STAGING, "batch", n_ubatch);
+    r->sum = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->sum));
+    r->row = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->row));
+    r->scratch = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->scratch));
+    if (!r->block || !r->item || !r->run || !r->ids || !r->label || !r->item_of || !r->want || !r->sum || !r->row ||
+        !r->scratch)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a batch of %u rows", n_ubatch));
+    for (uint32_t l = 0; l < MYTH_ROW_FILE_MAX; l++)
+        r->idx_of[l] = -1;
+    for (uint32_t i = 0; i < o->n_layer; i++)
+        r->idx_of[o->layer[i]] = (int32_t)i;
+    if (r->is_host)
+        myth_residual_sums_at(&r->sums, r->block + sizeof(r->st), o->n_label, o->n_layer, d);
+    MYTH_TRY(myth_seq_open(&r->seq, e, err));
+    MYTH_TRY(go_on(r, survey, err));
+    r->committed_at = now();
+    *out = r;
+    return MYTH_OK;
+fail:
+    myth_residual_run_close(r);
+    return st;
+}
+
+void myth_residual_run_close(myth_residual_run *r)
+{
+    if (!r)
+        return;
+    myth_mem *mem = r->cli->mem;
+    myth_residual_rows_close(&r->rows);
+    if (r->seq)
+        myth_seq_close(r->seq);
+    myth_free(mem, r->scratch);
+    myth_free(mem, r->row);
+    myth_free(mem, r->sum);
+    myth_free(mem, r->want);
+    myth_free(mem, r->item_of);
+    myth_free(mem, r->label);
+    myth_free(mem, r->ids);
+    myth_free(mem, r->run);
+    myth_free(mem, r->item);
+    myth_free(mem, r->block);
+    myth_free(mem, r);
+}
+
+const myth_residual_state *myth_residual_run_state(const myth_residual_run *r) { return &r->st; }
+
+myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err)
+{
+    return r->rows.is_open ? myth_residual_rows_finish(&r->rows, r->st.index_at, err) : MYTH_OK;
+}
+
+myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n, myth_error *err)
+{
+    const myth_residual_run *r = user;
+    return r->is_host ? myth_residual_sums_mean(&r->sums, label, idx, r->o->layer[idx], mean, n, err)
+                      : myth_capture_read(r->e, label, r->o->layer[idx], mean, n, err);
+}
