@@ -230,6 +230,11 @@ enum {
     MYTH_WANT_FINAL = 8
 }; /* HIDDEN: the residual after the embedding and after each layer; FINAL: the output of the final norm */
 
+/* What hidden rows and sums are taken of: the residual, or the output of a layer's attention or feed-forward network as
+ * its last matrix gives it, before the post norm and before it is added to the residual. Of a mixture of experts it is
+ * the dense network's. */
+typedef enum { MYTH_HOOK_RESID, MYTH_HOOK_ATTN_OUT, MYTH_HOOK_MLP_OUT } myth_hook;
+
 /* Consecutive tokens of one sequence. */
 typedef struct {
     myth_seq *seq;
@@ -251,6 +256,9 @@ typedef struct {
     uint32_t top_k;      /* best ids to return per logits row, at most opts.top_k; 0 = 1 */
     /* For each token the label to whose sums its residuals are added, -1 = none. NULL = none at all. */
     const int32_t *capture_label;
+    /* Of what MYTH_WANT_HIDDEN and capture_label take rows. But for RESID there are layers 1 to n_layer, and captured
+     * layers must be among them. */
+    myth_hook hook;
     /* Per logits row, in the order of the tokens; each may be NULL. A bias is added to the logit before the best ids
      * are chosen. Row r has biases bias_off[r] .. bias_off[r + 1] - 1. */
     const int32_t *mask_idx; /* which mask, -1 = none */

@@ -203,10 +203,12 @@ static void run_layer(myth_step *st, myth_view h, uint32_t l)
                              });
 
     st->x = u;
-    if (lc->is_sparse)
+    if (lc->is_sparse) {
         sparse_ffn(st, w, lc);
-    else
+        myth_step_hooked(st, MYTH_HOOK_MLP_OUT, l);
+    } else {
         myth_step_ffn(st, l);
+    }
     myth_altup_correct(st->s, &(struct myth_altup_correct_args){
                                   .x = h,
                                   .u = u,

@@ -52,6 +52,22 @@ static void merge_new_rows(myth_step *st, uint32_t source)
                          });
 }
 
+void myth_step_hooked(myth_step *st, myth_hook hook, uint32_t l)
+{
+    const myth_view x = st->x, pend = st->pend, w_post = st->w_post;
+    const float x_scale = st->x_scale;
+    if (!st->capture || st->hook != hook)
+        return;
+    st->x = st->branch; /* where rows are read, with nothing pending */
+    st->pend = st->w_post = (myth_view){0};
+    st->x_scale = 0.0f;
+    st->capture(st->user, l + 1);
+    st->x = x;
+    st->pend = pend;
+    st->w_post = w_post;
+    st->x_scale = x_scale;
+}
+
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
 {
     const myth_config *c = st->c;
@@ -143,6 +159,7 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
                          .n_out = c->d_model,
                          .is_decode = st->is_decode,
                      });
+    myth_step_hooked(st, MYTH_HOOK_ATTN_OUT, l);
 }
 
 void myth_step_ffn(myth_step *st, uint32_t l)
@@ -179,6 +196,7 @@ void myth_step_ffn(myth_step *st, uint32_t l)
                          .n_out = c->d_model,
                          .is_decode = st->is_decode,
                      });
+    myth_step_hooked(st, MYTH_HOOK_MLP_OUT, l);
 }
 
 /* Some families' constants are rounded like the scale of their embedding, because the reference keeps them in bf16. */
@@ -352,7 +370,7 @@ void myth_step_experts(myth_step *st, uint32_t l)
 
 void myth_step_captured(myth_step *st, uint32_t layer)
 {
-    if (st->capture)
+    if (st->capture && st->hook == MYTH_HOOK_RESID)
         st->capture(st->user, layer);
 }
 

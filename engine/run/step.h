@@ -15,6 +15,7 @@
 #ifndef MYTH_STEP_H
 #define MYTH_STEP_H
 
+#include "engine/engine.h"
 #include "engine/model/family.h"
 
 #ifdef __cplusplus
@@ -48,6 +49,7 @@ struct myth_step {
     /* Called after layer l (0 = after the embedding), while the layer's last branch is still pending; may be NULL. */
     void (*capture)(void *user, uint32_t layer);
     void *user;
+    myth_hook hook; /* of what: capture is called where x, or for the others the branch, is it */
     /* Called before the ops of each layer are issued, and with layer1 after the last one; may be NULL. */
     void (*before_layer)(void *owner, uint32_t l);
     void *owner;
@@ -69,8 +71,10 @@ void myth_step_ple_inputs(myth_step *st);
 void myth_step_ple(myth_step *st, uint32_t l);
 /* Call after ffn: norms its branch and that of the chosen experts, adds them to moe_part, and makes that pending. */
 void myth_step_experts(myth_step *st, uint32_t l);
-void myth_step_captured(myth_step *st, uint32_t layer); /* calls `capture` */
-void myth_step_rope(myth_step *st);                     /* fills the rope tables for the step's positions */
+void myth_step_captured(myth_step *st, uint32_t layer); /* calls `capture` for the residual */
+/* Calls `capture` for the branch of layer l when that is what `hook` asks for. attention and ffn do it themselves. */
+void myth_step_hooked(myth_step *st, myth_hook hook, uint32_t l);
+void myth_step_rope(myth_step *st); /* fills the rope tables for the step's positions */
 /* Call before the first op that reads a matrix of layer l: it calls before_layer, which brings what is offloaded, and
  * at first_shared it drops the rows that are not kept. False when no rows are left: the loop ends. */
 bool myth_step_begin_layer(myth_step *st, uint32_t l);

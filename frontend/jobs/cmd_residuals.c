@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEFAULT_ROWS = 512, FACT_N = 11 };
+enum { DEFAULT_ROWS = 512, FACT_N = 12 };
 
 typedef struct {
     myth_model_flags model;
@@ -30,7 +30,7 @@ typedef struct {
     const char *output, *layers, *position, *rows, *base, *system, *report;
     uint32_t batch;
     float winsorize;
-    int type, resume;
+    int type, resume, hook;
     bool chat, json, dry_run;
 } residual_opts;
 
@@ -40,6 +40,9 @@ static const myth_option options[] = {
      "write the means to FILE, as .safetensors: mean.LABEL, count.LABEL, direction.LABEL, ..."},
     {"layers", NULL, MYTH_OPT_TEXT, "all|LIST", AT(layers), "all", 0, 0,
      "residuals to take, as in 3,7-12: 0 is the scaled embedding, N the residual after layer N"},
+    {"hook", NULL, MYTH_OPT_CHOICE, "resid|attn_out|mlp_out", AT(hook), "resid", 0, 0,
+     "what to take: the residual, or what a layer's attention or feed-forward network adds to it, before its post "
+     "norm"},
     {"position", NULL, MYTH_OPT_TEXT, "P", AT(position), "-1", 0, 0,
      "token of each prompt: a number, from the end below 0; every: each token is a row; mean: a prompt's row is the "
      "mean "
@@ -97,9 +100,11 @@ typedef struct {
 
 /* ---- flags ---- */
 
+static const char *const hook_name[] = {"resid", "attn_out", "mlp_out"};
+
 static myth_status parse_layers(run_state *r, myth_error *err)
 {
-    const uint32_t n_layer = r->model.config.n_layer;
+    const uint32_t n_layer = r->model.config.n_layer, low = r->o->hook ? 1 : 0;
     bool wanted[MYTH_ROW_FILE_MAX] = {false};
     const char *s = r->o->layers;
     for (bool has_more = strcmp(s, "all") != 0; has_more;) {
@@ -115,17 +120,16 @@ static myth_status parse_layers(run_state *r, myth_error *err)
         if (from == ULONG_MAX || to == ULONG_MAX || (*s && !has_more))
             return myth_fail(err, MYTH_EARG, "--layers: got \"%.40s\", expected all, or residuals such as 0,3,7-12",
                              r->o->layers);
-        if (to > n_layer || from > to)
-            return myth_fail(
-                err, MYTH_EARG,
-                "--layers: no residuals %lu to %lu; there are 0 (the embedding) to %u (after the last layer)", from, to,
-                n_layer);
+        if (to > n_layer || from > to || from < low)
+            return myth_fail(err, MYTH_EARG,
+                             "--layers: no layers %lu to %lu of %s; there are %s to %u (the last layer)", from, to,
+                             hook_name[r->o->hook], low ? "1" : "0 (the embedding)", n_layer);
         for (unsigned long l = from; l <= to; l++)
             wanted[l] = true;
         s += has_more;
     }
     const bool all = strcmp(r->o->layers, "all") == 0;
-    for (uint32_t l = 0; l <= n_layer; l++)
+    for (uint32_t l = low; l <= n_layer; l++)
         if (all || wanted[l])
             r->layer[r->ro.n_layer++] = l;
     r->ro.layer = r->layer;
@@ -419,6 +423,7 @@ static size_t list_facts(const run_state *r, myth_journal_fact f[FACT_N])
         snprintf(text + 2 * i, sizeof(text) - 2 * i, "%02x", r->survey.hash[i]);
     print_fact(&f[n++], "text of the prompts", text);
     print_fact(&f[n++], "--layers", r->o->layers);
+    print_fact(&f[n++], "--hook", hook_name[r->o->hook]);
     print_fact(&f[n++], "--position", r->o->position);
     snprintf(text, sizeof(text), "%.9g", (double)r->o->winsorize);
     print_fact(&f[n++], "--winsorize", text);
@@ -553,6 +558,7 @@ static myth_status write_output(run_state *r, myth_error *err)
         {"format", "mythos residuals 1"},
         {"model", myth_weights_name(r->model.weights)},
         {"model_hash", hash},
+        {"hook", hook_name[r->o->hook]},
         {"position", r->o->position},
         {"winsorize", winsorize},
         {"base", r->label[r->out.base]},
@@ -639,7 +645,8 @@ static int run(myth_cli *cli, const void *opts)
     static run_state state; /* labels and layers: too large for a stack */
     run_state *r = &state;
     *r = (run_state){.cli = cli, .o = opts};
-    r->ro = (myth_residual_opts){.winsorize = (double)r->o->winsorize, .batch = r->o->batch, .rows = r->o->rows};
+    r->ro = (myth_residual_opts){
+        .hook = (myth_hook)r->o->hook, .winsorize = (double)r->o->winsorize, .batch = r->o->batch, .rows = r->o->rows};
     if (!r->o->output && !r->o->dry_run)
         return myth_cli_failf(cli, MYTH_EARG, "residuals: -o FILE is missing; name a .safetensors file for the means");
     if (parse_position(r, &err) != MYTH_OK || myth_hint_check_file("-o", r->o->output, &err) != MYTH_OK ||

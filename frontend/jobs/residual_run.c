@@ -287,6 +287,7 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
                                   .n_run = r->n_item,
                                   .want = r->is_host ? r->want : NULL,
                                   .capture_label = r->is_host ? NULL : r->label,
+                                  .hook = r->o->hook,
                                   .on_hidden = on_hidden,
                                   .user = r,
                               },

@@ -36,6 +36,7 @@ typedef struct {
     bool has_unlabelled;
     myth_position position;
     int32_t at;
+    myth_hook hook;   /* of what the rows are */
     double winsorize; /* a quantile; >= 1: nothing is cut */
     uint32_t batch;   /* prompts at a time; 0 = as many as fit */
     const char *rows; /* folder of the rows; NULL = none */
