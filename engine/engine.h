@@ -357,6 +357,11 @@ typedef struct {
     /* Largest number of thought tokens: then the closing mark takes the place of the model's choice. 0 = no limit.
      * Needs a channel, and no grammar. */
     uint32_t n_think;
+    /* Called for each new id and for the stop id, before on_token: the best ids of its row, at least n_top (as many as
+     * the engine's top_k allows), best first, with their logits, and the log-sum-exp of the row; NULL = not wanted. Not
+     * with a repeat penalty, whose ids these lists lack. Lent for the call. */
+    void (*on_top)(void *user, int32_t id, const int32_t *best, const float *logit, uint32_t n, float lse);
+    uint32_t n_top;
 } myth_generate_opts;
 
 /* Raises opts' top_k, n_ask, n_bias and n_mask where generating with these parameters (and a grammar) needs more. */

@@ -198,6 +198,10 @@ myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t r
     }
     if (a->has_budget)
         myth_channel_push(&a->channel, id);
+    if (a->o->on_top) {
+        const myth_result one = one_row(r, row);
+        a->o->on_top(a->o->user, id, one.top_id, one.top_logit, a->k < r->k ? a->k : r->k, r->lse[row]);
+    }
     if (a->o->grammar)
         myth_grammar_accept(a->o->grammar, id);
     myth_answer_accept(a, id);
@@ -293,6 +297,8 @@ myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, co
     if (a->has_budget)
         a->channel = *o->channel;
     a->k = k_for(&o->sample, o->grammar != NULL);
+    if (o->on_top && a->k < o->n_top)
+        a->k = o->n_top;
     if (a->k > e->layout.opts.top_k)
         a->k = e->layout.opts.top_k;
     a->why = MYTH_FINISH_REFUSED;

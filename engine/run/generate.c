@@ -8,7 +8,8 @@ enum { AHEAD = 16 }; /* steps of a lot: on an asynchronous device two lots are u
 static bool can_run(const myth_answering *a)
 {
     return a->e->n_part == 1 && a->e->layout.opts.offload == MYTH_OFFLOAD_NONE && !a->e->layout.ple_by_host &&
-           !a->o->grammar && !a->has_budget && !myth_penalty_window(&a->o->sample) && a->o->n_stop <= MYTH_RUN_STOP_MAX;
+           !a->o->grammar && !a->o->on_top && !a->has_budget && !myth_penalty_window(&a->o->sample) &&
+           a->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
 /* Generates the tokens after the first with run.h, so that the device need not wait for the host between steps. After a
