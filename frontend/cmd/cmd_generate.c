@@ -4,60 +4,67 @@
  *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id */
 #include "frontend/rates/expect.h"
 #include "frontend/common/conversation.h"
+#include "frontend/common/said.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
+#include "frontend/jobs/generate_opts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROMPT_MAX = 64 << 20, PROMPT_IDS_MAX = 1 << 28 };
 
-typedef struct {
-    myth_model_flags model;
-    myth_engine_flags engine;
-    myth_sample_flags sample;
-    const char *prompt, *file, *ids, *messages, *system, *budget;
-    uint32_t n_predict;
-    bool chat, special, ignore_eos, verbose_prompt, json;
-} generate_opts;
-
 static const myth_option options[] = {
-    {"prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, prompt), NULL, 0, 0,
+    {"prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(myth_generate_flags, prompt), NULL, 0, 0,
      "text to continue, after a beginning-of-sequence token"},
-    {"file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, file), NULL, 0, 0,
+    {"file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, file), NULL, 0, 0,
      "continue the text of this file (- = standard input)"},
-    {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(generate_opts, ids), NULL, 0, 0,
+    {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(myth_generate_flags, ids), NULL, 0, 0,
      "token ids to continue, unchanged: 2,106"},
-    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0,
+    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, chat), NULL, 0, 0,
      "use the text as the user's first turn of a chat"},
-    {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, system), NULL, 0, 0,
+    {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(myth_generate_flags, system), NULL, 0, 0,
      "system prompt of the chat"},
-    {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, messages), NULL, 0, 0,
+    {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, messages), NULL, 0, 0,
      "a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
-    {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(generate_opts, budget), "0", 0, 0,
+    {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(myth_generate_flags, budget), "0", 0, 0,
      "tokens that a chat may think before it answers: 0 = none, -1 = any number"},
-    {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0,
+    {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, special), NULL, 0, 0,
      "read the names of control tokens in the text as control tokens"},
-    {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20,
+    {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, n_predict), "128", 0, 1u << 20,
      "most new tokens"},
-    {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0,
+    {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, ignore_eos), NULL, 0, 0,
      "do not end at a stop token"},
-    {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0,
+    {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, verbose_prompt), NULL, 0, 0,
      "also print the prompt, with control tokens by name, on stderr or in the JSON"},
-    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0,
-     "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, json), NULL, 0, 0,
+     "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text; with --jsonl what was done"},
+};
+static const myth_option many[] = {
+    {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
+     "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"seed\","
+     "\"max_tokens\"]} or a string"},
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
+     "where to write a JSON object for each prompt, in their order"},
+    {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
+     MYTH_MANY_MOST, "answers generated at once; they are the same for any number"},
+    {"top-logprobs", NULL, MYTH_OPT_U32, "K", offsetof(myth_generate_flags, n_top), "0", 0, MYTH_MANY_TOP,
+     "also write each id's log-probability, and the K best ids of its place with theirs"},
+    {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_generate_flags, resume), "on", 0, 0,
+     "go on from what an interrupted run with the same model, prompts and flags finished; off: begin anew"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, dry_run), NULL, 0, 0,
+     "count the prompts' tokens, plan memory and expect the seconds, but do not run the model"},
 };
 static const myth_option_group groups[] = {
-    MYTH_GROUP("generate", generate_opts, options),
-    MYTH_GROUP_SAMPLE(generate_opts, sample),
-    MYTH_GROUP_MODEL(generate_opts, model),
-    MYTH_GROUP_ENGINE(generate_opts, engine),
+    MYTH_GROUP("generate", myth_generate_flags, options), MYTH_GROUP("many prompts", myth_generate_flags, many),
+    MYTH_GROUP_SAMPLE(myth_generate_flags, sample),       MYTH_GROUP_MODEL(myth_generate_flags, model),
+    MYTH_GROUP_ENGINE(myth_generate_flags, engine),
 };
 
 typedef struct {
     myth_cli *cli;
-    const generate_opts *o;
+    const myth_generate_flags *o;
     myth_model model;
     int32_t *prompt, *ids;
     size_t n_prompt;
@@ -91,23 +98,6 @@ static void release(run_state *r)
     myth_model_close(&r->model);
 }
 
-/* Reads --reasoning-budget: whether the answer may think, and for how many tokens. */
-static myth_status read_budget(run_state *r, myth_error *err)
-{
-    const generate_opts *o = r->o;
-    char *end;
-    const long n = strtol(o->budget, &end, 10);
-    if (end == o->budget || *end || n < -1 || n > 1 << 20)
-        return myth_fail(err, MYTH_EARG,
-                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
-                         o->budget);
-    if (n && !o->chat && !o->messages)
-        return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat can think first; give --chat or --messages");
-    r->thinks = n != 0;
-    r->n_think = n > 0 ? (uint32_t)n : 0;
-    return MYTH_OK;
-}
-
 static myth_status alloc_prompt(run_state *r, size_t cap, myth_error *err)
 {
     if (cap > PROMPT_IDS_MAX)
@@ -136,7 +126,7 @@ fail:
 
 static myth_status encode_text(run_state *r, const char *text, size_t len, myth_error *err)
 {
-    const generate_opts *o = r->o;
+    const myth_generate_flags *o = r->o;
     const myth_tokenizer *t = r->model.tokenizer;
     const char *system = o->system ? o->system : "";
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {system, strlen(system)}}, {MYTH_ROLE_USER, {text, len}}};
@@ -156,7 +146,7 @@ static myth_status encode_text(run_state *r, const char *text, size_t len, myth_
 
 static myth_status read_prompt(run_state *r, myth_error *err)
 {
-    const generate_opts *o = r->o;
+    const myth_generate_flags *o = r->o;
     if (o->ids)
         return myth_cli_ids(&r->prompt, &r->n_prompt, r->cli->mem, o->ids, err);
     if (!r->model.tokenizer)
@@ -235,22 +225,12 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
-/* Prints the text of the thoughts, or of the answer, as one JSON string. */
 static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
 {
-    myth_channel c = r->channel;
-    myth_jout_key(j, key);
-    myth_jout_text_begin(j);
-    for (uint32_t i = 0; r->piece && i < r->n_ids; i++) {
-        const myth_said p = myth_channel_push(&c, r->ids[i]);
-        if (p == part)
-            myth_jout_text_part(j, r->piece, myth_detok_push(&r->detok, r->ids[i], r->piece));
-        else
-            myth_jout_text_part(j, r->piece, myth_detok_finish(&r->detok, r->piece));
-    }
     if (r->piece)
-        myth_jout_text_part(j, r->piece, myth_detok_finish(&r->detok, r->piece));
-    myth_jout_text_end(j);
+        myth_said_print(j, key, r->model.tokenizer, r->channel, r->ids, r->n_ids, r->piece, part);
+    else
+        myth_jout_key_str(j, key, "");
 }
 
 static void print_json(run_state *r)
@@ -311,11 +291,11 @@ static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
 static myth_status generate(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    const generate_opts *o = r->o;
+    const myth_generate_flags *o = r->o;
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
     int32_t stop[8];
-    MYTH_TRY(read_budget(r, err));
+    MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_prompt(r, err));
     MYTH_TRY(show_prompt(r, err));
@@ -368,9 +348,15 @@ static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
     run_state r = {.cli = cli, .o = opts, .channel = {.open = -1, .close = -1}};
-    int given = (r.o->prompt != NULL) + (r.o->file != NULL) + (r.o->ids != NULL) + (r.o->messages != NULL);
+    int given = (r.o->prompt != NULL) + (r.o->file != NULL) + (r.o->ids != NULL) + (r.o->messages != NULL) +
+                (r.o->jsonl != NULL);
     if (given != 1)
-        return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST");
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST, --jsonl FILE");
+    if (myth_generate_check_many(cli, r.o, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    if (r.o->jsonl)
+        return myth_generate_many(cli, r.o);
     if (r.o->chat && !r.o->prompt && !r.o->file)
         return myth_cli_failf(cli, MYTH_EARG,
                               "generate: --chat makes a turn of -p TEXT or -f FILE; %s is taken as it is",
@@ -394,7 +380,7 @@ const myth_command myth_cmd_generate = {
     .args = "",
     .help = "continue a text, a chat or a list of ids",
     .group = groups,
-    .n_group = 4,
-    .opts_bytes = sizeof(generate_opts),
+    .n_group = 5,
+    .opts_bytes = sizeof(myth_generate_flags),
     .run = run,
 };

@@ -83,7 +83,7 @@ static inline json_t *cli_json(cli_result *r, const char *args)
 {
     json_error_t e;
     cli_expect(r, args, 0);
-    json_t *j = json_loads(r->out, JSON_DECODE_ANY, &e);
+    json_t *j = json_loads(r->out, JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
     if (!j)
         print_error("mythos %s\n  not JSON: %s\n  %.300s\n", args, e.text, r->out);
     assert_non_null(j);

@@ -1,0 +1,504 @@
+/* answers.c - slots that take the next prompt as soon as their answer has ended. */
+#include "answers.h"
+
+#include "engine/base/hash.h"
+#include "frontend/cli/plan_out.h"
+#include "frontend/common/said.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CTX_STEP = 64, NEW_MOST = 1 << 20, FACTS = 24 };
+
+/* One answer under way. */
+typedef struct {
+    myth_answers *all;
+    bool is_used;
+    uint64_t index;
+    myth_seq *seq;
+    int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
+    char *id;              /* [n_id_most] */
+    size_t n_id;
+    uint32_t n_prompt, n_scored;
+    myth_channel channel; /* behind the prompt */
+    float *chosen;        /* [n_new_most] log-probability of each id */
+    int32_t *top_id;      /* [n_new_most, n_top] */
+    float *top;           /* [n_new_most, n_top] log-probabilities */
+} answer;
+
+struct myth_answers {
+    myth_cli *cli;
+    myth_model *model;
+    const myth_answers_opts *o;
+    myth_engine_opts eo;
+    myth_prompts_opts reading;
+    myth_prompts *prompts;
+    myth_prompts_survey survey;
+    myth_engine *engine;
+    myth_slots *slots;
+    myth_results rows;
+    answer *answer; /* [n_parallel] */
+    char *piece;    /* text of one token */
+    uint32_t n_parallel, n_new_most;
+    size_t n_id_most;
+    uint64_t need, n_new_all; /* ids that the longest prompt and its answer have; all answers at most */
+    double depth, end;        /* sums over prompts: of positions, of lengths */
+    uint64_t n_answer, n_id_all;
+    double seconds;
+    myth_pace pace;
+};
+
+/* ---- what a line says ---- */
+
+typedef struct {
+    uint64_t n_new, seed;
+    bool has_seed;
+} own_opts;
+
+static bool read_own(const myth_answers *a, const myth_prompt *it, own_opts *own, char why[MYTH_PROMPT_FAULT_BYTES])
+{
+    const myth_json_node *seed = it->object ? myth_json_tree_get(it->tree, it->object, "seed") : NULL;
+    *own = (own_opts){.n_new = a->o->n_new, .has_seed = seed && seed->type != MYTH_JSON_NULL};
+    return myth_results_number(it, "max_tokens", NEW_MOST, &own->n_new, why) &&
+           myth_results_number(it, "seed", UINT64_MAX, &own->seed, why);
+}
+
+static myth_status visit(void *user, const myth_prompt *it, myth_error *err)
+{
+    myth_answers *a = user;
+    own_opts own;
+    char why[MYTH_PROMPT_FAULT_BYTES];
+    (void)err;
+    a->n_id_most = it->n_id > a->n_id_most ? it->n_id : a->n_id_most;
+    if (!it->ids)
+        return MYTH_OK;
+    if (!read_own(a, it, &own, why)) {
+        a->survey.n_fault++; /* look adds its own */
+        return MYTH_OK;
+    }
+    const uint64_t need = it->n_ids + own.n_new;
+    a->need = need > a->need ? need : a->need;
+    a->n_new_most = own.n_new > a->n_new_most ? (uint32_t)own.n_new : a->n_new_most;
+    a->n_new_all += own.n_new;
+    a->depth += 0.5 * it->n_ids * it->n_ids;
+    a->end += it->n_ids;
+    return MYTH_OK;
+}
+
+/* ---- memory ---- */
+
+/* Bytes of the longest row: an id and its comma, and its text, of which an invalid byte may become 3 bytes and an
+ * escaped one 6. */
+static size_t row_bytes(const myth_answers *a)
+{
+    const size_t piece = a->model->tokenizer ? 6 * (myth_tokenizer_max_piece(a->model->tokenizer) + 4) : 0;
+    return (size_t)a->n_new_most * (12 + piece + (a->o->n_top ? 24 + (size_t)a->o->n_top * 48 : 0)) + 256;
+}
+
+static size_t piece_bytes(const myth_answers *a)
+{
+    return a->model->tokenizer ? 3 * (myth_tokenizer_max_piece(a->model->tokenizer) + 4) : 0;
+}
+
+static uint64_t own_bytes(const myth_answers *a, uint32_t n)
+{
+    const uint64_t n_new = a->n_new_most ? a->n_new_most : 1, scores = a->o->n_top ? 4 + 8 * (uint64_t)a->o->n_top : 0;
+    const uint64_t each = sizeof(answer) + 4 * (uint64_t)a->eo.n_ctx + n_new * (4 + scores) + a->n_id_most + 1;
+    return n * each + piece_bytes(a) + myth_results_bytes(row_bytes(a), a->n_id_most) +
+           myth_slots_bytes(a->model, &a->eo, n);
+}
+
+static void set_parallel(myth_answers *a, uint32_t n, const myth_engine_opts *eo)
+{
+    const uint32_t n_train = a->model->config.n_ctx_train;
+    a->eo = *eo;
+    if (!a->eo.n_ctx) {
+        const uint64_t need = (a->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
+        a->eo.n_ctx = need > UINT32_MAX || (n_train && need > n_train) ? n_train : need ? (uint32_t)need : CTX_STEP;
+    }
+    a->n_parallel = a->eo.n_seq = n;
+    myth_slots_needs(&a->eo, n, &a->o->sample, false);
+    if (a->o->n_top > a->eo.top_k)
+        a->eo.top_k = a->o->n_top;
+}
+
+/* Chooses how many answers are generated at once, and plans. */
+static myth_status plan(myth_answers *a, const myth_engine_opts *eo, myth_error *err)
+{
+    myth_plan_extra extra = {0};
+    myth_mem_limits limits;
+    const uint64_t most = a->survey.n_item < MYTH_ANSWERS_AT_ONCE ? a->survey.n_item : MYTH_ANSWERS_AT_ONCE;
+    uint32_t n = a->o->n_parallel ? a->o->n_parallel : most ? (uint32_t)most : 1;
+    myth_status st = myth_cli_limits(a->cli, &limits, eo, err);
+    for (bool fits = false; st == MYTH_OK && !fits; n--) {
+        set_parallel(a, n, eo);
+        extra.bytes[MYTH_MEM_STAGING] = myth_cli_staging(a->cli) + own_bytes(a, n);
+        if (a->o->n_parallel || n == 1)
+            break;
+        myth_plan p;
+        st = myth_plan_make(&p, a->model, &a->eo, &extra, &limits, true, err);
+        fits = p.fits;
+    }
+    return st == MYTH_OK ? myth_cli_plan(a->cli, a->model, &a->eo, &extra, err) : st;
+}
+
+static void *take(const myth_answers *a, size_t n, size_t size, bool *is_short)
+{
+    void *got = n ? myth_alloc_n(a->cli->mem, MYTH_MEM_STAGING, "answers", n, size) : NULL;
+    *is_short |= n && !got;
+    return got;
+}
+
+static myth_status take_memory(myth_answers *a, myth_error *err)
+{
+    const size_t n_new = a->n_new_most ? a->n_new_most : 1, n_top = a->o->n_top;
+    bool is_short = false;
+    a->piece = take(a, piece_bytes(a), 1, &is_short);
+    a->answer = take(a, a->n_parallel, sizeof(answer), &is_short);
+    for (uint32_t i = 0; a->answer && i < a->n_parallel; i++)
+        a->answer[i] = (answer){.all = a};
+    for (uint32_t i = 0; a->answer && i < a->n_parallel; i++) {
+        answer *w = &a->answer[i];
+        w->prompt = take(a, a->eo.n_ctx, sizeof(*w->prompt), &is_short);
+        w->ids = take(a, n_new, sizeof(*w->ids), &is_short);
+        w->id = take(a, a->n_id_most + 1, 1, &is_short);
+        if (!n_top)
+            continue;
+        w->chosen = take(a, n_new, sizeof(*w->chosen), &is_short);
+        w->top_id = take(a, n_new * n_top, sizeof(*w->top_id), &is_short);
+        w->top = take(a, n_new * n_top, sizeof(*w->top), &is_short);
+    }
+    return is_short ? myth_fail(err, MYTH_ENOMEM, "out of memory for %u answers at once", a->n_parallel) : MYTH_OK;
+}
+
+/* ---- open and close ---- */
+
+myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *model, const myth_answers_opts *o,
+                              const myth_engine_opts *eo, myth_error *err)
+{
+    myth_answers *a = myth_alloc(cli->mem, MYTH_MEM_STAGING, "answers", sizeof(*a));
+    myth_status st;
+    *out = NULL;
+    if (!a)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*a));
+    memset(a, 0, sizeof(*a));
+    a->cli = cli;
+    a->model = model;
+    a->o = o;
+    a->reading = o->reading;
+    *out = a;
+    MYTH_TRY(myth_prompts_open(&a->prompts, cli, model, o->prompts, &a->reading, err));
+    MYTH_TRY(myth_prompts_look(a->prompts, &a->survey, visit, a, err));
+    if (a->survey.n_item == 0)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: no prompts; give a JSON object on each line", o->prompts));
+    st = plan(a, eo, err);
+fail:
+    if (st != MYTH_OK && st != MYTH_ENOFIT) {
+        myth_answers_close(a);
+        *out = NULL;
+    }
+    return st;
+}
+
+void myth_answers_close(myth_answers *a)
+{
+    if (!a)
+        return;
+    myth_mem *mem = a->cli->mem;
+    myth_results_close(&a->rows);
+    myth_slots_close(a->slots);
+    for (uint32_t i = 0; a->answer && i < a->n_parallel; i++) {
+        const answer *w = &a->answer[i];
+        myth_seq_close(w->seq);
+        myth_free(mem, w->top);
+        myth_free(mem, w->top_id);
+        myth_free(mem, w->chosen);
+        myth_free(mem, w->id);
+        myth_free(mem, w->ids);
+        myth_free(mem, w->prompt);
+    }
+    myth_free(mem, a->answer);
+    myth_free(mem, a->piece);
+    myth_engine_close(a->engine);
+    myth_prompts_close(a->prompts);
+    myth_free(mem, a);
+}
+
+/* ---- a row ---- */
+
+static void print_score(myth_json_out *j, float v)
+{
+    if (isnan(v))
+        myth_jout_null(j);
+    else
+        myth_jout_f64(j, (double)v);
+}
+
+static void print_scores(const answer *w, myth_json_out *j, uint32_t n_ids)
+{
+    const uint32_t n_top = w->all->o->n_top;
+    myth_jout_key(j, "logprobs");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < n_ids; i++)
+        print_score(j, w->chosen[i]);
+    myth_jout_end(j);
+    myth_jout_key(j, "top_logprobs");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < n_ids; i++) {
+        myth_jout_array(j);
+        for (uint32_t k = 0; k < n_top && w->top_id[(size_t)i * n_top + k] >= 0; k++) {
+            myth_jout_object(j);
+            myth_jout_key_u64(j, "id", (uint64_t)w->top_id[(size_t)i * n_top + k]);
+            myth_jout_key(j, "logprob");
+            print_score(j, w->top[(size_t)i * n_top + k]);
+            myth_jout_end(j);
+        }
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myth_finish why, myth_error *err)
+{
+    const myth_tokenizer *t = a->model->tokenizer;
+    myth_json_out *j = myth_results_begin(&a->rows, w->index, w->id, w->n_id);
+    if (a->rows.f) {
+        myth_jout_key(j, "ids");
+        myth_jout_ids(j, w->ids, n_ids);
+        if (t)
+            myth_said_print(j, "text", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_ANSWER);
+        if (t && w->channel.open >= 0)
+            myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
+        if (a->o->n_top)
+            print_scores(w, j, n_ids);
+        myth_jout_key_str(j, "finish_reason", myth_finish_name(why));
+        myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
+    }
+    a->n_answer++;
+    a->n_id_all += n_ids;
+    return myth_results_end(&a->rows, w->index, err);
+}
+
+/* ---- the run ---- */
+
+static void on_top(void *user, int32_t id, const int32_t *best, const float *logit, uint32_t n, float lse)
+{
+    answer *w = user;
+    const uint32_t n_top = w->all->o->n_top, at = w->n_scored++;
+    if (at >= w->all->n_new_most)
+        return;
+    w->chosen[at] = NAN; /* of an id that took the place of the model's choice */
+    for (uint32_t k = 0; k < n; k++)
+        if (best[k] == id)
+            w->chosen[at] = logit[k] - lse;
+    for (uint32_t k = 0; k < n_top; k++) {
+        w->top_id[(size_t)at * n_top + k] = k < n ? best[k] : -1;
+        w->top[(size_t)at * n_top + k] = k < n ? logit[k] - lse : 0.0f;
+    }
+}
+
+static bool has_messages(const myth_prompt *it)
+{
+    return it->object && myth_json_tree_get(it->tree, it->object, "messages");
+}
+
+static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_prompt *it, const own_opts *own,
+                                myth_error *err)
+{
+    answer *w = &a->answer[slot];
+    myth_status st = myth_seq_open(&w->seq, a->engine, err);
+    if (st != MYTH_OK)
+        return st;
+    w->is_used = true;
+    w->index = it->index;
+    w->n_prompt = it->n_ids;
+    w->n_id = it->n_id;
+    w->n_scored = 0;
+    memcpy(w->prompt, it->ids, it->n_ids * sizeof(*it->ids));
+    if (it->n_id)
+        memcpy(w->id, it->id, it->n_id);
+    w->channel = (myth_channel){.open = -1, .close = -1};
+    if (a->model->tokenizer && (a->reading.is_chat || has_messages(it)))
+        myth_channel_start(&w->channel, a->model->tokenizer, it->ids, it->n_ids);
+    myth_generate_opts g = {
+        .prompt = w->prompt,
+        .n_prompt = w->n_prompt,
+        .n_max = (uint32_t)own->n_new,
+        .sample = a->o->sample,
+        .stop_ids = a->o->stop_ids,
+        .n_stop = a->o->n_stop,
+        .user = w,
+        .cancel = a->cli->cancel,
+        .seq_number = own->has_seed ? 0 : (uint32_t)it->index,
+        .channel = &w->channel,
+        .n_think = a->o->n_think,
+        .on_top = a->o->n_top ? on_top : NULL,
+        .n_top = a->o->n_top,
+    };
+    if (own->has_seed)
+        g.sample.seed = own->seed;
+    const double begin = myth_expect_now();
+    st = myth_slots_start(a->slots, slot, w->seq, &g, w->ids, err);
+    myth_pace_add(&a->pace, MYTH_PREFILL, 0, w->n_prompt, myth_expect_now() - begin);
+    return st;
+}
+
+/* Puts the rows of the answers that have ended; an interrupted one is no answer. */
+static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    bool has_put = false;
+    *n_active = 0;
+    for (uint32_t i = 0; i < a->n_parallel && st == MYTH_OK; i++) {
+        answer *w = &a->answer[i];
+        uint32_t n_ids = 0;
+        myth_finish why = MYTH_FINISH_NONE;
+        if (!w->is_used)
+            continue;
+        if (myth_slots_get(a->slots, i, &n_ids, &why)) {
+            ++*n_active;
+            continue;
+        }
+        if (why != MYTH_FINISH_CANCELLED)
+            st = put_row(a, w, n_ids, why, err);
+        has_put |= why != MYTH_FINISH_CANCELLED;
+        myth_seq_close(w->seq);
+        w->seq = NULL;
+        w->is_used = false;
+    }
+    return st == MYTH_OK && has_put ? myth_results_commit(&a->rows, err) : st;
+}
+
+/* Begins the next prompts in the slots that are free; *has_more is false after the last prompt. */
+static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *err)
+{
+    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel;) {
+        myth_prompt it;
+        own_opts own;
+        char why[MYTH_PROMPT_FAULT_BYTES];
+        if (a->answer[i].is_used) {
+            i++;
+            continue;
+        }
+        myth_status st = myth_prompts_next(a->prompts, &it, has_more, err);
+        if (st != MYTH_OK || !*has_more)
+            return st;
+        if (!it.ids)
+            st = myth_results_fault(&a->rows, &it, NULL, err);
+        else if (!read_own(a, &it, &own, why))
+            st = myth_results_fault(&a->rows, &it, why, err);
+        else
+            st = begin_answer(a, i, &it, &own, err);
+        if (st != MYTH_OK)
+            return st;
+    }
+    return MYTH_OK;
+}
+
+static myth_status open_rows(myth_answers *a, myth_error *err)
+{
+    myth_journal_fact fact[FACTS];
+    const myth_sample_params *s = &a->o->sample;
+    const myth_prompts_opts *p = &a->o->reading;
+    size_t n = 0;
+    myth_results_facts(fact, &n, a->cli, a->model, &a->eo, &a->survey);
+    myth_results_fact(fact, &n, "--n-predict", "%u", a->o->n_new);
+    myth_results_fact(fact, &n, "--seed", "%" PRIu64, s->seed);
+    myth_results_fact_f32(fact, &n, "--temp", s->temp);
+    myth_results_fact(fact, &n, "--top-k", "%u", s->top_k);
+    myth_results_fact_f32(fact, &n, "--top-p", s->top_p);
+    myth_results_fact_f32(fact, &n, "--min-p", s->min_p);
+    myth_results_fact_f32(fact, &n, "--repeat-penalty", s->repeat_penalty);
+    myth_results_fact(fact, &n, "--repeat-last-n", "%u", s->repeat_last_n);
+    myth_results_fact(fact, &n, "--chat", "%s", p->is_chat ? "on" : "off");
+    myth_results_fact(fact, &n, "--special", "%s", p->is_special ? "on" : "off");
+    myth_results_fact(fact, &n, "--ignore-eos", "%s", a->o->n_stop ? "off" : "on");
+    myth_results_fact(fact, &n, "--reasoning-budget", "%s%u", p->thinks ? "" : "none ", a->o->n_think);
+    myth_results_fact(fact, &n, "--system-prompt", "%016" PRIx64,
+                      p->system ? myth_fnv1a(MYTH_FNV1A, p->system, strlen(p->system)) : 0);
+    myth_results_fact(fact, &n, "--top-logprobs", "%u", a->o->n_top);
+    myth_results_fact(fact, &n, "--ctx-size", "%u", a->eo.n_ctx);
+    return myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item, row_bytes(a),
+                             a->n_id_most, err);
+}
+
+myth_status myth_answers_run(myth_answers *a, myth_error *err)
+{
+    myth_status st;
+    bool has_more = true;
+    uint32_t n_active = 0;
+    a->reading.n_most = a->eo.n_ctx;
+    a->reading.is_done = myth_results_is_done;
+    a->reading.user = &a->rows;
+    MYTH_TRY(open_rows(a, err));
+    MYTH_TRY(take_memory(a, err));
+    MYTH_TRY(myth_engine_open(&a->engine, a->model, &a->eo, err));
+    MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
+    const double begin = myth_expect_now();
+    do {
+        MYTH_TRY(begin_answers(a, &has_more, err));
+        MYTH_TRY(end_answers(a, &n_active, err));
+        a->rows.n_token += n_active;
+        MYTH_TRY(myth_slots_step(a->slots, err));
+        MYTH_TRY(end_answers(a, &n_active, err));
+        myth_results_progress(&a->rows, "answers");
+    } while (n_active || (has_more && !*a->cli->cancel));
+    a->seconds = myth_expect_now() - begin;
+    myth_expect_keep(a->cli, a->model, &a->eo, myth_engine_device(a->engine), &a->pace);
+    st = myth_results_finish(&a->rows, err);
+fail:
+    myth_term_progress_end(a->cli->term);
+    return st;
+}
+
+void myth_answers_counts(const myth_answers *a, uint64_t *n_answer, uint64_t *n_fault, uint64_t *n_id, double *seconds)
+{
+    *n_answer = a->n_answer;
+    *n_fault = a->rows.n_fault;
+    *n_id = a->n_id_all;
+    *seconds = a->seconds;
+}
+
+/* ---- the plan ---- */
+
+myth_status myth_answers_print_plan(myth_answers *a, bool as_json, myth_error *err)
+{
+    const myth_prompts_survey *s = &a->survey;
+    const uint64_t n_ask = s->n_item - s->n_fault;
+    const myth_work work = {
+        .n_part = (uint32_t)n_ask,
+        .prompt_tokens = s->n_token,
+        .depth = s->n_token ? a->depth / (double)s->n_token : 0,
+        .end = n_ask ? a->end / (double)n_ask : 0,
+        .answer_most = a->n_new_all,
+    };
+    myth_expectation e;
+    const myth_status st = myth_expect(&e, a->cli, a->model, &a->eo, NULL, &work, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!as_json) {
+        printf("prompts          %" PRIu64 ", %" PRIu64 " of them at fault\nprompt tokens    %" PRIu64
+               ", at most %u in one\nnew tokens       at most %" PRIu64 "\nanswers at once  %u; the seconds below are "
+               "those of one at a time\n",
+               s->n_item, s->n_fault, s->n_token, s->longest, a->n_new_all, a->n_parallel);
+        myth_plan_print_text(stdout, &a->cli->plan);
+        myth_expect_print_text(stdout, &e, &work);
+        return MYTH_OK;
+    }
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_u64(&j, "prompts", s->n_item);
+    myth_jout_key_u64(&j, "faults", s->n_fault);
+    myth_jout_key_u64(&j, "prompt_tokens", s->n_token);
+    myth_jout_key_u64(&j, "longest_prompt", s->longest);
+    myth_jout_key_u64(&j, "new_tokens_most", a->n_new_all);
+    myth_jout_key_u64(&j, "parallel", a->n_parallel);
+    myth_jout_key(&j, "plan");
+    myth_plan_print_json(&j, &a->cli->plan);
+    myth_jout_key(&j, "expected");
+    myth_expect_print_json(&j, &e, &work);
+    myth_jout_end(&j);
+    return MYTH_OK;
+}

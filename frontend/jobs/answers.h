@@ -1,0 +1,57 @@
+/* answers.h - answers to many prompts, several at once: `generate --jsonl`.
+ *
+ * Rows     {"index","id","ids","text","reasoning_content","finish_reason","prompt_tokens"}, in the order of the
+ *          prompts; with n_top also "logprobs" [ids] and "top_logprobs" [ids][{"id","logprob"}], of the model's own
+ *          distribution, before temperature and cuts
+ * A line   what prompts.h reads, and "max_tokens" and "seed", which take the place of the options'
+ * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
+ *          nothing else. So an answer has the same bits alone, in company, and after a restart
+ * At once  a prompt joins as soon as another's answer has ended; each has its own stop, seed and length
+ * Memory   planned before the first prompt: sequences as long as the longest prompt and answer need, slots, ids, a row
+ * Owner    options and what they point to are lent until close; so is the model
+ * Errors   those of the engine, prompts.h and results.h. MYTH_ECANCEL: interrupted; what was finished is kept
+ * Threads  one */
+#ifndef MYTH_JOB_ANSWERS_H
+#define MYTH_JOB_ANSWERS_H
+
+#include "frontend/cli/json_out.h"
+#include "frontend/rates/expect.h"
+#include "results.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_ANSWERS_AT_ONCE = 16 };
+
+typedef struct {
+    const char *prompts, *output;
+    myth_prompts_opts reading; /* n_most and is_done are set here */
+    myth_sample_params sample;
+    const int32_t *stop_ids;
+    int n_stop;
+    uint32_t n_new;      /* new ids at most, where a line does not say */
+    uint32_t n_think;    /* of a thought at most; 0 = any number */
+    uint32_t n_parallel; /* 0 = as many as fit, at most MYTH_ANSWERS_AT_ONCE */
+    uint32_t n_top;
+    bool goes_on; /* from the output's journal */
+} myth_answers_opts;
+
+typedef struct myth_answers myth_answers;
+
+/* Reads all prompts once and plans; eo: the engine's options, which it completes. With MYTH_ENOFIT *out is open, for
+ * myth_answers_print_plan. */
+myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *model, const myth_answers_opts *o,
+                              const myth_engine_opts *eo, myth_error *err);
+void myth_answers_close(myth_answers *a); /* takes NULL */
+/* What --dry-run prints. */
+myth_status myth_answers_print_plan(myth_answers *a, bool as_json, myth_error *err);
+/* Answers all prompts that are not answered yet, and writes the output. */
+myth_status myth_answers_run(myth_answers *a, myth_error *err);
+/* How many answers this run generated, and how many prompts of it had a fault; their new ids and seconds. */
+void myth_answers_counts(const myth_answers *a, uint64_t *n_answer, uint64_t *n_fault, uint64_t *n_id, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

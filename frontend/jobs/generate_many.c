@@ -1,0 +1,120 @@
+/* generate_many.c - `generate --jsonl`: from flags to the job of frontend/jobs/answers.h, and what is printed of it. */
+#include "generate_opts.h"
+
+#include "frontend/cli/hints.h"
+#include "frontend/cli/json_out.h"
+#include "answers.h"
+
+#include <stdlib.h>
+
+myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err)
+{
+    char *end;
+    const long n = strtol(o->budget, &end, 10);
+    if (end == o->budget || *end || n < -1 || n > 1 << 20)
+        return myth_fail(err, MYTH_EARG,
+                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
+                         o->budget);
+    if (n && !o->chat && !o->messages && !o->jsonl)
+        return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat can think first; give --chat or --messages");
+    *thinks = n != 0;
+    *n_think = n > 0 ? (uint32_t)n : 0;
+    return MYTH_OK;
+}
+
+static void print_counts(const myth_answers *a)
+{
+    uint64_t n_answer, n_fault, n_id;
+    double seconds;
+    myth_json_out j;
+    myth_answers_counts(a, &n_answer, &n_fault, &n_id, &seconds);
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_u64(&j, "answers", n_answer);
+    myth_jout_key_u64(&j, "faults", n_fault);
+    myth_jout_key_u64(&j, "new_tokens", n_id);
+    myth_jout_key_f64(&j, "seconds", seconds);
+    myth_jout_end(&j);
+}
+
+/* Answers the prompts of --jsonl; *n_fault is how many lines were none. */
+static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint64_t *n_fault, myth_error *err)
+{
+    int32_t stop[8];
+    uint64_t n[2];
+    double seconds;
+    bool thinks;
+    uint32_t n_think;
+    myth_model model = {0};
+    myth_engine_opts eo;
+    myth_answers *a = NULL;
+    myth_status st;
+    MYTH_TRY(myth_generate_budget(o, &thinks, &n_think, err));
+    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
+    if (thinks && !myth_chat_has_thoughts(myth_chat_form_of(&model.config)))
+        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
+                           myth_family_name(model.config.family)));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
+    myth_answers_opts ao = {
+        .prompts = o->jsonl,
+        .output = o->output,
+        .reading = {.is_chat = o->chat, .thinks = thinks, .is_special = o->special, .system = o->system},
+        .stop_ids = stop,
+        .n_stop = model.tokenizer && !o->ignore_eos ? myth_chat_stop_ids(model.tokenizer, stop) : 0,
+        .n_new = o->n_predict,
+        .n_think = n_think,
+        .n_parallel = o->parallel,
+        .n_top = o->n_top,
+        .goes_on = o->resume == 0,
+    };
+    myth_cli_sample_params(&ao.sample, &o->sample);
+    st = myth_answers_open(&a, cli, &model, &ao, &eo, err);
+    if (o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT))
+        st = myth_answers_print_plan(a, o->json, err);
+    else if (st == MYTH_OK)
+        st = myth_answers_run(a, err);
+    if (a && !o->dry_run)
+        myth_answers_counts(a, &n[0], n_fault, &n[1], &seconds);
+    if (st == MYTH_OK && o->json && !o->dry_run)
+        print_counts(a);
+fail:
+    myth_answers_close(a);
+    myth_model_close(&model);
+    return st;
+}
+
+/* What --jsonl has to do with the other flags. */
+myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err)
+{
+    static const char *const own[] = {"output", "parallel", "top-logprobs", "resume", "dry-run"};
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !o->jsonl; i++)
+        if (myth_args_is_given(cli->parsed, own[i]))
+            return myth_fail(err, MYTH_EARG, "generate: --%s belongs to many prompts; add --jsonl FILE", own[i]);
+    if (!o->jsonl)
+        return MYTH_OK;
+    if (o->verbose_prompt)
+        return myth_fail(err, MYTH_EARG, "generate: --verbose-prompt shows one prompt; leave it out with --jsonl");
+    if (o->n_top && o->sample.repeat_penalty != 1.0f && o->sample.repeat_penalty != 0.0f)
+        return myth_fail(err, MYTH_EARG,
+                         "generate: --top-logprobs are those of the model; leave --repeat-penalty out with it");
+    if (o->dry_run)
+        return MYTH_OK;
+    if (!o->output)
+        return myth_fail(err, MYTH_EARG, "generate: -o FILE is missing: where the answers to --jsonl are written");
+    if (myth_hint_is_same_file(o->jsonl, o->output))
+        return myth_fail(err, MYTH_EARG, "-o %.200s: would overwrite the prompts; give another file", o->output);
+    return myth_hint_check_file("-o", o->output, err);
+}
+
+int myth_generate_many(myth_cli *cli, const myth_generate_flags *o)
+{
+    myth_error err = {0};
+    uint64_t n_fault = 0;
+    const myth_status st = answer_many(cli, o, &n_fault, &err);
+    const int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+    if (st != MYTH_OK || !n_fault)
+        return code;
+    myth_term_note(cli->term, "%llu line%s no prompt: \"error\" in its row says why", (unsigned long long)n_fault,
+                   n_fault == 1 ? " is" : "s are");
+    return MYTH_EXIT_INCOMPLETE;
+}

@@ -1,0 +1,33 @@
+/* generate_opts.h - the flags of `generate`, for one prompt (cmd_generate.c) and for many (generate_many.c). */
+#ifndef MYTH_GENERATE_OPTS_H
+#define MYTH_GENERATE_OPTS_H
+
+#include "frontend/cli/cli.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_MANY_MOST = 256, MYTH_MANY_TOP = 64 };
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    myth_sample_flags sample;
+    const char *prompt, *file, *ids, *messages, *system, *budget, *jsonl, *output;
+    uint32_t n_predict, parallel, n_top;
+    int resume;
+    bool chat, special, ignore_eos, verbose_prompt, json, dry_run;
+} myth_generate_flags;
+
+/* Reads --reasoning-budget: whether an answer may think, and for how many tokens (0 = any number). */
+myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err);
+/* MYTH_EARG: a flag needs --jsonl, or is not for it. MYTH_ECREATE: the output cannot be made. */
+myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err);
+/* Answers the prompts of --jsonl. The exit code. */
+int myth_generate_many(myth_cli *cli, const myth_generate_flags *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,210 @@
+/* results.c - rows in a block of fixed size, from there into the journal, at the end from the journal into the output.
+ */
+#include "results.h"
+
+#include "engine/base/outfile.h"
+#include "frontend/rates/expect.h"
+#include "frontend/rates/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_MORE = 256 + MYTH_PROMPT_FAULT_BYTES * 6 }; /* "index", "error" and braces */
+
+size_t myth_results_bytes(size_t row_bytes, size_t n_id) { return row_bytes + n_id + ROW_MORE; }
+
+myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output, const myth_journal_fact *fact,
+                              size_t n_fact, bool goes_on, uint64_t n_item, size_t row_bytes, size_t n_id,
+                              myth_error *err)
+{
+    *r = (myth_results){.cli = cli, .output = output, .n_item = n_item, .unit = "tok/s"};
+    r->cap = myth_results_bytes(row_bytes, n_id);
+    r->buffer = myth_alloc(cli->mem, MYTH_MEM_STAGING, "rows", r->cap);
+    if (!r->buffer)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->cap);
+    const myth_status st = myth_journal_open(&r->journal, output, fact, n_fact, goes_on, err);
+    if (st != MYTH_OK) {
+        myth_free(cli->mem, r->buffer);
+        *r = (myth_results){0};
+        return st;
+    }
+    r->n_before = myth_journal_n_done(r->journal);
+    r->begin = r->drawn_at = myth_expect_now();
+    if (r->n_before)
+        myth_term_note(cli->term, "%s: goes on, %" PRIu64 " of %" PRIu64 " are done", output, r->n_before, n_item);
+    return MYTH_OK;
+}
+
+void myth_results_close(myth_results *r)
+{
+    if (r->f)
+        fclose(r->f);
+    if (r->journal)
+        myth_journal_commit(r->journal, NULL);
+    myth_journal_close(r->journal);
+    if (r->cli)
+        myth_free(r->cli->mem, r->buffer);
+    *r = (myth_results){0};
+}
+
+bool myth_results_is_done(void *user, uint64_t index)
+{
+    const myth_results *r = user;
+    return r->journal && myth_journal_is_done(r->journal, index);
+}
+
+/* ---- a row ---- */
+
+myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id)
+{
+    r->f = fmemopen(r->buffer, r->cap, "w");
+    myth_jout_start(&r->json, r->f ? r->f : stderr);
+    if (!r->f)
+        return &r->json; /* end tells */
+    myth_jout_object(&r->json);
+    myth_jout_key_u64(&r->json, "index", index);
+    if (n_id) { /* JSON already, copied as it is, which the writer cannot do */
+        fputs(",\"id\":", r->f);
+        fwrite(id, 1, n_id, r->f);
+    }
+    return &r->json;
+}
+
+myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err)
+{
+    if (!r->f)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a row");
+    myth_jout_end(&r->json);
+    fflush(r->f);
+    const long n = ftell(r->f);
+    const bool is_whole = n > 0 && (size_t)n < r->cap && !ferror(r->f);
+    fclose(r->f);
+    r->f = NULL;
+    if (!is_whole)
+        return myth_fail(err, MYTH_ELIMIT, "%s: the row of prompt %" PRIu64 " does not fit %zu bytes", r->output, index,
+                         r->cap);
+    const myth_status st = myth_journal_put(r->journal, index, r->buffer, (size_t)n, err);
+    r->n_put += st == MYTH_OK;
+    return st;
+}
+
+myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const char *why, myth_error *err)
+{
+    myth_json_out *j = myth_results_begin(r, it->index, it->id, it->n_id);
+    char line[MYTH_PROMPT_FAULT_BYTES + 32];
+    snprintf(line, sizeof(line), "line %" PRIu64 ": %.*s", it->line, MYTH_PROMPT_FAULT_BYTES - 1,
+             why ? why : it->fault);
+    if (r->f)
+        myth_jout_key_str(j, "error", line);
+    r->n_fault++;
+    return myth_results_end(r, it->index, err);
+}
+
+myth_status myth_results_commit(myth_results *r, myth_error *err) { return myth_journal_commit(r->journal, err); }
+
+void myth_results_progress(myth_results *r, const char *what)
+{
+    const myth_term *t = r->cli->term;
+    const double now = myth_expect_now(), past = now - r->begin;
+    char line[160], left[32];
+    if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
+        return;
+    r->drawn_at = now;
+    const uint64_t done = r->n_before + r->n_put;
+    int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, r->n_item,
+                     (double)r->n_token / past, r->unit);
+    if (r->n_put && n > 0 && (size_t)n < sizeof(line))
+        snprintf(line + n, sizeof(line) - (size_t)n, ", %s left",
+                 myth_seconds_text(left, past / (double)r->n_put * (double)(r->n_item - done)));
+    if (t->has_progress)
+        myth_term_progress_line(r->cli->term, line);
+    else
+        myth_term_note(r->cli->term, "%s", line);
+}
+
+/* ---- the output ---- */
+
+static myth_status write_row(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
+{
+    (void)index;
+    return fwrite(row, 1, n, user) == n ? MYTH_OK : myth_fail(err, MYTH_EIO, "cannot write: %s", strerror(errno));
+}
+
+myth_status myth_results_finish(myth_results *r, myth_error *err)
+{
+    myth_status st;
+    FILE *f = NULL;
+    myth_out out = {0};
+    MYTH_TRY(myth_results_commit(r, err));
+    const uint64_t done = myth_journal_n_done(r->journal);
+    if (done < r->n_item)
+        return myth_fail(err, MYTH_ECANCEL,
+                         "interrupted after %" PRIu64 " of %" PRIu64 "; the same command goes on from there", done,
+                         r->n_item);
+    MYTH_TRY(myth_out_print_open(&out, &f, r->output, err));
+    st = myth_journal_each(r->journal, write_row, f, err);
+    MYTH_TRY(myth_out_print_close(&out, f, st, err));
+    myth_journal_remove(r->journal);
+    r->journal = NULL;
+fail:
+    return st;
+}
+
+/* ---- facts and numbers ---- */
+
+void myth_results_fact(myth_journal_fact *dst, size_t *n, const char *name, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    dst[*n].name = name;
+    vsnprintf(dst[*n].value, sizeof(dst[*n].value), fmt, args);
+    va_end(args);
+    ++*n;
+}
+
+void myth_results_fact_f32(myth_journal_fact *dst, size_t *n, const char *name, float v)
+{
+    char text[32];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, (double)v);
+        if (strtof(text, NULL) == v)
+            break;
+    }
+    myth_results_fact(dst, n, name, "%s", text);
+}
+
+void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, const myth_model *model,
+                        const myth_engine_opts *eo, const myth_prompts_survey *prompts)
+{
+    char hex[33];
+    for (int i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", prompts->hash[i]);
+    myth_results_fact(dst, n, "command", "%.32s", cli->command ? cli->command->name : "");
+    myth_results_fact(dst, n, "model", "%016" PRIx64, myth_model_hash(model));
+    myth_results_fact(dst, n, "content of the prompts", "%s", hex);
+    myth_results_fact(dst, n, "--device", "%.64s%s", eo->device ? eo->device : "auto", eo->is_exact ? ", exact" : "");
+    myth_results_fact(dst, n, "cache", "%s, %s", myth_dtype_get(eo->type_k)->name, myth_dtype_get(eo->type_v)->name);
+}
+
+bool myth_results_number(const myth_prompt *it, const char *key, uint64_t most, uint64_t *out,
+                         char why[MYTH_PROMPT_FAULT_BYTES])
+{
+    const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
+    if (!n || n->type == MYTH_JSON_NULL)
+        return true;
+    uint64_t v = 0;
+    bool is_number = n->type == MYTH_JSON_NUMBER && n->text.len > 0;
+    for (size_t i = 0; i < n->text.len && is_number; i++) {
+        const char c = n->text.text[i];
+        is_number = c >= '0' && c <= '9' && v <= (most - (uint64_t)(c >= '0' && c <= '9' ? c - '0' : 0)) / 10;
+        v = 10 * v + (uint64_t)(c - '0');
+    }
+    if (is_number)
+        *out = v;
+    else
+        snprintf(why, MYTH_PROMPT_FAULT_BYTES, "\"%.32s\": expected a whole number from 0 to %" PRIu64, key, most);
+    return is_number;
+}

@@ -1,0 +1,79 @@
+/* results.h - the rows of a job: one JSON object for each prompt, kept in the journal as it is finished, and written to
+ * the output in the order of the prompts when all are there.
+ *
+ * Use      open; for each prompt that is not done begin, write the members, end; finish writes the output
+ * A row    "index" and the prompt's "id" if it has one, then what the job writes. A fault has "error" alone
+ * Killed   what was ended is in the journal; the same command goes on with the prompts that are not done. The output is
+ *          the same file, byte for byte
+ * Memory   one row, class STAGING, of the size given at open
+ * Errors   those of journal.h and outfile.h; MYTH_ELIMIT: a row does not fit its size
+ * Threads  one */
+#ifndef MYTH_JOB_RESULTS_H
+#define MYTH_JOB_RESULTS_H
+
+#include "frontend/cli/json_out.h"
+#include "journal.h"
+#include "prompts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    myth_cli *cli;
+    const char *output;
+    myth_journal *journal; /* NULL = closed */
+    char *buffer;          /* [cap] */
+    size_t cap;
+    FILE *f; /* into buffer, while a row is written */
+    myth_json_out json;
+    uint64_t n_item, n_before, n_put, n_fault; /* before: done by earlier commands; put, fault: by this one */
+    uint64_t n_token;                          /* the job's own count, for the rate */
+    const char *unit;                          /* of n_token: "tok/s" */
+    double begin, drawn_at;
+} myth_results;
+
+/* Bytes of STAGING that open takes; row_bytes: of the longest row without its id, n_id: of the longest id. */
+size_t myth_results_bytes(size_t row_bytes, size_t n_id);
+/* Opens or goes on with the output's journal. */
+myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output, const myth_journal_fact *fact,
+                              size_t n_fact, bool goes_on, uint64_t n_item, size_t row_bytes, size_t n_id,
+                              myth_error *err);
+/* Closes what is open and leaves the journal, with all that was put, to the next command. Takes a closed one. */
+void myth_results_close(myth_results *r);
+/* For myth_prompts_opts; user is the myth_results. */
+bool myth_results_is_done(void *user, uint64_t index);
+
+/* Begins a row; id: the JSON value [n_id], n_id 0 = none. */
+myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id);
+myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
+/* The row of a prompt with a fault; why NULL = the prompt's. */
+myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const char *why, myth_error *err);
+/* Makes durable what was put. */
+myth_status myth_results_commit(myth_results *r, myth_error *err);
+/* A line about the progress when one is due: "answers 12/64, 210 tok/s, 3 min 20 s left". */
+void myth_results_progress(myth_results *r, const char *what);
+/* Commits; when every item is there, writes the output and removes the journal. MYTH_ECANCEL otherwise: the message
+ * says how many there are, and that the same command goes on. */
+myth_status myth_results_finish(myth_results *r, myth_error *err);
+
+/* A fact whose value is printed. */
+void myth_results_fact(myth_journal_fact *dst, size_t *n, const char *name, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+/* A number as a person would write it, with as many digits as it needs. */
+void myth_results_fact_f32(myth_journal_fact *dst, size_t *n, const char *name, float v);
+/* The facts of every job: the command, the model, the prompts, and what of the machine decides bits. */
+void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, const myth_model *model,
+                        const myth_engine_opts *eo, const myth_prompts_survey *prompts);
+/* A whole number of a line, up to most; *out stays when the line has none. False: it is something else, and why says
+ * so. */
+bool myth_results_number(const myth_prompt *it, const char *key, uint64_t most, uint64_t *out,
+                         char why[MYTH_PROMPT_FAULT_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,325 @@
+/* test_answers.c - generate --jsonl: an answer is the same alone, in company, from `generate` by itself, and after a
+ * kill; the rows are in the order of the prompts, faults among them; memory is as planned. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include <string.h>
+
+enum { N_PROMPT = 64, LINE = 512 };
+
+#define JOB    "generate " TINY "--jsonl $D/p.jsonl "
+#define SAMPLE "--temp 0.9 --top-k 40 -n 24 "
+
+/* Prompts of several lengths; every third has an id, every fifth its own length, and all a seed when has_seed. */
+static void write_prompts(bool has_seed, uint32_t n)
+{
+    uint64_t rng = 7;
+    char path[64];
+    snprintf(path, sizeof(path), "%s/p.jsonl", cli_dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs("{\"text\":\"", f);
+        for (uint32_t k = 0, n_word = 1 + (uint32_t)check_below(&rng, 12); k < n_word; k++)
+            fprintf(f, "%sw%u", k ? " " : "", (unsigned)check_below(&rng, 1000));
+        fputc('"', f);
+        if (i % 3 == 0)
+            fprintf(f, ",\"id\":\"p%u\"", i);
+        if (i % 5 == 0)
+            fprintf(f, ",\"max_tokens\":%u", (unsigned)check_below(&rng, 30));
+        if (has_seed)
+            fprintf(f, ",\"seed\":%u", 1000 + i);
+        fputs("}\n", f);
+    }
+    fclose(f);
+}
+
+static void same_files(const char *a, const char *b)
+{
+    cli_result r;
+    char line[256];
+    snprintf(line, sizeof(line), "cmp $D/%s $D/%s", a, b);
+    cli_shell(&r, line);
+    if (r.code)
+        fail_msg("%s %s", r.out, r.err);
+}
+
+/* The rows of an output, an array. */
+static json_t *read_rows(const char *name)
+{
+    char path[128], *line = NULL;
+    size_t cap = 0;
+    json_error_t e;
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "r");
+    json_t *all = json_array();
+    assert_non_null(f);
+    while (getline(&line, &cap, f) > 0) {
+        json_t *row = json_loads(line, JSON_ALLOW_NUL, &e);
+        if (!row)
+            fail_msg("%s: %.200s", e.text, line);
+        assert_int_equal(json_integer_value(json_object_get(row, "index")), json_array_size(all));
+        json_array_append_new(all, row);
+    }
+    free(line);
+    fclose(f);
+    return all;
+}
+
+static void alone_and_together(void **state)
+{
+    static const char *const how[] = {"-n 24 ", SAMPLE, "--temp 1.1 --repeat-penalty 1.3 -n 24 "};
+    cli_result r;
+    char line[512];
+    (void)state;
+    for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
+        write_prompts(true, N_PROMPT);
+        static const char *const at_once[] = {"1", "5", "16", "64"};
+        for (size_t i = 0; i < 4; i++) {
+            snprintf(line, sizeof(line), JOB "%s -np %s -o $D/o%s", how[h], at_once[i], at_once[i]);
+            cli_expect(&r, line, 0);
+            snprintf(line, sizeof(line), "o%s", at_once[i]);
+            same_files("o1", line);
+        }
+        json_t *rows = read_rows("o16");
+        assert_int_equal(json_array_size(rows), N_PROMPT);
+        for (uint32_t i = 0; i < N_PROMPT; i += 7) {
+            json_error_t e;
+            const json_t *row = json_array_get(rows, i);
+            snprintf(line, sizeof(line), "sed -n '%up' $D/p.jsonl >$D/line", i + 1);
+            cli_shell(&r, line);
+            cli_slurp(r.out, sizeof(r.out), "line");
+            json_t *own = json_loads(r.out, 0, &e);
+            const json_t *max = json_object_get(own, "max_tokens");
+            snprintf(line, sizeof(line), "generate " TINY "%s --json -p '%s' --seed %u", how[h],
+                     json_string_value(json_object_get(own, "text")), 1000 + i);
+            if (max)
+                snprintf(line + strlen(line), sizeof(line) - strlen(line), " -n %d", (int)json_integer_value(max));
+            json_t *single = cli_json(&r, line);
+            static const char *const key[] = {"ids", "text", "finish_reason", "prompt_tokens"};
+            for (size_t k = 0; k < 4; k++)
+                if (!json_equal(json_object_get(single, key[k]), json_object_get(row, key[k])))
+                    fail_msg("prompt %u: %s differs from %s", i, key[k], line);
+            const json_t *id = json_object_get(own, "id");
+            assert_true(id ? json_equal(json_object_get(row, "id"), id) : !json_object_get(row, "id"));
+            json_decref(single);
+            json_decref(own);
+        }
+        json_decref(rows);
+    }
+}
+
+static void seed_and_index(void **state)
+{
+    cli_result r;
+    (void)state;
+    write_prompts(false, 12);
+    cli_expect(&r, JOB SAMPLE "--seed 5 -np 1 -o $D/a", 0);
+    cli_expect(&r, JOB SAMPLE "--seed 5 -np 12 -o $D/b", 0);
+    cli_expect(&r, JOB SAMPLE "--seed 6 -np 12 -o $D/c", 0);
+    same_files("a", "b");
+    cli_shell(&r, "cmp -s $D/b $D/c");
+    assert_int_equal(r.code, 1);
+    /* the same text at two indices has two answers */
+    cli_shell(&r, "printf '\"same\"\\n\"same\"\\n' >$D/p.jsonl");
+    cli_expect(&r, JOB SAMPLE "--seed 5 -o $D/two", 0);
+    json_t *rows = read_rows("two");
+    assert_false(
+        json_equal(json_object_get(json_array_get(rows, 0), "ids"), json_object_get(json_array_get(rows, 1), "ids")));
+    json_decref(rows);
+}
+
+static void faults_are_rows(void **state)
+{
+    cli_result r;
+    (void)state;
+    cli_shell(&r, "printf '%s\\n' '{\"text\":\"a\",\"max_tokens\":1.5}' 'not json' '{\"text\":\"b\",\"id\":\"x\"}' "
+                  "'' '{\"ids\":[1,2,3],\"seed\":-1}' '{\"id\":7}' '\"text\"' '{\"ids\":[3,4,5,6,7,8,9,3,4,5]}' "
+                  "'{\"text\":\"c\",\"max_tokens\":0}' >$D/p.jsonl; printf '\\377\\n' >>$D/p.jsonl");
+    cli_expect(&r, JOB "-n 4 -c 8 -o $D/o -np 2", 3);
+    if (!strstr(r.err, "6 lines are no prompt"))
+        fail_msg("%s", r.err);
+    json_t *rows = read_rows("o");
+    static const struct {
+        const char *error; /* NULL = an answer */
+        int n_ids;
+    } want[] = {{"line 1: \"max_tokens\": expected a whole number", 0},
+                {"line 2: JSON", 0},
+                {NULL, 4},
+                {"line 5: \"seed\": expected a whole number", 0}, /* line 4 is blank */
+                {"line 6: expected one of \"text\"", 0},
+                {NULL, -1},
+                {"line 8: 10 tokens, at most 8 fit", 0},
+                {NULL, 0},
+                {"line 10: ", 0}};
+    assert_int_equal(json_array_size(rows), 9);
+    for (size_t i = 0; i < 9; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *error = json_string_value(json_object_get(row, "error"));
+        if (want[i].error ? !error || strncmp(error, want[i].error, strlen(want[i].error)) != 0 : error != NULL)
+            fail_msg("row %zu: %s", i, json_dumps(row, 0));
+        if (!want[i].error && want[i].n_ids >= 0)
+            assert_int_equal(json_array_size(json_object_get(row, "ids")), want[i].n_ids);
+    }
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 2), "id")), "x");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 4), "id")), 7);
+    json_decref(rows);
+}
+
+/* Kills the job again and again until one run comes through; the output is that of a run that nobody killed. */
+static void killed(void **state)
+{
+    enum { MS_MOST = 700 };
+    cli_result r;
+    uint64_t rng = check_seed();
+    const uint32_t n_kill = check_is_full() ? 200 : 6;
+    char line[512];
+    (void)state;
+    write_prompts(false, N_PROMPT);
+    cli_expect(&r, JOB "--temp 0.8 -n 60 -o $D/whole", 0);
+    for (uint32_t i = 0, n = 0, before = 0; n < n_kill; i++) {
+        const bool is_term = check_below(&rng, 3) == 0;
+        const uint32_t ms = 20 + (uint32_t)check_below(&rng, MS_MOST);
+        snprintf(line, sizeof(line),
+                 "$M " JOB "--temp 0.8 -n 60 -np %u -o $D/k & p=$!; (sleep %u.%03u; kill -%s $p) 2>/dev/null & wait $p",
+                 1 + (unsigned)check_below(&rng, 9), ms / 1000, ms % 1000, is_term ? "TERM" : "KILL");
+        cli_shell(&r, line);
+        const char *goes = strstr(r.err, ": goes on, ");
+        const uint32_t done = goes ? (uint32_t)atoi(goes + 11) : 0;
+        if (done < before) /* what was finished is never lost */
+            fail_msg("%u were done, %u are now: %s", before, done, r.err);
+        before = done;
+        n++;
+        if (r.code == 0) {
+            same_files("whole", "k");
+            cli_shell(&r, "ls $D/k.journal* 2>/dev/null; rm $D/k");
+            assert_string_equal(r.out, "");
+            before = 0;
+        } else if (is_term && r.code < 128) {
+            assert_int_equal(r.code, 3);
+            assert_non_null(strstr(r.err, "the same command goes on from there"));
+        }
+    }
+    cli_expect(&r, JOB "--temp 0.8 -n 60 -o $D/k", 0);
+    same_files("whole", "k");
+}
+
+static void other_flags_are_refused(void **state)
+{
+    static const struct {
+        const char *flags, *names;
+    } row[] = {{"-n 61", "--n-predict (60, now 61)"},
+               {"-n 60 --temp 0.9", "--temp (0, now 0.9)"},
+               {"-n 60 --top-logprobs 2", "--top-logprobs (0, now 2)"},
+               {"-n 60 -ctk f32", "cache (f16, f16, now f32, f32)"},
+               {"-n 60 --chat", "--chat (off, now on)"}};
+    cli_result r;
+    char line[512];
+    (void)state;
+    write_prompts(false, N_PROMPT);
+    cli_shell(&r, "(sleep 0.15; kill -TERM $$) & exec $M " JOB "-n 60 -np 1 -o $D/r");
+    cli_shell(&r, "test -e $D/r.journal");
+    assert_int_equal(r.code, 0);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        snprintf(line, sizeof(line), JOB "%s -o $D/r", row[i].flags);
+        cli_expect(&r, line, 2);
+        if (!strstr(r.err, row[i].names) || !strstr(r.err, "--resume off"))
+            fail_msg("%s: %s", row[i].flags, r.err);
+    }
+    cli_shell(&r, "cp $D/p.jsonl $D/kept; echo '\"one more\"' >>$D/p.jsonl");
+    cli_expect(&r, JOB "-n 60 -o $D/r", 2);
+    assert_non_null(strstr(r.err, "content of the prompts"));
+    cli_expect(&r, JOB "-n 8 --resume off -o $D/r", 0);
+    cli_expect(&r, JOB "-n 8 -o $D/r2", 0);
+    same_files("r", "r2");
+}
+
+static void memory_is_as_planned(void **state)
+{
+    cli_result r;
+    char line[512];
+    static const char *const flags[] = {"-np 1", "-np 16", "-np 7 --temp 1 --repeat-penalty 1.2",
+                                        "-np 3 --top-logprobs 5", "-np 2 -n 200"};
+    (void)state;
+    write_prompts(false, 40);
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        snprintf(line, sizeof(line), JOB "%s -o $D/m%zu --mem-report $D/mem.json", flags[i], i);
+        cli_expect(&r, line, 0);
+        cli_expect_planned(flags[i]);
+    }
+    /* What does not fit at once is fewer at once; the rows are the same. */
+    json_t *j = cli_json(&r, JOB "-n 24 -ub 64 --dry-run --json");
+    const double all = cli_number(j, "plan.total_bytes");
+    assert_int_equal((int)cli_number(j, "parallel"), 16);
+    assert_int_equal((int)cli_number(j, "prompts"), 40);
+    json_decref(j);
+    snprintf(line, sizeof(line), JOB "-n 24 -ub 64 --dry-run --json --mem-limit %.0f", all - 1);
+    j = cli_json(&r, line);
+    assert_true(cli_number(j, "parallel") < 16 && cli_number(j, "parallel") >= 8);
+    json_decref(j);
+    snprintf(line, sizeof(line), JOB "-n 24 -ub 64 --mem-limit %.0f -o $D/small", all - 1);
+    cli_expect(&r, line, 0);
+    cli_expect(&r, JOB "-n 24 -o $D/large", 0);
+    same_files("small", "large");
+}
+
+static void dry_run_counts(void **state)
+{
+    cli_result r;
+    (void)state;
+    write_prompts(false, 10);
+    json_t *j = cli_json(&r, JOB "-n 24 --dry-run --json --chat --system-prompt 'be brief'");
+    cli_expect(&r, JOB "-n 24 -o $D/chat --chat --system-prompt 'be brief'", 0);
+    json_t *rows = read_rows("chat");
+    json_int_t n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        n += json_integer_value(json_object_get(json_array_get(rows, i), "prompt_tokens"));
+    assert_int_equal((json_int_t)cli_number(j, "prompt_tokens"), n);
+    cli_shell(&r, "test -e $D/none.journal || test -e $D/none"); /* a dry run leaves nothing */
+    assert_int_equal(r.code, 1);
+    json_decref(rows);
+    json_decref(j);
+}
+
+static void scores_of_ids(void **state)
+{
+    cli_result r;
+    (void)state;
+    write_prompts(false, 12);
+    cli_expect(&r, JOB "-n 12 -o $D/plain", 0);
+    cli_expect(&r, JOB "-n 12 --top-logprobs 4 -np 1 -o $D/s1", 0);
+    cli_expect(&r, JOB "-n 12 --top-logprobs 4 -np 12 -o $D/s12", 0);
+    same_files("s1", "s12");
+    json_t *plain = read_rows("plain"), *rows = read_rows("s1");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i), *ids = json_object_get(row, "ids"),
+                     *chosen = json_object_get(row, "logprobs"), *top = json_object_get(row, "top_logprobs");
+        assert_true(json_equal(ids, json_object_get(json_array_get(plain, i), "ids")));
+        assert_int_equal(json_array_size(chosen), json_array_size(ids));
+        assert_int_equal(json_array_size(top), json_array_size(ids));
+        for (size_t k = 0; k < json_array_size(ids); k++) {
+            const json_t *list = json_array_get(top, k), *best = json_array_get(list, 0);
+            assert_int_equal(json_array_size(list), 4);
+            assert_true(json_equal(json_object_get(best, "id"), json_array_get(ids, k)));
+            assert_true(json_equal(json_object_get(best, "logprob"), json_array_get(chosen, k)));
+            double before = 0.0;
+            for (size_t b = 0; b < 4; b++) {
+                const double v = json_real_value(json_object_get(json_array_get(list, b), "logprob"));
+                assert_true(v <= before);
+                before = v;
+            }
+        }
+    }
+    json_decref(plain);
+    json_decref(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone_and_together),      cmocka_unit_test(seed_and_index),
+        cmocka_unit_test(faults_are_rows),         cmocka_unit_test(killed),
+        cmocka_unit_test(other_flags_are_refused), cmocka_unit_test(memory_is_as_planned),
+        cmocka_unit_test(dry_run_counts),          cmocka_unit_test(scores_of_ids),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
