@@ -2,7 +2,6 @@
 #include "answers.h"
 
 #include "engine/base/hash.h"
-#include "frontend/cli/plan_out.h"
 #include "frontend/common/said.h"
 
 #include <inttypes.h>
@@ -464,41 +463,15 @@ void myth_answers_counts(const myth_answers *a, uint64_t *n_answer, uint64_t *n_
 
 myth_status myth_answers_print_plan(myth_answers *a, bool as_json, myth_error *err)
 {
-    const myth_prompts_survey *s = &a->survey;
-    const uint64_t n_ask = s->n_item - s->n_fault;
+    const uint64_t n_ask = a->survey.n_item - a->survey.n_fault;
     const myth_work work = {
         .n_part = (uint32_t)n_ask,
-        .prompt_tokens = s->n_token,
-        .depth = s->n_token ? a->depth / (double)s->n_token : 0,
+        .prompt_tokens = a->survey.n_token,
+        .depth = a->survey.n_token ? a->depth / (double)a->survey.n_token : 0,
         .end = n_ask ? a->end / (double)n_ask : 0,
         .answer_most = a->n_new_all,
     };
-    myth_expectation e;
-    const myth_status st = myth_expect(&e, a->cli, a->model, &a->eo, NULL, &work, err);
-    if (st != MYTH_OK)
-        return st;
-    if (!as_json) {
-        printf("prompts          %" PRIu64 ", %" PRIu64 " of them at fault\nprompt tokens    %" PRIu64
-               ", at most %u in one\nnew tokens       at most %" PRIu64 "\nanswers at once  %u; the seconds below are "
-               "those of one at a time\n",
-               s->n_item, s->n_fault, s->n_token, s->longest, a->n_new_all, a->n_parallel);
-        myth_plan_print_text(stdout, &a->cli->plan);
-        myth_expect_print_text(stdout, &e, &work);
-        return MYTH_OK;
-    }
-    myth_json_out j;
-    myth_jout_start(&j, stdout);
-    myth_jout_object(&j);
-    myth_jout_key_u64(&j, "prompts", s->n_item);
-    myth_jout_key_u64(&j, "faults", s->n_fault);
-    myth_jout_key_u64(&j, "prompt_tokens", s->n_token);
-    myth_jout_key_u64(&j, "longest_prompt", s->longest);
-    myth_jout_key_u64(&j, "new_tokens_most", a->n_new_all);
-    myth_jout_key_u64(&j, "parallel", a->n_parallel);
-    myth_jout_key(&j, "plan");
-    myth_plan_print_json(&j, &a->cli->plan);
-    myth_jout_key(&j, "expected");
-    myth_expect_print_json(&j, &e, &work);
-    myth_jout_end(&j);
-    return MYTH_OK;
+    const myth_results_count more[] = {{"new_tokens_most", "new tokens at most", a->n_new_all},
+                                       {"parallel", "answers at once", a->n_parallel}};
+    return myth_results_print_plan(a->cli, a->model, &a->eo, &a->survey, &work, more, 2, as_json, err);
 }

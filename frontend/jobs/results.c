@@ -3,6 +3,7 @@
 #include "results.h"
 
 #include "engine/base/outfile.h"
+#include "frontend/cli/plan_out.h"
 #include "frontend/rates/expect.h"
 #include "frontend/rates/progress.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_MORE = 256 + MYTH_PROMPT_FAULT_BYTES * 6 }; /* "index", "error" and braces */
+enum { ROW_MORE = 320 + MYTH_PROMPT_FAULT_BYTES * 6 }; /* "index", "error" and braces; the same of a second line */
 
 size_t myth_results_bytes(size_t row_bytes, size_t n_id) { return row_bytes + n_id + ROW_MORE; }
 
@@ -73,6 +74,16 @@ myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *i
     return &r->json;
 }
 
+myth_json_out *myth_results_second(myth_results *r)
+{
+    if (r->f) {
+        myth_jout_end(&r->json);
+        myth_jout_start(&r->json, r->f);
+        myth_jout_object(&r->json);
+    }
+    return &r->json;
+}
+
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err)
 {
     if (!r->f)
@@ -99,6 +110,8 @@ myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const cha
              why ? why : it->fault);
     if (r->f)
         myth_jout_key_str(j, "error", line);
+    if (r->second && r->f)
+        myth_jout_key_u64(myth_results_second(r), "index", it->index);
     r->n_fault++;
     return myth_results_end(r, it->index, err);
 }
@@ -127,30 +140,92 @@ void myth_results_progress(myth_results *r, const char *what)
 
 /* ---- the output ---- */
 
-static myth_status write_row(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
+typedef struct {
+    FILE *f;
+    bool is_second;
+} line_writer;
+
+static myth_status write_line(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
 {
+    const line_writer *w = user;
+    const char *at = row, *first_end = memchr(row, '\n', n);
+    const size_t first = first_end ? (size_t)(first_end - at) + 1 : n;
     (void)index;
-    return fwrite(row, 1, n, user) == n ? MYTH_OK : myth_fail(err, MYTH_EIO, "cannot write: %s", strerror(errno));
+    if (w->is_second)
+        at += first;
+    n = w->is_second ? n - first : first;
+    return fwrite(at, 1, n, w->f) == n ? MYTH_OK : myth_fail(err, MYTH_EIO, "cannot write: %s", strerror(errno));
+}
+
+static myth_status write_file(const myth_results *r, const char *path, bool is_second, myth_error *err)
+{
+    myth_out out = {0};
+    line_writer w = {.is_second = is_second};
+    myth_status st = myth_out_print_open(&out, &w.f, path, err);
+    if (st != MYTH_OK)
+        return st;
+    if (is_second)
+        fputs(r->second_head, w.f);
+    st = myth_journal_each(r->journal, write_line, &w, err);
+    return myth_out_print_close(&out, w.f, st, err);
 }
 
 myth_status myth_results_finish(myth_results *r, myth_error *err)
 {
     myth_status st;
-    FILE *f = NULL;
-    myth_out out = {0};
     MYTH_TRY(myth_results_commit(r, err));
     const uint64_t done = myth_journal_n_done(r->journal);
     if (done < r->n_item)
         return myth_fail(err, MYTH_ECANCEL,
                          "interrupted after %" PRIu64 " of %" PRIu64 "; the same command goes on from there", done,
                          r->n_item);
-    MYTH_TRY(myth_out_print_open(&out, &f, r->output, err));
-    st = myth_journal_each(r->journal, write_row, f, err);
-    MYTH_TRY(myth_out_print_close(&out, f, st, err));
+    if (r->second)
+        MYTH_TRY(write_file(r, r->second, true, err));
+    MYTH_TRY(write_file(r, r->output, false, err));
     myth_journal_remove(r->journal);
     r->journal = NULL;
 fail:
     return st;
+}
+
+/* ---- the plan ---- */
+
+myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
+                                    const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
+                                    size_t n_more, bool as_json, myth_error *err)
+{
+    const myth_results_count own[] = {{"prompts", "prompts", s->n_item},
+                                      {"faults", "at fault", s->n_fault},
+                                      {"prompt_tokens", "prompt tokens", s->n_token},
+                                      {"longest_prompt", "longest prompt", s->longest}};
+    enum { N_OWN = sizeof(own) / sizeof(own[0]) };
+    myth_expectation e;
+    myth_json_out j;
+    const myth_status st = myth_expect(&e, cli, model, eo, NULL, work, err);
+    if (st != MYTH_OK)
+        return st;
+    if (as_json) {
+        myth_jout_start(&j, stdout);
+        myth_jout_object(&j);
+    }
+    for (size_t i = 0; i < N_OWN + n_more; i++) {
+        const myth_results_count *c = i < N_OWN ? &own[i] : &more[i - N_OWN];
+        if (as_json)
+            myth_jout_key_u64(&j, c->key, c->n);
+        else
+            printf("%-20s %" PRIu64 "\n", c->label, c->n);
+    }
+    if (!as_json) {
+        myth_plan_print_text(stdout, &cli->plan);
+        myth_expect_print_text(stdout, &e, work);
+        return MYTH_OK;
+    }
+    myth_jout_key(&j, "plan");
+    myth_plan_print_json(&j, &cli->plan);
+    myth_jout_key(&j, "expected");
+    myth_expect_print_json(&j, &e, work);
+    myth_jout_end(&j);
+    return MYTH_OK;
 }
 
 /* ---- facts and numbers ---- */

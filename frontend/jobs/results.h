@@ -12,6 +12,7 @@
 #define MYTH_JOB_RESULTS_H
 
 #include "frontend/cli/json_out.h"
+#include "frontend/rates/work.h"
 #include "journal.h"
 #include "prompts.h"
 
@@ -21,9 +22,10 @@ extern "C" {
 
 typedef struct {
     myth_cli *cli;
-    const char *output;
-    myth_journal *journal; /* NULL = closed */
-    char *buffer;          /* [cap] */
+    const char *output, *second; /* second: where the second lines of rows go; NULL = there are none */
+    char second_head[64];        /* what that file begins with */
+    myth_journal *journal;       /* NULL = closed */
+    char *buffer;                /* [cap] */
     size_t cap;
     FILE *f; /* into buffer, while a row is written */
     myth_json_out json;
@@ -46,6 +48,8 @@ bool myth_results_is_done(void *user, uint64_t index);
 
 /* Begins a row; id: the JSON value [n_id], n_id 0 = none. */
 myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id);
+/* Ends the row's line and begins its second one, an object for the file `second`. */
+myth_json_out *myth_results_second(myth_results *r);
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 /* The row of a prompt with a fault; why NULL = the prompt's. */
 myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const char *why, myth_error *err);
@@ -68,6 +72,15 @@ void myth_results_fact_f32(myth_journal_fact *dst, size_t *n, const char *name, 
 /* The facts of every job: the command, the model, the prompts, and what of the machine decides bits. */
 void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, const myth_model *model,
                         const myth_engine_opts *eo, const myth_prompts_survey *prompts);
+/* What --dry-run prints: the survey, the job's own counts, the plan of this run, and the seconds of the work, which are
+ * those of one prompt at a time. */
+typedef struct {
+    const char *key, *label;
+    uint64_t n;
+} myth_results_count;
+myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
+                                    const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
+                                    size_t n_more, bool as_json, myth_error *err);
 /* A whole number of a line, up to most; *out stays when the line has none. False: it is something else, and why says
  * so. */
 bool myth_results_number(const myth_prompt *it, const char *key, uint64_t most, uint64_t *out,

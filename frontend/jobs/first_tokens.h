@@ -1,0 +1,63 @@
+/* first_tokens.h - first-token distributions of a set of prompts, kept to be compared with those of another model: what
+ * `logprobs --save-baseline` writes and `--baseline` reads.
+ *
+ * File     JSON lines: {"mythos_baseline":1,"top_k":K}, then for each prompt in order {"index","prompt","ids",
+ *          "logprobs","tail"}: a hash of the prompt's ids, the K best ids of the model with their log-probabilities,
+ *          and the mass of all others. A prompt with a fault has "index" alone
+ * KL       of the stored distribution p from the present one q, over the stored ids and one class for all others:
+ *            sum over stored ids of p_i (log p_i - log q_i)  +  t_p (log t_p - log t_q)
+ *          with log q_i = max(logit_i - log-sum-exp, -100), t = max(1 - sum, 1e-6), in nats. So an id that is
+ *          suppressed (logit -inf) costs at most 100 + log p_i times its mass, and the sum is finite. It is never more than the
+ *          divergence over the whole vocabulary, but for the floors, and 0 for equal distributions
+ * Memory   the longest line, and K ids. Class STAGING
+ * Errors   MYTH_EFORMAT "PATH: line N: what"; MYTH_ENOTFOUND, MYTH_EIO
+ * Threads  one */
+#ifndef MYTH_JOB_FIRST_TOKENS_H
+#define MYTH_JOB_FIRST_TOKENS_H
+
+#include "frontend/cli/json_out.h"
+#include "frontend/common/lines.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_FIRST_TOKENS_TOP = 1024 };
+
+typedef struct {
+    uint32_t n;         /* stored ids; 0 = the prompt has none */
+    const int32_t *id;  /* [n] */
+    const double *logp; /* [n] */
+    double tail;
+} myth_first_token;
+
+/* The tail of n log-probabilities: 1 less their sum, at least 1e-6. */
+double myth_first_token_tail(const double *logp, uint32_t n);
+/* logq [p->n]: the present log-probabilities of the stored ids. */
+double myth_first_token_kl(const myth_first_token *p, const double *logq);
+
+typedef struct {
+    myth_mem *mem;
+    myth_lines lines;
+    uint32_t top_k;
+    int32_t *id;
+    double *logp;
+    uint64_t index; /* of the last line read, plus one */
+} myth_first_tokens;
+
+/* Reads the first line. Closed after a failure. */
+myth_status myth_first_tokens_open(myth_first_tokens *b, myth_cli *cli, const char *path, myth_error *err);
+void myth_first_tokens_close(myth_first_tokens *b); /* takes a zeroed one */
+/* The distribution of a prompt; indices are asked in rising order. MYTH_EFORMAT: the file has other prompts. Lent until
+ * the next call. */
+myth_status myth_first_tokens_find(myth_first_tokens *b, uint64_t index, uint64_t prompt, myth_first_token *out,
+                                   myth_error *err);
+/* The hash of a prompt. */
+uint64_t myth_first_tokens_prompt(const int32_t *ids, uint32_t n);
+/* Writes the members of a line behind the open brace. */
+void myth_first_tokens_write(myth_json_out *j, uint64_t index, uint64_t prompt, const myth_first_token *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,756 @@
+/* logprobs.c - groups of prompts, or the completions of one, in a forward each; a row from what the reduction says. */
+#include "logprobs.h"
+
+#include "engine/base/hash.h"
+#include "frontend/rates/expect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { GROUP = 64, CTX_STEP = 64, FACTS = 20, UBATCH = 512 };
+
+/* A prompt of the group under way, or the one whose completions are scored. */
+typedef struct {
+    uint64_t index, line, prompt; /* prompt: its hash */
+    uint32_t n_prompt, rank;
+    char *id; /* [n_id_most] */
+    size_t n_id;
+    int32_t token; /* -1 = none is asked for */
+    float token_logit;
+    uint32_t token_at; /* place in the batch of the token whose row is looked at */
+    uint32_t n_base;   /* stored ids of the baseline */
+    double base_tail;
+    int32_t *base_id;  /* [n_base_most] */
+    double *base_logp; /* [n_base_most] */
+} item;
+
+struct myth_logprobs {
+    myth_cli *cli;
+    myth_model *model;
+    const myth_logprobs_opts *o;
+    myth_engine_opts eo;
+    myth_prompts_opts reading;
+    myth_prompts *prompts;
+    myth_prompts_survey survey;
+    myth_first_tokens baseline;
+    myth_results results;
+    myth_engine *engine;
+    myth_seq *seq;
+    /* what the survey found */
+    size_t n_id_most;
+    uint32_t n_completion_most, completion_most; /* completions of a line; ids of one */
+    uint64_t n_scored, n_scored_most, need;      /* ids of all completions; of one line; of a prompt and a completion */
+    bool has_token, has_completions;
+    double depth;
+    /* the group */
+    item item[GROUP];
+    uint32_t n_item, n_id;
+    int32_t *ids;        /* [n_step] */
+    uint8_t *want;       /* [n_step] */
+    myth_batch_run *run; /* [n_step] */
+    int32_t *ask;        /* [n_row, n_ask] */
+    uint32_t n_step, n_row, n_ask;
+    double *logp;  /* [top_k], and [n_base_most] of the present model */
+    int32_t *best; /* [top_k] */
+    /* completions of one line */
+    int32_t *done;    /* [n_scored_most] ids */
+    uint32_t *length; /* [n_completion_most] */
+    float *score;     /* [n_scored_most] log-probability of each id */
+    char *text;       /* of one token */
+    uint32_t n_kept;  /* rows put since the last commit */
+};
+
+/* ---- what a line says ---- */
+
+static const myth_json_node *member(const myth_prompt *it, const char *key)
+{
+    const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
+    return n && n->type != MYTH_JSON_NULL ? n : NULL;
+}
+
+static uint32_t n_choice(const myth_model *m)
+{
+    const uint32_t n = m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : m->config.n_vocab;
+    return n < m->config.n_vocab ? n : m->config.n_vocab;
+}
+
+static bool fault(char why[MYTH_PROMPT_FAULT_BYTES], const char *what)
+{
+    snprintf(why, MYTH_PROMPT_FAULT_BYTES, "%.180s", what);
+    return false;
+}
+
+/* A node of a number as an id of the vocabulary; -1 = it is none. */
+static int32_t id_of(const myth_logprobs *l, const myth_json_node *n)
+{
+    uint64_t id = 0;
+    bool is_id = n->type == MYTH_JSON_NUMBER && n->text.len > 0 && n->text.len < 11;
+    for (size_t i = 0; i < n->text.len && is_id; i++) {
+        is_id = n->text.text[i] >= '0' && n->text.text[i] <= '9';
+        id = 10 * id + (uint64_t)(n->text.text[i] - '0');
+    }
+    return is_id && id < n_choice(l->model) ? (int32_t)id : -1;
+}
+
+/* The ids of a text into dst [cap], dst NULL = their number alone. MYTH_OK with *n > cap: they do not fit. */
+static myth_status encode(const myth_logprobs *l, myth_str text, int32_t *dst, size_t cap, size_t *n, myth_error *err)
+{
+    const size_t bound = myth_tokenizer_bound(text.len) + 1;
+    myth_mem *mem = l->cli->mem;
+    int32_t *ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "completion", bound, sizeof(*ids));
+    if (!ids)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a completion of %zu bytes", text.len);
+    myth_status st =
+        myth_tokenizer_encode(l->model->tokenizer, mem, MYTH_TOK_CONTENT, text.text, text.len, ids, bound, n, err);
+    if (st == MYTH_OK && dst && *n <= cap)
+        memcpy(dst, ids, *n * sizeof(*ids));
+    myth_free(mem, ids);
+    return st;
+}
+
+static myth_status read_token(const myth_logprobs *l, const myth_prompt *it, int32_t *token, bool *is_right,
+                              char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
+{
+    const myth_json_node *n = member(it, "token");
+    size_t n_ids = 0;
+    *token = -1;
+    *is_right = true;
+    if (!n)
+        return MYTH_OK;
+    if (n->type == MYTH_JSON_STRING && l->model->tokenizer) {
+        int32_t id = -1;
+        const myth_status st = encode(l, n->text, &id, 1, &n_ids, err);
+        *token = n_ids == 1 ? id : -1;
+        if (st != MYTH_OK)
+            return st;
+    } else {
+        *token = id_of(l, n);
+    }
+    if (*token < 0)
+        *is_right = fault(why, "\"token\": expected an id of the vocabulary or a text of one token");
+    return MYTH_OK;
+}
+
+/* One completion into dst [cap]; NULL = its length alone. */
+static myth_status read_completion(const myth_logprobs *l, const myth_prompt *it, const myth_json_node *c, int32_t *dst,
+                                   size_t cap, size_t *n, bool *is_right, char why[MYTH_PROMPT_FAULT_BYTES],
+                                   myth_error *err)
+{
+    *n = 0;
+    *is_right = true;
+    if (c->type == MYTH_JSON_STRING && l->model->tokenizer) {
+        const myth_status st = encode(l, c->text, dst, cap, n, err);
+        if (st != MYTH_OK)
+            return st;
+    } else if (c->type == MYTH_JSON_ARRAY) {
+        for (const myth_json_node *i = myth_json_tree_first(it->tree, c); i; i = myth_json_tree_next(it->tree, i)) {
+            const int32_t id = id_of(l, i);
+            if (id < 0) {
+                *is_right = fault(why, "\"completions\": not an id of the vocabulary");
+                return MYTH_OK;
+            }
+            if (dst && *n < cap)
+                dst[*n] = id;
+            ++*n;
+        }
+    }
+    if (*n == 0)
+        *is_right = fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
+    return MYTH_OK;
+}
+
+/* The completions of a line into l->done and l->length; with is_look their lengths alone, into the survey. */
+static myth_status read_completions(myth_logprobs *l, const myth_prompt *it, bool is_look, uint32_t *n, bool *is_right,
+                                    char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
+{
+    const myth_json_node *list = member(it, "completions");
+    uint64_t all = 0;
+    uint32_t longest = 0;
+    *n = 0;
+    *is_right = true;
+    if (!list)
+        return MYTH_OK;
+    if (list->type != MYTH_JSON_ARRAY || !list->n) {
+        *is_right = fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
+        return MYTH_OK;
+    }
+    for (const myth_json_node *c = myth_json_tree_first(it->tree, list); c; c = myth_json_tree_next(it->tree, c)) {
+        size_t len = 0;
+        const size_t cap = is_look ? 0 : l->n_scored_most - (size_t)all;
+        const myth_status st = read_completion(l, it, c, is_look ? NULL : l->done + all, cap, &len, is_right, why, err);
+        if (st != MYTH_OK || !*is_right)
+            return st;
+        if (!is_look && len > cap)
+            return myth_fail(err, MYTH_ELIMIT, "%s: changed while it was read", l->o->prompts);
+        if (!is_look)
+            l->length[*n] = (uint32_t)len;
+        all += len;
+        longest = len > longest ? (uint32_t)len : longest;
+        ++*n;
+    }
+    if (!is_look)
+        return MYTH_OK;
+    l->has_completions = true;
+    l->n_scored += all;
+    l->n_scored_most = all > l->n_scored_most ? all : l->n_scored_most;
+    l->n_completion_most = *n > l->n_completion_most ? *n : l->n_completion_most;
+    l->completion_most = longest > l->completion_most ? longest : l->completion_most;
+    l->need = (uint64_t)it->n_ids + longest > l->need ? (uint64_t)it->n_ids + longest : l->need;
+    return MYTH_OK;
+}
+
+static myth_status visit(void *user, const myth_prompt *it, myth_error *err)
+{
+    myth_logprobs *l = user;
+    char why[MYTH_PROMPT_FAULT_BYTES];
+    int32_t token;
+    uint32_t n;
+    bool is_right;
+    l->n_id_most = it->n_id > l->n_id_most ? it->n_id : l->n_id_most;
+    if (!it->ids)
+        return MYTH_OK;
+    myth_status st = read_token(l, it, &token, &is_right, why, err);
+    if (st == MYTH_OK && is_right)
+        st = read_completions(l, it, true, &n, &is_right, why, err);
+    if (st != MYTH_OK || !is_right) {
+        l->survey.n_fault += st == MYTH_OK; /* look adds its own */
+        return st;
+    }
+    l->has_token |= token >= 0;
+    l->need = it->n_ids > l->need ? it->n_ids : l->need;
+    l->depth += 0.5 * it->n_ids * it->n_ids;
+    return MYTH_OK;
+}
+
+/* ---- memory ---- */
+
+static size_t text_bytes(const myth_logprobs *l)
+{
+    return l->model->tokenizer ? myth_tokenizer_max_piece(l->model->tokenizer) + 1 : 1;
+}
+
+static size_t row_bytes(const myth_logprobs *l)
+{
+    const size_t top = (size_t)l->o->top_k * (64 + 6 * text_bytes(l));
+    return 512 + top + (l->o->save_baseline ? 128 + (size_t)l->o->top_k * 40 : 0) + (size_t)l->n_scored_most * 24 +
+           (size_t)l->n_completion_most * 96;
+}
+
+static uint32_t n_base(const myth_logprobs *l) { return l->o->baseline ? l->baseline.top_k : 0; }
+
+static uint64_t own_bytes(const myth_logprobs *l)
+{
+    return (uint64_t)l->n_step * (sizeof(*l->ids) + sizeof(*l->want) + sizeof(*l->run)) +
+           (uint64_t)l->n_row * l->n_ask * sizeof(*l->ask) + (l->o->top_k + n_base(l) + 1) * sizeof(double) +
+           l->o->top_k * sizeof(*l->best) +
+           GROUP * (l->n_id_most + 1 + n_base(l) * (sizeof(int32_t) + sizeof(double))) +
+           l->n_scored_most * (sizeof(*l->done) + sizeof(*l->score)) + l->n_completion_most * sizeof(*l->length) +
+           text_bytes(l) + myth_results_bytes(row_bytes(l), l->n_id_most);
+}
+
+static myth_status plan(myth_logprobs *l, const myth_engine_opts *eo, myth_error *err)
+{
+    const uint32_t n_train = l->model->config.n_ctx_train;
+    myth_plan_extra extra = {0};
+    l->eo = *eo;
+    l->eo.n_seq = 1;
+    if (!l->eo.n_ctx) {
+        const uint64_t need = (l->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
+        /* a group of short prompts has as many rows as a long one */
+        l->eo.n_ctx = need < UBATCH ? UBATCH : need < UINT32_MAX ? (uint32_t)need : UINT32_MAX;
+        if (n_train && l->eo.n_ctx > n_train)
+            l->eo.n_ctx = n_train;
+    }
+    l->n_step = eo->n_ubatch ? eo->n_ubatch : l->eo.n_ctx < UBATCH ? l->eo.n_ctx : UBATCH;
+    l->n_row = l->has_completions ? l->n_step : GROUP < l->n_step ? GROUP : l->n_step;
+    l->n_ask = 1 + n_base(l);
+    l->eo.n_logit_rows = l->n_row;
+    l->eo.top_k = l->o->top_k;
+    l->eo.n_ask = l->n_ask;
+    l->eo.want_full_logits = l->has_token;
+    extra.bytes[MYTH_MEM_STAGING] = myth_cli_staging(l->cli) + own_bytes(l);
+    const myth_status st = myth_cli_plan(l->cli, l->model, &l->eo, &extra, err);
+    if (st == MYTH_OK && l->eo.n_ubatch < l->n_step)
+        l->n_step = l->eo.n_ubatch; /* a limit made it smaller */
+    l->n_row = l->n_row < l->n_step ? l->n_row : l->n_step;
+    return st;
+}
+
+static void *take(const myth_logprobs *l, size_t n, size_t size, bool *is_short)
+{
+    void *got = n ? myth_alloc_n(l->cli->mem, MYTH_MEM_STAGING, "logprobs", n, size) : NULL;
+    *is_short |= n && !got;
+    return got;
+}
+
+static myth_status take_memory(myth_logprobs *l, myth_error *err)
+{
+    bool is_short = false;
+    l->ids = take(l, l->n_step, sizeof(*l->ids), &is_short);
+    l->want = take(l, l->n_step, sizeof(*l->want), &is_short);
+    l->run = take(l, l->n_step, sizeof(*l->run), &is_short);
+    l->ask = take(l, (size_t)l->n_row * l->n_ask, sizeof(*l->ask), &is_short);
+    l->logp = take(l, l->o->top_k + n_base(l) + 1, sizeof(*l->logp), &is_short);
+    l->best = take(l, l->o->top_k, sizeof(*l->best), &is_short);
+    l->done = take(l, (size_t)l->n_scored_most, sizeof(*l->done), &is_short);
+    l->score = take(l, (size_t)l->n_scored_most, sizeof(*l->score), &is_short);
+    l->length = take(l, l->n_completion_most, sizeof(*l->length), &is_short);
+    l->text = take(l, text_bytes(l), 1, &is_short);
+    for (int i = 0; i < GROUP; i++) {
+        l->item[i].id = take(l, l->n_id_most + 1, 1, &is_short);
+        l->item[i].base_id = take(l, n_base(l), sizeof(int32_t), &is_short);
+        l->item[i].base_logp = take(l, n_base(l), sizeof(double), &is_short);
+    }
+    return is_short ? myth_fail(err, MYTH_ENOMEM, "out of memory for a group of %d prompts", GROUP) : MYTH_OK;
+}
+
+/* ---- open and close ---- */
+
+myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *model, const myth_logprobs_opts *o,
+                               const myth_engine_opts *eo, myth_error *err)
+{
+    myth_logprobs *l = myth_alloc(cli->mem, MYTH_MEM_STAGING, "logprobs", sizeof(*l));
+    myth_status st;
+    *out = NULL;
+    if (!l)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*l));
+    memset(l, 0, sizeof(*l));
+    l->cli = cli;
+    l->model = model;
+    l->o = o;
+    l->reading = o->reading;
+    *out = l;
+    if (o->baseline)
+        MYTH_TRY(myth_first_tokens_open(&l->baseline, cli, o->baseline, err));
+    MYTH_TRY(myth_prompts_open(&l->prompts, cli, model, o->prompts, &l->reading, err));
+    MYTH_TRY(myth_prompts_look(l->prompts, &l->survey, visit, l, err));
+    if (l->survey.n_item == 0)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: no prompts; give a JSON object on each line", o->prompts));
+    st = plan(l, eo, err);
+fail:
+    if (st != MYTH_OK && st != MYTH_ENOFIT) {
+        myth_logprobs_close(l);
+        *out = NULL;
+    }
+    return st;
+}
+
+void myth_logprobs_close(myth_logprobs *l)
+{
+    if (!l)
+        return;
+    myth_mem *mem = l->cli->mem;
+    myth_results_close(&l->results);
+    for (int i = 0; i < GROUP; i++) {
+        myth_free(mem, l->item[i].base_logp);
+        myth_free(mem, l->item[i].base_id);
+        myth_free(mem, l->item[i].id);
+    }
+    myth_free(mem, l->text);
+    myth_free(mem, l->length);
+    myth_free(mem, l->score);
+    myth_free(mem, l->done);
+    myth_free(mem, l->best);
+    myth_free(mem, l->logp);
+    myth_free(mem, l->ask);
+    myth_free(mem, l->run);
+    myth_free(mem, l->want);
+    myth_free(mem, l->ids);
+    myth_seq_close(l->seq);
+    myth_engine_close(l->engine);
+    myth_prompts_close(l->prompts);
+    myth_first_tokens_close(&l->baseline);
+    myth_free(mem, l);
+}
+
+/* ---- rows ---- */
+
+static void print_logp(myth_json_out *j, const char *key, double v)
+{
+    if (key)
+        myth_jout_key(j, key);
+    if (isfinite(v))
+        myth_jout_f64(j, v);
+    else
+        myth_jout_null(j);
+}
+
+/* What row `row` of a forward says of the next token. Sets l->logp to the log-probabilities of the best ids, and
+ * returns how many there are. */
+static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, const myth_result *r, uint32_t row)
+{
+    const double lse = (double)r->lse[row];
+    const int32_t *id = r->top_id + (size_t)row * r->k;
+    uint32_t n = 0;
+    myth_jout_key_u64(j, "prompt_tokens", t->n_prompt);
+    myth_jout_key(j, "top");
+    myth_jout_array(j);
+    for (; n < l->o->top_k && n < r->k && id[n] >= 0; n++) {
+        l->logp[n] = (double)r->top_logit[(size_t)row * r->k + n] - lse;
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "id", (uint64_t)id[n]);
+        if (l->model->tokenizer) {
+            myth_jout_key(j, "text");
+            myth_jout_text(j, l->text, myth_tokenizer_bytes_of(l->model->tokenizer, id[n], l->text, text_bytes(l)));
+        }
+        print_logp(j, "logprob", l->logp[n]);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_key_f64(j, "entropy", (double)r->entropy[row]);
+    myth_jout_key_f64(j, "tail", myth_first_token_tail(l->logp, n));
+    if (t->token >= 0) {
+        myth_jout_key(j, "token");
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "id", (uint64_t)t->token);
+        print_logp(j, "logprob", (double)t->token_logit - lse);
+        myth_jout_key_u64(j, "rank", t->rank);
+        myth_jout_end(j);
+    }
+    if (l->o->baseline) {
+        const myth_first_token p = {t->n_base, t->base_id, t->base_logp, t->base_tail};
+        double *logq = l->logp + l->o->top_k;
+        for (uint32_t i = 0; i < t->n_base; i++)
+            logq[i] = (double)r->ask_logit[(size_t)row * r->n_ask + 1 + i] - lse;
+        print_logp(j, "kl", t->n_base ? myth_first_token_kl(&p, logq) : NAN);
+    }
+    return n;
+}
+
+/* Ends the row of a prompt; n_top of l->logp, and ids, are its distribution. */
+static myth_status end_row(myth_logprobs *l, const item *t, const int32_t *top_id, uint32_t n_top, myth_error *err)
+{
+    const myth_first_token p = {n_top, top_id, l->logp, myth_first_token_tail(l->logp, n_top)};
+    if (l->o->save_baseline && l->results.f)
+        myth_first_tokens_write(myth_results_second(&l->results), t->index, t->prompt, &p);
+    l->results.n_token += t->n_prompt;
+    l->n_kept++;
+    return myth_results_end(&l->results, t->index, err);
+}
+
+static myth_status put_fault(myth_logprobs *l, const myth_prompt *it, const char *why, myth_error *err)
+{
+    l->n_kept++;
+    return myth_results_fault(&l->results, it, why, err);
+}
+
+/* ---- forwards ---- */
+
+static void on_full_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab)
+{
+    myth_logprobs *l = user;
+    const uint32_t most = n_choice(l->model), n = n_vocab < most ? n_vocab : most;
+    for (uint32_t k = 0; k < l->n_item; k++) {
+        item *t = &l->item[k];
+        if (t->token < 0 || t->token_at != tok_idx)
+            continue;
+        t->token_logit = row[t->token];
+        t->rank = 1;
+        for (uint32_t v = 0; v < n; v++)
+            t->rank += row[v] > t->token_logit || (row[v] == t->token_logit && (int32_t)v < t->token);
+    }
+}
+
+/* What the row of an item asks for: the next id (0 = none), and the baseline's. */
+static void ask_row(myth_logprobs *l, uint32_t row, int32_t next, const item *t)
+{
+    int32_t *ask = l->ask + (size_t)row * l->n_ask;
+    ask[0] = next;
+    for (uint32_t i = 1; i < l->n_ask; i++)
+        ask[i] = t && i <= t->n_base ? t->base_id[i - 1] : 0;
+}
+
+static myth_status forward(myth_logprobs *l, uint32_t n_run, myth_result *r, myth_error *err)
+{
+    const myth_batch b = {
+        .run = l->run,
+        .n_run = n_run,
+        .want = l->want,
+        .top_k = l->o->top_k,
+        .ask_id = l->ask,
+        .n_ask = l->n_ask,
+        .on_full_logits = on_full_logits,
+        .user = l,
+        .cancel = l->cli->cancel,
+    };
+    return myth_forward(l->engine, &b, r, err);
+}
+
+static myth_status empty_seq(myth_logprobs *l, myth_error *err)
+{
+    uint32_t at;
+    return myth_seq_len(l->seq) ? myth_seq_truncate(l->seq, 0, &at, err) : MYTH_OK;
+}
+
+/* Reads the group's prompts in one forward and puts their rows. */
+static myth_status end_group(myth_logprobs *l, myth_error *err)
+{
+    myth_result r = {0};
+    myth_status st;
+    if (l->n_item == 0)
+        return MYTH_OK;
+    MYTH_TRY(empty_seq(l, err));
+    MYTH_TRY(forward(l, l->n_item, &r, err));
+    for (uint32_t k = 0; k < l->n_item; k++) {
+        const item *t = &l->item[k];
+        myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
+        const uint32_t n = l->results.f ? print_head(l, j, t, &r, k) : 0;
+        MYTH_TRY(end_row(l, t, r.top_id + (size_t)k * r.k, n, err));
+    }
+    l->n_item = l->n_id = 0;
+fail:
+    return st;
+}
+
+static void name_item(item *t, const myth_prompt *it, int32_t token)
+{
+    t->index = it->index;
+    t->line = it->line;
+    t->prompt = myth_first_tokens_prompt(it->ids, it->n_ids);
+    t->n_prompt = it->n_ids;
+    t->n_id = it->n_id;
+    t->token = token;
+    t->rank = 0;
+    if (it->n_id)
+        memcpy(t->id, it->id, it->n_id);
+}
+
+static myth_status find_base(myth_logprobs *l, item *t, myth_error *err)
+{
+    myth_first_token p = {0};
+    t->n_base = 0;
+    if (!l->o->baseline)
+        return MYTH_OK;
+    const myth_status st = myth_first_tokens_find(&l->baseline, t->index, t->prompt, &p, err);
+    if (st != MYTH_OK)
+        return st;
+    for (uint32_t i = 0; i < p.n; i++) {
+        t->base_id[i] = p.id[i];
+        t->base_logp[i] = p.logp[i];
+    }
+    t->n_base = p.n;
+    t->base_tail = p.tail;
+    return MYTH_OK;
+}
+
+/* Adds a prompt to the group; one that does not fit any more begins the next. */
+static myth_status add_to_group(myth_logprobs *l, const myth_prompt *it, int32_t token, myth_error *err)
+{
+    myth_status st;
+    if (l->n_item == l->n_row || l->n_item == GROUP || l->n_id + it->n_ids > l->n_step)
+        MYTH_TRY(end_group(l, err));
+    item *t = &l->item[l->n_item];
+    name_item(t, it, token);
+    MYTH_TRY(find_base(l, t, err));
+    memcpy(l->ids + l->n_id, it->ids, it->n_ids * sizeof(*it->ids));
+    memset(l->want + l->n_id, 0, it->n_ids);
+    t->token_at = l->n_id + it->n_ids - 1;
+    l->want[t->token_at] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
+    l->run[l->n_item] =
+        (myth_batch_run){.seq = l->seq, .token = l->ids + l->n_id, .n = it->n_ids, .is_ephemeral = true};
+    ask_row(l, l->n_item, 0, t);
+    l->n_item++;
+    l->n_id += it->n_ids;
+fail:
+    return st;
+}
+
+/* Puts as many completions from `from` on into one forward as it holds: each behind the prompt's last token. Returns
+ * the one after them. *at: the place in l->done of the first. */
+static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_t from, uint32_t n, uint64_t at)
+{
+    uint32_t k = from, rows = 0;
+    for (; k < n && rows + l->length[k] <= l->n_row; at += l->length[k++]) {
+        l->run[k - from] =
+            (myth_batch_run){.seq = l->seq, .token = l->ids + rows, .n = l->length[k], .is_ephemeral = true};
+        for (uint32_t i = 0; i < l->length[k]; i++, rows++) {
+            l->ids[rows] = i ? l->done[at + i - 1] : last;
+            l->want[rows] = MYTH_WANT_LOGITS;
+            ask_row(l, rows, l->done[at + i], rows == 0 && from == 0 ? t : NULL);
+        }
+    }
+    if (from == 0 && t->token >= 0)
+        l->want[0] |= MYTH_WANT_FULL_LOGITS;
+    return k;
+}
+
+static void print_completions(const myth_logprobs *l, myth_json_out *j, uint32_t n)
+{
+    uint32_t best = 0, best_mean = 0;
+    double most = -INFINITY, most_mean = -INFINITY;
+    myth_jout_key(j, "completions");
+    myth_jout_array(j);
+    for (uint32_t k = 0, at = 0; k < n; at += l->length[k++]) {
+        double sum = 0.0;
+        for (uint32_t i = 0; i < l->length[k]; i++)
+            sum += (double)l->score[at + i];
+        const double mean = sum / l->length[k];
+        best = sum > most ? k : best;
+        best_mean = mean > most_mean ? k : best_mean;
+        most = sum > most ? sum : most;
+        most_mean = mean > most_mean ? mean : most_mean;
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "tokens", l->length[k]);
+        print_logp(j, "sum", sum);
+        print_logp(j, "mean", mean);
+        myth_jout_key(j, "logprobs");
+        myth_jout_array(j);
+        for (uint32_t i = 0; i < l->length[k]; i++)
+            print_logp(j, NULL, (double)l->score[at + i]);
+        myth_jout_end(j);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_key_u64(j, "best", best);
+    myth_jout_key_u64(j, "best_mean", best_mean);
+}
+
+/* A prompt with completions, or one that is longer than a micro-batch (n = 0): all but its last token are appended to
+ * the sequence, the rest branches off. */
+static myth_status score(myth_logprobs *l, const myth_prompt *it, int32_t token, uint32_t n, myth_error *err)
+{
+    myth_status st;
+    myth_result r = {0};
+    item *t = &l->item[0];
+    uint32_t n_top = 0;
+    uint64_t at = 0;
+    MYTH_TRY(end_group(l, err));
+    name_item(t, it, token);
+    t->token_at = 0;
+    MYTH_TRY(find_base(l, t, err));
+    l->n_item = 1; /* for on_full_logits */
+    MYTH_TRY(myth_seq_sync(l->seq, it->ids, it->n_ids - 1, NULL, err));
+    const int32_t last = it->ids[it->n_ids - 1];
+    myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
+    if (!l->results.f)
+        MYTH_TRY(myth_results_end(&l->results, t->index, err));
+    for (uint32_t from = 0, to = 0; from < n || !n_top; from = to) {
+        if (n) {
+            to = fill_runs(l, t, last, from, n, at);
+        } else {
+            l->ids[0] = last;
+            l->want[0] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
+            l->run[0] = (myth_batch_run){.seq = l->seq, .token = l->ids, .n = 1, .is_ephemeral = true};
+            ask_row(l, 0, 0, t);
+        }
+        MYTH_TRY(forward(l, n ? to - from : 1, &r, err));
+        if (from == 0) {
+            n_top = print_head(l, j, t, &r, 0);
+            memcpy(l->best, r.top_id, n_top * sizeof(*l->best));
+        }
+        for (uint32_t row = 0; n && row < r.n_rows; row++)
+            l->score[at++] = r.ask_logit[(size_t)row * r.n_ask] - r.lse[row];
+        if (!n)
+            break;
+    }
+    if (n)
+        print_completions(l, j, n);
+    st = end_row(l, t, l->best, n_top, err);
+fail:
+    l->n_item = l->n_id = 0;
+    return st;
+}
+
+/* ---- the run ---- */
+
+static myth_status one_prompt(myth_logprobs *l, const myth_prompt *it, myth_error *err)
+{
+    char why[MYTH_PROMPT_FAULT_BYTES];
+    int32_t token;
+    uint32_t n = 0;
+    bool is_right;
+    if (!it->ids)
+        return put_fault(l, it, NULL, err);
+    myth_status st = read_token(l, it, &token, &is_right, why, err);
+    if (st == MYTH_OK && is_right)
+        st = read_completions(l, it, false, &n, &is_right, why, err);
+    if (st != MYTH_OK)
+        return st;
+    for (uint32_t k = 0; k < n && is_right; k++)
+        if (l->length[k] > l->n_row || (uint64_t)it->n_ids - 1 + l->length[k] > l->eo.n_ctx) {
+            const uint32_t room = l->eo.n_ctx + 1 - it->n_ids;
+            snprintf(why, sizeof(why), "completion %u has %u tokens, at most %u fit", k, l->length[k],
+                     room < l->n_row ? room : l->n_row);
+            is_right = false;
+        }
+    if (!is_right)
+        return put_fault(l, it, why, err);
+    return n || it->n_ids > l->n_step ? score(l, it, token, n, err) : add_to_group(l, it, token, err);
+}
+
+static myth_status open_results(myth_logprobs *l, myth_error *err)
+{
+    myth_journal_fact fact[FACTS];
+    const myth_prompts_opts *p = &l->o->reading;
+    uint64_t base = 0;
+    size_t n = 0;
+    if (l->o->baseline)
+        base = myth_fnv1a(MYTH_FNV1A, l->baseline.lines.hash, sizeof(l->baseline.lines.hash));
+    myth_results_facts(fact, &n, l->cli, l->model, &l->eo, &l->survey);
+    myth_results_fact(fact, &n, "--top-k", "%u", l->o->top_k);
+    myth_results_fact(fact, &n, "--chat", "%s", p->is_chat ? "on" : "off");
+    myth_results_fact(fact, &n, "--special", "%s", p->is_special ? "on" : "off");
+    myth_results_fact(fact, &n, "--system-prompt", "%016" PRIx64,
+                      p->system ? myth_fnv1a(MYTH_FNV1A, p->system, strlen(p->system)) : 0);
+    myth_results_fact(fact, &n, "--baseline", "%016" PRIx64, base);
+    myth_results_fact(fact, &n, "--save-baseline", "%s", l->o->save_baseline ? "on" : "off");
+    myth_results_fact(fact, &n, "--ctx-size", "%u", l->eo.n_ctx);
+    const myth_status st = myth_results_open(&l->results, l->cli, l->o->output, fact, n, l->o->goes_on,
+                                             l->survey.n_item, row_bytes(l), l->n_id_most, err);
+    l->results.second = l->o->save_baseline;
+    snprintf(l->results.second_head, sizeof(l->results.second_head), "{\"mythos_baseline\":1,\"top_k\":%u}\n",
+             l->o->top_k);
+    return st;
+}
+
+myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
+{
+    myth_status st;
+    bool has = true;
+    l->reading.n_most = l->eo.n_ctx;
+    l->reading.is_done = myth_results_is_done;
+    l->reading.user = &l->results;
+    MYTH_TRY(open_results(l, err));
+    MYTH_TRY(take_memory(l, err));
+    MYTH_TRY(myth_engine_open(&l->engine, l->model, &l->eo, err));
+    MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
+    while (!*l->cli->cancel) {
+        myth_prompt it;
+        MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));
+        if (!has)
+            break;
+        st = one_prompt(l, &it, err);
+        if (st != MYTH_OK)
+            break;
+        if (l->n_kept)
+            MYTH_TRY(myth_results_commit(&l->results, err));
+        l->n_kept = 0;
+        myth_results_progress(&l->results, "prompts");
+    }
+    if (st == MYTH_OK && !*l->cli->cancel)
+        st = end_group(l, err);
+    if (st == MYTH_OK || st == MYTH_ECANCEL)
+        st = myth_results_finish(&l->results, err);
+fail:
+    myth_term_progress_end(l->cli->term);
+    return st;
+}
+
+void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_fault)
+{
+    *n_row = l->results.n_put;
+    *n_fault = l->results.n_fault;
+}
+
+myth_status myth_logprobs_print_plan(myth_logprobs *l, bool as_json, myth_error *err)
+{
+    const uint64_t n_ask = l->survey.n_item - l->survey.n_fault;
+    const myth_work work = {
+        .n_part = (uint32_t)n_ask,
+        .prompt_tokens = l->survey.n_token + l->n_scored,
+        .depth = l->survey.n_token ? l->depth / (double)l->survey.n_token : 0,
+    };
+    const myth_results_count more[] = {{"completion_tokens", "completion tokens", l->n_scored}};
+    return myth_results_print_plan(l->cli, l->model, &l->eo, &l->survey, &work, more, 1, as_json, err);
+}

@@ -1,0 +1,382 @@
+/* test_logprobs.c - logprobs says what follows from the logits that `mythos logits` writes; a row has the same bits for
+ * every grouping, micro-batch and restart; divergences are finite; memory is as planned. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include "frontend/jobs/first_tokens.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VOCAB = 512, N_LINE = 60 };
+
+#define OTHER "-m random:gemma3-tiny:q8_0 "
+
+static cli_result r;
+
+static json_t *read_rows(const char *name)
+{
+    char path[128], *line = NULL;
+    size_t cap = 0;
+    json_error_t e;
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "r");
+    json_t *all = json_array();
+    assert_non_null(f);
+    while (getline(&line, &cap, f) > 0) {
+        json_t *row = json_loads(line, JSON_ALLOW_NUL, &e);
+        if (!row)
+            fail_msg("%s: %.200s", e.text, line);
+        json_array_append_new(all, row);
+    }
+    free(line);
+    fclose(f);
+    return all;
+}
+
+static void same_files(const char *a, const char *b)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "cmp $D/%s $D/%s", a, b);
+    cli_shell(&r, line);
+    if (r.code)
+        fail_msg("%s %s", r.out, r.err);
+}
+
+/* The logits behind each of n ids, by `mythos logits`. */
+static void logits_of(const char *model, const int32_t *ids, uint32_t n, float (*row)[VOCAB])
+{
+    char line[4096], path[128];
+    snprintf(line, sizeof(line), "logits %s --fast -o %s/l.npy --ids ", model, cli_dir);
+    for (uint32_t i = 0; i < n; i++)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%d", i ? "," : "", ids[i]);
+    cli_expect(&r, line, 0);
+    snprintf(path, sizeof(path), "%s/l.npy", cli_dir);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, -(long)(n * sizeof(*row)), SEEK_END), 0);
+    assert_int_equal(fread(row, sizeof(*row), n, f), n);
+    fclose(f);
+}
+
+/* log-probabilities of a row of logits; the entropy. */
+static double log_softmax(const float *row, double logp[VOCAB])
+{
+    double most = -INFINITY, sum = 0.0, entropy = 0.0;
+    for (int v = 0; v < VOCAB; v++)
+        most = (double)row[v] > most ? (double)row[v] : most;
+    for (int v = 0; v < VOCAB; v++)
+        sum += exp((double)row[v] - most);
+    for (int v = 0; v < VOCAB; v++) {
+        logp[v] = (double)row[v] - most - log(sum);
+        entropy -= exp(logp[v]) * logp[v];
+    }
+    return entropy;
+}
+
+static double real_at(const json_t *j, const char *key) { return json_number_value(json_object_get(j, key)); }
+
+static void near(double got, double want, const char *what)
+{
+    if (!(fabs(got - want) <= 2e-5 * (1.0 + fabs(want))))
+        fail_msg("%s: %.9g, by hand %.9g", what, got, want);
+}
+
+/* A line of n random ids, a token and two completions; returns n. */
+static uint32_t make_line(uint64_t *rng, int32_t *ids, uint32_t most)
+{
+    const uint32_t n = 1 + (uint32_t)check_below(rng, most);
+    for (uint32_t i = 0; i < n; i++)
+        ids[i] = 3 + (int32_t)check_below(rng, VOCAB - 3);
+    return n;
+}
+
+static void put_ids(FILE *f, const int32_t *ids, uint32_t n)
+{
+    fputc('[', f);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(f, "%s%d", i ? "," : "", ids[i]);
+    fputc(']', f);
+}
+
+static FILE *open_prompts(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    return f;
+}
+
+static void by_hand(void **state)
+{
+    enum { N = 8, K = 5, MOST = 40, C = 3, C_MOST = 12 };
+    static float row[MOST + C_MOST][VOCAB], other[MOST][VOCAB];
+    static int32_t ids[N][MOST + C_MOST], done[N][C][C_MOST];
+    static double p[VOCAB], q[VOCAB];
+    uint32_t n[N], n_done[N][C];
+    uint64_t rng = 11;
+    (void)state;
+    FILE *f = open_prompts("p.jsonl");
+    for (int i = 0; i < N; i++) {
+        n[i] = make_line(&rng, ids[i], MOST);
+        fputs("{\"ids\":", f);
+        put_ids(f, ids[i], n[i]);
+        fprintf(f, ",\"token\":%d", 3 + 60 * i);
+        for (int c = 0; c < C && i % 2; c++) {
+            n_done[i][c] = make_line(&rng, done[i][c], C_MOST);
+            fputs(c ? "," : ",\"completions\":[", f);
+            put_ids(f, done[i][c], n_done[i][c]);
+        }
+        fputs(i % 2 ? "]}\n" : "}\n", f);
+    }
+    fclose(f);
+    cli_expect(&r, "logprobs " OTHER "$D/p.jsonl -o $D/base.rows --top-k 5 --save-baseline $D/base", 0);
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o --top-k 5 --baseline $D/base", 0);
+    json_t *rows = read_rows("o");
+    assert_int_equal(json_array_size(rows), N);
+    for (int i = 0; i < N; i++) {
+        const json_t *got = json_array_get(rows, (size_t)i), *top = json_object_get(got, "top"),
+                     *token = json_object_get(got, "token");
+        double mass = 0.0, before = 0.0, kl = 0.0, whole = 0.0, p_mass = 0.0, q_mass = 0.0;
+        logits_of(OTHER, ids[i], n[i], other);
+        logits_of(TINY, ids[i], n[i], row);
+        log_softmax(other[n[i] - 1], p);
+        near(real_at(got, "entropy"), log_softmax(row[n[i] - 1], q), "entropy");
+        assert_int_equal(json_integer_value(json_object_get(got, "prompt_tokens")), n[i]);
+        assert_int_equal(json_array_size(top), K);
+        for (size_t k = 0; k < K; k++) {
+            const json_t *best = json_array_get(top, k);
+            const int id = (int)json_integer_value(json_object_get(best, "id"));
+            near(real_at(best, "logprob"), q[id], "log-probability");
+            assert_true(k == 0 || real_at(best, "logprob") <= before);
+            before = real_at(best, "logprob");
+            mass += exp(q[id]);
+        }
+        near(real_at(got, "tail"), 1.0 - mass, "tail");
+        const int asked = 3 + 60 * i;
+        int rank = 1;
+        for (int v = 0; v < VOCAB; v++)
+            rank += row[n[i] - 1][v] > row[n[i] - 1][asked] || (row[n[i] - 1][v] == row[n[i] - 1][asked] && v < asked);
+        assert_int_equal(json_integer_value(json_object_get(token, "rank")), rank);
+        near(real_at(token, "logprob"), q[asked], "the token's log-probability");
+        /* the divergence over the other model's five best and the rest */
+        bool is_best[VOCAB] = {false};
+        for (int k = 0; k < K; k++) {
+            int best = -1;
+            for (int v = 0; v < VOCAB; v++)
+                if (!is_best[v] && (best < 0 || p[v] > p[best]))
+                    best = v;
+            is_best[best] = true;
+            kl += exp(p[best]) * (p[best] - q[best]);
+            p_mass += exp(p[best]);
+            q_mass += exp(q[best]);
+        }
+        kl += (1.0 - p_mass) * log((1.0 - p_mass) / (1.0 - q_mass));
+        for (int v = 0; v < VOCAB; v++)
+            whole += exp(p[v]) * (p[v] - q[v]);
+        if (!(fabs(real_at(got, "kl") - kl) <= 2e-6) || kl > whole + 1e-9)
+            fail_msg("kl %.9g, by hand %.9g, of all ids %.9g", real_at(got, "kl"), kl, whole);
+        const json_t *scored = json_object_get(got, "completions");
+        double most = -INFINITY;
+        int best = -1;
+        for (int c = 0; c < C && i % 2; c++) {
+            const json_t *one = json_array_get(scored, (size_t)c), *logp = json_object_get(one, "logprobs");
+            double sum = 0.0;
+            memcpy(ids[i] + n[i], done[i][c], n_done[i][c] * sizeof(int32_t));
+            logits_of(TINY, ids[i], n[i] + n_done[i][c], row);
+            assert_int_equal(json_integer_value(json_object_get(one, "tokens")), n_done[i][c]);
+            assert_int_equal(json_array_size(logp), n_done[i][c]);
+            for (uint32_t k = 0; k < n_done[i][c]; k++) {
+                log_softmax(row[n[i] - 1 + k], q);
+                near(json_number_value(json_array_get(logp, k)), q[done[i][c][k]], "a completion's token");
+                sum += q[done[i][c][k]];
+            }
+            near(real_at(one, "sum"), sum, "sum");
+            near(real_at(one, "mean"), sum / n_done[i][c], "mean");
+            best = sum > most ? c : best;
+            most = sum > most ? sum : most;
+        }
+        if (i % 2)
+            assert_int_equal(json_integer_value(json_object_get(got, "best")), best);
+        else
+            assert_null(scored);
+    }
+    json_decref(rows);
+}
+
+/* Prompts of up to `most` ids; every fourth has completions, every third an id. */
+static void write_prompts(uint32_t n_line, uint32_t most)
+{
+    uint64_t rng = 3;
+    int32_t ids[256];
+    FILE *f = open_prompts("p.jsonl");
+    for (uint32_t i = 0; i < n_line; i++) {
+        const uint32_t n = make_line(&rng, ids, most);
+        fputs("{\"ids\":", f);
+        put_ids(f, ids, n);
+        if (i % 3 == 0)
+            fprintf(f, ",\"id\":%u,\"token\":%d", i, ids[0]);
+        for (int c = 0; c < 5 && i % 4 == 1; c++) {
+            const uint32_t m = make_line(&rng, ids, 15);
+            fputs(c ? "," : ",\"completions\":[", f);
+            put_ids(f, ids, m);
+        }
+        fputs(i % 4 == 1 ? "]}\n" : "}\n", f);
+    }
+    fclose(f);
+}
+
+static void same_bits_for_every_grouping(void **state)
+{
+    static const char *const flags[] = {"-ub 512", "-ub 16", "-ub 64", "-ub 100", "-c 300"};
+    char line[512];
+    (void)state;
+    write_prompts(N_LINE, 90);
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(line, sizeof(line), "logprobs " TINY "$D/p.jsonl -o $D/g%zu %s", i, flags[i]);
+        cli_expect(&r, line, 0);
+        snprintf(line, sizeof(line), "g%zu", i);
+        same_files("g0", line);
+    }
+    /* alone, and after the others in reverse */
+    json_t *rows = read_rows("g0");
+    cli_shell(&r, "tac $D/p.jsonl >$D/r.jsonl");
+    cli_expect(&r, "logprobs " TINY "$D/r.jsonl -o $D/back", 0);
+    json_t *back = read_rows("back");
+    for (uint32_t i = 0; i < N_LINE; i++) {
+        json_t *a = json_array_get(rows, i), *b = json_array_get(back, N_LINE - 1 - i);
+        json_object_del(a, "index");
+        json_object_del(b, "index");
+        if (!json_equal(a, b))
+            fail_msg("line %u: in reverse %s", i, json_dumps(b, 0));
+        if (i % 9)
+            continue;
+        snprintf(line, sizeof(line), "sed -n '%up' $D/p.jsonl >$D/one.jsonl", i + 1);
+        cli_shell(&r, line);
+        cli_expect(&r, "logprobs " TINY "$D/one.jsonl -o $D/one", 0);
+        json_t *one = read_rows("one");
+        json_object_del(json_array_get(one, 0), "index");
+        if (!json_equal(a, json_array_get(one, 0)))
+            fail_msg("line %u alone: %s", i, json_dumps(one, 0));
+        json_decref(one);
+    }
+    json_decref(back);
+    json_decref(rows);
+}
+
+static void killed(void **state)
+{
+    uint64_t rng = check_seed();
+    const uint32_t n_kill = check_is_full() ? 200 : 6;
+    char line[512];
+    (void)state;
+    write_prompts(1500, 60);
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/whole --save-baseline $D/whole.base -ub 128", 0);
+    for (uint32_t i = 0, before = 0; i < n_kill; i++) {
+        const uint32_t ms = 30 + (uint32_t)check_below(&rng, 600);
+        snprintf(line, sizeof(line),
+                 "$M logprobs " TINY "$D/p.jsonl -o $D/k --save-baseline $D/k.base -ub 128 & p=$!; (sleep 0.%03u; kill "
+                 "-%s $p) 2>/dev/null & wait $p",
+                 ms, check_below(&rng, 3) ? "KILL" : "TERM");
+        cli_shell(&r, line);
+        const char *goes = strstr(r.err, ": goes on, ");
+        const uint32_t done = goes ? (uint32_t)atoi(goes + 11) : 0;
+        if (done < before)
+            fail_msg("%u were done, %u are now: %s", before, done, r.err);
+        before = done;
+        if (r.code == 0) {
+            same_files("whole", "k");
+            same_files("whole.base", "k.base");
+            cli_shell(&r, "rm $D/k $D/k.base");
+            before = 0;
+        }
+    }
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/k --save-baseline $D/k.base -ub 128", 0);
+    same_files("whole", "k");
+    same_files("whole.base", "k.base");
+}
+
+static void faults_are_rows(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '%s\\n' '{\"ids\":[3,4],\"completions\":[[5],[6,7]]}' '{\"ids\":[3,4],\"completions\":[]}' "
+                  "'{\"ids\":[3],\"completions\":[[]]}' '{\"ids\":[3],\"completions\":[[5,99999]]}' "
+                  "'{\"text\":\"a\",\"token\":\"two\"}' '{\"text\":\"a\",\"token\":-1}' 'x' "
+                  "'{\"ids\":[3,4,5],\"completions\":[[1,2,3,4,5,6,7]]}' '\"a\"' >$D/p.jsonl");
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o -c 8 --save-baseline $D/b", 3);
+    json_t *rows = read_rows("o");
+    static const char *const error[] = {NULL,
+                                        "line 2: \"completions\"",
+                                        "line 3: \"completions\"",
+                                        "line 4: \"completions\": not an id",
+                                        "line 5: \"token\"",
+                                        "line 6: \"token\"",
+                                        "line 7: JSON",
+                                        "line 8: completion 0 has 7 tokens, at most 6 fit",
+                                        NULL};
+    assert_int_equal(json_array_size(rows), 9);
+    for (size_t i = 0; i < 9; i++) {
+        const char *got = json_string_value(json_object_get(json_array_get(rows, i), "error"));
+        if (error[i] ? !got || strncmp(got, error[i], strlen(error[i])) != 0 : got != NULL)
+            fail_msg("row %zu: %s", i, got ? got : "no error");
+    }
+    json_decref(rows);
+    /* a prompt without a distribution has no divergence; other prompts are refused */
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o2 -c 8 --baseline $D/b", 3);
+    rows = read_rows("o2");
+    assert_true(fabs(real_at(json_array_get(rows, 0), "kl")) < 1e-8);
+    json_decref(rows);
+    cli_shell(&r, "echo '\"another\"' >$D/q.jsonl");
+    cli_expect(&r, "logprobs " TINY "$D/q.jsonl -o $D/o3 --baseline $D/b", 65);
+    assert_non_null(strstr(r.err, "another prompt; make it from the same prompts"));
+}
+
+static void suppressed_ids_cost_a_finite_sum(void **state)
+{
+    const int32_t id[2] = {4, 9};
+    const double logp[2] = {log(0.5), log(0.25)}, logq[2] = {-INFINITY, log(0.9)};
+    const myth_first_token p = {2, id, logp, 0.25};
+    (void)state;
+    const double want = 0.5 * (log(0.5) + 100.0) + 0.25 * (log(0.25) - log(0.9)) + 0.25 * (log(0.25) - log(0.1));
+    assert_true(fabs(myth_first_token_kl(&p, logq) - want) < 1e-9);
+    const double all[2] = {log(0.5), log(0.5)}; /* no mass is left for the others */
+    const double rest = 0.25 * (log(0.25) - log(0.5)) + 0.25 * (log(0.25) - log(1e-6));
+    assert_true(fabs(myth_first_token_kl(&p, all) - rest) < 1e-9);
+    assert_true(myth_first_token_kl(&p, logp) == 0.0);
+    assert_true(myth_first_token_tail(all, 2) == 1e-6);
+}
+
+static void memory_is_as_planned(void **state)
+{
+    static const char *const flags[] = {"", "--top-k 200", "--save-baseline $D/mb --top-k 20", "--baseline $D/mb",
+                                        "-ub 32"};
+    char line[512];
+    (void)state;
+    write_prompts(40, 60);
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        snprintf(line, sizeof(line), "logprobs " TINY "$D/p.jsonl %s -o $D/m%zu --mem-report $D/mem.json", flags[i], i);
+        cli_expect(&r, line, 0);
+        cli_expect_planned(flags[i]);
+    }
+    json_t *j = cli_json(&r, "logprobs " TINY "$D/p.jsonl --dry-run --json");
+    assert_int_equal((int)cli_number(j, "prompts"), 40);
+    assert_true(cli_number(j, "completion_tokens") > 0);
+    const double all = cli_number(j, "plan.total_bytes");
+    json_decref(j);
+    snprintf(line, sizeof(line), "logprobs " TINY "$D/p.jsonl -o $D/small --mem-limit %.0f", all * 0.8);
+    cli_expect(&r, line, 0); /* smaller micro-batches */
+    same_files("m0", "small");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(same_bits_for_every_grouping),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(faults_are_rows),
+        cmocka_unit_test(suppressed_ids_cost_a_finite_sum),
+        cmocka_unit_test(memory_is_as_planned),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
