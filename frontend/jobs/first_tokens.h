@@ -7,8 +7,8 @@
  * KL       of the stored distribution p from the present one q, over the stored ids and one class for all others:
  *            sum over stored ids of p_i (log p_i - log q_i)  +  t_p (log t_p - log t_q)
  *          with log q_i = max(logit_i - log-sum-exp, -100), t = max(1 - sum, 1e-6), in nats. So an id that is
- *          suppressed (logit -inf) costs at most 100 + log p_i times its mass, and the sum is finite. It is never more than the
- *          divergence over the whole vocabulary, but for the floors, and 0 for equal distributions
+ *          suppressed (logit -inf) costs at most 100 + log p_i times its mass, and the sum is finite. It is never more
+ *          than the divergence over the whole vocabulary, but for the floors, and 0 for equal distributions
  * Memory   the longest line, and K ids. Class STAGING
  * Errors   MYTH_EFORMAT "PATH: line N: what"; MYTH_ENOTFOUND, MYTH_EIO
  * Threads  one */
