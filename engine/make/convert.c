@@ -614,25 +614,36 @@ static myth_status importance_of(job *j, const target *t, uint32_t expert, uint3
     return st;
 }
 
+static bool is_adapted_by_any(const job *j, const target *t)
+{
+    bool is_adapted = false;
+    for (uint32_t i = 0; i < j->o->n_lora; i++)
+        is_adapted |= myth_lora_has(j->o->lora[i], t->name);
+    return is_adapted;
+}
+
 /* Elements from .. end - 1 of a source. */
 static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, uint64_t from, uint64_t end,
                               uint64_t cols, const float *importance, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
     const uint64_t step = j->piece / cols * cols;
+    const bool is_adapted = is_adapted_by_any(j, t);
     myth_status st;
     for (uint64_t at = from; at < end; at += step) {
         const uint64_t k = end - at < step ? end - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
         if (j->o->cancel && *j->o->cancel)
             return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
-        if (t->type == s->t->dtype && !t->plus_one && !is_random) {
+        if (t->type == s->t->dtype && !t->plus_one && !is_random && !is_adapted) {
             myth_gguf_data(j->g, s->data + myth_row_bytes(t->type, at), bytes);
         } else {
             if ((st = load(j, s, at, k, err)) != MYTH_OK)
                 return st;
             for (uint64_t i = 0; t->plus_one && i < k; i++)
                 j->x[i] += 1.0f;
+            for (uint32_t i = 0; is_adapted && i < j->o->n_lora; i++)
+                myth_lora_add(j->o->lora[i], t->name, at / cols, k / cols, j->x);
             quantise(j, t->type, k, cols, importance);
             myth_gguf_data(j->g, j->y, bytes);
         }

@@ -5,6 +5,7 @@
  *          values
  * Columns  with an importance matrix the columns that matter more are closer to the source; matrices it lacks are
  *          quantised without
+ * Adapters a matrix that one adds to is read as floats, added to, and written in its type
  * Threads  rows of a piece are shared out; the file is the same for any number
  * Facts    from GGUF: copied. Else: written from the config; `<family>.attention.scale` when a reader would infer
  *          another value, and sliding_window_pattern when it would infer other layers
@@ -19,6 +20,7 @@
 #include "engine/base/cancel.h"
 #include "engine/engine.h"
 #include "imatrix.h"
+#include "lora.h"
 #include "mix.h"
 
 #ifdef __cplusplus
@@ -38,8 +40,10 @@ typedef struct {
     const myth_mix *mix; /* NULL = the one named after `type` */
     myth_dtype type;
     const myth_imatrix *imatrix; /* may be NULL */
-    uint32_t n_threads;          /* 0 = 1 */
-    const myth_convert_kv *kv;   /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
+    myth_lora *const *lora;      /* [n_lora] adapters, whose products are added to the source, one after the other */
+    uint32_t n_lora;
+    uint32_t n_threads;        /* 0 = 1 */
+    const myth_convert_kv *kv; /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
     uint32_t n_kv;
     void (*on_progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* of the source; may be NULL */
     void *user;

@@ -183,7 +183,7 @@ myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, u
 
 /* ---- facts of a folder ---- */
 
-/* config.json, and generation_config.json where there is one. */
+/* config.json, which a piece may lack, and generation_config.json where there is one. */
 static myth_status read_facts(myth_weights *w, myth_error *err)
 {
     static const struct {
@@ -199,7 +199,7 @@ static myth_status read_facts(myth_weights *w, myth_error *err)
     myth_status st = MYTH_OK;
     for (int i = 0; i < N; i++) {
         st = myth_dir_member(path, w->dir, part[i].file, err);
-        if (st == MYTH_ENOTFOUND && i > 0) {
+        if (st == MYTH_ENOTFOUND && (i > 0 || w->is_piece)) {
             st = MYTH_OK;
             continue;
         }

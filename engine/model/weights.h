@@ -52,7 +52,7 @@ typedef enum {
 typedef struct {
     myth_weights_level level;
     bool pread;    /* --load-mode pread: copy into memory instead of mapping */
-    bool is_piece; /* a file of some tensors, not a model: it needs no embedding */
+    bool is_piece; /* a file of some tensors, not a model: it needs neither embedding nor config.json */
     /* a random: model only: tokenizer.json, tokenizer.model, or a folder with one, in place of its vocabulary of bytes;
      * NULL = none. Read by myth_model_open */
     const char *tokenizer;

@@ -1,0 +1,339 @@
+/* lora.c - the pairs of an adapter, matched with the model's matrices by their names in both formats. */
+#include "lora.h"
+
+#include "engine/base/blocks.h"
+#include "engine/base/json.h"
+#include "engine/base/map.h"
+#include "engine/model/family.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CONFIG_BYTES = 1 << 20 };
+
+typedef struct {
+    char name[MYTH_SLOT_NAME_MAX]; /* in GGUF */
+    const myth_tensor *a, *b;
+    float scale;
+} pair;
+
+struct myth_lora {
+    myth_mem *mem;
+    myth_weights *w;
+    pair *pair;
+    uint32_t n_pair, n_left_out;
+    float *a; /* A of pair `at` as floats */
+    const pair *at;
+};
+
+/* ---- adapter_config.json ---- */
+
+typedef struct {
+    double rank, alpha;
+    bool is_rank_root;
+} config;
+
+static myth_status not_such(const char *path, const char *key, myth_error *err)
+{
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: %s: only plain low-rank adapters can be added", path, key);
+}
+
+/* A member that must be null, false, empty or "none", whatever its type. */
+static myth_status must_be_unset(myth_json *j, const char *path, const char *key, myth_error *err)
+{
+    myth_json_token tok;
+    myth_status st = myth_json_next(j, &tok, err);
+    if (st != MYTH_OK)
+        return st;
+    const bool opens = tok.type == MYTH_JSON_OBJECT || tok.type == MYTH_JSON_ARRAY;
+    if (opens) {
+        st = myth_json_next(j, &tok, err);
+        const bool is_empty = tok.type == MYTH_JSON_OBJECT_END || tok.type == MYTH_JSON_ARRAY_END;
+        return st == MYTH_OK && !is_empty ? not_such(path, key, err) : st;
+    }
+    const bool is_unset = tok.type == MYTH_JSON_NULL || tok.type == MYTH_JSON_FALSE || myth_json_is(&tok, "none");
+    return is_unset ? MYTH_OK : not_such(path, key, err);
+}
+
+static myth_status read_config(config *c, myth_json *j, const char *path, myth_error *err)
+{
+    static const char *const unset[] = {"rank_pattern", "alpha_pattern",     "use_dora",
+                                        "bias",         "modules_to_save",   "fan_in_fan_out",
+                                        "lora_bias",    "layer_replication", "alora_invocation_tokens"};
+    myth_json_token tok;
+    myth_status st = myth_json_next(j, &tok, err);
+    if (st == MYTH_OK && tok.type != MYTH_JSON_OBJECT)
+        return myth_fail(err, MYTH_EFORMAT, "%s: expected an object", path);
+    while (st == MYTH_OK && (st = myth_json_next(j, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_KEY) {
+        const char *found = NULL;
+        for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++)
+            if (myth_json_is(&tok, unset[i]))
+                found = unset[i];
+        const bool is_rank = myth_json_is(&tok, "r"), is_alpha = myth_json_is(&tok, "lora_alpha");
+        const bool is_root = myth_json_is(&tok, "use_rslora");
+        if (found) {
+            st = must_be_unset(j, path, found, err);
+        } else if (is_rank || is_alpha || is_root) {
+            st = myth_json_next(j, &tok, err);
+            if (st == MYTH_OK && is_root)
+                c->is_rank_root = tok.type == MYTH_JSON_TRUE;
+            else if (st == MYTH_OK && !myth_json_f64(is_rank ? &c->rank : &c->alpha, &tok))
+                return myth_json_fail(j, &tok, err, "r, lora_alpha: expected a number");
+        } else {
+            st = myth_json_skip(j, err);
+        }
+    }
+    if (st == MYTH_OK && (c->rank < 1 || c->alpha == 0))
+        return myth_fail(err, MYTH_EFORMAT, "%s: r and lora_alpha: expected two numbers above 0", path);
+    return st;
+}
+
+/* The config beside the adapter's file. */
+static myth_status open_config(config *c, myth_mem *mem, const char *file, myth_error *err)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(file, '/');
+    unsigned char *text = NULL;
+    size_t len = 0;
+    myth_json j;
+    if (snprintf(path, sizeof(path), "%.*sadapter_config.json", slash ? (int)(slash + 1 - file) : 0, file) >=
+        (int)sizeof(path))
+        return myth_fail(err, MYTH_ELIMIT, "%.80s...: path too long", file);
+    myth_status st = myth_file_read(&text, &len, mem, path, CONFIG_BYTES, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_json_start(&j, text, len, path);
+    st = read_config(c, &j, path, err);
+    myth_free(mem, text);
+    return st;
+}
+
+static myth_status check_gguf(config *c, const myth_lora *l, const myth_model *m, myth_error *err)
+{
+    const myth_meta *meta = myth_weights_meta(l->w);
+    const char *path = myth_weights_path(l->w), *own = myth_config_gguf_name(&m->config);
+    myth_str type = {NULL, 0}, kind = {NULL, 0}, arch = {NULL, 0};
+    if (!myth_meta_str(&type, meta, "general.type") || !myth_str_is(type, "adapter") ||
+        !myth_meta_str(&kind, meta, "adapter.type") || !myth_str_is(kind, "lora"))
+        return myth_fail(err, MYTH_EFORMAT, "%s: no adapter: general.type is not adapter, or adapter.type not lora",
+                         path);
+    if (myth_meta_str(&arch, meta, "general.architecture") && !myth_str_is(arch, own))
+        return myth_fail(err, MYTH_EFORMAT, "%s: an adapter of %.*s, the model is %s", path,
+                         (int)(arch.len < 40 ? arch.len : 40), arch.text, own);
+    if (!myth_meta_f64(&c->alpha, meta, "adapter.lora.alpha"))
+        c->alpha = 0; /* then the product is added as it is */
+    return MYTH_OK;
+}
+
+/* ---- pairs ---- */
+
+static bool is_of_tower(myth_str name)
+{
+    static const char *const tower[] = {"vision_tower.", "audio_tower.", "embed_vision.", "embed_audio.",
+                                        "multi_modal_projector."};
+    for (size_t i = 0; i < sizeof(tower) / sizeof(tower[0]); i++)
+        for (size_t at = 0, n = strlen(tower[i]); at + n <= name.len; at++)
+            if (memcmp(name.text + at, tower[i], n) == 0)
+                return true;
+    return false;
+}
+
+/* Whether name is [anything.]stem + tail. */
+static bool ends_in(myth_str name, const char *stem, size_t n_stem, const char *tail)
+{
+    const size_t n_tail = strlen(tail), n = n_stem + n_tail;
+    if (name.len < n || memcmp(name.text + name.len - n, stem, n_stem) != 0 ||
+        memcmp(name.text + name.len - n_tail, tail, n_tail) != 0)
+        return false;
+    return name.len == n || name.text[name.len - n - 1] == '.';
+}
+
+/* Finds both halves for a matrix; false when the adapter has neither. */
+static bool find_pair(const myth_lora *l, const char *hf, const char *gguf, pair *out)
+{
+    static const char *const tail[2][3] = {{".lora_A.weight", ".lora_A.default.weight", ".weight.lora_a"},
+                                           {".lora_B.weight", ".lora_B.default.weight", ".weight.lora_b"}};
+    const size_t n_hf = strlen(hf) - strlen(".weight"), n_gguf = strlen(gguf) - strlen(".weight");
+    const myth_tensor *half[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < myth_weights_n_tensor(l->w); i++) {
+        const myth_tensor *t = myth_weights_at(l->w, i);
+        for (int h = 0; h < 2 && !is_of_tower(t->name); h++)
+            if (ends_in(t->name, hf, n_hf, tail[h][0]) || ends_in(t->name, hf, n_hf, tail[h][1]) ||
+                ends_in(t->name, gguf, n_gguf, tail[h][2]))
+                half[h] = t;
+    }
+    snprintf(out->name, sizeof(out->name), "%s", gguf);
+    out->a = half[0];
+    out->b = half[1];
+    return half[0] || half[1];
+}
+
+static myth_status check_pair(const pair *p, const myth_slot_src *s, const config *c, const char *path, myth_error *err)
+{
+    if (!p->a || !p->b)
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s: half of the pair is missing", path, p->name);
+    if (p->a->n_dim != 2 || p->b->n_dim != 2 || p->a->dim[1] != s->cols || p->b->dim[0] != s->rows ||
+        p->a->dim[0] != p->b->dim[1] || p->a->dim[0] == 0)
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s: A [%llu, %llu] and B [%llu, %llu] for a matrix of [%llu, %llu]",
+                         path, p->name, (unsigned long long)p->a->dim[0], (unsigned long long)p->a->dim[1],
+                         (unsigned long long)p->b->dim[0], (unsigned long long)p->b->dim[1],
+                         (unsigned long long)s->rows, (unsigned long long)s->cols);
+    if (c->rank > 0 && (double)p->a->dim[0] != c->rank)
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s: rank %llu, the config says %g", path, p->name,
+                         (unsigned long long)p->a->dim[0], c->rank);
+    return MYTH_OK;
+}
+
+static float scale_of(const config *c, const pair *p, float scale)
+{
+    const double rank = (double)p->a->dim[0];
+    return c->alpha == 0 ? scale : (float)((double)scale * c->alpha / (c->is_rank_root ? sqrt(rank) : rank));
+}
+
+/* Goes over the model's matrices; with l->pair NULL it counts what is there. */
+static myth_status match(myth_lora *l, const myth_model *m, const config *c, float scale, uint64_t *widest,
+                         myth_error *err)
+{
+    char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
+    const bool counts = !l->pair;
+    uint32_t n = 0;
+    for (myth_slot_iter it = {.at = 0}; myth_slot_next(&it, &m->config);) {
+        pair p;
+        const bool is_plain = it.slot->cols != MYTH_DIM_ONE && it.slot->stack == MYTH_DIM_ONE && !it.slot->is_part &&
+                              it.slot != &myth_slots_model[MYTH_SLOT_EMBED];
+        myth_slot_names(hf, gguf, it.slot, it.layer);
+        const size_t n_hf = strlen(hf), n_gguf = strlen(gguf);
+        if (!is_plain || n_hf < 8 || n_gguf < 8 || strcmp(hf + n_hf - 7, ".weight") != 0 ||
+            strcmp(gguf + n_gguf - 7, ".weight") != 0 || !find_pair(l, hf, gguf, &p))
+            continue;
+        const myth_slot_src s = myth_slot_find(m->weights, &m->config, it.slot, it.layer);
+        if (!s.t)
+            continue; /* this layer reads another's */
+        if (!counts) {
+            myth_status st = check_pair(&p, &s, c, myth_weights_path(l->w), err);
+            if (st != MYTH_OK)
+                return st;
+            p.scale = scale_of(c, &p, scale);
+            l->pair[n] = p;
+            const uint64_t size = p.a->dim[0] * p.a->dim[1];
+            *widest = size > *widest ? size : *widest;
+        }
+        n++;
+    }
+    l->n_pair = n;
+    return MYTH_OK;
+}
+
+/* Every tensor is half of a pair, or of a tower. */
+static myth_status check_all_used(myth_lora *l, myth_error *err)
+{
+    for (uint32_t i = 0; i < myth_weights_n_tensor(l->w); i++) {
+        const myth_tensor *t = myth_weights_at(l->w, i);
+        bool is_used = is_of_tower(t->name);
+        l->n_left_out += is_used;
+        for (uint32_t k = 0; k < l->n_pair && !is_used; k++)
+            is_used = l->pair[k].a == t || l->pair[k].b == t;
+        if (!is_used)
+            return myth_fail(err, MYTH_EFORMAT,
+                             "%s: %.*s: the model has no matrix of this name that it can be added to",
+                             myth_weights_path(l->w), (int)(t->name.len < 120 ? t->name.len : 120), t->name.text);
+    }
+    return l->n_pair ? MYTH_OK
+                     : myth_fail(err, MYTH_EFORMAT, "%s: no adapter: it has no pair", myth_weights_path(l->w));
+}
+
+myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *path, float scale, myth_error *err)
+{
+    const myth_weights_opts opts = {.level = MYTH_WEIGHTS_DATA, .is_piece = true};
+    struct stat info;
+    char file[PATH_MAX];
+    config c = {.rank = 0};
+    uint64_t widest = 0;
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    myth_lora *l = myth_alloc(m->mem, MYTH_MEM_STAGING, "adapter", sizeof(*l));
+    if (!l)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for an adapter");
+    *l = (myth_lora){.mem = m->mem};
+    const bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (snprintf(file, sizeof(file), "%s%s", path, is_folder ? "/adapter_model.safetensors" : "") >= (int)sizeof(file))
+        MYTH_TRY(myth_fail(err, MYTH_ELIMIT, "%.80s...: path too long", path));
+    if (stat(file, &info) != 0) /* the name of a model in the cache is none of an adapter */
+        MYTH_TRY(
+            myth_fail(err, MYTH_ENOTFOUND, "%s: no such file; give a folder of peft, a .safetensors or a .gguf", file));
+    MYTH_TRY(myth_weights_open(&l->w, m->mem, file, &opts, err));
+    if (myth_weights_get_format(l->w) == MYTH_FORMAT_GGUF)
+        MYTH_TRY(check_gguf(&c, l, m, err));
+    else if (myth_weights_get_format(l->w) == MYTH_FORMAT_SAFETENSORS)
+        MYTH_TRY(open_config(&c, m->mem, file, err));
+    else
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: expected a folder of peft, a .safetensors or a .gguf file", path));
+    MYTH_TRY(match(l, m, &c, scale, &widest, err));
+    l->pair = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "adapter", l->n_pair + 1, sizeof(*l->pair));
+    if (!l->pair)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %u matrices", l->n_pair));
+    MYTH_TRY(match(l, m, &c, scale, &widest, err));
+    MYTH_TRY(check_all_used(l, err));
+    l->a = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "adapter", widest, sizeof(*l->a));
+    if (!l->a)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %llu values", (unsigned long long)widest));
+    *out = l;
+    return MYTH_OK;
+fail:
+    myth_lora_close(l);
+    return st;
+}
+
+void myth_lora_close(myth_lora *l)
+{
+    if (!l)
+        return;
+    myth_free(l->mem, l->a);
+    myth_free(l->mem, l->pair);
+    myth_weights_close(l->w);
+    myth_free(l->mem, l);
+}
+
+uint32_t myth_lora_n_matrix(const myth_lora *l) { return l->n_pair; }
+uint32_t myth_lora_n_left_out(const myth_lora *l) { return l->n_left_out; }
+
+static const pair *pair_of(const myth_lora *l, const char *name)
+{
+    for (uint32_t i = 0; i < l->n_pair; i++)
+        if (strcmp(l->pair[i].name, name) == 0)
+            return &l->pair[i];
+    return NULL;
+}
+
+bool myth_lora_has(const myth_lora *l, const char *gguf_name) { return pair_of(l, gguf_name) != NULL; }
+
+static const void *row_of(const myth_tensor *t, uint64_t row)
+{
+    return (const unsigned char *)t->data + row * myth_row_bytes(t->dtype, t->dim[1]);
+}
+
+void myth_lora_add(myth_lora *l, const char *gguf_name, uint64_t row, uint64_t n_row, float *x)
+{
+    const pair *p = pair_of(l, gguf_name);
+    float b[256];
+    if (!p)
+        return;
+    const uint64_t rank = p->a->dim[0], cols = p->a->dim[1];
+    for (uint64_t k = 0; p != l->at && k < rank; k++)
+        myth_dequant_row(p->a->dtype, l->a + k * cols, row_of(p->a, k), cols);
+    l->at = p;
+    for (uint64_t i = 0; i < n_row; i++, x += cols)
+        for (uint64_t k0 = 0; k0 < rank; k0 += 256) { /* 256 is a whole number of blocks of any type */
+            const uint64_t n = rank - k0 < 256 ? rank - k0 : 256;
+            myth_dequant_row(p->b->dtype, b,
+                             (const unsigned char *)row_of(p->b, row + i) + myth_row_bytes(p->b->dtype, k0), n);
+            for (uint64_t k = 0; k < n; k++) {
+                const float by = p->scale * b[k], *a = l->a + (k0 + k) * cols;
+                for (uint64_t c = 0; c < cols; c++)
+                    x[c] += by * a[c];
+            }
+        }
+}

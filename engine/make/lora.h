@@ -1,0 +1,40 @@
+/* lora.h - a low-rank adapter: what is added to the matrices of a model, W + scale * B A.
+ *
+ * Files    peft: a folder with adapter_model.safetensors and adapter_config.json, or that file; llama.cpp: a .gguf of
+ *          type adapter
+ * Shapes   A [rank, cols], B [rows, rank] for a matrix [rows, cols], in both
+ * Scale    lora_alpha / r (with use_rslora: / sqrt(r)) of the config, adapter.lora.alpha / rank of a GGUF, times the
+ *          caller's
+ * Checks   every tensor belongs to a pair, and every pair to a matrix of the model that is one in its file too (not the
+ *          embedding, not experts). Tensors of the towers of multimodal models are left out and counted
+ * Memory   class STAGING: one A as floats, the largest
+ * Owner    the caller closes it; the model must outlive it
+ * Errors   MYTH_EFORMAT another shape, a pair without its half, a name that the model lacks; MYTH_EUNSUPPORTED what is
+ *          more than such a product: DoRA, biases, saved modules, ranks that differ; those of myth_weights_open
+ * Threads  one
+ * Source   LoRA, 2106.09685; peft, LoraConfig and save_pretrained; llama.cpp, convert_lora_to_gguf.py */
+#ifndef MYTH_LORA_H
+#define MYTH_LORA_H
+
+#include "engine/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct myth_lora myth_lora;
+
+/* The model was opened with level HEADER or DATA. */
+myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *path, float scale, myth_error *err);
+void myth_lora_close(myth_lora *l); /* takes NULL */
+uint32_t myth_lora_n_matrix(const myth_lora *l);
+uint32_t myth_lora_n_left_out(const myth_lora *l); /* tensors of towers */
+/* Whether something is added to the matrix of this name in GGUF ("blk.0.attn_q.weight"). */
+bool myth_lora_has(const myth_lora *l, const char *gguf_name);
+/* Adds to rows row .. row + n_row - 1 of the matrix, in x [n_row, cols]. Nothing when it has none. */
+void myth_lora_add(myth_lora *l, const char *gguf_name, uint64_t row, uint64_t n_row, float *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
