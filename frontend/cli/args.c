@@ -218,8 +218,8 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
 /* Names that mean different things in different commands, and flags that overwrite a file. test_args checks that every
  * other name means the same in all commands. */
 static const char *const own_names[] = {
-    "batch",   "chunks", "files", "for", "format", "hidden",          "output",  "prompt",
-    "rebuild", "report", "rows",  "top", "type",   "update-baseline", "weights",
+    "batch",  "chunks",  "files",  "for",  "format", "hidden", "jsonl",           "output",
+    "prompt", "rebuild", "report", "rows", "top",    "type",   "update-baseline", "weights",
 };
 
 bool myth_args_is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
