@@ -1,6 +1,8 @@
 /* lines.c - one buffer that holds the current line and what was read behind it. */
 #include "lines.h"
 
+#include "frontend/cli/environment.h"
+
 #include "engine/base/outfile.h"
 
 #include <errno.h>
@@ -96,7 +98,7 @@ static myth_status copy(myth_lines *l, myth_error *err)
 {
     unsigned char piece[READ_BYTES];
     char name[PATH_MAX];
-    const char *folder = getenv("TMPDIR");
+    const char *folder = myth_env_get("TMPDIR");
     size_t k = 0;
     myth_status st = MYTH_OK;
     if (snprintf(name, sizeof(name), "%s/mythos.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(name))
