@@ -6,14 +6,15 @@
  *         "truncated"
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
- * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. An incomplete file is removed */
+ * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. Rows of a file are kept in its
+ *         journal group by group; a killed command goes on behind them, where the input can be read again */
 #include "frontend/rates/expect.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
-#include "frontend/cli/npy.h"
 #include "frontend/common/texts.h"
+#include "frontend/jobs/results.h"
+#include "frontend/jobs/embed_rows.h"
 
-#include "engine/base/outfile.h"
 #include "engine/run/embed.h"
 
 #include <errno.h>
@@ -21,14 +22,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, DIM_MAX = 1 << 12 };
+enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, DIM_MAX = 1 << 12, VALUE_BYTES = 20, ROW_MORE = 160 };
 
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     const char *prompt, *output;
     uint32_t dim, line_bytes;
-    int format;
+    int format, resume;
     bool json, jsonl, files;
 } embed_opts;
 
@@ -48,6 +49,8 @@ static const myth_option options[] = {
      "write the vectors to FILE"},
     {"format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0,
      "format of -o: JSON lines, or a NumPy array float32 [texts, dim]"},
+    {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(embed_opts, resume), "on", 0, 0,
+     "with -o: go on where the same command was ended, or begin anew"},
     {"line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
      "longest line when the input is a pipe, which cannot be measured first"},
 };
@@ -74,9 +77,10 @@ typedef struct {
     slot *slots;              /* [GROUP] */
     int32_t *ids, *group_ids; /* of one text; [GROUP][n_most] */
     float *vector;            /* [GROUP][dim] */
-    FILE *out;
-    myth_out file; /* of -o, JSON lines */
-    myth_npy npy;
+    FILE *out;                /* standard output; of -o, into row */
+    char *row;                /* [row_bytes] a line of -o */
+    size_t row_bytes;
+    myth_embed_rows rows; /* of -o */
     uint32_t n_most, dim;
     uint64_t n_done, n_cut;
 } run_state;
@@ -135,21 +139,45 @@ static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
 
 /* ---- output ---- */
 
+static size_t list_facts(run_state *r, myth_journal_fact *fact)
+{
+    myth_prompts_survey input = {.n_item = 0};
+    size_t n = 0;
+    if (r->o->jsonl)
+        memcpy(input.hash, r->texts.lines.hash, sizeof(input.hash));
+    else
+        memcpy(input.hash, &r->texts.hash, sizeof(r->texts.hash));
+    myth_results_facts(fact, &n, r->cli, &r->model, &r->eo, &input);
+    myth_results_fact(fact, &n, "--prompt", "%s", r->o->prompt);
+    myth_results_fact(fact, &n, "--dim", "%u", r->dim);
+    myth_results_fact(fact, &n, "-c", "%u", r->n_most);
+    myth_results_fact(fact, &n, "--format", "%s", r->o->format ? "npy" : "jsonl");
+    return n;
+}
+
 static myth_status open_output(run_state *r, myth_error *err)
 {
+    myth_journal_fact fact[10];
     r->out = stdout;
     if (!r->o->output)
         return MYTH_OK;
-    if (r->o->format == 1)
-        return myth_npy_create_rows(&r->npy, r->o->output, r->dim, err);
-    return myth_out_print_open(&r->file, &r->out, r->o->output, err);
+    if (r->o->format == 0) {
+        r->row_bytes = ROW_MORE + ID_BYTES * 6 + (size_t)r->dim * VALUE_BYTES;
+        r->row = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "rows", r->row_bytes);
+        if (!r->row)
+            return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->row_bytes);
+    }
+    const size_t n = list_facts(r, fact);
+    const bool is_stream = r->o->jsonl && !r->texts.lines.is_measured, goes_on = r->o->resume == 0 && !is_stream;
+    myth_status st =
+        myth_embed_rows_open(&r->rows, r->cli, r->o->output, r->o->format ? r->dim : 0, fact, n, goes_on, err);
+    r->rows.is_of_stream = is_stream;
+    return st;
 }
 
-static myth_status print_vector(run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
+static void print_vector(run_state *r, const float *v, const slot *s)
 {
     const bool is_json = r->o->json || is_many(r) || r->o->output;
-    if (r->npy.file.path)
-        return myth_npy_write_row(&r->npy, row, v, err);
     if (s->n_id && s->is_path) {
         myth_json_out j;
         myth_jout_start(&j, r->out);
@@ -168,17 +196,34 @@ static myth_status print_vector(run_state *r, const float *v, const slot *s, uin
         fprintf(r->out, "%s%.9g", !i ? "" : is_json ? "," : " ", (double)v[i]);
     if (is_json)
         fprintf(r->out, "],\"tokens\":%u,\"truncated\":%s}", s->n_ids, s->is_cut ? "true" : "false");
-    fputc('\n', r->out);
-    if (r->file.path && ferror(r->out))
-        return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
-    return MYTH_OK; /* main checks standard output */
+}
+
+/* To standard output, whose errors main sees, or into the journal. */
+static myth_status put_vector(run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
+{
+    if (!r->o->output) {
+        print_vector(r, v, s);
+        fputc('\n', r->out);
+        return MYTH_OK;
+    }
+    if (r->o->format)
+        return myth_journal_put(r->rows.journal, row, v, r->dim * sizeof(*v), err);
+    r->out = fmemopen(r->row, r->row_bytes, "w");
+    if (!r->out)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->row_bytes);
+    print_vector(r, v, s);
+    const long n = ftell(r->out);
+    const bool is_cut = fflush(r->out) != 0 || n < 0;
+    fclose(r->out);
+    r->out = stdout;
+    return is_cut ? myth_fail(err, MYTH_ELIMIT, "text %llu: its row has more than %zu bytes", (unsigned long long)row,
+                              r->row_bytes)
+                  : myth_journal_put(r->rows.journal, row, r->row, (size_t)n, err);
 }
 
 static myth_status finish_output(run_state *r, myth_error *err)
 {
-    if (r->npy.file.path)
-        return myth_npy_finish_rows(&r->npy, r->n_done, err);
-    return r->file.path ? myth_out_print_close(&r->file, r->out, MYTH_OK, err) : MYTH_OK;
+    return r->o->output ? myth_embed_rows_finish(&r->rows, r->n_done, err) : MYTH_OK;
 }
 
 /* ---- the run ---- */
@@ -242,6 +287,18 @@ static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_t
     return MYTH_OK;
 }
 
+/* Passes over the texts whose rows are in the journal. */
+static myth_status skip_done(run_state *r, myth_error *err)
+{
+    const uint64_t n = r->rows.journal ? myth_journal_n_done(r->rows.journal) : 0;
+    myth_texts_item it;
+    bool has = true;
+    myth_status st = MYTH_OK;
+    for (; r->n_done < n && has && st == MYTH_OK; r->n_done += has)
+        st = myth_texts_next(&r->texts, &it, &has, err);
+    return st;
+}
+
 static void show_progress(const run_state *r)
 {
     if (r->texts.total)
@@ -273,14 +330,17 @@ static myth_status embed_all(run_state *r, myth_error *err)
         if (st == MYTH_OK)
             add_pace(r, text, n_text, myth_expect_now() - begin);
         for (uint32_t t = 0; t < n_text && st == MYTH_OK; t++)
-            st = print_vector(r, r->vector + (size_t)t * r->dim, &r->slots[t], r->n_done + t, err);
+            st = put_vector(r, r->vector + (size_t)t * r->dim, &r->slots[t], r->n_done + t, err);
+        if (st == MYTH_OK && r->rows.journal)
+            st = myth_journal_commit(r->rows.journal, err);
         if (st != MYTH_OK)
             return st;
         r->n_done += n_text;
         show_progress(r);
         if (*r->cli->cancel && has_more)
-            return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s", (unsigned long long)r->n_done,
-                             myth_s(r->n_done));
+            return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s%s", (unsigned long long)r->n_done,
+                             myth_s(r->n_done),
+                             r->rows.journal && !r->rows.is_of_stream ? "; the same command goes on" : "");
     }
     return MYTH_OK;
 }
@@ -310,6 +370,7 @@ static myth_status compute(run_state *r, myth_error *err)
                        "%s lacks the dense layers of the full model: vectors of the two cannot be compared",
                        myth_weights_name(r->model.weights));
     MYTH_TRY(open_output(r, err));
+    MYTH_TRY(skip_done(r, err));
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
     if (st == MYTH_OK)
@@ -326,9 +387,8 @@ fail:
 static void release(run_state *r)
 {
     myth_mem *mem = r->cli->mem;
-    myth_npy_abandon(&r->npy);
-    if (r->file.path)
-        myth_out_print_close(&r->file, r->out, MYTH_ECANCEL, NULL);
+    myth_embed_rows_close(&r->rows);
+    myth_free(mem, r->row);
     myth_embedder_close(r->embedder);
     myth_engine_close(r->engine);
     myth_free(mem, r->vector);
@@ -370,7 +430,9 @@ const myth_command myth_cmd_embed = {
               "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
               "without. "
               "Any number of lines or "
-              "files is read in the memory of the plan, and the vectors have the order of the texts.",
+              "files is read in the memory of the plan, and the vectors have the order of the texts. With -o the rows "
+              "so far are "
+              "kept in FILE.journal: a command that was ended goes on there when it is given again.",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(embed_opts),

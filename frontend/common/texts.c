@@ -1,8 +1,10 @@
 /* texts.c - reads texts to embed from files and streams; texts.h has the forms. */
 #include "texts.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
+#include "engine/base/mtime.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -114,6 +116,8 @@ static myth_status open_files(myth_texts *t, myth_error *err)
                              t->path, (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
         t->longest = (size_t)info.st_size > t->longest ? (size_t)info.st_size : t->longest;
         t->total += (uint64_t)info.st_size;
+        const int64_t facts[2] = {info.st_size, myth_mtime_ns(&info)};
+        t->hash = myth_fnv1a(myth_fnv1a(t->hash, path, n), facts, sizeof(facts));
     }
     myth_texts_rewind(t);
     return MYTH_OK;
@@ -168,6 +172,7 @@ myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind
     } else {
         MYTH_TRY(myth_cli_read(&out->buffer, &out->to, cli->mem, path, FILE_BYTES_MAX, err));
         out->longest = out->total = out->to;
+        out->hash = myth_fnv1a(MYTH_FNV1A, out->buffer, out->to);
     }
     out->plain = myth_alloc(cli->mem, MYTH_MEM_STAGING, "text", myth_texts_bound(out) + 1);
     if (!out->plain)

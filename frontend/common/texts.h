@@ -39,6 +39,7 @@ typedef struct {
     bool is_end;
     char *plain;                   /* the prompt followed by the current text */
     size_t longest;                /* bytes of the longest text, without the prompt */
+    uint64_t hash;                 /* FILES: of names, sizes and times; WHOLE: of the text; LINES: see lines.hash */
     uint64_t line_no, done, total; /* done and total in bytes; total 0 = not known */
 } myth_texts;
 

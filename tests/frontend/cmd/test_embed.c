@@ -106,10 +106,11 @@ static void refusals_name_the_cause(void **state)
 static void sigterm_ends_a_run_that_waits_for_a_line(void **state)
 {
     (void)state;
-    cli_shell(&r, "mkfifo \"$D/in\"; sleep 60 >\"$D/in\" & S=$!; \"$M\" " ENCODER
-                  "--jsonl \"$D/in\" -o \"$D/t.jsonl\" & P=$!; i=0; "
-                  "until ls \"$D\"/t.jsonl.*.tmp >/dev/null 2>&1 || [ $i -ge 200 ]; do sleep 0.05; i=$((i + 1)); done; "
-                  "kill -TERM $P; wait $P; echo $?; kill $S; ls \"$D\"; rm -f \"$D/in\"");
+    cli_shell(&r,
+              "mkfifo \"$D/in\"; sleep 60 >\"$D/in\" & S=$!; \"$M\" " ENCODER
+              "--jsonl \"$D/in\" -o \"$D/t.jsonl\" & P=$!; i=0; "
+              "until ls \"$D\"/t.jsonl.journal >/dev/null 2>&1 || [ $i -ge 200 ]; do sleep 0.05; i=$((i + 1)); done; "
+              "kill -TERM $P; wait $P; echo $?; kill $S; ls \"$D\"; rm -f \"$D/in\"");
     assert_string_equal(r.out, "3\nerr\nin\nout\n");
 }
 
@@ -198,13 +199,38 @@ static void a_failure_leaves_no_file(void **state)
         cli_shell(&r, line);
         assert_int_equal(r.code, 65);
         assert_non_null(strstr(r.err, "line 71"));
-        cli_shell(&r, "cat \"$D/keep\"; ls \"$D\" | grep -c tmp");
+        cli_shell(&r, "cat \"$D/keep\"; ls \"$D\" | grep -c tmp; rm \"$D/keep.journal\"");
         assert_string_equal(r.out, "old\n0\n");
     }
     cli_shell(&r, "head -c 5000 /dev/zero | tr '\\0' 'a' | sed 's/.*/\"&\"/' | \"$M\" " ENCODER
                   "--jsonl --line-bytes 4096");
     assert_int_equal(r.code, 3);
     assert_non_null(strstr(r.err, "line 1: longer than --line-bytes"));
+}
+
+/* Killed at any moment, the same command goes on, and the file is the one of a run that nobody killed. Other flags are
+ * refused by name. */
+static void a_killed_run_goes_on(void **state)
+{
+    (void)state;
+    char line[1024];
+    cli_shell(&r, "for i in $(seq 4000); do printf '{\"id\":%d,\"text\":\"text %d of many\"}\\n' $i $i; done "
+                  ">\"$D/k.jsonl\"");
+    for (int npy = 0; npy < 2; npy++) {
+        snprintf(line, sizeof(line),
+                 "F='--format %s'; \"$M\" " ENCODER "--jsonl \"$D/k.jsonl\" -o \"$D/whole\" $F; n=0; k=0; "
+                 "while [ $n -lt %d ]; do n=$((n + 1)); \"$M\" " ENCODER "--jsonl \"$D/k.jsonl\" -o \"$D/part\" $F "
+                 "2>>\"$D/log\" & P=$!; sleep 0.0$((2 + n %% 7)); kill -9 $P 2>/dev/null; wait $P 2>/dev/null; "
+                 "[ -e \"$D/part\" ] && break; done; ls \"$D\" | grep -c 'part.journal$'; "
+                 "\"$M\" " ENCODER "--jsonl \"$D/k.jsonl\" -o \"$D/part\" $F --prompt query; echo $?; "
+                 "\"$M\" " ENCODER "--jsonl \"$D/k.jsonl\" -o \"$D/part\" $F && cmp \"$D/whole\" \"$D/part\" && "
+                 "ls \"$D\" | grep -c part && rm \"$D/part\" \"$D/whole\"",
+                 npy ? "npy" : "jsonl", check_is_full() ? 100 : 4);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+        assert_string_equal(r.out, "1\n2\n1\n");
+        assert_non_null(strstr(r.err, "another --prompt (none, now query)"));
+    }
 }
 
 /* A hundred times as many lines take the same memory. */
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(files_of_a_list_are_texts),
         cmocka_unit_test(npy_holds_a_row_for_each_text),
         cmocka_unit_test(a_failure_leaves_no_file),
+        cmocka_unit_test(a_killed_run_goes_on),
         cmocka_unit_test(memory_does_not_grow_with_the_texts),
         cmocka_unit_test(the_plan_is_the_ledger),
     };

@@ -1,0 +1,35 @@
+/* embed_rows.h - the rows of embed -o FILE: kept in the journal group by group, and written to the file when all are there.
+ *
+ * A row    a line of JSON without its newline, or dim floats of an .npy
+ * Killed   what was committed is in the journal; the same command goes on behind it. The file is the same, byte for byte
+ * Errors   those of journal.h, outfile.h and npy.h
+ * Threads  one */
+#ifndef MYTH_JOB_EMBED_ROWS_H
+#define MYTH_JOB_EMBED_ROWS_H
+
+#include "frontend/cli/cli.h"
+#include "journal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *output;
+    myth_journal *journal; /* NULL = closed */
+    uint32_t dim;          /* of an .npy; 0 = JSON lines */
+    bool is_of_stream;     /* set by the caller: the input cannot be read again, so an unfinished journal is removed */
+} myth_embed_rows;
+
+/* Rows 0 .. myth_journal_n_done - 1 are there. */
+myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
+                                 const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err);
+/* Leaves the journal to the next command, or removes it. Takes a closed one. */
+void myth_embed_rows_close(myth_embed_rows *v);
+/* Writes the file from the journal, n rows, and removes the journal. */
+myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
