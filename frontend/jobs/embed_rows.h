@@ -1,7 +1,9 @@
-/* embed_rows.h - the rows of embed -o FILE: kept in the journal group by group, and written to the file when all are there.
+/* embed_rows.h - the rows of embed -o FILE: kept in the journal group by group, and written to the file when all are
+ * there.
  *
  * A row    a line of JSON without its newline, or dim floats of an .npy
- * Killed   what was committed is in the journal; the same command goes on behind it. The file is the same, byte for byte
+ * Killed   what was committed is in the journal; the same command goes on behind it. The file is the same, byte for
+ *          byte
  * Errors   those of journal.h, outfile.h and npy.h
  * Threads  one */
 #ifndef MYTH_JOB_EMBED_ROWS_H

@@ -286,7 +286,7 @@ static void a_long_chat_takes_no_memory(void **state)
         assert_true(peak[MYTH_MEM_STAGING] - before <= planned);
         assert_true(s.stats.n_turn_gone > (uint64_t)n_turn / 2);
         if (check_is_full())
-            assert_true(s.stats.n_prompt_tok - s.stats.n_row_gone > 0);
+            assert_true(s.stats.n_fed_tok + s.stats.n_answer_tok >= 1000000);
         close_session(&s, &r);
     }
 }
