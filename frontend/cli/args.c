@@ -34,7 +34,7 @@ bool myth_size_parse(uint64_t *out, const char *text)
     if (tolower((unsigned char)*end) == 'b')
         end++;
     v = ldexp(v, shift);
-    if (*end || v >= 9.2e18)
+    if (*end || v >= 9.2e18 || (v > 0 && v < 1)) /* 0.5 without a unit is half a byte, and 0 means no limit */
         return false;
     *out = (uint64_t)v;
     return true;

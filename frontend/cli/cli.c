@@ -296,7 +296,7 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
-    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST))
+    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST) && myth_args_find(cli->parsed, "ctx-size"))
         st = refuse_with_numbers(cli, spec, f->tokenizer, err);
     if (st != MYTH_OK)
         return st;

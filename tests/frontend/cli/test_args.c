@@ -257,7 +257,7 @@ static void sizes_have_units(void **state)
         assert_true(myth_size_parse(&v, ok[i].text));
         assert_true(v == ok[i].bytes);
     }
-    static const char *const bad[] = {"", "x", "-1", "1X", "1MiBs", "inf", "1e30", "9999999T", " 1"};
+    static const char *const bad[] = {"", "x", "-1", "1X", "1MiBs", "inf", "1e30", "9999999T", " 1", "0.5", "0.9b"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(myth_size_parse(&v, bad[i]));
 }
