@@ -338,6 +338,37 @@ static void a_batch_is_honoured_or_refused_with_the_largest(void **state)
     }
 }
 
+/* Under any limit the file is the same, or nothing is run. */
+static void a_limit_never_changes_the_file(void **state)
+{
+    (void)state;
+    static order o;
+    char line[300];
+    uint64_t rng = check_seed();
+    int n_run = 0, n_refused = 0;
+    first_numbers(&o, 60);
+    write_prompts("limit", &o, false);
+    cli_expect(&r, "residuals " TINY "$D/limit -o $D/free --winsorize 0.9", 0);
+    json_t *j = cli_json(&r, "residuals " TINY "$D/limit --dry-run --json --winsorize 0.9");
+    const double total = cli_number(j, "plan.total_bytes");
+    json_decref(j);
+    for (int i = 0; i < 12; i++) {
+        const double limit = i < 2 ? total - i : total * (0.5 + 0.5 * check_below(&rng, 1000) / 1000);
+        cli_shell(&r, "rm -f $D/limited*");
+        snprintf(line, sizeof(line), "residuals " TINY "$D/limit -o $D/limited --winsorize 0.9 --mem-limit %.0f",
+                 limit);
+        cli_run(&r, line);
+        if (r.code == 0)
+            same("free", "limited");
+        else if (r.code != 71)
+            fail_msg("limit %.0f of %.0f: exit %d: %s", limit, total, r.code, r.err);
+        n_run += r.code == 0;
+        n_refused += r.code == 71;
+        assert_true(i >= 2 || r.code == 0); /* one byte less: a smaller step */
+    }
+    assert_true(n_run > 2 && n_refused > 0);
+}
+
 /* ---- breaks ---- */
 
 /* Runs the command and sends it the signal after some microseconds; returns its exit status as the shell tells it. */
@@ -514,6 +545,7 @@ int main(void)
         cmocka_unit_test(rows_are_those_of_transformers),
         cmocka_unit_test(many_prompts_take_the_bytes_of_few),
         cmocka_unit_test(a_batch_is_honoured_or_refused_with_the_largest),
+        cmocka_unit_test(a_limit_never_changes_the_file),
         cmocka_unit_test(killed_jobs_end_with_the_same_bytes),
         cmocka_unit_test(a_stopped_job_goes_on_and_no_other_does),
         cmocka_unit_test(a_bad_line_is_listed_and_left_out),
