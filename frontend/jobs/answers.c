@@ -55,7 +55,7 @@ typedef struct {
     bool has_seed;
 } own_opts;
 
-static bool read_own(const myth_answers *a, const myth_prompt *it, own_opts *own, char why[MYTH_PROMPT_FAULT_BYTES])
+static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts *own, char why[MYTH_PROMPT_FAULT_BYTES])
 {
     const myth_json_node *seed = it->object ? myth_json_tree_get(it->tree, it->object, "seed") : NULL;
     *own = (own_opts){.n_new = a->o->n_new, .has_seed = seed && seed->type != MYTH_JSON_NULL};
@@ -63,7 +63,7 @@ static bool read_own(const myth_answers *a, const myth_prompt *it, own_opts *own
            myth_results_number(it, "seed", UINT64_MAX, &own->seed, why);
 }
 
-static myth_status visit(void *user, const myth_prompt *it, myth_error *err)
+static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_answers *a = user;
     own_opts own;
@@ -297,12 +297,12 @@ static void on_top(void *user, int32_t id, const int32_t *best, const float *log
     }
 }
 
-static bool has_messages(const myth_prompt *it)
+static bool has_messages(const myth_job_prompt *it)
 {
     return it->object && myth_json_tree_get(it->tree, it->object, "messages");
 }
 
-static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_prompt *it, const own_opts *own,
+static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_prompt *it, const own_opts *own,
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
@@ -373,7 +373,7 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
 static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *err)
 {
     for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel;) {
-        myth_prompt it;
+        myth_job_prompt it;
         own_opts own;
         char why[MYTH_PROMPT_FAULT_BYTES];
         if (a->answer[i].is_used) {

@@ -155,7 +155,7 @@ static myth_status parse_position(run_state *r, myth_error *err)
 
 static int compare_labels(const void *a, const void *b) { return strcmp(a, b); }
 
-static myth_status add_label(run_state *r, const myth_prompt *it, myth_error *err)
+static myth_status add_label(run_state *r, const myth_job_prompt *it, myth_error *err)
 {
     const myth_str label = it->label;
     if (!label.text) {
@@ -177,7 +177,7 @@ static myth_status add_label(run_state *r, const myth_prompt *it, myth_error *er
     return MYTH_OK;
 }
 
-static myth_status visit(void *user, const myth_prompt *it, myth_error *err)
+static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     run_state *r = user;
     if (!it->ids) {

@@ -63,7 +63,7 @@ struct myth_logprobs {
 
 /* ---- what a line says ---- */
 
-static const myth_json_node *member(const myth_prompt *it, const char *key)
+static const myth_json_node *member(const myth_job_prompt *it, const char *key)
 {
     const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
     return n && n->type != MYTH_JSON_NULL ? n : NULL;
@@ -109,7 +109,7 @@ static myth_status encode(const myth_logprobs *l, myth_str text, int32_t *dst, s
     return st;
 }
 
-static myth_status read_token(const myth_logprobs *l, const myth_prompt *it, int32_t *token, bool *is_right,
+static myth_status read_token(const myth_logprobs *l, const myth_job_prompt *it, int32_t *token, bool *is_right,
                               char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     const myth_json_node *n = member(it, "token");
@@ -133,9 +133,9 @@ static myth_status read_token(const myth_logprobs *l, const myth_prompt *it, int
 }
 
 /* One completion into dst [cap]; NULL = its length alone. */
-static myth_status read_completion(const myth_logprobs *l, const myth_prompt *it, const myth_json_node *c, int32_t *dst,
-                                   size_t cap, size_t *n, bool *is_right, char why[MYTH_PROMPT_FAULT_BYTES],
-                                   myth_error *err)
+static myth_status read_completion(const myth_logprobs *l, const myth_job_prompt *it, const myth_json_node *c,
+                                   int32_t *dst, size_t cap, size_t *n, bool *is_right,
+                                   char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     *n = 0;
     *is_right = true;
@@ -161,8 +161,8 @@ static myth_status read_completion(const myth_logprobs *l, const myth_prompt *it
 }
 
 /* The completions of a line into l->done and l->length; with is_look their lengths alone, into the survey. */
-static myth_status read_completions(myth_logprobs *l, const myth_prompt *it, bool is_look, uint32_t *n, bool *is_right,
-                                    char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
+static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it, bool is_look, uint32_t *n,
+                                    bool *is_right, char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     const myth_json_node *list = member(it, "completions");
     uint64_t all = 0;
@@ -200,7 +200,7 @@ static myth_status read_completions(myth_logprobs *l, const myth_prompt *it, boo
     return MYTH_OK;
 }
 
-static myth_status visit(void *user, const myth_prompt *it, myth_error *err)
+static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_logprobs *l = user;
     char why[MYTH_PROMPT_FAULT_BYTES];
@@ -429,7 +429,7 @@ static myth_status end_row(myth_logprobs *l, const item *t, const int32_t *top_i
     return myth_results_end(&l->results, t->index, err);
 }
 
-static myth_status put_fault(myth_logprobs *l, const myth_prompt *it, const char *why, myth_error *err)
+static myth_status put_fault(myth_logprobs *l, const myth_job_prompt *it, const char *why, myth_error *err)
 {
     l->n_kept++;
     return myth_results_fault(&l->results, it, why, err);
@@ -503,7 +503,7 @@ fail:
     return st;
 }
 
-static void name_item(item *t, const myth_prompt *it, int32_t token)
+static void name_item(item *t, const myth_job_prompt *it, int32_t token)
 {
     t->index = it->index;
     t->line = it->line;
@@ -535,7 +535,7 @@ static myth_status find_base(myth_logprobs *l, item *t, myth_error *err)
 }
 
 /* Adds a prompt to the group; one that does not fit any more begins the next. */
-static myth_status add_to_group(myth_logprobs *l, const myth_prompt *it, int32_t token, myth_error *err)
+static myth_status add_to_group(myth_logprobs *l, const myth_job_prompt *it, int32_t token, myth_error *err)
 {
     myth_status st;
     if (l->n_item == l->n_row || l->n_item == GROUP || l->n_id + it->n_ids > l->n_step)
@@ -608,7 +608,7 @@ static void print_completions(const myth_logprobs *l, myth_json_out *j, uint32_t
 
 /* A prompt with completions, or one that is longer than a micro-batch (n = 0): all but its last token are appended to
  * the sequence, the rest branches off. */
-static myth_status score(myth_logprobs *l, const myth_prompt *it, int32_t token, uint32_t n, myth_error *err)
+static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t token, uint32_t n, myth_error *err)
 {
     myth_status st;
     myth_result r = {0};
@@ -654,7 +654,7 @@ fail:
 
 /* ---- the run ---- */
 
-static myth_status one_prompt(myth_logprobs *l, const myth_prompt *it, myth_error *err)
+static myth_status one_prompt(myth_logprobs *l, const myth_job_prompt *it, myth_error *err)
 {
     char why[MYTH_PROMPT_FAULT_BYTES];
     int32_t token;
@@ -716,7 +716,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     MYTH_TRY(myth_engine_open(&l->engine, l->model, &l->eo, err));
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
     while (!*l->cli->cancel) {
-        myth_prompt it;
+        myth_job_prompt it;
         MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));
         if (!has)
             break;

@@ -27,7 +27,7 @@ struct myth_prompts {
 static bool ends_job(myth_status st) { return st == MYTH_ENOMEM || st == MYTH_ECANCEL || st == MYTH_EIO; }
 
 /* Makes an error the item's fault, unless it ends the job. */
-static myth_status as_fault(myth_prompt *it, myth_status st, const myth_error *why, myth_error *err)
+static myth_status as_fault(myth_job_prompt *it, myth_status st, const myth_error *why, myth_error *err)
 {
     if (ends_job(st)) {
         *err = *why;
@@ -172,7 +172,7 @@ static myth_status encode(myth_prompts *p, const char *line, size_t n, const myt
 }
 
 /* What the line says of itself. */
-static myth_status read_names(const myth_prompts *p, myth_prompt *it, myth_error *err)
+static myth_status read_names(const myth_prompts *p, myth_job_prompt *it, myth_error *err)
 {
     const myth_json_node *id = member(p, it->object, "id"), *label = member(p, it->object, "label");
     if (id && id->type != MYTH_JSON_STRING && id->type != MYTH_JSON_NUMBER)
@@ -188,7 +188,7 @@ static myth_status read_names(const myth_prompts *p, myth_prompt *it, myth_error
     return MYTH_OK;
 }
 
-static myth_status read_item(myth_prompts *p, myth_prompt *it, const char *line, size_t n, myth_error *err)
+static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *line, size_t n, myth_error *err)
 {
     myth_error why = {0};
     myth_conversation_close(&p->talk);
@@ -217,7 +217,7 @@ static myth_status read_item(myth_prompts *p, myth_prompt *it, const char *line,
 
 /* ---- all lines ---- */
 
-static myth_status next(myth_prompts *p, myth_prompt *out, bool *has, bool passes_done, myth_error *err)
+static myth_status next(myth_prompts *p, myth_job_prompt *out, bool *has, bool passes_done, myth_error *err)
 {
     const char *line = NULL;
     size_t n = 0;
@@ -228,13 +228,13 @@ static myth_status next(myth_prompts *p, myth_prompt *out, bool *has, bool passe
         *has = line != NULL;
         if (!*has)
             return MYTH_OK;
-        *out = (myth_prompt){.index = p->n_read++, .line = p->lines.line_no};
+        *out = (myth_job_prompt){.index = p->n_read++, .line = p->lines.line_no};
         if (!passes_done || !p->o->is_done || !p->o->is_done(p->o->user, out->index))
             return read_item(p, out, line, n, err);
     }
 }
 
-myth_status myth_prompts_next(myth_prompts *p, myth_prompt *out, bool *has, myth_error *err)
+myth_status myth_prompts_next(myth_prompts *p, myth_job_prompt *out, bool *has, myth_error *err)
 {
     return next(p, out, has, true, err);
 }
@@ -246,11 +246,11 @@ myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err)
 }
 
 myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
-                              myth_status (*visit)(void *user, const myth_prompt *it, myth_error *err), void *user,
+                              myth_status (*visit)(void *user, const myth_job_prompt *it, myth_error *err), void *user,
                               myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_prompt it;
+    myth_job_prompt it;
     bool has = true;
     *out = (myth_prompts_survey){0};
     memcpy(out->hash, p->lines.hash, sizeof(out->hash));

@@ -50,7 +50,7 @@ typedef struct {
     const myth_json_tree *tree;          /* of the line; NULL when it is no JSON */
     const myth_json_node *object;        /* its root; NULL when the line is a string or no JSON */
     char fault[MYTH_PROMPT_FAULT_BYTES]; /* "" = none */
-} myth_prompt;
+} myth_job_prompt;
 
 typedef struct {
     uint64_t n_item, n_fault, n_token;
@@ -67,10 +67,10 @@ myth_status myth_prompts_open(myth_prompts **out, myth_cli *cli, const myth_mode
 void myth_prompts_close(myth_prompts *p); /* takes NULL */
 /* Reads all items, whether or not they are done, and calls visit for each (NULL = not); ends at the beginning again. */
 myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
-                              myth_status (*visit)(void *user, const myth_prompt *it, myth_error *err), void *user,
+                              myth_status (*visit)(void *user, const myth_job_prompt *it, myth_error *err), void *user,
                               myth_error *err);
 /* The next item that is not done; *has is false after the last. */
-myth_status myth_prompts_next(myth_prompts *p, myth_prompt *out, bool *has, myth_error *err);
+myth_status myth_prompts_next(myth_prompts *p, myth_job_prompt *out, bool *has, myth_error *err);
 myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err);
 
 #ifdef __cplusplus

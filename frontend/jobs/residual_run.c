@@ -30,7 +30,7 @@ struct myth_residual_run {
     myth_residual_rows rows;
     int32_t idx_of[MYTH_ROW_FILE_MAX]; /* place of a residual in the list of layers, -1 = not wanted */
     /* the batch */
-    myth_prompt pending;
+    myth_job_prompt pending;
     bool has_pending;
     uint32_t n_item, n_row;
     item *item;
@@ -143,7 +143,7 @@ static uint32_t token_at(const myth_residual_opts *o, uint32_t n)
 }
 
 /* Says in the index which rows an item has. */
-static myth_status index_item(myth_residual_run *r, const myth_prompt *it, const char *fault, uint64_t n,
+static myth_status index_item(myth_residual_run *r, const myth_job_prompt *it, const char *fault, uint64_t n,
                               myth_error *err)
 {
     char line[LINE_BYTES];
@@ -179,7 +179,7 @@ static myth_status index_item(myth_residual_run *r, const myth_prompt *it, const
 }
 
 /* The item is done, and has no row but one of NaN where every item has one. */
-static myth_status add_fault(myth_residual_run *r, const myth_prompt *it, const char *fault, myth_error *err)
+static myth_status add_fault(myth_residual_run *r, const myth_job_prompt *it, const char *fault, myth_error *err)
 {
     char text[MYTH_PROMPT_FAULT_BYTES + 40];
     const int n =
@@ -196,7 +196,7 @@ static myth_status add_fault(myth_residual_run *r, const myth_prompt *it, const 
     return st;
 }
 
-static myth_status add_prompt(myth_residual_run *r, const myth_prompt *it, myth_error *err)
+static myth_status add_prompt(myth_residual_run *r, const myth_job_prompt *it, myth_error *err)
 {
     const uint32_t n = it->n_ids, first = r->n_row, one = token_at(r->o, n);
     const bool is_at = r->o->position == MYTH_POSITION_AT;

@@ -102,7 +102,7 @@ myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err)
     return st;
 }
 
-myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const char *why, myth_error *err)
+myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err)
 {
     myth_json_out *j = myth_results_begin(r, it->index, it->id, it->n_id);
     char line[MYTH_PROMPT_FAULT_BYTES + 32];
@@ -264,7 +264,7 @@ void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, 
     myth_results_fact(dst, n, "cache", "%s, %s", myth_dtype_get(eo->type_k)->name, myth_dtype_get(eo->type_v)->name);
 }
 
-bool myth_results_number(const myth_prompt *it, const char *key, uint64_t most, uint64_t *out,
+bool myth_results_number(const myth_job_prompt *it, const char *key, uint64_t most, uint64_t *out,
                          char why[MYTH_PROMPT_FAULT_BYTES])
 {
     const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;

@@ -52,7 +52,7 @@ myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *i
 myth_json_out *myth_results_second(myth_results *r);
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 /* The row of a prompt with a fault; why NULL = the prompt's. */
-myth_status myth_results_fault(myth_results *r, const myth_prompt *it, const char *why, myth_error *err);
+myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err);
 /* Makes durable what was put. */
 myth_status myth_results_commit(myth_results *r, myth_error *err);
 /* A line about the progress when one is due: "answers 12/64, 210 tok/s, 3 min 20 s left". */
@@ -83,7 +83,7 @@ myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, cons
                                     size_t n_more, bool as_json, myth_error *err);
 /* A whole number of a line, up to most; *out stays when the line has none. False: it is something else, and why says
  * so. */
-bool myth_results_number(const myth_prompt *it, const char *key, uint64_t most, uint64_t *out,
+bool myth_results_number(const myth_job_prompt *it, const char *key, uint64_t most, uint64_t *out,
                          char why[MYTH_PROMPT_FAULT_BYTES]);
 
 #ifdef __cplusplus

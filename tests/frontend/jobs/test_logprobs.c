@@ -45,7 +45,7 @@ static void same_files(const char *a, const char *b)
 /* The logits behind each of n ids, by `mythos logits`. */
 static void logits_of(const char *model, const int32_t *ids, uint32_t n, float (*row)[VOCAB])
 {
-    char line[4096], path[128];
+    char line[4000], path[128];
     snprintf(line, sizeof(line), "logits %s --fast -o %s/l.npy --ids ", model, cli_dir);
     for (uint32_t i = 0; i < n; i++)
         snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%d", i ? "," : "", ids[i]);

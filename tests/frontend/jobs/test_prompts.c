@@ -40,10 +40,10 @@ static myth_prompts *open_text(const char *text, const myth_prompts_opts *o)
     return p;
 }
 
-static myth_prompt next_of(myth_prompts *p)
+static myth_job_prompt next_of(myth_prompts *p)
 {
     myth_error err = {0};
-    myth_prompt it = {0};
+    myth_job_prompt it = {0};
     bool has = false;
     if (myth_prompts_next(p, &it, &has, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
@@ -54,7 +54,7 @@ static myth_prompt next_of(myth_prompts *p)
 static void expect_end(myth_prompts *p)
 {
     myth_error err = {0};
-    myth_prompt it;
+    myth_job_prompt it;
     bool has = true;
     assert_int_equal(myth_prompts_next(p, &it, &has, &err), MYTH_OK);
     assert_false(has);
@@ -83,7 +83,7 @@ static size_t ids_of_chat(const myth_message *msg, size_t n_msg, int32_t *ids, s
     return n;
 }
 
-static void expect_ids(const myth_prompt *it, const int32_t *ids, size_t n)
+static void expect_ids(const myth_job_prompt *it, const int32_t *ids, size_t n)
 {
     assert_string_equal(it->fault, "");
     assert_int_equal(it->n_ids, n);
@@ -102,7 +102,7 @@ static void every_form_gives_its_ids(void **state)
                                 "{\"messages\": [{\"role\": \"user\", \"content\": \"hi\"}], \"label\": null}",
                                 &o);
     const size_t n = ids_of("int x;", ids, 256);
-    myth_prompt it = next_of(p);
+    myth_job_prompt it = next_of(p);
     expect_ids(&it, ids, n);
     assert_null(it.id);
     assert_null(it.label.text);
@@ -138,7 +138,7 @@ static void a_chat_gets_the_system_text_of_the_options(void **state)
                                 "{\"role\": \"user\", \"content\": \"hi\"}]}\n",
                                 &o);
     const size_t n = ids_of_chat(with, 2, ids, 256);
-    myth_prompt it = next_of(p);
+    myth_job_prompt it = next_of(p);
     expect_ids(&it, ids, n);
     it = next_of(p);
     expect_ids(&it, ids, n);
@@ -176,7 +176,7 @@ static void a_bad_line_is_an_item_with_a_fault(void **state)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n{\"ids\": [3]}\n", bad[i].line);
     myth_prompts *p = open_text(text, &o);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        myth_prompt it = next_of(p);
+        myth_job_prompt it = next_of(p);
         assert_null(it.ids);
         assert_int_equal(it.n_ids, 0);
         assert_int_equal(it.line, 2 * i + 1);
@@ -206,7 +206,7 @@ static void a_survey_counts_all_and_begins_again(void **state)
     assert_int_equal(all.n_fault, 1);
     assert_int_equal(all.n_token, 6);
     assert_int_equal(all.longest, 3);
-    myth_prompt it = next_of(p);
+    myth_job_prompt it = next_of(p);
     assert_int_equal(it.index, 1);
     assert_int_equal(myth_prompts_look(p, &again, NULL, NULL, &err), MYTH_OK);
     assert_memory_equal(&all, &again, sizeof(all));
@@ -266,7 +266,7 @@ static void a_pipe_is_read_twice(void **state)
     assert_int_equal(myth_prompts_open(&p, &cli, &model, "-", &o, &err), MYTH_OK);
     assert_int_equal(myth_prompts_look(p, &all, NULL, NULL, &err), MYTH_OK);
     assert_int_equal(all.n_token, 3);
-    myth_prompt it = next_of(p);
+    myth_job_prompt it = next_of(p);
     expect_ids(&it, (const int32_t[]){1}, 1);
     it = next_of(p);
     expect_ids(&it, (const int32_t[]){2, 3}, 2);
