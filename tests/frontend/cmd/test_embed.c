@@ -222,14 +222,15 @@ static void a_killed_run_goes_on(void **state)
             "E='" ENCODER "--jsonl'; F='--format %s'; \"$M\" $E \"$D/k.jsonl\" -o \"$D/whole\" $F; "
             "begin() { \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F 2>>\"$D/log\" & P=$!; i=0; "
             "until [ -e \"$D/part.journal\" ] || [ $i -ge 500 ]; do sleep 0.01; i=$((i + 1)); done; }; "
-            "end() { kill -9 $P 2>/dev/null; wait $P 2>/dev/null; }; begin; end; "
+            "end() { kill -9 $P 2>/dev/null; wait $P 2>/dev/null; }; begin; sleep 0.03; end; "
             "\"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F --prompt query; echo $?; n=0; "
             "while [ $n -lt %d ] && [ ! -e \"$D/part\" ]; do n=$((n + 1)); begin; sleep 0.0$((n %% 7)); end; done; "
             "[ -e \"$D/part\" ] || \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F; "
             "cmp \"$D/whole\" \"$D/part\" && ls \"$D\" | grep -c part && rm \"$D/part\" \"$D/whole\"",
             npy ? "npy" : "jsonl", check_is_full() ? 100 : 4);
         cli_shell(&r, line);
-        assert_int_equal(r.code, 0);
+        if (r.code)
+            fail_msg("%s%s", r.out, r.err);
         assert_string_equal(r.out, "2\n1\n");
         assert_non_null(strstr(r.err, "another --prompt (none, now query)"));
     }
