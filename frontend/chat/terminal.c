@@ -1,4 +1,7 @@
-/* terminal.c - libedit for the lines, a signal handler for what stops an answer. */
+/* terminal.c - libedit for the lines, a signal handler for what stops an answer.
+ *
+ * While a line is edited the signals are blocked, but for the time that it waits for a key: one that came between two
+ * keys would otherwise be noticed at the next key only. */
 #include "terminal.h"
 
 #include "engine/base/array.h"
@@ -9,6 +12,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+#include <wchar.h>
 
 enum { HISTORY_LINES = 500 };
 
@@ -43,6 +49,38 @@ static void restore_signals(void)
         sigaction(signals[i], &was[i], NULL);
 }
 
+static sigset_t open_mask; /* while it waits for a key */
+
+/* Waits for a byte of standard input; 0 at its end, -1 when a signal came or it cannot be read. */
+static int read_byte(char *c)
+{
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(STDIN_FILENO, &in);
+    if (is_stopped || pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &open_mask) < 0)
+        return -1;
+    return (int)read(STDIN_FILENO, c, 1);
+}
+
+/* libedit's next character: the bytes of one, in the encoding of the locale. */
+static int read_key(EditLine *el, wchar_t *key)
+{
+    mbstate_t state;
+    char c = 0;
+    (void)el;
+    memset(&state, 0, sizeof(state));
+    for (;;) {
+        const int n = read_byte(&c);
+        if (n <= 0)
+            return n;
+        switch (mbrtowc(key, &c, 1, &state)) {
+        case (size_t)-2: continue; /* more bytes to come */
+        case (size_t)-1: *key = 0xfffd; return 1;
+        default: return 1;
+        }
+    }
+}
+
 static char *prompt_of(EditLine *el)
 {
     (void)el;
@@ -63,7 +101,13 @@ static myth_status read_message(EditLine *el, History *past, message *m, bool *i
     *is_end = false;
     for (prompt_text = "> ";; prompt_text = ". ") {
         int n = 0;
+        sigset_t block;
+        sigemptyset(&block);
+        for (int i = 0; i < 3; i++)
+            sigaddset(&block, signals[i]);
+        sigprocmask(SIG_BLOCK, &block, &open_mask);
         const char *line = el_gets(el, &n);
+        sigprocmask(SIG_SETMASK, &open_mask, NULL);
         if (is_stopped || (!line && n < 0 && errno == EINTR)) { /* Ctrl-C: the line is forgotten */
             m->n = 0;
             is_stopped = 0;
@@ -109,6 +153,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     el_set(el, EL_EDITOR, "emacs");
     el_set(el, EL_HIST, history, past);
     el_set(el, EL_SIGNAL, 0);
+    el_set(el, EL_GETCFN, read_key);
     is_stopped = is_ended = 0;
     in->cancel = &is_stopped;
     catch_signals();
