@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { HISTORY_LINES = 500 };
+enum { HISTORY_LINES = 500, CTRL_D = 4 };
 
 static myth_cancel is_stopped, is_ended;
 static struct sigaction was[3];
@@ -62,17 +62,19 @@ static int read_byte(char *c)
     return (int)read(STDIN_FILENO, c, 1);
 }
 
-/* libedit's next character: the bytes of one, in the encoding of the locale. */
+/* libedit's next character: the bytes of one, in the encoding of the locale. Ctrl-D on an empty line ends the input. So
+ * does a zero byte, which is what a Ctrl-D becomes that was typed before the terminal was the editor's. */
 static int read_key(EditLine *el, wchar_t *key)
 {
+    const LineInfo *line = el_line(el);
+    const bool is_empty = line->buffer == line->lastchar;
     mbstate_t state;
     char c = 0;
-    (void)el;
     memset(&state, 0, sizeof(state));
     for (;;) {
         const int n = read_byte(&c);
-        if (n <= 0)
-            return n;
+        if (n <= 0 || (is_empty && (c == 0 || c == CTRL_D)))
+            return n < 0 ? n : 0;
         switch (mbrtowc(key, &c, 1, &state)) {
         case (size_t)-2: continue; /* more bytes to come */
         case (size_t)-1: *key = 0xfffd; return 1;
