@@ -51,15 +51,20 @@ static void restore_signals(void)
 
 static sigset_t open_mask; /* while it waits for a key */
 
-/* Waits for a byte of standard input; 0 at its end, -1 when a signal came or it cannot be read. */
+/* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as that
+ * of a window's size, interrupt nothing. */
 static int read_byte(char *c)
 {
-    fd_set in;
-    FD_ZERO(&in);
-    FD_SET(STDIN_FILENO, &in);
-    if (is_stopped || pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &open_mask) < 0)
-        return -1;
-    return (int)read(STDIN_FILENO, c, 1);
+    while (!is_stopped) {
+        fd_set in;
+        FD_ZERO(&in);
+        FD_SET(STDIN_FILENO, &in);
+        if (pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &open_mask) > 0)
+            return (int)read(STDIN_FILENO, c, 1);
+        if (errno != EINTR)
+            return -1;
+    }
+    return -1;
 }
 
 /* libedit's next character: the bytes of one, in the encoding of the locale. Ctrl-D on an empty line ends the input. So
@@ -110,7 +115,7 @@ static myth_status read_message(EditLine *el, History *past, message *m, bool *i
         sigprocmask(SIG_BLOCK, &block, &open_mask);
         const char *line = el_gets(el, &n);
         sigprocmask(SIG_SETMASK, &open_mask, NULL);
-        if (is_stopped || (!line && n < 0 && errno == EINTR)) { /* Ctrl-C: the line is forgotten */
+        if (is_stopped) { /* Ctrl-C: the line is forgotten */
             m->n = 0;
             is_stopped = 0;
             fputc('\n', stdout);
