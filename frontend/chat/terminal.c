@@ -51,8 +51,8 @@ static void restore_signals(void)
 
 static sigset_t open_mask; /* while it waits for a key */
 
-/* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as that
- * of a window's size, interrupt nothing. */
+/* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as
+ * that of a window's size, interrupt nothing. */
 static int read_byte(char *c)
 {
     while (!is_stopped) {
