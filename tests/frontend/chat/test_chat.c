@@ -203,14 +203,16 @@ static void tty_expect(const char *text)
     }
 }
 
-/* Reads until there is something behind what was expected. */
+/* Reads until there is a letter or sign behind what was expected, not only the end of a line. */
 static void tty_some(void)
 {
     struct pollfd p = {.fd = tty.fd, .events = POLLIN};
-    while (tty.n == tty.at) {
+    tty.seen[tty.n] = '\0';
+    while (tty.seen[tty.at + strspn(tty.seen + tty.at, "\r\n ")] == '\0') {
         const ssize_t k = poll(&p, 1, 30000) > 0 ? read(tty.fd, tty.seen + tty.n, sizeof(tty.seen) - 1 - tty.n) : -1;
         assert_true(k > 0);
         tty.n += (size_t)k;
+        tty.seen[tty.n] = '\0';
     }
 }
 
