@@ -160,9 +160,10 @@ static bool find_pair(const myth_lora *l, const char *hf, const char *gguf, pair
     const myth_tensor *half[2] = {NULL, NULL};
     for (uint32_t i = 0; i < myth_weights_n_tensor(l->w); i++) {
         const myth_tensor *t = myth_weights_at(l->w, i);
-        for (int h = 0; h < 2 && !is_of_tower(t->name); h++)
-            if (ends_in(t->name, hf, n_hf, tail[h][0]) || ends_in(t->name, hf, n_hf, tail[h][1]) ||
-                ends_in(t->name, gguf, n_gguf, tail[h][2]))
+        for (int h = 0; h < 2; h++)
+            if ((ends_in(t->name, hf, n_hf, tail[h][0]) || ends_in(t->name, hf, n_hf, tail[h][1]) ||
+                 ends_in(t->name, gguf, n_gguf, tail[h][2])) &&
+                !is_of_tower(t->name))
                 half[h] = t;
     }
     snprintf(out->name, sizeof(out->name), "%s", gguf);

@@ -160,19 +160,17 @@ static myth_status choose(myth_session *s, choice *c, myth_error *err)
 
 /* ---- the cache ---- */
 
-static uint32_t n_same(const int32_t *a, uint32_t n_a, const int32_t *b, uint32_t n_b)
+/* How many of the first n of s->ids the sequence begins with. */
+static uint32_t held_same(const myth_session *s, uint32_t n)
 {
-    uint32_t n = 0;
-    while (n < n_a && n < n_b && a[n] == b[n])
-        n++;
-    return n;
+    return myth_talk_same(myth_seq_tokens(s->seq), myth_seq_len(s->seq), s->ids, n);
 }
 
 /* Cuts what is held to what it shares with the first n of s->ids. */
 static myth_status cut_to_same(myth_session *s, uint32_t n, myth_error *err)
 {
     uint32_t at;
-    const uint32_t len = myth_seq_len(s->seq), same = n_same(myth_seq_tokens(s->seq), len, s->ids, n);
+    const uint32_t len = myth_seq_len(s->seq), same = held_same(s, n);
     return same < len ? myth_seq_truncate(s->seq, same, &at, err) : MYTH_OK;
 }
 
@@ -185,7 +183,7 @@ static bool evict_stretch(myth_session *s, uint32_t front, uint32_t gone, uint32
     if (len < front)
         return false;
     gone = gone < len - front ? gone : len - front; /* the last answer, cut off before, may have been in it */
-    if (len - gone > n || n_same(held, len, s->ids, n) < front ||
+    if (len - gone > n || held_same(s, n) < front ||
         memcmp(held + front + gone, s->ids + front, (len - gone - front) * sizeof(*held)) != 0)
         return false;
     return myth_seq_evict(s->seq, front, gone, NULL) == MYTH_OK &&
@@ -237,7 +235,7 @@ static myth_status make_room(myth_session *s, const choice *c, myth_chat_reply *
     if (is_past_training(s, (uint32_t)c->n) || (c->n_drop && !is_done))
         out->how = MYTH_FULL_RECOMPUTE;
     if (out->how == MYTH_FULL_RECOMPUTE) {
-        const uint32_t len = myth_seq_len(s->seq), same = n_same(myth_seq_tokens(s->seq), len, s->ids, s->n_prefix);
+        const uint32_t len = myth_seq_len(s->seq), same = held_same(s, s->n_prefix);
         const bool ends_in_gap = same == len && myth_seq_pos(s->seq) > len; /* which cutting nothing would not close */
         MYTH_TRY(myth_seq_truncate(s->seq, ends_in_gap ? 0 : same, &at, err));
     }
@@ -280,14 +278,14 @@ static myth_status hold(myth_session *s, const choice *c, const myth_cancel *can
     myth_talk_drop(&s->talk, c->n_drop);
     out->n_turn_gone = (uint32_t)c->n_drop;
     MYTH_TRY(myth_talk_stable(&s->talk, s->ids, n, &stable, err));
-    const uint32_t same = n_same(myth_seq_tokens(s->seq), myth_seq_len(s->seq), s->ids, n);
+    const uint32_t same = held_same(s, n);
     const bool has_gap = myth_seq_pos(s->seq) > myth_seq_len(s->seq); /* then the checkpoint is there */
     if (s->n_prefix < stable && (same < s->n_prefix || (same == s->n_prefix && !has_gap))) {
         MYTH_TRY(feed(s, s->n_prefix, cancel, out, err));
         myth_seq_forget(s->seq, 0);
         MYTH_TRY(myth_seq_checkpoint(s->seq, err));
     }
-    if (myth_seq_len(s->seq) <= stable || n_same(myth_seq_tokens(s->seq), myth_seq_len(s->seq), s->ids, n) < stable) {
+    if (myth_seq_len(s->seq) <= stable || held_same(s, n) < stable) {
         MYTH_TRY(feed(s, stable, cancel, out, err));
         myth_seq_forget(s->seq, s->n_prefix);
         MYTH_TRY(myth_seq_checkpoint(s->seq, err));

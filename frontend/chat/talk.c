@@ -267,14 +267,6 @@ myth_status myth_talk_encode(myth_talk *t, size_t n_drop, int32_t *ids, size_t c
     return encode_rows(t, n, ids, cap, n_ids, err);
 }
 
-static size_t n_same(const int32_t *a, size_t n_a, const int32_t *b, size_t n_b)
-{
-    size_t n = 0;
-    while (n < n_a && n < n_b && a[n] == b[n])
-        n++;
-    return n;
-}
-
 /* Puts the system text and the first n messages; returns how many rows that is. */
 static size_t put_messages(myth_talk *t, size_t n)
 {
@@ -310,7 +302,7 @@ myth_status myth_talk_stable(myth_talk *t, const int32_t *ids, size_t n, uint32_
     put_letter(t, k, MYTH_ROLE_ASSISTANT, "A");
     put_letter(t, k + 1, MYTH_ROLE_USER, "1");
     MYTH_TRY(encode_rows(t, k + 2, next, cap, &n_next, err));
-    *n_stable = (uint32_t)n_same(ids, n, next, n_next);
+    *n_stable = myth_talk_same(ids, n, next, n_next);
 fail:
     myth_free(t->mem, next);
     return st;
@@ -328,7 +320,7 @@ myth_status myth_talk_common(myth_talk *t, size_t n_msg, int32_t *ids, size_t ca
     MYTH_TRY(encode_rows(t, k + 1, ids, cap, &n_ids, err));
     put_letter(t, k, MYTH_ROLE_USER, "1");
     MYTH_TRY(encode_rows(t, k + 1, other, cap_other, &n_other, err));
-    *n = (uint32_t)n_same(ids, n_ids, other, n_other);
+    *n = myth_talk_same(ids, n_ids, other, n_other);
 fail:
     myth_free(t->mem, other);
     return st;

@@ -61,6 +61,15 @@ void myth_talk_drop(myth_talk *t, size_t n);
 /* Drops one turn, pinned or not. */
 void myth_talk_drop_turn(myth_talk *t, size_t turn);
 
+/* How many ids two lists begin with in common. */
+static inline uint32_t myth_talk_same(const int32_t *a, size_t n_a, const int32_t *b, size_t n_b)
+{
+    uint32_t n = 0;
+    while (n < n_a && n < n_b && a[n] == b[n])
+        n++;
+    return n;
+}
+
 /* Ids that encode may give for what is kept. */
 size_t myth_talk_bound(const myth_talk *t);
 /* The prompt of the next answer as it is after dropping the n_drop oldest turns, which are not dropped by this. */

@@ -11,8 +11,8 @@
 #include "frontend/cli/hints.h"
 #include "frontend/common/conversation.h"
 #include "frontend/common/lines.h"
+#include "frontend/common/said.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,22 +65,6 @@ typedef struct {
 
 /* ---- begin ---- */
 
-static myth_status read_budget(const chat_opts *o, const myth_model *m, myth_session_opts *so, myth_error *err)
-{
-    char *end;
-    const long n = strtol(o->budget, &end, 10);
-    if (end == o->budget || *end || n < -1 || n > 1 << 20)
-        return myth_fail(err, MYTH_EARG,
-                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
-                         o->budget);
-    if (n && !myth_chat_has_thoughts(myth_chat_form_of(&m->config)))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
-                         myth_family_name(m->config.family));
-    so->thinks = n != 0;
-    so->n_think = n > 0 ? (uint32_t)n : 0;
-    return MYTH_OK;
-}
-
 static myth_status open_all(run_state *r, myth_error *err)
 {
     const chat_opts *o = r->o;
@@ -99,7 +83,8 @@ static myth_status open_all(run_state *r, myth_error *err)
         MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s %s; give a model that generates text with -m",
                            myth_weights_name(r->model.weights),
                            r->model.tokenizer ? "embeds texts and writes none" : "has no tokenizer"));
-    MYTH_TRY(read_budget(o, &r->model, &so, err));
+    MYTH_TRY(myth_said_budget(o->budget, &so.thinks, &so.n_think, err));
+    MYTH_TRY(myth_said_check(&r->model.config, so.thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);

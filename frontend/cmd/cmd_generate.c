@@ -114,9 +114,7 @@ static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_m
     const size_t cap = myth_chat_bound_with(msg, n_msg, &opts);
     myth_status st;
     opts.thinks = r->thinks;
-    if (opts.thinks && !myth_chat_has_thoughts(form))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
-                         myth_family_name(r->model.config.family));
+    MYTH_TRY(myth_said_check(&r->model.config, r->thinks, err));
     MYTH_TRY(alloc_prompt(r, cap, err));
     MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap,
                                    &r->n_prompt, err));

@@ -1,5 +1,27 @@
-/* said.c - detokenizes the ids of one part. */
+/* said.c - a flag's number to a budget; the ids of one part to text. */
 #include "said.h"
+
+#include <stdlib.h>
+
+myth_status myth_said_budget(const char *text, bool *thinks, uint32_t *n_think, myth_error *err)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+    if (end == text || *end || n < -1 || n > 1 << 20)
+        return myth_fail(err, MYTH_EARG,
+                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576", text);
+    *thinks = n != 0;
+    *n_think = n > 0 ? (uint32_t)n : 0;
+    return MYTH_OK;
+}
+
+myth_status myth_said_check(const myth_config *c, bool thinks, myth_error *err)
+{
+    return !thinks || myth_chat_has_thoughts(myth_chat_form_of(c))
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
+                         myth_family_name(c->family));
+}
 
 void myth_said_print(myth_json_out *j, const char *key, const myth_tokenizer *t, myth_channel c, const int32_t *ids,
                      uint32_t n, char *piece, myth_said part)

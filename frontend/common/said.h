@@ -1,4 +1,6 @@
-/* said.h - the text of an answer, without its thoughts, or of these alone, as JSON. */
+/* said.h - thoughts of an answer: how many a flag allows, and the answer's text without them, or theirs alone, as JSON.
+ *
+ * Errors   MYTH_EARG: --reasoning-budget is no number; MYTH_EUNSUPPORTED: the family cannot think first */
 #ifndef MYTH_SAID_H
 #define MYTH_SAID_H
 
@@ -9,6 +11,10 @@
 extern "C" {
 #endif
 
+/* Reads --reasoning-budget: whether an answer may think, and for how many tokens (0 = any number). */
+myth_status myth_said_budget(const char *text, bool *thinks, uint32_t *n_think, myth_error *err);
+/* Refuses thoughts of a model whose family has none. */
+myth_status myth_said_check(const myth_config *c, bool thinks, myth_error *err);
 /* Writes the key and, as one string, the text of those ids that are `part`. c: the state behind the prompt; piece has
  * room for a token's text (tokenizer.h, myth_detok_push). */
 void myth_said_print(myth_json_out *j, const char *key, const myth_tokenizer *t, myth_channel c, const int32_t *ids,

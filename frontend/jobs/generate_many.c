@@ -3,23 +3,15 @@
 
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/common/said.h"
 #include "answers.h"
-
-#include <stdlib.h>
 
 myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err)
 {
-    char *end;
-    const long n = strtol(o->budget, &end, 10);
-    if (end == o->budget || *end || n < -1 || n > 1 << 20)
-        return myth_fail(err, MYTH_EARG,
-                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
-                         o->budget);
-    if (n && !o->chat && !o->messages && !o->jsonl)
+    const myth_status st = myth_said_budget(o->budget, thinks, n_think, err);
+    if (st == MYTH_OK && *thinks && !o->chat && !o->messages && !o->jsonl)
         return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat can think first; give --chat or --messages");
-    *thinks = n != 0;
-    *n_think = n > 0 ? (uint32_t)n : 0;
-    return MYTH_OK;
+    return st;
 }
 
 static void print_counts(const myth_answers *a)
@@ -51,9 +43,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     myth_status st;
     MYTH_TRY(myth_generate_budget(o, &thinks, &n_think, err));
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
-    if (thinks && !myth_chat_has_thoughts(myth_chat_form_of(&model.config)))
-        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
-                           myth_family_name(model.config.family)));
+    MYTH_TRY(myth_said_check(&model.config, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_answers_opts ao = {
         .prompts = o->jsonl,

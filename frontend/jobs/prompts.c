@@ -38,6 +38,11 @@ static myth_status as_fault(myth_job_prompt *it, myth_status st, const myth_erro
     return MYTH_OK;
 }
 
+bool myth_prompts_number(const myth_json_node *n, uint64_t *out)
+{
+    return myth_json_u64(out, &(myth_json_token){.type = n->type, .span = n->text.text, .len = n->text.len});
+}
+
 /* ---- ids ---- */
 
 static myth_status need_ids(myth_prompts *p, size_t n, myth_error *err)
@@ -121,12 +126,7 @@ static myth_status copy_ids(myth_prompts *p, const myth_json_node *list, myth_er
     for (const myth_json_node *n = myth_json_tree_first(&p->tree, list); n && st == MYTH_OK;
          n = myth_json_tree_next(&p->tree, n)) {
         uint64_t id = 0;
-        bool is_id = n->type == MYTH_JSON_NUMBER && n->text.len > 0 && n->text.len < 11;
-        for (size_t i = 0; i < n->text.len && is_id; i++) {
-            is_id = n->text.text[i] >= '0' && n->text.text[i] <= '9';
-            id = 10 * id + (uint64_t)(n->text.text[i] - '0');
-        }
-        if (!is_id || id >= n_vocab)
+        if (!myth_prompts_number(n, &id) || id >= n_vocab)
             return myth_fail(err, MYTH_EFORMAT, "\"ids\": %.*s is no token id; the vocabulary has %u",
                              (int)(n->n_span < 24 ? n->n_span : 24), n->span, n_vocab);
         p->ids[p->n_ids++] = (int32_t)id;

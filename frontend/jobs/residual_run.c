@@ -1,10 +1,10 @@
 /* residual_run.c - see residual_run.h. */
 #include "residual_run.h"
 
+#include "frontend/rates/expect.h"
 #include "residual_sums.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { LINE_BYTES = 4096 };
 
@@ -43,13 +43,6 @@ struct myth_residual_run {
     myth_error failure;          /* inside a forward */
     double committed_at, sync_s; /* when, and how long the last sync took */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool myth_residual_on_host(const myth_residual_opts *o)
 {
@@ -259,16 +252,16 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
 {
     const size_t head = sizeof(r->st);
     myth_status st = MYTH_OK;
-    const double begin = now();
+    const double begin = myth_expect_now();
     memcpy(r->block, &r->st, head);
     if (r->rows.is_open)
         MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
-    r->sync_s = now() - begin;
+    r->sync_s = myth_expect_now() - begin;
     if (!r->is_host)
         MYTH_TRY(myth_capture_save(r->e, r->block + head, r->n_block - head, err));
     MYTH_TRY(myth_journal_put_state(r->journal, "sums", r->block, r->n_block, err));
     MYTH_TRY(myth_journal_commit(r->journal, err));
-    r->committed_at = now();
+    r->committed_at = myth_expect_now();
 fail:
     return st;
 }
@@ -279,7 +272,7 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
     myth_status st = MYTH_OK;
     *n_tok = 0;
     MYTH_TRY(fill(r, has_more, err));
-    const double begin = now();
+    const double begin = myth_expect_now();
     if (r->n_item)
         MYTH_TRY(myth_forward(r->e,
                               &(myth_batch){
@@ -297,8 +290,8 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
         return err->code;
     }
     *n_tok = r->n_row;
-    *seconds = now() - begin;
-    if (!r->rows.is_open || !*has_more || now() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
+    *seconds = myth_expect_now() - begin;
+    if (!r->rows.is_open || !*has_more || myth_expect_now() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
         MYTH_TRY(myth_residual_run_commit(r, err));
 fail:
     return st;
@@ -374,7 +367,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
         myth_residual_sums_at(&r->sums, r->block + sizeof(r->st), o->n_label, o->n_layer, d);
     MYTH_TRY(myth_seq_open(&r->seq, e, err));
     MYTH_TRY(go_on(r, survey, err));
-    r->committed_at = now();
+    r->committed_at = myth_expect_now();
     *out = r;
     return MYTH_OK;
 fail:

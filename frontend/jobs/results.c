@@ -271,12 +271,7 @@ bool myth_results_number(const myth_job_prompt *it, const char *key, uint64_t mo
     if (!n || n->type == MYTH_JSON_NULL)
         return true;
     uint64_t v = 0;
-    bool is_number = n->type == MYTH_JSON_NUMBER && n->text.len > 0;
-    for (size_t i = 0; i < n->text.len && is_number; i++) {
-        const char c = n->text.text[i];
-        is_number = c >= '0' && c <= '9' && v <= (most - (uint64_t)(c >= '0' && c <= '9' ? c - '0' : 0)) / 10;
-        v = 10 * v + (uint64_t)(c - '0');
-    }
+    const bool is_number = myth_prompts_number(n, &v) && v <= most;
     if (is_number)
         *out = v;
     else
