@@ -10,7 +10,6 @@
 #include "frontend/cli/cli.h"
 #include "frontend/jobs/generate_opts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PROMPT_MAX = 64 << 20, PROMPT_IDS_MAX = 1 << 28 };
