@@ -376,8 +376,8 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
 /* ---- several answers at once ---- */
 
 /* A slot holds an answer that is being generated, and a step decodes one token of every slot in one forward, which
- * reads the weights once. An answer has the same bits as from myth_generate, whatever the other slots do. Between the
- * calls the engine may be used for other sequences. */
+ * reads the weights once; prompts that join together are fed together. An answer has the same bits as from
+ * myth_generate, whatever the other slots do. Between the calls the engine may be used for other sequences. */
 typedef struct myth_slots myth_slots;
 
 /* As myth_generate_needs, for n_slot answers at once; the caller sets n_seq. */
@@ -387,11 +387,16 @@ uint64_t myth_slots_bytes(const myth_model *m, const myth_engine_opts *opts, uin
 /* n_slot: at most the engine's n_seq and n_logit_rows. The slots are closed before the engine. */
 myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, myth_error *err);
 void myth_slots_close(myth_slots *p); /* takes NULL */
-/* Appends the prompt to s and chooses the first token, in a slot that is free: never started, or its answer has ended.
- * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. */
+/* Takes an answer into a slot that is free: never started, or its answer has ended. Nothing is computed before join.
+ * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. A prompt
+ * for which s has no room ends as MYTH_FINISH_REFUSED. */
 myth_status myth_slots_start(myth_slots *p, uint32_t slot, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err);
-/* One token of every answer that goes on; nothing when none does. After an error all of them have ended. */
+/* Feeds the prompts of all answers that were started since the last call, as many in one forward as it has rows, and
+ * chooses their first tokens; nothing when there are none. After an error all answers have ended. */
+myth_status myth_slots_join(myth_slots *p, myth_error *err);
+/* Joins what was started, then decodes one token of every answer that goes on; nothing when none does. After an error
+ * all of them have ended. */
 myth_status myth_slots_step(myth_slots *p, myth_error *err);
 /* Whether the slot's answer goes on; its ids so far, and why it ended (NONE: it goes on). */
 bool myth_slots_get(const myth_slots *p, uint32_t slot, uint32_t *n_ids, myth_finish *why);

@@ -218,12 +218,11 @@ myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t r
 static myth_status feed(myth_answering *a, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r,
                         myth_error *err)
 {
-    enum { PART = 512 };
     static const int32_t first_mask = 0;
     int32_t bias_off[2] = {0, 0};
     float bias[MYTH_PENALTY_MAX];
     for (uint32_t done = 0; done < n;) {
-        const uint32_t m = n - done < PART ? n - done : PART;
+        const uint32_t m = n - done < MYTH_ANSWER_PART ? n - done : MYTH_ANSWER_PART;
         const bool is_last = done + m == n, wants = is_last && want;
         const myth_batch_run run = {
             .seq = a->s,
@@ -284,8 +283,8 @@ static myth_status feed_and_take(myth_answering *a, const int32_t *token, uint32
     return myth_answer_take(a, &r, 0, err);
 }
 
-myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
-                              myth_error *err)
+myth_status myth_answer_set(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+                            myth_error *err)
 {
     a->e = e;
     a->s = s;
@@ -304,9 +303,17 @@ myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, co
     a->why = MYTH_FINISH_REFUSED;
     if (o->n_prompt == 0)
         return myth_fail(err, MYTH_EARG, "an empty prompt");
-    if (o->n_prompt > myth_seq_room(s))
-        return MYTH_OK;
-    a->why = MYTH_FINISH_NONE;
+    if (o->n_prompt <= myth_seq_room(s))
+        a->why = MYTH_FINISH_NONE;
+    return MYTH_OK;
+}
+
+myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+                              myth_error *err)
+{
+    const myth_status st = myth_answer_set(a, e, s, o, ids, err);
+    if (st != MYTH_OK || a->why == MYTH_FINISH_REFUSED)
+        return st;
     return feed_and_take(a, o->prompt, o->n_prompt, false, err);
 }
 

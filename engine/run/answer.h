@@ -50,8 +50,13 @@ uint32_t myth_penalty_window(const myth_sample_params *p);
 static inline bool myth_answer_wants_mask(const myth_answering *a) { return a->o->grammar && a->o->sample.temp > 0.0f; }
 /* Sets a->ask for a forward that feeds these tokens to the sequence. */
 void myth_answer_ask(myth_answering *a, const int32_t *fed, uint32_t n_fed);
-/* Feeds the prompt and takes the first token. A prompt without room in the sequence ends as REFUSED and changes
- * nothing; a cancel is no error. */
+enum { MYTH_ANSWER_PART = 512 }; /* tokens of a prompt that a forward feeds at least, if there are so many */
+
+/* Sets up an answer whose prompt is not fed yet: with why NONE it is to be fed. A prompt without room in the sequence
+ * ends as REFUSED. */
+myth_status myth_answer_set(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+                            myth_error *err);
+/* As set, then feeds the prompt and takes the first token. A refused prompt changes nothing; a cancel is no error. */
 myth_status myth_answer_begin(myth_answering *a, myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                               myth_error *err);
 /* Chooses the next token from this row of the last forward, r: stores it and calls on_token, or ends the answer. */

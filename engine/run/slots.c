@@ -1,5 +1,9 @@
 /* slots.c - several answers at once: a step decodes one token of each, in one forward, so that the weights are read
- * once for all of them. */
+ * once for all of them.
+ *
+ * Joining  the prompts of answers that begin at the same time are fed together, too: a forward takes tokens of one
+ *          prompt after the other until it is full. They do not go with the decode rows of the answers under way,
+ *          because the kernels of the two kinds of step give other bits */
 #include "answer.h"
 
 #include <string.h>
@@ -7,6 +11,8 @@
 typedef struct {
     myth_answering a;
     myth_generate_opts o;
+    bool is_joining; /* n_fed tokens of the prompt are fed, and more are to be */
+    uint32_t n_fed;
 } slot;
 
 struct myth_slots {
@@ -58,6 +64,12 @@ static void *take(myth_slots *p, uint64_t bytes, bool *is_short)
     return got;
 }
 
+static void end_all(myth_slots *p)
+{
+    for (uint32_t i = 0; i < p->n_slot; i++)
+        p->slot[i].a.goes_on = p->slot[i].is_joining = false;
+}
+
 myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, myth_error *err)
 {
     const myth_engine_opts *o = &e->layout.opts;
@@ -86,8 +98,8 @@ myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, m
         myth_slots_close(p);
         return myth_fail(err, MYTH_ENOMEM, "slots: out of memory for %llu bytes", (unsigned long long)z.all);
     }
-    for (uint32_t i = 0; i < n_slot; i++)
-        p->slot[i].a.goes_on = false;
+    p->bias_off[0] = 0;
+    end_all(p);
     *out = p;
     return MYTH_OK;
 }
@@ -112,10 +124,12 @@ void myth_slots_close(myth_slots *p)
 
 /* ---- answers ---- */
 
+static bool is_busy(const slot *at) { return at->a.goes_on || at->is_joining; }
+
 static bool is_held(const myth_slots *p, const myth_seq *s)
 {
     for (uint32_t i = 0; i < p->n_slot; i++)
-        if (p->slot[i].a.goes_on && p->slot[i].a.s == s)
+        if (is_busy(&p->slot[i]) && p->slot[i].a.s == s)
             return true;
     return false;
 }
@@ -123,18 +137,19 @@ static bool is_held(const myth_slots *p, const myth_seq *s)
 myth_status myth_slots_start(myth_slots *p, uint32_t i, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err)
 {
-    if (i >= p->n_slot || p->slot[i].a.goes_on || is_held(p, s))
+    if (i >= p->n_slot || is_busy(&p->slot[i]) || is_held(p, s))
         return myth_fail(err, MYTH_EARG, "slot %u of %u: it, or its sequence, is in use", i, p->n_slot);
     slot *at = &p->slot[i];
     at->o = *o;
-    const myth_status st = myth_answer_begin(&at->a, p->e, s, &at->o, ids, err);
-    if (st != MYTH_OK)
-        at->a.goes_on = false;
+    at->n_fed = 0;
+    const myth_status st = myth_answer_set(&at->a, p->e, s, &at->o, ids, err);
+    at->is_joining = st == MYTH_OK && at->a.why == MYTH_FINISH_NONE;
     return st;
 }
 
-/* Adds what row `row` wants besides its logits. The biases of all rows stand one after the other. */
-static void want(myth_slots *p, myth_batch *b, uint32_t row, myth_answering *a)
+/* Adds what row `row`, which follows these tokens, wants besides its logits. The biases of all rows stand one after the
+ * other. */
+static void want(myth_slots *p, myth_batch *b, uint32_t row, myth_answering *a, const int32_t *fed, uint32_t n_fed)
 {
     const uint32_t n_bias = (uint32_t)p->bias_off[row];
     p->mask_idx[row] = -1;
@@ -145,7 +160,7 @@ static void want(myth_slots *p, myth_batch *b, uint32_t row, myth_answering *a)
     }
     a->n_ask = 0;
     if (myth_penalty_window(&a->o->sample))
-        myth_answer_ask(a, &a->id, 1);
+        myth_answer_ask(a, fed, n_fed);
     for (uint32_t k = 0; k < a->n_ask; k++) {
         p->bias_id[n_bias + k] = a->ask[k];
         p->bias[n_bias + k] = MYTH_HIDDEN_LOGIT;
@@ -155,45 +170,149 @@ static void want(myth_slots *p, myth_batch *b, uint32_t row, myth_answering *a)
     b->top_k = b->top_k < a->k ? a->k : b->top_k;
 }
 
+/* Adds the next n tokens of slot i; with wants, the last of them gets logits and is row *n_row. */
+static void add_run(myth_slots *p, myth_batch *b, uint32_t i, const int32_t *token, uint32_t n, bool wants,
+                    uint32_t *n_row)
+{
+    myth_answering *a = &p->slot[i].a;
+    if (wants) {
+        p->slot_of[*n_row] = i;
+        want(p, b, (*n_row)++, a, token, n);
+    }
+    p->run[b->n_run++] =
+        (myth_batch_run){.seq = a->s, .token = token, .n = n, .want_last = wants ? MYTH_WANT_LOGITS : 0};
+}
+
+static myth_status forward(myth_slots *p, myth_batch *b, uint32_t n_row, myth_result *result, myth_error *err)
+{
+    for (uint32_t r = 0; r < n_row; r++) { /* every row asks for as many ids; what it did not ask for is not read */
+        const myth_answering *a = &p->slot[p->slot_of[r]].a;
+        int32_t *ask = p->ask_id + (size_t)r * b->n_ask;
+        for (uint32_t k = 0; k < b->n_ask; k++)
+            ask[k] = k < a->n_ask ? a->ask[k] : 0;
+    }
+    if (b->n_masks) {
+        b->mask_idx = p->mask_idx;
+        b->masks = p->mask;
+    }
+    if (b->n_ask) {
+        b->ask_id = p->ask_id;
+        b->bias_off = p->bias_off;
+        b->bias_id = p->bias_id;
+        b->bias = p->bias;
+    }
+    return myth_forward(p->e, b, result, err);
+}
+
+static myth_status take_rows(myth_slots *p, const myth_result *result, uint32_t n_row, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t r = 0; r < n_row && st == MYTH_OK; r++)
+        st = myth_answer_take(&p->slot[p->slot_of[r]].a, result, r, err);
+    return st;
+}
+
+/* The tokens of slot i's prompt that a forward takes which has room for `room`. */
+static uint32_t n_joining(const slot *at, uint32_t room)
+{
+    const uint32_t left = at->is_joining ? at->o.n_prompt - at->n_fed : 0;
+    return left < room ? left : room;
+}
+
+static void note_fed(slot *at, uint32_t n)
+{
+    const myth_generate_opts *o = &at->o;
+    at->n_fed += n;
+    if (o->on_prefill)
+        o->on_prefill(o->user, at->n_fed, o->n_prompt);
+    at->is_joining = at->n_fed < o->n_prompt;
+    if (!at->is_joining && o->n_max == 0)
+        at->a.why = MYTH_FINISH_LENGTH;
+}
+
+static void cancel(slot *at)
+{
+    at->is_joining = false;
+    at->a.why = MYTH_FINISH_CANCELLED;
+}
+
+/* Feeds prompts until a forward is full; *is_done: nothing was left to feed. */
+static myth_status join_some(myth_slots *p, bool *is_done, myth_error *err)
+{
+    const uint32_t n_ubatch = p->e->layout.opts.n_ubatch,
+                   most = n_ubatch > MYTH_ANSWER_PART ? n_ubatch : MYTH_ANSWER_PART;
+    myth_batch b = {.run = p->run};
+    myth_result result = {0};
+    uint32_t n_row = 0, room = most, n;
+    bool is_common = true;
+    for (uint32_t i = 0; i < p->n_slot; i++) {
+        const slot *at = &p->slot[i];
+        if ((n = n_joining(at, room)) == 0)
+            continue;
+        is_common = is_common && (b.n_run == 0 || b.cancel == at->o.cancel);
+        b.cancel = at->o.cancel;
+        add_run(p, &b, i, at->o.prompt + at->n_fed, n, n == at->o.n_prompt - at->n_fed && at->o.n_max, &n_row);
+        room -= n;
+    }
+    *is_done = b.n_run == 0;
+    if (*is_done)
+        return MYTH_OK;
+    if (!is_common) /* looked at when the forward is done */
+        b.cancel = NULL;
+    myth_status st = forward(p, &b, n_row, &result, err);
+    if (st != MYTH_OK && st != MYTH_ECANCEL)
+        return st;
+    room = most;
+    for (uint32_t i = 0; i < p->n_slot; i++) {
+        slot *at = &p->slot[i];
+        if ((n = n_joining(at, room)) == 0)
+            continue;
+        room -= n;
+        if (st == MYTH_OK)
+            note_fed(at, n);
+        else
+            cancel(at);
+    }
+    for (uint32_t i = 0; i < p->n_slot; i++) { /* what is not fed to its end */
+        slot *at = &p->slot[i];
+        if (at->is_joining && at->o.cancel && *at->o.cancel)
+            cancel(at);
+    }
+    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : MYTH_OK;
+}
+
+myth_status myth_slots_join(myth_slots *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (bool is_done = false; !is_done && st == MYTH_OK;)
+        st = join_some(p, &is_done, err);
+    if (st != MYTH_OK)
+        end_all(p);
+    return st;
+}
+
 myth_status myth_slots_step(myth_slots *p, myth_error *err)
 {
+    myth_status st = myth_slots_join(p, err);
     myth_batch b = {.run = p->run, .is_decode = true};
-    p->bias_off[0] = 0;
+    myth_result result = {0};
+    uint32_t n_row = 0;
+    if (st != MYTH_OK)
+        return st;
     for (uint32_t i = 0; i < p->n_slot; i++) {
-        myth_answering *a = &p->slot[i].a;
+        const myth_answering *a = &p->slot[i].a;
         if (!a->goes_on)
             continue;
-        want(p, &b, b.n_run, a);
-        p->token[b.n_run] = a->id;
-        p->slot_of[b.n_run] = i;
-        p->run[b.n_run] =
-            (myth_batch_run){.seq = a->s, .token = &p->token[b.n_run], .n = 1, .want_last = MYTH_WANT_LOGITS};
-        b.n_run++;
+        p->token[n_row] = a->id;
+        add_run(p, &b, i, &p->token[n_row], 1, true, &n_row);
     }
     if (b.n_run == 0)
         return MYTH_OK;
-    for (uint32_t r = 0; r < b.n_run; r++) { /* every row asks for as many ids; what it did not ask for is not read */
-        const myth_answering *a = &p->slot[p->slot_of[r]].a;
-        int32_t *ask = p->ask_id + (size_t)r * b.n_ask;
-        for (uint32_t k = 0; k < b.n_ask; k++)
-            ask[k] = k < a->n_ask ? a->ask[k] : 0;
-    }
-    if (b.n_masks) {
-        b.mask_idx = p->mask_idx;
-        b.masks = p->mask;
-    }
-    if (b.n_ask) {
-        b.ask_id = p->ask_id;
-        b.bias_off = p->bias_off;
-        b.bias_id = p->bias_id;
-        b.bias = p->bias;
-    }
-    myth_result result = {0};
-    myth_status st = myth_forward(p->e, &b, &result, err);
-    for (uint32_t r = 0; r < b.n_run && st == MYTH_OK; r++)
-        st = myth_answer_take(&p->slot[p->slot_of[r]].a, &result, r, err);
-    for (uint32_t i = 0; i < p->n_slot && st != MYTH_OK; i++)
-        p->slot[i].a.goes_on = false;
+    st = forward(p, &b, n_row, &result, err);
+    if (st == MYTH_OK)
+        st = take_rows(p, &result, n_row, err);
+    if (st != MYTH_OK)
+        end_all(p);
     return st;
 }
 
@@ -201,6 +320,6 @@ bool myth_slots_get(const myth_slots *p, uint32_t i, uint32_t *n_ids, myth_finis
 {
     const myth_answering *a = &p->slot[i].a;
     *n_ids = a->n_ids;
-    *why = a->goes_on ? MYTH_FINISH_NONE : a->why;
-    return a->goes_on;
+    *why = is_busy(&p->slot[i]) ? MYTH_FINISH_NONE : a->why;
+    return is_busy(&p->slot[i]);
 }

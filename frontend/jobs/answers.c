@@ -13,7 +13,7 @@ enum { CTX_STEP = 64, NEW_MOST = 1 << 20, FACTS = 24 };
 /* One answer under way. */
 typedef struct {
     myth_answers *all;
-    bool is_used;
+    bool is_used, is_new; /* new: its prompt is not read yet */
     uint64_t index;
     myth_seq *seq;
     int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
@@ -309,7 +309,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     myth_status st = myth_seq_open(&w->seq, a->engine, err);
     if (st != MYTH_OK)
         return st;
-    w->is_used = true;
+    w->is_used = w->is_new = true;
     w->index = it->index;
     w->n_prompt = it->n_ids;
     w->n_id = it->n_id;
@@ -337,10 +337,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     };
     if (own->has_seed)
         g.sample.seed = own->seed;
-    const double begin = myth_expect_now();
-    st = myth_slots_start(a->slots, slot, w->seq, &g, w->ids, err);
-    myth_pace_add(&a->pace, MYTH_PREFILL, 0, w->n_prompt, myth_expect_now() - begin);
-    return st;
+    return myth_slots_start(a->slots, slot, w->seq, &g, w->ids, err);
 }
 
 /* Puts the rows of the answers that have ended; an interrupted one is no answer. */
@@ -395,6 +392,26 @@ static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *er
     return MYTH_OK;
 }
 
+/* Begins what there is room for, and reads the prompts of it together. */
+static myth_status join(myth_answers *a, bool *has_more, myth_error *err)
+{
+    uint64_t n_token = 0;
+    myth_status st = begin_answers(a, has_more, err);
+    const double begin = myth_expect_now();
+    if (st == MYTH_OK)
+        st = myth_slots_join(a->slots, err);
+    const double seconds = myth_expect_now() - begin;
+    for (uint32_t i = 0; i < a->n_parallel; i++)
+        n_token += a->answer[i].is_new ? a->answer[i].n_prompt : 0;
+    for (uint32_t i = 0; i < a->n_parallel; i++) {
+        answer *w = &a->answer[i];
+        if (w->is_new)
+            myth_pace_add(&a->pace, MYTH_PREFILL, 0, w->n_prompt, seconds * w->n_prompt / (double)n_token);
+        w->is_new = false;
+    }
+    return st;
+}
+
 static myth_status open_rows(myth_answers *a, myth_error *err)
 {
     myth_journal_fact fact[FACTS];
@@ -436,7 +453,7 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
     MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
     const double begin = myth_expect_now();
     do {
-        MYTH_TRY(begin_answers(a, &has_more, err));
+        MYTH_TRY(join(a, &has_more, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         a->rows.n_token += n_active;
         MYTH_TRY(myth_slots_step(a->slots, err));

@@ -6,7 +6,8 @@
  * A line   what prompts.h reads, and "max_tokens" and "seed", which take the place of the options'
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
  *          nothing else. So an answer has the same bits alone, in company, and after a restart
- * At once  a prompt joins as soon as another's answer has ended; each has its own stop, seed and length
+ * At once  a prompt joins as soon as another's answer has ended, and those that join together are read together; each
+ *          has its own stop, seed and length
  * Memory   planned before the first prompt: sequences as long as the longest prompt and answer need, slots, ids, a row
  * Owner    options and what they point to are lent until close; so is the model
  * Errors   those of the engine, prompts.h and results.h. MYTH_ECANCEL: interrupted; what was finished is kept

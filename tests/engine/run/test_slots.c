@@ -2,6 +2,8 @@
  * others are, whenever they begin and end, on every device and level. */
 #include "tests/support/rig.h"
 
+#include "engine/run/engine_impl.h"
+
 enum { N_SLOT = 3, N_REQUEST = 10, CTX = 96, N_MAX = 30, PROMPT_MAX = 48 };
 
 /* A text of some letters only; it may end everywhere. */
@@ -184,6 +186,136 @@ static void a_grammar_and_a_full_context_are_tried_everywhere(void **state)
     same_alone_and_together("random:gemma3-tiny:bf16", rig_target(), 64, N_REQUEST, &rng);
 }
 
+/* ---- prompts that join together ---- */
+
+enum { LONG = 400, LONG_CTX = LONG + N_MAX };
+
+static void open_long(rig *r, myth_slots **slots, const char *target, uint32_t n_ubatch)
+{
+    const myth_sample_params greedy = {0};
+    myth_engine_opts eo = {.n_threads = 1, .n_ctx = LONG_CTX, .n_ubatch = n_ubatch, .n_seq = N_SLOT + 1};
+    rig_at(&eo, target);
+    myth_slots_needs(&eo, N_SLOT, &greedy, false);
+    rig_open(r, "random:gemma3-tiny:bf16", &eo);
+    assert_ok(myth_slots_open(slots, r->engine, N_SLOT, &rig_err));
+}
+
+/* What joining costs when these prompts begin. The processor has no launches, but waits at the end of every forward. */
+static myth_device_counts cost_of_join(rig *r, myth_slots *slots, const uint32_t *n, uint32_t n_prompt)
+{
+    static int32_t ids[N_SLOT][N_MAX], prompt[LONG];
+    myth_seq *s[N_SLOT];
+    for (int32_t i = 0; i < LONG; i++)
+        prompt[i] = 3 + i % 400;
+    for (uint32_t i = 0; i < n_prompt; i++) {
+        const myth_generate_opts o = {.prompt = prompt, .n_prompt = n[i], .n_max = 1};
+        s[i] = rig_seq(r);
+        assert_ok(myth_slots_start(slots, i, s[i], &o, ids[i], &rig_err));
+    }
+    const myth_device_counts before = myth_device_get_counts(r->engine->part->dev);
+    assert_ok(myth_slots_join(slots, &rig_err));
+    myth_device_counts cost = myth_device_get_counts(r->engine->part->dev);
+    cost.n_launch -= before.n_launch;
+    cost.n_sync -= before.n_sync;
+    for (uint32_t i = 0; i < n_prompt; i++) {
+        uint32_t n_ids;
+        myth_finish why;
+        assert_false(myth_slots_get(slots, i, &n_ids, &why));
+        assert_int_equal(why, MYTH_FINISH_LENGTH);
+        assert_int_equal(n_ids, 1);
+        assert_int_equal(myth_seq_len(s[i]), n[i]);
+        myth_seq_close(s[i]);
+    }
+    return cost;
+}
+
+static void prompts_that_fit_one_forward_take_one(void **state)
+{
+    (void)state;
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target), one = 60, three[N_SLOT] = {9, 30, 21};
+    for (uint32_t v = 0; v < n_target; v++) {
+        rig r;
+        myth_slots *slots;
+        open_long(&r, &slots, target[v], 64);
+        const myth_device_counts alone = cost_of_join(&r, slots, &one, 1),
+                                 together = cost_of_join(&r, slots, three, N_SLOT);
+        assert_true(alone.n_sync > 0);
+        assert_int_equal(together.n_sync, alone.n_sync);
+        assert_true(together.n_launch == 0 || together.n_launch < 2 * alone.n_launch);
+        myth_slots_close(slots);
+        rig_close(&r);
+    }
+}
+
+typedef struct {
+    uint32_t done[8], n, stop_at;
+    myth_cancel cancel;
+} reading;
+
+static void on_prefill(void *user, uint32_t done, uint32_t total)
+{
+    reading *o = user;
+    assert_int_equal(total, LONG);
+    assert_true(o->n < 8);
+    o->done[o->n++] = done;
+    o->cancel = done == o->stop_at;
+}
+
+static void long_prompts_are_fed_in_parts(void **state)
+{
+    (void)state;
+    static int32_t prompt[N_SLOT][LONG], ids[N_SLOT][N_MAX], alone[N_MAX];
+    uint64_t rng = check_seed();
+    uint32_t n;
+    myth_finish why;
+    rig r;
+    myth_slots *slots;
+    myth_seq *s[N_SLOT];
+    open_long(&r, &slots, rig_target(), 32);
+    for (uint32_t i = 0; i < N_SLOT * LONG; i++)
+        prompt[i / LONG][i % LONG] = 3 + (int32_t)check_below(&rng, 400);
+    for (int stops = 0; stops < 2; stops++) {
+        reading got[N_SLOT] = {0};
+        for (uint32_t i = 0; i < N_SLOT; i++) {
+            /* One cancel for all; it is set when the first part is fed. */
+            got[0].stop_at = stops ? LONG : 0;
+            s[i] = rig_seq(&r);
+            const myth_generate_opts o = {
+                .prompt = prompt[i],
+                .n_prompt = LONG,
+                .n_max = N_MAX,
+                .on_prefill = on_prefill,
+                .user = &got[i],
+                .cancel = &got[0].cancel,
+            };
+            assert_ok(myth_slots_start(slots, i, s[i], &o, ids[i], &rig_err));
+        }
+        for (uint32_t i = 0; i < N_MAX; i++)
+            assert_ok(myth_slots_step(slots, &rig_err));
+        /* 512 tokens a forward: 400 and 112; 288 and 224; 176 */
+        static const uint32_t at[N_SLOT][2] = {{400}, {112, 400}, {224, 400}};
+        for (uint32_t i = 0; i < N_SLOT; i++) {
+            assert_int_equal(got[i].n, stops ? (i < 2) : i ? 2 : 1);
+            assert_memory_equal(got[i].done, at[i], got[i].n * sizeof(uint32_t));
+            assert_false(myth_slots_get(slots, i, &n, &why));
+            assert_int_equal(why, stops ? MYTH_FINISH_CANCELLED : MYTH_FINISH_LENGTH);
+            assert_int_equal(n, !stops ? N_MAX : i == 0); /* the first one was fed, and has its first id */
+            assert_int_equal(myth_seq_len(s[i]), !stops ? LONG + N_MAX - 1 : i == 0 ? LONG : i == 1 ? 112 : 0);
+            myth_seq_close(s[i]);
+        }
+        for (uint32_t i = 0; i < N_SLOT && !stops; i++) {
+            const myth_generate_opts o = {.prompt = prompt[i], .n_prompt = LONG, .n_max = N_MAX};
+            s[i] = rig_seq(&r);
+            assert_ok(myth_generate(r.engine, s[i], &o, alone, &n, &why, &rig_err));
+            assert_memory_equal(ids[i], alone, sizeof(alone));
+            myth_seq_close(s[i]);
+        }
+    }
+    myth_slots_close(slots);
+    rig_close(&r);
+}
+
 /* ---- what ends answers, and what is refused ---- */
 
 static uint32_t n_left;
@@ -262,6 +394,8 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(myth_slots_start(slots, 2, s, &o, ids, &rig_err), MYTH_EARG);
     assert_ok(myth_slots_start(slots, 0, s, &o, ids, &rig_err));
     assert_int_equal(myth_slots_start(slots, 1, s, &o, ids, &rig_err), MYTH_EARG); /* the sequence has an answer */
+    assert_int_equal(myth_seq_len(s), 0);                                          /* start takes it, join feeds it */
+    assert_ok(myth_slots_join(slots, &rig_err));
     assert_int_equal(myth_seq_len(s), 3);
     myth_slots_close(slots);
     myth_seq_close(s);
@@ -273,6 +407,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_the_same_alone_and_together),
         cmocka_unit_test(a_grammar_and_a_full_context_are_tried_everywhere),
+        cmocka_unit_test(prompts_that_fit_one_forward_take_one),
+        cmocka_unit_test(long_prompts_are_fed_in_parts),
         cmocka_unit_test(one_answer_is_cancelled_and_the_others_go_on),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
