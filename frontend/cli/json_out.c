@@ -200,3 +200,41 @@ void myth_jout_ids(myth_json_out *j, const int32_t *ids, size_t n)
         myth_jout_i64(j, ids[i]);
     myth_jout_end(j);
 }
+
+void myth_jout_json(myth_json_out *j, const char *text, size_t len)
+{
+    if (!before_value(j))
+        return;
+    fwrite(text, 1, len, j->f);
+    after_value(j);
+}
+
+/* ---- a block ---- */
+
+myth_json_out *myth_jout_block_next(myth_jout_block *b)
+{
+    myth_jout_start(&b->json, b->f);
+    b->json.deep = !b->f; /* nothing is written then */
+    return &b->json;
+}
+
+myth_json_out *myth_jout_block_begin(myth_jout_block *b, char *block, size_t cap)
+{
+    *b = (myth_jout_block){.f = fmemopen(block, cap, "w"), .cap = cap};
+    return myth_jout_block_next(b);
+}
+
+myth_status myth_jout_block_end(myth_jout_block *b, size_t *n)
+{
+    *n = 0;
+    if (!b->f)
+        return MYTH_ENOMEM;
+    const bool is_flushed = fflush(b->f) == 0 && !ferror(b->f);
+    const long at = ftell(b->f);
+    fclose(b->f);
+    b->f = NULL;
+    if (!is_flushed || at < 0 || (size_t)at >= b->cap)
+        return MYTH_ELIMIT;
+    *n = (size_t)at;
+    return MYTH_OK;
+}

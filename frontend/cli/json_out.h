@@ -11,6 +11,8 @@
 #ifndef MYTH_JSON_OUT_H
 #define MYTH_JSON_OUT_H
 
+#include "engine/base/status.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,6 +48,7 @@ void myth_jout_text_begin(myth_json_out *j);
 void myth_jout_text_part(myth_json_out *j, const char *text, size_t len);
 void myth_jout_text_end(myth_json_out *j);
 void myth_jout_ids(myth_json_out *j, const int32_t *ids, size_t n);
+void myth_jout_json(myth_json_out *j, const char *text, size_t len); /* a value that is JSON already, as it is */
 
 static inline void myth_jout_key_str(myth_json_out *j, const char *k, const char *v)
 {
@@ -76,6 +79,22 @@ static inline void myth_jout_key_bool(myth_json_out *j, const char *k, bool v)
     myth_jout_key(j, k);
     myth_jout_bool(j, v);
 }
+
+/* Lines in a block of memory. */
+typedef struct {
+    myth_json_out json;
+    FILE *f; /* NULL = closed */
+    size_t cap;
+} myth_jout_block;
+
+/* Begins in block [cap], which is lent until end. Without memory for a stream what is written is lost, and end tells
+ * it. */
+myth_json_out *myth_jout_block_begin(myth_jout_block *b, char *block, size_t cap);
+/* Behind a whole document: begins another one, on the next line. */
+myth_json_out *myth_jout_block_next(myth_jout_block *b);
+/* *n: the bytes written, with the newline of each document. MYTH_ELIMIT: more than cap - 1; MYTH_ENOMEM. The message is
+ * the caller's. */
+myth_status myth_jout_block_end(myth_jout_block *b, size_t *n);
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,6 @@ typedef struct {
     slot *slots;              /* [GROUP] */
     int32_t *ids, *group_ids; /* of one text; [GROUP][n_most] */
     float *vector;            /* [GROUP][dim] */
-    FILE *out;                /* standard output; of -o, into row */
     char *row;                /* [row_bytes] a line of -o */
     size_t row_bytes;
     myth_embed_rows rows; /* of -o */
@@ -158,7 +157,6 @@ static size_t list_facts(run_state *r, myth_journal_fact *fact)
 static myth_status open_output(run_state *r, myth_error *err)
 {
     myth_journal_fact fact[10];
-    r->out = stdout;
     if (!r->o->output)
         return MYTH_OK;
     if (r->o->format == 0) {
@@ -175,50 +173,49 @@ static myth_status open_output(run_state *r, myth_error *err)
     return st;
 }
 
-static void print_vector(run_state *r, const float *v, const slot *s)
+static void print_vector(myth_json_out *j, const float *v, uint32_t dim, const slot *s)
 {
-    const bool is_json = r->o->json || is_many(r) || r->o->output;
-    if (s->n_id && s->is_path) {
-        myth_json_out j;
-        myth_jout_start(&j, r->out);
-        myth_jout_object(&j);
-        myth_jout_key(&j, "id");
-        myth_jout_text(&j, s->id, s->n_id);
-        fputc(',', r->out);
-    } else if (is_json) {
-        fputc('{', r->out);
+    myth_jout_object(j);
+    if (s->n_id) {
+        myth_jout_key(j, "id");
+        (s->is_path ? myth_jout_text : myth_jout_json)(j, s->id, s->n_id);
     }
-    if (s->n_id && !s->is_path) /* the id is JSON already and is copied unchanged, which the JSON writer cannot do */
-        fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
-    if (is_json)
-        fputs("\"embedding\":[", r->out);
-    for (uint32_t i = 0; i < r->dim; i++)
-        fprintf(r->out, "%s%.9g", !i ? "" : is_json ? "," : " ", (double)v[i]);
-    if (is_json)
-        fprintf(r->out, "],\"tokens\":%u,\"truncated\":%s}", s->n_ids, s->is_cut ? "true" : "false");
+    myth_jout_key(j, "embedding");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < dim; i++)
+        myth_jout_f64(j, (double)v[i]);
+    myth_jout_end(j);
+    myth_jout_key_u64(j, "tokens", s->n_ids);
+    myth_jout_key_bool(j, "truncated", s->is_cut);
+    myth_jout_end(j);
 }
 
 /* To standard output, whose errors main sees, or into the journal. */
 static myth_status put_vector(run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
 {
+    myth_jout_block block;
+    myth_json_out j;
+    size_t n;
+    if (!r->o->output && (r->o->json || is_many(r))) {
+        myth_jout_start(&j, stdout);
+        print_vector(&j, v, r->dim, s);
+        return MYTH_OK;
+    }
     if (!r->o->output) {
-        print_vector(r, v, s);
-        fputc('\n', r->out);
+        for (uint32_t i = 0; i < r->dim; i++)
+            printf("%s%.9g", i ? " " : "", (double)v[i]);
+        putchar('\n');
         return MYTH_OK;
     }
     if (r->o->format)
         return myth_journal_put(r->rows.journal, row, v, r->dim * sizeof(*v), err);
-    r->out = fmemopen(r->row, r->row_bytes, "w");
-    if (!r->out)
-        return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->row_bytes);
-    print_vector(r, v, s);
-    const long n = ftell(r->out);
-    const bool is_cut = fflush(r->out) != 0 || n < 0;
-    fclose(r->out);
-    r->out = stdout;
-    return is_cut ? myth_fail(err, MYTH_ELIMIT, "text %llu: its row has more than %zu bytes", (unsigned long long)row,
-                              r->row_bytes)
-                  : myth_journal_put(r->rows.journal, row, r->row, (size_t)n, err);
+    print_vector(myth_jout_block_begin(&block, r->row, r->row_bytes), v, r->dim, s);
+    const myth_status st = myth_jout_block_end(&block, &n);
+    if (st == MYTH_ENOMEM)
+        return myth_fail(err, st, "out of memory for a row of %zu bytes", r->row_bytes);
+    if (st != MYTH_OK)
+        return myth_fail(err, st, "text %llu: its row has more than %zu bytes", (unsigned long long)row, r->row_bytes);
+    return myth_journal_put(r->rows.journal, row, r->row, n - 1, err); /* without its newline */
 }
 
 static myth_status finish_output(run_state *r, myth_error *err)

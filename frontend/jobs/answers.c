@@ -262,18 +262,16 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
 {
     const myth_tokenizer *t = a->model->tokenizer;
     myth_json_out *j = myth_results_begin(&a->rows, w->index, w->id, w->n_id);
-    if (a->rows.f) {
-        myth_jout_key(j, "ids");
-        myth_jout_ids(j, w->ids, n_ids);
-        if (t)
-            myth_said_print(j, "text", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_ANSWER);
-        if (t && w->channel.open >= 0)
-            myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
-        if (a->o->n_top)
-            print_scores(w, j, n_ids);
-        myth_jout_key_str(j, "finish_reason", myth_finish_name(why));
-        myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
-    }
+    myth_jout_key(j, "ids");
+    myth_jout_ids(j, w->ids, n_ids);
+    if (t)
+        myth_said_print(j, "text", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_ANSWER);
+    if (t && w->channel.open >= 0)
+        myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
+    if (a->o->n_top)
+        print_scores(w, j, n_ids);
+    myth_jout_key_str(j, "finish_reason", myth_finish_name(why));
+    myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
     a->n_answer++;
     a->n_id_all += n_ids;
     return myth_results_end(&a->rows, w->index, err);

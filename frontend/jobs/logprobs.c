@@ -422,7 +422,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
 static myth_status end_row(myth_logprobs *l, const item *t, const int32_t *top_id, uint32_t n_top, myth_error *err)
 {
     const myth_first_token p = {n_top, top_id, l->logp, myth_first_token_tail(l->logp, n_top)};
-    if (l->o->save_baseline && l->results.f)
+    if (l->o->save_baseline)
         myth_first_tokens_write(myth_results_second(&l->results), t->index, t->prompt, &p);
     l->results.n_token += t->n_prompt;
     l->n_kept++;
@@ -495,7 +495,7 @@ static myth_status end_group(myth_logprobs *l, myth_error *err)
     for (uint32_t k = 0; k < l->n_item; k++) {
         const item *t = &l->item[k];
         myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-        const uint32_t n = l->results.f ? print_head(l, j, t, &r, k) : 0;
+        const uint32_t n = print_head(l, j, t, &r, k);
         MYTH_TRY(end_row(l, t, r.top_id + (size_t)k * r.k, n, err));
     }
     l->n_item = l->n_id = 0;
@@ -623,8 +623,6 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     MYTH_TRY(myth_seq_sync(l->seq, it->ids, it->n_ids - 1, NULL, err));
     const int32_t last = it->ids[it->n_ids - 1];
     myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-    if (!l->results.f)
-        MYTH_TRY(myth_results_end(&l->results, t->index, err));
     for (uint32_t from = 0, to = 0; from < n || !n_top; from = to) {
         if (n) {
             to = fill_runs(l, t, last, from, n, at);

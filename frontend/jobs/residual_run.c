@@ -140,35 +140,34 @@ static myth_status index_item(myth_residual_run *r, const myth_job_prompt *it, c
                               myth_error *err)
 {
     char line[LINE_BYTES];
-    myth_json_out j;
+    myth_jout_block block;
+    size_t len;
     if (!r->rows.is_open)
         return MYTH_OK;
-    FILE *f = fmemopen(line, sizeof(line), "w");
-    if (!f)
-        return myth_fail(err, MYTH_ENOMEM, "out of memory for a line of rows.jsonl");
-    myth_jout_start(&j, f);
-    myth_jout_object(&j);
-    myth_jout_key_u64(&j, "index", it->index);
+    myth_json_out *j = myth_jout_block_begin(&block, line, sizeof(line));
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "index", it->index);
     if (fault) {
-        myth_jout_key_str(&j, "fault", fault);
+        myth_jout_key_str(j, "fault", fault);
     } else {
-        myth_jout_key_u64(&j, "row", r->st.row);
-        myth_jout_key_u64(&j, "n", n);
+        myth_jout_key_u64(j, "row", r->st.row);
+        myth_jout_key_u64(j, "n", n);
     }
-    if (it->n_id && it->n_id < LINE_BYTES / 4) /* JSON already */
-        fprintf(f, ",\"id\":%.*s", (int)it->n_id, it->id);
+    if (it->n_id && it->n_id < LINE_BYTES / 4) {
+        myth_jout_key(j, "id");
+        myth_jout_json(j, it->id, it->n_id);
+    }
     if (it->label.text && it->label.len < MYTH_LABEL_BYTES) {
-        myth_jout_key(&j, "label");
-        myth_jout_text(&j, it->label.text, it->label.len);
+        myth_jout_key(j, "label");
+        myth_jout_text(j, it->label.text, it->label.len);
     }
-    myth_jout_end(&j);
-    fflush(f);
-    const long len = ftell(f);
-    fclose(f);
-    if (len <= 1 || len >= LINE_BYTES)
-        return myth_fail(err, MYTH_ELIMIT, "line %llu: too long for a line of rows.jsonl",
-                         (unsigned long long)it->line);
-    return myth_residual_rows_index(&r->rows, &r->st.index_at, line, (size_t)len - 1, err);
+    myth_jout_end(j);
+    const myth_status st = myth_jout_block_end(&block, &len);
+    if (st == MYTH_ENOMEM)
+        return myth_fail(err, st, "out of memory for a line of rows.jsonl");
+    if (st != MYTH_OK)
+        return myth_fail(err, st, "line %llu: too long for a line of rows.jsonl", (unsigned long long)it->line);
+    return myth_residual_rows_index(&r->rows, &r->st.index_at, line, len - 1, err);
 }
 
 /* The item is done, and has no row but one of NaN where every item has one. */

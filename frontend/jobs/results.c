@@ -41,8 +41,8 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
 
 void myth_results_close(myth_results *r)
 {
-    if (r->f)
-        fclose(r->f);
+    if (r->row.f)
+        fclose(r->row.f);
     if (r->journal)
         myth_journal_commit(r->journal, NULL);
     myth_journal_close(r->journal);
@@ -61,43 +61,34 @@ bool myth_results_is_done(void *user, uint64_t index)
 
 myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id)
 {
-    r->f = fmemopen(r->buffer, r->cap, "w");
-    myth_jout_start(&r->json, r->f ? r->f : stderr);
-    if (!r->f)
-        return &r->json; /* end tells */
-    myth_jout_object(&r->json);
-    myth_jout_key_u64(&r->json, "index", index);
-    if (n_id) { /* JSON already, copied as it is, which the writer cannot do */
-        fputs(",\"id\":", r->f);
-        fwrite(id, 1, n_id, r->f);
+    myth_json_out *j = myth_jout_block_begin(&r->row, r->buffer, r->cap);
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "index", index);
+    if (n_id) {
+        myth_jout_key(j, "id");
+        myth_jout_json(j, id, n_id);
     }
-    return &r->json;
+    return j;
 }
 
 myth_json_out *myth_results_second(myth_results *r)
 {
-    if (r->f) {
-        myth_jout_end(&r->json);
-        myth_jout_start(&r->json, r->f);
-        myth_jout_object(&r->json);
-    }
-    return &r->json;
+    myth_jout_end(&r->row.json);
+    myth_json_out *j = myth_jout_block_next(&r->row);
+    myth_jout_object(j);
+    return j;
 }
 
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err)
 {
-    if (!r->f)
-        return myth_fail(err, MYTH_ENOMEM, "out of memory for a row");
-    myth_jout_end(&r->json);
-    fflush(r->f);
-    const long n = ftell(r->f);
-    const bool is_whole = n > 0 && (size_t)n < r->cap && !ferror(r->f);
-    fclose(r->f);
-    r->f = NULL;
-    if (!is_whole)
-        return myth_fail(err, MYTH_ELIMIT, "%s: the row of prompt %" PRIu64 " does not fit %zu bytes", r->output, index,
-                         r->cap);
-    const myth_status st = myth_journal_put(r->journal, index, r->buffer, (size_t)n, err);
+    size_t n;
+    myth_jout_end(&r->row.json);
+    myth_status st = myth_jout_block_end(&r->row, &n);
+    if (st == MYTH_ENOMEM)
+        return myth_fail(err, st, "out of memory for a row");
+    if (st != MYTH_OK)
+        return myth_fail(err, st, "%s: the row of prompt %" PRIu64 " does not fit %zu bytes", r->output, index, r->cap);
+    st = myth_journal_put(r->journal, index, r->buffer, n, err);
     r->n_put += st == MYTH_OK;
     return st;
 }
@@ -108,9 +99,8 @@ myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const
     char line[MYTH_PROMPT_FAULT_BYTES + 32];
     snprintf(line, sizeof(line), "line %" PRIu64 ": %.*s", it->line, MYTH_PROMPT_FAULT_BYTES - 1,
              why ? why : it->fault);
-    if (r->f)
-        myth_jout_key_str(j, "error", line);
-    if (r->second && r->f)
+    myth_jout_key_str(j, "error", line);
+    if (r->second)
         myth_jout_key_u64(myth_results_second(r), "index", it->index);
     r->n_fault++;
     return myth_results_end(r, it->index, err);

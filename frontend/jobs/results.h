@@ -27,8 +27,7 @@ typedef struct {
     myth_journal *journal;       /* NULL = closed */
     char *buffer;                /* [cap] */
     size_t cap;
-    FILE *f; /* into buffer, while a row is written */
-    myth_json_out json;
+    myth_jout_block row;                       /* in buffer, while one is written */
     uint64_t n_item, n_before, n_put, n_fault; /* before: done by earlier commands; put, fault: by this one */
     uint64_t n_token;                          /* the job's own count, for the rate */
     const char *unit;                          /* of n_token: "tok/s" */

@@ -114,6 +114,47 @@ static void json_documents(void **state)
 
 /* In a document that is nested deeper than the writer allows, what is too deep becomes null and the rest stays, also in
  * builds without assertions. */
+/* Documents in a block: what fits is whole, with one byte to spare, and what does not fit is no document. */
+static void json_in_a_block(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"id\":[1, 2],\"a\":\"xy\"}\n{\"b\":2}\n";
+    for (size_t cap = 1; cap <= sizeof(whole) + 2; cap++) {
+        char block[sizeof(whole) + 2];
+        myth_jout_block b;
+        size_t n = 99;
+        myth_json_out *j = myth_jout_block_begin(&b, block, cap);
+        myth_jout_object(j);
+        myth_jout_key(j, "id");
+        myth_jout_json(j, "[1, 2]", 6); /* kept as it is */
+        myth_jout_key_str(j, "a", "xy");
+        myth_jout_end(j);
+        j = myth_jout_block_next(&b);
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "b", 2);
+        myth_jout_end(j);
+        const bool fits = cap > sizeof(whole) - 1;
+        assert_int_equal(myth_jout_block_end(&b, &n), fits ? MYTH_OK : MYTH_ELIMIT);
+        assert_int_equal(n, fits ? sizeof(whole) - 1 : 0);
+        if (fits)
+            assert_memory_equal(block, whole, n);
+    }
+    /* without memory for a stream nothing is written, and the end says so */
+    char block[8] = "as it is";
+    myth_jout_block b;
+    size_t n;
+    myth_json_out *j = myth_jout_block_begin(&b, block, sizeof(block));
+    fclose(b.f);
+    b.f = NULL;
+    memcpy(block, "as it is", sizeof(block));
+    j = myth_jout_block_next(&b);
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "b", 2);
+    myth_jout_end(j);
+    assert_int_equal(myth_jout_block_end(&b, &n), MYTH_ENOMEM);
+    assert_memory_equal(block, "as it is", sizeof(block));
+}
+
 static void json_is_bounded_in_depth(void **state)
 {
     (void)state;
@@ -237,6 +278,7 @@ int main(void)
         cmocka_unit_test(names_stay_on_their_line),
         cmocka_unit_test(json_text_is_valid_whatever_the_bytes),
         cmocka_unit_test(json_documents),
+        cmocka_unit_test(json_in_a_block),
         cmocka_unit_test(json_is_bounded_in_depth),
         cmocka_unit_test(floats_survive),
         cmocka_unit_test(colour_follows_the_environment),
