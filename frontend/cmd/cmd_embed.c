@@ -4,6 +4,7 @@
  * Text    <bos>, the prompt of the use, the text, <eos>. A text that spells a control token stays text. A text that is
  *         longer than the model's context (or -c) is cut before <eos>; a note on stderr says so, and its row has
  *         "truncated"
+ * Faults  a line that is no text gets an "error" in its row, in an .npy a row of NaN and a note; the others go on
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
  * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. Rows of a file are kept in its
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, DIM_MAX = 1 << 12, VALUE_BYTES = 20, ROW_MORE = 160 };
+enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, VALUE_BYTES = 20, ROW_MORE = 160 + 6 * MYTH_TEXT_FAULT_BYTES };
 
 typedef struct {
     myth_model_flags model;
@@ -63,6 +64,7 @@ typedef struct {
     size_t n_id;       /* 0 = none */
     uint32_t n_ids;
     bool is_path, is_cut;
+    char fault[MYTH_TEXT_FAULT_BYTES]; /* "" = it has a text */
 } slot;
 
 typedef struct {
@@ -106,16 +108,17 @@ static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_
     return MYTH_OK;
 }
 
-static myth_status keep_id(const run_state *r, slot *s, const myth_texts_item *it, myth_error *err)
+static void keep_id(const run_state *r, slot *s, const myth_texts_item *it)
 {
-    if (it->n_id > ID_BYTES)
-        return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: an id of %zu bytes, at most %d", r->texts.path,
-                         (unsigned long long)r->texts.line_no, it->n_id, ID_BYTES);
-    if (it->n_id)
-        memcpy(s->id, it->id, it->n_id);
-    s->n_id = it->n_id;
+    const bool fits = it->n_id <= ID_BYTES;
+    s->n_id = fits ? it->n_id : 0;
+    if (s->n_id)
+        memcpy(s->id, it->id, s->n_id);
     s->is_path = it->is_path;
-    return MYTH_OK;
+    memcpy(s->fault, it->fault, sizeof(s->fault));
+    if (!fits && it->text)
+        snprintf(s->fault, sizeof(s->fault), "line %llu: an id of %zu bytes, at most %d",
+                 (unsigned long long)r->texts.line_no, it->n_id, ID_BYTES);
 }
 
 /* The most tokens that a text can have: for a single text its own tokens, for several the model's context. */
@@ -159,12 +162,6 @@ static myth_status open_output(run_state *r, myth_error *err)
     myth_journal_fact fact[10];
     if (!r->o->output)
         return MYTH_OK;
-    if (r->o->format == 0) {
-        r->row_bytes = ROW_MORE + ID_BYTES * 6 + (size_t)r->dim * VALUE_BYTES;
-        r->row = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "rows", r->row_bytes);
-        if (!r->row)
-            return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->row_bytes);
-    }
     const size_t n = list_facts(r, fact);
     const bool is_stream = r->o->jsonl && !r->texts.lines.is_measured, goes_on = r->o->resume == 0 && !is_stream;
     myth_status st =
@@ -179,6 +176,11 @@ static void print_vector(myth_json_out *j, const float *v, uint32_t dim, const s
     if (s->n_id) {
         myth_jout_key(j, "id");
         (s->is_path ? myth_jout_text : myth_jout_json)(j, s->id, s->n_id);
+    }
+    if (s->fault[0]) {
+        myth_jout_key_str(j, "error", s->fault);
+        myth_jout_end(j);
+        return;
     }
     myth_jout_key(j, "embedding");
     myth_jout_array(j);
@@ -196,6 +198,7 @@ static myth_status put_vector(run_state *r, const float *v, const slot *s, uint6
     myth_jout_block block;
     myth_json_out j;
     size_t n;
+    r->rows.n_fault += s->fault[0] != '\0';
     if (!r->o->output && (r->o->json || is_many(r))) {
         myth_jout_start(&j, stdout);
         print_vector(&j, v, r->dim, s);
@@ -207,6 +210,8 @@ static myth_status put_vector(run_state *r, const float *v, const slot *s, uint6
         putchar('\n');
         return MYTH_OK;
     }
+    if (r->o->format && s->fault[0])
+        return myth_embed_rows_fault(&r->rows, row, s->fault, err);
     if (r->o->format)
         return myth_journal_put(r->rows.journal, row, v, r->dim * sizeof(*v), err);
     print_vector(myth_jout_block_begin(&block, r->row, r->row_bytes), v, r->dim, s);
@@ -244,8 +249,13 @@ static myth_status open_engine(run_state *r, myth_error *err)
     myth_embedder_opts(&eo, &r->model, n_tok);
     r->slots = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "texts", GROUP, sizeof(*r->slots));
     r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo.n_ubatch, sizeof(*r->group_ids));
-    r->vector = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "vectors", (size_t)GROUP * DIM_MAX, sizeof(*r->vector));
-    if (!r->slots || !r->group_ids || !r->vector)
+    r->vector =
+        myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "vectors", (size_t)GROUP * MYTH_EMBED_DIM_MAX, sizeof(*r->vector));
+    if (r->o->output && r->o->format == 0) {
+        r->row_bytes = ROW_MORE + ID_BYTES * 6 + (size_t)(r->o->dim ? r->o->dim : MYTH_EMBED_DIM_MAX) * VALUE_BYTES;
+        r->row = myth_alloc(cli->mem, MYTH_MEM_STAGING, "rows", r->row_bytes);
+    }
+    if (!r->slots || !r->group_ids || !r->vector || (r->row_bytes && !r->row))
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %d texts", GROUP);
     MYTH_TRY(myth_texts_see(&r->texts, err));
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
@@ -256,7 +266,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
     r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);
-    if (r->dim > myth_embedder_dim(r->embedder) || r->dim > DIM_MAX)
+    if (r->dim > myth_embedder_dim(r->embedder) || r->dim > MYTH_EMBED_DIM_MAX)
         return myth_fail(err, MYTH_EARG,
                          "--dim %u: the model's vectors have %u values; leave --dim out for all of them", r->dim,
                          myth_embedder_dim(r->embedder));
@@ -266,17 +276,23 @@ fail:
     return st;
 }
 
-/* Reads the next texts, at most GROUP; *has_more is false when these are the last. */
-static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_text, bool *has_more, myth_error *err)
+/* Reads the next lines, at most GROUP, and of those that are texts their ids; *has_more is false when these are the
+ * last. */
+static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_text, uint32_t *n_slot, bool *has_more,
+                              myth_error *err)
 {
     myth_texts_item it;
-    for (*n_text = 0; *n_text < GROUP;) {
-        slot *s = &r->slots[*n_text];
+    for (*n_text = *n_slot = 0; *n_slot < GROUP;) {
+        slot *s = &r->slots[*n_slot];
         int32_t *ids = r->group_ids + (size_t)*n_text * r->n_most;
         myth_status st = myth_texts_next(&r->texts, &it, has_more, err);
         if (st != MYTH_OK || !*has_more)
             return st;
-        if ((st = keep_id(r, s, &it, err)) != MYTH_OK || (st = encode(r, ids, s, &it, err)) != MYTH_OK)
+        keep_id(r, s, &it);
+        ++*n_slot;
+        if (s->fault[0])
+            continue;
+        if ((st = encode(r, ids, s, &it, err)) != MYTH_OK)
             return st;
         r->n_cut += s->is_cut;
         text[(*n_text)++] = (myth_embed_text){ids, s->n_ids};
@@ -317,22 +333,25 @@ static void add_pace(run_state *r, const myth_embed_text *text, uint32_t n_text,
 static myth_status embed_all(run_state *r, myth_error *err)
 {
     myth_embed_text text[GROUP];
-    uint32_t n_text;
+    uint32_t n_text, n_slot;
     bool has_more = true;
     while (has_more) {
-        myth_status st = read_group(r, text, &n_text, &has_more, err);
+        myth_status st = read_group(r, text, &n_text, &n_slot, &has_more, err);
+        const float *v = r->vector;
         const double begin = myth_expect_now();
         if (st == MYTH_OK && n_text)
             st = myth_embed(r->embedder, text, n_text, r->dim, r->vector, r->cli->cancel, err);
         if (st == MYTH_OK)
             add_pace(r, text, n_text, myth_expect_now() - begin);
-        for (uint32_t t = 0; t < n_text && st == MYTH_OK; t++)
-            st = put_vector(r, r->vector + (size_t)t * r->dim, &r->slots[t], r->n_done + t, err);
+        for (uint32_t t = 0; t < n_slot && st == MYTH_OK; t++) {
+            st = put_vector(r, v, &r->slots[t], r->n_done + t, err);
+            v += r->slots[t].fault[0] ? 0 : r->dim;
+        }
         if (st == MYTH_OK && r->rows.journal)
-            st = myth_journal_commit(r->rows.journal, err);
+            st = myth_embed_rows_commit(&r->rows, err);
         if (st != MYTH_OK)
             return st;
-        r->n_done += n_text;
+        r->n_done += n_slot;
         show_progress(r);
         if (*r->cli->cancel && has_more)
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s%s", (unsigned long long)r->n_done,
@@ -413,6 +432,12 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_fail(cli, &err);
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+    if (st == MYTH_OK && r.rows.n_fault) {
+        code = MYTH_EXIT_INCOMPLETE;
+        if (r.o->format == 0)
+            myth_term_note(cli->term, "%llu line%s no text: \"error\" in its row says why",
+                           (unsigned long long)r.rows.n_fault, r.rows.n_fault == 1 ? " is" : "s are");
+    }
     release(&r);
     return code;
 }
@@ -429,7 +454,9 @@ const myth_command myth_cmd_embed = {
               "Any number of lines or "
               "files is read in the memory of the plan, and the vectors have the order of the texts. With -o the rows "
               "so far are "
-              "kept in FILE.journal: a command that was ended goes on there when it is given again.",
+              "kept in FILE.journal: a command that was ended goes on there when it is given again. A line that is no "
+              "text (not JSON, no \"text\", longer than --line-bytes) has \"error\" in its row, in an npy array a row "
+              "of NaN and a note, and the others go on (exit 3).",
     .group = groups,
     .n_group = 3,
     .opts_bytes = sizeof(embed_opts),

@@ -58,7 +58,7 @@ myth_status myth_lines_rewind(myth_lines *l, myth_error *err)
 {
     l->from = l->to = 0;
     l->line_no = l->done = 0;
-    l->is_end = false;
+    l->is_end = l->passes_over = false;
     return lseek(l->fd, l->start, SEEK_SET) == l->start ? MYTH_OK
                                                         : myth_fail(err, MYTH_EIO, "%s: cannot be read again", l->path);
 }
@@ -170,9 +170,35 @@ void myth_lines_close(myth_lines *l)
 
 /* ---- reading ---- */
 
+/* Drops what is left of a line that did not fit. */
+static myth_status pass_over(myth_lines *l, myth_error *err)
+{
+    while (l->passes_over) {
+        const unsigned char *from = l->buffer + l->from, *end = memchr(from, '\n', l->to - l->from);
+        const size_t n = end ? (size_t)(end - from) + 1 : l->to - l->from;
+        l->from += n;
+        l->done += n;
+        if (end || l->is_end) {
+            l->passes_over = false;
+            return MYTH_OK;
+        }
+        l->from = 0;
+        const myth_status st = read_some(l, l->buffer, l->cap, &l->to, err);
+        if (st != MYTH_OK) {
+            l->to = 0;
+            return st;
+        }
+        l->is_end = l->to == 0;
+    }
+    return MYTH_OK;
+}
+
 /* Any line, also a blank one. */
 static myth_status next(myth_lines *l, const char **line, size_t *n, myth_error *err)
 {
+    const myth_status passed = pass_over(l, err);
+    if (passed != MYTH_OK)
+        return passed;
     for (size_t seen = 0;;) {
         const unsigned char *from = l->buffer + l->from, *end = memchr(from + seen, '\n', l->to - l->from - seen);
         size_t k = 0;
@@ -194,6 +220,7 @@ static myth_status next(myth_lines *l, const char **line, size_t *n, myth_error 
         l->to = seen;
         if (l->to == l->cap) {
             l->line_no++;
+            l->passes_over = true;
             return too_long(l, err);
         }
         myth_status st = read_some(l, l->buffer + l->to, l->cap - l->to, &k, err);

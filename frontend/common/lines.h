@@ -5,8 +5,9 @@
  *          read as it comes, with lines of at most stream_bytes
  * Memory   one buffer, class STAGING: the longest line and 64 KiB
  * Owner    a line is valid until the next one is read; path is lent until close
- * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: a line longer than stream_bytes, or than when the file was measured;
- *          MYTH_ENOMEM; MYTH_ECANCEL: a signal ended the wait for input
+ * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: a line longer than stream_bytes, or than when the file was measured:
+ *          it is passed over, and the next call gives the line behind it; MYTH_ENOMEM; MYTH_ECANCEL: a signal ended
+ *          the wait for input
  * Threads  one */
 #ifndef MYTH_LINES_H
 #define MYTH_LINES_H
@@ -23,10 +24,10 @@ typedef struct {
     int fd;
     int64_t start; /* offset of the first byte in fd */
     unsigned char *buffer;
-    size_t cap, from, to, longest; /* longest: bytes that a line may have */
-    bool is_end, is_measured;
-    uint64_t line_no, done, total; /* of the last line, from 1; bytes read, and of all lines, 0 = not known */
-    unsigned char hash[16];        /* XXH3 of all bytes; zeros when it is not measured */
+    size_t cap, from, to, longest;         /* longest: bytes that a line may have */
+    bool is_end, is_measured, passes_over; /* passes_over: the rest of a line that was too long */
+    uint64_t line_no, done, total;         /* of the last line, from 1; bytes read, and of all lines, 0 = not known */
+    unsigned char hash[16];                /* XXH3 of all bytes; zeros when it is not measured */
 } myth_lines;
 
 typedef struct {

@@ -13,9 +13,12 @@
 
 enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28 };
 
-static myth_status bad_line(const myth_texts *t, myth_status code, const char *what, myth_error *err)
+/* The item is one without a text. */
+static void set_fault(const myth_texts *t, myth_texts_item *out, const char *what)
 {
-    return myth_lines_fail(&t->lines, code, what, err);
+    out->text = NULL;
+    out->n_text = 0;
+    snprintf(out->fault, sizeof(out->fault), "line %llu: %.200s", (unsigned long long)t->line_no, what);
 }
 
 /* ---- lines of a stream ---- */
@@ -28,49 +31,51 @@ static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
     return st;
 }
 
-/* Parses a line and copies its text into `plain`, after the prompt. */
-static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n, myth_error *err)
+/* Parses a line and copies its text into `plain`, after the prompt. Returns what is wrong with it, NULL = nothing. */
+static const char *parse_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n, myth_error *bad)
 {
     myth_json j;
-    myth_json_token tok, id = {0};
+    myth_json_token tok;
+    const char *what = NULL;
     bool has_text = false;
-    myth_error bad = {0};
-    *out = (myth_texts_item){.text = t->plain};
-    myth_json_start(&j, line, n, "");
-    if (myth_json_next(&j, &tok, &bad) != MYTH_OK)
-        return bad_line(t, MYTH_EFORMAT, bad.msg, err);
+    myth_json_start(&j, line, n, "JSON");
+    if (myth_json_next(&j, &tok, bad) != MYTH_OK)
+        return bad->msg;
     if (tok.type == MYTH_JSON_STRING) {
         out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
         has_text = true;
     } else if (tok.type != MYTH_JSON_OBJECT) {
-        return bad_line(t, MYTH_EFORMAT, "expected a JSON string, or an object with \"text\"", err);
+        return "expected a JSON string, or an object with \"text\"";
     }
-    while (myth_json_next(&j, &tok, &bad) == MYTH_OK && tok.type != MYTH_JSON_END) {
+    while (myth_json_next(&j, &tok, bad) == MYTH_OK && tok.type != MYTH_JSON_END) {
         const bool is_text = tok.type == MYTH_JSON_KEY && tok.depth == 1 && myth_json_is(&tok, "text");
         const bool is_id = tok.type == MYTH_JSON_KEY && tok.depth == 1 && myth_json_is(&tok, "id");
         if (!is_text && !is_id)
             continue;
-        if (myth_json_next(&j, &tok, &bad) != MYTH_OK)
+        if (myth_json_next(&j, &tok, bad) != MYTH_OK)
             break;
-        if (is_id && (tok.type == MYTH_JSON_STRING || tok.type == MYTH_JSON_NUMBER))
-            id = tok;
-        else if (is_text && tok.type == MYTH_JSON_STRING && !has_text) {
+        if (is_id && (tok.type == MYTH_JSON_STRING || tok.type == MYTH_JSON_NUMBER)) {
+            out->id = line + tok.off;
+            out->n_id = tok.len + (tok.type == MYTH_JSON_STRING ? 2 : 0);
+        } else if (is_text && tok.type == MYTH_JSON_STRING && !has_text) {
             out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
             has_text = true;
-        } else {
-            return bad_line(t, MYTH_EFORMAT,
-                            is_id ? "\"id\": expected a string or a number" : "\"text\": expected one string", err);
+        } else if (!what) { /* the id may still come */
+            what = is_id ? "\"id\": expected a string or a number" : "\"text\": expected one string";
         }
     }
-    if (bad.code != MYTH_OK)
-        return bad_line(t, MYTH_EFORMAT, bad.msg, err);
-    if (!has_text)
-        return bad_line(t, MYTH_EFORMAT, "no \"text\"", err);
-    if (id.type == MYTH_JSON_STRING || id.type == MYTH_JSON_NUMBER) {
-        out->id = line + id.off;
-        out->n_id = id.len + (id.type == MYTH_JSON_STRING ? 2 : 0);
-    }
-    return MYTH_OK;
+    return bad->code != MYTH_OK ? bad->msg : what || has_text ? what : "no \"text\"";
+}
+
+static void read_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n)
+{
+    myth_error bad = {0};
+    *out = (myth_texts_item){.text = t->plain};
+    const char *what = parse_line(t, out, line, n, &bad);
+    if (what)
+        set_fault(t, out, what);
+    if (bad.code != MYTH_OK) /* an id of a line that is no JSON is none */
+        out->n_id = 0;
 }
 
 /* ---- files of a list ---- */
@@ -130,10 +135,14 @@ static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has
     size_t at, n, len = 0;
     if (!(*has = next_path(t, path, &at, &n)))
         return MYTH_OK;
-    myth_status st = myth_file_read(&data, &len, t->cli->mem, path, t->longest, err);
-    if (st != MYTH_OK)
+    myth_error bad = {0};
+    const myth_status st = myth_file_read(&data, &len, t->cli->mem, path, t->longest, &bad);
+    if (st == MYTH_ENOMEM || st == MYTH_ECANCEL) {
+        *err = bad;
         return st;
-    memcpy(t->plain + t->n_prompt, data, len);
+    }
+    if (st == MYTH_OK)
+        memcpy(t->plain + t->n_prompt, data, len);
     myth_free(t->cli->mem, data);
     t->done += len;
     *out = (myth_texts_item){
@@ -143,6 +152,8 @@ static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has
         .n_id = n,
         .is_path = true,
     };
+    if (st != MYTH_OK)
+        set_fault(t, out, bad.msg);
     return MYTH_OK;
 }
 
@@ -209,11 +220,18 @@ myth_status myth_texts_next(myth_texts *t, myth_texts_item *out, bool *has, myth
     if (t->kind == MYTH_TEXTS_FILES)
         return read_next_file(t, out, has, err);
     if (t->kind == MYTH_TEXTS_LINES) {
-        myth_status st = myth_lines_next(&t->lines, &line, &n, err);
-        *has = line != NULL;
+        const myth_status st = myth_lines_next(&t->lines, &line, &n, err);
         t->line_no = t->lines.line_no;
         t->done = t->lines.done;
-        return st == MYTH_OK && *has ? read_line(t, out, line, n, err) : st;
+        if (st == MYTH_ELIMIT && !t->lines.is_measured) { /* the line behind it may be shorter */
+            *out = (myth_texts_item){0};
+            set_fault(t, out, "longer than --line-bytes");
+            return MYTH_OK;
+        }
+        *has = line != NULL;
+        if (st == MYTH_OK && *has)
+            read_line(t, out, line, n);
+        return st;
     }
     *has = !t->is_end;
     if (*has) {

@@ -5,11 +5,13 @@
  *          written back with the vector; blank lines are skipped
  * Files    each line is a path; the file is a text and its path the id
  * Prompt   is put in front of every text
+ * Faults   a line that is no text (not JSON, not UTF-8, no "text", too long), and a file that was there at open and
+ *          cannot be read, are items like the others: `fault` says why there is no text. They never end the reading
  * Memory   room for the longest text and its line, allocated at open; a first pass over the input finds the longest. A
  *          stream that cannot be read twice may have lines of at most `line_bytes`. Class STAGING
  * Owner    a text is valid until the next one is read; an id until close for files, else as long as its text
- * Errors   MYTH_EFORMAT with the line's number; MYTH_ELIMIT: a line longer than line_bytes, or a file that grew after
- *          the first pass
+ * Errors   open: MYTH_ENOTFOUND, MYTH_ELIMIT: a path of the list, with its line, that is no file or too large a one.
+ *          MYTH_EIO; MYTH_ELIMIT: a file of lines changed after the first pass
  * Threads  one */
 #ifndef MYTH_TEXTS_H
 #define MYTH_TEXTS_H
@@ -22,10 +24,13 @@ extern "C" {
 
 typedef enum { MYTH_TEXTS_WHOLE, MYTH_TEXTS_LINES, MYTH_TEXTS_FILES } myth_texts_kind;
 
+enum { MYTH_TEXT_FAULT_BYTES = 240 };
+
 typedef struct {
-    const char *text, *id; /* text: the prompt followed by the text; id: NULL = none */
+    const char *text, *id; /* text: the prompt followed by the text, NULL: a fault; id: NULL = none */
     size_t n_text, n_id;
-    bool is_path; /* the id is a path; else it is the JSON value of the line, unchanged */
+    bool is_path;                      /* the id is a path; else it is the JSON value of the line, unchanged */
+    char fault[MYTH_TEXT_FAULT_BYTES]; /* "line 7: why"; "" = none */
 } myth_texts_item;
 
 typedef struct {

@@ -5,23 +5,46 @@
 #include "frontend/cli/npy.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+
+enum { FAULT_BYTES = 256 };
 
 myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
                                  const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err)
 {
-    *v = (myth_embed_rows){.output = output, .dim = dim};
-    const myth_status st = myth_journal_open(&v->journal, output, fact, n_fact, goes_on, err);
+    bool has;
+    *v = (myth_embed_rows){.cli = cli, .output = output, .dim = dim};
+    myth_status st = myth_journal_open(&v->journal, output, fact, n_fact, goes_on, err);
+    if (st == MYTH_OK)
+        st = myth_journal_get_state(v->journal, "faults", &v->n_fault, sizeof(v->n_fault), &has, err);
     const uint64_t n = st == MYTH_OK ? myth_journal_n_done(v->journal) : 0;
     if (n)
         myth_term_note(cli->term, "%s: goes on, %llu text%s are done", output, (unsigned long long)n, myth_s(n));
     return st;
 }
 
+/* The journal has the words alone. Their number of bytes is none that whole floats have: that tells them apart. */
+static bool is_fault(size_t n) { return n % sizeof(float) != 0; }
+
+myth_status myth_embed_rows_fault(myth_embed_rows *v, uint64_t row, const char *fault, myth_error *err)
+{
+    char text[FAULT_BYTES];
+    size_t n = (size_t)snprintf(text, sizeof(text), "%.*s ", FAULT_BYTES - 2, fault);
+    n -= is_fault(n - 1);
+    return myth_journal_put(v->journal, row, text, n, err);
+}
+
+myth_status myth_embed_rows_commit(myth_embed_rows *v, myth_error *err)
+{
+    const myth_status st = myth_journal_put_state(v->journal, "faults", &v->n_fault, sizeof(v->n_fault), err);
+    return st == MYTH_OK ? myth_journal_commit(v->journal, err) : st;
+}
+
 void myth_embed_rows_close(myth_embed_rows *v)
 {
     if (v->journal)
-        myth_journal_commit(v->journal, NULL);
+        myth_embed_rows_commit(v, NULL);
     if (v->is_of_stream)
         myth_journal_remove(v->journal);
     else
@@ -34,6 +57,7 @@ typedef struct {
     FILE *f;
     myth_npy npy;
     uint64_t n;
+    float absent[MYTH_EMBED_DIM_MAX];
 } writing;
 
 static myth_status put_line(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
@@ -50,8 +74,15 @@ static myth_status put_line(void *user, uint64_t index, const void *row, size_t 
 static myth_status put_row(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
 {
     writing *w = user;
-    if (index != w->n++ || n != w->v->dim * sizeof(float))
-        return myth_fail(err, MYTH_EIO, "%s.journal: text %llu is missing; begin anew with --resume off", w->v->output,
+    const myth_embed_rows *v = w->v;
+    if (index == w->n && is_fault(n)) {
+        w->n++;
+        myth_term_note(v->cli->term, "%.*s; its row, %llu, is NaN", (int)n - (((const char *)row)[n - 1] == ' '),
+                       (const char *)row, (unsigned long long)index);
+        return myth_npy_write_row(&w->npy, index, w->absent, err);
+    }
+    if (index != w->n++ || n != v->dim * sizeof(float))
+        return myth_fail(err, MYTH_EIO, "%s.journal: text %llu is missing; begin anew with --resume off", v->output,
                          (unsigned long long)(w->n - 1));
     return myth_npy_write_row(&w->npy, index, row, err);
 }
@@ -60,9 +91,11 @@ myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *e
 {
     myth_out out = {0};
     writing w = {.v = v};
-    myth_status st = myth_journal_commit(v->journal, err);
+    myth_status st = myth_embed_rows_commit(v, err);
     if (st != MYTH_OK)
         return st;
+    for (uint32_t i = 0; i < v->dim; i++)
+        w.absent[i] = NAN;
     if (v->dim) {
         MYTH_TRY(myth_npy_create_rows(&w.npy, v->output, v->dim, err));
         MYTH_TRY(myth_journal_each(v->journal, put_row, &w, err));

@@ -2,6 +2,8 @@
  * there.
  *
  * A row    a line of JSON without its newline, or dim floats of an .npy
+ * Faults   a text that cannot be one has a row like the others: in JSON lines its error, in an .npy NaN, so that row i
+ *          is of text i. Their number is kept, and those of an .npy are named when the file is written
  * Killed   what was committed is in the journal; the same command goes on behind it. The file is the same, byte for
  *          byte
  * Errors   those of journal.h, outfile.h and npy.h
@@ -16,16 +18,23 @@
 extern "C" {
 #endif
 
+enum { MYTH_EMBED_DIM_MAX = 1 << 12 };
+
 typedef struct {
+    myth_cli *cli;
     const char *output;
     myth_journal *journal; /* NULL = closed */
-    uint32_t dim;          /* of an .npy; 0 = JSON lines */
+    uint32_t dim;          /* of an .npy, at most MYTH_EMBED_DIM_MAX; 0 = JSON lines */
+    uint64_t n_fault;      /* counted by the caller, from those of earlier commands on */
     bool is_of_stream;     /* set by the caller: the input cannot be read again, so an unfinished journal is removed */
 } myth_embed_rows;
 
 /* Rows 0 .. myth_journal_n_done - 1 are there. */
 myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
                                  const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err);
+/* The row of an .npy for a text with a fault. */
+myth_status myth_embed_rows_fault(myth_embed_rows *v, uint64_t row, const char *fault, myth_error *err);
+myth_status myth_embed_rows_commit(myth_embed_rows *v, myth_error *err);
 /* Leaves the journal to the next command, or removes it. Takes a closed one. */
 void myth_embed_rows_close(myth_embed_rows *v);
 /* Writes the file from the journal, n rows, and removes the journal. */

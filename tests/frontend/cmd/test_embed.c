@@ -88,12 +88,6 @@ static void what_is_too_long_is_cut_and_marked(void **state)
 static void refusals_name_the_cause(void **state)
 {
     (void)state;
-    cli_shell(&r, "printf '{\"text\": 3}\\n' | \"$M\" " ENCODER "--jsonl");
-    assert_int_equal(r.code, 65);
-    assert_non_null(strstr(r.err, "line 1"));
-    cli_shell(&r, "printf '\"a\"\\n[1]\\n' | \"$M\" " ENCODER "--jsonl");
-    assert_int_equal(r.code, 65);
-    assert_non_null(strstr(r.err, "line 2"));
     cli_expect(&r, ENCODER "--json --jsonl", 2);
     cli_expect(&r, ENCODER "--dim 65", 2);
     cli_expect(&r, "embed " TINY, 65);
@@ -185,27 +179,109 @@ static void npy_holds_a_row_for_each_text(void **state)
     cli_expect(&r, ENCODER "--format npy --jsonl", 2);
 }
 
-/* A failure after the first group of lines leaves no new file, and an old one stays as it was. */
+/* Lines with every kind of fault, the last one behind more lines than a group has; without them, in `good`. */
+static void write_faults(void)
+{
+    cli_shell(&r,
+              "{ printf '\"a\"\\n{\"text\":3,\"id\":\"x\"}\\nnot json\\n\\n\"\\377\"\\n{\"id\":5}\\n[1]\\n'; "
+              "printf '{\"text\":\"b\",\"id\":\"%s\"}\\n' $(head -c 1100 /dev/zero | tr '\\0' i); "
+              "for i in $(seq 70); do printf '{\"text\":\"text %d\",\"id\":%d}\\n' $i $i; done; echo '{\"text\":'; } "
+              ">\"$D/bad.jsonl\"; sed -n '1p;9,78p' \"$D/bad.jsonl\" >\"$D/good.jsonl\"");
+    assert_int_equal(r.code, 0);
+}
+
+/* A line that is no text is a row with its error, and the others are as without it. */
+static void faults_are_rows(void **state)
+{
+    (void)state;
+    static const char want[] = "{\"id\":\"x\",\"error\":\"line 2: \\\"text\\\": expected one string\"}\n"
+                               "{\"error\":\"line 3: JSON: offset 1: expected true, false or null, got 'o'\"}\n"
+                               "{\"error\":\"line 5: JSON: offset 1: expected UTF-8, got byte 0xff\"}\n"
+                               "{\"id\":5,\"error\":\"line 6: no \\\"text\\\"\"}\n"
+                               "{\"error\":\"line 7: expected a JSON string, or an object with \\\"text\\\"\"}\n"
+                               "{\"error\":\"line 8: an id of 1102 bytes, at most 1024\"}\n"
+                               "{\"error\":\"line 79: JSON: offset 8: expected a value, got the end of the text\"}\n";
+    write_faults();
+    cli_shell(&r, "\"$M\" " ENCODER "--jsonl \"$D/bad.jsonl\" -o \"$D/o\"");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "7 lines are no text: \"error\" in its row says why"));
+    cli_shell(&r,
+              "\"$M\" " ENCODER "--jsonl <\"$D/bad.jsonl\" | cmp - \"$D/o\" && ls \"$D\" | grep -c journal; "
+              "\"$M\" " ENCODER "--jsonl <\"$D/good.jsonl\" >\"$D/g\"; grep -v '\"error\"' \"$D/o\" | cmp - \"$D/g\"");
+    assert_string_equal(r.out, "0\n");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "grep '\"error\":' \"$D/o\"; wc -l <\"$D/o\"; rm \"$D/o\"");
+    if (strncmp(r.out, want, sizeof(want) - 1) != 0 || strcmp(r.out + sizeof(want) - 1, "78\n") != 0)
+        fail_msg("%s", r.out);
+}
+
+/* An .npy has no place for words: row i stays that of text i, and is NaN where there is none. */
+static void faults_of_an_array_are_named(void **state)
+{
+    (void)state;
+    float v[78 * 2], w[71 * 2];
+    char path[256];
+    write_faults();
+    cli_shell(&r, "\"$M\" " ENCODER "--jsonl \"$D/bad.jsonl\" --dim 2 -o \"$D/o\" --format npy");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "line 2: \"text\": expected one string; its row, 1, is NaN\n"));
+    assert_non_null(strstr(r.err, "line 8: an id of 1102 bytes, at most 1024; its row, 6, is NaN\n"));
+    assert_non_null(strstr(r.err, "the text; its row, 77, is NaN\n"));
+    cli_shell(&r, "\"$M\" " ENCODER "--jsonl \"$D/good.jsonl\" --dim 2 -o \"$D/g\" --format npy");
+    assert_int_equal(r.code, 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%s", cli_dir, i ? "g" : "o");
+        FILE *f = fopen(path, "rb");
+        assert_non_null(f);
+        assert_int_equal(fseek(f, 128, SEEK_SET), 0);
+        assert_int_equal(fread(i ? w : v, 8, i ? 71 : 78, f), i ? 71 : 78);
+        assert_int_equal(fgetc(f), EOF);
+        fclose(f);
+    }
+    for (int i = 1; i < 7; i++)
+        assert_true(isnan(v[2 * i]) && isnan(v[2 * i + 1]));
+    assert_true(isnan(v[2 * 77]));
+    assert_memory_equal(v, w, 8);
+    assert_memory_equal(v + 14, w + 2, 70 * 8);
+    cli_shell(&r, "rm \"$D/o\" \"$D/g\"");
+}
+
+/* A line of a pipe that is too long for its buffer is passed over, wherever it ends. */
+static void a_line_that_is_too_long_is_a_row(void **state)
+{
+    (void)state;
+    static const unsigned n[] = {4095, 4096, 65536, 69631, 69632, 69633, 200000};
+    for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
+        for (int is_last = 0; is_last < 2; is_last++) {
+            char line[512];
+            snprintf(line, sizeof(line),
+                     "{ echo '\"a\"'; head -c %u /dev/zero | tr '\\0' a | sed 's/.*/\"&\"/'; %s } | "
+                     "\"$M\" " ENCODER "--jsonl --line-bytes 4096 | cut -c 1-40",
+                     n[i], is_last ? "" : "echo; echo '\"b\"';");
+            cli_shell(&r, line);
+            const char *second = strchr(r.out, '\n') + 1;
+            assert_ptr_equal(strstr(second, "{\"error\":\"line 2: longer than --line-by"), second);
+            const char *third = strchr(second, '\n') + 1;
+            assert_ptr_equal(strstr(third, is_last ? "" : "{\"embedding\":["), third);
+        }
+}
+
+/* A failure leaves no new file, and an old one stays as it was; what was kept before it is in the journal. */
 static void a_failure_leaves_no_file(void **state)
 {
     (void)state;
     for (int npy = 0; npy < 2; npy++) {
         char line[512];
-        snprintf(line, sizeof(line),
-                 "{ for i in $(seq 70); do printf '\"text\"\\n'; done; echo '[1]'; } >\"$D/bad.jsonl\"; echo old "
-                 ">\"$D/keep\"; "
-                 "\"$M\" " ENCODER "--jsonl \"$D/bad.jsonl\" -o \"$D/keep\" --format %s",
-                 npy ? "npy" : "jsonl");
+        snprintf(
+            line, sizeof(line),
+            "mkfifo \"$D/in\"; { for i in $(seq 70); do printf '\"text\"\\n'; done; sleep 60; } >\"$D/in\" & S=$!; "
+            "echo old >\"$D/keep\"; \"$M\" " ENCODER "--jsonl \"$D/in\" -o \"$D/keep\" --format %s & P=$!; sleep 1; "
+            "kill -TERM $P; wait $P; echo $?; kill $S; cat \"$D/keep\"; ls \"$D\" | grep -c 'tmp\\|journal'; rm "
+            "\"$D/in\"",
+            npy ? "npy" : "jsonl");
         cli_shell(&r, line);
-        assert_int_equal(r.code, 65);
-        assert_non_null(strstr(r.err, "line 71"));
-        cli_shell(&r, "cat \"$D/keep\"; ls \"$D\" | grep -c tmp; rm \"$D/keep.journal\"");
-        assert_string_equal(r.out, "old\n0\n");
+        assert_string_equal(r.out, "3\nold\n0\n");
     }
-    cli_shell(&r, "head -c 5000 /dev/zero | tr '\\0' 'a' | sed 's/.*/\"&\"/' | \"$M\" " ENCODER
-                  "--jsonl --line-bytes 4096");
-    assert_int_equal(r.code, 3);
-    assert_non_null(strstr(r.err, "line 1: longer than --line-bytes"));
 }
 
 /* Killed at any moment, the same command goes on, and the file is the one of a run that nobody killed. Other flags are
@@ -222,7 +298,10 @@ static void a_killed_run_goes_on(void **state)
             "E='" ENCODER "--jsonl'; F='--format %s'; \"$M\" $E \"$D/k.jsonl\" -o \"$D/whole\" $F; "
             "begin() { \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F 2>>\"$D/log\" & P=$!; i=0; "
             "until [ -e \"$D/part.journal\" ] || [ $i -ge 500 ]; do sleep 0.01; i=$((i + 1)); done; }; "
-            "end() { kill -9 $P 2>/dev/null; wait $P 2>/dev/null; }; begin; sleep 0.03; end; "
+            "end() { kill -9 $P 2>/dev/null; wait $P 2>/dev/null; }; begin; i=0; "
+            "until [ $(wc -c <\"$D/part.journal-wal\") -gt 120000 ] || [ $i -ge 500 ]; do sleep 0.01; i=$((i + 1)); "
+            "done; "
+            "end; "
             "\"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F --prompt query; echo $?; n=0; "
             "while [ $n -lt %d ] && [ ! -e \"$D/part\" ]; do n=$((n + 1)); begin; sleep 0.0$((n %% 7)); end; done; "
             "[ -e \"$D/part\" ] || \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F; "
@@ -233,6 +312,27 @@ static void a_killed_run_goes_on(void **state)
             fail_msg("%s%s", r.out, r.err);
         assert_string_equal(r.out, "2\n1\n");
         assert_non_null(strstr(r.err, "another --prompt (none, now query)"));
+    }
+}
+
+/* What a command found that was killed, the next one still says. */
+static void faults_before_a_kill_count(void **state)
+{
+    (void)state;
+    char line[1024];
+    for (int npy = 0; npy < 2; npy++) {
+        snprintf(line, sizeof(line),
+                 "{ echo no; for i in $(seq 4000); do echo '\"a text of many\"'; done; } >\"$D/f.jsonl\"; "
+                 "E='" ENCODER
+                 "--jsonl'; F='--format %s'; \"$M\" $E \"$D/f.jsonl\" -o \"$D/f\" $F 2>/dev/null & P=$!; i=0; "
+                 "until [ $(cat \"$D/f.journal-wal\" 2>/dev/null | wc -c) -gt 120000 ] || [ $i -ge 500 ]; "
+                 "do sleep 0.01; i=$((i + 1)); done; kill -9 $P; wait $P; "
+                 "\"$M\" $E \"$D/f.jsonl\" -o \"$D/f\" $F; echo $?; rm \"$D/f\"",
+                 npy ? "npy" : "jsonl");
+        cli_shell(&r, line);
+        assert_string_equal(r.out, "3\n");
+        assert_non_null(strstr(r.err, "goes on"));
+        assert_non_null(strstr(r.err, npy ? "line 1: JSON: offset 1: " : "1 line is no text"));
     }
 }
 
@@ -266,6 +366,14 @@ static void the_plan_is_the_ledger(void **state)
     cli_shell(&r, "printf '\"a\"\\n\"bcd\"\\n' | \"$M\" " ENCODER "--jsonl --mem-report \"$D/mem.json\"");
     assert_int_equal(r.code, 0);
     cli_expect_planned("embed");
+    for (int npy = 0; npy < 2; npy++) {
+        cli_shell(&r, npy ? "printf '\"a\"\\n3\\n' >\"$D/two\"; \"$M\" " ENCODER
+                            "--jsonl \"$D/two\" -o \"$D/o\" --format npy --mem-report \"$D/mem.json\""
+                          : "printf '\"a\"\\n3\\n' >\"$D/two\"; \"$M\" " ENCODER
+                            "--jsonl \"$D/two\" -o \"$D/o\" --mem-report \"$D/mem.json\"");
+        assert_int_equal(r.code, 3);
+        cli_expect_planned(npy ? "embed -o, npy" : "embed -o");
+    }
 }
 
 int main(void)
@@ -279,8 +387,12 @@ int main(void)
         cmocka_unit_test(any_number_of_lines_keeps_its_order),
         cmocka_unit_test(files_of_a_list_are_texts),
         cmocka_unit_test(npy_holds_a_row_for_each_text),
+        cmocka_unit_test(faults_are_rows),
+        cmocka_unit_test(faults_of_an_array_are_named),
+        cmocka_unit_test(a_line_that_is_too_long_is_a_row),
         cmocka_unit_test(a_failure_leaves_no_file),
         cmocka_unit_test(a_killed_run_goes_on),
+        cmocka_unit_test(faults_before_a_kill_count),
         cmocka_unit_test(memory_does_not_grow_with_the_texts),
         cmocka_unit_test(the_plan_is_the_ledger),
     };
