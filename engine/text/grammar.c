@@ -1,6 +1,7 @@
 /* grammar.c - tokens sorted by their bytes stand for the trie: a token shares lcp[i] bytes with the one before, so a
  * walk in this order steps the automaton once per node of the trie, and a byte that fails skips all tokens below its
- * node. */
+ * node. The walk reads what lies in its order: of each token the bytes that it does not share (tail), and of the first
+ * byte where its tokens begin, so that those of a byte that fails are not looked at. */
 #include "grammar.h"
 
 #include <assert.h>
@@ -25,17 +26,20 @@ struct myth_grammar {
     uint32_t n_order;               /* tokens that can be allowed                                           */
     uint32_t *off;                  /* [n_id + 1] into bytes                                                */
     unsigned char *bytes;
-    uint32_t *order;    /* [n_id] ids by their bytes                                            */
-    uint16_t *lcp;      /* [n_id] bytes shared with the token before                            */
-    state *stack;       /* [longest + 1] states along the current token                         */
-    uint32_t (*may)[8]; /* [longest + 1] bytes that the state accepts, when has_may             */
+    uint32_t *order;     /* [n_id] ids by their bytes                                            */
+    uint16_t *lcp;       /* [n_id] bytes shared with the token before                            */
+    unsigned char *tail; /* the other bytes of the tokens, in this order                         */
+    uint32_t *tail_off;  /* [n_id + 1] into tail                                                 */
+    uint32_t first[257]; /* where in the order the tokens that begin with a byte begin           */
+    state *stack;        /* [longest + 1] states along the current token                         */
+    uint32_t (*may)[8];  /* [longest + 1] bytes that the state accepts, when has_may             */
     bool *has_may;
     slot *slots;     /* [n_slot] */
     uint32_t *masks; /* [n_slot, n_word] */
     uint32_t n_slot, next_slot, longest;
     int32_t stop[N_STOP];
     int n_stop;
-    bool is_done, is_second; /* is_second: off, bytes, order and lcp belong to another grammar */
+    bool is_done, is_second; /* is_second: off, bytes, order, lcp and tails belong to another grammar */
     myth_automaton a;
     state now;
 };
@@ -45,7 +49,7 @@ struct myth_grammar {
 typedef struct {
     uint32_t n_id, longest;
     uint64_t pool;
-    uint64_t off, bytes, order, lcp, stack, may, has_may, slots, masks;
+    uint64_t off, bytes, order, lcp, tail_off, stack, may, has_may, slots, masks;
 } sizes;
 
 /* Bytes of id in a generated text; 0 = never allowed. */
@@ -72,7 +76,10 @@ static uint64_t sum_state(const sizes *z)
     return sizeof(myth_grammar) + z->stack + z->may + z->has_may + z->slots + z->masks;
 }
 
-static uint64_t sum_all(const sizes *z) { return z->off + z->bytes + z->order + z->lcp + sum_state(z); }
+static uint64_t sum_all(const sizes *z)
+{
+    return z->off + 2 * z->bytes + z->order + z->lcp + z->tail_off + sum_state(z);
+}
 
 /* Goes through the whole vocabulary. */
 static void measure(sizes *z, const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_slot)
@@ -90,6 +97,7 @@ static void measure(sizes *z, const myth_tokenizer *t, uint32_t n_vocab, uint32_
     z->bytes = z->pool ? z->pool : 1;
     z->order = (uint64_t)(z->n_id ? z->n_id : 1) * sizeof(uint32_t);
     z->lcp = (uint64_t)(z->n_id ? z->n_id : 1) * sizeof(uint16_t);
+    z->tail_off = z->off;
     measure_state(z, z->longest, n_vocab, n_slot);
 }
 
@@ -193,6 +201,19 @@ static void index_tokens(myth_grammar *g)
     sort(g, g->order, g->n_order, 0);
     for (uint32_t i = 1; i < g->n_order; i++)
         g->lcp[i] = shared(g, g->order[i - 1], g->order[i]);
+    at = 0;
+    for (uint32_t i = 0; i < g->n_order; i++) {
+        const uint32_t from = g->off[g->order[i]] + g->lcp[i], n = g->off[g->order[i] + 1] - from;
+        memcpy(g->tail + at, g->bytes + from, n);
+        g->tail_off[i] = at;
+        at += n;
+    }
+    g->tail_off[g->n_order] = at;
+    for (uint32_t b = 0, i = 0; b <= 256; b++) {
+        g->first[b] = i;
+        while (b < 256 && i < g->n_order && g->bytes[g->off[g->order[i]]] == b)
+            i++;
+    }
 }
 
 /* ---- life ---- */
@@ -254,8 +275,11 @@ myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_toke
     g->bytes = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bytes", z.bytes);
     g->order = myth_alloc(mem, MYTH_MEM_OTHER, "grammar order", z.order);
     g->lcp = myth_alloc(mem, MYTH_MEM_OTHER, "grammar prefixes", z.lcp);
+    g->tail = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bytes", z.bytes);
+    g->tail_off = myth_alloc(mem, MYTH_MEM_OTHER, "grammar offsets", z.tail_off);
     take_state(g, &z);
-    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !has_state(g)) {
+    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->tail || !g->tail_off ||
+        !has_state(g)) {
         myth_grammar_close(g);
         return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)need);
     }
@@ -275,12 +299,20 @@ void myth_grammar_close(myth_grammar *g)
     myth_free(mem, g->may);
     myth_free(mem, g->stack);
     if (!g->is_second) {
+        myth_free(mem, g->tail_off);
+        myth_free(mem, g->tail);
         myth_free(mem, g->lcp);
         myth_free(mem, g->order);
         myth_free(mem, g->bytes);
         myth_free(mem, g->off);
     }
     myth_free(mem, g);
+}
+
+static void forget_masks(myth_grammar *g)
+{
+    for (uint32_t i = 0; i < g->n_slot; i++)
+        g->slots[i].is_set = false;
 }
 
 void myth_grammar_start(myth_grammar *g, const myth_automaton *a)
@@ -290,8 +322,7 @@ void myth_grammar_start(myth_grammar *g, const myth_automaton *a)
     g->is_done = false;
     memset(&g->now, 0, sizeof(g->now));
     a->start(a->self, &g->now);
-    for (uint32_t i = 0; i < g->n_slot; i++)
-        g->slots[i].is_set = false;
+    forget_masks(g);
 }
 
 /* ---- one token ---- */
@@ -337,6 +368,8 @@ bool myth_grammar_accept(myth_grammar *g, int32_t id)
     if (!walk(g, id, &s))
         return false;
     g->now = s;
+    if (g->a.settle && g->a.settle(g->a.self, &g->now))
+        forget_masks(g);
     return true;
 }
 
@@ -352,9 +385,38 @@ static bool node_steps(myth_grammar *g, uint32_t depth, unsigned char byte)
         if (!(g->may[depth][byte >> 5] >> (byte & 31) & 1))
             return false;
     }
-    memcpy(&g->stack[depth + 1], &g->stack[depth], g->a.state_bytes);
+    if (g->a.state_bytes <= sizeof(uint64_t))
+        g->stack[depth + 1].w[0] = g->stack[depth].w[0];
+    else
+        memcpy(&g->stack[depth + 1], &g->stack[depth], g->a.state_bytes);
     g->has_may[depth + 1] = false;
     return g->a.step(g->a.self, &g->stack[depth + 1], byte);
+}
+
+/* Tokens that begin with this byte, which steps: stack[1] is the state behind it. */
+static void fill_below(myth_grammar *g, uint32_t first, uint32_t *mask)
+{
+    const uint32_t end = g->first[first + 1];
+    for (uint32_t i = g->first[first]; i < end;) {
+        const unsigned char *p = g->tail + g->tail_off[i];
+        const uint32_t len = g->lcp[i] + g->tail_off[i + 1] - g->tail_off[i];
+        uint32_t depth = g->lcp[i];
+        if (depth == 0) { /* its first byte has stepped */
+            depth = 1;
+            p++;
+        }
+        while (depth < len && node_steps(g, depth, *p)) {
+            depth++;
+            p++;
+        }
+        if (depth == len) {
+            const uint32_t id = g->order[i++];
+            mask[id / 32] |= 1u << (id % 32);
+            continue;
+        }
+        for (i++; i < end && g->lcp[i] > depth;) /* they share the byte that failed */
+            i++;
+    }
 }
 
 static void fill_mask(myth_grammar *g, uint32_t *mask)
@@ -364,19 +426,9 @@ static void fill_mask(myth_grammar *g, uint32_t *mask)
         return;
     g->stack[0] = g->now;
     g->has_may[0] = false;
-    for (uint32_t i = 0; i < g->n_order;) {
-        uint32_t id = g->order[i], depth = g->lcp[i], len = g->off[id + 1] - g->off[id];
-        const unsigned char *p = g->bytes + g->off[id];
-        while (depth < len && node_steps(g, depth, p[depth]))
-            depth++;
-        i++;
-        if (depth == len) {
-            mask[id / 32] |= 1u << (id % 32);
-            continue;
-        }
-        while (i < g->n_order && g->lcp[i] > depth) /* they share the byte that failed */
-            i++;
-    }
+    for (uint32_t b = 0; b < 256; b++)
+        if (g->first[b] < g->first[b + 1] && node_steps(g, 0, (unsigned char)b))
+            fill_below(g, b, mask);
     if (myth_grammar_may_end(g))
         for (int k = 0; k < g->n_stop; k++)
             mask[g->stop[k] / 32] |= 1u << (g->stop[k] % 32);

@@ -30,6 +30,9 @@ typedef struct {
     /* Optional: a key of state_bytes for the cache. States with equal keys must step alike for all strings of up to
      * horizon bytes (the longest token) and agree on may_end. NULL = the state itself. */
     void (*key)(const void *self, const void *state, uint32_t horizon, void *key);
+    /* Optional: called when a token was accepted, the only moment when no state but this one is in use. True: the
+     * automaton has changed it to an equal one, and forgotten what other states and keys stood for. */
+    bool (*settle)(const void *self, void *state);
 } myth_automaton;
 
 typedef struct myth_grammar myth_grammar;
@@ -55,8 +58,8 @@ bool myth_grammar_accept(myth_grammar *g, int32_t id);
 bool myth_grammar_is_done(const myth_grammar *g); /* a stop id was accepted */
 bool myth_grammar_may_end(const myth_grammar *g);
 const void *myth_grammar_state(const myth_grammar *g);
-/* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Never empty unless no
- * byte can follow and the text may not end (a defect of the automaton, which its property test excludes). */
+/* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Empty when no token
+ * spells what may follow, and where the text can only end but there is no stop id. */
 const uint32_t *myth_grammar_mask(myth_grammar *g);
 
 #ifdef __cplusplus
