@@ -335,9 +335,10 @@ typedef enum {
     MYTH_FINISH_LENGTH,
     MYTH_FINISH_CONTEXT,
     MYTH_FINISH_REFUSED,
-    MYTH_FINISH_CANCELLED
+    MYTH_FINISH_CANCELLED,
+    MYTH_FINISH_GRAMMAR /* the grammar allows no token, and the text may not end */
 } myth_finish;
-const char *myth_finish_name(myth_finish f); /* "stop", "length", "context", "refused", "cancelled" */
+const char *myth_finish_name(myth_finish f); /* "stop", "length", "context", "refused", "cancelled", "grammar" */
 
 typedef struct {
     const int32_t *prompt;

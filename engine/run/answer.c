@@ -47,7 +47,7 @@ void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sampl
 
 const char *myth_finish_name(myth_finish f)
 {
-    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled"};
+    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled", "grammar"};
     return name[f];
 }
 
@@ -193,17 +193,21 @@ myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t r
         myth_status st = choose_token(a, r, row, &id, err);
         if (st != MYTH_OK)
             return st;
-        if (id < 0)
-            return myth_fail(err, MYTH_EARG, "the grammar allows no token");
     }
+    if (a->o->grammar &&
+        !myth_grammar_accept(a->o->grammar, id)) { /* none is allowed: id is -1, or its states are full */
+        a->goes_on = false;
+        a->why = myth_grammar_may_end(a->o->grammar) ? MYTH_FINISH_STOP : MYTH_FINISH_GRAMMAR;
+        return MYTH_OK;
+    }
+    if (id < 0)
+        return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
     if (a->has_budget)
         myth_channel_push(&a->channel, id);
     if (a->o->on_top) {
         const myth_result one = one_row(r, row);
         a->o->on_top(a->o->user, id, one.top_id, one.top_logit, a->k < r->k ? a->k : r->k, r->lse[row]);
     }
-    if (a->o->grammar)
-        myth_grammar_accept(a->o->grammar, id);
     myth_answer_accept(a, id);
     if (a->goes_on && myth_seq_room(a->s) == 0) { /* check before the chosen id is stored in the sequence */
         a->goes_on = false;

@@ -6,7 +6,7 @@
  * Rows     a forward may have rows of several answers. A row's result does not depend on the others, so neither does
  *          the answer
  * Owner    the caller owns myth_answering; options, sequence and ids are lent until the answer has ended
- * Errors   those of myth_forward; MYTH_EARG: an empty prompt, or a grammar that allows no token */
+ * Errors   those of myth_forward; MYTH_EARG: an empty prompt */
 #ifndef MYTH_ANSWER_RUN_H
 #define MYTH_ANSWER_RUN_H
 

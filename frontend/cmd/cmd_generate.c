@@ -43,7 +43,7 @@ static const myth_option options[] = {
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
      "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"seed\","
-     "\"max_tokens\"]} or a string"},
+     "\"max_tokens\",\"grammar\"]} or a string"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
@@ -57,8 +57,8 @@ static const myth_option many[] = {
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("generate", myth_generate_flags, options), MYTH_GROUP("many prompts", myth_generate_flags, many),
-    MYTH_GROUP_SAMPLE(myth_generate_flags, sample),       MYTH_GROUP_MODEL(myth_generate_flags, model),
-    MYTH_GROUP_ENGINE(myth_generate_flags, engine),
+    MYTH_GROUP_GRAMMAR(myth_generate_flags, grammar),     MYTH_GROUP_SAMPLE(myth_generate_flags, sample),
+    MYTH_GROUP_MODEL(myth_generate_flags, model),         MYTH_GROUP_ENGINE(myth_generate_flags, engine),
 };
 
 typedef struct {
@@ -74,6 +74,8 @@ typedef struct {
     myth_detok detok;
     myth_engine *engine;
     myth_seq *seq;
+    myth_gbnf *grammar; /* NULL = any answer */
+    myth_grammars *grammars;
     myth_finish finish;
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
@@ -89,6 +91,8 @@ static void release(run_state *r)
     if (r->seq)
         myth_seq_close(r->seq);
     myth_engine_close(r->engine);
+    myth_grammars_close(r->grammars);
+    myth_gbnf_close(r->grammar);
     myth_free(mem, r->shown);
     myth_free(mem, r->piece);
     myth_free(mem, r->ids);
@@ -292,7 +296,10 @@ static myth_status generate(run_state *r, myth_error *err)
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
     int32_t stop[8];
+    uint64_t hash;
+    myth_plan_extra extra = {0};
     MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));
+    MYTH_TRY(myth_generate_grammar(o, cli->mem, r->thinks, &r->grammar, &hash, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_prompt(r, err));
     MYTH_TRY(show_prompt(r, err));
@@ -308,7 +315,7 @@ static myth_status generate(run_state *r, myth_error *err)
         .cancel = cli->cancel,
     };
     myth_cli_sample_params(&g.sample, &o->sample);
-    myth_generate_needs(&eo, &g.sample, false);
+    myth_generate_needs(&eo, &g.sample, r->grammar != NULL);
     if ((o->chat || o->messages) && r->model.tokenizer)
         myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
     const myth_channel behind_prompt = r->channel;
@@ -328,12 +335,19 @@ static myth_status generate(run_state *r, myth_error *err)
         myth_detok_start(&r->detok, r->model.tokenizer, !o->json);
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
-    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
+    extra.bytes[MYTH_MEM_OTHER] = r->grammar ? myth_grammars_bytes(&r->model, 1) : 0;
+    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
+    if (r->grammar) {
+        MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
+        g.grammar = myth_grammars_start(r->grammars, 0, r->grammar);
+    }
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const double begin = myth_expect_now();
     MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
     keep_pace(r, &eo, begin);
+    if (r->finish == MYTH_FINISH_GRAMMAR)
+        myth_term_note(cli->term, "the answer is not whole: %s", myth_grammars_why(r->grammars, 0));
     if (r->finish == MYTH_FINISH_REFUSED)
         st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c%s",
                        r->n_prompt, eo.n_ctx, o->chat || o->messages ? "; mythos chat drops old turns instead" : "");
@@ -377,7 +391,7 @@ const myth_command myth_cmd_generate = {
     .args = "",
     .help = "continue a text, a chat or a list of ids",
     .group = groups,
-    .n_group = 5,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(myth_generate_flags),
     .run = run,
 };

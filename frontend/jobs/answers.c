@@ -20,6 +20,7 @@ typedef struct {
     char *id;              /* [n_id_most] */
     size_t n_id;
     uint32_t n_prompt, n_scored;
+    myth_gbnf *grammar;   /* its line's own; NULL = none */
     myth_channel channel; /* behind the prompt */
     float *chosen;        /* [n_new_most] log-probability of each id */
     int32_t *top_id;      /* [n_new_most, n_top] */
@@ -36,6 +37,9 @@ struct myth_answers {
     myth_prompts_survey survey;
     myth_engine *engine;
     myth_slots *slots;
+    myth_grammars *grammars; /* NULL: no prompt has one */
+    bool has_grammar;
+    uint64_t n_grammar_most; /* bytes of the largest grammar of a line */
     myth_results rows;
     answer *answer; /* [n_parallel] */
     char *piece;    /* text of one token */
@@ -63,12 +67,30 @@ static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts 
            myth_results_number(it, "seed", UINT64_MAX, &own->seed, why);
 }
 
+/* The line's own grammar; what is wrong with it is in why, which is "" otherwise. */
+static myth_status read_grammar(const myth_answers *a, const myth_job_prompt *it, myth_gbnf **out,
+                                char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
+{
+    myth_error own = {0};
+    myth_status st = myth_grammars_of_line(out, a->cli->mem, it->tree, it->object, &own);
+    why[0] = '\0';
+    if (st == MYTH_ENOMEM)
+        return myth_fail_as(err, &own);
+    if (st == MYTH_OK && *out && a->reading.thinks)
+        myth_fail(&own, st = MYTH_EARG, "\"grammar\": not with a chat that thinks first");
+    if (st != MYTH_OK) {
+        myth_gbnf_close(*out);
+        *out = NULL;
+        snprintf(why, MYTH_PROMPT_FAULT_BYTES, "%.*s", MYTH_PROMPT_FAULT_BYTES - 1, own.msg);
+    }
+    return MYTH_OK;
+}
+
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_answers *a = user;
     own_opts own;
     char why[MYTH_PROMPT_FAULT_BYTES];
-    (void)err;
     a->n_id_most = it->n_id > a->n_id_most ? it->n_id : a->n_id_most;
     if (!it->ids)
         return MYTH_OK;
@@ -76,6 +98,17 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
         a->survey.n_fault++; /* look adds its own */
         return MYTH_OK;
     }
+    myth_gbnf *grammar = NULL;
+    if (read_grammar(a, it, &grammar, why, err) != MYTH_OK)
+        return MYTH_ENOMEM;
+    if (*why) {
+        a->survey.n_fault++;
+        return MYTH_OK;
+    }
+    a->has_grammar |= grammar || a->o->grammar;
+    if (grammar && myth_gbnf_bytes(grammar) > a->n_grammar_most)
+        a->n_grammar_most = myth_gbnf_bytes(grammar);
+    myth_gbnf_close(grammar);
     const uint64_t need = it->n_ids + own.n_new;
     a->need = need > a->need ? need : a->need;
     a->n_new_most = own.n_new > a->n_new_most ? (uint32_t)own.n_new : a->n_new_most;
@@ -103,7 +136,8 @@ static size_t piece_bytes(const myth_answers *a)
 static uint64_t own_bytes(const myth_answers *a, uint32_t n)
 {
     const uint64_t n_new = a->n_new_most ? a->n_new_most : 1, scores = a->o->n_top ? 4 + 8 * (uint64_t)a->o->n_top : 0;
-    const uint64_t each = sizeof(answer) + 4 * (uint64_t)a->eo.n_ctx + n_new * (4 + scores) + a->n_id_most + 1;
+    const uint64_t each =
+        sizeof(answer) + 4 * (uint64_t)a->eo.n_ctx + n_new * (4 + scores) + a->n_id_most + 1 + a->n_grammar_most;
     return n * each + piece_bytes(a) + myth_results_bytes(row_bytes(a), a->n_id_most) +
            myth_slots_bytes(a->model, &a->eo, n);
 }
@@ -117,7 +151,7 @@ static void set_parallel(myth_answers *a, uint32_t n, const myth_engine_opts *eo
         a->eo.n_ctx = need > UINT32_MAX || (n_train && need > n_train) ? n_train : need ? (uint32_t)need : CTX_STEP;
     }
     a->n_parallel = a->eo.n_seq = n;
-    myth_slots_needs(&a->eo, n, &a->o->sample, false);
+    myth_slots_needs(&a->eo, n, &a->o->sample, a->has_grammar);
     if (a->o->n_top > a->eo.top_k)
         a->eo.top_k = a->o->n_top;
 }
@@ -133,6 +167,7 @@ static myth_status plan(myth_answers *a, const myth_engine_opts *eo, myth_error 
     for (bool fits = false; st == MYTH_OK && !fits; n--) {
         set_parallel(a, n, eo);
         extra.bytes[MYTH_MEM_STAGING] = myth_cli_staging(a->cli) + own_bytes(a, n);
+        extra.bytes[MYTH_MEM_OTHER] = a->has_grammar ? myth_grammars_bytes(a->model, n) : 0;
         if (a->o->n_parallel || n == 1)
             break;
         myth_plan p;
@@ -207,9 +242,11 @@ void myth_answers_close(myth_answers *a)
     myth_mem *mem = a->cli->mem;
     myth_results_close(&a->rows);
     myth_slots_close(a->slots);
+    myth_grammars_close(a->grammars);
     for (uint32_t i = 0; a->answer && i < a->n_parallel; i++) {
         const answer *w = &a->answer[i];
         myth_seq_close(w->seq);
+        myth_gbnf_close(w->grammar);
         myth_free(mem, w->top);
         myth_free(mem, w->top_id);
         myth_free(mem, w->chosen);
@@ -304,6 +341,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
+    const myth_gbnf *program = w->grammar ? w->grammar : a->o->grammar;
     myth_status st = myth_seq_open(&w->seq, a->engine, err);
     if (st != MYTH_OK)
         return st;
@@ -330,6 +368,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
         .seq_number = own->has_seed ? 0 : (uint32_t)it->index,
         .channel = &w->channel,
         .n_think = a->o->n_think,
+        .grammar = program ? myth_grammars_start(a->grammars, slot, program) : NULL,
         .on_top = a->o->n_top ? on_top : NULL,
         .n_top = a->o->n_top,
     };
@@ -358,7 +397,9 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
             st = put_row(a, w, n_ids, why, err);
         has_put |= why != MYTH_FINISH_CANCELLED;
         myth_seq_close(w->seq);
+        myth_gbnf_close(w->grammar);
         w->seq = NULL;
+        w->grammar = NULL;
         w->is_used = false;
     }
     return st == MYTH_OK && has_put ? myth_results_commit(&a->rows, err) : st;
@@ -382,8 +423,8 @@ static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *er
             st = myth_results_fault(&a->rows, &it, NULL, err);
         else if (!read_own(a, &it, &own, why))
             st = myth_results_fault(&a->rows, &it, why, err);
-        else
-            st = begin_answer(a, i, &it, &own, err);
+        else if ((st = read_grammar(a, &it, &a->answer[i].grammar, why, err)) == MYTH_OK)
+            st = *why ? myth_results_fault(&a->rows, &it, why, err) : begin_answer(a, i, &it, &own, err);
         if (st != MYTH_OK)
             return st;
     }
@@ -431,6 +472,7 @@ static myth_status open_rows(myth_answers *a, myth_error *err)
     myth_results_fact(fact, &n, "--reasoning-budget", "%s%u", p->thinks ? "" : "none ", a->o->n_think);
     myth_results_fact(fact, &n, "--system-prompt", "%016" PRIx64,
                       p->system ? myth_fnv1a(MYTH_FNV1A, p->system, strlen(p->system)) : 0);
+    myth_results_fact(fact, &n, "--grammar", "%016" PRIx64, a->o->grammar_hash);
     myth_results_fact(fact, &n, "--top-logprobs", "%u", a->o->n_top);
     myth_results_fact(fact, &n, "--ctx-size", "%u", a->eo.n_ctx);
     return myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item, row_bytes(a),
@@ -448,6 +490,9 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
     MYTH_TRY(open_rows(a, err));
     MYTH_TRY(take_memory(a, err));
     MYTH_TRY(myth_engine_open(&a->engine, a->model, &a->eo, err));
+    if (a->has_grammar)
+        MYTH_TRY(
+            myth_grammars_open(&a->grammars, a->model, a->cli->mem, a->o->stop_ids, a->o->n_stop, a->n_parallel, err));
     MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
     const double begin = myth_expect_now();
     do {

@@ -3,12 +3,14 @@
  * Rows     {"index","id","ids","text","reasoning_content","finish_reason","prompt_tokens"}, in the order of the
  *          prompts; with n_top also "logprobs" [ids] and "top_logprobs" [ids][{"id","logprob"}], of the model's own
  *          distribution, before temperature and cuts
- * A line   what prompts.h reads, and "max_tokens" and "seed", which take the place of the options'
+ * A line   what prompts.h reads, and "max_tokens", "seed" and "grammar", which take the place of the options'; a
+ *          grammar that cannot be read is the line's fault
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
  *          nothing else. So an answer has the same bits alone, in company, and after a restart
  * At once  a prompt joins as soon as another's answer has ended, and those that join together are read together; each
  *          has its own stop, seed and length
- * Memory   planned before the first prompt: sequences as long as the longest prompt and answer need, slots, ids, a row
+ * Memory   planned before the first prompt: sequences as long as the longest prompt and answer need, slots, ids, a row,
+ *          grammars
  * Owner    options and what they point to are lent until close; so is the model
  * Errors   those of the engine, prompts.h and results.h. MYTH_ECANCEL: interrupted; what was finished is kept
  * Threads  one */
@@ -16,6 +18,7 @@
 #define MYTH_JOB_ANSWERS_H
 
 #include "frontend/cli/json_out.h"
+#include "frontend/common/grammars.h"
 #include "frontend/rates/expect.h"
 #include "results.h"
 
@@ -35,6 +38,8 @@ typedef struct {
     uint32_t n_think;    /* of a thought at most; 0 = any number */
     uint32_t n_parallel; /* 0 = as many as fit, at most MYTH_ANSWERS_AT_ONCE */
     uint32_t n_top;
+    const myth_gbnf *grammar; /* of lines without one of their own; NULL = none */
+    uint64_t grammar_hash;
     bool goes_on; /* from the output's journal */
 } myth_answers_opts;
 

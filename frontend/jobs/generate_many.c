@@ -14,6 +14,15 @@ myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uin
     return st;
 }
 
+myth_status myth_generate_grammar(const myth_generate_flags *o, myth_mem *mem, bool thinks, myth_gbnf **out,
+                                  uint64_t *hash, myth_error *err)
+{
+    const myth_status st = myth_grammars_read(out, hash, mem, &o->grammar, err);
+    if (st == MYTH_OK && *out && thinks)
+        return myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out");
+    return st;
+}
+
 static void print_counts(const myth_answers *a)
 {
     uint64_t n_answer, n_fault, n_id;
@@ -37,11 +46,14 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     double seconds;
     bool thinks;
     uint32_t n_think;
+    uint64_t hash;
+    myth_gbnf *grammar = NULL;
     myth_model model = {0};
     myth_engine_opts eo;
     myth_answers *a = NULL;
     myth_status st;
     MYTH_TRY(myth_generate_budget(o, &thinks, &n_think, err));
+    MYTH_TRY(myth_generate_grammar(o, cli->mem, thinks, &grammar, &hash, err));
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_said_check(&model.config, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
@@ -55,6 +67,8 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
         .n_think = n_think,
         .n_parallel = o->parallel,
         .n_top = o->n_top,
+        .grammar = grammar,
+        .grammar_hash = hash,
         .goes_on = o->resume == 0,
     };
     myth_cli_sample_params(&ao.sample, &o->sample);
@@ -70,6 +84,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
 fail:
     myth_answers_close(a);
     myth_model_close(&model);
+    myth_gbnf_close(grammar);
     return st;
 }
 

@@ -2,7 +2,7 @@
 #ifndef MYTH_GENERATE_OPTS_H
 #define MYTH_GENERATE_OPTS_H
 
-#include "frontend/cli/cli.h"
+#include "frontend/common/grammars.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,6 +14,7 @@ typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
+    myth_grammar_flags grammar;
     const char *prompt, *file, *ids, *messages, *system, *budget, *jsonl, *output;
     uint32_t n_predict, parallel, n_top;
     int resume;
@@ -22,6 +23,9 @@ typedef struct {
 
 /* Reads --reasoning-budget: whether an answer may think, and for how many tokens (0 = any number). */
 myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err);
+/* The grammar of the flags, NULL = none, and its hash. MYTH_EARG: also, a chat cannot think first under one. */
+myth_status myth_generate_grammar(const myth_generate_flags *o, myth_mem *mem, bool thinks, myth_gbnf **out,
+                                  uint64_t *hash, myth_error *err);
 /* MYTH_EARG: a flag needs --jsonl, or is not for it. MYTH_ECREATE: the output cannot be made. */
 myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err);
 /* Answers the prompts of --jsonl. The exit code. */

@@ -1,0 +1,141 @@
+/* grammars.c - texts to programs; the states and masks of answers. */
+#include "grammars.h"
+
+#include "engine/base/hash.h"
+
+#include <string.h>
+
+enum { N_MASK = 32 }; /* kept for each answer: the states of a list of records, with room */
+
+const myth_option myth_options_grammar[MYTH_N_OPTIONS_GRAMMAR] = {
+    {"grammar", NULL, MYTH_OPT_TEXT, "TEXT", offsetof(myth_grammar_flags, grammar), NULL, 0, 0,
+     "allow only answers of this grammar (GBNF, as in llama.cpp): root ::= \"yes\" | \"no\""},
+    {"grammar-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_grammar_flags, grammar_file), NULL, 0, 0,
+     "the same, read from a file (- = standard input)"},
+};
+
+myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, const myth_grammar_flags *flags,
+                               myth_error *err)
+{
+    unsigned char *text = NULL;
+    size_t len = 0;
+    myth_status st;
+    *out = NULL;
+    *hash = 0;
+    if (flags->grammar && flags->grammar_file)
+        return myth_fail(err, MYTH_EARG, "--grammar and --grammar-file: give one of them");
+    if (flags->grammar_file) {
+        st = myth_cli_read(&text, &len, mem, flags->grammar_file, MYTH_GBNF_BYTES, err);
+        if (st == MYTH_OK)
+            st = myth_gbnf_parse(out, mem, (const char *)text, len, flags->grammar_file, err);
+    } else if (flags->grammar) {
+        len = strlen(flags->grammar);
+        st = myth_gbnf_parse(out, mem, flags->grammar, len, "--grammar", err);
+    } else {
+        return MYTH_OK;
+    }
+    *hash = myth_fnv1a(MYTH_FNV1A,
+                       text             ? (const char *)text
+                       : flags->grammar ? flags->grammar
+                                        : "",
+                       text             ? len
+                       : flags->grammar ? len
+                                        : 0);
+    myth_free(mem, text);
+    return st;
+}
+
+myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
+                                  const myth_json_node *object, myth_error *err)
+{
+    const myth_json_node *grammar = object ? myth_json_tree_get(tree, object, "grammar") : NULL;
+    *out = NULL;
+    if (!grammar || grammar->type == MYTH_JSON_NULL)
+        return MYTH_OK;
+    if (grammar->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EFORMAT, "\"grammar\": expected a string");
+    return myth_gbnf_parse(out, mem, grammar->text.text, grammar->text.len, "\"grammar\"", err);
+}
+
+/* ---- answers ---- */
+
+typedef struct {
+    myth_grammar *masks;
+    myth_pushdown *states;
+} answer;
+
+struct myth_grammars {
+    myth_mem *mem;
+    uint32_t n;
+    answer *answer; /* [n] the first one's masks have the tokens of all */
+};
+
+uint64_t myth_grammars_bytes(const myth_model *m, uint32_t n)
+{
+    const uint32_t n_vocab = m->config.n_vocab;
+    if (!m->tokenizer || n == 0)
+        return 0;
+    return sizeof(myth_grammars) + n * (sizeof(answer) + myth_pushdown_bytes()) +
+           myth_grammar_plan(m->tokenizer, n_vocab, N_MASK) +
+           (n > 1 ? (n - 1) * myth_grammar_plan_second(m->tokenizer, n_vocab, N_MASK) : 0);
+}
+
+myth_status myth_grammars_open(myth_grammars **out, const myth_model *m, myth_mem *mem, const int32_t *stop_ids,
+                               int n_stop, uint32_t n, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (!m->tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "%.200s has no tokenizer, which a grammar needs; leave the grammar out",
+                         myth_weights_path(m->weights));
+    myth_grammars *g = myth_alloc(mem, MYTH_MEM_OTHER, "grammars", sizeof(*g));
+    if (g)
+        *g = (myth_grammars){
+            .mem = mem, .n = n, .answer = myth_alloc_n(mem, MYTH_MEM_OTHER, "grammars", n, sizeof(answer))};
+    if (!g || !g->answer) {
+        myth_grammars_close(g);
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %u grammars", n);
+    }
+    for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
+        answer *a = &g->answer[i];
+        st = i == 0 ? myth_grammar_open(&a->masks, mem, m->tokenizer, m->config.n_vocab, stop_ids, n_stop, N_MASK, err)
+                    : myth_grammar_open_second(&a->masks, g->answer[0].masks, N_MASK, err);
+        if (st == MYTH_OK)
+            st = myth_pushdown_open(&a->states, mem, err);
+    }
+    if (st != MYTH_OK)
+        myth_grammars_close(g);
+    else
+        *out = g;
+    return st;
+}
+
+void myth_grammars_close(myth_grammars *g)
+{
+    if (!g)
+        return;
+    myth_mem *mem = g->mem;
+    for (uint32_t i = g->answer ? g->n : 0; i-- > 0;) {
+        myth_grammar_close(g->answer[i].masks);
+        myth_pushdown_close(g->answer[i].states);
+    }
+    myth_free(mem, g->answer);
+    myth_free(mem, g);
+}
+
+myth_grammar *myth_grammars_start(myth_grammars *g, uint32_t i, const myth_gbnf *program)
+{
+    const answer *a = &g->answer[i];
+    myth_automaton automaton;
+    myth_pushdown_use(a->states, program, &automaton);
+    myth_grammar_start(a->masks, &automaton);
+    return a->masks;
+}
+
+const char *myth_grammars_why(const myth_grammars *g, uint32_t i)
+{
+    return myth_pushdown_is_full(g->answer[i].states)
+             ? "the grammar needs more states than fit: it reads this text in too many ways, or too deep inside itself"
+             : "no token of the model spells what the grammar wants next";
+}

@@ -1,0 +1,56 @@
+/* grammars.h - a grammar that the user gives for an answer: the flags, the keys of a JSON line, and what answers that
+ * are generated side by side need to keep to theirs.
+ *
+ * Flags    --grammar TEXT, --grammar-file FILE (gbnf.h); at most one of them
+ * A line   "grammar": a text, which takes the place of the flags'
+ * Answers  each has its own states and masks, so it is the same alone and in company
+ * Ends     an answer stops where its text is whole, by the model's choice or because nothing can follow; when no token
+ *          can follow though the text is not whole, its finish reason is "grammar" (myth_grammars_why)
+ * Memory   of programs, class STAGING; of answers, class OTHER, myth_grammars_bytes of it, taken at open
+ * Errors   those of gbnf.h; MYTH_EARG: two grammars, or none where one is named; MYTH_ENOTFOUND, MYTH_EIO of a file
+ * Threads  one */
+#ifndef MYTH_GRAMMARS_H
+#define MYTH_GRAMMARS_H
+
+#include "engine/text/json_tree.h"
+#include "engine/text/pushdown.h"
+#include "frontend/cli/cli.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const char *grammar, *grammar_file;
+} myth_grammar_flags;
+
+enum { MYTH_N_OPTIONS_GRAMMAR = 2 };
+extern const myth_option myth_options_grammar[MYTH_N_OPTIONS_GRAMMAR];
+#define MYTH_GROUP_GRAMMAR(type, field)                                                \
+    {                                                                                  \
+        "grammar", myth_options_grammar, MYTH_N_OPTIONS_GRAMMAR, offsetof(type, field) \
+    }
+
+/* The grammar of the flags, which the caller closes (NULL: none is given), and a hash of what it was read from. */
+myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, const myth_grammar_flags *flags,
+                               myth_error *err);
+/* The grammar of an object's own keys; NULL: it has none. */
+myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
+                                  const myth_json_node *object, myth_error *err);
+
+typedef struct myth_grammars myth_grammars;
+
+/* For n answers at once. stop_ids as in myth_grammar_open. */
+uint64_t myth_grammars_bytes(const myth_model *m, uint32_t n);
+myth_status myth_grammars_open(myth_grammars **out, const myth_model *m, myth_mem *mem, const int32_t *stop_ids,
+                               int n_stop, uint32_t n, myth_error *err);
+void myth_grammars_close(myth_grammars *g); /* takes NULL */
+/* What answer i gets as myth_generate_opts.grammar; the program is lent until it has ended. */
+myth_grammar *myth_grammars_start(myth_grammars *g, uint32_t i, const myth_gbnf *program);
+/* Why answer i could not go on, for a person. */
+const char *myth_grammars_why(const myth_grammars *g, uint32_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
