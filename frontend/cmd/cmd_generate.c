@@ -43,7 +43,7 @@ static const myth_option options[] = {
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
      "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"seed\","
-     "\"max_tokens\",\"grammar\"]} or a string"},
+     "\"max_tokens\",\"grammar\"|\"json_schema\"]} or a string"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,

@@ -2,6 +2,7 @@
 #include "grammars.h"
 
 #include "engine/base/hash.h"
+#include "json_schema.h"
 
 #include <string.h>
 
@@ -12,45 +13,77 @@ const myth_option myth_options_grammar[MYTH_N_OPTIONS_GRAMMAR] = {
      "allow only answers of this grammar (GBNF, as in llama.cpp): root ::= \"yes\" | \"no\""},
     {"grammar-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_grammar_flags, grammar_file), NULL, 0, 0,
      "the same, read from a file (- = standard input)"},
+    {"json-schema", "-j", MYTH_OPT_TEXT, "TEXT", offsetof(myth_grammar_flags, schema), NULL, 0, 0,
+     "allow only JSON of this schema; {} = any JSON"},
+    {"json-schema-file", "-jf", MYTH_OPT_TEXT, "FILE", offsetof(myth_grammar_flags, schema_file), NULL, 0, 0,
+     "the same, read from a file (- = standard input)"},
 };
+
+static myth_status parse_schema(myth_gbnf **out, myth_mem *mem, const char *text, size_t len, const char *name,
+                                myth_error *err)
+{
+    char *grammar = NULL;
+    size_t n = 0;
+    myth_error own = {0};
+    myth_status st = myth_json_schema_to_gbnf(&grammar, &n, mem, text, len, name, err);
+    if (st != MYTH_OK)
+        return st;
+    st = myth_gbnf_parse(out, mem, grammar, n, name, &own);
+    myth_free(mem, grammar);
+    if (st == MYTH_EFORMAT) /* it is well formed, so a part of it is itself */
+        return myth_fail(err, MYTH_EFORMAT, "%.60s: a part of the schema refers to itself and to nothing else", name);
+    return st == MYTH_OK ? MYTH_OK : myth_fail_as(err, &own);
+}
 
 myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, const myth_grammar_flags *flags,
                                myth_error *err)
 {
-    unsigned char *text = NULL;
-    size_t len = 0;
-    myth_status st;
+    const char *const given[] = {flags->grammar, flags->grammar_file, flags->schema, flags->schema_file};
+    static const char *const name[] = {"--grammar", NULL, "--json-schema", NULL};
+    int at = -1;
     *out = NULL;
     *hash = 0;
-    if (flags->grammar && flags->grammar_file)
-        return myth_fail(err, MYTH_EARG, "--grammar and --grammar-file: give one of them");
-    if (flags->grammar_file) {
-        st = myth_cli_read(&text, &len, mem, flags->grammar_file, MYTH_GBNF_BYTES, err);
-        if (st == MYTH_OK)
-            st = myth_gbnf_parse(out, mem, (const char *)text, len, flags->grammar_file, err);
-    } else if (flags->grammar) {
-        len = strlen(flags->grammar);
-        st = myth_gbnf_parse(out, mem, flags->grammar, len, "--grammar", err);
-    } else {
-        return MYTH_OK;
+    for (int i = 0; i < 4; i++) {
+        if (given[i] && at >= 0)
+            return myth_fail(err, MYTH_EARG, "--%s and --%s: give one of them", myth_options_grammar[at].name,
+                             myth_options_grammar[i].name);
+        at = given[i] ? i : at;
     }
-    *hash = myth_fnv1a(MYTH_FNV1A,
-                       text             ? (const char *)text
-                       : flags->grammar ? flags->grammar
-                                        : "",
-                       text             ? len
-                       : flags->grammar ? len
-                                        : 0);
-    myth_free(mem, text);
+    if (at < 0)
+        return MYTH_OK;
+    unsigned char *file = NULL;
+    const char *text = given[at];
+    size_t len = strlen(text);
+    if (!name[at]) {
+        const myth_status st =
+            myth_cli_read(&file, &len, mem, given[at], at < 2 ? MYTH_GBNF_BYTES : MYTH_JSON_SCHEMA_BYTES, err);
+        if (st != MYTH_OK)
+            return st;
+        text = (const char *)file;
+    }
+    const char *const called = name[at] ? name[at] : given[at];
+    const myth_status st =
+        at < 2 ? myth_gbnf_parse(out, mem, text, len, called, err) : parse_schema(out, mem, text, len, called, err);
+    *hash = myth_fnv1a(MYTH_FNV1A, text, len);
+    myth_free(mem, file);
     return st;
 }
 
 myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
                                   const myth_json_node *object, myth_error *err)
 {
-    const myth_json_node *grammar = object ? myth_json_tree_get(tree, object, "grammar") : NULL;
+    const myth_json_node *grammar = object ? myth_json_tree_get(tree, object, "grammar") : NULL,
+                         *schema = object ? myth_json_tree_get(tree, object, "json_schema") : NULL;
     *out = NULL;
-    if (!grammar || grammar->type == MYTH_JSON_NULL)
+    if (grammar && grammar->type == MYTH_JSON_NULL)
+        grammar = NULL;
+    if (schema && schema->type == MYTH_JSON_NULL)
+        schema = NULL;
+    if (grammar && schema)
+        return myth_fail(err, MYTH_EFORMAT, "\"grammar\" and \"json_schema\": give one of them");
+    if (schema)
+        return parse_schema(out, mem, schema->span, schema->n_span, "\"json_schema\"", err);
+    if (!grammar)
         return MYTH_OK;
     if (grammar->type != MYTH_JSON_STRING)
         return myth_fail(err, MYTH_EFORMAT, "\"grammar\": expected a string");

@@ -1,13 +1,13 @@
 /* grammars.h - a grammar that the user gives for an answer: the flags, the keys of a JSON line, and what answers that
  * are generated side by side need to keep to theirs.
  *
- * Flags    --grammar TEXT, --grammar-file FILE (gbnf.h); at most one of them
- * A line   "grammar": a text, which takes the place of the flags'
+ * Flags    --grammar TEXT, --grammar-file FILE (gbnf.h), -j TEXT, -jf FILE (json_schema.h); at most one of them
+ * A line   "grammar": a text, or "json_schema": a schema, which takes the place of the flags'
  * Answers  each has its own states and masks, so it is the same alone and in company
  * Ends     an answer stops where its text is whole, by the model's choice or because nothing can follow; when no token
  *          can follow though the text is not whole, its finish reason is "grammar" (myth_grammars_why)
  * Memory   of programs, class STAGING; of answers, class OTHER, myth_grammars_bytes of it, taken at open
- * Errors   those of gbnf.h; MYTH_EARG: two grammars, or none where one is named; MYTH_ENOTFOUND, MYTH_EIO of a file
+ * Errors   those of gbnf.h and json_schema.h; MYTH_EARG: two grammars; MYTH_ENOTFOUND, MYTH_EIO of a file
  * Threads  one */
 #ifndef MYTH_GRAMMARS_H
 #define MYTH_GRAMMARS_H
@@ -21,10 +21,10 @@ extern "C" {
 #endif
 
 typedef struct {
-    const char *grammar, *grammar_file;
+    const char *grammar, *grammar_file, *schema, *schema_file;
 } myth_grammar_flags;
 
-enum { MYTH_N_OPTIONS_GRAMMAR = 2 };
+enum { MYTH_N_OPTIONS_GRAMMAR = 4 };
 extern const myth_option myth_options_grammar[MYTH_N_OPTIONS_GRAMMAR];
 #define MYTH_GROUP_GRAMMAR(type, field)                                                \
     {                                                                                  \

@@ -77,7 +77,7 @@ static myth_status read_grammar(const myth_answers *a, const myth_job_prompt *it
     if (st == MYTH_ENOMEM)
         return myth_fail_as(err, &own);
     if (st == MYTH_OK && *out && a->reading.thinks)
-        myth_fail(&own, st = MYTH_EARG, "\"grammar\": not with a chat that thinks first");
+        myth_fail(&own, st = MYTH_EARG, "a grammar: not with a chat that thinks first");
     if (st != MYTH_OK) {
         myth_gbnf_close(*out);
         *out = NULL;

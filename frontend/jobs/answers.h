@@ -3,8 +3,8 @@
  * Rows     {"index","id","ids","text","reasoning_content","finish_reason","prompt_tokens"}, in the order of the
  *          prompts; with n_top also "logprobs" [ids] and "top_logprobs" [ids][{"id","logprob"}], of the model's own
  *          distribution, before temperature and cuts
- * A line   what prompts.h reads, and "max_tokens", "seed" and "grammar", which take the place of the options'; a
- *          grammar that cannot be read is the line's fault
+ * A line   what prompts.h reads, and "max_tokens", "seed", and "grammar" or "json_schema", which take the place of the
+ *          options'; a grammar that cannot be read is the line's fault
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
  *          nothing else. So an answer has the same bits alone, in company, and after a restart
  * At once  a prompt joins as soon as another's answer has ended, and those that join together are read together; each

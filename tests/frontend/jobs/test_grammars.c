@@ -216,6 +216,46 @@ static void mistakes_are_rows(void **state)
     json_decref(rows);
 }
 
+/* A schema by flag, by file and by line; every answer that stops is JSON of it. */
+static void schemas(void **state)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"minimum\":5,\"maximum\":"
+        "70},\"s\":{\"enum\":[\"x\",\"yy\"]}},\"required\":[\"n\",\"s\"]}";
+    cli_result r;
+    char line[1024];
+    json_error_t e;
+    (void)state;
+    snprintf(line, sizeof(line),
+             "printf '%%s' '%s' >$D/s.json; for i in 1 2 3 4 5 6; do echo '{\"text\":\"w'$i'\",\"seed\":"
+             "'$i',\"json_schema\":%s}'; done >$D/p.jsonl; sed 's/,\"json.*/}/' $D/p.jsonl >$D/q.jsonl",
+             schema, schema);
+    cli_shell(&r, line);
+    cli_expect(&r, "generate " TINY "--jsonl $D/p.jsonl -n 60 --temp 1 -np 4 -o $D/line", 0);
+    cli_expect(&r, "generate " TINY "--jsonl $D/q.jsonl -n 60 --temp 1 -np 1 -o $D/file -jf $D/s.json", 0);
+    same_files("line", "file");
+    json_t *rows = read_rows("line");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(json_string_value(json_object_get(row, "finish_reason")), "stop") != 0)
+            continue;
+        json_t *v = json_loads(json_string_value(json_object_get(row, "text")), 0, &e);
+        assert_non_null(v);
+        const json_int_t n = json_integer_value(json_object_get(v, "n"));
+        assert_true(n >= 5 && n <= 70 && json_is_string(json_object_get(v, "s")) && json_object_size(v) == 2);
+        json_decref(v);
+    }
+    json_decref(rows);
+    cli_shell(&r, "printf '%s\\n' '{\"text\":\"a\",\"json_schema\":{\"not\":{}}}' "
+                  "'{\"text\":\"a\",\"json_schema\":{},\"grammar\":\"root ::= .\"}' >$D/p.jsonl");
+    cli_expect(&r, "generate " TINY "--jsonl $D/p.jsonl -n 5 -o $D/o --resume off", 3);
+    rows = read_rows("o");
+    assert_non_null(
+        strstr(json_string_value(json_object_get(json_array_get(rows, 0), "error")), "\"not\" is not supported"));
+    assert_non_null(strstr(json_string_value(json_object_get(json_array_get(rows, 1), "error")), "give one of them"));
+    json_decref(rows);
+}
+
 /* A grammar that reads "bbb..." in ever more ways: the answer ends where the states are full, and says so. */
 static void what_cannot_go_on_says_so(void **state)
 {
@@ -256,6 +296,7 @@ int main(void)
         cmocka_unit_test(answers_are_of_their_grammar),
         cmocka_unit_test(flag_file_and_line),
         cmocka_unit_test(mistakes_are_rows),
+        cmocka_unit_test(schemas),
         cmocka_unit_test(what_cannot_go_on_says_so),
         cmocka_unit_test(memory_is_as_planned),
     };

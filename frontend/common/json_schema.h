@@ -1,0 +1,39 @@
+/* json_schema.h - a JSON Schema turned into a grammar (gbnf.h) whose texts are values of the schema.
+ *
+ * Order     properties come in the order of the schema; those that are not required may be left out
+ * Spaces    as llama.cpp's converter writes them: nothing, a space, or one or two line breaks with up to 20 blanks,
+ *           where JSON allows space
+ * Read      type (one or several), enum, const, properties, required, additionalProperties, items, prefixItems,
+ *           minItems, maxItems, minLength, maxLength, minimum, maximum and the exclusive ones of integers, format
+ *           (date, time, date-time, uuid), anyOf, oneOf (as anyOf), allOf of objects, $ref to a place of the schema,
+ *           true, {}
+ * Narrower  than the schema, never wider: beside properties there are no others, whatever additionalProperties says; a
+ *           tuple (prefixItems) ends where it ends unless items are given; an integer has at most 16 digits, an
+ *           exponent 2; a schema of no type but with keywords of one is of that type. oneOf alone can be wider: a value
+ *           that two of its schemas allow
+ * Refused   every other keyword that restricts (pattern, not, if, uniqueItems, multipleOf, minimum of a number), by
+ *           name and place. Annotations (title, description, default, examples, $id, $comment) restrict nothing
+ * Limits    MYTH_JSON_SCHEMA_BYTES of text; half as many parts as a grammar has rules
+ * Errors    MYTH_EFORMAT "NAME:LINE:COLUMN: what" of JSON, "NAME: #/a/place: what" of a schema; MYTH_EUNSUPPORTED,
+ *           MYTH_ELIMIT, MYTH_ENOMEM
+ * Threads   any
+ * Source    JSON Schema 2020-12; llama.cpp, common/json-schema-to-grammar.cpp */
+#ifndef MYTH_JSON_SCHEMA_H
+#define MYTH_JSON_SCHEMA_H
+
+#include "engine/base/mem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_JSON_SCHEMA_BYTES = 1 << 18 };
+
+/* Writes the grammar's text to *out [*n], class STAGING, which the caller frees; name stands in messages. */
+myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const char *schema, size_t len,
+                                     const char *name, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
