@@ -136,6 +136,8 @@ static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
                        myth_s(r->n_turn_gone), r->n_row_gone,
                        r->how == MYTH_FULL_DROP ? "the rest was kept as it was computed"
                                                 : "the rest was computed again");
+    if (r->finish == MYTH_FINISH_GRAMMAR)
+        myth_term_note(t, "the answer is not whole: %s", myth_grammars_why(in->s->grammars, 0));
     if (r->finish == MYTH_FINISH_LENGTH)
         myth_term_note(t, "the answer was cut at %u tokens; -n sets how many it may have", r->n_answer);
 }
@@ -165,7 +167,7 @@ static myth_status answer(myth_chat_input *in, myth_error *err)
         fail_line(in, &why);
         return MYTH_OK;
     }
-    in->n_cut += r.finish == MYTH_FINISH_CANCELLED;
+    in->n_cut += r.finish == MYTH_FINISH_CANCELLED || r.finish == MYTH_FINISH_GRAMMAR;
     if (in->is_json)
         print_reply(in, &r);
     else

@@ -50,7 +50,7 @@ void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o)
 {
     eo->n_seq = 1;
     eo->n_checkpoint = MYTH_SESSION_CHECKPOINTS;
-    myth_generate_needs(eo, &o->sample, false);
+    myth_generate_needs(eo, &o->sample, o->grammar != NULL);
 }
 
 myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err)
@@ -76,6 +76,8 @@ myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_sess
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a chat of %u tokens", n_ctx));
     if (!o->ignores_eos)
         out->n_stop = myth_chat_stop_ids(m->tokenizer, out->stop);
+    if (o->grammar)
+        MYTH_TRY(myth_grammars_open(&out->grammars, m, m->mem, out->stop, out->n_stop, 1, err));
     MYTH_TRY(myth_seq_open(&out->seq, e, err));
     return MYTH_OK;
 fail:
@@ -89,6 +91,7 @@ void myth_session_close(myth_session *s)
         return;
     myth_mem *mem = myth_engine_model(s->e)->mem;
     myth_seq_close(s->seq);
+    myth_grammars_close(s->grammars);
     myth_talk_close(&s->talk);
     myth_free(mem, s->thought);
     myth_free(mem, s->text);
@@ -351,6 +354,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
         .sample = s->o.sample,
         .stop_ids = s->stop,
         .n_stop = s->n_stop,
+        .grammar = s->grammars ? myth_grammars_start(s->grammars, 0, s->o.grammar) : NULL,
         .on_token = on_token,
         .user = s,
         .cancel = cancel,

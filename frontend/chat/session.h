@@ -17,13 +17,14 @@
  *          chat is recomputed, which begins them anew. GROW: they go on
  * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last
  *          message and an answer that the template writes otherwise compute no more than the last turn again
- * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes). A chat of any length
- *          takes no more
+ * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes), and with a grammar
+ *          myth_grammars_bytes of class OTHER. A chat of any length takes no more
  * Errors   those of myth_forward and talk.h. A refused message is no error: it is taken out of the chat again
  * Threads  one */
 #ifndef MYTH_CHAT_SESSION_H
 #define MYTH_CHAT_SESSION_H
 
+#include "frontend/common/grammars.h"
 #include "talk.h"
 
 #ifdef __cplusplus
@@ -42,6 +43,7 @@ typedef struct {
     bool thinks, ignores_eos;
     uint32_t n_think; /* ids of a thought at most; 0 = any number */
     myth_sample_params sample;
+    const myth_gbnf *grammar; /* of every answer, which then has no thoughts; lent until close. NULL = any text */
 } myth_session_opts;
 
 typedef struct {
@@ -67,6 +69,7 @@ typedef struct {
     myth_seq *seq;
     myth_session_opts o;
     myth_talk talk;
+    myth_grammars *grammars; /* NULL = any text */
     myth_session_stats stats;
     uint32_t n_ctx, n_prefix; /* n_prefix: ids of the system text, before the first message */
     bool has_prefix;          /* n_prefix is that of the present system text */

@@ -20,6 +20,7 @@ typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
+    myth_grammar_flags grammar;
     const char *system, *messages, *session, *budget;
     uint32_t n_predict;
     int on_full, positions;
@@ -48,9 +49,8 @@ static const myth_option options[] = {
      "read messages and commands as JSON lines, and print a JSON line for each"},
 };
 static const myth_option_group groups[] = {
-    MYTH_GROUP("chat", chat_opts, options),
-    MYTH_GROUP_SAMPLE(chat_opts, sample),
-    MYTH_GROUP_MODEL(chat_opts, model),
+    MYTH_GROUP("chat", chat_opts, options), MYTH_GROUP_GRAMMAR(chat_opts, grammar),
+    MYTH_GROUP_SAMPLE(chat_opts, sample),   MYTH_GROUP_MODEL(chat_opts, model),
     MYTH_GROUP_ENGINE(chat_opts, engine),
 };
 
@@ -58,6 +58,7 @@ typedef struct {
     myth_cli *cli;
     const chat_opts *o;
     myth_model model;
+    myth_gbnf *grammar; /* NULL = any answer */
     myth_engine *engine;
     myth_session session;
     myth_chat_input input;
@@ -78,17 +79,24 @@ static myth_status open_all(run_state *r, myth_error *err)
         .n_most = o->n_predict,
         .ignores_eos = o->ignore_eos,
     };
+    uint64_t hash;
+    MYTH_TRY(myth_grammars_read(&r->grammar, &hash, cli->mem, &o->grammar, err));
+    so.grammar = r->grammar;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     if (!r->model.tokenizer || r->model.config.is_bidirectional)
         MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s %s; give a model that generates text with -m",
                            myth_weights_name(r->model.weights),
                            r->model.tokenizer ? "embeds texts and writes none" : "has no tokenizer"));
     MYTH_TRY(myth_said_budget(o->budget, &so.thinks, &so.n_think, err));
+    if (so.grammar && so.thinks)
+        MYTH_TRY(
+            myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out"));
     MYTH_TRY(myth_said_check(&r->model.config, so.thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);
     extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
+    extra.bytes[MYTH_MEM_OTHER] = so.grammar ? myth_grammars_bytes(&r->model, 1) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     st = myth_session_open(&r->session, r->engine, &so, err);
@@ -194,6 +202,7 @@ static int run(myth_cli *cli, const void *opts)
     const int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     myth_session_close(&r.session);
     myth_engine_close(r.engine);
+    myth_gbnf_close(r.grammar);
     myth_model_close(&r.model);
     return code;
 }
@@ -209,7 +218,7 @@ const myth_command myth_cmd_chat = {
               "The system text and pinned turns are never dropped. Memory is that of the plan, however long the chat "
               "is.",
     .group = groups,
-    .n_group = 4,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(chat_opts),
     .run = run,
 };

@@ -134,6 +134,32 @@ static void a_conversation_begins_it(void **state)
     assert_int_equal(number_at(1, "usage", "completion_tokens"), 4);
 }
 
+static void a_grammar_holds_for_every_answer(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '\"one\"\\n\"two\"\\n{\"command\": \"/retry\"}\\n' | \"$M\" chat -m random:gemma3-tiny:f32 "
+                  "-c 512 -n 30 "
+                  "--json --temp 1 --grammar 'root ::= [a-f]{3} \"!\"' --mem-report $D/mem.json");
+    assert_int_equal(r.code, 0);
+    for (int i = 0; i < 3; i++) {
+        json_t *j = line_at(i);
+        const char *text = json_string_value(json_object_get(j, "content"));
+        assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "stop");
+        assert_int_equal(strlen(text), 4);
+        assert_int_equal(strspn(text, "abcdef"), 3);
+        json_decref(j);
+    }
+    cli_expect_planned("a chat under a grammar");
+    cli_shell(&r, "printf 'x\\n' | \"$M\" chat -m random:gemma3-tiny:f32 -c 512 -n 30 -j '{\"enum\":[12,\"a\"]}'");
+    assert_int_equal(r.code, 0);
+    assert_true(strstr(r.out, "12") || strstr(r.out, "\"a\""));
+    /* An answer whose grammar goes no further has ended, and says why. */
+    cli_shell(&r, "printf 'x\\n' | \"$M\" chat -m random:gemma3-tiny:f32 -c 4096 -n 2000 "
+                  "--grammar 'root ::= (\"b\"{1,900} | [bc]{1,800}){0,900000} \";\"'");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "the answer is not whole: the grammar needs more states than fit"));
+}
+
 static void the_plan_is_kept(void **state)
 {
     (void)state;
@@ -295,6 +321,7 @@ int main(void)
         cmocka_unit_test(what_goes_is_said),
         cmocka_unit_test(another_process_goes_on),
         cmocka_unit_test(a_conversation_begins_it),
+        cmocka_unit_test(a_grammar_holds_for_every_answer),
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
         cmocka_unit_test(an_interrupt_ends_the_answer_alone),
