@@ -198,15 +198,16 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err);
 void myth_seq_forget(myth_seq *s, uint32_t n);
 /* Cuts s to its first n tokens, or fewer: a local layer's ring keeps only the last rows, and once the rows that a token
  * at n would need are overwritten, s returns to its newest checkpoint of at most n tokens, else to 0. *at is the number
- * of tokens held afterwards: feed tokens *at .. n - 1 again. Cutting to where the gap is, or before, closes the gap:
- * the next token's position is then *at. MYTH_EARG: s holds fewer than n tokens. */
+ * of tokens held afterwards: feed tokens *at .. n - 1 again. A gap at the end of what is held, or after it, is
+ * closed: without gaps before it, the next token's position is *at. MYTH_EARG: s holds fewer than n tokens. */
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err);
+enum { MYTH_SEQ_GAPS = 8 }; /* of a sequence at most */
 /* Drops the held tokens from .. from + n - 1 and leaves a gap: the other tokens keep their positions, and nothing is
  * moved or computed again. Global layers forget the dropped rows, and whole pages return to the pool (a shared page
  * when its last user drops it). Local layers keep theirs until new tokens overwrite them. Tokens after the gap were
  * computed while they saw the dropped ones, so the result differs from feeding the rest to a new sequence; where that
- * matters, truncate and feed again. A sequence has at most one gap. MYTH_EARG: there is a gap, and the tokens neither
- * touch nor enclose it. Checkpoints that hold a dropped token are dropped; forks are not affected. n_ctx limits the
+ * matters, truncate and feed again. Tokens that touch or enclose gaps make one gap of them. MYTH_EFULL: it would be one
+ * more than MYTH_SEQ_GAPS. Checkpoints that hold a dropped token are dropped; forks are not affected. n_ctx limits the
  * tokens held; positions may go on to 2^31 - 1, and whether the model was trained for them is up to the caller. */
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err);
 /* Makes s hold exactly ids[0 .. n): truncates it to the longest prefix that both share, and feeds the missing tokens in

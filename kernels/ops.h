@@ -72,21 +72,28 @@ enum {
     MYTH_RUN_POS0,   /* tokens that the cache already holds: the position of the first row */
     MYTH_RUN_SLOT,   /* its sequence's row of the page table      */
     MYTH_RUN_FLAGS,
-    MYTH_RUN_GAP0,
-    MYTH_RUN_GAP1,
-    MYTH_RUN_WIDTH = 8
+    MYTH_RUN_N_GAP,    /* its gaps, at most MYTH_GAP_MAX            */
+    MYTH_RUN_GAPS = 8, /* the gaps, MYTH_GAP_WIDTH numbers each     */
+    MYTH_RUN_WIDTH = 32
 };
 enum { MYTH_RUN_EPHEMERAL = 1 }; /* in FLAGS: the rows are not merged into the cache */
-/* Positions GAP0..GAP1-1 were evicted (GAP0 <= GAP1 <= POS0; equal = none). Layers with pages no longer hold keys of
- * these positions, and attention skips them. Layers with a ring ignore the gap: they keep the keys of their window. */
+/* Gap i: the positions FROM..TO-1 were evicted. Gaps are in order of position, with at least one held position between
+ * two of them, and end at POS0 or before. Layers with pages no longer hold keys of these positions, and attention skips
+ * them. Layers with a ring ignore gaps: they keep the keys of their window. */
+enum {
+    MYTH_GAP_FROM,
+    MYTH_GAP_TO,
+    MYTH_GAP_GONE, /* pages that the table lacks before position TO: those wholly in this gap or in one before it */
+    MYTH_GAP_WIDTH,
+    MYTH_GAP_MAX = 8
+};
 
 /* Where the cached keys and values of one layer are. A page, or a ring, holds [layer][K|V][kv_head][token][head_dim];
  * layer_off is the offset of this layer's K in it. V starts n_head_kv * page_tok rows of K later. Position p of a
  * sequence is row p % page_tok of one page:
  *   ring    (page_tok is the ring's length) the page is table[slot * n_entry]
- *   pages   the page is table[slot * n_entry + e]. Before the run's gap, e = p / page_tok. After it, pages that lie
- *           wholly in the gap are missing from the table: e = p / page_tok - max(0, GAP1 / page_tok - ceil(GAP0 /
- *           page_tok))
+ *   pages   the page is table[slot * n_entry + e]. Pages that lie wholly in a gap are missing from the table: e = p /
+ *           page_tok - GONE of the last of the run's gaps that ends at or before p, or p / page_tok before any
  * A table entry is i32[2]: the page's number, and the position of the page's first row (0 for a ring). The types of K
  * and V are those of k_new and v_new and may differ; pool.dtype is not read. page_bytes 0, for attn_prefill only: there
  * is no cache and no pool, and every run has POS0 = 0. page_tok of a ring is still the window. */

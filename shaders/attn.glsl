@@ -30,13 +30,6 @@ uint last_key(uint64_t run, uint pos)
     return pos + min(a.n_after, end - pos);
 }
 
-// The run's gap, the positions x .. y - 1. Layers with a ring have none (kernels/ops.h).
-uvec2 gap_of(uint64_t run)
-{
-    uvec2 gap = uvec2(I32(run).v[RUN_GAP0], I32(run).v[RUN_GAP1]);
-    return a.kv.is_ring != 0 ? uvec2(0) : gap;
-}
-
 // Address of the key (is_v: value) of position pos for kv head `head`. Where keys are folded it is the value's either
 // way.
 uint64_t cached_row(uint64_t run, uint pos, uint head, bool is_v)

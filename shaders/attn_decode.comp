@@ -5,7 +5,7 @@
 //
 // Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one row, Q_HEADS of the query
 //            heads of one kv head, and one split, which is SPLIT positions from a multiple of SPLIT on. Splits wholly
-//            in the run's gap do not exist
+//            in one of the run's gaps do not exist
 // Order      scores: each subgroup takes one key at a time, each lane every S-th vec4 of it (S lanes). Maximum and sum
 //            of a split: each lane takes positions S apart, then the lanes are combined. Values: each strand of threads
 //            adds positions N_STRAND apart in order, then the strands are added. Splits are joined in order of
@@ -43,7 +43,7 @@ vec4 sum[Q_HEADS];
 
 uint64_t q_head(uint row, uint h) { return (uint64_t(row) * a.n_head + h) * HEAD_DIM * 4ul; }
 
-// Address of the result of split `s` (counted without those in the gap) for head h: maximum, sum, values.
+// Address of the result of split `s` (counted without those in gaps) for head h: maximum, sum, values.
 uint64_t part_at(uint row, uint h, uint s)
 {
     return a.part + ((uint64_t(row - a.row0) * a.n_head + h) * a.n_split + s) * ((HEAD_DIM + 2) * 4ul);
@@ -63,14 +63,14 @@ void read_queries(uint row, uint h0, uint n_h)
         }
 }
 
-// Computes the scores of positions from .. to - 1; those in the gap get -inf.
-void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 gap)
+// Computes the scores of positions from .. to - 1; those in gaps get -inf.
+void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uint n_gap)
 {
     for (uint j = from + gl_SubgroupID; j < to; j += gl_NumSubgroups) {
         float dot_qk[Q_HEADS];
         [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
             dot_qk[g] = 0.0;
-        const bool is_held = j < gap.x || j >= gap.y;
+        const bool is_held = !is_gone(run, n_gap, j);
         if (is_held) {
             const uint64_t row = cached_row(run, j, head, false);
             [[unroll]] for (uint i = 0; i < LANE_WORDS; i++) {
@@ -116,13 +116,13 @@ void weigh(uint from, uint to)
 
 // Computes sum[g], elements 4 word .. 4 word + 3 of the weighted values. Each strand adds its positions; strand 0 then
 // adds the sums of the strands in order.
-void add_values(uint64_t run, uint head, uint start, uint from, uint to, uvec2 gap, uint word, uint mine)
+void add_values(uint64_t run, uint head, uint start, uint from, uint to, uint n_gap, uint word, uint mine)
 {
     [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
         sum[g] = vec4(0.0);
     if (word < N_WORD && mine < N_STRAND)
         for (uint j = start + mine; j < to; j += N_STRAND)
-            if (j >= from && (j < gap.x || j >= gap.y)) {
+            if (j >= from && !is_gone(run, n_gap, j)) {
                 const vec4 v = value_vec4(cached_row(run, j, head, true), word * 4);
                 [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
                     sum[g] = fma(vec4(score[g * SPLIT + j - start]), v, sum[g]);
@@ -179,25 +179,22 @@ void main()
                n_h = min(Q_HEADS, group - g0);
     const uint h0 = head * group + g0, pos = uint(I32(a.pos).v[row]), first = first_key(pos);
     const uint64_t run = run_of(row);
-    const uvec2 gap = gap_of(run);
-    // Splits skip0 .. skip1 - 1 are wholly in the gap.
-    const uint skip0 = max((gap.x + SPLIT - 1) / SPLIT, first / SPLIT), skip1 = max(gap.y / SPLIT, skip0);
-    const uint n_live = pos / SPLIT - first / SPLIT + 1 - (skip1 - skip0);
+    const uint n_gap = n_gap_of(a.kv, run);
+    const uint n_live = n_blocks(run, n_gap, first / SPLIT, pos / SPLIT, SPLIT);
     if (gl_WorkGroupID.x >= n_live)
         return;
-    uint split = first / SPLIT + gl_WorkGroupID.x;
-    split += split >= skip0 ? skip1 - skip0 : 0;
+    const uint split = block_at(run, n_gap, first / SPLIT, SPLIT, gl_WorkGroupID.x);
     const uint start = split * SPLIT, from = max(start, first), to = min(start + SPLIT, pos + 1);
 
     read_queries(row, h0, n_h);
-    score_keys(run, head, start, from, to, gap);
+    score_keys(run, head, start, from, to, n_gap);
     barrier();
     weigh(from - start, to - start);
     barrier();
     const uint t = gl_LocalInvocationIndex;
     for (uint i = 0; i < WORD_STEPS; i++) {
         const uint word = N_STRAND > 1 ? t % N_WORD : i * GROUP + t, mine = N_STRAND > 1 ? t / N_WORD : 0;
-        add_values(run, head, start, from, to, gap, word, mine);
+        add_values(run, head, start, from, to, n_gap, word, mine);
         if (word < N_WORD && mine == 0)
             [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
                 if (g < n_h) {

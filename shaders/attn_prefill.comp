@@ -3,7 +3,7 @@
 // attn_prefill   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
 //
 // Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
-//            p - j < window, except those in the run's gap
+//            p - j < window, except those in the run's gaps
 // Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries,
 //            a query being one row and one query head of that kv head. Where rows of a tile belong to different runs,
 //            the runs are computed one after the other
@@ -55,8 +55,9 @@ vec4 q_vec4(uint i, uint d)
 
 uint place(uint row, uint word) { return row * 8 + (word ^ (row & 7)); }
 
-// Sets weight[i][j] to the score of query i and key j of the block at `start`, -inf where i does not see j.
-void score_block(uint start, uint run, uvec2 gap)
+// Sets weight[i][j] to the score of query i and key j of the block at `start`, -inf where i does not see j. Keys in a
+// gap have no row.
+void score_block(uint start, uint run)
 {
     const uint t = gl_LocalInvocationIndex, tx = t % 8, ty = t / 8;
     float s[8];
@@ -87,7 +88,7 @@ void score_block(uint start, uint run, uvec2 gap)
         [[unroll]] for (uint j = 0; j < 4; j++) {
             const uint row = i * 16 + ty, key = start + j * 8 + tx, pos = q_pos[row];
             const bool sees =
-                q_run[row] == run && key <= q_last[row] && key >= first_key(pos) && (key < gap.x || key >= gap.y);
+                q_run[row] == run && key <= q_last[row] && key >= first_key(pos) && k_row[j * 8 + tx] != 0ul;
             weight[row * K_TILE + j * 8 + tx] = sees ? cap_f32(s[i * 4 + j], a.softcap) : -INF;
         }
 }
@@ -146,28 +147,26 @@ void main()
     for (uint i0 = 0, i1; i0 < Q_TILE; i0 = i1) {           // queries i0 .. i1 - 1 belong to one run
         const uint run_idx = q_run[i0];
         const uint64_t run = a.runs + uint64_t(run_idx) * RUN_WIDTH * 4ul;
-        const uvec2 gap = gap_of(run);
+        const uint n_gap = n_gap_of(a.kv, run);
         uint first = first_key(q_pos[i0]), last = q_last[i0];
         for (i1 = i0 + 1; i1 < Q_TILE && q_run[i1] == run_idx; i1++) {
             first = min(first, first_key(q_pos[i1]));
             last = max(last, q_last[i1]);
         }
-        for (uint start = first / K_TILE * K_TILE; start <= last; start += K_TILE) {
-            if (start >= gap.x && start + K_TILE <= gap.y) {
-                start = gap.y / K_TILE * K_TILE - K_TILE;
-                continue;
-            }
+        const uint first_block = first / K_TILE, n_block = n_blocks(run, n_gap, first_block, last / K_TILE, K_TILE);
+        for (uint block = 0; block < n_block; block++) {
+            const uint start = block_at(run, n_gap, first_block, K_TILE, block) * K_TILE;
             barrier();
             if (t < 2 * K_TILE) {
                 const uint key = start + t % K_TILE;
-                const bool is_v = t >= K_TILE, is_held = key >= first && key <= last && (key < gap.x || key >= gap.y);
+                const bool is_v = t >= K_TILE, is_held = key >= first && key <= last && !is_gone(run, n_gap, key);
                 const uint64_t row = is_held ? cached_row(run, key, gl_WorkGroupID.y, is_v) : 0ul;
                 if (is_v)
                     v_row[t - K_TILE] = row;
                 else
                     k_row[t] = row;
             }
-            score_block(start, run_idx, gap);
+            score_block(start, run_idx);
             barrier();
             if (t < Q_TILE)
                 weigh(t);

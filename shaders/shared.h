@@ -23,10 +23,14 @@ MYTH_QUANT_TYPES(DT_QUANT, 0)
 #define RUN_POS0      2
 #define RUN_SLOT      3
 #define RUN_FLAGS     4
-#define RUN_GAP0      5
-#define RUN_GAP1      6
-#define RUN_WIDTH     8
+#define RUN_N_GAP     5
+#define RUN_GAPS      8
+#define RUN_WIDTH     32
 #define RUN_EPHEMERAL 1
+#define GAP_FROM      0
+#define GAP_TO        1
+#define GAP_GONE      2
+#define GAP_WIDTH     3
 #else
 #include <stdint.h>
 typedef uint64_t vk_ptr;

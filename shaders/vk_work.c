@@ -11,7 +11,7 @@ static uint64_t most_rows(const myth_work_shape *s)
 
 uint64_t vk_scale_off(const myth_work_shape *shape) { return align_up(most_rows(shape) * sizeof(uint32_t)); }
 
-uint32_t vk_attn_splits(uint32_t n_ctx) { return n_ctx / VK_ATTN_SPLIT + 3; }
+uint32_t vk_attn_splits(uint32_t n_ctx) { return n_ctx / VK_ATTN_SPLIT + 1 + 2 * MYTH_GAP_MAX; }
 
 uint64_t vk_attn_row_bytes(uint32_t n_head, uint32_t n_split, uint32_t head_dim)
 {

@@ -29,7 +29,7 @@ struct vk_head_work {
 };
 
 uint64_t vk_scale_off(const myth_work_shape *shape); /* offset of the scales, f32 per row, in activations */
-uint32_t vk_attn_splits(uint32_t n_ctx); /* most splits of a row: both ends may be partial, and a gap adds one */
+uint32_t vk_attn_splits(uint32_t n_ctx); /* most splits of a row: both ends may be partial, and a gap adds two */
 uint64_t vk_attn_row_bytes(uint32_t n_head, uint32_t n_split, uint32_t head_dim);
 struct vk_attn_work vk_attn_work_of(const myth_work_shape *shape);
 struct vk_head_work vk_head_work_of(const myth_work_shape *shape);

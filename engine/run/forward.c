@@ -219,6 +219,9 @@ myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
 
 /* ---- 3: micro-batches ---- */
 
+_Static_assert((int)MYTH_SEQ_GAPS == (int)MYTH_GAP_MAX, "a run's record holds the gaps of a sequence");
+_Static_assert((int)MYTH_RUN_GAPS + (int)MYTH_GAP_WIDTH * (int)MYTH_GAP_MAX <= (int)MYTH_RUN_WIDTH, "and has room");
+
 void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral)
 {
     myth_step_index *x = &e->idx;
@@ -230,8 +233,13 @@ void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *toke
     run[MYTH_RUN_POS0] = (int32_t)pos0;
     run[MYTH_RUN_SLOT] = (int32_t)s->slot;
     run[MYTH_RUN_FLAGS] = is_ephemeral ? MYTH_RUN_EPHEMERAL : 0;
-    run[MYTH_RUN_GAP0] = (int32_t)s->kv->gap0;
-    run[MYTH_RUN_GAP1] = (int32_t)s->kv->gap1;
+    run[MYTH_RUN_N_GAP] = (int32_t)s->kv->n_gap;
+    for (uint32_t i = 0; i < s->kv->n_gap; i++) {
+        int32_t *gap = run + MYTH_RUN_GAPS + i * MYTH_GAP_WIDTH;
+        gap[MYTH_GAP_FROM] = (int32_t)s->kv->gap[i].from;
+        gap[MYTH_GAP_TO] = (int32_t)s->kv->gap[i].to;
+        gap[MYTH_GAP_GONE] = (int32_t)myth_kv_gone(&e->kv, s->kv, i);
+    }
     for (uint32_t j = 0; j < n; j++) {
         x->id[x->n_rows + j] = token[j];
         x->pos[x->n_rows + j] = (int32_t)(pos0 + j);

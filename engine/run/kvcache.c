@@ -2,6 +2,7 @@
 #include "kvcache.h"
 
 #include <assert.h>
+#include <string.h>
 
 uint64_t myth_kv_host_bytes(const myth_layout *layout)
 {
@@ -40,20 +41,44 @@ void myth_kv_init(myth_kvcache *kv, const myth_layout *layout, void *block, myth
 /* Pages of n rows from the start of one. */
 static uint32_t pages_for(const myth_kvcache *kv, uint32_t n) { return n / kv->page_tok + (n % kv->page_tok > 0); }
 
-/* Pages wholly in the gap: the entries that the table lacks past it. The first would be entry pages_for(gap0). */
-static uint32_t n_gone(const myth_kvcache *kv, const myth_kv_rows *r)
+/* Pages wholly in a gap. The first would be page pages_for(from). */
+static uint32_t pages_in(const myth_kvcache *kv, myth_kv_gap gap)
 {
-    uint32_t first = pages_for(kv, r->gap0), end = r->gap1 / kv->page_tok;
+    uint32_t first = pages_for(kv, gap.from), end = gap.to / kv->page_tok;
     return end > first ? end - first : 0;
 }
 
-/* Pages with the gap of r and positions up to n_pos. The page that gap1 lies in counts from its first row after the gap
- * on. */
+uint32_t myth_kv_gone(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k <= i; k++)
+        n += pages_in(kv, r->gap[k]);
+    return n;
+}
+
+/* Pages wholly in the gaps of r. */
+static uint32_t n_gone(const myth_kvcache *kv, const myth_kv_rows *r)
+{
+    return r->n_gap ? myth_kv_gone(kv, r, r->n_gap - 1) : 0;
+}
+
+/* Pages with the gaps of r and positions up to n_pos. The page in which the last gap ends counts from its first row
+ * after the gap on. */
 static uint32_t n_pages_to(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_pos)
 {
     if (!kv->has_pages)
         return 0;
-    return n_pos > r->gap1 ? pages_for(kv, n_pos) - n_gone(kv, r) : pages_for(kv, r->gap0);
+    const myth_kv_gap last = r->n_gap ? r->gap[r->n_gap - 1] : (myth_kv_gap){0, 0};
+    if (n_pos > last.to)
+        return pages_for(kv, n_pos) - n_gone(kv, r);
+    return pages_for(kv, last.from) - (n_gone(kv, r) - pages_in(kv, last));
+}
+
+uint32_t myth_kv_pos(const myth_kv_rows *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < r->n_gap && r->gap[i].from < n; i++)
+        n += r->gap[i].to - r->gap[i].from;
+    return n;
 }
 
 uint32_t myth_kv_n_page(const myth_kvcache *kv, const myth_kv_rows *r) { return n_pages_to(kv, r, r->n_pos); }
@@ -77,7 +102,9 @@ uint32_t myth_kv_room(const myth_kvcache *kv, const myth_kv_rows *r)
 
 uint32_t myth_kv_entry_pos(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i)
 {
-    return (i < pages_for(kv, r->gap0) ? i : i + n_gone(kv, r)) * kv->page_tok;
+    for (uint32_t k = 0; k < r->n_gap && i >= pages_for(kv, r->gap[k].from); k++)
+        i += pages_in(kv, r->gap[k]);
+    return i * kv->page_tok;
 }
 
 static bool last_page_is_shared(const myth_kvcache *kv, const myth_kv_rows *r)
@@ -197,35 +224,59 @@ void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *wan
     if (kv->has_rings && want->n_pos && r->ring < 0)
         r->ring = take_ring(kv);
     r->n_pos = want->n_pos;
-    r->gap0 = want->gap0;
-    r->gap1 = want->gap1;
     r->n_high = want->n_high;
+    r->n_gap = want->n_gap;
+    memcpy(r->gap, want->gap, sizeof(r->gap));
+}
+
+/* Whether all rows of page `page` that r had are in gaps. */
+static bool is_empty(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t page)
+{
+    const uint32_t from = page * kv->page_tok, to = r->n_pos - from < kv->page_tok ? r->n_pos : from + kv->page_tok;
+    for (uint32_t i = 0; i < r->n_gap; i++)
+        if (r->gap[i].from <= from && to <= r->gap[i].to)
+            return true;
+    return false;
 }
 
 bool myth_kv_evict(myth_kvcache *kv, myth_kv_rows *r, uint32_t from, uint32_t n)
 {
-    bool has_gap = r->gap0 < r->gap1;
     if (n == 0)
         return true;
-    if (has_gap && (from > r->gap0 || from + n < r->gap0))
+    myth_kv_gap now = {myth_kv_pos(r, from), myth_kv_pos(r, from + n)}; /* from the end of the row before `from` on */
+    uint32_t first = 0, end;
+    while (first < r->n_gap && r->gap[first].to < now.from)
+        first++;
+    for (end = first; end < r->n_gap && r->gap[end].from <= now.to; end++) {
+        now.from = r->gap[end].from < now.from ? r->gap[end].from : now.from;
+        now.to = r->gap[end].to > now.to ? r->gap[end].to : now.to;
+    }
+    if (first == end && r->n_gap == MYTH_SEQ_GAPS)
         return false;
-    uint32_t had = myth_kv_n_page(kv, r);
-    r->gap1 = has_gap ? r->gap1 + (from + n - r->gap0) : from + n;
-    r->gap0 = from;
-    uint32_t first = kv->has_pages ? pages_for(kv, from) : 0, gone = had - myth_kv_n_page(kv, r);
-    for (uint32_t i = first; i < first + gone; i++)
-        drop_page(kv, r->page[i]);
-    for (uint32_t i = first; i < had; i++)
-        r->page[i] = i + gone < had ? r->page[i + gone] : -1;
+    const myth_kv_rows before = *r;
+    memmove(r->gap + first + 1, r->gap + end, (r->n_gap - end) * sizeof(*r->gap));
+    r->gap[first] = now;
+    r->n_gap = r->n_gap - (end - first) + 1;
+    uint32_t n_page = 0;
+    const uint32_t had = myth_kv_n_page(kv, &before);
+    for (uint32_t i = 0; i < had; i++) {
+        const int32_t page = r->page[i];
+        r->page[i] = -1;
+        if (is_empty(kv, r, myth_kv_entry_pos(kv, &before, i) / kv->page_tok))
+            drop_page(kv, page);
+        else
+            r->page[n_page++] = page;
+    }
+    assert(n_page == myth_kv_n_page(kv, r));
     return true;
 }
 
 void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n)
 {
     uint32_t had = myth_kv_n_page(kv, r);
-    if (n <= r->gap0)
-        r->gap0 = r->gap1 = 0;
-    r->n_pos = n + (r->gap1 - r->gap0);
+    r->n_pos = myth_kv_pos(r, n);
+    while (r->n_gap && r->gap[r->n_gap - 1].from >= r->n_pos)
+        r->n_gap--;
     for (uint32_t i = myth_kv_n_page(kv, r); i < had; i++) {
         drop_page(kv, r->page[i]);
         r->page[i] = -1;

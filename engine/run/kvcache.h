@@ -4,12 +4,13 @@
  * Layout   a page holds page_tok rows of every global layer, a ring min(n_ctx, window) rows of every local layer, both
  *          as [layer][K|V][kv_head][token][head_dim]; position p of a sequence is row p % page_tok of its page p /
  *          page_tok, and row p % ring_tok of its ring
- * Gap      evicted rows leave one gap: the pages hold positions 0..gap0-1 and gap1..n_pos-1, in the rows that they had
- *          before. A page wholly in the gap is given back, and later entries of the table move up. Rings have no gap:
- *          they hold the last positions. So the pages limit a holder's rows, and only their type limits its positions
+ * Gaps     evicted rows leave gaps, at most MYTH_SEQ_GAPS: the pages hold the positions outside them, in the rows that
+ *          they had before. Gaps are in order of position, and a held position is between two of them. A page wholly in
+ *          a gap is given back, and later entries of the table move up. Rings have no gaps: they hold the last
+ *          positions. So the pages limit a holder's rows, and only their type limits its positions
  * Sharing  forks and checkpoints hold the same pages and ring; whoever writes first copies the page that it writes to
  * Owner    the engine; a holder returns what it holds with myth_kv_release
- * Units    n_pos, gap0, gap1, n_high in positions; "rows" are those held, n_pos - (gap1 - gap0)
+ * Units    n_pos, gaps and n_high in positions; "rows" are those held, n_pos less the positions in gaps
  * Errors   MYTH_EFULL: the pool cannot serve the request; nothing changed */
 #ifndef MYTH_KVCACHE_H
 #define MYTH_KVCACHE_H
@@ -29,12 +30,17 @@ typedef struct {
     bool has_pages, has_rings;
 } myth_kvcache;
 
-typedef struct {         /* what a sequence or a checkpoint holds */
-    uint32_t n_pos;      /* the next token's position             */
-    uint32_t gap0, gap1; /* positions evicted; both 0 = none      */
-    uint32_t n_high;     /* the largest n_pos since the ring was empty: it holds n_high - ring_tok .. n_pos - 1 */
-    int32_t *page;       /* [n_entry], -1 = none                  */
-    int32_t ring;        /* -1 = none                             */
+typedef struct {
+    uint32_t from, to; /* the positions from .. to - 1 were evicted */
+} myth_kv_gap;
+
+typedef struct {     /* what a sequence or a checkpoint holds */
+    uint32_t n_pos;  /* the next token's position             */
+    uint32_t n_high; /* the largest n_pos since the ring was empty: it holds n_high - ring_tok .. n_pos - 1 */
+    uint32_t n_gap;
+    myth_kv_gap gap[MYTH_SEQ_GAPS];
+    int32_t *page; /* [n_entry], -1 = none                  */
+    int32_t ring;  /* -1 = none                             */
 } myth_kv_rows;
 
 enum { MYTH_KV_POS_MAX = INT32_MAX }; /* positions of a sequence at most */
@@ -48,14 +54,24 @@ uint64_t myth_kv_host_bytes(const myth_layout *layout);
  * n_checkpoint holders. */
 void myth_kv_init(myth_kvcache *kv, const myth_layout *layout, void *block, myth_kv_rows *rows, uint32_t n_rows);
 
-static inline uint32_t myth_kv_len(const myth_kv_rows *r) { return r->n_pos - (r->gap1 - r->gap0); }
+static inline uint32_t myth_kv_len(const myth_kv_rows *r)
+{
+    uint32_t n = r->n_pos;
+    for (uint32_t i = 0; i < r->n_gap; i++)
+        n -= r->gap[i].to - r->gap[i].from;
+    return n;
+}
+/* The position that the next row would have if only the first n of the rows held were kept. */
+uint32_t myth_kv_pos(const myth_kv_rows *r, uint32_t n);
 /* Pages that the rows of r lie in: its entries 0 .. n - 1. */
 uint32_t myth_kv_n_page(const myth_kvcache *kv, const myth_kv_rows *r);
-/* Rows that r can take before it holds n_ctx of them, its table is full (the ends of a gap leave rows of their pages
- * unused) or the positions end. Without a gap n_ctx less the rows held. */
+/* Rows that r can take before it holds n_ctx of them, its table is full (the ends of gaps leave rows of their pages
+ * unused) or the positions end. Without gaps n_ctx less the rows held. */
 uint32_t myth_kv_room(const myth_kvcache *kv, const myth_kv_rows *r);
 /* The position of the first row of entry i. */
 uint32_t myth_kv_entry_pos(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i);
+/* Pages that the table lacks before the end of gap i: those wholly in it or in a gap before it. */
+uint32_t myth_kv_gone(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i);
 
 typedef struct {
     uint32_t n_page, n_ring;       /* to take, copies included              */
@@ -79,11 +95,11 @@ void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
  * want->page and want->ring are not read. */
 myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want);
 void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want);
-/* Rows from .. from + n - 1 of those held join the gap, and pages wholly in it are given back. Nothing is moved. False,
- * and nothing changed: they neither touch nor enclose the gap that is there. */
+/* Rows from .. from + n - 1 of those held become a gap, one with the gaps that they touch or enclose, and pages wholly
+ * in it are given back. Nothing is moved. False, and nothing changed: it would be one gap more than MYTH_SEQ_GAPS. */
 bool myth_kv_evict(myth_kvcache *kv, myth_kv_rows *r, uint32_t from, uint32_t n);
-/* Keeps the first n of the rows held: with n up to gap0 the gap is gone too. Gives back the pages past them; with n = 0
- * the ring too. */
+/* Keeps the first n of the rows held: the next has position myth_kv_pos(r, n), and the gaps from there on are gone too.
+ * Gives back the pages past them; with n = 0 the ring too. */
 void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n);
 /* Gives back pages that were taken and hold no row. */
 void myth_kv_trim(myth_kvcache *kv, myth_kv_rows *r);

@@ -1,8 +1,8 @@
 /* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ3", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0,
- * u64 page_bytes, ring_bytes, the model's number (myth_model_hash), the tokens held (i32), their pages in order, the
- * ring. It fits an engine with the same model, cache types, page and ring length.
+ * Saved form, little endian: "MYTHSEQ4", u32 n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v, the gaps
+ * (from, to; zeros past n_gap), u64 page_bytes, ring_bytes, the model's number (myth_model_hash), the tokens held
+ * (i32), their pages in order, the ring. It fits an engine with the same model, cache types, page and ring length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
  * One that was taken right after a gap holds the tokens before the gap alone, at the position after it: a cut back to
@@ -113,7 +113,7 @@ static bool is_newer(const myth_kv_rows *a, const myth_kv_rows *b)
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err)
 {
     myth_engine *e = s->e;
-    uint32_t len = myth_kv_len(s->kv), pos = n <= s->kv->gap0 ? n : n + (s->kv->gap1 - s->kv->gap0);
+    uint32_t len = myth_kv_len(s->kv), pos = myth_kv_pos(s->kv, n);
     if (n > len)
         return myth_fail(err, MYTH_EARG, "cannot truncate %u tokens to %u", len, n);
     if (n < len || n == 0) {
@@ -144,9 +144,10 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
     if (from > len || n > len - from)
         return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
     if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
-        return myth_fail(err, MYTH_EARG,
-                         "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u",
-                         from, from + n, s->kv->gap0);
+        return myth_fail(err, MYTH_EFULL,
+                         "a sequence has at most %d gaps: evicting tokens %u to %u touches none of them, so evict the "
+                         "tokens between two gaps too, or truncate",
+                         MYTH_SEQ_GAPS, from, from + n);
     if (n) {
         memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
         drop_checkpoints(s, from, s->kv->n_pos);
@@ -157,25 +158,25 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
 
 /* ---- saved form ---- */
 
-static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '3'};
+static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '4'};
 
 typedef struct {
-    uint32_t n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, zero;
+    uint32_t n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v;
+    myth_kv_gap gap[MYTH_SEQ_GAPS];
     uint64_t page_bytes, ring_bytes, model;
 } saved_header;
 
 enum { HEADER_BYTES = 8 + sizeof(saved_header) };
-_Static_assert(sizeof(saved_header) == 10 * 4 + 3 * 8, "no padding in the saved form");
+_Static_assert(sizeof(saved_header) == 8 * 4 + MYTH_SEQ_GAPS * 8 + 3 * 8, "no padding in the saved form");
 
 /* What an engine of this layout saves of a holder of these rows. */
 static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
 {
     const myth_layout *layout = &e->layout;
-    return (saved_header){
+    saved_header h = {
         .n_tok = myth_kv_len(r),
         .n_high = r->n_high,
-        .gap0 = r->gap0,
-        .gap1 = r->gap1,
+        .n_gap = r->n_gap,
         .page_tok = layout->page_tok,
         .ring_tok = layout->ring_tok,
         .n_page = myth_kv_n_page(&e->kv, r),
@@ -185,6 +186,26 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
         .ring_bytes = e->kv.has_rings && r->n_pos ? layout->ring_bytes : 0,
         .model = myth_model_hash(e->model),
     };
+    memcpy(h.gap, r->gap, r->n_gap * sizeof(*r->gap));
+    return h;
+}
+
+/* The rows that a header speaks of. False: no sequence can have such gaps and positions. */
+static bool rows_of(myth_kv_rows *r, const saved_header *h)
+{
+    uint64_t n_pos = h->n_tok, least = 0; /* where the next gap may begin */
+    if (h->n_gap > MYTH_SEQ_GAPS)
+        return false;
+    *r = (myth_kv_rows){.n_high = h->n_high, .n_gap = h->n_gap};
+    for (uint32_t i = 0; i < h->n_gap; i++) {
+        r->gap[i] = h->gap[i];
+        if (h->gap[i].from < least || h->gap[i].from >= h->gap[i].to || h->gap[i].from > n_pos)
+            return false;
+        n_pos += h->gap[i].to - h->gap[i].from;
+        least = h->gap[i].to + 1ull;
+    }
+    r->n_pos = (uint32_t)n_pos;
+    return n_pos <= h->n_high && h->n_high <= MYTH_KV_POS_MAX;
 }
 
 /* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in
@@ -285,11 +306,9 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
         return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");
     if (e->layout.opts.no_cache)
         return myth_fail(err, MYTH_EUNSUPPORTED, "a saved sequence needs a cache, and this engine was opened without");
-    uint64_t n_pos = (uint64_t)h.n_tok + (h.gap1 > h.gap0 ? h.gap1 - h.gap0 : 0);
-    bool has_gap = h.gap0 < h.gap1 && h.gap0 <= h.n_tok;
-    if ((!has_gap && (h.gap0 || h.gap1)) || n_pos > h.n_high || h.n_high > MYTH_KV_POS_MAX)
+    myth_kv_rows rows;
+    if (!rows_of(&rows, &h))
         return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
-    const myth_kv_rows rows = {.n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high};
     myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
     if (h.n_tok > e->layout.opts.n_ctx || need.n_page > e->kv.n_entry)
         return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->layout.opts.n_ctx);

@@ -109,13 +109,16 @@ myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *
 
 /* ---- what stays ---- */
 
-/* Tokens that a prompt may have, so that the longest answer fits behind it. After a drop the ends of the gap leave rows
- * of two pages unused. */
+/* Tokens that a prompt may have, so that the longest answer fits behind it. After a drop the ends of a gap leave rows
+ * of two pages unused; there may be one before each pinned turn, and one behind them. */
 static uint32_t prompt_most(const myth_session *s)
 {
     const uint32_t rest = s->n_ctx - s->o.n_most, pages = 2 * myth_engine_plan(s->e)->page_tok;
-    const bool has_gap = s->o.on_full == MYTH_FULL_DROP || s->o.on_full == MYTH_FULL_AUTO;
-    return has_gap && rest > 2 * pages ? rest - pages : rest;
+    uint32_t n_gap = s->o.on_full == MYTH_FULL_DROP || s->o.on_full == MYTH_FULL_AUTO;
+    for (size_t turn = 0; n_gap && n_gap < MYTH_SEQ_GAPS && turn < myth_talk_n_turn(&s->talk); turn++)
+        n_gap += myth_talk_is_pinned(&s->talk, turn);
+    const uint32_t most = rest / 2 / pages; /* with more, a chat is recomputed where the pages do not suffice */
+    return rest - (n_gap < most ? n_gap : most) * pages;
 }
 
 /* The length of the system text's ids; leaves other ids in s->ids. */
@@ -177,8 +180,14 @@ static myth_status cut_to_same(myth_session *s, uint32_t n, myth_error *err)
     return same < len ? myth_seq_truncate(s->seq, same, &at, err) : MYTH_OK;
 }
 
-/* Evicts `gone` held tokens behind the first `front`, so that what stays is what the prompt of n ids begins with.
- * False, and nothing changed, when it is not so; also when there is no room for the rest then. */
+/* Whether the prompt and the longest answer fit: the ends of gaps leave rows unused. */
+static bool has_room(const myth_session *s, const choice *c)
+{
+    return myth_seq_len(s->seq) + myth_seq_room(s->seq) >= c->n + s->o.n_most;
+}
+
+/* Evicts `gone` held tokens behind the first `front`, so that what stays is what the prompt of n ids in s->ids begins
+ * with. False, and nothing changed, when it is not so, or when the sequence has as many gaps as it may. */
 static bool evict_stretch(myth_session *s, uint32_t front, uint32_t gone, uint32_t n)
 {
     const int32_t *held = myth_seq_tokens(s->seq);
@@ -189,26 +198,45 @@ static bool evict_stretch(myth_session *s, uint32_t front, uint32_t gone, uint32
     if (len - gone > n || held_same(s, n) < front ||
         memcmp(held + front + gone, s->ids + front, (len - gone - front) * sizeof(*held)) != 0)
         return false;
-    return myth_seq_evict(s->seq, front, gone, NULL) == MYTH_OK &&
-           myth_seq_room(s->seq) >= n - (len - gone) + s->o.n_most;
+    return myth_seq_evict(s->seq, front, gone, NULL) == MYTH_OK;
 }
 
-/* Drops turns that are gone from what is held. The held tokens are first cut to what the template makes of the whole
- * chat, since an answer may be held otherwise than it is written in later prompts. The stretch begins where the first
- * turn does that goes: texts may begin with the same words, and a gap that wandered with them would be a second one. */
+/* The next turns from `turn` on that are not pinned, one after the other. Returns how many; *first is the first. */
+static size_t next_stretch(const myth_talk *t, size_t turn, size_t *first)
+{
+    const size_t n = myth_talk_n_turn(t);
+    while (turn < n && myth_talk_is_pinned(t, turn))
+        turn++;
+    *first = turn;
+    while (turn < n && !myth_talk_is_pinned(t, turn))
+        turn++;
+    return turn - *first;
+}
+
+/* Drops turns that are gone from what is held, a stretch after the other. The held tokens are first cut to what the
+ * template makes of the whole chat, since an answer may be held otherwise than it is written in later prompts. A
+ * stretch begins where its first turn does: texts may begin with the same words, and a gap that wandered with them
+ * would be another one. */
 static myth_status drop_rows(myth_session *s, const choice *c, bool *is_done, myth_error *err)
 {
-    size_t n = 0, turn = 0, from = 0, to = 0;
-    uint32_t front = 0;
+    size_t n = 0, n_before = c->n_all, n_drop = 0, turn = 0;
     myth_status st;
-    while (myth_talk_is_pinned(&s->talk, turn))
-        turn++;
-    myth_talk_turn(&s->talk, turn, &from, &to);
-    MYTH_TRY(myth_talk_common(&s->talk, from, s->ids, s->cap_ids, &front, err));
     MYTH_TRY(encode(s, 0, &n, err));
     MYTH_TRY(cut_to_same(s, (uint32_t)n, err));
-    MYTH_TRY(encode(s, c->n_drop, &n, err));
-    *is_done = evict_stretch(s, front, (uint32_t)(c->n_all - c->n), (uint32_t)n);
+    *is_done = true;
+    while (n_drop < c->n_drop && *is_done) {
+        const size_t n_turn = next_stretch(&s->talk, turn, &turn), left = c->n_drop - n_drop;
+        size_t from = 0, to = 0;
+        uint32_t front = 0;
+        myth_talk_turn(&s->talk, turn, &from, &to);
+        MYTH_TRY(myth_talk_common(&s->talk, from, s->ids, s->cap_ids, &front, err));
+        n_drop += n_turn < left ? n_turn : left;
+        turn += n_turn;
+        MYTH_TRY(encode(s, n_drop, &n, err));
+        *is_done = evict_stretch(s, front - (uint32_t)(c->n_all - n_before), (uint32_t)(n_before - n), (uint32_t)n);
+        n_before = n;
+    }
+    *is_done = *is_done && has_room(s, c);
 fail:
     return st;
 }
@@ -235,7 +263,11 @@ static myth_status make_room(myth_session *s, const choice *c, myth_chat_reply *
         if (out->how == MYTH_FULL_DROP)
             MYTH_TRY(drop_rows(s, c, &is_done, err));
     }
-    if (is_past_training(s, (uint32_t)c->n) || (c->n_drop && !is_done))
+    if (c->n_drop == 0) {
+        MYTH_TRY(cut_to_same(s, (uint32_t)c->n, err));
+        is_done = has_room(s, c);
+    }
+    if (is_past_training(s, (uint32_t)c->n) || !is_done)
         out->how = MYTH_FULL_RECOMPUTE;
     if (out->how == MYTH_FULL_RECOMPUTE) {
         const uint32_t len = myth_seq_len(s->seq), same = held_same(s, s->n_prefix);

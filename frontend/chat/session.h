@@ -10,8 +10,8 @@
  *            RECOMPUTE  what stays is fed again behind the system text: bit for bit the state of a new chat with these
  *                       messages
  *            DROP       the rows of what goes are dropped and nothing is computed again (myth_seq_evict). The rest was
- *                       computed while it saw them, so answers differ from a new chat's. A sequence has one gap: where
- *                       what stays needs a second one (a pinned turn between two dropped ones), it is recomputed
+ *                       computed while it saw them, so answers differ from a new chat's. Pinned turns between dropped
+ *                       ones leave a gap each; where a sequence has no more gaps (MYTH_SEQ_GAPS), it is recomputed
  *            AUTO       RECOMPUTE while at most MYTH_RECOMPUTE_MOST tokens stay, else DROP
  * Positions  a dropped turn leaves its positions unused. WINDOW: before they pass what the model was trained with, the
  *          chat is recomputed, which begins them anew. GROW: they go on

@@ -108,15 +108,27 @@ static inline unsigned char *cpu_kv_base(const struct myth_kv_place *kv, int32_t
     return (unsigned char *)cpu_ptr(kv->pool) + (uint64_t)page * kv->page_bytes + kv->layer_off + (is_v ? k_bytes : 0);
 }
 
-/* The evicted positions gap0..gap1-1 that attention skips for a run. Rings have none (ops.h, MYTH_RUN_GAP0). */
-struct cpu_gap {
-    uint32_t gap0, gap1;
+/* The gaps that attention skips for a run. Layers with a ring have none (ops.h, MYTH_RUN_N_GAP). */
+struct cpu_gaps {
+    const int32_t *gap;
+    uint32_t n;
 };
 
-static inline struct cpu_gap cpu_run_gap(const struct myth_kv_place *kv, const int32_t *run)
+static inline struct cpu_gaps cpu_run_gaps(const struct myth_kv_place *kv, const int32_t *run)
 {
-    struct cpu_gap g = {(uint32_t)run[MYTH_RUN_GAP0], (uint32_t)run[MYTH_RUN_GAP1]};
-    return kv->is_ring || g.gap0 == g.gap1 ? (struct cpu_gap){0, 0} : g;
+    return (struct cpu_gaps){run + MYTH_RUN_GAPS, kv->is_ring ? 0 : (uint32_t)run[MYTH_RUN_N_GAP]};
+}
+static inline uint32_t cpu_gap_at(struct cpu_gaps g, uint32_t i, int field)
+{
+    return (uint32_t)g.gap[i * MYTH_GAP_WIDTH + (uint32_t)field];
+}
+
+static inline bool cpu_is_gone(struct cpu_gaps g, uint32_t pos)
+{
+    for (uint32_t i = 0; i < g.n; i++)
+        if (pos < cpu_gap_at(g, i, MYTH_GAP_TO))
+            return pos >= cpu_gap_at(g, i, MYTH_GAP_FROM);
+    return false;
 }
 
 /* The last position that attention shows to the run's row at `pos`. */
@@ -126,21 +138,40 @@ static inline uint32_t cpu_run_last(const int32_t *run, uint32_t pos, uint32_t n
     return pos + (n_after < left ? n_after : left);
 }
 
-/* Divides positions into units of `unit`. Returns how many units are wholly inside the gap; *first is the first one. */
-static inline uint32_t cpu_gap_units(struct cpu_gap g, uint32_t unit, uint32_t *first)
+/* Of the blocks of positions from block `first` on, those wholly in a gap do not count. Block_at: the number of the
+ * i-th block that counts. N_blocks: how many of first .. last count; no gap may reach past block `last`. */
+static inline uint32_t cpu_block_at(struct cpu_gaps g, uint32_t first, uint32_t i)
 {
-    *first = g.gap0 / unit + (g.gap0 % unit > 0);
-    return g.gap1 / unit > *first ? g.gap1 / unit - *first : 0;
+    uint32_t block = first + i;
+    for (uint32_t k = 0; k < g.n; k++) {
+        const uint32_t from = cpu_gap_at(g, k, MYTH_GAP_FROM), past = cpu_gap_at(g, k, MYTH_GAP_TO) / CPU_ATTN_BLOCK;
+        uint32_t hole = from / CPU_ATTN_BLOCK + (from % CPU_ATTN_BLOCK > 0);
+        hole = hole > first ? hole : first;
+        if (past > hole && block >= hole)
+            block += past - hole;
+    }
+    return block;
+}
+static inline uint32_t cpu_n_blocks(struct cpu_gaps g, uint32_t first, uint32_t last)
+{
+    const uint32_t n = last - first + 1, n_skipped = cpu_block_at(g, first, n) - (first + n);
+    return n - n_skipped;
+}
+
+/* Pages that the table lacks before position pos, which is not in a gap. */
+static inline uint32_t cpu_gone_pages(struct cpu_gaps g, uint32_t pos)
+{
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < g.n && pos >= cpu_gap_at(g, i, MYTH_GAP_TO); i++)
+        gone = cpu_gap_at(g, i, MYTH_GAP_GONE);
+    return gone;
 }
 
 /* Returns the page that holds position pos of a run's sequence; *row is the row in that page. */
 static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t *table, const int32_t *run,
                                   uint32_t pos, uint32_t *row)
 {
-    const struct cpu_gap gap = cpu_run_gap(kv, run);
-    uint32_t entry = kv->is_ring ? 0 : pos / kv->page_tok, first;
-    if (gap.gap1 && pos >= gap.gap1)
-        entry -= cpu_gap_units(gap, kv->page_tok, &first);
+    const uint32_t entry = kv->is_ring ? 0 : pos / kv->page_tok - cpu_gone_pages(cpu_run_gaps(kv, run), pos);
     *row = pos % kv->page_tok;
     return table[((uint64_t)(uint32_t)run[MYTH_RUN_SLOT] * kv->n_entry + entry) * 2];
 }

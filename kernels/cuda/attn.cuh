@@ -6,7 +6,7 @@
  *            are aligned to 2; everything else, float32 among it, element by element (KV_ANY)
  * Fold       folded keys (myth_key_fold): the row of a key is the row of its value, from which the key RoPE(w * v) is
  *            made when it is read
- * Gap        in layers with pages, positions gap0..gap1-1 have no rows; blocks of positions wholly in the gap are
+ * Gaps       in layers with pages, the positions of a run's gaps have no rows; blocks of positions wholly in a gap are
  *            skipped */
 #ifndef MYTH_CUDA_ATTN_CUH
 #define MYTH_CUDA_ATTN_CUH
@@ -33,9 +33,10 @@ struct kv_map {
     bool is_ring;
 };
 
-/* The parts of a run's record that say where its keys are. gap0 = gap1 = 0: no gap. */
+/* The parts of a run's record that say where its keys are. */
 struct kv_run {
-    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone; /* n_gone: pages wholly in the gap, which the table lacks */
+    uint32_t slot, pos0, row0, n_rows, n_gap; /* n_gap: 0 in layers with a ring */
+    const int *gap;                           /* [n_gap][MYTH_GAP_WIDTH]        */
 };
 
 static inline int kv_kind_of(myth_dtype t, uint64_t bits)
@@ -83,13 +84,14 @@ static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int 
     r.pos0 = (uint32_t)rec[MYTH_RUN_POS0];
     r.row0 = (uint32_t)rec[MYTH_RUN_ROW0];
     r.n_rows = (uint32_t)rec[MYTH_RUN_N_ROWS];
-    r.gap0 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP0];
-    r.gap1 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP1];
-    if (r.gap0 == r.gap1)
-        r.gap0 = r.gap1 = 0;
-    uint32_t first = r.gap0 / m.page_tok + (r.gap0 % m.page_tok > 0), end = r.gap1 / m.page_tok;
-    r.n_gone = end > first ? end - first : 0;
+    r.n_gap = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_N_GAP];
+    r.gap = rec + MYTH_RUN_GAPS;
     return r;
+}
+
+static __device__ __forceinline__ uint32_t kv_gap(const kv_run &r, uint32_t i, int field)
+{
+    return (uint32_t)r.gap[i * MYTH_GAP_WIDTH + (uint32_t)field];
 }
 
 /* The place of position pos in the cache. */
@@ -97,8 +99,10 @@ static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, 
                                                                uint32_t pos, bool is_v)
 {
     uint32_t entry = m.is_ring ? 0 : pos / m.page_tok, row = pos % m.page_tok;
-    if (r.gap1 && pos >= r.gap1)
-        entry -= r.n_gone;
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < r.n_gap && pos >= kv_gap(r, i, MYTH_GAP_TO); i++)
+        gone = kv_gap(r, i, MYTH_GAP_GONE);
+    entry -= gone;
     int page = m.table[((uint64_t)r.slot * m.n_entry + entry) * 2];
     const uint64_t at = ((uint64_t)head * m.page_tok + row) * (is_v ? m.v_bytes : m.k_bytes) + (is_v ? m.v_off : 0);
     return m.pool + (uint64_t)page * m.page_bytes + at;
@@ -125,37 +129,56 @@ static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, u
 }
 static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos)
 {
-    return pos >= r.gap0 && pos < r.gap1;
+    for (uint32_t i = 0; i < r.n_gap; i++)
+        if (pos < kv_gap(r, i, MYTH_GAP_TO))
+            return pos >= kv_gap(r, i, MYTH_GAP_FROM);
+    return false;
 }
 
 /* ---- the walk over blocks ---- */
 
-/* A walk over n blocks of aligned positions, starting with block `first`. After n0 of them it skips `jump` blocks that
- * are wholly in the gap. */
+/* A walk over n blocks of `size` aligned positions, starting with block `first`. It skips the blocks that are wholly in
+ * one of the run's gaps. */
 struct kv_walk {
-    uint32_t first, n0, jump, n;
+    kv_run run;
+    uint32_t first, n, size;
 };
 
-static __device__ __forceinline__ kv_walk kv_walk_of(const kv_run &r, uint32_t from, uint32_t to, uint32_t block)
+/* The blocks from block `first` on that are wholly in gap i: hole .. past - 1, none if past <= hole. */
+struct kv_hole {
+    uint32_t hole, past;
+};
+static __device__ __forceinline__ kv_hole kv_hole_of(const kv_walk &w, uint32_t i)
 {
-    kv_walk w;
-    w.first = from / block;
-    w.n = to / block - w.first + 1;
-    uint32_t gone0 = max(r.gap0 / block + (r.gap0 % block > 0), w.first), gone1 = r.gap1 / block;
-    w.jump = gone1 > gone0 ? gone1 - gone0 : 0;
-    w.n0 = w.jump ? gone0 - w.first : w.n;
-    w.n -= w.jump;
-    return w;
+    const uint32_t from = kv_gap(w.run, i, MYTH_GAP_FROM), to = kv_gap(w.run, i, MYTH_GAP_TO);
+    return kv_hole{max(from / w.size + (from % w.size > 0), w.first), to / w.size};
 }
+
+/* The number of the walk's i-th block. */
 static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_t i)
 {
-    return w.first + i + (i < w.n0 ? 0 : w.jump);
+    uint32_t block = w.first + i;
+    for (uint32_t k = 0; k < w.run.n_gap; k++) {
+        const kv_hole h = kv_hole_of(w, k);
+        block += h.past > h.hole && block >= h.hole ? h.past - h.hole : 0;
+    }
+    return block;
 }
 /* The number in the walk of the first block that is not before `block`. */
 static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_t block)
 {
     uint32_t i = block > w.first ? block - w.first : 0;
-    return i < w.n0 ? i : max(i, w.n0 + w.jump) - w.jump;
+    for (uint32_t k = 0; k < w.run.n_gap; k++) {
+        const kv_hole h = kv_hole_of(w, k);
+        i -= h.past > h.hole && block > h.hole ? min(block, h.past) - h.hole : 0;
+    }
+    return i;
+}
+static __device__ __forceinline__ kv_walk kv_walk_of(const kv_run &r, uint32_t from, uint32_t to, uint32_t size)
+{
+    kv_walk w = {r, from / size, 0, size};
+    w.n = kv_place_of(w, to / size) + 1;
+    return w;
 }
 
 /* ---- eight values of a row ---- */

@@ -1,7 +1,7 @@
 /* attn_prefill.cu   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
  *
  * Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
- *            p - j < window, except those in the run's gap
+ *            p - j < window, except those in the run's gaps
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the
  *            step's scratch
  * Paths      this file is f32: it runs with is_exact, for f32 caches, and for rows that 16-byte loads cannot take;

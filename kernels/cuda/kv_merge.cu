@@ -5,7 +5,7 @@
  * Traffic    2 * rows * n_head_kv * (K row + V row)
  * Limit      launch latency, since a step's rows are at most a few MB. A warp copies a row; PART blocks share the rows
  *            of a run for one head
- * Gap        the rows of a run come after its gap; pages wholly in the gap have no entry in the table */
+ * Gaps       the rows of a run come after its gaps; pages wholly in a gap have no entry in the table */
 #include "attn.cuh"
 
 enum { THREADS = 128, WARPS = THREADS / 32, PART = 8 };

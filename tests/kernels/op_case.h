@@ -22,17 +22,37 @@ static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t 
     *n_rows = c->rows * ((run + 1) * (run + 2) / 2) / share - *row0;
 }
 
-/* The gap of a run. The first run has the case's gap; each later one is a little further and wider; the last of three
- * or more runs has none. */
-static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t *gap0, uint32_t *gap1)
+struct case_gaps {
+    uint32_t n, from[MYTH_GAP_MAX], to[MYTH_GAP_MAX];
+};
+
+/* The gaps of a run. The first run has gap0 .. gap1 - 1 and, up to n_gap in all, one gap_step further each, of
+ * different widths. Those of later runs are a little further and wider; the last of three or more runs has none. */
+static inline struct case_gaps case_gaps(const struct kernel_case *c, uint32_t run)
 {
+    struct case_gaps g = {0};
     uint32_t pos0, row0, n_rows;
-    bool has_gap = c->gap1 && !(run >= 2 && run + 1 == c->n_run);
+    const bool has_gap = c->gap1 && !(run >= 2 && run + 1 == c->n_run);
     case_run(c, run, &pos0, &row0, &n_rows);
-    *gap1 = has_gap ? c->gap1 + 3 * run : 0;
-    *gap1 = *gap1 < pos0 ? *gap1 : pos0;
-    *gap0 = has_gap ? c->gap0 + run : 0;
-    *gap0 = *gap0 < *gap1 ? *gap0 : *gap1;
+    for (uint32_t i = 0; has_gap && i < most_u32(c->n_gap, 1); i++) {
+        const uint32_t from = c->gap0 + i * c->gap_step + run, to = c->gap1 + i * c->gap_step + 3 * run + i % 3 * 7;
+        if (from >= pos0)
+            break;
+        rig_must(i == 0 || from > g.to[i - 1], "gaps that touch");
+        g.from[i] = from;
+        g.to[i] = to < pos0 ? to : pos0;
+        g.n++;
+    }
+    return g;
+}
+
+/* Whether the positions from .. to - 1 are all in one gap. */
+static inline bool in_gap(const struct case_gaps *g, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        if (from >= g->from[i] && to <= g->to[i])
+            return true;
+    return false;
 }
 
 /* Writes the stored row of a head at position pos of a run. It depends on the arguments only. */
@@ -47,28 +67,27 @@ static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool i
     encode_row(dst, t, row, head_dim);
 }
 
-/* The index of pos's page in the table of a slot with that gap, in which pages wholly in the gap have no entry. */
-static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, uint32_t gap1)
+/* The index of pos's page in the table of a slot with those gaps, in which pages wholly in one have no entry. */
+static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, const struct case_gaps *g)
 {
     uint32_t n = 0;
     for (uint32_t page = 0; page < pos / page_tok; page++)
-        n += page * page_tok < gap0 || (page + 1) * page_tok > gap1;
+        n += !in_gap(g, page * page_tok, (page + 1) * page_tok);
     return n;
 }
 
 /* The place of head 0's K or V for position pos of a slot; *step is the distance between heads. type_k MYTH_DTYPE_N
  * means that only V is stored. */
-static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0,
-                                       uint32_t gap1, bool is_v, myth_dtype type_k, myth_dtype type_v,
+static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos,
+                                       const struct case_gaps *g, bool is_v, myth_dtype type_k, myth_dtype type_v,
                                        uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
 {
     uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim),
              skip = is_v && type_k != MYTH_DTYPE_N
                       ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim)
                       : 0;
-    const int32_t *entry =
-        (int32_t *)view_host(kv->table) +
-        2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, gap0, gap1)));
+    const int32_t *entry = (int32_t *)view_host(kv->table) +
+                           2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, g)));
     *step = kv->page_tok * bytes;
     return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip +
            pos % kv->page_tok * bytes;
@@ -87,7 +106,7 @@ struct kv_setup {
 };
 
 /* Makes the runs, a cache with the rows before each run, and scratch with the runs' own rows. Pages are numbered
- * backwards and have other bytes between them; slots are numbered backwards. Rows of a gap are NaN, except in rings. */
+ * backwards and have other bytes between them; slots are numbered backwards. Rows of gaps are NaN, except in rings. */
 static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c)
 {
     struct kv_setup k = {.cap_rows = c->rows + 3};
@@ -115,29 +134,33 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
     k.row_run = rig_view(r, MYTH_I32, 1, c->rows);
     k.pos = rig_view(r, MYTH_I32, 1, c->rows);
     for (uint32_t run = 0; run < n_run; run++) {
-        uint32_t pos0, row0, n_rows, gap0, gap1, slot = n_run - 1 - run;
+        uint32_t pos0, row0, n_rows, slot = n_run - 1 - run;
+        const struct case_gaps gaps = case_gaps(c, run), *g = &gaps;
         case_run(c, run, &pos0, &row0, &n_rows);
-        case_gap(c, run, &gap0, &gap1);
         int32_t *rec = (int32_t *)view_host(k.runs) + run * MYTH_RUN_WIDTH;
         memset(rec, 0, MYTH_RUN_WIDTH * 4);
         rec[MYTH_RUN_ROW0] = (int32_t)row0;
         rec[MYTH_RUN_N_ROWS] = (int32_t)n_rows;
         rec[MYTH_RUN_POS0] = (int32_t)pos0;
         rec[MYTH_RUN_SLOT] = (int32_t)slot;
-        rec[MYTH_RUN_GAP0] = (int32_t)gap0;
-        rec[MYTH_RUN_GAP1] = (int32_t)gap1;
+        rec[MYTH_RUN_N_GAP] = (int32_t)g->n;
+        for (uint32_t i = 0; i < g->n; i++) {
+            int32_t *gap = rec + MYTH_RUN_GAPS + i * MYTH_GAP_WIDTH;
+            gap[MYTH_GAP_FROM] = (int32_t)g->from[i];
+            gap[MYTH_GAP_TO] = (int32_t)g->to[i];
+            gap[MYTH_GAP_GONE] = (int32_t)(g->to[i] / page_tok - kv_entry(g->to[i], page_tok, g));
+        }
         for (uint32_t pos = 0; pos < pos0 + n_rows && !c->is_ring; pos++)
-            if (pos < gap0 || pos >= gap1)
-                ((int32_t *)view_host(k.kv.table))[2 * (slot * n_entry + kv_entry(pos, page_tok, gap0, gap1)) + 1] =
+            if (!in_gap(g, pos, pos + 1))
+                ((int32_t *)view_host(k.kv.table))[2 * (slot * n_entry + kv_entry(pos, page_tok, g)) + 1] =
                     (int32_t)(pos / page_tok * page_tok);
         for (int is_v = !has_k; is_v < 2; is_v++) {
             myth_dtype t = is_v ? c->type_v : c->type_k;
             for (uint32_t pos = c->is_ring && pos0 > ring ? pos0 - ring : 0; pos < pos0; pos++) {
                 uint64_t step;
-                if (!c->is_ring && pos >= gap0 && pos < gap1)
+                if (!c->is_ring && in_gap(g, pos, pos + 1))
                     continue;
-                unsigned char *at =
-                    kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, type_k, c->type_v, c->n_head_kv, hd, &step);
+                unsigned char *at = kv_cached(&k.kv, slot, pos, g, is_v, type_k, c->type_v, c->n_head_kv, hd, &step);
                 for (uint32_t h = 0; h < c->n_head_kv; h++)
                     kv_row(at + h * step, t, run, is_v, h, pos, hd);
             }
@@ -565,28 +588,12 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
         const char *key;
         uint32_t v;
     } part[] = {
-        {"rows", c->rows},
-        {"dim", c->dim},
-        {"out", c->n_out},
-        {"ff", c->d_ff},
-        {"vocab", c->n_vocab},
-        {"heads", c->n_head},
-        {"kv", c->n_head_kv},
-        {"hd", c->head_dim},
-        {"depth", c->depth},
-        {"window", c->window},
-        {"runs", c->n_run},
-        {"page", c->page_tok},
-        {"k", c->k},
-        {"gap0", c->gap0},
-        {"gap1", c->gap1},
-        {"after", c->n_after},
-        {"layers", c->n_layer},
-        {"experts", c->n_expert},
-        {"streams", c->n_stream},
-        {"form", c->form},
-        {"pairs", c->n_pair},
-        {"keep", c->keep},
+        {"rows", c->rows},     {"dim", c->dim},        {"out", c->n_out},        {"ff", c->d_ff},
+        {"vocab", c->n_vocab}, {"heads", c->n_head},   {"kv", c->n_head_kv},     {"hd", c->head_dim},
+        {"depth", c->depth},   {"window", c->window},  {"runs", c->n_run},       {"page", c->page_tok},
+        {"k", c->k},           {"gap0", c->gap0},      {"gap1", c->gap1},        {"gaps", c->n_gap},
+        {"after", c->n_after}, {"layers", c->n_layer}, {"experts", c->n_expert}, {"streams", c->n_stream},
+        {"form", c->form},     {"pairs", c->n_pair},   {"keep", c->keep},
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name,

@@ -34,9 +34,9 @@ struct kernel_case {
     double tol_tile;          /* the same for fast devices whose tensor cores run the op; 0 = tol_fast    */
     uint32_t rows, dim, n_out, d_ff, n_vocab;
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run,
-        page_tok;        /* depth: tokens already cached for the first run */
-    uint32_t gap0, gap1; /* gap of the first run; see case_gap */
-    uint32_t n_after;    /* for attn_prefill                */
+        page_tok;                         /* depth: tokens already cached for the first run */
+    uint32_t gap0, gap1, n_gap, gap_step; /* gaps of the first run; see case_gaps */
+    uint32_t n_after;                     /* for attn_prefill                */
     uint32_t k, n_ask, n_pair;
     uint32_t form, n_table; /* FORM_*; for folded keys, how many positions the table has */
     uint32_t keep;          /* for attn_prefill: one row of `keep` has queries, the others only keys; 0 = all rows */

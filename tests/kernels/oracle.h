@@ -267,16 +267,16 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
         uint64_t r = i / a->n_head;
         uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
                  head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
-        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0, gap0, gap1;
+        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
         uint32_t last = pos;
         for (uint64_t next = r + 1;
              next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && last - pos < a->n_after; next++)
             last++;
         double most = -INFINITY, total = 0.0;
-        case_gap(c, run, &gap0, &gap1);
-        gap1 = c->is_ring ? 0 : gap1; /* rings ignore the gap */
+        struct case_gaps gaps = case_gaps(c, run);
+        gaps.n = c->is_ring ? 0 : gaps.n; /* rings ignore gaps */
         for (uint32_t j = first; j <= last; j++) {
-            if (j >= gap0 && j < gap1)
+            if (in_gap(&gaps, j, j + 1))
                 continue;
             kv_row(bytes, type_k, run, folds, head, j, (uint32_t)hd);
             double dot = 0.0;
@@ -290,7 +290,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             most = fmax(most, score[j]);
         }
         for (uint32_t j = first; j <= last; j++) {
-            if (j >= gap0 && j < gap1)
+            if (in_gap(&gaps, j, j + 1))
                 continue;
             kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
             double weight = exp(score[j] - most);
@@ -307,7 +307,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
 }
 
 /* The whole pool, byte by byte. Rows that no run writes stay as they were. */
-static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
+static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a, const struct kernel_case *c)
 {
     uint64_t n_byte = a->kv.pool.buf->bytes - a->kv.pool.off;
     struct want *w = &o->want[o->n_want++];
@@ -317,14 +317,14 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
     memcpy(before, now, n_byte);
     for (uint32_t run = 0; run < a->n_run; run++) { /* written in place, copied out, put back */
         const int32_t *rec = (int32_t *)view_host(a->runs) + run * MYTH_RUN_WIDTH;
+        const struct case_gaps gaps = case_gaps(c, run);
         for (int32_t i = 0; i < rec[MYTH_RUN_N_ROWS] && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL); i++) {
             for (int is_v = !a->k_new.buf; is_v < 2; is_v++) {
                 uint64_t step;
                 uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
-                unsigned char *at =
-                    kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, (uint32_t)rec[MYTH_RUN_GAP0],
-                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.buf ? a->k_new.dtype : MYTH_DTYPE_N,
-                              a->v_new.dtype, a->n_head_kv, a->head_dim, &step);
+                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, &gaps, is_v,
+                                              a->k_new.buf ? a->k_new.dtype : MYTH_DTYPE_N, a->v_new.dtype,
+                                              a->n_head_kv, a->head_dim, &step);
                 for (uint32_t h = 0; h < a->n_head_kv; h++)
                     kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
             }
@@ -616,7 +616,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
     }
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode: attn64(o, &u->attn_prefill, c); break;
-    case MYTH_OP_kv_merge: merge64(o, &u->kv_merge); break;
+    case MYTH_OP_kv_merge: merge64(o, &u->kv_merge, c); break;
     case MYTH_OP_norm_ffn_geglu: {
         const struct myth_norm_ffn_geglu_args *a = &u->norm_ffn_geglu;
         xn = prologue64(o, a->x, a->pend, a->w_post, a->w, a->xn, a->n_rows, a->dim, (double)a->eps, a->x_scale);

@@ -109,14 +109,12 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512 none = _mm512_set1_ps(-INFINITY);
     const __m512i first = _mm512_set1_epi32(t->first[row]), last = _mm512_set1_epi32(t->last[row]);
-    const uint64_t gap =
-        b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0; /* one bit per key */
     __m512 v[4], top = none;
     __mmask16 on[4];
     for (int i = 0; i < 4; i++) {
         __m512i j = _mm512_add_epi32(lane, _mm512_set1_epi32(b->j0 + 16 * i));
         on[i] = _mm512_cmple_epi32_mask(j, last) & _mm512_cmpge_epi32_mask(j, first);
-        on[i] &= (__mmask16) ~(gap >> 16 * i);
+        on[i] &= (__mmask16) ~(b->gone >> 16 * i);
         v[i] = _mm512_load_ps(s + 16 * i);
         if (t->softcap > 0.0f)
             v[i] = _mm512_mul_ps(_mm512_set1_ps(t->softcap),

@@ -72,6 +72,12 @@ static inline void fast_ask_rows(const unsigned char *w, size_t row_bytes, uint3
             __builtin_prefetch(w + at);
 }
 
+/* The keys [from, to) of a block, a bit each; from <= to <= 64. */
+static inline uint64_t fast_keys(uint32_t from, uint32_t to)
+{
+    return from < to ? ~0ull >> (CPU_ATTN_BLOCK - (to - from)) << from : 0;
+}
+
 /* The rows of a query tile, to which blocks of keys are added one after the other. All arrays belong to one thread. */
 struct fast_attn_tile {
     uint32_t n_q, head_dim;         /* rows of the tile, <= FAST_ATTN_ROWS; head_dim % 16 == 0                 */
@@ -85,10 +91,11 @@ struct fast_attn_tile {
     float softcap;
 };
 /* A block of CPU_ATTN_BLOCK keys from position j0. Pointers before the first key and past the last one are NULL. Keys
- * [gap0, gap1) of the block were evicted and get weight 0. Their pointers are NULL at the start and end of the block;
- * between two keys they are those of the key before the gap, so that kernels can load something. */
+ * whose bit is set in `gone` were evicted and get weight 0. Their pointers are NULL at the start and end of the block;
+ * between two keys they are those of the key before them, so that kernels can load something. */
 struct fast_attn_block {
-    int32_t j0, gap0, gap1;
+    int32_t j0;
+    uint64_t gone;
     const unsigned char *k[CPU_ATTN_BLOCK], *v[CPU_ATTN_BLOCK];
     myth_dtype k_type, v_type;
 };

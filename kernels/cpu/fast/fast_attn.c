@@ -4,10 +4,10 @@
  *            Blocks of keys that any of its rows sees are added to it one after the other. Threads take tiles from a
  *            counter; the tiles with most keys come first
  * Decode     there is one row per run. Its keys are cut into at most CHUNKS parts at positions that depend on the row's
- *            own position and gap only. Where there are few rows, threads share the parts of a row and join the results
- *            in order afterwards. Where rows suffice to keep all threads busy, one thread computes and joins all parts
+ *            own position and gaps only. Where there are few rows, threads share the parts of a row and join the
+ *            results in order afterwards. Where rows suffice to keep all threads busy, one thread computes and joins all parts
  *            of a row: the same operations in the same order
- * Gap        blocks wholly in the run's gap are skipped, so an evicted part of a sequence costs nothing
+ * Gaps       blocks wholly in one of the run's gaps are skipped, so an evicted part of a sequence costs nothing
  * Bits       blocks are aligned to absolute positions, and masked keys add nothing. So a row's result does not depend
  *            on tiles, chunks, pages or rings
  * Folded     folded keys are made from a block's values, once for each tile and block, and used as f32
@@ -64,19 +64,16 @@ struct keys {
     const unsigned char *cached[2]; /* the head's first row in page 0     */
     size_t row_bytes[2];
     const int32_t *table;
-    struct cpu_gap gap;
+    struct cpu_gaps gaps;
     uint32_t pos0, head;
-    uint32_t gone; /* pages wholly in the gap, which the table lacks */
 };
 
 static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t head)
 {
     const struct myth_attn_args *a = j->a;
     struct keys k = {.a = a, .pos0 = (uint32_t)run[MYTH_RUN_POS0], .head = head};
-    uint32_t first;
     k.table = cpu_i32(a->kv.table) + (size_t)(uint32_t)run[MYTH_RUN_SLOT] * a->kv.n_entry * 2;
-    k.gap = cpu_run_gap(&a->kv, run);
-    k.gone = cpu_gap_units(k.gap, a->kv.page_tok, &first);
+    k.gaps = cpu_run_gaps(&a->kv, run);
     const myth_view fresh[2] = {a->k_new, a->v_new};
     uint64_t layer_bytes = 0; /* bytes of K, which come before V */
     for (int i = 0; i < 2; i++) {
@@ -92,9 +89,16 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
     return k;
 }
 
-static uint32_t in_block(uint32_t pos, uint32_t j0)
+/* The evicted positions of the block from position j0, a bit each. */
+static uint64_t gone_in_block(struct cpu_gaps g, uint32_t j0)
 {
-    return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK;
+    uint64_t gone = 0;
+    for (uint32_t i = 0; i < g.n; i++) {
+        const uint32_t from = cpu_gap_at(g, i, MYTH_GAP_FROM), to = cpu_gap_at(g, i, MYTH_GAP_TO);
+        if (from < j0 + CPU_ATTN_BLOCK && to > j0)
+            gone |= fast_keys(from > j0 ? from - j0 : 0, to - j0 < CPU_ATTN_BLOCK ? to - j0 : CPU_ATTN_BLOCK);
+    }
+    return gone;
 }
 
 /* Makes the folded keys of a block from its values, as f32 [CPU_ATTN_BLOCK][head_dim] at `made`. Evicted rows inside
@@ -122,23 +126,22 @@ static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t
 {
     const struct myth_kv_place *kv = &k->a->kv;
     b->j0 = (int32_t)j0;
-    b->gap0 = (int32_t)in_block(k->gap.gap0, j0);
-    b->gap1 = (int32_t)in_block(k->gap.gap1, j0);
+    b->gone = gone_in_block(k->gaps, j0);
     b->k_type = k->a->k_new.dtype;
     b->v_type = k->a->v_new.dtype;
     for (uint32_t i = 0; i < CPU_ATTN_BLOCK; i++) {
         uint32_t p = j0 + i;
         if (p < from || p >= to) {
             b->k[i] = b->v[i] = NULL;
-        } else if (p >= k->gap.gap0 && p < k->gap.gap1) {
-            bool is_between = i > 0 && b->k[i - 1] && b->gap1 < CPU_ATTN_BLOCK;
+        } else if (b->gone >> i & 1) {
+            const bool is_between = i > 0 && ~(b->gone | (fast_keys(0, i))); /* keys follow in the block */
             b->k[i] = is_between ? b->k[i - 1] : NULL;
             b->v[i] = is_between ? b->v[i - 1] : NULL;
         } else if (p >= k->pos0) {
             b->k[i] = k->fresh[0] + (size_t)(p - k->pos0) * k->row_bytes[0];
             b->v[i] = k->fresh[1] + (size_t)(p - k->pos0) * k->row_bytes[1];
         } else {
-            uint32_t entry = kv->is_ring ? 0 : p / kv->page_tok - (p >= k->gap.gap1 ? k->gone : 0);
+            uint32_t entry = kv->is_ring ? 0 : p / kv->page_tok - cpu_gone_pages(k->gaps, p);
             size_t page = (size_t)(uint32_t)k->table[(size_t)entry * 2] * kv->page_bytes, row = p % kv->page_tok;
             b->k[i] = k->cached[0] + page + row * k->row_bytes[0];
             b->v[i] = k->cached[1] + page + row * k->row_bytes[1];
@@ -201,10 +204,10 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
     const struct keys k = find_keys(j, run, head_kv);
     const uint32_t from = first_key(j, (uint32_t)j->pos[row]),
                    to = cpu_run_last(run, (uint32_t)j->pos[row + n_tok - 1], a->n_after) + 1;
+    const uint32_t first = from / CPU_ATTN_BLOCK, n_block = cpu_n_blocks(k.gaps, first, (to - 1) / CPU_ATTN_BLOCK);
     struct fast_attn_block b;
-    for (uint32_t j0 = from / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK; j0 < to; j0 += CPU_ATTN_BLOCK) {
-        if (j0 >= k.gap.gap0 && j0 + CPU_ATTN_BLOCK <= k.gap.gap1)
-            j0 = k.gap.gap1 / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK;
+    for (uint32_t block = 0; block < n_block; block++) {
+        const uint32_t j0 = cpu_block_at(k.gaps, first, block) * CPU_ATTN_BLOCK;
         fill_block(&b, &k, j0, from, to);
         if (a->fold.w.buf)
             make_keys(&b, &k, j0, j->f, t->keys);
@@ -274,21 +277,16 @@ void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, c
 /* ---- decode ---- */
 
 /* How the keys of a decode row are cut: into n_chunk parts of len blocks each. The row has n blocks, starting with
- * block `first`; the `gone` blocks from `hole` on were evicted and are not among the n. */
+ * block `first`, without those wholly in a gap. */
 struct cut {
-    uint32_t n, first, hole, gone, len, n_chunk;
+    uint32_t n, first, len, n_chunk;
 };
 
 static struct cut cut_row(const struct job *j, uint32_t row)
 {
     const uint32_t pos = (uint32_t)j->pos[row];
     struct cut c = {.first = first_key(j, pos) / CPU_ATTN_BLOCK};
-    uint32_t gone = cpu_gap_units(cpu_run_gap(&j->a->kv, run_of(j, row)), CPU_ATTN_BLOCK, &c.hole),
-             past = c.hole + gone;
-    if (c.hole < c.first)
-        c.hole = c.first;
-    c.gone = past > c.hole ? past - c.hole : 0;
-    c.n = pos / CPU_ATTN_BLOCK + 1 - c.first - c.gone;
+    c.n = cpu_n_blocks(cpu_run_gaps(&j->a->kv, run_of(j, row)), c.first, pos / CPU_ATTN_BLOCK);
     c.len = (c.n + CHUNKS - 1) / CHUNKS;
     c.len = c.len < CHUNK_BLOCKS ? CHUNK_BLOCKS : c.len;
     c.n_chunk = (c.n + c.len - 1) / c.len;
@@ -304,10 +302,10 @@ static void decode_part(const struct job *j, struct fast_attn_tile *t, uint32_t 
     const struct keys k = find_keys(j, run_of(j, row), head_kv);
     struct fast_attn_block b;
     for (uint32_t i = part * c.len; i < (part + 1) * c.len && i < c.n; i++) {
-        const uint32_t block = c.first + i < c.hole ? c.first + i : c.first + i + c.gone;
-        fill_block(&b, &k, block * CPU_ATTN_BLOCK, from, pos + 1);
+        const uint32_t j0 = cpu_block_at(k.gaps, c.first, i) * CPU_ATTN_BLOCK;
+        fill_block(&b, &k, j0, from, pos + 1);
         if (j->a->fold.w.buf)
-            make_keys(&b, &k, block * CPU_ATTN_BLOCK, j->f, t->keys);
+            make_keys(&b, &k, j0, j->f, t->keys);
         j->f->attn_block_few(t, &b);
     }
 }

@@ -40,7 +40,8 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
     int32_t from, to;
     row_reach(t, b, row, &from, &to);
     t->fade[row] = 1.0f;
-    if (from >= to || (from >= b->gap0 && to <= b->gap1)) {
+    const uint64_t seen = from < to ? fast_keys((uint32_t)from, (uint32_t)to) & ~b->gone : 0;
+    if (!seen) {
         memset(s, 0, BLOCK * sizeof(float));
         return;
     }
@@ -48,7 +49,7 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
         cap(s, BLOCK, t->softcap);
     float most = t->m[row];
     for (int32_t j = from; j < to; j++)
-        if (j < b->gap0 || j >= b->gap1)
+        if (seen >> j & 1)
             most = s[j] > most ? s[j] : most;
     const v8 m = v8_set1(most);
     v8 sum = v8_zero();
@@ -56,7 +57,8 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
         v8_store(s + j, v8_exp(v8_sub(v8_load(s + j), m)));
     memset(s, 0, (size_t)from * sizeof(float));
     memset(s + to, 0, (size_t)(BLOCK - to) * sizeof(float));
-    memset(s + b->gap0, 0, (size_t)(b->gap1 - b->gap0) * sizeof(float));
+    for (int32_t j = from; b->gone && j < to; j++)
+        s[j] = seen >> j & 1 ? s[j] : 0.0f;
     for (uint32_t j = 0; j < BLOCK; j += 8)
         sum = v8_add(sum, v8_load(s + j));
     t->fade[row] = t->m[row] > -INFINITY ? expf(t->m[row] - most) : 0.0f;

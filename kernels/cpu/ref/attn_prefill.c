@@ -1,11 +1,11 @@
 /* attn_prefill.c   o[r,h,:] = sum_j softmax_j(cap(q[r,h,:] . k[j,:])) v[j,:]
  *
  * Keys       row r at position p sees the positions j <= p (with n_after, up to p + n_after inside its run) with
- *            p - j < window, except those in the run's gap
+ *            p - j < window, except those in the run's gaps
  * Order      keys are taken in blocks of CPU_ATTN_BLOCK that are aligned to absolute positions. For each block: its
  *            scores, the new maximum, then the sum and the output so far are rescaled to that maximum, and the block is
  *            added key by key. The order depends on positions only, so the bits are the same however a prompt is cut
- *            into chunks and wherever its keys are (pages, ring, scratch, a fork). Blocks wholly in the gap are skipped
+ *            into chunks and wherever its keys are (pages, ring, scratch, a fork). Blocks wholly in a gap are skipped
  * Precision  f32; keys and values are converted from the cache type, and folded keys are made from the values
  *            (fold_key.c)
  * Threads    each takes pairs (row, head) from a counter
@@ -21,7 +21,7 @@ struct job {
 struct keys {
     const struct myth_attn_args *a;
     const int32_t *table, *run;
-    struct cpu_gap gap;
+    struct cpu_gaps gaps;
     uint32_t pos0, row0, head;
 };
 
@@ -48,8 +48,6 @@ static void load_key(float *row, const struct keys *k, uint32_t pos)
         cpu_fold_key(row, &a->fold, pos, a->head_dim);
 }
 
-static bool is_evicted(const struct keys *k, uint32_t pos) { return pos >= k->gap.gap0 && pos < k->gap.gap1; }
-
 static void attend(const struct keys *k, float *o, const float *q, uint32_t pos, uint32_t last, float *scratch)
 {
     const struct myth_attn_args *a = k->a;
@@ -58,36 +56,36 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
     float most = -INFINITY, total = 0.0f;
     for (uint32_t i = 0; i < hd; i++)
         acc[i] = 0.0f;
-    for (uint32_t block = first / CPU_ATTN_BLOCK; block <= last / CPU_ATTN_BLOCK; block++) {
-        uint32_t start = block * CPU_ATTN_BLOCK, from = start > first ? start : first;
+    const uint32_t first_block = first / CPU_ATTN_BLOCK,
+                   n_block = cpu_n_blocks(k->gaps, first_block, last / CPU_ATTN_BLOCK);
+    for (uint32_t i = 0; i < n_block; i++) {
+        uint32_t start = cpu_block_at(k->gaps, first_block, i) * CPU_ATTN_BLOCK, from = start > first ? start : first;
         uint32_t to = start + CPU_ATTN_BLOCK <= last ? start + CPU_ATTN_BLOCK : last + 1;
         float before = most;
-        if (is_evicted(k, from) && to <= k->gap.gap1) {
-            block = k->gap.gap1 / CPU_ATTN_BLOCK - 1;
-            continue;
-        }
         for (uint32_t j = from; j < to; j++) {
-            if (is_evicted(k, j))
+            if (cpu_is_gone(k->gaps, j))
                 continue;
             load_key(row, k, j);
             float dot = 0.0f;
-            for (uint32_t i = 0; i < hd; i++)
-                dot += q[i] * row[i];
+            for (uint32_t d = 0; d < hd; d++)
+                dot += q[d] * row[d];
             score[j - start] = ref_cap(dot, a->softcap);
             most = fmaxf(most, score[j - start]);
         }
-        float fade = expf(before - most); /* 0 at the first block */
+        if (most == -INFINITY)
+            continue;                     /* the row sees no key of this block, nor of those before it */
+        float fade = expf(before - most); /* 0 at the first block with a key */
         total *= fade;
-        for (uint32_t i = 0; i < hd; i++)
-            acc[i] *= fade;
+        for (uint32_t d = 0; d < hd; d++)
+            acc[d] *= fade;
         for (uint32_t j = from; j < to; j++) {
-            if (is_evicted(k, j))
+            if (cpu_is_gone(k->gaps, j))
                 continue;
             float weight = expf(score[j - start] - most);
             total += weight;
             cpu_row_to_f32(row, find_row(k, j, true), a->v_new.dtype, hd);
-            for (uint32_t i = 0; i < hd; i++)
-                acc[i] += weight * row[i];
+            for (uint32_t d = 0; d < hd; d++)
+                acc[d] += weight * row[d];
         }
     }
     for (uint32_t i = 0; i < hd; i++)
@@ -108,7 +106,7 @@ static void attend_rows(void *arg, int tid, int n_threads)
         struct keys k = {a,
                          cpu_i32(a->kv.table),
                          run,
-                         cpu_run_gap(&a->kv, run),
+                         cpu_run_gaps(&a->kv, run),
                          (uint32_t)run[MYTH_RUN_POS0],
                          (uint32_t)run[MYTH_RUN_ROW0],
                          h / (a->n_head / a->n_head_kv)};

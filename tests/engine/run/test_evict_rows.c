@@ -27,6 +27,7 @@ typedef struct {
     myth_seq *s[N_SEQ]; /* NULL = closed */
     history h[N_SEQ], mark[N_CHECKPOINT];
     int owner[N_CHECKPOINT]; /* -1 = free     */
+    uint32_t most_gaps;
     uint64_t *rng, n_evict, n_refused, n_row;
 } world;
 
@@ -84,16 +85,13 @@ static uint32_t held(const history *h, uint32_t *pos)
     return n;
 }
 
-/* Of the list, where the gap is: rows before the first that is gone; the whole length when none is. */
-static uint32_t gap_at(const history *h)
+static uint32_t n_gap(const history *h)
 {
     uint32_t n = 0;
-    while (n < h->n_pos && !h->is_gone[n])
-        n++;
+    for (uint32_t p = 0; p < h->n_pos; p++)
+        n += h->is_gone[p] && (p == 0 || !h->is_gone[p - 1]);
     return n;
 }
-
-static bool has_gap(const history *h) { return gap_at(h) < h->n_pos; }
 
 /* Pages that hold at least one row of h, in order. */
 static uint32_t pages_of(const history *h, uint32_t page_tok, uint32_t *page)
@@ -265,29 +263,29 @@ static void drop_marks(world *d, int k, uint32_t n_tok, uint32_t n_pos)
 static void evict(world *d, int k)
 {
     history *h = &d->h[k];
-    uint32_t pos[HISTORY], n = held(h, pos), gap = gap_at(h);
-    uint32_t from = check_below(d->rng, n + 2), count = check_below(d->rng, n + 2);
-    bool is_gap = has_gap(h);
-    if (is_gap && check_below(d->rng, 4)) { /* mostly a span that will do */
-        from = check_below(d->rng, gap + 1);
-        count = gap - from + check_below(d->rng, n - gap + 1);
-    }
-    bool is_fit = from <= n && count <= n - from,
-         is_legal = is_fit && (!count || !is_gap || (from <= gap && from + count >= gap));
-    assert_int_equal(myth_seq_evict(d->s[k], from, count, &rig_err), is_legal ? MYTH_OK : MYTH_EARG);
-    d->n_refused += !is_legal;
-    if (!is_legal || count == 0)
+    uint32_t pos[HISTORY], n = held(h, pos);
+    uint32_t from = check_below(d->rng, n + 2), count = check_below(d->rng, check_below(d->rng, 4) ? 3 : n + 2);
+    bool is_fit = from <= n && count <= n - from;
+    for (uint32_t i = from; is_fit && i < from + count; i++)
+        h->is_gone[pos[i]] = true;
+    bool is_one_too_many = n_gap(h) > MYTH_GAP_MAX;
+    assert_int_equal(myth_seq_evict(d->s[k], from, count, &rig_err), !is_fit           ? MYTH_EARG
+                                                                     : is_one_too_many ? MYTH_EFULL
+                                                                                       : MYTH_OK);
+    for (uint32_t i = from; is_one_too_many && i < from + count; i++)
+        h->is_gone[pos[i]] = false;
+    d->n_refused += !is_fit || is_one_too_many;
+    d->most_gaps = d->most_gaps < n_gap(h) ? n_gap(h) : d->most_gaps;
+    if (!is_fit || is_one_too_many || count == 0)
         return;
     d->n_evict++;
-    for (uint32_t i = from; i < from + count; i++)
-        h->is_gone[pos[i]] = true;
     drop_marks(d, k, from, h->n_pos);
 }
 
 static void truncate_to(world *d, int k, uint32_t n)
 {
     history *h = &d->h[k];
-    uint32_t pos[HISTORY], len = held(h, pos), ring = d->e->layout.ring_tok, gap = gap_at(h), at;
+    uint32_t pos[HISTORY], len = held(h, pos), ring = d->e->layout.ring_tok, at;
     if (n > len) {
         assert_int_equal(myth_seq_truncate(d->s[k], n, &at, &rig_err), MYTH_EARG);
         return;
@@ -297,7 +295,7 @@ static void truncate_to(world *d, int k, uint32_t n)
         assert_int_equal(at, n);
         return;
     }
-    uint32_t to = n <= gap ? n : pos[n]; /* of the next token */
+    uint32_t to = n ? pos[n - 1] + 1 : 0; /* of the next token */
     if (n == 0) {
         *h = (history){0};
     } else if (!d->e->model->config.window || h->n_high <= ring || to + 1 >= h->n_high) {
@@ -423,7 +421,8 @@ static void any_order_of_operations_holds_the_right_rows(void **state)
     static const char *const spec[] = {"random:gemma2-tiny:q8_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:q8_0"};
     enum { PER_WORLD = 2000 };
     static world d;
-    uint64_t rng = check_seed(), n_op = check_is_full() ? 1000000 : 100000, n_evict = 0, n_refused = 0, n_row = 0;
+    uint64_t rng = check_seed(), n_op = check_is_full() ? 1000000 : 100000, n_evict = 0, n_refused = 0, n_row = 0,
+             n_full = 0;
     for (uint64_t done = 0; done < n_op; done += PER_WORLD) {
         d = (world){.rng = &rng, .owner = {-1, -1}};
         uint32_t n_ctx = 2 + check_below(&rng, 38);
@@ -456,14 +455,17 @@ static void any_order_of_operations_holds_the_right_rows(void **state)
         n_evict += d.n_evict;
         n_refused += d.n_refused;
         n_row += d.n_row;
+        n_full += d.most_gaps == MYTH_GAP_MAX;
         for (int i = 0; i < N_SEQ; i++)
             if (d.s[i])
                 close_seq(&d, i);
         check_pool(&d);
         rig_close(&d.r);
     }
-    printf("%llu operations, %llu evictions, %llu refused spans, %llu rows compared\n", (unsigned long long)n_op,
-           (unsigned long long)n_evict, (unsigned long long)n_refused, (unsigned long long)n_row);
+    printf("%llu operations, %llu evictions, %llu refused spans, %llu rows compared; %llu worlds had %d gaps\n",
+           (unsigned long long)n_op, (unsigned long long)n_evict, (unsigned long long)n_refused,
+           (unsigned long long)n_row, (unsigned long long)n_full, MYTH_GAP_MAX);
+    assert_true(n_full > 0);
 }
 
 int main(void)

@@ -27,8 +27,8 @@ static size_t random_text(char *out, uint64_t *rng)
     return n;
 }
 
-/* A line of its own, then most lines of `a`, here and there one twice. Never `a` itself: git and libgit2 find equal files
- * by their hash and do not measure them. */
+/* A line of its own, then most lines of `a`, here and there one twice. Never `a` itself: git and libgit2 find equal
+ * files by their hash and do not measure them. */
 static size_t edited(char *out, const char *a, size_t n_a, uint64_t *rng)
 {
     size_t n = 4;
