@@ -5,8 +5,8 @@
  *            counter; the tiles with most keys come first
  * Decode     there is one row per run. Its keys are cut into at most CHUNKS parts at positions that depend on the row's
  *            own position and gaps only. Where there are few rows, threads share the parts of a row and join the
- *            results in order afterwards. Where rows suffice to keep all threads busy, one thread computes and joins all parts
- *            of a row: the same operations in the same order
+ *            results in order afterwards. Where rows suffice to keep all threads busy, one thread computes and joins
+ *            all parts of a row: the same operations in the same order
  * Gaps       blocks wholly in one of the run's gaps are skipped, so an evicted part of a sequence costs nothing
  * Bits       blocks are aligned to absolute positions, and masked keys add nothing. So a row's result does not depend
  *            on tiles, chunks, pages or rings
