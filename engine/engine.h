@@ -291,7 +291,9 @@ typedef struct { /* lent until the next forward */
  * more rows, masks, biases or asked ids than the engine was opened for), MYTH_EARG (a token outside the vocabulary, a
  * mask that does not exist, rows wanted without a function that receives them), MYTH_EUNSUPPORTED (a model with
  * config.is_bidirectional has no logits and takes each text as one ephemeral run). MYTH_ECANCEL: the micro-batches
- * that were done stay appended. */
+ * that were done stay appended. MYTH_ENOMEM, MYTH_EDEVICE: the device failed on the way. The sequences hold what they
+ * held before, and the forward can be done again, or one of fewer rows; a sequence of which more than the rings' slack
+ * was overwritten is cut to its newest checkpoint or to 0, as by truncate. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces logits row `row` of the last forward again under this mask, with the biases that the row had. The result is
  * exact, however few ids the mask allows. k is at most the forward's top_k. */
@@ -394,11 +396,16 @@ void myth_slots_close(myth_slots *p); /* takes NULL */
  * for which s has no room ends as MYTH_FINISH_REFUSED. */
 myth_status myth_slots_start(myth_slots *p, uint32_t slot, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err);
+/* The most rows that a forward of join and step takes: 0, as after open, is all that fit. Answers do not depend on it.
+ */
+void myth_slots_limit(myth_slots *p, uint32_t n_rows);
 /* Feeds the prompts of all answers that were started since the last call, as many in one forward as it has rows, and
- * chooses their first tokens; nothing when there are none. After an error all answers have ended. */
+ * chooses their first tokens; nothing when there are none. MYTH_ENOMEM: the answers go on, and the call can be made
+ * again, perhaps with a limit. After another error all answers have ended, as they have if a sequence could not be
+ * taken back to what it held (myth_forward). */
 myth_status myth_slots_join(myth_slots *p, myth_error *err);
-/* Joins what was started, then decodes one token of every answer that goes on; nothing when none does. After an error
- * all of them have ended. */
+/* Joins what was started, then decodes one token of every answer that goes on; nothing when none does. Errors are
+ * join's; made again, answers that had their token get another one. */
 myth_status myth_slots_step(myth_slots *p, myth_error *err);
 /* Whether the slot's answer goes on; its ids so far, and why it ended (NONE: it goes on). */
 bool myth_slots_get(const myth_slots *p, uint32_t slot, uint32_t *n_ids, myth_finish *why);

@@ -21,6 +21,7 @@ struct myth_seq {
     uint32_t slot;       /* this sequence's row of the page tables on the device     */
     int32_t *token;      /* [n_ctx], the tokens held                                 */
     uint32_t n_new;      /* tokens that the present forward appends                  */
+    uint32_t n_wrote;    /* those of them whose micro-batch was issued               */
     myth_kv_needs need;  /* pages and rings that the present forward takes           */
     bool has_ephemeral;  /* the present forward has an ephemeral run after it        */
     bool is_table_stale; /* pages or ring changed; the next forward must write its row of the table to the device */

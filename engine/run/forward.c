@@ -3,7 +3,10 @@
  *   1 check      every token and everything that is wanted; record a decode step if its graph is missing
  *   2 reserve    take the pages and rings that the batch needs; until here an error changes nothing
  *   3 compute    micro-batches of at most n_ubatch rows: embedding, rope tables, layers, rows that were wanted
- *   4 reduce     one reduction over the logits of all rows that want them */
+ *   4 reduce     one reduction over the logits of all rows that want them
+ *
+ * A device that fails in 3 or 4 leaves rows that nobody knows: the sequences give up all that the forward appended, and
+ * it can be done again. */
 #include "offload.h"
 
 #include <assert.h>
@@ -158,7 +161,7 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, uint8_
 static myth_status check_batch(myth_engine *e, const myth_batch *b, uint8_t *wants, myth_error *err)
 {
     for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
-        e->seq[i].n_new = 0;
+        e->seq[i].n_new = e->seq[i].n_wrote = 0;
         e->seq[i].has_ephemeral = false;
     }
     myth_status st = check_wants(e, b, wants, err);
@@ -283,6 +286,20 @@ static void append_tokens(const forward_state *f)
         memcpy(run->seq->token + myth_kv_len(run->seq->kv), run->token + (k == 0 ? f->first_at : 0),
                (size_t)n * sizeof *run->token);
         myth_kv_wrote(run->seq->kv, n);
+        run->seq->n_wrote += n;
+    }
+}
+
+/* Cuts the sequences back to what they held before the forward, or to less where their rings were overwritten. */
+static void take_back(myth_engine *e)
+{
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
+        myth_seq *s = &e->seq[i];
+        uint32_t at;
+        if (s->n_wrote)
+            myth_seq_truncate(s, myth_kv_len(s->kv) - s->n_wrote, &at, NULL);
+        if (s->n_new)
+            myth_kv_trim(&e->kv, s->kv);
     }
 }
 
@@ -484,10 +501,13 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
                                 });
 }
 
-/* Passes the wanted rows of the residual after `layer` to the caller's on_hidden, normed with w unless w is empty. */
+/* Passes the wanted rows of the residual after `layer` to the caller's on_hidden, normed with w unless w is empty.
+ * After a failure, which a sync has cleared from its stream, nothing that is computed is a row any more. */
 static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_view w)
 {
     myth_engine *e = f->e;
+    if (e->first_failure.code != MYTH_OK)
+        return;
     uint32_t d = e->model->config.d_model, n = choose_rows(f, want);
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
@@ -519,6 +539,8 @@ static void hand_over_full(forward_state *f)
     const myth_part *p = f->part;
     const myth_step *st = &p->step;
     const myth_config *c = &e->model->config;
+    if (e->first_failure.code != MYTH_OK)
+        return;
     uint32_t n = choose_rows(f, MYTH_WANT_FULL_LOGITS);
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
@@ -701,6 +723,8 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
     }
     st = finish(e, err);
     e->is_capture_torn = e->is_capture_torn || st != MYTH_OK;
+    if (st == MYTH_ENOMEM || st == MYTH_EDEVICE) /* of a lost device the tokens are what is left to feed to another */
+        take_back(e);
     if (st != MYTH_OK)
         goto fail;
     if (is_cancelled)

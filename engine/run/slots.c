@@ -13,11 +13,13 @@ typedef struct {
     myth_generate_opts o;
     bool is_joining; /* n_fed tokens of the prompt are fed, and more are to be */
     uint32_t n_fed;
+    uint32_t held; /* tokens of the sequence before the forward under way */
 } slot;
 
 struct myth_slots {
     myth_engine *e;
     uint32_t n_slot, n_word; /* n_word: words of a mask */
+    uint32_t n_most;         /* rows of a forward at most, 0 = all that fit */
     slot *slot;              /* [n_slot] */
     /* The arrays of a step, by row. */
     uint32_t *slot_of;                    /* [n_slot] */
@@ -126,6 +128,8 @@ void myth_slots_close(myth_slots *p)
 
 static bool is_busy(const slot *at) { return at->a.goes_on || at->is_joining; }
 
+void myth_slots_limit(myth_slots *p, uint32_t n_rows) { p->n_most = n_rows; }
+
 static bool is_held(const myth_slots *p, const myth_seq *s)
 {
     for (uint32_t i = 0; i < p->n_slot; i++)
@@ -201,7 +205,20 @@ static myth_status forward(myth_slots *p, myth_batch *b, uint32_t n_row, myth_re
         b->bias_id = p->bias_id;
         b->bias = p->bias;
     }
+    for (uint32_t i = 0; i < p->n_slot; i++)
+        p->slot[i].held = is_busy(&p->slot[i]) ? myth_seq_len(p->slot[i].a.s) : 0;
     return myth_forward(p->e, b, result, err);
+}
+
+/* What a failure means for the answers: they can go on where nothing was lost. */
+static myth_status fail(myth_slots *p, myth_status st)
+{
+    bool goes_on = st == MYTH_ENOMEM;
+    for (uint32_t i = 0; i < p->n_slot && goes_on; i++)
+        goes_on = !is_busy(&p->slot[i]) || myth_seq_len(p->slot[i].a.s) == p->slot[i].held;
+    if (!goes_on)
+        end_all(p);
+    return st;
 }
 
 static myth_status take_rows(myth_slots *p, const myth_result *result, uint32_t n_row, myth_error *err)
@@ -239,8 +256,9 @@ static void cancel(slot *at)
 /* Feeds prompts until a forward is full; *is_done: nothing was left to feed. */
 static myth_status join_some(myth_slots *p, bool *is_done, myth_error *err)
 {
-    const uint32_t n_ubatch = p->e->layout.opts.n_ubatch,
-                   most = n_ubatch > MYTH_ANSWER_PART ? n_ubatch : MYTH_ANSWER_PART;
+    const uint32_t n_ubatch = p->e->layout.opts.n_ubatch, most = p->n_most                   ? p->n_most
+                                                               : n_ubatch > MYTH_ANSWER_PART ? n_ubatch
+                                                                                             : MYTH_ANSWER_PART;
     myth_batch b = {.run = p->run};
     myth_result result = {0};
     uint32_t n_row = 0, room = most, n;
@@ -286,33 +304,34 @@ myth_status myth_slots_join(myth_slots *p, myth_error *err)
     myth_status st = MYTH_OK;
     for (bool is_done = false; !is_done && st == MYTH_OK;)
         st = join_some(p, &is_done, err);
-    if (st != MYTH_OK)
-        end_all(p);
-    return st;
+    return st == MYTH_OK ? st : fail(p, st);
+}
+
+/* Decodes a token of the answers from slot *from on, until the forward is full; *from is then the slot behind them. */
+static myth_status step_some(myth_slots *p, uint32_t *from, myth_error *err)
+{
+    myth_batch b = {.run = p->run, .is_decode = true};
+    myth_result result = {0};
+    uint32_t n_row = 0;
+    for (; *from < p->n_slot && (!p->n_most || n_row < p->n_most); ++*from) {
+        const myth_answering *a = &p->slot[*from].a;
+        if (!a->goes_on)
+            continue;
+        p->token[n_row] = a->id;
+        add_run(p, &b, *from, &p->token[n_row], 1, true, &n_row);
+    }
+    if (b.n_run == 0)
+        return MYTH_OK;
+    const myth_status st = forward(p, &b, n_row, &result, err);
+    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : st;
 }
 
 myth_status myth_slots_step(myth_slots *p, myth_error *err)
 {
     myth_status st = myth_slots_join(p, err);
-    myth_batch b = {.run = p->run, .is_decode = true};
-    myth_result result = {0};
-    uint32_t n_row = 0;
-    if (st != MYTH_OK)
-        return st;
-    for (uint32_t i = 0; i < p->n_slot; i++) {
-        const myth_answering *a = &p->slot[i].a;
-        if (!a->goes_on)
-            continue;
-        p->token[n_row] = a->id;
-        add_run(p, &b, i, &p->token[n_row], 1, true, &n_row);
-    }
-    if (b.n_run == 0)
-        return MYTH_OK;
-    st = forward(p, &b, n_row, &result, err);
-    if (st == MYTH_OK)
-        st = take_rows(p, &result, n_row, err);
-    if (st != MYTH_OK)
-        end_all(p);
+    for (uint32_t from = 0; from < p->n_slot && st == MYTH_OK;)
+        if ((st = step_some(p, &from, err)) != MYTH_OK)
+            return fail(p, st);
     return st;
 }
 
