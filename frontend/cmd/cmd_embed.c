@@ -13,6 +13,7 @@
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/common/texts.h"
+#include "frontend/jobs/batch_size.h"
 #include "frontend/jobs/results.h"
 #include "frontend/jobs/embed_rows.h"
 
@@ -82,6 +83,7 @@ typedef struct {
     char *row;                /* [row_bytes] a line of -o */
     size_t row_bytes;
     myth_embed_rows rows; /* of -o */
+    myth_batch_size size;
     uint32_t n_most, dim;
     uint64_t n_done, n_cut;
 } run_state;
@@ -262,6 +264,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     r->eo = eo;
+    r->size = myth_batch_size_of(myth_engine_plan(r->engine)->n_ubatch);
     MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
     r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
@@ -330,6 +333,27 @@ static void add_pace(run_state *r, const myth_embed_text *text, uint32_t n_text,
     r->pace.seconds[MYTH_PREFILL][0] += seconds;
 }
 
+/* Embeds texts, as many at a time as a batch has rows. */
+static myth_status embed_group(run_state *r, const myth_embed_text *text, uint32_t n_text, myth_error *err)
+{
+    uint32_t n, n_row;
+    for (uint32_t t = 0; t < n_text; t += n) {
+        for (n = n_row = 0; t + n < n_text && (n == 0 || n_row + text[t + n].n <= r->size.now); n++)
+            n_row += text[t + n].n;
+        const myth_status st =
+            myth_embed(r->embedder, text + t, n, r->dim, r->vector + (size_t)t * r->dim, r->cli->cancel, err);
+        if (st != MYTH_OK && !myth_batch_size_again(&r->size, st, n_row))
+            return st;
+        if (st != MYTH_OK)
+            n = 0; /* these texts again, fewer at a time */
+        else
+            myth_batch_size_done(&r->size);
+        if (st == MYTH_OK && *r->cli->cancel && t + n < n_text)
+            return myth_fail(err, MYTH_ECANCEL, "cancelled after %u of %u texts", t + n, n_text);
+    }
+    return MYTH_OK;
+}
+
 static myth_status embed_all(run_state *r, myth_error *err)
 {
     myth_embed_text text[GROUP];
@@ -340,7 +364,7 @@ static myth_status embed_all(run_state *r, myth_error *err)
         const float *v = r->vector;
         const double begin = myth_expect_now();
         if (st == MYTH_OK && n_text)
-            st = myth_embed(r->embedder, text, n_text, r->dim, r->vector, r->cli->cancel, err);
+            st = embed_group(r, text, n_text, err);
         if (st == MYTH_OK)
             add_pace(r, text, n_text, myth_expect_now() - begin);
         for (uint32_t t = 0; t < n_slot && st == MYTH_OK; t++) {

@@ -1,6 +1,8 @@
 /* answers.c - slots that take the next prompt as soon as their answer has ended. */
 #include "answers.h"
 
+#include "batch_size.h"
+
 #include "engine/base/hash.h"
 #include "frontend/common/said.h"
 
@@ -50,6 +52,7 @@ struct myth_answers {
     uint64_t n_answer, n_id_all;
     double seconds;
     myth_pace pace;
+    myth_batch_size size;
 };
 
 /* ---- what a line says ---- */
@@ -431,17 +434,33 @@ static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *er
     return MYTH_OK;
 }
 
+/* Join or step; once more, in smaller forwards, when the device had no memory for it. */
+static myth_status forward(myth_answers *a, myth_status (*call)(myth_slots *p, myth_error *err), uint32_t n_row,
+                           myth_error *err)
+{
+    myth_slots_limit(a->slots, a->size.now < a->size.whole ? a->size.now : 0);
+    myth_status st = call(a->slots, err);
+    if (myth_batch_size_again(&a->size, st, n_row)) {
+        myth_slots_limit(a->slots, a->size.now);
+        st = call(a->slots, err);
+    }
+    if (st == MYTH_OK)
+        myth_batch_size_done(&a->size);
+    return st;
+}
+
 /* Begins what there is room for, and reads the prompts of it together. */
 static myth_status join(myth_answers *a, bool *has_more, myth_error *err)
 {
     uint64_t n_token = 0;
     myth_status st = begin_answers(a, has_more, err);
-    const double begin = myth_expect_now();
-    if (st == MYTH_OK)
-        st = myth_slots_join(a->slots, err);
-    const double seconds = myth_expect_now() - begin;
     for (uint32_t i = 0; i < a->n_parallel; i++)
         n_token += a->answer[i].is_new ? a->answer[i].n_prompt : 0;
+    if (st != MYTH_OK || !n_token)
+        return st;
+    const double begin = myth_expect_now();
+    st = forward(a, myth_slots_join, n_token < a->size.whole ? (uint32_t)n_token : a->size.whole, err);
+    const double seconds = myth_expect_now() - begin;
     for (uint32_t i = 0; i < a->n_parallel; i++) {
         answer *w = &a->answer[i];
         if (w->is_new)
@@ -494,12 +513,13 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
         MYTH_TRY(
             myth_grammars_open(&a->grammars, a->model, a->cli->mem, a->o->stop_ids, a->o->n_stop, a->n_parallel, err));
     MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
+    a->size = myth_batch_size_of(myth_engine_plan(a->engine)->n_ubatch);
     const double begin = myth_expect_now();
     do {
         MYTH_TRY(join(a, &has_more, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         a->rows.n_token += n_active;
-        MYTH_TRY(myth_slots_step(a->slots, err));
+        MYTH_TRY(forward(a, myth_slots_step, n_active, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         myth_results_progress(&a->rows, "answers");
     } while (n_active || (has_more && !*a->cli->cancel));

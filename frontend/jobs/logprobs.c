@@ -1,6 +1,7 @@
 /* logprobs.c - groups of prompts, or the completions of one, in a forward each; a row from what the reduction says. */
 #include "logprobs.h"
 
+#include "batch_size.h"
 #include "engine/base/hash.h"
 #include "frontend/rates/expect.h"
 
@@ -44,12 +45,14 @@ struct myth_logprobs {
     bool has_token, has_completions;
     double depth;
     /* the group */
+    myth_batch_size size;
     item item[GROUP];
     uint32_t n_item, n_id;
-    int32_t *ids;        /* [n_step] */
-    uint8_t *want;       /* [n_step] */
-    myth_batch_run *run; /* [n_step] */
-    int32_t *ask;        /* [n_row, n_ask] */
+    uint32_t first_run, first_id; /* of the forward under way, in the group */
+    int32_t *ids;                 /* [n_step] */
+    uint8_t *want;                /* [n_step] */
+    myth_batch_run *run;          /* [n_step] */
+    int32_t *ask;                 /* [n_row, n_ask] */
     uint32_t n_step, n_row, n_ask;
     double *logp;  /* [top_k], and [n_base_most] of the present model */
     int32_t *best; /* [top_k] */
@@ -370,10 +373,7 @@ static void print_logp(myth_json_out *j, const char *key, double v)
 {
     if (key)
         myth_jout_key(j, key);
-    if (isfinite(v))
-        myth_jout_f64(j, v);
-    else
-        myth_jout_null(j);
+    myth_jout_f64(j, v); /* null when it is not finite */
 }
 
 /* What row `row` of a forward says of the next token. Sets l->logp to the log-probabilities of the best ids, and
@@ -443,7 +443,7 @@ static void on_full_logits(void *user, uint32_t tok_idx, const float *row, uint3
     const uint32_t most = n_choice(l->model), n = n_vocab < most ? n_vocab : most;
     for (uint32_t k = 0; k < l->n_item; k++) {
         item *t = &l->item[k];
-        if (t->token < 0 || t->token_at != tok_idx)
+        if (t->token < 0 || t->token_at != l->first_id + tok_idx)
             continue;
         t->token_logit = row[t->token];
         t->rank = 1;
@@ -464,11 +464,11 @@ static void ask_row(myth_logprobs *l, uint32_t row, int32_t next, const item *t)
 static myth_status forward(myth_logprobs *l, uint32_t n_run, myth_result *r, myth_error *err)
 {
     const myth_batch b = {
-        .run = l->run,
+        .run = l->run + l->first_run,
         .n_run = n_run,
-        .want = l->want,
+        .want = l->want + l->first_id,
         .top_k = l->o->top_k,
-        .ask_id = l->ask,
+        .ask_id = l->ask + (size_t)l->first_run * l->n_ask,
         .n_ask = l->n_ask,
         .on_full_logits = on_full_logits,
         .user = l,
@@ -483,23 +483,45 @@ static myth_status empty_seq(myth_logprobs *l, myth_error *err)
     return myth_seq_len(l->seq) ? myth_seq_truncate(l->seq, 0, &at, err) : MYTH_OK;
 }
 
-/* Reads the group's prompts in one forward and puts their rows. */
+/* Reads *n prompts of the group, from first_run on: as many as have `now` tokens, but at least one. */
+static myth_status read_prompts(myth_logprobs *l, uint32_t *n, myth_result *r, myth_error *err)
+{
+    const item *t = &l->item[l->first_run];
+    uint32_t n_id = 0;
+    *n = 0;
+    do
+        n_id += t[(*n)++].n_prompt;
+    while (l->first_run + *n < l->n_item && n_id + t[*n].n_prompt <= l->size.now);
+    l->first_id = t->token_at + 1 - t->n_prompt;
+    const myth_status st = forward(l, *n, r, err);
+    if (!myth_batch_size_again(&l->size, st, n_id))
+        return st;
+    *n = 0; /* these once more */
+    return MYTH_OK;
+}
+
+/* Reads the group's prompts in one forward, or in more where memory is short, and puts their rows. */
 static myth_status end_group(myth_logprobs *l, myth_error *err)
 {
     myth_result r = {0};
     myth_status st;
+    uint32_t n;
     if (l->n_item == 0)
         return MYTH_OK;
     MYTH_TRY(empty_seq(l, err));
-    MYTH_TRY(forward(l, l->n_item, &r, err));
-    for (uint32_t k = 0; k < l->n_item; k++) {
-        const item *t = &l->item[k];
-        myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-        const uint32_t n = print_head(l, j, t, &r, k);
-        MYTH_TRY(end_row(l, t, r.top_id + (size_t)k * r.k, n, err));
+    for (l->first_run = 0; l->first_run < l->n_item; l->first_run += n) {
+        MYTH_TRY(read_prompts(l, &n, &r, err));
+        for (uint32_t k = 0; k < n; k++) {
+            const item *t = &l->item[l->first_run + k];
+            myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
+            const uint32_t n_top = print_head(l, j, t, &r, k);
+            MYTH_TRY(end_row(l, t, r.top_id + (size_t)k * r.k, n_top, err));
+        }
     }
+    myth_batch_size_done(&l->size);
     l->n_item = l->n_id = 0;
 fail:
+    l->first_run = l->first_id = 0;
     return st;
 }
 
@@ -538,7 +560,7 @@ static myth_status find_base(myth_logprobs *l, item *t, myth_error *err)
 static myth_status add_to_group(myth_logprobs *l, const myth_job_prompt *it, int32_t token, myth_error *err)
 {
     myth_status st;
-    if (l->n_item == l->n_row || l->n_item == GROUP || l->n_id + it->n_ids > l->n_step)
+    if (l->n_item == l->n_row || l->n_item == GROUP || l->n_id + it->n_ids > l->size.now)
         MYTH_TRY(end_group(l, err));
     item *t = &l->item[l->n_item];
     name_item(t, it, token);
@@ -556,12 +578,27 @@ fail:
     return st;
 }
 
+/* Makes the sequence hold all of a prompt but its last token. */
+static myth_status feed(myth_logprobs *l, const myth_job_prompt *it, myth_error *err)
+{
+    const uint32_t n = it->n_ids - 1;
+    uint32_t at = 0;
+    do {
+        const uint32_t most = l->size.now < l->size.whole ? l->size.now : n, to = n - at < most ? n : at + most;
+        const myth_status st = myth_seq_sync(l->seq, it->ids, to, NULL, err);
+        if (st != MYTH_OK && !myth_batch_size_again(&l->size, st, n))
+            return st;
+        at = st == MYTH_OK ? to : at;
+    } while (at < n);
+    return MYTH_OK;
+}
+
 /* Puts as many completions from `from` on into one forward as it holds: each behind the prompt's last token. Returns
  * the one after them. *at: the place in l->done of the first. */
 static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_t from, uint32_t n, uint64_t at)
 {
     uint32_t k = from, rows = 0;
-    for (; k < n && rows + l->length[k] <= l->n_row; at += l->length[k++]) {
+    for (; k < n && (rows == 0 || rows + l->length[k] <= l->size.now); at += l->length[k++]) {
         l->run[k - from] =
             (myth_batch_run){.seq = l->seq, .token = l->ids + rows, .n = l->length[k], .is_ephemeral = true};
         for (uint32_t i = 0; i < l->length[k]; i++, rows++) {
@@ -572,6 +609,7 @@ static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_
     }
     if (from == 0 && t->token >= 0)
         l->want[0] |= MYTH_WANT_FULL_LOGITS;
+    l->n_id = rows;
     return k;
 }
 
@@ -620,7 +658,7 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     t->token_at = 0;
     MYTH_TRY(find_base(l, t, err));
     l->n_item = 1; /* for on_full_logits */
-    MYTH_TRY(myth_seq_sync(l->seq, it->ids, it->n_ids - 1, NULL, err));
+    MYTH_TRY(feed(l, it, err));
     const int32_t last = it->ids[it->n_ids - 1];
     myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
     for (uint32_t from = 0, to = 0; from < n || !n_top; from = to) {
@@ -631,8 +669,14 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
             l->want[0] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
             l->run[0] = (myth_batch_run){.seq = l->seq, .token = l->ids, .n = 1, .is_ephemeral = true};
             ask_row(l, 0, 0, t);
+            l->n_id = 1;
         }
-        MYTH_TRY(forward(l, n ? to - from : 1, &r, err));
+        st = forward(l, n ? to - from : 1, &r, err);
+        if (myth_batch_size_again(&l->size, st, l->n_id)) {
+            to = from;
+            continue;
+        }
+        MYTH_TRY(st);
         if (from == 0) {
             n_top = print_head(l, j, t, &r, 0);
             memcpy(l->best, r.top_id, n_top * sizeof(*l->best));
@@ -644,6 +688,7 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     }
     if (n)
         print_completions(l, j, n);
+    myth_batch_size_done(&l->size);
     st = end_row(l, t, l->best, n_top, err);
 fail:
     l->n_item = l->n_id = 0;
@@ -713,6 +758,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     MYTH_TRY(take_memory(l, err));
     MYTH_TRY(myth_engine_open(&l->engine, l->model, &l->eo, err));
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
+    l->size = myth_batch_size_of(l->n_step);
     while (!*l->cli->cancel) {
         myth_job_prompt it;
         MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));

@@ -1,6 +1,7 @@
 /* residual_run.c - see residual_run.h. */
 #include "residual_run.h"
 
+#include "batch_size.h"
 #include "frontend/rates/expect.h"
 #include "residual_sums.h"
 
@@ -21,7 +22,7 @@ struct myth_residual_run {
     myth_journal *journal;
     const myth_residual_opts *o;
     uint32_t n_ubatch, most, dim, n_layer; /* rows of a step; prompts of a batch; of the model */
-    bool is_host;
+    bool is_host, has_committed;           /* committed: block has sums */
     /* the state and the sums are one block, which is what the journal keeps */
     unsigned char *block;
     size_t n_block;
@@ -32,7 +33,10 @@ struct myth_residual_run {
     /* the batch */
     myth_job_prompt pending;
     bool has_pending;
+    myth_batch_size size;
     uint32_t n_item, n_row;
+    uint32_t first_row;  /* of the forward under way, in the batch */
+    unsigned char *took; /* [n_layer of the options, n_ubatch] a bit each: the row of a token was taken */
     item *item;
     myth_batch_run *run;
     int32_t *ids, *label;
@@ -74,11 +78,16 @@ static uint64_t block_bytes(const myth_residual_opts *o, uint32_t dim)
            16 * (uint64_t)o->n_layer;
 }
 
+static size_t took_bytes(const myth_residual_opts *o, uint32_t n_ubatch)
+{
+    return myth_residual_on_host(o) ? ((size_t)o->n_layer * n_ubatch + 7) / 8 : 0;
+}
+
 uint64_t myth_residual_run_bytes(const myth_residual_opts *o, const myth_config *c, uint32_t n_ubatch)
 {
     const uint64_t n = n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
     return sizeof(myth_residual_run) + block_bytes(o, c->d_model) + most * (sizeof(item) + sizeof(myth_batch_run)) +
-           n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4);
+           n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4) + took_bytes(o, n_ubatch);
 }
 
 /* ---- rows that come to the host ---- */
@@ -96,14 +105,24 @@ static void take_row(myth_residual_run *r, const item *it, uint32_t idx, uint64_
         myth_residual_rows_put(&r->rows, idx, row, data, &r->failure);
 }
 
+/* Whether a forward that failed later has brought this row already; from now on it has. */
+static bool was_taken(myth_residual_run *r, uint32_t idx, uint32_t tok)
+{
+    const size_t bit = (size_t)idx * r->n_ubatch + tok;
+    const bool was = r->took[bit / 8] >> bit % 8 & 1;
+    r->took[bit / 8] |= (unsigned char)(1u << bit % 8);
+    return was;
+}
+
 /* Rows come layer by layer, and in a layer token by token: those of one prompt stand together. */
-static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *data, uint32_t d)
+static void on_hidden(void *user, uint32_t in_forward, uint32_t layer, const float *data, uint32_t d)
 {
     myth_residual_run *r = user;
+    const uint32_t tok = r->first_row + in_forward;
     const item *it = &r->item[r->item_of[tok]];
     const int32_t idx = r->idx_of[layer];
     const uint32_t at = tok - it->first;
-    if (idx < 0)
+    if (idx < 0 || (r->o->position != MYTH_POSITION_MEAN && was_taken(r, (uint32_t)idx, tok)))
         return;
     if (r->o->position != MYTH_POSITION_MEAN) {
         take_row(r, it, (uint32_t)idx, it->row + (r->o->position == MYTH_POSITION_EVERY ? at : 0), data);
@@ -111,7 +130,7 @@ static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *dat
     }
     for (uint32_t i = 0; i < d; i++)
         r->sum[i] = (at ? r->sum[i] : 0.0) + (double)data[i];
-    if (at + 1 < it->n)
+    if (at + 1 < it->n || was_taken(r, (uint32_t)idx, tok))
         return;
     for (uint32_t i = 0; i < d; i++)
         r->row[i] = (float)(r->sum[i] / it->n);
@@ -233,7 +252,7 @@ static myth_status fill(myth_residual_run *r, bool *has_more, myth_error *err)
         *has_more = r->has_pending;
         if (!r->has_pending)
             return MYTH_OK;
-        if (r->pending.ids && (r->n_item == r->most || r->n_row + r->pending.n_ids > r->n_ubatch))
+        if (r->pending.ids && r->n_item && (r->n_item == r->most || r->n_row + r->pending.n_ids > r->size.now))
             return MYTH_OK;
         r->has_pending = false;
         if (r->pending.ids)
@@ -256,12 +275,68 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     if (r->rows.is_open)
         MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
     r->sync_s = myth_expect_now() - begin;
-    if (!r->is_host)
-        MYTH_TRY(myth_capture_save(r->e, r->block + head, r->n_block - head, err));
+    if (!r->is_host) {
+        st = myth_capture_save(r->e, r->block + head, r->n_block - head, err);
+        if (st == MYTH_ENOMEM) /* it only reads */
+            st = myth_capture_save(r->e, r->block + head, r->n_block - head, err);
+        MYTH_TRY(st);
+    }
     MYTH_TRY(myth_journal_put_state(r->journal, "sums", r->block, r->n_block, err));
     MYTH_TRY(myth_journal_commit(r->journal, err));
     r->committed_at = myth_expect_now();
+    r->has_committed = true;
 fail:
+    return st;
+}
+
+/* Runs the batch's items from `from` on, at most `most` rows of them but at least one item; *from is then the next. */
+static myth_status forward(myth_residual_run *r, uint32_t *from, uint32_t most, uint32_t *n_row, myth_error *err)
+{
+    const uint32_t first = *from;
+    *n_row = 0;
+    do
+        *n_row += r->item[(*from)++].n;
+    while (*from < r->n_item && *n_row + r->item[*from].n <= most);
+    r->first_row = r->item[first].first;
+    return myth_forward(r->e,
+                        &(myth_batch){
+                            .run = r->run + first,
+                            .n_run = *from - first,
+                            .want = r->is_host ? r->want + r->first_row : NULL,
+                            .capture_label = r->is_host ? NULL : r->label + r->first_row,
+                            .hook = r->o->hook,
+                            .on_hidden = on_hidden,
+                            .user = r,
+                        },
+                        NULL, err);
+}
+
+/* The sums as they were before the batch: those of the last commit, which every batch of these jobs ends with. Rows of
+ * the host are known one by one. */
+static myth_status take_back(myth_residual_run *r, myth_error *err)
+{
+    const size_t head = sizeof(r->st);
+    if (r->is_host)
+        return MYTH_OK;
+    return r->has_committed ? myth_capture_restore(r->e, r->block + head, r->n_block - head, err)
+                            : myth_capture_reset(r->e, err);
+}
+
+static myth_status run_batch(myth_residual_run *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_row;
+    if (r->took)
+        memset(r->took, 0, took_bytes(r->o, r->n_ubatch));
+    for (uint32_t from = 0; from < r->n_item && st == MYTH_OK;) {
+        st = forward(r, &from, r->size.now, &n_row, err);
+        if (myth_batch_size_again(&r->size, st, n_row)) {
+            st = take_back(r, err);
+            from = 0;
+        }
+    }
+    if (st == MYTH_OK)
+        myth_batch_size_done(&r->size);
     return st;
 }
 
@@ -273,17 +348,7 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
     MYTH_TRY(fill(r, has_more, err));
     const double begin = myth_expect_now();
     if (r->n_item)
-        MYTH_TRY(myth_forward(r->e,
-                              &(myth_batch){
-                                  .run = r->run,
-                                  .n_run = r->n_item,
-                                  .want = r->is_host ? r->want : NULL,
-                                  .capture_label = r->is_host ? NULL : r->label,
-                                  .hook = r->o->hook,
-                                  .on_hidden = on_hidden,
-                                  .user = r,
-                              },
-                              NULL, err));
+        MYTH_TRY(run_batch(r, err));
     if (r->failure.code != MYTH_OK) {
         *err = r->failure;
         return err->code;
@@ -305,6 +370,7 @@ static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey
     bool has = false;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
+    r->has_committed = has;
     if (has)
         memcpy(&r->st, r->block, head);
     if (has && r->st.next > survey->n_item)
@@ -343,6 +409,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->dim = d;
     r->n_layer = c->n_layer;
     r->is_host = myth_residual_on_host(o);
+    r->size = myth_batch_size_of(n_ubatch);
     r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(o->n_label, o->n_layer, d)
                                                      : myth_capture_state_bytes(e));
     r->block = myth_alloc(mem, MYTH_MEM_STAGING, "sums", r->n_block);
@@ -352,11 +419,13 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->label = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->label));
     r->item_of = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->item_of));
     r->want = myth_alloc(mem, MYTH_MEM_STAGING, "batch", n_ubatch);
+    if (r->is_host)
+        r->took = myth_alloc(mem, MYTH_MEM_STAGING, "batch", took_bytes(o, n_ubatch));
     r->sum = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->sum));
     r->row = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->row));
     r->scratch = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->scratch));
-    if (!r->block || !r->item || !r->run || !r->ids || !r->label || !r->item_of || !r->want || !r->sum || !r->row ||
-        !r->scratch)
+    if (!r->block || !r->item || !r->run || !r->ids || !r->label || !r->item_of || !r->want || !r->sum ||
+        (r->is_host && !r->took) || !r->row || !r->scratch)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a batch of %u rows", n_ubatch));
     for (uint32_t l = 0; l < MYTH_ROW_FILE_MAX; l++)
         r->idx_of[l] = -1;
@@ -385,6 +454,7 @@ void myth_residual_run_close(myth_residual_run *r)
     myth_free(mem, r->scratch);
     myth_free(mem, r->row);
     myth_free(mem, r->sum);
+    myth_free(mem, r->took);
     myth_free(mem, r->want);
     myth_free(mem, r->item_of);
     myth_free(mem, r->label);
@@ -405,6 +475,9 @@ myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err)
 myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n, myth_error *err)
 {
     const myth_residual_run *r = user;
-    return r->is_host ? myth_residual_sums_mean(&r->sums, label, idx, r->o->layer[idx], mean, n, err)
-                      : myth_capture_read(r->e, label, r->o->layer[idx], mean, n, err);
+    const uint32_t layer = r->o->layer[idx];
+    if (r->is_host)
+        return myth_residual_sums_mean(&r->sums, label, idx, layer, mean, n, err);
+    const myth_status st = myth_capture_read(r->e, label, layer, mean, n, err);
+    return st == MYTH_ENOMEM ? myth_capture_read(r->e, label, layer, mean, n, err) : st;
 }
