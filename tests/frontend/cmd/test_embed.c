@@ -246,6 +246,20 @@ static void faults_of_an_array_are_named(void **state)
     cli_shell(&r, "rm \"$D/o\" \"$D/g\"");
 }
 
+/* A file of the list that was there at first and cannot be read when its turn comes. */
+static void a_file_that_vanishes_is_a_row(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "echo y >\"$D/a.txt\"; echo x >\"$D/b.txt\"; { for i in $(seq 4000); do echo \"$D/a.txt\"; done; "
+              "echo \"$D/b.txt\"; echo \"$D/a.txt\"; } >\"$D/list\"; "
+              "\"$M\" " ENCODER "--files \"$D/list\" -o \"$D/o\" & P=$!; i=0; "
+              "until [ -e \"$D/o.journal\" ] || [ $i -ge 1000 ]; do sleep 0.01; i=$((i + 1)); done; rm \"$D/b.txt\"; "
+              "wait $P; echo $?; wc -l <\"$D/o\"; sed -n 4001p \"$D/o\"; rm \"$D/o\"");
+    assert_ptr_equal(strstr(r.out, "3\n4002\n{\"id\":\""), r.out);
+    assert_non_null(strstr(r.out, "/b.txt\",\"error\":\"line 4001: "));
+}
+
 /* A line of a pipe that is too long for its buffer is passed over, wherever it ends. */
 static void a_line_that_is_too_long_is_a_row(void **state)
 {
@@ -389,6 +403,7 @@ int main(void)
         cmocka_unit_test(npy_holds_a_row_for_each_text),
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(faults_of_an_array_are_named),
+        cmocka_unit_test(a_file_that_vanishes_is_a_row),
         cmocka_unit_test(a_line_that_is_too_long_is_a_row),
         cmocka_unit_test(a_failure_leaves_no_file),
         cmocka_unit_test(a_killed_run_goes_on),
