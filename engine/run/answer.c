@@ -2,14 +2,15 @@
  *
  * Grammar    greedy: the reduction returns the k best ids, and the best one that the grammar allows is chosen. If none
  *            of them is allowed, or an id outside them could be better, the row is reduced again under the grammar's
- *            mask. Sampling reduces under the mask at once. Both are exact.
+ *            mask, and the next MASKED rows under it at once: where a model was off the grammar it often is again.
+ *            Sampling reduces under the mask at once. All are exact.
  * Penalties  a repeat penalty divides positive logits and multiplies negative ones, which a bias cannot express. So the
  *            reduction returns two things: the k best of the ids without a penalty (a large negative bias excludes the
  *            others), and the logits of the penalised ids. They are merged here, exactly, for any penalty and window.
  * Budget     when a thought has n_think tokens, the closing mark is fed in place of the model's choice */
 #include "answer.h"
 
-enum { PENALTY_TOK = 64, GRAMMAR_K = 8 };
+enum { PENALTY_TOK = 64, GRAMMAR_K = 8, MASKED = 8 };
 
 static bool is_hidden(float logit) { return logit < MYTH_HIDDEN_LOGIT / 2; }
 
@@ -127,6 +128,7 @@ static myth_status choose_greedy(myth_answering *a, const myth_result *r, uint32
             best = a->list[i];
     if (last.id >= 0 && (best.id < 0 || is_better(last, best))) {
         myth_result again;
+        a->n_masked = a->o->on_top ? 0 : MASKED; /* who looks at the best ids wants those of the model */
         myth_status st = myth_reduce_again(a->e, row, myth_grammar_mask(gr), 1, &again, err);
         if (st != MYTH_OK)
             return st;
@@ -146,6 +148,7 @@ static myth_status choose_token(myth_answering *a, const myth_result *all, uint3
     float logit[MYTH_TOPK_MAX];
     uint32_t n = list_candidates(a, &r);
     *id = -1;
+    a->n_masked -= a->n_masked > 0;
     if (a->o->grammar && p->temp <= 0.0f)
         return choose_greedy(a, &r, row, n, id, err);
     if (n == 0)
@@ -294,7 +297,7 @@ myth_status myth_answer_set(myth_answering *a, myth_engine *e, myth_seq *s, cons
     a->s = s;
     a->o = o;
     a->ids = ids;
-    a->n_ids = a->n_ask = 0;
+    a->n_ids = a->n_ask = a->n_masked = 0;
     a->goes_on = false;
     a->has_budget = o->channel && o->n_think && o->channel->close >= 0;
     if (a->has_budget)

@@ -35,8 +35,9 @@ typedef struct {
     uint32_t n_ids;
     int32_t id; /* the token to feed next */
     myth_finish why;
-    bool goes_on; /* id is to be fed; false: why says how it ended */
-    uint32_t k;   /* best ids that a logits row must have */
+    bool goes_on;      /* id is to be fed; false: why says how it ended */
+    uint32_t k;        /* best ids that a logits row must have */
+    uint32_t n_masked; /* greedy tokens that are chosen under the mask at once, from now on */
     bool has_budget;
     myth_channel channel;
     uint32_t n_ask;
@@ -47,7 +48,10 @@ typedef struct {
 /* The most ids with a penalty that a row can have; 0 = there is no penalty. */
 uint32_t myth_penalty_window(const myth_sample_params *p);
 /* Whether the row is reduced under the grammar's mask. */
-static inline bool myth_answer_wants_mask(const myth_answering *a) { return a->o->grammar && a->o->sample.temp > 0.0f; }
+static inline bool myth_answer_wants_mask(const myth_answering *a)
+{
+    return a->o->grammar && (a->o->sample.temp > 0.0f || a->n_masked);
+}
 /* Sets a->ask for a forward that feeds these tokens to the sequence. */
 void myth_answer_ask(myth_answering *a, const int32_t *fed, uint32_t n_fed);
 enum { MYTH_ANSWER_PART = 512 }; /* tokens of a prompt that a forward feeds at least, if there are so many */

@@ -377,6 +377,18 @@ bool myth_grammar_accept(myth_grammar *g, int32_t id)
 
 static bool node_steps(myth_grammar *g, uint32_t depth, unsigned char byte)
 {
+    const myth_step_table *t = &g->a.table;
+    if (t->next) {
+        uint32_t at;
+        memcpy(&at, &g->stack[depth], sizeof(at));
+        at = t->next[(size_t)at * t->n_class + t->class_of[byte]];
+        if (at == MYTH_STEP_NONE)
+            return false;
+        if (at != MYTH_STEP_ASK) {
+            memcpy(&g->stack[depth + 1], &at, sizeof(at));
+            return true;
+        }
+    }
     if (g->a.allowed) {
         if (!g->has_may[depth]) {
             g->a.allowed(g->a.self, &g->stack[depth], g->may[depth]);

@@ -19,6 +19,16 @@ extern "C" {
 
 enum { MYTH_AUTOMATON_STATE_MAX = 512, MYTH_GRAMMAR_PIECE_MAX = 512 };
 
+/* The steps of an automaton whose state is one uint32_t, as far as it has computed them: next[state * n_class +
+ * class_of[byte]] is the state behind the byte, MYTH_STEP_NONE where there is none, MYTH_STEP_ASK where step says
+ * it. */
+enum { MYTH_STEP_ASK, MYTH_STEP_NONE, MYTH_STEP_FIRST_STATE };
+typedef struct {
+    const uint32_t *next;
+    const uint8_t *class_of; /* [256] */
+    uint32_t n_class;
+} myth_step_table;
+
 typedef struct {
     void *self;
     uint32_t state_bytes; /* <= MYTH_AUTOMATON_STATE_MAX; compared as bytes, so no padding */
@@ -33,6 +43,8 @@ typedef struct {
     /* Optional: called when a token was accepted, the only moment when no state but this one is in use. True: the
      * automaton has changed it to an equal one, and forgotten what other states and keys stood for. */
     bool (*settle)(const void *self, void *state);
+    /* Optional: read before step is called; next NULL = there is none. */
+    myth_step_table table;
 } myth_automaton;
 
 typedef struct myth_grammar myth_grammar;

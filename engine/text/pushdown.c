@@ -15,7 +15,13 @@
 
 #include <string.h>
 
-enum { ITEMS = 1 << 13, UNKNOWN = 0, DEAD = 1, FIRST_SET = 2, MEMBERS_OF_ONE = 1 << 12 };
+enum {
+    ITEMS = 1 << 13,
+    UNKNOWN = MYTH_STEP_ASK,
+    DEAD = MYTH_STEP_NONE,
+    FIRST_SET = MYTH_STEP_FIRST_STATE,
+    MEMBERS_OF_ONE = 1 << 12
+};
 
 typedef struct {
     uint32_t ins, turns, below;
@@ -404,6 +410,7 @@ void myth_pushdown_use(myth_pushdown *p, const myth_gbnf *g, myth_automaton *out
         .may_end = may_end,
         .key = key,
         .settle = settle,
+        .table = {p->cell, g->class_of, g->n_class},
     };
 }
 
