@@ -30,8 +30,9 @@ static myth_status parse_schema(myth_gbnf **out, myth_mem *mem, const char *text
         return st;
     st = myth_gbnf_parse(out, mem, grammar, n, name, &own);
     myth_free(mem, grammar);
-    if (st == MYTH_EFORMAT) /* it is well formed, so a part of it is itself */
-        return myth_fail(err, MYTH_EFORMAT, "%.60s: a part of the schema refers to itself and to nothing else", name);
+    if (st == MYTH_EFORMAT) /* its form is right, so it is the schema that begins with itself or has no end */
+        return myth_fail(err, MYTH_EFORMAT, "%.60s: a part of the schema refers to itself, at once or in every value",
+                         name);
     return st == MYTH_OK ? MYTH_OK : myth_fail_as(err, &own);
 }
 
