@@ -10,13 +10,13 @@
 
 #include "engine/run/run.h"
 
-enum { LIST_MAX = 8, CELL_MAX = 64, REPEAT_MAX = 32, PROMPT_COLD = 4, DESCRIPTION_MAX = 128 };
+enum { LIST_MAX = 8, CELL_MAX = LIST_MAX * (LIST_MAX + 4), REPEAT_MAX = 32, PROMPT_COLD = 4, DESCRIPTION_MAX = 128 };
 
 typedef struct {
     uint32_t v[LIST_MAX], n;
 } list;
 
-typedef enum { TEST_DECODE, TEST_PEER, TEST_PREFILL, TEST_TOPK } test_kind;
+typedef enum { TEST_DECODE, TEST_PEER, TEST_PREFILL, TEST_RESTORE, TEST_TOPK } test_kind;
 
 /* One test of a model. */
 typedef struct {

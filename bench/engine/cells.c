@@ -42,7 +42,10 @@ static uint32_t list_cells(const bench *b, const myth_config *c, cell cells[CELL
         }
     for (uint32_t i = 0; i < b->prompt.n; i++) {
         uint32_t prompt = b->prompt.v[i] < most ? b->prompt.v[i] : most;
-        cells[n++] = (cell){.kind = TEST_PREFILL, .batch = 1, .depth = prompt, .n_ctx = prompt < 64 ? 64 : prompt};
+        cell x = {.kind = TEST_PREFILL, .batch = 1, .depth = prompt, .n_ctx = prompt < 64 ? 64 : prompt};
+        cells[n++] = x;
+        x.kind = TEST_RESTORE;
+        cells[n++] = x;
     }
     for (uint32_t i = 0; i < b->k.n; i++)
         if (b->k.v[i] <= c->n_vocab)

@@ -55,7 +55,7 @@ void bench_put_row(const bench *b, const subject *s, const row *r, const char *f
 
 const char *bench_test_name(test_kind kind)
 {
-    static const char *const name[] = {"decode", "decode_peer", "prefill", "topk"};
+    static const char *const name[] = {"decode", "decode_peer", "prefill", "restore", "topk"};
     return name[kind];
 }
 

@@ -222,6 +222,34 @@ static myth_status test_prefill(subject *s, const cell *c, myth_error *err)
     return MYTH_OK;
 }
 
+/* A saved sequence of c->depth tokens into an empty one. The limit is that of a copy: its bytes are read and written
+ * (of memory that is read, where no copy was measured). */
+static myth_status test_restore(subject *s, const cell *c, myth_error *err)
+{
+    double seconds[REPEAT_MAX + 1];
+    myth_status st = MYTH_OK;
+    bench_close_sequences(s);
+    MYTH_TRY(open_sequences(s, 1, c->depth, true, err));
+    for (uint32_t i = 0; i <= s->b->n_repeat; i++) {
+        uint32_t at;
+        MYTH_TRY(myth_seq_truncate(s->seq[0], 0, &at, err));
+        const double start = bench_now();
+        MYTH_TRY(myth_seq_restore(s->seq[0], s->saved, s->saved_bytes, err));
+        seconds[i] = bench_now() - start;
+    }
+    const double middle = median(seconds + 1, s->b->n_repeat);
+    row r = {.test = "restore", .batch = 1, .depth = c->depth, .tok_s = c->depth / middle};
+    const double bytes_s = s->b->copy_bytes > 0.0 ? s->b->copy_bytes : s->b->read_bytes;
+    if (bytes_s > 0.0) {
+        r.limit_tok_s = c->depth * bytes_s / (2.0 * (double)s->saved_bytes);
+        r.ratio = r.tok_s / r.limit_tok_s;
+    }
+    bench_put_row(s->b, s, &r, "%.2f ms for %.1f MB", middle * 1e3, (double)s->saved_bytes * 1e-6);
+fail:
+    bench_close_sequences(s);
+    return st;
+}
+
 /* Seconds that the head takes for one row, with the choice of the k best, or with k = 0 the product alone. */
 static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error *err)
 {
@@ -295,6 +323,7 @@ static myth_status test_topk(subject *s, const cell *c, myth_error *err)
 myth_status bench_run_cell(subject *s, const cell *c, bool is_saved, myth_error *err)
 {
     return c->kind == TEST_PREFILL ? test_prefill(s, c, err)
+         : c->kind == TEST_RESTORE ? test_restore(s, c, err)
          : c->kind == TEST_TOPK    ? test_topk(s, c, err)
                                    : test_decode(s, c, is_saved, err);
 }

@@ -1,0 +1,82 @@
+/* test_cage.c - a 270M model in Q8_0 answers in 400 MiB of address space, where anything that was not planned fails: a
+ * catalogue of tools is read once and saved, and a second process answers a question of 13 tokens behind it without
+ * computing the catalogue again. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include "engine/base/asan.h"
+
+/* The limit counts every mapping: program, libraries, stacks, weights and cache. Without the variable glibc maps 64 MiB
+ * and more for each thread that allocates, of which nothing is used. */
+#define CAGE "(ulimit -v 409600; export MALLOC_ARENA_MAX=1; "
+#define CHAT "\"$M\" chat -m random:gemma3-270m:q8_0 -c 640 -n 13 --temp 0 -t 1 --json --session \"$D/cage.chat\" "
+
+static cli_result r;
+
+static json_t *answer(void)
+{
+    if (r.code != 0)
+        fail_msg("exit %d: %s%s", r.code, r.out, r.err);
+    json_error_t e;
+    json_t *j = json_loads(r.out, JSON_DISABLE_EOF_CHECK, &e);
+    assert_non_null(j);
+    return j;
+}
+
+/* What the process held in memory that no file backs is the plan to 8 MiB, and never more than that beyond it. */
+static void check_memory(const char *name)
+{
+    char path[700];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    json_t *rep = json_load_file(path, 0, NULL);
+    assert_non_null(rep);
+    const double peak = cli_number(rep, "peak_bytes"), rss = cli_number(rep, "rss_anon_peak_bytes");
+    printf("%s: %.1f MiB planned, %.1f MiB resident\n", name, peak / 1048576, rss / 1048576);
+    assert_true(peak > 280e6 && peak < 400e6);
+    assert_true(rss <= peak + (8 << 20));
+    json_decref(rep);
+}
+
+/* A chat that has a system text alone, about nine tools. */
+static void write_catalogue(void)
+{
+    char path[700], text[4096] = "Tools:";
+    size_t n = strlen(text);
+    for (int i = 0; i < 9; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, " tool_%d(path, line) does thing %d to a file.", i, i);
+    snprintf(path, sizeof(path), "%s/tools.json", cli_dir);
+    json_t *j = json_pack("{s: [{s: s, s: s}]}", "messages", "role", "system", "content", text);
+    assert_non_null(j);
+    assert_int_equal(json_dump_file(j, path, 0), 0);
+    json_decref(j);
+}
+
+static void a_tool_call_fits_in_400_mib(void **state)
+{
+    (void)state;
+    if (MYTH_HAS_ASAN) {
+        check_skip("AddressSanitizer allows no limit on the address space");
+    }
+    write_catalogue();
+    cli_shell(&r, "printf '\"call tool 3 on a.c\"\\n' | " CAGE CHAT
+                  "--messages \"$D/tools.json\" --mem-report \"$D/first.json\")");
+    json_t *first = answer();
+    const json_int_t n_catalogue = (json_int_t)cli_number(first, "usage.computed_tokens");
+    assert_int_equal(n_catalogue, (json_int_t)cli_number(first, "usage.prompt_tokens"));
+    assert_true(n_catalogue > 300);
+    check_memory("first.json");
+    cli_shell(&r, "printf '\"tool 5 on line 7 of b.c\"\\n' | " CAGE CHAT "--mem-report \"$D/second.json\")");
+    json_t *second = answer();
+    const json_int_t n_prompt = (json_int_t)cli_number(second, "usage.prompt_tokens");
+    assert_true(n_prompt > n_catalogue);
+    assert_true(cli_number(second, "usage.computed_tokens") <= 64);
+    assert_int_equal((json_int_t)cli_number(second, "usage.completion_tokens"), 13);
+    check_memory("second.json");
+    json_decref(first);
+    json_decref(second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_tool_call_fits_in_400_mib)};
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
