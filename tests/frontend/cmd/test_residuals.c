@@ -353,7 +353,8 @@ static void a_limit_never_changes_the_file(void **state)
     const double total = cli_number(j, "plan.total_bytes");
     json_decref(j);
     for (int i = 0; i < 12; i++) {
-        const double limit = i < 2 ? total - i : total * (0.5 + 0.5 * check_below(&rng, 1000) / 1000);
+        /* All of it, a byte less, then down to a third of it in steps that are never the same twice. */
+        const double limit = i < 2 ? total - i : total * (1.0 - (i - 2 + check_below(&rng, 1000) / 1000.0) / 15);
         cli_shell(&r, "rm -f $D/limited*");
         snprintf(line, sizeof(line), "residuals " TINY "$D/limit -o $D/limited --winsorize 0.9 --mem-limit %.0f",
                  limit);
