@@ -111,6 +111,10 @@ void myth_engine_write_table(myth_engine *e, const myth_seq *s);
 /* Waits for the streams of all parts. Returns the first failure, in the order of the parts. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
 
+/* Gives up the last n tokens of s, which a forward appended and nobody knows: s stands where it stood before them,
+ * behind a gap too, or holds less where its rings were overwritten. */
+void myth_seq_take_back(myth_seq *s, uint32_t n);
+
 /* The steps of a forward that run.c uses too. e->idx and the part's step say which rows the micro-batch has. */
 
 /* Takes pages and rings for the n_new tokens of every sequence, and copies those that are shared. MYTH_EFULL: there are

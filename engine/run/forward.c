@@ -295,9 +295,8 @@ static void take_back(myth_engine *e)
 {
     for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
-        uint32_t at;
         if (s->n_wrote)
-            myth_seq_truncate(s, myth_kv_len(s->kv) - s->n_wrote, &at, NULL);
+            myth_seq_take_back(s, s->n_wrote);
         if (s->n_new)
             myth_kv_trim(&e->kv, s->kv);
     }

@@ -138,6 +138,21 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
     return MYTH_OK;
 }
 
+void myth_seq_take_back(myth_seq *s, uint32_t n)
+{
+    myth_kv_rows *r = s->kv;
+    const uint32_t held = myth_kv_len(r) - n;
+    const myth_kv_gap *last = r->n_gap ? &r->gap[r->n_gap - 1] : NULL;
+    uint32_t at;
+    if (last && myth_kv_pos(r, held) == last->from && ring_reaches_back(s, last->to)) {
+        r->n_pos = last->to; /* a cut would close the gap */
+        myth_kv_trim(&s->e->kv, r);
+        s->is_table_stale = true;
+    } else {
+        myth_seq_truncate(s, held, &at, NULL);
+    }
+}
+
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err)
 {
     uint32_t len = myth_kv_len(s->kv);

@@ -124,6 +124,41 @@ static void forwards_can_be_done_again(void **state)
     rig_close(&r);
 }
 
+/* Behind a gap: what follows a failure has the positions that it would have had. Of one token rings reach back. */
+static void a_gap_at_the_end_stays(void **state)
+{
+    (void)state;
+    for (uint32_t front = 0; front < 6; front += 5) { /* all that is held is evicted, or its end */
+        int32_t ids[N];
+        best want, got;
+        uint64_t nth = 0;
+        rig r;
+        open_rig(&r);
+        for (int32_t i = 0; i < N; i++)
+            ids[i] = 3 + 7 * i % 400;
+        for (bool has_failed = true; has_failed; nth++) {
+            myth_seq *s = rig_seq(&r);
+            assert_ok(feed(&r, s, ids, 12, false, &got));
+            assert_ok(myth_seq_evict(s, front, 12 - front, &rig_err));
+            if (nth)
+                begin_failing(nth);
+            const myth_status st = feed(&r, s, ids + 12, 1, false, nth ? &got : &want);
+            if (st != MYTH_OK) {
+                assert_int_equal(myth_seq_len(s), front);
+                assert_int_equal(myth_seq_pos(s), 12);
+                assert_ok(feed(&r, s, ids + 12, 1, false, &got));
+            }
+            has_failed = nth ? end_failing() : true;
+            assert_int_equal(myth_seq_pos(s), 13);
+            if (nth)
+                assert_memory_equal(&got, &want, sizeof(got));
+            myth_seq_close(s);
+        }
+        assert_true(nth > 2);
+        rig_close(&r);
+    }
+}
+
 static void answers_go_on(void **state)
 {
     (void)state;
@@ -180,7 +215,11 @@ static void answers_go_on(void **state)
 
 static int run(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forwards_can_be_done_again), cmocka_unit_test(answers_go_on)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forwards_can_be_done_again),
+        cmocka_unit_test(a_gap_at_the_end_stays),
+        cmocka_unit_test(answers_go_on),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
