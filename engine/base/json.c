@@ -1,6 +1,7 @@
 /* json.c - see json.h. One state per place in the grammar; a call reads exactly one token and commits only when it is
  * whole. */
 #include "json.h"
+#include "text.h"
 #include "utf8.h"
 #include <inttypes.h>
 #include <locale.h>
@@ -50,21 +51,13 @@ static uint64_t skip_space(const myth_json *j, uint64_t p)
     return p;
 }
 
-static int hex_digit(unsigned char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int hex4(const unsigned char *s, uint64_t n)
 {
     int v = 0;
     if (n < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int d = hex_digit(s[i]);
+        int d = myth_hex_digit((char)s[i]);
         if (d < 0)
             return -1;
         v = v << 4 | d;

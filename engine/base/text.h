@@ -17,6 +17,15 @@ static inline bool myth_text_ends(const char *s, const char *tail)
     return n >= m && memcmp(s + n - m, tail, m) == 0;
 }
 
+/* The value of a hexadecimal digit; -1 = it is none. */
+static inline int myth_hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
 /* Whether a list of words parted by spaces has the word. */
 static inline bool myth_text_lists(const char *list, const char *word)
 {

@@ -4,6 +4,7 @@
 
 #include "engine/base/array.h"
 #include "engine/base/table.h"
+#include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
 #include <stdarg.h>
@@ -87,14 +88,6 @@ static void skip_space(parser *p, bool over_lines)
     }
 }
 
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
 /* One character of a text or class, escaped or not. */
 static myth_status read_char(parser *p, uint32_t *cp)
 {
@@ -123,7 +116,7 @@ static myth_status read_char(parser *p, uint32_t *cp)
             "an escape that does not exist; there are \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH \\UHHHHHHHH");
     *cp = 0;
     for (uint32_t i = 0; i < n_hex; i++, p->at++) {
-        const int h = is_more(p) ? hex_of(p->s[p->at]) : -1;
+        const int h = is_more(p) ? myth_hex_digit(p->s[p->at]) : -1;
         if (h < 0)
             return fail_at(p, at, MYTH_EFORMAT, "\\%c needs %u hexadecimal digits", c, n_hex);
         *cp = *cp << 4 | (uint32_t)h;

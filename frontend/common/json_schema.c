@@ -232,6 +232,16 @@ static myth_status get_count(const writer *w, const part *p, const char *key, ui
     return MYTH_OK;
 }
 
+/* Two counts, of which the second is not less. */
+static myth_status get_counts(const writer *w, const part *p, const char *least, const char *most, uint32_t *min,
+                              uint32_t *max)
+{
+    myth_status st = get_count(w, p, least, min);
+    if (st == MYTH_OK)
+        st = get_count(w, p, most, max);
+    return st == MYTH_OK && *max < *min ? fail_at(w, p, MYTH_EFORMAT, "%s is more than %s", least, most) : st;
+}
+
 #define ANY UINT32_MAX
 
 static void put_repeat(writer *w, uint32_t min, uint32_t max)
@@ -242,6 +252,14 @@ static void put_repeat(writer *w, uint32_t min, uint32_t max)
         putf(w, "{%u,%u}", min, max);
 }
 
+/* Puts the rule of schema i of a list under this key. */
+static myth_status put_nth(writer *w, const part *p, const json_t *list, size_t i, const char *key)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%zu", i);
+    return put_part(w, p, json_array_get(list, i), NULL, key, number);
+}
+
 /* ---- kinds of values ---- */
 
 static myth_status put_string(writer *w, const part *p)
@@ -250,10 +268,7 @@ static myth_status put_string(writer *w, const part *p)
     const json_t *format = json_object_get(p->schema, "format");
     uint32_t min = 0, max = ANY;
     myth_status st;
-    MYTH_TRY(get_count(w, p, "minLength", &min));
-    MYTH_TRY(get_count(w, p, "maxLength", &max));
-    if (max < min)
-        return fail_at(w, p, MYTH_EFORMAT, "minLength is more than maxLength");
+    MYTH_TRY(get_counts(w, p, "minLength", "maxLength", &min, &max));
     if (format) {
         const char *name = json_is_string(format) ? json_string_value(format) : "";
         size_t i = 0;
@@ -275,7 +290,7 @@ fail:
 }
 
 /* A bound of an integer, rounded to the whole number inside it; outside of what is written it is none. */
-static myth_status get_bound(const writer *w, const part *p, const char *key, int step, int64_t *out)
+static myth_status get_bound(const writer *w, const part *p, const char *key, bool is_low, int step, int64_t *out)
 {
     const json_t *v = json_object_get(p->schema, key);
     if (!v)
@@ -285,7 +300,6 @@ static myth_status get_bound(const writer *w, const part *p, const char *key, in
     int64_t n = json_integer_value(v);
     n = n > MYTH_DIGITS_MOST ? MYTH_DIGITS_MOST + 1 : n < -MYTH_DIGITS_MOST ? -MYTH_DIGITS_MOST - 1 : n;
     n += step;
-    const bool is_low = key[0] == 'm' ? key[1] == 'i' : key[10] == 'i'; /* minimum, exclusiveMinimum */
     if (is_low ? n > *out : n < *out)
         *out = n;
     return MYTH_OK;
@@ -296,10 +310,10 @@ static myth_status put_integer(writer *w, const part *p)
     int64_t lo = -MYTH_DIGITS_MOST, hi = MYTH_DIGITS_MOST;
     char text[MYTH_DIGITS_TEXT];
     myth_status st;
-    MYTH_TRY(get_bound(w, p, "minimum", 0, &lo));
-    MYTH_TRY(get_bound(w, p, "exclusiveMinimum", 1, &lo));
-    MYTH_TRY(get_bound(w, p, "maximum", 0, &hi));
-    MYTH_TRY(get_bound(w, p, "exclusiveMaximum", -1, &hi));
+    MYTH_TRY(get_bound(w, p, "minimum", true, 0, &lo));
+    MYTH_TRY(get_bound(w, p, "exclusiveMinimum", true, 1, &lo));
+    MYTH_TRY(get_bound(w, p, "maximum", false, 0, &hi));
+    MYTH_TRY(get_bound(w, p, "exclusiveMaximum", false, -1, &hi));
     if (lo > hi)
         return fail_at(w, p, MYTH_EFORMAT, "no integer of at most 16 digits is between the bounds");
     if (lo == -MYTH_DIGITS_MOST && hi == MYTH_DIGITS_MOST) {
@@ -331,20 +345,15 @@ static myth_status put_array(writer *w, const part *p)
     const size_t n_prefix = json_array_size(prefix);
     uint32_t min = 0, max = ANY;
     myth_status st;
-    MYTH_TRY(get_count(w, p, "minItems", &min));
-    MYTH_TRY(get_count(w, p, "maxItems", &max));
-    if (max < min)
-        return fail_at(w, p, MYTH_EFORMAT, "minItems is more than maxItems");
+    MYTH_TRY(get_counts(w, p, "minItems", "maxItems", &min, &max));
     if (prefix && (!json_is_array(prefix) || n_prefix == 0))
         return fail_at(w, p, MYTH_EFORMAT, "\"prefixItems\": expected an array of schemas");
     if (prefix && (json_object_get(p->schema, "minItems") || json_object_get(p->schema, "maxItems")))
         return fail_at(w, p, MYTH_EUNSUPPORTED, "minItems and maxItems beside \"prefixItems\" are not supported");
     put(w, "\"[\" space ");
     for (size_t i = 0; i < n_prefix; i++) {
-        char number[24];
-        snprintf(number, sizeof(number), "%zu", i);
         put(w, i ? " \",\" space " : "");
-        MYTH_TRY(put_part(w, p, json_array_get(prefix, i), NULL, "prefixItems", number));
+        MYTH_TRY(put_nth(w, p, prefix, i, "prefixItems"));
     }
     if (prefix && items && !json_is_false(items)) {
         put(w, " (\",\" space ");
@@ -507,10 +516,8 @@ static myth_status put_any_of(writer *w, const part *p, const char *key)
     if (st == MYTH_OK && json_array_size(list) == 0)
         return fail_at(w, p, MYTH_EFORMAT, "\"%.8s\": expected an array of schemas", key);
     for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++) {
-        char number[24];
-        snprintf(number, sizeof(number), "%zu", i);
         put(w, i ? " | " : "");
-        st = put_part(w, p, json_array_get(list, i), NULL, key, number);
+        st = put_nth(w, p, list, i, key);
     }
     return st;
 }

@@ -134,7 +134,7 @@ static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t
         if (p < from || p >= to) {
             b->k[i] = b->v[i] = NULL;
         } else if (b->gone >> i & 1) {
-            const bool is_between = i > 0 && ~(b->gone | (fast_keys(0, i))); /* keys follow in the block */
+            const bool is_between = i > 0 && ~(b->gone | fast_keys(0, i)); /* keys follow in the block */
             b->k[i] = is_between ? b->k[i - 1] : NULL;
             b->v[i] = is_between ? b->v[i - 1] : NULL;
         } else if (p >= k->pos0) {
