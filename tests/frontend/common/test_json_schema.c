@@ -294,9 +294,9 @@ static void random_texts_are_values(void **state)
         "1200},"
         "{\"const\":{\"k\":\"v\"}}],\"items\":{\"type\":\"string\",\"maxLength\":3}},\"y\":{\"additionalProperties\":"
         "{\"type\":\"string\",\"minLength\":2,\"maxLength\":4}},\"z\":true},\"required\":[\"x\"]}",
-        "{\"allOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}},\"required\":[\"a\"]},{"
-        "\"properties\":"
-        "{\"b\":{\"type\":\"string\"}}}]}",
+        ("{\"allOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}},\"required\":[\"a\"]},{"
+         "\"properties\":"
+         "{\"b\":{\"type\":\"string\"}}}]}"),
         "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"object\",\"properties\":{\"next\":{\"$ref\":\"#\"}},\"required\":["
         "\"next\"]}]}",
     };
