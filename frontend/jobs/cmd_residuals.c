@@ -22,12 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEFAULT_ROWS = 512, FACT_N = 12 };
+enum { DEFAULT_ROWS = 512, FACT_N = 13, STAT_N = 3 };
 
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
-    const char *output, *layers, *position, *rows, *base, *system, *report;
+    const char *output, *layers, *position, *rows, *base, *system, *report, *stats;
     uint32_t batch;
     float winsorize;
     int type, resume, hook;
@@ -51,6 +51,9 @@ static const myth_option options[] = {
      "prompts at a time; the means do not depend on it"},
     {"winsorize", NULL, MYTH_OPT_F32, "Q", AT(winsorize), "1", 0, 1,
      "first cut each row's values to at most the Q-quantile of their magnitudes (1 = not)"},
+    {"stats", NULL, MYTH_OPT_TEXT, "all|LIST", AT(stats), "(means alone)", 0, 0,
+     "more of each label and layer, as in norms,variance: norms (mean, least and greatest length of its rows), minmax "
+     "(least and greatest of each value), variance (of each value)"},
     {"base", NULL, MYTH_OPT_TEXT, "LABEL", AT(base), "(first in order of bytes)", 0, 0,
      "label that the directions of the others begin at"},
     {"rows", NULL, MYTH_OPT_TEXT, "DIR", AT(rows), NULL, 0, 0,
@@ -151,6 +154,38 @@ static myth_status parse_position(run_state *r, myth_error *err)
     return MYTH_OK;
 }
 
+static const char *const stat_name[STAT_N] = {"norms", "minmax", "variance"}; /* in the order of their bits */
+
+static myth_status parse_stats(run_state *r, myth_error *err)
+{
+    const char *s = r->o->stats;
+    bool has_more = s && strcmp(s, "all") != 0;
+    r->ro.stats = s && !has_more ? MYTH_STAT_ALL : 0;
+    while (has_more) {
+        const size_t n = strcspn(s, ",");
+        uint32_t k = 0;
+        while (k < STAT_N && (strlen(stat_name[k]) != n || memcmp(stat_name[k], s, n) != 0))
+            k++;
+        if (k == STAT_N)
+            return myth_fail(err, MYTH_EARG, "--stats: got \"%.40s\", expected all, or some of norms,minmax,variance",
+                             r->o->stats);
+        r->ro.stats |= 1u << k;
+        has_more = s[n] == ',';
+        s += n + has_more;
+    }
+    return MYTH_OK;
+}
+
+/* The stats in one order, whatever the flag's. */
+static void name_stats(const run_state *r, char text[32])
+{
+    int n = 0;
+    snprintf(text, 32, "none");
+    for (uint32_t k = 0; k < STAT_N; k++)
+        if (r->ro.stats >> k & 1)
+            n += snprintf(text + n, 32 - (size_t)n, "%s%s", n ? "," : "", stat_name[k]);
+}
+
 /* ---- the first pass ---- */
 
 static int compare_labels(const void *a, const void *b) { return strcmp(a, b); }
@@ -246,14 +281,19 @@ fail:
 
 /* ---- the plan ---- */
 
+static myth_residual_shape shape_of(const run_state *r)
+{
+    return (myth_residual_shape){r->ro.n_label, r->ro.n_layer, r->model.config.d_model, r->ro.stats};
+}
+
 /* What this command takes beside the engine: the prompts' reader, the batch, the means. */
 static myth_plan_extra extra_of(const run_state *r, uint32_t batch, uint32_t rows)
 {
     const myth_config *c = &r->model.config;
     myth_residual_opts ro = r->ro;
     ro.batch = batch;
-    const uint64_t own = myth_residual_run_bytes(&ro, c, rows) +
-                         myth_residual_out_bytes(r->ro.n_label, r->ro.n_layer, c->d_model) +
+    const myth_residual_shape is = shape_of(r);
+    const uint64_t own = myth_residual_run_bytes(&ro, c, rows) + myth_residual_out_bytes(&is) +
                          sizeof(*r->figure) * r->ro.n_label * r->ro.n_layer;
     return (myth_plan_extra){.bytes[MYTH_MEM_STAGING] = myth_cli_staging(r->cli) + own};
 }
@@ -353,8 +393,9 @@ static myth_status make_plan(run_state *r, myth_error *err)
 static void dry_run(run_state *r, const myth_expectation *e)
 {
     const myth_prompts_survey *s = &r->survey;
+    const myth_residual_shape is = shape_of(r);
     const uint64_t n_row = r->ro.position == MYTH_POSITION_EVERY ? s->n_token : s->n_item, d = r->model.config.d_model,
-                   bytes = myth_residual_out_data_bytes(r->ro.n_label, r->ro.n_layer, (uint32_t)d, r->o->type == 1),
+                   bytes = myth_residual_out_data_bytes(&is, r->o->type == 1),
                    row_bytes = r->ro.rows ? n_row * d * 4 * r->ro.n_layer : 0;
     const double depth = n_row ? (double)s->n_token / (double)s->n_item / 2 : 0;
     const bool is_known = e->rates.n_point[MYTH_PREFILL] > 0;
@@ -427,6 +468,8 @@ static size_t list_facts(const run_state *r, myth_journal_fact f[FACT_N])
     print_fact(&f[n++], "--position", r->o->position);
     snprintf(text, sizeof(text), "%.9g", (double)r->o->winsorize);
     print_fact(&f[n++], "--winsorize", text);
+    name_stats(r, text);
+    print_fact(&f[n++], "--stats", text);
     print_fact(&f[n++], "--rows", r->o->rows ? r->o->rows : "none");
     print_fact(&f[n++], "--chat", r->o->chat ? "on" : "off");
     print_fact(&f[n++], "--system-prompt", r->o->system ? r->o->system : "none");
@@ -551,7 +594,7 @@ static myth_status print_summary(const run_state *r, myth_error *err)
 /* Metadata says what the numbers are, not how they came about: it is the same for every order and batch. */
 static myth_status write_output(run_state *r, myth_error *err)
 {
-    char hash[20], winsorize[24];
+    char hash[20], winsorize[24], stats[32];
     snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)myth_model_hash(&r->model));
     snprintf(winsorize, sizeof(winsorize), "%.9g", (double)r->o->winsorize);
     const myth_safetensor_meta meta[] = {
@@ -562,18 +605,23 @@ static myth_status write_output(run_state *r, myth_error *err)
         {"position", r->o->position},
         {"winsorize", winsorize},
         {"base", r->label[r->out.base]},
+        {"stats", stats},
     };
+    const size_t n_meta = sizeof(meta) / sizeof(meta[0]) - (r->ro.stats == 0);
+    name_stats(r, stats);
     r->out.label = r->label;
     r->out.layer = r->layer;
     r->out.n_label = r->ro.n_label;
     r->out.n_layer = r->ro.n_layer;
     r->out.dim = r->model.config.d_model;
+    r->out.stats = r->ro.stats;
+    r->out.sums = myth_residual_run_sums(r->run);
     r->out.is_f64 = r->o->type == 1;
     r->out.mean = myth_residual_run_mean;
     r->out.user = r->run;
     r->out.count = r->count;
     r->out.figure = r->figure;
-    return myth_residual_out_write(&r->out, r->cli->mem, r->o->output, meta, sizeof(meta) / sizeof(meta[0]), err);
+    return myth_residual_out_write(&r->out, r->cli->mem, r->o->output, meta, n_meta, err);
 }
 
 static bool has_journal(const char *output)
@@ -591,6 +639,7 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model,
                                  r->o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(parse_layers(r, err));
+    MYTH_TRY(parse_stats(r, err));
     MYTH_TRY(myth_cli_engine_opts(r->cli, &r->eo, &r->o->engine, err));
     MYTH_TRY(look(r, err));
     MYTH_TRY(make_plan(r, err));
@@ -673,6 +722,11 @@ const myth_command myth_cmd_residuals = {
         "(exit 3). The means are the same to the bit for every order of the prompts and every --batch.\n"
         "Progress is kept in FILE.journal: the same command goes on where it was stopped, also by kill -9, and "
         "gives the same bytes. Another model, other flags or other prompts are refused; --resume off begins anew.\n"
+        "--stats adds tensors of the same rows, with the same promise: norm_mean.LABEL, norm_min.LABEL, norm_max.LABEL "
+        "[residuals], the lengths of the rows; min.LABEL, max.LABEL, variance.LABEL [residuals, d_model], of each "
+        "value. "
+        "The variance is that of the population: the mean square of a row's distance from the mean, for n/(n-1) see "
+        "count.LABEL. The rows then come to the host, as with --rows.\n"
         "--winsorize Q cuts each row before it is summed: its values to at most the Q-quantile of their "
         "magnitudes, between order statistics linearly. --exact computes in float32 in the reference order.",
     .group = groups,

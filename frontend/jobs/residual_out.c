@@ -6,22 +6,46 @@
 #include <math.h>
 #include <string.h>
 
-enum { TENSORS_OF_LABEL = 5, LABELS_SHOWN = 6 };
+enum { TENSORS_OF_LABEL = 5, TENSORS_OF_STATS = 6, LABELS_SHOWN = 6 };
 
-static size_t n_tensor_most(uint32_t n_label) { return 1 + TENSORS_OF_LABEL * (size_t)n_label; }
+const myth_residual_figure_kind myth_residual_figures[MYTH_RESIDUAL_FIGURE_N] = {
+    {"norm", "norm of the mean", "Length of the mean", 0, false},
+    {"distance", "distance", "Distance of the means to the base's", 0, true},
+    {"cosine", "cosine", "Cosine of the means and the base's", 0, true},
+    {"row_norm", "norm of rows", "Mean length of the rows", MYTH_STAT_NORMS, false},
+    {"row_norm_min", "least", NULL, MYTH_STAT_NORMS, false},
+    {"row_norm_max", "greatest", "Greatest length of a row", MYTH_STAT_NORMS, false},
+    {"min", "least value", "Least value of a row", MYTH_STAT_MINMAX, false},
+    {"max", "greatest value", "Greatest value of a row", MYTH_STAT_MINMAX, false},
+    {"spread", "spread", "Spread: root of the summed variances", MYTH_STAT_VARIANCE, false},
+};
+
+double myth_residual_figure_at(const myth_residual_figure *g, int kind)
+{
+    const double of[MYTH_RESIDUAL_FIGURE_N] = {g->norm,         g->distance, g->cosine, g->row_norm, g->row_norm_min,
+                                               g->row_norm_max, g->min,      g->max,    g->spread};
+    return of[kind];
+}
+
+static size_t n_tensor_most(uint32_t n_label, uint32_t stats)
+{
+    return 1 + (TENSORS_OF_LABEL + (stats ? TENSORS_OF_STATS : 0)) * (size_t)n_label;
+}
 
 static uint64_t values_of(uint32_t n_layer, uint32_t dim) { return (2 * (uint64_t)n_layer + 1) * dim; }
 
-uint64_t myth_residual_out_bytes(uint32_t n_label, uint32_t n_layer, uint32_t dim)
+uint64_t myth_residual_out_bytes(const myth_residual_shape *is)
 {
-    return 8 * values_of(n_layer, dim) + 4 * (uint64_t)dim + n_tensor_most(n_label) * sizeof(myth_safetensor);
+    return 8 * values_of(is->n_layer, is->dim) + 4 * (uint64_t)is->dim +
+           n_tensor_most(is->n_label, is->stats) * sizeof(myth_safetensor);
 }
 
-uint64_t myth_residual_out_data_bytes(uint32_t n_label, uint32_t n_layer, uint32_t dim, bool is_f64)
+uint64_t myth_residual_out_data_bytes(const myth_residual_shape *is, bool is_f64)
 {
-    const uint64_t rows = (uint64_t)n_layer * dim * (is_f64 ? 8 : 4), away = n_label - 1;
-    return 8 * (uint64_t)n_layer + n_label * (rows + 8) +
-           away * (rows + 8 * (uint64_t)n_layer + 8 * (uint64_t)n_layer * n_layer);
+    const uint64_t n_layer = is->n_layer, rows = n_layer * is->dim * (is_f64 ? 8 : 4), away = is->n_label - 1,
+                   stats = (is->stats & MYTH_STAT_NORMS ? 3 * 8 * n_layer : 0) +
+                           (is->stats & MYTH_STAT_MINMAX ? 2 * rows : 0) + (is->stats & MYTH_STAT_VARIANCE ? rows : 0);
+    return 8 * n_layer + is->n_label * (rows + stats + 8) + away * (rows + 8 * n_layer + 8 * n_layer * n_layer);
 }
 
 /* ---- tensors ---- */
@@ -41,6 +65,17 @@ static size_t list_tensors(const myth_residual_out *o, myth_safetensor *t)
     for (uint32_t k = 0; k < o->n_label; k++) {
         name_tensor(&t[n++], "count.", o->label[k], "I64", 1, 1, 0);
         name_tensor(&t[n++], "mean.", o->label[k], type, 2, o->n_layer, o->dim);
+        if (o->stats & MYTH_STAT_NORMS) {
+            name_tensor(&t[n++], "norm_mean.", o->label[k], "F64", 1, o->n_layer, 0);
+            name_tensor(&t[n++], "norm_min.", o->label[k], "F64", 1, o->n_layer, 0);
+            name_tensor(&t[n++], "norm_max.", o->label[k], "F64", 1, o->n_layer, 0);
+        }
+        if (o->stats & MYTH_STAT_MINMAX) {
+            name_tensor(&t[n++], "min.", o->label[k], type, 2, o->n_layer, o->dim);
+            name_tensor(&t[n++], "max.", o->label[k], type, 2, o->n_layer, o->dim);
+        }
+        if (o->stats & MYTH_STAT_VARIANCE)
+            name_tensor(&t[n++], "variance.", o->label[k], type, 2, o->n_layer, o->dim);
     }
     for (uint32_t k = 0; k < o->n_label; k++) {
         if (k == o->base)
@@ -101,6 +136,61 @@ static myth_status write_means(writer *w, myth_residual_out *o, uint32_t k, myth
     return MYTH_OK;
 }
 
+static void write_norms(writer *w, const myth_residual_out *o, uint32_t k, myth_residual_figure *figure)
+{
+    double norm[3];
+    for (uint32_t i = 0; i < o->n_layer; i++) {
+        myth_residual_sums_norms(o->sums, k, i, norm);
+        figure[i].row_norm = norm[0];
+        figure[i].row_norm_min = norm[1];
+        figure[i].row_norm_max = norm[2];
+    }
+    for (int which = 0; which < 3; which++)
+        for (uint32_t i = 0; i < o->n_layer; i++) {
+            const double v = myth_residual_figure_at(&figure[i], 3 + which);
+            myth_safetensors_put(&w->file, &v, 8);
+        }
+}
+
+static void write_edges(writer *w, const myth_residual_out *o, uint32_t k, myth_residual_figure *figure)
+{
+    double *least = w->row, *most = w->away; /* which has no directions yet */
+    for (int which = 0; which < 2; which++)
+        for (uint32_t i = 0; i < o->n_layer; i++) {
+            myth_residual_sums_edges(o->sums, k, i, least, most);
+            put_row(w, o, which ? most : least);
+            figure[i].min = least[0];
+            figure[i].max = most[0];
+            for (uint32_t c = 1; c < o->dim; c++) {
+                figure[i].min = fmin(figure[i].min, least[c]);
+                figure[i].max = fmax(figure[i].max, most[c]);
+            }
+        }
+}
+
+static void write_variances(writer *w, const myth_residual_out *o, uint32_t k, myth_residual_figure *figure)
+{
+    for (uint32_t i = 0; i < o->n_layer; i++) {
+        double sum = 0.0;
+        myth_residual_sums_variance(o->sums, k, i, w->row);
+        put_row(w, o, w->row);
+        for (uint32_t c = 0; c < o->dim; c++)
+            sum += w->row[c];
+        figure[i].spread = sqrt(sum);
+    }
+}
+
+static void write_stats(writer *w, const myth_residual_out *o, uint32_t k)
+{
+    myth_residual_figure *figure = o->figure + (size_t)k * o->n_layer;
+    if (o->stats & MYTH_STAT_NORMS)
+        write_norms(w, o, k, figure);
+    if (o->stats & MYTH_STAT_MINMAX)
+        write_edges(w, o, k, figure);
+    if (o->stats & MYTH_STAT_VARIANCE)
+        write_variances(w, o, k, figure);
+}
+
 static myth_status write_direction(writer *w, myth_residual_out *o, uint32_t k, myth_error *err)
 {
     myth_residual_figure *figure = o->figure + (size_t)k * o->n_layer;
@@ -135,7 +225,7 @@ myth_status myth_residual_out_write(myth_residual_out *o, myth_mem *mem, const c
     myth_status st = MYTH_OK;
     writer w = {.base = NULL};
     uint64_t n;
-    const uint64_t bytes = myth_residual_out_bytes(o->n_label, o->n_layer, o->dim);
+    const uint64_t bytes = myth_residual_out_bytes(&(myth_residual_shape){o->n_label, o->n_layer, o->dim, o->stats});
     void *block = myth_alloc(mem, MYTH_MEM_STAGING, "means", (size_t)bytes);
     if (!block)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for the means of %u layers", o->n_layer);
@@ -143,15 +233,17 @@ myth_status myth_residual_out_write(myth_residual_out *o, myth_mem *mem, const c
     w.away = w.base + (size_t)o->n_layer * o->dim;
     w.row = w.away + (size_t)o->n_layer * o->dim;
     myth_safetensor *tensor = (myth_safetensor *)(void *)(w.row + o->dim);
-    w.narrow = (float *)(void *)(tensor + n_tensor_most(o->n_label));
+    w.narrow = (float *)(void *)(tensor + n_tensor_most(o->n_label, o->stats));
     const size_t n_tensor = list_tensors(o, tensor);
     MYTH_TRY(myth_safetensors_begin(&w.file, path, tensor, n_tensor, meta, n_meta, err));
     for (uint32_t i = 0; i < o->n_layer; i++) {
         const int64_t layer = o->layer[i];
         myth_safetensors_put(&w.file, &layer, 8);
     }
-    for (uint32_t k = 0; k < o->n_label; k++)
+    for (uint32_t k = 0; k < o->n_label; k++) {
         MYTH_TRY(write_means(&w, o, k, err));
+        write_stats(&w, o, k);
+    }
     for (uint32_t i = 0; i < o->n_layer; i++)
         MYTH_TRY(o->mean(o->user, o->base, i, w.base + (size_t)i * o->dim, &n, err));
     for (uint32_t i = 0; i < o->n_layer; i++)
@@ -184,6 +276,8 @@ void myth_residual_out_print_text(FILE *f, const myth_residual_out *o)
         fputc('|', f);
         if (k != o->base)
             fputs("    distance      cosine", f);
+        fputs(o->stats & MYTH_STAT_NORMS ? "    row norm" : "", f);
+        fputs(o->stats & MYTH_STAT_VARIANCE ? "      spread" : "", f);
     }
     if (n < o->n_label)
         fprintf(f, "   (%u more: --json)", o->n_label - n);
@@ -195,6 +289,10 @@ void myth_residual_out_print_text(FILE *f, const myth_residual_out *o)
             fprintf(f, "%17.6g", g->norm);
             if (k != o->base)
                 fprintf(f, "%12.6g%12.8f", g->distance, g->cosine);
+            if (o->stats & MYTH_STAT_NORMS)
+                fprintf(f, "%12.6g", g->row_norm);
+            if (o->stats & MYTH_STAT_VARIANCE)
+                fprintf(f, "%12.6g", g->spread);
         }
         fputc('\n', f);
     }
@@ -202,7 +300,6 @@ void myth_residual_out_print_text(FILE *f, const myth_residual_out *o)
 
 void myth_residual_out_print_json(myth_json_out *j, const myth_residual_out *o)
 {
-    static const char *const key[] = {"norm", "distance", "cosine"};
     myth_jout_key(j, "labels");
     myth_jout_array(j);
     for (uint32_t k = 0; k < o->n_label; k++) {
@@ -218,13 +315,14 @@ void myth_residual_out_print_json(myth_json_out *j, const myth_residual_out *o)
     for (uint32_t i = 0; i < o->n_layer; i++) {
         myth_jout_object(j);
         myth_jout_key_u64(j, "layer", o->layer[i]);
-        for (int v = 0; v < 3; v++) {
-            myth_jout_key(j, key[v]);
+        for (int v = 0; v < MYTH_RESIDUAL_FIGURE_N; v++) {
+            const myth_residual_figure_kind *kind = &myth_residual_figures[v];
+            if (kind->stat && !(o->stats & kind->stat))
+                continue;
+            myth_jout_key(j, kind->key);
             myth_jout_array(j);
-            for (uint32_t k = 0; k < o->n_label; k++) {
-                const myth_residual_figure *g = &o->figure[(size_t)k * o->n_layer + i];
-                myth_jout_f64(j, v == 0 ? g->norm : v == 1 ? g->distance : g->cosine);
-            }
+            for (uint32_t k = 0; k < o->n_label; k++)
+                myth_jout_f64(j, myth_residual_figure_at(&o->figure[(size_t)k * o->n_layer + i], v));
             myth_jout_end(j);
         }
         myth_jout_end(j);

@@ -13,12 +13,23 @@ enum { WIDE = 720, HIGH = 260, LEFT = 64, RIGHT = 16, TOP = 12, BOTTOM = 32, COL
 static const char *const color[COLOR_N] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                            "#e69f00", "#56b4e9", "#000000", "#8c8c00"};
 
-typedef enum { NORM, DISTANCE, COSINE } kind;
+enum { COSINE = 2 };
 
-static double value_of(const myth_residual_out *o, kind k, uint32_t label, uint32_t i)
+static double value_of(const myth_residual_out *o, int k, uint32_t label, uint32_t i)
 {
-    const myth_residual_figure *g = &o->figure[(size_t)label * o->n_layer + i];
-    return k == NORM ? g->norm : k == DISTANCE ? g->distance : g->cosine;
+    return myth_residual_figure_at(&o->figure[(size_t)label * o->n_layer + i], k);
+}
+
+static bool has_kind(const myth_residual_out *o, int k)
+{
+    const myth_residual_figure_kind *kind = &myth_residual_figures[k];
+    return (!kind->stat || o->stats & kind->stat) && (!kind->is_beside || o->n_label > 1);
+}
+
+/* Whether a label has the figure. */
+static bool has_value(const myth_residual_out *o, int k, uint32_t label)
+{
+    return has_kind(o, k) && !(myth_residual_figures[k].is_beside && label == o->base);
 }
 
 static void print_text(FILE *f, const char *text)
@@ -38,7 +49,7 @@ typedef struct {
     double low, high;
 } range;
 
-static range range_of(const myth_residual_out *o, kind k)
+static range range_of(const myth_residual_out *o, int k)
 {
     range r = {k == COSINE ? 1.0 : 0.0, k == COSINE ? 1.0 : 0.0};
     for (uint32_t l = 0; l < o->n_label; l++)
@@ -71,13 +82,14 @@ static void print_axes(FILE *f, const myth_residual_out *o, range r)
         fprintf(f, "<text x=%.1f y=%d text-anchor=middle>%u</text>\n", x_of(o, i), HIGH - 10, o->layer[i]);
 }
 
-static void print_plot(FILE *f, const myth_residual_out *o, kind k, const char *title)
+static void print_plot(FILE *f, const myth_residual_out *o, int k)
 {
+    const char *title = myth_residual_figures[k].plot;
     const range r = range_of(o, k);
     fprintf(f, "<h2>%s</h2>\n<svg viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\">\n", title, WIDE, HIGH, title);
     print_axes(f, o, r);
     for (uint32_t l = 0; l < o->n_label; l++) {
-        if (k != NORM && l == o->base)
+        if (!has_value(o, k, l))
             continue;
         fprintf(f, "<polyline stroke=\"%s\" points=\"", color[l % COLOR_N]);
         for (uint32_t i = 0; i < o->n_layer; i++)
@@ -89,7 +101,7 @@ static void print_plot(FILE *f, const myth_residual_out *o, kind k, const char *
     }
     fputs("</svg>\n<p>", f);
     for (uint32_t l = 0; l < o->n_label; l++) {
-        if (k != NORM && l == o->base)
+        if (!has_value(o, k, l))
             continue;
         fprintf(f, "<span class=k style=\"color:%s\">&#9632;</span> ", color[l % COLOR_N]);
         print_text(f, o->label[l]);
@@ -101,20 +113,22 @@ static void print_plot(FILE *f, const myth_residual_out *o, kind k, const char *
 static void print_table(FILE *f, const myth_residual_out *o)
 {
     fputs("<h2>All figures</h2>\n<table><tr><th>residual", f);
-    for (uint32_t l = 0; l < o->n_label; l++) {
-        fputs("<th>norm of ", f);
-        print_text(f, o->label[l]);
-        if (l != o->base)
-            fputs("<th>distance<th>cosine", f);
-    }
+    for (uint32_t l = 0; l < o->n_label; l++)
+        for (int k = 0; k < MYTH_RESIDUAL_FIGURE_N; k++)
+            if (has_value(o, k, l)) {
+                fprintf(f, "<th>%s", myth_residual_figures[k].column);
+                if (k == 0) {
+                    fputs(" of ", f);
+                    print_text(f, o->label[l]);
+                }
+            }
     fputs("</tr>\n", f);
     for (uint32_t i = 0; i < o->n_layer; i++) {
         fprintf(f, "<tr><td>%u", o->layer[i]);
-        for (uint32_t l = 0; l < o->n_label; l++) {
-            fprintf(f, "<td>%.6g", value_of(o, NORM, l, i));
-            if (l != o->base)
-                fprintf(f, "<td>%.6g<td>%.6f", value_of(o, DISTANCE, l, i), value_of(o, COSINE, l, i));
-        }
+        for (uint32_t l = 0; l < o->n_label; l++)
+            for (int k = 0; k < MYTH_RESIDUAL_FIGURE_N; k++)
+                if (has_value(o, k, l))
+                    fprintf(f, k == COSINE ? "<td>%.6f" : "<td>%.6g", value_of(o, k, l, i));
         fputs("</tr>\n", f);
     }
     fputs("</table>\n", f);
@@ -145,11 +159,9 @@ myth_status myth_residual_out_report(const myth_residual_out *o, const char *pat
         print_text(f, o->label[o->base]);
     }
     fputs(".</p>\n", f);
-    print_plot(f, o, NORM, "Length of the mean, by residual");
-    if (o->n_label > 1) {
-        print_plot(f, o, DISTANCE, "Distance of the means to the base's");
-        print_plot(f, o, COSINE, "Cosine of the means and the base's");
-    }
+    for (int k = 0; k < MYTH_RESIDUAL_FIGURE_N; k++)
+        if (has_kind(o, k) && myth_residual_figures[k].plot)
+            print_plot(f, o, k);
     print_table(f, o);
     fputs("</html>\n", f);
     return myth_out_print_close(&file, f, MYTH_OK, err);

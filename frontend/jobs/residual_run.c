@@ -50,7 +50,7 @@ struct myth_residual_run {
 
 bool myth_residual_on_host(const myth_residual_opts *o)
 {
-    return o->position == MYTH_POSITION_MEAN || o->winsorize < 1.0 || o->rows;
+    return o->position == MYTH_POSITION_MEAN || o->winsorize < 1.0 || o->rows || o->stats;
 }
 
 void myth_residual_needs(myth_engine_opts *eo, const myth_residual_opts *o)
@@ -71,11 +71,16 @@ static uint32_t batch_most(const myth_residual_opts *o, uint32_t n_ubatch)
     return most < MYTH_RESIDUAL_BATCH_MAX ? most : MYTH_RESIDUAL_BATCH_MAX;
 }
 
+static myth_residual_shape shape_of(const myth_residual_opts *o, uint32_t dim)
+{
+    return (myth_residual_shape){.n_label = o->n_label, .n_layer = o->n_layer, .dim = dim, .stats = o->stats};
+}
+
 /* At most what the engine's sums or the host's take, with what stands before them. */
 static uint64_t block_bytes(const myth_residual_opts *o, uint32_t dim)
 {
-    return sizeof(myth_residual_state) + myth_residual_sums_bytes(o->n_label, o->n_layer, dim) + 64 +
-           16 * (uint64_t)o->n_layer;
+    const myth_residual_shape is = shape_of(o, dim);
+    return sizeof(myth_residual_state) + myth_residual_sums_bytes(&is) + 64 + 16 * (uint64_t)o->n_layer;
 }
 
 static size_t took_bytes(const myth_residual_opts *o, uint32_t n_ubatch)
@@ -394,6 +399,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
 {
     const myth_config *c = &myth_engine_model(e)->config;
     const uint32_t n_ubatch = myth_engine_plan(e)->n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
+    const myth_residual_shape is = shape_of(o, d);
     myth_mem *mem = cli->mem;
     myth_status st = MYTH_OK;
     myth_residual_run *r = myth_alloc(mem, MYTH_MEM_STAGING, "residuals", sizeof(*r));
@@ -410,8 +416,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->n_layer = c->n_layer;
     r->is_host = myth_residual_on_host(o);
     r->size = myth_batch_size_of(n_ubatch);
-    r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(o->n_label, o->n_layer, d)
-                                                     : myth_capture_state_bytes(e));
+    r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(&is) : myth_capture_state_bytes(e));
     r->block = myth_alloc(mem, MYTH_MEM_STAGING, "sums", r->n_block);
     r->item = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->item));
     r->run = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->run));
@@ -432,7 +437,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     for (uint32_t i = 0; i < o->n_layer; i++)
         r->idx_of[o->layer[i]] = (int32_t)i;
     if (r->is_host)
-        myth_residual_sums_at(&r->sums, r->block + sizeof(r->st), o->n_label, o->n_layer, d);
+        myth_residual_sums_at(&r->sums, r->block + sizeof(r->st), &is);
     MYTH_TRY(myth_seq_open(&r->seq, e, err));
     MYTH_TRY(go_on(r, survey, err));
     r->committed_at = myth_expect_now();
@@ -481,3 +486,5 @@ myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, dou
     const myth_status st = myth_capture_read(r->e, label, layer, mean, n, err);
     return st == MYTH_ENOMEM ? myth_capture_read(r->e, label, layer, mean, n, err) : st;
 }
+
+const myth_residual_sums *myth_residual_run_sums(const myth_residual_run *r) { return &r->sums; }

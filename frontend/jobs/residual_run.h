@@ -4,7 +4,8 @@
  * Batches   prompts in the order of the file, as many as fit the rows of a step, at most opts.batch. The sums do not
  *           depend on them
  * Paths     the plain case adds on the device (engine.h, capture). What changes a row before it is summed (position
- *           mean, winsorize) or keeps it (rows) hands each row to the host, one at a time
+ *           mean, winsorize), keeps it (rows) or wants more of it than its sum (stats) hands each row to the host, one
+ *           at a time
  * Progress  committed to the journal together with the sums, batch by batch: what a killed run loses is the batch that
  *           it was in. The files of rows must be synced before; where that is slow, batches are committed together, so
  *           that it takes at most one part in MYTH_RESIDUAL_SYNC_SHARE of the time
@@ -39,6 +40,7 @@ typedef struct {
     myth_hook hook;   /* of what the rows are */
     double winsorize; /* a quantile; >= 1: nothing is cut */
     uint32_t batch;   /* prompts at a time; 0 = as many as fit */
+    uint32_t stats;   /* MYTH_STAT_.. */
     const char *rows; /* folder of the rows; NULL = none */
 } myth_residual_opts;
 
@@ -70,9 +72,10 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
 myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err);
 /* Gives the files of rows their names; after the last batch. */
 myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err);
-/* For myth_residual_out; user is the run. */
+/* For myth_residual_out; user is the run. With stats their sums are read after the last batch. */
 myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n,
                                    myth_error *err);
+const myth_residual_sums *myth_residual_run_sums(const myth_residual_run *r);
 
 #ifdef __cplusplus
 }

@@ -129,7 +129,8 @@ static void same(const char *a, const char *b)
 static void files_do_not_depend_on_batches_or_order(void **state)
 {
     (void)state;
-    static const char *const how[] = {"", "--position every", "--position mean --winsorize 0.9 --type f64"};
+    static const char *const how[] = {"", "--position every", "--position mean --winsorize 0.9 --type f64",
+                                      "--stats all", "--stats variance,norms --position mean --type f64"};
     static const uint32_t batch[] = {1, 7, 32, 100, 128};
     static order o;
     char line[400];
@@ -137,7 +138,7 @@ static void files_do_not_depend_on_batches_or_order(void **state)
     write_prompts("rising", &o, false);
     shuffle(&o);
     write_prompts("shuffled", &o, false);
-    for (int h = 0; h < 3; h++) {
+    for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
         snprintf(line, sizeof(line), "residuals " TINY "$D/rising -o $D/a %s", how[h]);
         cli_expect(&r, line, 0);
         for (int b = 0; b < 5; b++) {
@@ -222,6 +223,112 @@ static void means_are_those_of_hidden_rows(void **state)
     json_decref(t.head);
 }
 
+/* Layer l of what one label's rows say, from the files of --rows: row i has label i % 3. */
+static void stats_of_rows(const float *row, int label, int n, double norm[3], double *least, double *most, double *v)
+{
+    norm[0] = norm[2] = 0;
+    norm[1] = INFINITY;
+    for (int i = label; i < n; i += 3) {
+        double length = 0;
+        for (int d = 0; d < D; d++)
+            length += (double)row[i * D + d] * (double)row[i * D + d];
+        norm[0] += sqrt(length) / (n / 3);
+        norm[1] = fmin(norm[1], sqrt(length));
+        norm[2] = fmax(norm[2], sqrt(length));
+    }
+    for (int d = 0; d < D; d++) {
+        double mean = 0;
+        least[d] = INFINITY;
+        most[d] = -INFINITY;
+        v[d] = 0;
+        for (int i = label; i < n; i += 3) {
+            mean += (double)row[i * D + d] / (n / 3);
+            least[d] = fmin(least[d], (double)row[i * D + d]);
+            most[d] = fmax(most[d], (double)row[i * D + d]);
+        }
+        for (int i = label; i < n; i += 3)
+            v[d] += ((double)row[i * D + d] - mean) * ((double)row[i * D + d] - mean) / (n / 3);
+    }
+}
+
+static void stats_are_those_of_rows(void **state)
+{
+    (void)state;
+    enum { N = 30 };
+    static const char *const label[] = {"harmful", "harmless", "other"};
+    static tensors t, plain;
+    static unsigned char buf[FILE_BYTES];
+    static order o;
+    char name[64];
+    json_error_t e;
+    first_numbers(&o, N);
+    write_prompts("few", &o, false);
+    cli_expect(&r, "residuals " TINY "$D/few -o $D/plain.st --type f64", 0);
+    cli_shell(&r,
+              "$M residuals " TINY "$D/few -o $D/stats.st --type f64 --stats all --rows $D/srows --json >$D/s.json && "
+              "$M residuals " TINY "$D/few -o $D/some.st --stats minmax && "
+              "$M residuals " TINY "$D/few -o $D/all.st --stats variance,minmax,norms && "
+              "$M residuals " TINY "$D/few --dry-run --json --stats all --type f64 >$D/dry.json");
+    if (r.code)
+        fail_msg("%s", r.err);
+    load(&t, "stats.st");
+    load(&plain, "plain.st");
+    snprintf(name, sizeof(name), "%s/s.json", cli_dir);
+    json_t *j = json_load_file(name, 0, &e);
+    assert_non_null(j);
+    for (int k = 0; k < 3; k++) {
+        const double *of[7];
+        static const char *const tensor_name[] = {"norm_mean.", "norm_min.", "norm_max.", "min.",
+                                                  "max.",       "variance.", "mean."};
+        for (int i = 0; i < 7; i++) {
+            snprintf(name, sizeof(name), "%s%s", tensor_name[i], label[k]);
+            of[i] = tensor(&t, name, "F64", i < 3 ? N_LAYER : N_LAYER * D);
+        }
+        assert_memory_equal(of[6], tensor(&plain, name, "F64", N_LAYER * D), sizeof(double) * N_LAYER * D);
+        for (int l = 0; l < N_LAYER; l++) {
+            double norm[3], least[D], most[D], v[D], spread = 0, low = INFINITY, high = -INFINITY;
+            snprintf(name, sizeof(name), "srows/layer-%03d.npy", l);
+            stats_of_rows(npy(name, buf, N * D), k, N, norm, least, most, v);
+            for (int i = 0; i < 3; i++)
+                assert_true(fabs(of[i][l] - norm[i]) <= 0x1p-24);
+            for (int d = 0; d < D; d++) {
+                assert_true(of[3][l * D + d] == least[d] && of[4][l * D + d] == most[d]);
+                assert_true(fabs(of[5][l * D + d] - v[d]) <= (most[d] - least[d]) * 0x1p-23);
+                spread += v[d];
+                low = fmin(low, least[d]);
+                high = fmax(high, most[d]);
+            }
+            const json_t *layer = json_array_get(json_object_get(j, "layers"), (size_t)l);
+            static const char *const key[] = {"row_norm", "row_norm_min", "row_norm_max", "min", "max", "spread"};
+            const double want[] = {norm[0], norm[1], norm[2], low, high, sqrt(spread)};
+            for (int i = 0; i < 6; i++) {
+                const double got = json_number_value(json_array_get(json_object_get(layer, key[i]), (size_t)k));
+                if (!(fabs(got - want[i]) <= 1e-6 * fabs(want[i]) + 1e-7))
+                    fail_msg("%s, %s, layer %d: %.9g, of the rows %.9g", label[k], key[i], l, got, want[i]);
+            }
+        }
+    }
+    json_decref(j);
+    json_decref(plain.head);
+    /* the dry run knows the bytes of the tensors; a flag's order is no matter; what was not asked for is not there */
+    uint64_t len = 0;
+    myth_reader in = {t.bytes, t.n, 0};
+    assert_true(myth_reader_u64(&in, &len));
+    snprintf(name, sizeof(name), "%s/dry.json", cli_dir);
+    j = json_load_file(name, 0, &e);
+    assert_true(cli_number(j, "output_bytes") == (double)(t.n - 8 - len));
+    json_decref(j);
+    json_decref(t.head);
+    load(&t, "some.st");
+    assert_non_null(json_object_get(t.head, "max.other"));
+    assert_null(json_object_get(t.head, "variance.other"));
+    assert_null(json_object_get(t.head, "norm_mean.other"));
+    assert_string_equal(json_string_value(json_object_get(json_object_get(t.head, "__metadata__"), "stats")), "minmax");
+    json_decref(t.head);
+    cli_expect(&r, "residuals " TINY "$D/few -o $D/x.st --stats all", 0);
+    same("all.st", "x.st");
+}
+
 /* Every row of transformers' residuals, on every family. */
 static void rows_are_those_of_transformers(void **state)
 {
@@ -261,11 +368,11 @@ static void rows_are_those_of_transformers(void **state)
 
 /* ---- memory ---- */
 
-static void report(const char *prompts, double *peak, double *total, double *tokens)
+static void report(const char *prompts, const char *how, double *peak, double *total, double *tokens)
 {
     char line[300];
     json_error_t e;
-    snprintf(line, sizeof(line), "residuals " TINY "$D/%s -o $D/m.st --json --mem-report $D/mem.json", prompts);
+    snprintf(line, sizeof(line), "residuals " TINY "$D/%s -o $D/m.st --json --mem-report $D/mem.json %s", prompts, how);
     json_t *j = cli_json(&r, line);
     *tokens = cli_number(j, "tokens");
     json_decref(j);
@@ -286,14 +393,17 @@ static void many_prompts_take_the_bytes_of_few(void **state)
     double peak[2], staging[2], tokens;
     first_numbers(&o, 400);
     write_prompts("few", &o, true);
-    report("few", &peak[0], &staging[0], &tokens);
-    assert_true(tokens == 400 * 13);
     first_numbers(&o, 5000);
     write_prompts("many", &o, true);
-    report("many", &peak[1], &staging[1], &tokens);
-    assert_true(tokens == 5000 * 13);
-    assert_true(peak[0] == peak[1] && staging[0] == staging[1]);
-    printf("%.0f bytes\n", peak[0]);
+    for (int h = 0; h < 2; h++) {
+        const char *how = h ? "--stats all" : "";
+        report("few", how, &peak[0], &staging[0], &tokens);
+        assert_true(tokens == 400 * 13);
+        report("many", how, &peak[1], &staging[1], &tokens);
+        assert_true(tokens == 5000 * 13);
+        assert_true(peak[0] == peak[1] && staging[0] == staging[1]);
+        printf("%.0f bytes\n", peak[0]);
+    }
     /* what a dry run says is what the run takes */
     json_t *j = cli_json(&r, "residuals " TINY "$D/many --dry-run --json");
     assert_true(cli_number(j, "tokens") == 5000 * 13 && cli_number(j, "prompts") == 5000);
@@ -408,14 +518,14 @@ static double seconds(void)
 static void killed_jobs_end_with_the_same_bytes(void **state)
 {
     (void)state;
-    static const char *const how[] = {"", "--rows $D/k --position mean"};
+    static const char *const how[] = {"", "--rows $D/k --position mean", "--stats all"};
     static order o;
     char line[400];
     uint64_t rng = check_seed();
-    const uint32_t n_kill = check_is_full() ? 25 : check_sample(6);
+    const uint32_t n_kill = check_is_full() ? 67 : check_sample(6);
     first_numbers(&o, 1500);
     write_prompts("kill", &o, false);
-    for (int h = 0; h < 2; h++) {
+    for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
         uint32_t n_killed = 0;
         snprintf(line, sizeof(line), "residuals " TINY "$D/kill -o $D/whole %s --batch 8 -t 1", how[h]);
         const double begin = seconds();
@@ -455,6 +565,7 @@ static void a_stopped_job_goes_on_and_no_other_does(void **state)
     static const char *const other[][2] = {{"--layers 3", "--layers (all, now 3)"},
                                            {"--position 0", "--position (-1, now 0)"},
                                            {"--winsorize 0.5", "--winsorize (1, now 0.5)"},
+                                           {"--stats norms", "--stats (none, now norms)"},
                                            {"--exact", "--device (cpu, now cpu, exact)"},
                                            {"--chat", "--chat (off, now on)"},
                                            {"-c 40", "-c ("},
@@ -536,6 +647,10 @@ static void a_report_shows_every_label(void **state)
         n_svg++;
     assert_int_equal(n_svg, 3);
     assert_null(strstr(r.out, "<script"));
+    cli_shell(&r, "$M residuals " TINY "$D/two -o $D/two.st --report $D/two.html --stats all >$D/summary && "
+                  "grep -c 'row norm      spread.*row norm      spread' $D/summary && grep -c '<svg' $D/two.html && "
+                  "grep -c '<th>spread.*<th>spread' $D/two.html");
+    assert_string_equal(r.out, "1\n8\n1\n");
 }
 
 int main(void)
@@ -543,6 +658,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_do_not_depend_on_batches_or_order),
         cmocka_unit_test(means_are_those_of_hidden_rows),
+        cmocka_unit_test(stats_are_those_of_rows),
         cmocka_unit_test(rows_are_those_of_transformers),
         cmocka_unit_test(many_prompts_take_the_bytes_of_few),
         cmocka_unit_test(a_batch_is_honoured_or_refused_with_the_largest),

@@ -95,6 +95,7 @@ static const struct {
     {"residuals", "residuals " GEMMA "@/", "p", " -o @/x -ub 48"},
     {"residuals mean", "residuals " GEMMA "@/", "p", " -o @/x -ub 48 --position mean"},
     {"residuals rows", "residuals " GEMMA "@/", "p", " -o @/x -ub 48 --winsorize 0.9 --position every --rows @/x.rows"},
+    {"residuals stats", "residuals " GEMMA "@/", "p", " -o @/x -ub 48 --stats all"},
     {"embed", "embed " ENCODER "--jsonl @/", "p", " -o @/x -ub 64"},
 };
 

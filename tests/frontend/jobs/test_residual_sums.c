@@ -1,5 +1,5 @@
-/* test_residual_sums.c - quantiles of magnitudes against a sorted copy, rows that are cut, sums that do not depend on
- * order, values that cannot be summed. */
+/* test_residual_sums.c - quantiles of magnitudes against a sorted copy, rows that are cut, sums and stats that do not
+ * depend on order, stats against plain loops, values that cannot be summed. */
 #include "frontend/jobs/residual_sums.h"
 #include "tests/support/check.h"
 
@@ -66,12 +66,13 @@ static void sums_do_not_depend_on_order(void **state)
     myth_residual_sums s[2];
     uint64_t rng = check_seed(), n;
     double mean[2][DIM];
-    assert_int_equal(myth_residual_sums_bytes(LABEL, LAYER, DIM), sizeof(block[0]));
+    const myth_residual_shape is = {.n_label = LABEL, .n_layer = LAYER, .dim = DIM};
+    assert_int_equal(myth_residual_sums_bytes(&is), sizeof(block[0]));
     for (int i = 0; i < ROWS; i++)
         for (int d = 0; d < DIM; d++)
             row[i][d] = draw(&rng, 0) * 1.7f;
     for (int k = 0; k < 2; k++) {
-        myth_residual_sums_at(&s[k], block[k], LABEL, LAYER, DIM);
+        myth_residual_sums_at(&s[k], block[k], &is);
         for (int i = 0; i < ROWS; i++)
             myth_residual_sums_add(&s[k], 1, 2, row[k ? ROWS - 1 - i : i]);
         s[k].count[1] = ROWS;
@@ -101,12 +102,133 @@ static void sums_do_not_depend_on_order(void **state)
     }
 }
 
+/* Rows of a label: some far from 0 with little between them, some with zeros of both signs, some all the same. */
+static void draw_rows(uint64_t *rng, int kind, float *row, uint32_t n, uint32_t dim)
+{
+    for (uint32_t i = 0; i < dim; i++) {
+        const float middle = kind == 0 ? 0.0f : (float)check_below(rng, 2000001) - 1e6f;
+        for (uint32_t k = 0; k < n; k++)
+            row[k * dim + i] = kind == 2  ? middle
+                             : i % 3 == 0 ? (check_below(rng, 2) ? 0.0f : -0.0f)
+                                          : middle + draw(rng, 0) * 1.7f;
+    }
+}
+
+static void stats_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    enum { LABEL = 3, LAYER = 2, DIM = 7, MOST = 50 };
+    static uint64_t block[3][1000];
+    static float row[MOST * DIM];
+    myth_residual_sums s[3];
+    uint64_t rng = check_seed();
+    double norm[3], least[DIM], most[DIM], v[DIM];
+    for (uint32_t round = 0; round < 200; round++) {
+        const myth_residual_shape is = {LABEL, LAYER, DIM, 1 + check_below(&rng, MYTH_STAT_ALL)};
+        const uint32_t n = 1 + check_below(&rng, MOST), label = check_below(&rng, LABEL),
+                       idx = check_below(&rng, LAYER);
+        const uint64_t bytes = myth_residual_sums_bytes(&is);
+        assert_true(bytes % 8 == 0 && bytes <= sizeof(block[0]));
+        memset(block, 0, sizeof(block));
+        draw_rows(&rng, (int)(round % 3), row, n, DIM);
+        for (int k = 0; k < 3; k++) /* rising, falling, and half of them after a break */
+            myth_residual_sums_at(&s[k], block[k], &is);
+        for (uint32_t i = 0; i < n; i++) {
+            myth_residual_sums_add(&s[0], label, idx, row + i * DIM);
+            myth_residual_sums_add(&s[1], label, idx, row + (n - 1 - i) * DIM);
+            if (i == n / 2) {
+                memcpy(block[2], block[0], bytes);
+                myth_residual_sums_at(&s[2], block[2], &is);
+            }
+        }
+        for (uint32_t i = n; i-- > n / 2 + 1;)
+            myth_residual_sums_add(&s[2], label, idx, row + i * DIM);
+        for (int k = 0; k < 3; k++) {
+            s[k].count[label] = n;
+            assert_memory_equal(block[k], block[0], sizeof(block[0]));
+            assert_int_equal(s[k].bad[idx], 0);
+        }
+        if (is.stats & MYTH_STAT_NORMS) {
+            double want[3] = {0, INFINITY, 0};
+            for (uint32_t k = 0; k < n; k++) {
+                double length = 0;
+                for (uint32_t i = 0; i < DIM; i++)
+                    length += (double)row[k * DIM + i] * (double)row[k * DIM + i];
+                length = sqrt(length);
+                want[0] += length / n;
+                want[1] = fmin(want[1], length);
+                want[2] = fmax(want[2], length);
+            }
+            myth_residual_sums_norms(&s[0], label, idx, norm);
+            assert_true(fabs(norm[0] - want[0]) <= 0x1p-24 + 1e-12 * want[0]);
+            assert_true(fabs(norm[1] - want[1]) <= 1e-15 * want[1] && fabs(norm[2] - want[2]) <= 1e-15 * want[2]);
+        }
+        if (is.stats & MYTH_STAT_MINMAX)
+            myth_residual_sums_edges(&s[0], label, idx, least, most);
+        if (is.stats & MYTH_STAT_VARIANCE)
+            myth_residual_sums_variance(&s[0], label, idx, v);
+        for (uint32_t i = 0; i < DIM; i++) {
+            double mean = 0, want = 0, low = INFINITY, high = -INFINITY, far = 0;
+            for (uint32_t k = 0; k < n; k++) {
+                mean += (double)row[k * DIM + i] / n;
+                low = fmin(low, (double)row[k * DIM + i]);
+                high = fmax(high, (double)row[k * DIM + i]);
+            }
+            for (uint32_t k = 0; k < n; k++) {
+                const double off = (double)row[k * DIM + i] - mean;
+                want += off * off / n;
+                far = fmax(far, fabs(off));
+            }
+            if (is.stats & MYTH_STAT_MINMAX)
+                assert_true(least[i] == low && most[i] == high && !(least[i] == 0 && signbit(least[i])) &&
+                            !(most[i] == 0 && signbit(most[i])));
+            /* a value is rounded by at most 2^-25, and the loop's mean by some of its last bits */
+            if (is.stats & MYTH_STAT_VARIANCE && !(fabs(v[i] - want) <= far * 0x1p-23 + 0x1p-40))
+                fail_msg("round %u: variance %.17g, two passes %.17g", round, v[i], want);
+            if (is.stats & MYTH_STAT_VARIANCE && round % 3 == 2)
+                assert_true(v[i] == 0); /* all the same */
+        }
+    }
+}
+
+static void stats_of_no_rows_are_zeros_and_bad_ones_are_told(void **state)
+{
+    (void)state;
+    static uint64_t block[200];
+    const myth_residual_shape is = {.n_label = 2, .n_layer = 2, .dim = 2, .stats = MYTH_STAT_ALL};
+    myth_residual_sums s;
+    double a[3] = {9, 9, 9}, b[2] = {9, 9};
+    uint64_t n;
+    assert_true(myth_residual_sums_bytes(&is) <= sizeof(block));
+    myth_residual_sums_at(&s, block, &is);
+    myth_residual_sums_norms(&s, 1, 1, a);
+    assert_true(a[0] == 0 && a[1] == 0 && a[2] == 0);
+    a[0] = a[1] = 9;
+    myth_residual_sums_edges(&s, 1, 1, a, b);
+    assert_true(a[0] == 0 && a[1] == 0 && b[0] == 0 && b[1] == 0);
+    a[0] = a[1] = 9;
+    myth_residual_sums_variance(&s, 1, 1, a);
+    assert_true(a[0] == 0 && a[1] == 0);
+    /* squares that no longer fit; each of their values does, and so does the sum */
+    const myth_residual_shape squares = {.n_label = 2, .n_layer = 2, .dim = 2, .stats = MYTH_STAT_VARIANCE};
+    myth_residual_sums_at(&s, block, &squares);
+    for (int i = 0; i < 60; i++)
+        myth_residual_sums_add(&s, 0, 0, (const float[]){i % 2 ? 0x1p33f : -0x1p33f, 1});
+    assert_int_equal(s.bad[0], 0);
+    for (int i = 0; i < 60; i++)
+        myth_residual_sums_add(&s, 0, 0, (const float[]){i % 2 ? 0x1p37f : -0x1p37f, 1});
+    assert_int_equal(myth_residual_sums_mean(&s, 0, 0, 5, b, &n, NULL), MYTH_EFORMAT);
+    assert_int_equal(myth_residual_sums_mean(&s, 0, 1, 5, b, &n, NULL), MYTH_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_those_of_a_sorted_copy),
         cmocka_unit_test(what_has_no_rank_is_left),
         cmocka_unit_test(sums_do_not_depend_on_order),
+        cmocka_unit_test(stats_are_those_of_plain_loops),
+        cmocka_unit_test(stats_of_no_rows_are_zeros_and_bad_ones_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
