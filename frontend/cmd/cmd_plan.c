@@ -6,6 +6,8 @@
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/chat/session.h"
+#include "frontend/jobs/logprobs.h"
+#include "frontend/jobs/residual_plan.h"
 #include "frontend/rates/expect.h"
 
 #include "engine/run/embed.h"
@@ -15,17 +17,23 @@
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
+    myth_residual_flags residuals;
+    myth_logprobs_flags logprobs;
+    myth_prompt_flags prompts;
     int what;
     const char *as;
     uint32_t parallel;
     bool json, is_table;
 } plan_opts;
 
-enum { FOR_GENERATE, FOR_CHAT, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
+enum { FOR_GENERATE, FOR_CHAT, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED, FOR_RESIDUALS, FOR_LOGPROBS };
+
+static const char *const for_name[] = {"generate", "chat",  "logits",    "inspect-file",
+                                       "bench",    "embed", "residuals", "logprobs"};
 
 static const myth_option options[] = {
-    {"for", NULL, MYTH_OPT_CHOICE, "generate|chat|logits|inspect-file|bench|embed", offsetof(plan_opts, what),
-     "generate", 0, 0, "the command to plan"},
+    {"for", NULL, MYTH_OPT_CHOICE, "generate|chat|logits|inspect-file|bench|embed|residuals|logprobs",
+     offsetof(plan_opts, what), "generate", 0, 0, "the command to plan"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096,
      "number of sequences at the same time"},
     {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
@@ -40,9 +48,14 @@ static const myth_option options[] = {
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("plan", plan_opts, options),
+    MYTH_GROUP_RESIDUALS("for residuals", plan_opts, residuals),
+    MYTH_GROUP_LOGPROBS("for logprobs", plan_opts, logprobs),
+    MYTH_GROUP_PROMPTS(plan_opts, prompts),
     MYTH_GROUP_MODEL(plan_opts, model),
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
+
+static bool is_job(const plan_opts *o) { return o->what == FOR_RESIDUALS || o->what == FOR_LOGPROBS; }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
 {
@@ -146,9 +159,32 @@ static myth_status plan_chat(const myth_model *m, myth_engine_opts *eo, myth_pla
     return MYTH_OK;
 }
 
+/* The jobs plan as for their --dry-run; that it does not fit is an answer. */
+static myth_status plan_job(myth_cli *cli, const plan_opts *o, myth_model *m, const myth_engine_opts *eo,
+                            myth_work *work, myth_error *err)
+{
+    static myth_residual_plan p; /* labels and layers are too large for a stack */
+    myth_logprobs *l = NULL;
+    myth_status st;
+    if (o->what == FOR_RESIDUALS) {
+        const myth_residual_ask ask = {.flags = &o->residuals, .prompt = &o->prompts, .prompts = cli->arg[0]};
+        st = myth_residual_plan_make(&p, cli, m, &ask, eo, err);
+        myth_residual_plan_close(&p);
+    } else {
+        const myth_logprobs_opts lo = myth_logprobs_opts_of(&o->logprobs, &o->prompts, cli->arg[0]);
+        st = myth_logprobs_check_model(m, err);
+        if (st == MYTH_OK)
+            st = myth_logprobs_open(&l, cli, m, &lo, eo, err);
+        if (l)
+            *work = myth_logprobs_work(l);
+        myth_logprobs_close(l);
+    }
+    return st == MYTH_ENOFIT && cli->has_plan ? MYTH_OK : st;
+}
+
 /* Plans the command with its own defaults and, unless e is NULL, expects its seconds; with is_limited, shrunk to fit
  * the memory limit. */
-static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited,
+static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, myth_model *m, bool is_limited,
                                 expected *e, myth_error *err)
 {
     myth_engine_opts eo;
@@ -160,6 +196,13 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
     if (st != MYTH_OK)
         return st;
+    if (is_job(o)) {
+        myth_expect_limits(cli, &eo, o->as);
+        st = plan_job(cli, o, m, &eo, &e->work, err);
+        *out = cli->plan;
+        cli->has_plan = false; /* a report of memory is about this run, which runs no job */
+        return st == MYTH_OK ? myth_expect(&e->is, cli, m, &eo, o->as, e->work.n_part ? &e->work : NULL, err) : st;
+    }
     eo.n_seq = o->parallel;
     switch (o->what) {
     case FOR_GENERATE: myth_generate_needs(&eo, &greedy, false); break;
@@ -259,6 +302,48 @@ static myth_status print_table(myth_cli *cli, const plan_opts *o, myth_error *er
     return st;
 }
 
+/* A flag of a job that is not planned is refused, because it would change nothing. */
+static myth_status check_flags(const myth_cli *cli, const plan_opts *o, myth_error *err)
+{
+    const struct {
+        const myth_option *opt;
+        size_t n;
+        int of, or_of;
+    } table[] = {
+        {myth_options_residuals, MYTH_N_OPTIONS_RESIDUALS, FOR_RESIDUALS, FOR_RESIDUALS},
+        {myth_options_logprobs, MYTH_N_OPTIONS_LOGPROBS, FOR_LOGPROBS, FOR_LOGPROBS},
+        {myth_options_prompts, MYTH_N_OPTIONS_PROMPTS, FOR_RESIDUALS, FOR_LOGPROBS},
+    };
+    for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
+        for (size_t i = 0; i < table[t].n; i++)
+            if (o->what != table[t].of && o->what != table[t].or_of &&
+                myth_args_is_given(cli->parsed, table[t].opt[i].name))
+                return myth_fail(err, MYTH_EARG, "plan: --%s is a flag of --for %s; add it, or leave the flag out",
+                                 table[t].opt[i].name, for_name[table[t].of]);
+    if (is_job(o) && myth_args_is_given(cli->parsed, "parallel"))
+        return myth_fail(err, MYTH_EARG, "plan: --for %s runs its prompts together already; leave out --parallel",
+                         for_name[o->what]);
+    return MYTH_OK;
+}
+
+static myth_status check(const myth_cli *cli, const plan_opts *o, myth_error *err)
+{
+    const bool has_path = o->what == FOR_INSPECT_FILE || is_job(o);
+    if (o->is_table && o->as)
+        return myth_fail(err, MYTH_EARG, "--table plans memory only; leave out --as");
+    if (o->is_table && (has_path || cli->n_arg))
+        return myth_fail(err, MYTH_EARG, "--table plans sizes without a file; leave out --for %s and PATH",
+                         has_path ? for_name[o->what] : for_name[FOR_INSPECT_FILE]);
+    if (cli->n_arg && !has_path)
+        return myth_fail(err, MYTH_EARG,
+                         "plan: %.100s is a file to plan for --for inspect-file, residuals or logprobs; add one, or "
+                         "leave the file out",
+                         cli->arg[0]);
+    if (is_job(o) && !cli->n_arg)
+        return myth_fail(err, MYTH_EARG, "plan: --for %s reads its PROMPTS; give their file", for_name[o->what]);
+    return check_flags(cli, o, err);
+}
+
 static int run(myth_cli *cli, const void *opts)
 {
     const plan_opts *o = opts;
@@ -267,20 +352,13 @@ static int run(myth_cli *cli, const void *opts)
     myth_plan plan = {0};
     myth_json_out j;
     expected e = {0};
+    myth_status st = check(cli, o, &err);
+    if (st != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* plan must answer, so it reads the headers without a limit */
-    if (o->is_table && o->as)
-        return myth_cli_failf(cli, MYTH_EARG, "--table plans memory only; leave out --as");
-    if (o->is_table && (o->what == FOR_INSPECT_FILE || cli->n_arg))
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "--table plans sizes without a file; leave out --for inspect-file and PATH");
-    if (cli->n_arg && o->what != FOR_INSPECT_FILE)
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "plan: %.100s is a file to plan for --for inspect-file; add it, or leave the "
-                              "file out",
-                              cli->arg[0]);
     if (o->is_table)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
-    myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
+    st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
     if (st == MYTH_OK)
         st = plan_command(&plan, cli, o, &model, true, &e, &err);
     const myth_work *work = e.work.n_part || e.work.n_kept ? &e.work : NULL;
@@ -308,20 +386,23 @@ const myth_command myth_cmd_plan = {
     .args = "[PATH]",
     .max_arg = 1,
     .help = "print the memory that a command would need, and which flags would make it fit",
-    .detail = "Reads the model's headers only. The exit code is 0 whenever it has an answer, also "
-              "when the answer is that it does not fit.\n"
-              "PATH is the file of --for inspect-file. --table uses the published shapes, "
-              "without limits: weights in the type, but vectors and routers in f32; "
-              "keys and values of global layers; rings of local layers; and scratch for a step, "
-              "the tokenizer and bookkeeping. The table of per-layer "
-              "embeddings, of which only rows are read, has a column of its own and is not in the "
-              "total. CodeGemma has the shapes of gemma-2b and gemma-7b; "
-              "EmbeddingGemma is counted without its two dense layers.\n"
-              "The seconds come from rates: every inspection and every bench keeps what it measured in "
-              "$XDG_STATE_HOME/mythos/rates.csv, by machine, setup, shape of the model and type. --as "
-              "takes those of another machine; such a file can be carried there and back.",
+    .detail =
+        "Reads the model's headers only. The exit code is 0 whenever it has an answer, also "
+        "when the answer is that it does not fit.\n"
+        "PATH is the file of --for inspect-file, and the PROMPTS of --for residuals and --for logprobs, which have "
+        "the flags of these commands that decide what they take, and say what their --dry-run says.\n"
+        "--table uses the published shapes, "
+        "without limits: weights in the type, but vectors and routers in f32; "
+        "keys and values of global layers; rings of local layers; and scratch for a step, "
+        "the tokenizer and bookkeeping. The table of per-layer "
+        "embeddings, of which only rows are read, has a column of its own and is not in the "
+        "total. CodeGemma has the shapes of gemma-2b and gemma-7b; "
+        "EmbeddingGemma is counted without its two dense layers.\n"
+        "The seconds come from rates: every inspection and every bench keeps what it measured in "
+        "$XDG_STATE_HOME/mythos/rates.csv, by machine, setup, shape of the model and type. --as "
+        "takes those of another machine; such a file can be carried there and back.",
     .group = groups,
-    .n_group = 3,
+    .n_group = 6,
     .opts_bytes = sizeof(plan_opts),
     .run = run,
 };

@@ -6,43 +6,32 @@
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
-    const char *output, *system, *baseline, *save_baseline;
-    uint32_t top_k;
+    myth_logprobs_flags what;
+    myth_prompt_flags prompts;
+    const char *output;
     int resume;
-    bool chat, special, dry_run, json;
-} logprobs_flags;
+    bool dry_run, json;
+} logprobs_opts;
 
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logprobs_flags, output), NULL, 0, 0,
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logprobs_opts, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
-    {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(logprobs_flags, top_k), "10", 1, MYTH_FIRST_TOKENS_TOP,
-     "best next tokens of each prompt"},
-    {"save-baseline", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logprobs_flags, save_baseline), NULL, 0, 0,
-     "also keep these K and the mass of the others, for --baseline"},
-    {"baseline", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logprobs_flags, baseline), NULL, 0, 0,
-     "add the divergence (KL) of this model's next token from the one that was kept for the same prompts"},
-    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_flags, chat), NULL, 0, 0,
-     "use each text as the user's first turn of a chat"},
-    {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(logprobs_flags, system), NULL, 0, 0,
-     "system prompt of chats that have none"},
-    {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_flags, special), NULL, 0, 0,
-     "read the names of control tokens in a text as control tokens"},
-    {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(logprobs_flags, resume), "on", 0, 0,
+    {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(logprobs_opts, resume), "on", 0, 0,
      "go on from what an interrupted run with the same model, prompts and flags finished; off: begin anew"},
-    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_flags, dry_run), NULL, 0, 0,
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_opts, dry_run), NULL, 0, 0,
      "count the prompts' tokens, plan memory and expect the seconds, but do not run the model"},
-    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_flags, json), NULL, 0, 0,
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_opts, json), NULL, 0, 0,
      "print {\"rows\",\"faults\"} at the end, or the plan of --dry-run, as JSON"},
 };
 static const myth_option_group groups[] = {
-    MYTH_GROUP("logprobs", logprobs_flags, options),
-    MYTH_GROUP_MODEL(logprobs_flags, model),
-    MYTH_GROUP_ENGINE(logprobs_flags, engine),
+    MYTH_GROUP("logprobs", logprobs_opts, options), MYTH_GROUP_LOGPROBS("next tokens", logprobs_opts, what),
+    MYTH_GROUP_PROMPTS(logprobs_opts, prompts),     MYTH_GROUP_MODEL(logprobs_opts, model),
+    MYTH_GROUP_ENGINE(logprobs_opts, engine),
 };
 
-static myth_status check(const logprobs_flags *o, const char *prompts, myth_error *err)
+static myth_status check(const logprobs_opts *o, const char *prompts, myth_error *err)
 {
-    const char *const out[] = {o->output, o->save_baseline}, *const flag[] = {"-o", "--save-baseline"};
+    const char *const out[] = {o->output, o->what.save_baseline}, *const flag[] = {"-o", "--save-baseline"};
     if (o->dry_run)
         return MYTH_OK;
     if (!o->output)
@@ -50,19 +39,40 @@ static myth_status check(const logprobs_flags *o, const char *prompts, myth_erro
     for (int i = 0; i < 2; i++) {
         if (!out[i])
             continue;
-        if (myth_hint_is_same_file(prompts, out[i]) || (o->baseline && myth_hint_is_same_file(o->baseline, out[i])))
+        if (myth_hint_is_same_file(prompts, out[i]) ||
+            (o->what.baseline && myth_hint_is_same_file(o->what.baseline, out[i])))
             return myth_fail(err, MYTH_EARG, "%s %.200s: would overwrite what is read; give another file", flag[i],
                              out[i]);
         const myth_status st = myth_hint_check_file(flag[i], out[i], err);
         if (st != MYTH_OK)
             return st;
     }
-    if (o->save_baseline && myth_hint_is_same_file(o->output, o->save_baseline))
+    if (o->what.save_baseline && myth_hint_is_same_file(o->output, o->what.save_baseline))
         return myth_fail(err, MYTH_EARG, "-o and --save-baseline name one file; give two");
     return MYTH_OK;
 }
 
-static myth_status work(myth_cli *cli, const logprobs_flags *o, uint64_t *n_fault, myth_error *err)
+myth_status myth_logprobs_check_model(const myth_model *model, myth_error *err)
+{
+    if (!model->config.is_bidirectional)
+        return MYTH_OK;
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%.100s makes embeddings: it has no logits; use mythos embed",
+                     myth_weights_name(model->weights));
+}
+
+myth_logprobs_opts myth_logprobs_opts_of(const myth_logprobs_flags *what, const myth_prompt_flags *reading,
+                                         const char *prompts)
+{
+    return (myth_logprobs_opts){
+        .prompts = prompts,
+        .baseline = what->baseline,
+        .save_baseline = what->save_baseline,
+        .reading = {.is_chat = reading->chat, .is_special = what->special, .system = reading->system},
+        .top_k = what->top_k,
+    };
+}
+
+static myth_status work(myth_cli *cli, const logprobs_opts *o, uint64_t *n_fault, myth_error *err)
 {
     myth_status st;
     myth_model model = {0};
@@ -70,19 +80,11 @@ static myth_status work(myth_cli *cli, const logprobs_flags *o, uint64_t *n_faul
     myth_logprobs *l = NULL;
     uint64_t n_row = 0;
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
-    if (model.config.is_bidirectional)
-        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%.100s makes embeddings: it has no logits; use mythos embed",
-                           myth_weights_name(model.weights)));
+    MYTH_TRY(myth_logprobs_check_model(&model, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
-    const myth_logprobs_opts lo = {
-        .prompts = cli->arg[0],
-        .output = o->output,
-        .baseline = o->baseline,
-        .save_baseline = o->save_baseline,
-        .reading = {.is_chat = o->chat, .is_special = o->special, .system = o->system},
-        .top_k = o->top_k,
-        .goes_on = o->resume == 0,
-    };
+    myth_logprobs_opts lo = myth_logprobs_opts_of(&o->what, &o->prompts, cli->arg[0]);
+    lo.output = o->output;
+    lo.goes_on = o->resume == 0;
     st = myth_logprobs_open(&l, cli, &model, &lo, &eo, err);
     if (o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT)) {
         st = myth_logprobs_print_plan(l, o->json, err);
@@ -102,7 +104,7 @@ fail:
 
 static int run(myth_cli *cli, const void *opts)
 {
-    const logprobs_flags *o = opts;
+    const logprobs_opts *o = opts;
     myth_error err = {0};
     uint64_t n_fault = 0;
     myth_status st = check(o, cli->arg[0], &err);
@@ -126,8 +128,8 @@ const myth_command myth_cmd_logprobs = {
               "wanted) and \"completions\" (texts or lists of ids to score behind the prompt, which is read once). "
               "What a killed run had finished is kept, and the same command goes on from there.",
     .group = groups,
-    .n_group = 3,
-    .opts_bytes = sizeof(logprobs_flags),
+    .n_group = 5,
+    .opts_bytes = sizeof(logprobs_opts),
     .min_arg = 1,
     .max_arg = 1,
     .run = run,

@@ -13,7 +13,7 @@ enum { GROUP = 64, CTX_STEP = 64, FACTS = 20, UBATCH = 512 };
 
 /* A prompt of the group under way, or the one whose completions are scored. */
 typedef struct {
-    uint64_t index, line, prompt; /* prompt: its hash */
+    uint64_t index, prompt; /* prompt: its hash */
     uint32_t n_prompt, rank;
     char *id; /* [n_id_most] */
     size_t n_id;
@@ -313,17 +313,14 @@ static myth_status take_memory(myth_logprobs *l, myth_error *err)
 myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *model, const myth_logprobs_opts *o,
                                const myth_engine_opts *eo, myth_error *err)
 {
-    myth_logprobs *l = myth_alloc(cli->mem, MYTH_MEM_STAGING, "logprobs", sizeof(*l));
+    myth_logprobs *l = *out = myth_alloc(cli->mem, MYTH_MEM_STAGING, "logprobs", sizeof(*l));
     myth_status st;
-    *out = NULL;
     if (!l)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*l));
-    memset(l, 0, sizeof(*l));
     l->cli = cli;
     l->model = model;
     l->o = o;
     l->reading = o->reading;
-    *out = l;
     if (o->baseline)
         MYTH_TRY(myth_first_tokens_open(&l->baseline, cli, o->baseline, err));
     MYTH_TRY(myth_prompts_open(&l->prompts, cli, model, o->prompts, &l->reading, err));
@@ -528,7 +525,6 @@ fail:
 static void name_item(item *t, const myth_job_prompt *it, int32_t token)
 {
     t->index = it->index;
-    t->line = it->line;
     t->prompt = myth_first_tokens_prompt(it->ids, it->n_ids);
     t->n_prompt = it->n_ids;
     t->n_id = it->n_id;
@@ -787,14 +783,17 @@ void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_f
     *n_fault = l->results.n_fault;
 }
 
+myth_work myth_logprobs_work(const myth_logprobs *l)
+{
+    const uint64_t n = l->survey.n_token;
+    return (myth_work){.n_part = (uint32_t)(l->survey.n_item - l->survey.n_fault),
+                       .prompt_tokens = n + l->n_scored,
+                       .depth = n ? l->depth / (double)n : 0};
+}
+
 myth_status myth_logprobs_print_plan(myth_logprobs *l, bool as_json, myth_error *err)
 {
-    const uint64_t n_ask = l->survey.n_item - l->survey.n_fault;
-    const myth_work work = {
-        .n_part = (uint32_t)n_ask,
-        .prompt_tokens = l->survey.n_token + l->n_scored,
-        .depth = l->survey.n_token ? l->depth / (double)l->survey.n_token : 0,
-    };
+    const myth_work work = myth_logprobs_work(l);
     const myth_results_count more[] = {{"completion_tokens", "completion tokens", l->n_scored}};
     return myth_results_print_plan(l->cli, l->model, &l->eo, &l->survey, &work, more, 1, as_json, err);
 }

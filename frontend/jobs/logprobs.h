@@ -17,6 +17,8 @@
 #define MYTH_JOB_LOGPROBS_H
 
 #include "first_tokens.h"
+#include "frontend/rates/work.h"
+#include "job_flags.h"
 #include "results.h"
 
 #ifdef __cplusplus
@@ -33,10 +35,17 @@ typedef struct {
 
 typedef struct myth_logprobs myth_logprobs;
 
+/* MYTH_EUNSUPPORTED: the model has no logits. */
+myth_status myth_logprobs_check_model(const myth_model *model, myth_error *err);
+/* What the flags ask of the prompts at a path; without outputs. The texts are lent. */
+myth_logprobs_opts myth_logprobs_opts_of(const myth_logprobs_flags *what, const myth_prompt_flags *reading,
+                                         const char *prompts);
 /* As myth_answers_open. */
 myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *model, const myth_logprobs_opts *o,
                                const myth_engine_opts *eo, myth_error *err);
 void myth_logprobs_close(myth_logprobs *l); /* takes NULL */
+/* What there is to do; nobody waits for answers. */
+myth_work myth_logprobs_work(const myth_logprobs *l);
 myth_status myth_logprobs_print_plan(myth_logprobs *l, bool as_json, myth_error *err);
 myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err);
 /* Rows of this run, and those of them that are faults. */
