@@ -12,9 +12,11 @@
 #include "engine/base/utf8.h"
 #include <string.h>
 
-myth_chat_form myth_chat_form_of(const myth_config *c)
+myth_chat_form myth_chat_form_of(const myth_config *c, const myth_tokenizer *t)
 {
-    return !c->has_system_turn ? MYTH_CHAT_FOLDED : c->n_ple ? MYTH_CHAT_TURNS : MYTH_CHAT_SHUT;
+    if (!c->has_system_turn)
+        return t && myth_tokenizer_special(t)->tool >= 0 ? MYTH_CHAT_CALLS : MYTH_CHAT_FOLDED;
+    return c->n_ple ? MYTH_CHAT_TURNS : MYTH_CHAT_SHUT;
 }
 
 /* White space of Python's str.strip, which the published template's trim is. */
@@ -71,7 +73,7 @@ size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_ch
 {
     size_t n = MESSAGE_MOST + JSON_GROWTH * o->tools.len;
     for (size_t i = 0; i < n_msg; i++) {
-        n += msg[i].text.len + MESSAGE_MOST;
+        n += (msg[i].role == MYTH_ROLE_TOOL ? JSON_GROWTH : 1) * msg[i].text.len + MESSAGE_MOST;
         if (o->more)
             n += o->more[i].thought.len + o->more[i].name.len + JSON_GROWTH * o->more[i].calls.len;
     }
@@ -165,7 +167,7 @@ myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_c
     if (form == MYTH_CHAT_FOLDED)
         folded(&w, msg, n_msg, o);
     else
-        myth_chat_gemma4(&w, form == MYTH_CHAT_SHUT, msg, n_msg, o);
+        myth_chat_turns(&w, form, msg, n_msg, o);
     myth_chat_flush(&w);
     if (w.st == MYTH_OK)
         *n_ids = w.n;

@@ -8,10 +8,14 @@
  *                  in a row share a turn; tool results (role TOOL) follow the calls that they answer; thoughts inside
  *                  an assistant's text are dropped
  *          SHUT    the other sizes of Gemma 4: as TURNS, but with thinking off the answer begins after an empty thought
+ *          CALLS   FunctionGemma, a Gemma 3 whose vocabulary has marks for calls of tools: every text is trimmed; roles
+ *                  in any order; a turn of the developer, which holds the system text and the declarations; a tool's
+ *                  result that is a JSON object is written member by member; the model does not think
  * Rules    exactly one <bos>, at the front; control ids come from the scaffold only, whatever a text says
  * Errors   MYTH_EARG roles out of order, something the form has not, tools that are not what JSON schemas are;
  *          MYTH_EUNSUPPORTED the vocabulary lacks a marker; MYTH_EFULL
- * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2, 3, and 4 of July 2026 */
+ * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2, 3, and 4 of July 2026;
+ *          ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices */
 #ifndef MYTH_CHAT_H
 #define MYTH_CHAT_H
 
@@ -22,10 +26,14 @@
 extern "C" {
 #endif
 
-typedef enum { MYTH_CHAT_FOLDED, MYTH_CHAT_TURNS, MYTH_CHAT_SHUT } myth_chat_form;
+typedef enum { MYTH_CHAT_FOLDED, MYTH_CHAT_TURNS, MYTH_CHAT_SHUT, MYTH_CHAT_CALLS } myth_chat_form;
 
-myth_chat_form myth_chat_form_of(const myth_config *c);
-static inline bool myth_chat_has_thoughts(myth_chat_form form) { return form != MYTH_CHAT_FOLDED; }
+/* t: the model's tokenizer, NULL = it has none. */
+myth_chat_form myth_chat_form_of(const myth_config *c, const myth_tokenizer *t);
+static inline bool myth_chat_has_thoughts(myth_chat_form form)
+{
+    return form == MYTH_CHAT_TURNS || form == MYTH_CHAT_SHUT;
+}
 
 typedef enum { MYTH_ROLE_SYSTEM, MYTH_ROLE_USER, MYTH_ROLE_ASSISTANT, MYTH_ROLE_DEVELOPER, MYTH_ROLE_TOOL } myth_role;
 
@@ -34,7 +42,7 @@ typedef struct {
     myth_str text; /* content: control tokens are inert in it */
 } myth_message;
 
-/* What a message of Gemma 4 may have besides its text. */
+/* What a message of Gemma 4 and FunctionGemma may have besides its text. */
 typedef struct {
     myth_str thought; /* written where the template keeps it: behind the last user turn */
     myth_str calls;   /* of an assistant, JSON: [{"id": "1", "function": {"name": "f", "arguments": {...}}}, ...] */

@@ -1,10 +1,11 @@
-/* chat_tools.c - declarations and calls of tools in the syntax of Gemma 4's template, from JSON:
+/* chat_tools.c - declarations and calls of tools in the syntax of Gemma 4's template, which is FunctionGemma's too,
+ * from JSON:
  *
  *   declaration:NAME{description:<|"|>TEXT<|"|>,
  *       parameters:{properties:{...},required:[<|"|>a<|"|>],type:<|"|>OBJECT<|"|>}}      (without the line break)
  *   call:NAME{city:<|"|>Paris<|"|>,days:3}
  *
- * Strings   between two <|"|>, which are control ids: nothing in a string ends it
+ * Strings   between two <|"|> (FunctionGemma: <escape>), which are control ids: nothing in a string ends it
  * Order     keys without regard to case (json_tree.h); of a property: description, enum or items, nullable, properties,
  *           required, type
  * Keys      bare in arguments and in the structure of a schema, quoted inside free values such as those of an enum
@@ -370,6 +371,11 @@ static void put_declaration(const printer *p, const myth_json_node *tool)
     myth_chat_put_str(w, "}");
 }
 
+void myth_chat_put_members(myth_chat_writer *w, const myth_json_tree *t, const myth_json_node *object)
+{
+    put_value(&(printer){w, t}, object, false);
+}
+
 void myth_chat_put_tools(myth_chat_writer *w, const myth_json_tree *tools)
 {
     const myth_special_ids *id = myth_tokenizer_special(w->t);
@@ -387,8 +393,6 @@ void myth_chat_put_tools(myth_chat_writer *w, const myth_json_tree *tools)
 void myth_chat_put_call(myth_chat_writer *w, const myth_json_tree *calls, const myth_json_node *call)
 {
     const myth_special_ids *id = myth_tokenizer_special(w->t);
-    const printer p = {w, calls};
-    const char *between = "";
     myth_str name;
     const myth_json_node *f = myth_chat_function(w, calls, call, &name),
                          *args = myth_json_tree_get(calls, f, "arguments");
@@ -399,14 +403,9 @@ void myth_chat_put_call(myth_chat_writer *w, const myth_json_tree *calls, const 
     myth_chat_put_id(w, id->tool_call, "<|tool_call>");
     myth_chat_put_str(w, "call:");
     myth_chat_put(w, name.text, name.len);
-    myth_chat_put_str(w, "{");
-    for (const myth_json_node *n = args ? myth_json_tree_first(calls, args) : NULL; n;
-         n = myth_json_tree_next(calls, n), between = ",") {
-        myth_chat_put_str(w, between);
-        myth_chat_put(w, n->key.text, n->key.len);
-        myth_chat_put_str(w, ":");
-        put_value(&p, n, false);
-    }
-    myth_chat_put_str(w, "}");
+    if (args && args->type == MYTH_JSON_OBJECT)
+        myth_chat_put_members(w, calls, args);
+    else
+        myth_chat_put_str(w, "{}");
     myth_chat_put_id(w, id->tool_call_end, "<tool_call|>");
 }

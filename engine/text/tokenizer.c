@@ -320,13 +320,13 @@ static myth_status find_special(myth_tokenizer *t, myth_error *err)
         .think = find(t, "<|think|>"),
         .channel_open = find(t, "<|channel>"),
         .channel_close = find(t, "<channel|>"),
-        .tool = find(t, "<|tool>"),
-        .tool_end = find(t, "<tool|>"),
-        .tool_call = find(t, "<|tool_call>"),
-        .tool_call_end = find(t, "<tool_call|>"),
-        .tool_response = find(t, "<|tool_response>"),
-        .tool_response_end = find(t, "<tool_response|>"),
-        .tool_quote = find(t, "<|\"|>"),
+        .tool = find_either(t, "<|tool>", "<start_function_declaration>"),
+        .tool_end = find_either(t, "<tool|>", "<end_function_declaration>"),
+        .tool_call = find_either(t, "<|tool_call>", "<start_function_call>"),
+        .tool_call_end = find_either(t, "<tool_call|>", "<end_function_call>"),
+        .tool_response = find_either(t, "<|tool_response>", "<start_function_response>"),
+        .tool_response_end = find_either(t, "<tool_response|>", "<end_function_response>"),
+        .tool_quote = find_either(t, "<|\"|>", "<escape>"),
     };
     if (t->special.bos < 0 || t->special.eos < 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: pieces: expected <bos> and <eos>", t->path);

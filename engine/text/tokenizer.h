@@ -43,6 +43,7 @@ typedef struct { /* -1 = the vocabulary has none; found by piece, never by numbe
     int32_t pad, eos, bos, unk, start_of_turn, end_of_turn, newline;
     int32_t fim_prefix, fim_middle, fim_suffix, file_separator;
     int32_t think, channel_open, channel_close; /* Gemma 4: the switch, and the marks around a thought */
+    /* Gemma 4 and FunctionGemma, which spell them otherwise: around a declaration, a call, a result and a string */
     int32_t tool, tool_end, tool_call, tool_call_end, tool_response, tool_response_end, tool_quote;
 } myth_special_ids;
 

@@ -3,7 +3,8 @@
  * A file's own type flags are not enough to keep control tokens out of content: published files mark some of these as
  * normal or user-defined. So the list is literal, over all generations; a spelling that a vocabulary lacks costs
  * nothing.
- * Source   tokenizer.json and tokenizer_config.json as published with Gemma 1 to 4, CodeGemma */
+ * Source   tokenizer.json and tokenizer_config.json as published with Gemma 1 to 4, CodeGemma; the
+ *          documentation of FunctionGemma */
 #include "tokenizer_impl.h"
 
 static const char *const markers[] = {
@@ -37,6 +38,13 @@ static const char *const markers[] = {
     "<|tool_response>",
     "<tool_response|>",
     "<|\"|>",
+    "<start_function_declaration>",
+    "<end_function_declaration>",
+    "<start_function_call>",
+    "<end_function_call>",
+    "<start_function_response>",
+    "<end_function_response>",
+    "<escape>",
     "<|think|>",
     "<|channel>",
     "<channel|>",
@@ -61,8 +69,18 @@ bool myth_tok_is_marker(const char *s, size_t n)
 
 bool myth_tok_is_shown(const char *s, size_t n)
 {
-    static const char *const shown[] = {"<|channel>",       "<channel|>",       "<|tool_call>", "<tool_call|>",
-                                        "<|tool_response>", "<tool_response|>", "<|\"|>"};
+    static const char *const shown[] = {"<|channel>",
+                                        "<channel|>",
+                                        "<|tool_call>",
+                                        "<tool_call|>",
+                                        "<|tool_response>",
+                                        "<tool_response|>",
+                                        "<|\"|>",
+                                        "<start_function_call>",
+                                        "<end_function_call>",
+                                        "<start_function_response>",
+                                        "<end_function_response>",
+                                        "<escape>"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (strlen(shown[i]) == n && memcmp(shown[i], s, n) == 0)
             return true;

@@ -10,7 +10,7 @@ void myth_talk_open(myth_talk *out, myth_mem *mem, const myth_model *model, bool
     *out = (myth_talk){
         .mem = mem,
         .tok = model->tokenizer,
-        .form = myth_chat_form_of(&model->config),
+        .form = myth_chat_form_of(&model->config, model->tokenizer),
         .thinks = thinks,
         .max_bytes = max_bytes,
     };

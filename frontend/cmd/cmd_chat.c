@@ -91,7 +91,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     if (so.grammar && so.thinks)
         MYTH_TRY(
             myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out"));
-    MYTH_TRY(myth_said_check(&r->model.config, so.thinks, err));
+    MYTH_TRY(myth_said_check(&r->model, so.thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);

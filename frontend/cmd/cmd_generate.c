@@ -113,11 +113,11 @@ static myth_status alloc_prompt(run_state *r, size_t cap, myth_error *err)
 static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_msg, myth_chat_opts opts,
                                myth_error *err)
 {
-    const myth_chat_form form = myth_chat_form_of(&r->model.config);
+    const myth_chat_form form = myth_chat_form_of(&r->model.config, r->model.tokenizer);
     const size_t cap = myth_chat_bound_with(msg, n_msg, &opts);
     myth_status st;
     opts.thinks = r->thinks;
-    MYTH_TRY(myth_said_check(&r->model.config, r->thinks, err));
+    MYTH_TRY(myth_said_check(&r->model, r->thinks, err));
     MYTH_TRY(alloc_prompt(r, cap, err));
     MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap,
                                    &r->n_prompt, err));

@@ -102,8 +102,8 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
     it->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "prompt ids", bound, sizeof(int32_t));
     if (!it->ids)
         return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu ids", path, bound);
-    st = myth_prompt_encode(r->model.tokenizer, mem, myth_chat_form_of(&r->model.config), &p, it->ids, bound,
-                            &it->n_ids, err);
+    st = myth_prompt_encode(r->model.tokenizer, mem, myth_chat_form_of(&r->model.config, r->model.tokenizer), &p,
+                            it->ids, bound, &it->n_ids, err);
 fail:
     return st;
 }

@@ -15,12 +15,12 @@ myth_status myth_said_budget(const char *text, bool *thinks, uint32_t *n_think, 
     return MYTH_OK;
 }
 
-myth_status myth_said_check(const myth_config *c, bool thinks, myth_error *err)
+myth_status myth_said_check(const myth_model *m, bool thinks, myth_error *err)
 {
-    return !thinks || myth_chat_has_thoughts(myth_chat_form_of(c))
+    return !thinks || myth_chat_has_thoughts(myth_chat_form_of(&m->config, m->tokenizer))
              ? MYTH_OK
              : myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s cannot think first; leave the flag out",
-                         myth_family_name(c->family));
+                         myth_family_name(m->config.family));
 }
 
 void myth_said_print(myth_json_out *j, const char *key, const myth_tokenizer *t, myth_channel c, const int32_t *ids,

@@ -113,9 +113,9 @@ static myth_status encode(desk *d, const myth_summary_file *f, const unsigned ch
     if (at > TEXT - sizeof(ask_full))
         return MYTH_EFULL;
     at = put(d->text, at, TEXT, d->style == MYTH_PROMPT_COMPACT ? ask_choice : ask_full);
-    return myth_prompt_encode_text(d->model.tokenizer, d->cli->mem, myth_chat_form_of(&d->model.config),
-                                   (myth_str){rules, sizeof(rules) - 1}, (myth_str){d->text, at}, d->ids, d->cap_ids,
-                                   n_ids, err);
+    return myth_prompt_encode_text(
+        d->model.tokenizer, d->cli->mem, myth_chat_form_of(&d->model.config, d->model.tokenizer),
+        (myth_str){rules, sizeof(rules) - 1}, (myth_str){d->text, at}, d->ids, d->cap_ids, n_ids, err);
 }
 
 /* The same with as much of the file as leaves room in the context for an answer. */

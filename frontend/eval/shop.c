@@ -158,7 +158,8 @@ static myth_status count_prompt(double *n_tok, const myth_model *m, myth_prompt_
         st = myth_fail(err, MYTH_ENOMEM, "eval: no memory for %zu ids", bound);
         goto fail;
     }
-    MYTH_TRY(myth_prompt_encode(m->tokenizer, mem, myth_chat_form_of(&m->config), &p, ids, bound, &n_ids, err));
+    MYTH_TRY(myth_prompt_encode(m->tokenizer, mem, myth_chat_form_of(&m->config, m->tokenizer), &p, ids, bound, &n_ids,
+                                err));
     *n_tok = (double)n_ids;
 fail:
     for (uint32_t i = 0; src && i < n; i++)

@@ -18,8 +18,8 @@ myth_status myth_inspect_encode(const myth_inspection *in, const myth_prompt *p,
     myth_status st = MYTH_OK;
     if (!all)
         return myth_inspect_no_room("prompt ids", bound * sizeof(int32_t), err);
-    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, myth_chat_form_of(&in->model->config), p, all, bound, &n,
-                                err));
+    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem,
+                                myth_chat_form_of(&in->model->config, in->model->tokenizer), p, all, bound, &n, err));
     *n_ids = (uint32_t)n; /* cannot overflow: whole_blocks bounds the bytes of code */
     if (ids) {
         *ids = myth_inspect_take(in, "prompt ids", n, sizeof(int32_t));
@@ -134,7 +134,8 @@ myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text
     myth_status st;
     if (!all)
         return myth_inspect_no_room("turn", bound * sizeof(*all), err);
-    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), msg, 3, all, bound, &n, err));
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config, in->model->tokenizer), msg, 3, all,
+                              bound, &n, err));
     for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {}
     *n_ids = (uint32_t)(n - at);
     *ids = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", n - at ? n - at : 1, sizeof(**ids));

@@ -110,8 +110,9 @@ static myth_status encode_chat(myth_prompts *p, const myth_message *msg, const m
     }
     const size_t cap = myth_chat_bound_with(msg, n, &opts);
     MYTH_TRY(need_ids(p, cap, err));
-    st = myth_chat_encode_with(p->model->tokenizer, p->cli->mem, myth_chat_form_of(&p->model->config), msg, n, &opts,
-                               p->ids, cap, &p->n_ids, err);
+    st = myth_chat_encode_with(p->model->tokenizer, p->cli->mem,
+                               myth_chat_form_of(&p->model->config, p->model->tokenizer), msg, n, &opts, p->ids, cap,
+                               &p->n_ids, err);
 fail:
     return st;
 }

@@ -30,8 +30,8 @@ static bool is_nested(const myth_tokenizer *t, const int32_t *ids, size_t n)
 static void encode(myth_mem *mem, const myth_tokenizer *t, myth_chat_form form, const myth_conversation *c, bool on)
 {
     const myth_chat_opts o = {
-        .thinks = on && form != MYTH_CHAT_FOLDED,
-        .keeps_thoughts = on && form != MYTH_CHAT_FOLDED,
+        .thinks = on && myth_chat_has_thoughts(form),
+        .keeps_thoughts = on && myth_chat_has_thoughts(form),
         .tools = c->tools,
         .more = c->more,
     };
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     const myth_status st = myth_conversation_read(&c, mem, (const char *)data, size, "fuzz", &err);
     if (st == MYTH_OK)
-        for (int form = MYTH_CHAT_FOLDED; form <= MYTH_CHAT_SHUT; form++)
+        for (int form = MYTH_CHAT_FOLDED; form <= MYTH_CHAT_CALLS; form++)
             for (int on = 0; on < 2; on++)
                 encode(mem, t, (myth_chat_form)form, &c, on);
     else if (!err.msg[0] || (st != MYTH_EFORMAT && st != MYTH_EARG))

@@ -73,9 +73,9 @@ static myth_status encode(const desk *d, const myth_block *block, size_t *n_ids,
     n = 12 + n_question;
     n += myth_prompt_block(d->user + n, d->n_user - n, block);
     memcpy(d->user + n, r->w->after, n_after);
-    return myth_prompt_encode_text(r->model->tokenizer, r->mem, myth_chat_form_of(&r->model->config),
-                                   (myth_str){r->w->system, strlen(r->w->system)}, (myth_str){d->user, n + n_after},
-                                   d->ids, d->n_ids, n_ids, err);
+    return myth_prompt_encode_text(
+        r->model->tokenizer, r->mem, myth_chat_form_of(&r->model->config, r->model->tokenizer),
+        (myth_str){r->w->system, strlen(r->w->system)}, (myth_str){d->user, n + n_after}, d->ids, d->n_ids, n_ids, err);
 }
 
 /* Encodes the prompt with as many first lines of the candidate as keep it within `most` ids. */

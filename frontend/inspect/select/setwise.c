@@ -109,9 +109,9 @@ static myth_status encode(desk *d, const uint32_t *window, uint32_t n, size_t mo
             return st;
     }
     put_text(d, &at, ask);
-    return myth_prompt_encode_text(d->model->tokenizer, d->mem, myth_chat_form_of(&d->model->config),
-                                   (myth_str){rules, sizeof(rules) - 1}, (myth_str){d->text, at}, d->ids, d->cap_ids,
-                                   n_ids, err);
+    return myth_prompt_encode_text(
+        d->model->tokenizer, d->mem, myth_chat_form_of(&d->model->config, d->model->tokenizer),
+        (myth_str){rules, sizeof(rules) - 1}, (myth_str){d->text, at}, d->ids, d->cap_ids, n_ids, err);
 }
 
 /* Asks which candidate of the window helps most; *best is its index in the window. */

@@ -68,8 +68,8 @@ static size_t open_question(const rig *r, int32_t *ids, size_t cap)
     const myth_message msg = {MYTH_ROLE_USER, {"why", 3}};
     const myth_chat_opts o = {.thinks = true};
     size_t n = 0;
-    assert_ok(myth_chat_encode_with(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config), &msg, 1, &o, ids,
-                                    cap, &n, &rig_err));
+    assert_ok(myth_chat_encode_with(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config, r->model.tokenizer),
+                                    &msg, 1, &o, ids, cap, &n, &rig_err));
     return n + encode(r, "<|channel>thought\n", ids + n, cap - n);
 }
 

@@ -99,7 +99,7 @@ static size_t n_control(const myth_model *m, myth_prompt_style style, const char
     assert_ok(myth_source_open(&src, m->mem, path, (const unsigned char *)text, n, &rig_err));
     const myth_block b = {.src = &src, .first = 1, .last = src.n_line, .symbol = symbol};
     const myth_prompt p = {.style = style, .block = &b, .n_block = 1, .map = symbol, .task = symbol};
-    assert_ok(myth_prompt_encode(m->tokenizer, m->mem, myth_chat_form_of(&m->config), &p, ids,
+    assert_ok(myth_prompt_encode(m->tokenizer, m->mem, myth_chat_form_of(&m->config, m->tokenizer), &p, ids,
                                  sizeof(ids) / sizeof(ids[0]), &n_ids, &rig_err));
     for (size_t i = 0; i < n_ids; i++)
         count += myth_tokenizer_is_control(m->tokenizer, ids[i]);

@@ -77,9 +77,9 @@ static size_t ids_of_chat(const myth_message *msg, size_t n_msg, int32_t *ids, s
 {
     myth_error err = {0};
     size_t n = 0;
-    assert_int_equal(
-        myth_chat_encode(model.tokenizer, mem, myth_chat_form_of(&model.config), msg, n_msg, ids, cap, &n, &err),
-        MYTH_OK);
+    assert_int_equal(myth_chat_encode(model.tokenizer, mem, myth_chat_form_of(&model.config, model.tokenizer), msg,
+                                      n_msg, ids, cap, &n, &err),
+                     MYTH_OK);
     return n;
 }
 

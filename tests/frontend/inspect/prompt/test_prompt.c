@@ -361,8 +361,8 @@ static void test_text_is_kept(void **unused)
         myth_block block = {.src = &src, .first = 1, .last = src.n_line};
         myth_prompt p = {.style = MYTH_PROMPT_COMPACT, .block = &block, .n_block = 1};
         size_t n_user = myth_prompt_user(user, sizeof(user) - 1, &p);
-        assert_ok(myth_prompt_encode(r.model.tokenizer, r.mem, myth_chat_form_of(&r.model.config), &p, ids, 16384, &n,
-                                     &rig_err));
+        assert_ok(myth_prompt_encode(r.model.tokenizer, r.mem, myth_chat_form_of(&r.model.config, r.model.tokenizer),
+                                     &p, ids, 16384, &n, &rig_err));
         size_t m = myth_prompt_text(text, sizeof(text), r.model.tokenizer, ids, n), k = 0;
         while (k + n_user <= m && memcmp(text + k, user, n_user))
             k++;

@@ -99,7 +99,7 @@ static float by_hand(rig *r, const myth_candidate *c, bool is_scale, uint32_t n_
             at += snprintf(user + at, sizeof(user) - (size_t)at, "%s", after[is_scale]);
             const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {system[is_scale], strlen(system[is_scale])}},
                                          {MYTH_ROLE_USER, {user, (size_t)at}}};
-            assert_ok(myth_chat_encode(t, r->mem, myth_chat_form_of(&r->model.config), msg, 2, ids,
+            assert_ok(myth_chat_encode(t, r->mem, myth_chat_form_of(&r->model.config, r->model.tokenizer), msg, 2, ids,
                                        sizeof(ids) / sizeof(*ids), bare ? &n_bare : &n_ids, &rig_err));
             if (bare || last == 0 || n_ids <= n_bare + n_tok)
                 break;

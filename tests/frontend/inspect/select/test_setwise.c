@@ -70,8 +70,8 @@ static uint32_t winner(rig *r, const uint32_t *window, uint32_t n)
     at += (size_t)snprintf(user + at, sizeof(user) - at,
                            "\nWhich piece helps most to answer the question? Answer with its letter.");
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {system, strlen(system)}}, {MYTH_ROLE_USER, {user, at}}};
-    assert_ok(myth_chat_encode(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config), msg, 2, ids,
-                               sizeof(ids) / sizeof(*ids), &n_ids, &rig_err));
+    assert_ok(myth_chat_encode(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config, r->model.tokenizer), msg,
+                               2, ids, sizeof(ids) / sizeof(*ids), &n_ids, &rig_err));
     for (uint32_t i = 0; i < 4; i++) {
         assert_ok(myth_tokenizer_encode(r->model.tokenizer, r->mem, MYTH_TOK_CONTENT, &"A\0B\0C\0D"[2 * i], 1, one, 8,
                                         &k, &rig_err));

@@ -1,4 +1,4 @@
-/* chat_gemma4.c - the template of Gemma 4, written out:
+/* chat_turns.c - the templates with a turn for the system's text and with calls of tools. That of Gemma 4, written out:
  *
  *   <bos> [ <|turn> "system\n" [<|think|> "\n"] system { <|tool> declaration <tool|> }... <turn|> "\n" ]
  *   { <|turn> role "\n" [thought] { call }... { result }... text <turn|> "\n" }...
@@ -11,8 +11,20 @@
  * A turn of the model goes on over assistants that follow each other, tools' results between them or not. Calls without
  * results end the prompt with <|tool_response>: whoever ran the tool goes on from there. Behind results the model goes
  * on in the same turn, with thinking on in a thought that is opened for it.
+ * That of FunctionGemma:
+ *
+ *   <bos> [ <start_of_turn> "developer\n" system { <start_function_declaration> declaration
+ *   <end_function_declaration> }... <end_of_turn> "\n" ]
+ *   { <start_of_turn> role "\n" text { call }... { result }... <end_of_turn> "\n" }...   <start_of_turn> "model\n"
+ *
+ *   call     <start_function_call> "call:" name "{" arguments "}" <end_function_call>
+ *   result   <start_function_response> "response:" name "{" members "}" <end_function_response>
+ *
+ * where the text of a message stands before its calls, and strings between two <escape>. A result whose text is no JSON
+ * object is written as that of Gemma 4. Behind results the model goes on in the same turn.
  * Source   chat_template of Gemma 4 E2B and 31B, July 2026; of the earlier ones the strings of system and user turns
- *          are the same */
+ *          are the same. FunctionGemma: ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices; where the
+ *          page is silent (what follows a result, roles that repeat), the template that LiteRT-LM has for it */
 #include "chat_impl.h"
 #include <string.h>
 
@@ -25,20 +37,21 @@ typedef struct {
     const myth_message_more *more; /* as msg; NULL = none */
     size_t n_msg, last_user;       /* n_msg when no user speaks */
     const myth_chat_opts *o;
+    bool is_function; /* FunctionGemma */
 } script;
 
 static const myth_message_more nothing_more;
 
 static const myth_message_more *more_of(const script *s, size_t i) { return s->more ? &s->more[i] : &nothing_more; }
 
-static const char *role_name(myth_role role)
+static const char *role_name(const script *s, myth_role role)
 {
     static const char *const name[] = {[MYTH_ROLE_SYSTEM] = "system",
                                        [MYTH_ROLE_USER] = "user",
                                        [MYTH_ROLE_ASSISTANT] = "model",
                                        [MYTH_ROLE_DEVELOPER] = "developer",
                                        [MYTH_ROLE_TOOL] = "tool"};
-    return name[role];
+    return s->is_function && role == MYTH_ROLE_SYSTEM ? name[MYTH_ROLE_DEVELOPER] : name[role];
 }
 
 static bool is_first_system(const myth_message *m)
@@ -55,7 +68,7 @@ static void put_trimmed(myth_chat_writer *w, myth_str s)
 static void open_turn(const script *s, myth_role role)
 {
     myth_chat_put_id(s->w, s->id->start_of_turn, "<|turn>");
-    myth_chat_put_str(s->w, role_name(role));
+    myth_chat_put_str(s->w, role_name(s, role));
     myth_chat_put_str(s->w, "\n");
 }
 
@@ -110,6 +123,19 @@ static bool same(const myth_json_node *n, myth_str s)
     return n->type == MYTH_JSON_STRING && n->text.len == s.len && memcmp(n->text.text, s.text, s.len) == 0;
 }
 
+/* The members of a JSON object; false when text is none. */
+static bool put_object(const script *s, myth_str text)
+{
+    myth_json_tree t;
+    const myth_str trimmed = myth_chat_trim(text);
+    if (!trimmed.len || trimmed.text[0] != '{' ||
+        myth_json_tree_open(&t, s->w->mem, trimmed.text, trimmed.len, "result", NULL) != MYTH_OK)
+        return false;
+    myth_chat_put_members(s->w, &t, t.node);
+    myth_json_tree_close(&t);
+    return true;
+}
+
 static void put_result(const script *s, const myth_json_tree *calls, const myth_message *m,
                        const myth_message_more *more)
 {
@@ -120,9 +146,11 @@ static void put_result(const script *s, const myth_json_tree *calls, const myth_
     myth_chat_put_id(s->w, s->id->tool_response, "<|tool_response>");
     myth_chat_put_str(s->w, "response:");
     myth_chat_put(s->w, name.text, name.len);
-    myth_chat_put_str(s->w, "{value:");
-    myth_chat_put_quoted(s->w, m->text);
-    myth_chat_put_str(s->w, "}");
+    if (!s->is_function || !put_object(s, m->text)) {
+        myth_chat_put_str(s->w, "{value:");
+        myth_chat_put_quoted(s->w, m->text);
+        myth_chat_put_str(s->w, "}");
+    }
     myth_chat_put_id(s->w, s->id->tool_response_end, "<tool_response|>");
 }
 
@@ -212,11 +240,13 @@ static behind put_message(const script *s, size_t i, bool goes_on)
         myth_chat_put_str(s->w, "\n");
         close_thought(s);
     }
+    if (s->is_function)
+        put_trimmed(s->w, m->text);
     const behind b = put_calls(s, i);
     const size_t before = s->w->n_text;
-    if (is_model)
+    if (is_model && !s->is_function)
         put_spoken(s->w, m->text);
-    else
+    else if (!s->is_function)
         put_trimmed(s->w, m->text);
     const bool has_text = s->w->n_text > before;
     if (b == BEHIND_CALL)
@@ -226,7 +256,19 @@ static behind put_message(const script *s, size_t i, bool goes_on)
     return b;
 }
 
-void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg, size_t n_msg, const myth_chat_opts *o)
+/* What the template of FunctionGemma has no place for. */
+static void refuse_thoughts(const script *s)
+{
+    static const myth_str none = {"", 0};
+    if (s->o->thinks || s->o->keeps_thoughts)
+        myth_chat_refuse(s->w, "this model does not think first", none);
+    for (size_t i = 0; i < s->n_msg; i++)
+        if (more_of(s, i)->thought.len)
+            myth_chat_refuse(s->w, "this model's template has no thoughts", none);
+}
+
+void myth_chat_turns(myth_chat_writer *w, myth_chat_form form, const myth_message *msg, size_t n_msg,
+                     const myth_chat_opts *o)
 {
     const size_t first = n_msg && is_first_system(msg) ? 1 : 0;
     script s = {
@@ -236,11 +278,14 @@ void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg
         .more = o->more ? o->more + first : NULL,
         .n_msg = n_msg - first,
         .o = o,
+        .is_function = form == MYTH_CHAT_CALLS,
     };
     behind b = BEHIND_NOTHING;
     bool was_model = false;
     if (n_msg == 0)
         myth_chat_refuse(w, "expected a message", (myth_str){"", 0});
+    if (s.is_function)
+        refuse_thoughts(&s);
     s.last_user = s.n_msg;
     for (size_t i = 0; i < s.n_msg; i++)
         if (s.msg[i].role == MYTH_ROLE_USER)
@@ -256,7 +301,7 @@ void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg
     }
     if (b == BEHIND_NOTHING) {
         open_turn(&s, MYTH_ROLE_ASSISTANT);
-        if (!o->thinks && is_shut) {
+        if (!o->thinks && form == MYTH_CHAT_SHUT) {
             open_thought(&s);
             close_thought(&s);
         }
