@@ -79,6 +79,9 @@ foreach(source IN LISTS test_sources)
     add_test(NAME ${room}/${short} COMMAND ${target})
     myth_register_test(${room}/${short})
 endforeach()
+if(TARGET test_frontend_session_calls)          # says itself what the model says
+    target_link_options(test_frontend_session_calls PRIVATE LINKER:--wrap=myth_generate)
+endif()
 if(TARGET test_retrieval_patterns)
     target_link_libraries(test_retrieval_patterns PRIVATE mythos_grammars)              # the parsers' own headers
 endif()

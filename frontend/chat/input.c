@@ -121,7 +121,12 @@ static void print_reply(const myth_chat_input *in, const myth_chat_reply *r)
         myth_jout_key(&j, "reasoning_content");
         myth_jout_text(&j, s->thought, s->n_thought);
     }
-    myth_jout_key_str(&j, "finish_reason", myth_finish_name(r->finish));
+    if (r->n_call) {
+        myth_jout_key(&j, "tool_calls");
+        myth_jout_json(&j, s->calls, s->n_calls);
+    }
+    myth_jout_key_str(&j, "finish_reason",
+                      r->n_call && r->finish == MYTH_FINISH_STOP ? "tool_calls" : myth_finish_name(r->finish));
     print_usage(&j, in, r);
     myth_jout_end(&j);
     fflush(stdout);
@@ -136,6 +141,9 @@ static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
                        myth_s(r->n_turn_gone), r->n_row_gone,
                        r->how == MYTH_FULL_DROP ? "the rest was kept as it was computed"
                                                 : "the rest was computed again");
+    if (r->n_call)
+        myth_term_note(t, "the model calls %u tool%s; results are given with --json, as {\"role\": \"tool\", ...}",
+                       r->n_call, myth_s(r->n_call));
     if (r->finish == MYTH_FINISH_GRAMMAR)
         myth_term_note(t, "the answer is not whole: %s", myth_grammars_why(in->s->grammars, 0));
     if (r->finish == MYTH_FINISH_LENGTH)

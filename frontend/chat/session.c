@@ -30,6 +30,17 @@ static size_t ids_most(uint32_t n_ctx)
     return base + text_most(n_ctx) + (n_ctx / 4 + 4) * each; /* a message has four tokens at least */
 }
 
+/* Bytes of an answer's text, and of its calls as JSON, where the vocabulary has them. */
+static size_t answer_text_most(const myth_model *m, uint32_t n_most)
+{
+    return (size_t)n_most * TEXT_PER_TOKEN + 2 * (3 * (myth_tokenizer_max_piece(m->tokenizer) + 4));
+}
+
+static size_t calls_most(const myth_model *m, uint32_t n_most)
+{
+    return myth_tokenizer_special(m->tokenizer)->tool_call >= 0 ? 2 * answer_text_most(m, n_most) : 0;
+}
+
 static size_t piece_most(const myth_model *m) { return 3 * (myth_tokenizer_max_piece(m->tokenizer) + 4); }
 
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
@@ -37,8 +48,9 @@ uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_sess
     n_ctx = n_ctx ? n_ctx : m->config.n_ctx_train < CTX_DEFAULT ? m->config.n_ctx_train : CTX_DEFAULT;
     const size_t n_msg = n_ctx / 4 + 4, text = text_most(n_ctx);
     const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
-    const uint64_t answer =
-        answer_most(n_ctx, o) * (sizeof(int32_t) + 2 * (uint64_t)TEXT_PER_TOKEN) + 5 * piece_most(m);
+    const uint64_t answer = answer_most(n_ctx, o) * sizeof(int32_t) +
+                            2 * (uint64_t)answer_text_most(m, answer_most(n_ctx, o)) +
+                            calls_most(m, answer_most(n_ctx, o)) + piece_most(m);
     const uint64_t talk = 2 * (uint64_t)text + n_msg * (2 * sizeof(myth_talk_message) + 2 * sizeof(myth_message) +
                                                         2 * sizeof(myth_message_more));
     const uint64_t encoded = 2 * ids + myth_tokenizer_scratch(text) + 2 * (uint64_t)text; /* for the time of a call */
@@ -66,13 +78,16 @@ myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_sess
                          out->o.n_most, n_ctx / 2, n_ctx);
     myth_talk_open(&out->talk, m->mem, m, o->thinks, text_most(n_ctx));
     out->cap_ids = ids_most(n_ctx);
-    out->cap_text = (size_t)out->o.n_most * TEXT_PER_TOKEN + 2 * piece_most(m);
+    out->cap_text = answer_text_most(m, out->o.n_most);
+    out->cap_calls = calls_most(m, out->o.n_most);
     out->ids = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->cap_ids, sizeof(*out->ids));
     out->answer = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->o.n_most, sizeof(*out->answer));
     out->piece = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", piece_most(m));
     out->text = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
     out->thought = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
-    if (!out->ids || !out->answer || !out->piece || !out->text || !out->thought)
+    if (out->cap_calls)
+        out->calls = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_calls);
+    if (!out->ids || !out->answer || !out->piece || !out->text || !out->thought || (out->cap_calls && !out->calls))
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a chat of %u tokens", n_ctx));
     if (!o->ignores_eos)
         out->n_stop = myth_chat_stop_ids(m->tokenizer, out->stop);
@@ -93,6 +108,7 @@ void myth_session_close(myth_session *s)
     myth_seq_close(s->seq);
     myth_grammars_close(s->grammars);
     myth_talk_close(&s->talk);
+    myth_free(mem, s->calls);
     myth_free(mem, s->thought);
     myth_free(mem, s->text);
     myth_free(mem, s->piece);
@@ -370,12 +386,32 @@ static bool on_token(void *user, int32_t id)
     return s->n_text + piece_most(myth_engine_model(s->e)) <= s->cap_text;
 }
 
+/* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt
+ * should be they stay text. */
+static void take_calls(myth_session *s, const myth_channel *behind_prompt, myth_chat_reply *out)
+{
+    const myth_answer_ids a = {myth_engine_model(s->e)->tokenizer, *behind_prompt, s->answer, out->n_answer, s->piece};
+    myth_jout_block block;
+    const uint32_t n = myth_calls_count(&a);
+    if (n == 0)
+        return;
+    myth_calls_print(&a, myth_jout_block_begin(&block, s->calls, s->cap_calls), s->n_called + 1);
+    if (myth_jout_block_end(&block, &s->n_calls) != MYTH_OK) {
+        s->n_calls = 0;
+        return;
+    }
+    s->n_calls--; /* the newline */
+    s->n_text = myth_calls_text(&a, s->text, s->cap_text);
+    s->n_called += n;
+    out->n_call = n;
+}
+
 static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out,
                             myth_error *err)
 {
     const myth_tokenizer *t = myth_engine_model(s->e)->tokenizer;
     const uint32_t room = myth_seq_room(s->seq) - 1;
-    s->n_text = s->n_thought = 0;
+    s->n_text = s->n_thought = s->n_calls = 0;
     myth_detok_start(&s->detok, t, false);
     myth_channel_start(&s->channel, t, s->ids, n);
     const myth_channel behind_prompt = s->channel;
@@ -399,6 +435,8 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
     if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
         out->finish = MYTH_FINISH_LENGTH; /* ended by its text */
     out->n_fed++;
+    if (st == MYTH_OK && s->calls)
+        take_calls(s, &behind_prompt, out);
     return st;
 }
 
@@ -441,10 +479,11 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         out->finish = MYTH_FINISH_CANCELLED;
     }
     const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
+    const myth_message_more calls = {.calls = {s->calls, s->n_calls}};
     if (st != MYTH_OK || (out->finish == MYTH_FINISH_CANCELLED && out->n_answer == 0))
         myth_talk_cut(&s->talk, s->talk.n - 1);
     else
-        st = myth_talk_add(&s->talk, &said, NULL, err);
+        st = myth_talk_add(&s->talk, &said, out->n_call ? &calls : NULL, err);
     out->n_held = myth_seq_len(s->seq);
     out->n_room = myth_seq_room(s->seq);
     s->stats.n_answer++;

@@ -17,6 +17,7 @@
  *          chat is recomputed, which begins them anew. GROW: they go on
  * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last
  *          message and an answer that the template writes otherwise compute no more than the last turn again
+ * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text
  * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes), and with a grammar
  *          myth_grammars_bytes of class OTHER. A chat of any length takes no more
  * Errors   those of myth_forward and talk.h. A refused message is no error: it is taken out of the chat again
@@ -24,6 +25,7 @@
 #ifndef MYTH_CHAT_SESSION_H
 #define MYTH_CHAT_SESSION_H
 
+#include "frontend/common/calls.h"
 #include "frontend/common/grammars.h"
 #include "talk.h"
 
@@ -50,6 +52,7 @@ typedef struct {
     myth_finish finish;
     uint32_t n_prompt, n_fed;         /* tokens that the answer follows; those of them that were computed for it */
     uint32_t n_answer;                /* tokens generated, thoughts included */
+    uint32_t n_call;                  /* calls of tools in the answer */
     uint32_t n_turn_gone, n_row_gone; /* evicted before this answer */
     myth_on_full how;                 /* DROP or RECOMPUTE when the cache was changed so; REFUSE: neither */
     uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
@@ -79,6 +82,9 @@ typedef struct {
     size_t cap_ids;
     char *piece, *text, *thought; /* text of one token; of the last answer and its thought, [cap_text] each */
     size_t cap_text, n_text, n_thought;
+    char *calls; /* of the last answer, as JSON, [cap_calls]; NULL = the vocabulary has no marks for them */
+    size_t cap_calls, n_calls;
+    uint64_t n_called; /* calls of the chat so far, which number them */
     myth_detok detok;
     myth_channel channel;
     int32_t stop[8];

@@ -1,9 +1,11 @@
 /* cmd_generate.c - continues a text, a conversation or a list of ids.
  *
  * Thoughts  a chat's thoughts go to stderr and its answer to stdout; with --json the thoughts are in
- *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id */
+ *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id
+ * Calls     of tools are in the text as the model wrote them; with --json also in "tool_calls" (calls.h) */
 #include "frontend/rates/expect.h"
 #include "frontend/common/conversation.h"
+#include "frontend/common/calls.h"
 #include "frontend/common/said.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
@@ -38,7 +40,8 @@ static const myth_option options[] = {
     {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, verbose_prompt), NULL, 0, 0,
      "also print the prompt, with control tokens by name, on stderr or in the JSON"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, json), NULL, 0, 0,
-     "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text; with --jsonl what was done"},
+     "print {\"ids\",\"text\",\"tool_calls\",\"finish_reason\"}: the new ids, their text and the calls of tools in "
+     "it; with --jsonl what was done"},
 };
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
@@ -244,7 +247,9 @@ static void print_json(run_state *r)
     print_part(r, &j, "text", MYTH_SAID_ANSWER);
     if (r->channel.open >= 0)
         print_part(r, &j, "reasoning_content", MYTH_SAID_THOUGHT);
-    myth_jout_key_str(&j, "finish_reason", myth_finish_name(r->finish));
+    myth_calls_print_finish(
+        &(myth_answer_ids){r->piece ? r->model.tokenizer : NULL, r->channel, r->ids, r->n_ids, r->piece}, &j,
+        myth_finish_name(r->finish));
     myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
     if (r->shown) {
         myth_jout_key(&j, "prompt");

@@ -4,6 +4,7 @@
 #include "batch_size.h"
 
 #include "engine/base/hash.h"
+#include "frontend/common/calls.h"
 #include "frontend/common/said.h"
 
 #include <inttypes.h>
@@ -124,11 +125,13 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 /* ---- memory ---- */
 
 /* Bytes of the longest row: an id and its comma, and its text, of which an invalid byte may become 3 bytes and an
- * escaped one 6. */
+ * escaped one 6; the text once more, when it is calls, each with what JSON writes around it. A call takes three ids at
+ * least. */
 static size_t row_bytes(const myth_answers *a)
 {
     const size_t piece = a->model->tokenizer ? 6 * (myth_tokenizer_max_piece(a->model->tokenizer) + 4) : 0;
-    return (size_t)a->n_new_most * (12 + piece + (a->o->n_top ? 24 + (size_t)a->o->n_top * 48 : 0)) + 256;
+    const size_t calls = piece && myth_tokenizer_special(a->model->tokenizer)->tool_call >= 0 ? piece + 40 : 0;
+    return (size_t)a->n_new_most * (12 + piece + calls + (a->o->n_top ? 24 + (size_t)a->o->n_top * 48 : 0)) + 256;
 }
 
 static size_t piece_bytes(const myth_answers *a)
@@ -310,7 +313,7 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
         myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
     if (a->o->n_top)
         print_scores(w, j, n_ids);
-    myth_jout_key_str(j, "finish_reason", myth_finish_name(why));
+    myth_calls_print_finish(&(myth_answer_ids){t, w->channel, w->ids, n_ids, a->piece}, j, myth_finish_name(why));
     myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
     a->n_answer++;
     a->n_id_all += n_ids;

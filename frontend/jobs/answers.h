@@ -1,8 +1,8 @@
 /* answers.h - answers to many prompts, several at once: `generate --jsonl`.
  *
- * Rows     {"index","id","ids","text","reasoning_content","finish_reason","prompt_tokens"}, in the order of the
- *          prompts; with n_top also "logprobs" [ids] and "top_logprobs" [ids][{"id","logprob"}], of the model's own
- *          distribution, before temperature and cuts
+ * Rows     {"index","id","ids","text","reasoning_content","tool_calls","finish_reason","prompt_tokens"}, in the order
+ *          of the prompts; calls of tools are in the text, too; with n_top also "logprobs" [ids] and "top_logprobs"
+ *          [ids][{"id","logprob"}], of the model's own distribution, before temperature and cuts
  * A line   what prompts.h reads, and "max_tokens", "seed", and "grammar" or "json_schema", which take the place of the
  *          options'; a grammar that cannot be read is the line's fault
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
