@@ -66,7 +66,7 @@ static myth_status number_of(const myth_journal *j, const char *sql, int64_t *n,
 
 /* ---- open ---- */
 
-/* A new journal gets its facts; one that is there must have the same. */
+/* A new journal gets its facts; one that has something must have the same. */
 static myth_status compare_facts(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, bool is_new,
                                  myth_error *err)
 {
@@ -109,7 +109,7 @@ static myth_status make_tables(const myth_journal *j, myth_error *err)
 static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, myth_error *err)
 {
     char sql[160];
-    int64_t application, n_table, n_done;
+    int64_t application, n_table, n_done, has_any = 0;
     myth_status st = MYTH_OK;
     if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
@@ -129,9 +129,11 @@ static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, si
     MYTH_TRY(number_of(j, "SELECT count(*) FROM sqlite_schema", &n_table, err));
     if (application != APPLICATION && n_table)
         MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: damaged, or no journal; begin anew with --resume off", j->path));
-    if (!n_table)
-        MYTH_TRY(make_tables(j, err));
-    MYTH_TRY(compare_facts(j, fact, n_fact, !n_table, err));
+    if (n_table)
+        MYTH_TRY(number_of(j, "SELECT EXISTS(SELECT 1 FROM items) OR EXISTS(SELECT 1 FROM states)", &has_any, err));
+    if (!has_any) /* killed before its first commit: there is nothing to go on from, whatever it was begun with */
+        MYTH_TRY(n_table ? run_sql(j, "DELETE FROM facts", "write it", err) : make_tables(j, err));
+    MYTH_TRY(compare_facts(j, fact, n_fact, !has_any, err));
     MYTH_TRY(run_sql(j, "COMMIT", "write it", err));
     MYTH_TRY(number_of(j, "SELECT count(*) FROM items", &n_done, err));
     j->n_done = (uint64_t)n_done;

@@ -3,7 +3,7 @@
  * Place    OUT.journal, a SQLite database; gone when the output is complete. A process that works on it holds it
  *          locked, so that two commands cannot write one output
  * Facts    what decides the results: the model's hash, the flags, the hash of the input. A journal that was begun with
- *          another fact is refused, and the message says which one
+ *          another fact is refused, and the message says which one. One with nothing in it takes the new facts
  * Items    a finished item is a row, bytes that the job chooses (they may be none: then the journal remembers only that
  *          it is done). Rows come back in the order of their indices
  * State    bytes under a name, replaced as a whole: the sums of a mean

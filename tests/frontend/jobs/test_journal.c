@@ -94,14 +94,40 @@ static void another_fact_is_named(void **state)
 {
     (void)state;
     myth_error err = {0};
-    myth_journal *j = open_it("fact", true);
-    myth_journal_close(j);
     const myth_journal_fact other[2] = {{"--layers", "3"}, {"input", "00ff"}};
-    assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, true, &err), MYTH_EARG);
-    assert_null(j);
-    assert_non_null(strstr(err.msg, "another --layers (all, now 3)"));
-    assert_non_null(strstr(err.msg, "--resume off"));
-    assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, false, &err), MYTH_OK);
+    for (int k = 0; k < 2; k++) {
+        myth_journal *j = open_it("fact", true);
+        assert_int_equal(k ? myth_journal_put_state(j, "sum", "1", 1, &err) : myth_journal_put(j, 1, "a", 1, &err),
+                         MYTH_OK);
+        assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+        myth_journal_close(j);
+        assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, true, &err), MYTH_EARG);
+        assert_null(j);
+        assert_non_null(strstr(err.msg, "another --layers (all, now 3)"));
+        assert_non_null(strstr(err.msg, "--resume off"));
+        assert_int_equal(myth_journal_open(&j, files_path("fact"), other, 2, false, &err), MYTH_OK);
+        myth_journal_remove(j);
+    }
+}
+
+/* Killed before the first commit: there is nothing that other flags could not go with. */
+static void an_empty_journal_takes_other_facts(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    const myth_journal_fact other[1] = {{"--layers", "3"}};
+    myth_journal *j = open_it("empty", true);
+    assert_int_equal(myth_journal_put(j, 1, "a", 1, &err), MYTH_OK);
+    myth_journal_close(j); /* not committed */
+    assert_int_equal(myth_journal_open(&j, files_path("empty"), other, 1, true, &err), MYTH_OK);
+    assert_int_equal(myth_journal_n_done(j), 0);
+    assert_int_equal(myth_journal_put(j, 1, "a", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    myth_journal_close(j);
+    /* and holds on to them */
+    assert_int_equal(myth_journal_open(&j, files_path("empty"), facts, 2, true, &err), MYTH_EARG);
+    assert_non_null(strstr(err.msg, "another --layers (3, now all)"));
+    assert_int_equal(myth_journal_open(&j, files_path("empty"), other, 1, true, &err), MYTH_OK);
     myth_journal_remove(j);
 }
 
@@ -189,6 +215,7 @@ int main(void)
         cmocka_unit_test(rows_come_back_in_order),
         cmocka_unit_test(what_was_not_committed_is_gone),
         cmocka_unit_test(another_fact_is_named),
+        cmocka_unit_test(an_empty_journal_takes_other_facts),
         cmocka_unit_test(two_commands_cannot_write_one_output),
         cmocka_unit_test(what_is_no_journal_is_refused_and_kept),
         cmocka_unit_test(a_kill_leaves_items_and_state_of_one_commit),
