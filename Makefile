@@ -39,8 +39,9 @@ test-programs:
 # What takes longest under them, mostly by running the command often, waits for test-full.
 LATER_LOG = runlog(_secrets)?|replay_ranked|repeat
 LATER_MANY = many_files|same_prompt|reverted|select_commands
+LATER_VECTORS = vectors_(command|killed)
 LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary
-ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^(retrieval/vectors_command|frontend/plan_table|eval/eval)$$
+ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^(retrieval/$(LATER_VECTORS)|frontend/plan_table|eval/eval)$$
 asan:
 	@./setup.sh test
 	@cmake --preset asan -DMYTH_TESTS=ON -DMYTH_VULKAN=OFF

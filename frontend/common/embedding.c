@@ -60,8 +60,9 @@ static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_e
     for (int i = 0; i < MYTH_DENSE_N; i++)
         if (dense->layer[i])
             hash_tensor(s, dense->layer[i]);
-    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM) /* a random model's bytes are made from its name */
-        XXH3_128bits_update(s, x->name, strlen(x->name));
+    const uint64_t config =
+        myth_model_hash(&x->model); /* and, of a random model, the name that its bytes follow from */
+    XXH3_128bits_update(s, &config, sizeof(config));
     XXH3_128bits_update(s, dims, sizeof(dims));
     for (int i = 0; i < 2; i++)
         XXH3_128bits_update(s, x->prompt[i], strlen(x->prompt[i]) + 1);

@@ -6,7 +6,7 @@
  *           vector is a usable vector
  * Prompts   the model's "code" prompt before a question and its "document" prompt before a chunk, unless the model's
  *           metadata key mythos.embed_prompts names others ("query,document")
- * Hash      covers everything that vectors depend on: tensors, dense layers, prompts and dimension. Vectors with
+ * Hash      covers what vectors depend on: tensors, configuration, dense layers, prompts and dimension. Vectors with
  *           different hashes must not be compared
  * Plan      myth_embedding_start makes the run's plan. A command that opens another model after closing this one makes
  *           a new plan

@@ -135,6 +135,40 @@ static void refusals(void **state)
     cli_expect(&r, "search 'the door' $D/t --json", 0);
 }
 
+/* The same tensors and another number in the file make other vectors: none of those that are kept may stay. */
+static void another_configuration_is_another_model(void **state)
+{
+    (void)state;
+    static const char key[] = "layer_norm_rms_epsilon";
+    static unsigned char file[1 << 20];
+    char path[128];
+    make_tree();
+    cli_expect(&r, "convert -m random:embeddinggemma-tiny:f32 -o $D/m.gguf", 0);
+    json_t *j = index_json("--embed-model $D/m.gguf");
+    const double n = cli_number(j, "vectors.embedded");
+    assert_true(n > 0);
+    json_decref(j);
+    snprintf(path, sizeof(path), "%s/m.gguf", cli_dir);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    const size_t len = fread(file, 1, sizeof(file), f);
+    size_t at = 0;
+    while (at + sizeof(key) < len && memcmp(file + at, key, sizeof(key) - 1) != 0)
+        at++;
+    assert_true(at + sizeof(key) < len);
+    const float other = 0.05f;
+    fseek(f, (long)(at + sizeof(key) - 1 + 4), SEEK_SET); /* behind its type */
+    fwrite(&other, sizeof(other), 1, f);
+    fclose(f);
+    j = index_json("--embed-model $D/m.gguf");
+    assert_true(cli_number(j, "vectors.embedded") == n);
+    assert_string_equal(semantic(j), "on");
+    json_decref(j);
+    j = index_json("--embed-model $D/m.gguf");
+    assert_true(cli_number(j, "vectors.embedded") == 0);
+    json_decref(j);
+}
+
 static void the_plan_is_the_ledger(void **state)
 {
     (void)state;
@@ -208,6 +242,7 @@ int main(void)
         cmocka_unit_test(made_when_asked_for_and_kept_in_step),
         cmocka_unit_test(search_uses_what_is_there),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(another_configuration_is_another_model),
         cmocka_unit_test(the_plan_is_the_ledger),
         cmocka_unit_test(a_corpus),
         cmocka_unit_test(interrupted),
