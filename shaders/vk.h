@@ -195,11 +195,14 @@ static inline struct vk_device *vk_of(const myth_stream *s) { return (struct vk_
 
 /* ---- calls and faults (vk_context.c) ---- */
 
-/* While vk_fault is set, the nth call through VK_CALL (from 1) is not made and returns `result`. For tests; NULL = off.
- */
+/* While vk_fault is set, the nth call through VK_CALL (from 1) is not made and returns `result`, or with one_in some of
+ * those from it on. For tests; NULL = off. */
 enum { VK_FAULT_SEEN = 1024 };
 struct vk_fault {
     uint64_t nth, n_call;
+    uint32_t one_in; /* not 0: from the nth call on any call fails, by chance one in so many */
+    uint64_t random; /* state of a 64-bit linear congruential generator */
+    uint64_t n_failed;
     VkResult result;
     const char *name;                /* name of the call that failed */
     const char *seen[VK_FAULT_SEEN]; /* names of the first calls     */

@@ -22,8 +22,15 @@ VkResult vk_inject(const char *name)
 {
     if (vk_fault->n_call < VK_FAULT_SEEN)
         vk_fault->seen[vk_fault->n_call] = name;
-    if (++vk_fault->n_call != vk_fault->nth)
+    const uint64_t n = ++vk_fault->n_call;
+    if (vk_fault->one_in) {
+        vk_fault->random = vk_fault->random * 6364136223846793005u + 1442695040888963407u;
+        if (n < vk_fault->nth || (vk_fault->random >> 33) % vk_fault->one_in)
+            return VK_SUCCESS;
+    } else if (n != vk_fault->nth) {
         return VK_SUCCESS;
+    }
+    vk_fault->n_failed++;
     vk_fault->name = name;
     return vk_fault->result;
 }

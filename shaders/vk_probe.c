@@ -18,6 +18,13 @@ void vk_probe_fault(uint64_t nth, vk_probe_failure failure)
     vk_fault = &fault;
 }
 
+void vk_probe_hog(uint64_t first, uint32_t one_in, uint64_t seed, vk_probe_failure failure)
+{
+    fault = (struct vk_fault){.nth = first, .one_in = one_in, .random = seed, .result = failures[failure]};
+    vk_fault = &fault;
+}
+
+uint64_t vk_probe_n_failed(void) { return fault.n_failed; }
 uint64_t vk_probe_n_call(void) { return fault.n_call; }
 const char *vk_probe_call(uint64_t nth)
 {

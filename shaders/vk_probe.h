@@ -1,7 +1,8 @@
 /* vk_probe.h - what tests can do to the Vulkan device and ask about it, without including a Vulkan header.
  *
  * Faults   after vk_probe_fault, the nth call (from 1) of the process that can fail is not made and returns the given
- *          failure, once. nth 0 turns this off
+ *          failure, once. nth 0 turns this off. After vk_probe_hog calls from the first-th on do, each by chance one
+ *          in so many, as if somebody else took and gave memory
  * Threads  one at a time
  * Builds   only with MYTH_HAS_VULKAN */
 #ifndef MYTH_VK_PROBE_H
@@ -22,6 +23,8 @@ typedef enum {
 } vk_probe_failure;
 
 void vk_probe_fault(uint64_t nth, vk_probe_failure failure);
+void vk_probe_hog(uint64_t first, uint32_t one_in, uint64_t seed, vk_probe_failure failure);
+uint64_t vk_probe_n_failed(void);        /* calls that failed since                      */
 uint64_t vk_probe_n_call(void);          /* calls that can fail since vk_probe_fault     */
 const char *vk_probe_call(uint64_t nth); /* name of the n-th of these calls; NULL past the first 1,024 */
 const char *vk_probe_failed(void);       /* name of the call that failed; NULL = none did */

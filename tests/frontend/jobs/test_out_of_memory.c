@@ -1,9 +1,10 @@
 /* test_out_of_memory.c - a device that has no memory for a submission, once, anywhere in a job: the batch is done again
- * and the files are those of a run that nothing happened to.
+ * and the files are those of a run that nothing happened to. So they are when memory is taken and given all the time,
+ * and the command has to be given again.
  *
- * How       a command runs in a child of this program, where the nth Vulkan call of the process fails. What comes
- *           before the job (the model, the engine) has as many calls as a job of one short prompt; from there on some
- *           calls are chosen, with MYTHOS_TEST_FULL=1 all of them */
+ * How       a command runs in a child of this program, where the nth Vulkan call of the process fails, or some by
+ *           chance. What comes before the job (the model, the engine) has as many calls as a job of one short prompt;
+ *           from there on some calls are chosen, with MYTHOS_TEST_FULL=1 all of them */
 #include "tests/frontend/cli/cli_run.h"
 #include "tests/vulkan/vulkan.h"
 
@@ -23,23 +24,32 @@ typedef struct {
     int code;
     uint64_t n_call;
     char failed[64]; /* the call; "" = none */
+    uint64_t n_failed;
 } outcome;
 
+/* Which calls fail: the nth, or with one_in those by chance from the nth on. */
+typedef struct {
+    uint64_t nth;
+    uint32_t one_in;
+    uint64_t seed;
+    vk_probe_failure failure;
+} fault;
+
 /* Runs words separated by spaces, in which @ is the test's folder. */
-static outcome run_with_fault(const char *line, uint64_t nth, vk_probe_failure failure)
+static outcome run_with(const char *line, fault f)
 {
     char text[1024], *argv[64], *rest = NULL;
     outcome got = {0};
     int argc = 0, ends[2];
-    FILE *f = fmemopen(text, sizeof(text), "w");
-    assert_non_null(f);
+    FILE *words = fmemopen(text, sizeof(text), "w");
+    assert_non_null(words);
     for (const char *c = line; *c; c++)
         if (*c == '@')
-            fputs(cli_dir, f);
+            fputs(cli_dir, words);
         else
-            fputc(*c, f);
-    fputc('\0', f);
-    fclose(f);
+            fputc(*c, words);
+    fputc('\0', words);
+    fclose(words);
     argv[argc++] = (char[]){"mythos"};
     for (char *word = strtok_r(text, " ", &rest); word && argc < 63; word = strtok_r(NULL, " ", &rest))
         argv[argc++] = word;
@@ -54,9 +64,13 @@ static outcome run_with_fault(const char *line, uint64_t nth, vk_probe_failure f
         const int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_WRONLY);
         dup2(null, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
-        vk_probe_fault(nth, failure);
+        if (f.one_in)
+            vk_probe_hog(f.nth, f.one_in, f.seed, f.failure);
+        else
+            vk_probe_fault(f.nth, f.failure);
         got.code = mythos_main(argc, argv);
         got.n_call = vk_probe_n_call();
+        got.n_failed = vk_probe_n_failed();
         snprintf(got.failed, sizeof(got.failed), "%s", vk_probe_failed() ? vk_probe_failed() : "");
         fflush(NULL);
         _exit(write(ends[1], &got, sizeof(got)) == sizeof(got) ? 0 : 1);
@@ -67,8 +81,13 @@ static outcome run_with_fault(const char *line, uint64_t nth, vk_probe_failure f
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (n != sizeof(got) || status)
-        fail_msg("%s: call %llu failing: status %d", text, (unsigned long long)nth, status);
+        fail_msg("%s: call %llu failing: status %d", text, (unsigned long long)f.nth, status);
     return got;
+}
+
+static outcome run_with_fault(const char *line, uint64_t nth, vk_probe_failure failure)
+{
+    return run_with(line, (fault){.nth = nth, .failure = failure});
 }
 
 static void write_prompts(void)
@@ -137,9 +156,54 @@ static void a_batch_is_done_again(void **state)
     }
 }
 
+/* Calls fail by chance in all of the job. A batch that fails twice ends the command, which is given again, as a script
+ * would, while the memory comes back. */
+static void taking_and_giving_changes_nothing(void **state)
+{
+    (void)state;
+    enum { RUNS_MOST = 40 };
+    uint64_t rng = check_seed();
+    cli_result r;
+    write_prompts();
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        char whole[512], one[512];
+        uint64_t n_failed = 0, n_run = 0;
+        snprintf(whole, sizeof(whole), "%s%s%s", jobs[i].before, jobs[i].prompts, jobs[i].after);
+        snprintf(one, sizeof(one), "%sone%s", jobs[i].before, jobs[i].after);
+        const outcome least = run_with_fault(one, 0, VK_PROBE_DEVICE_MEMORY);
+        cli_shell(&r, "rm -rf $D/x*");
+        assert_int_equal(run_with_fault(whole, 0, VK_PROBE_DEVICE_MEMORY).code, 0);
+        cli_shell(&r, "rm -rf $D/want; mkdir $D/want; mv $D/x* $D/want");
+        for (uint64_t k = 0; check_goes_on(k, check_is_full() ? 25 : 1, n_failed > 0); k++) {
+            outcome got = {.code = 1};
+            for (uint32_t one_in = 4 + check_below(&rng, 40); got.code != 0; one_in += one_in / 4, n_run++) {
+                if (n_run > RUNS_MOST * (k + 1))
+                    fail_msg("%s: not done after %llu runs", jobs[i].name, (unsigned long long)n_run);
+                const fault f = {least.n_call + 1, one_in, check_rand(&rng),
+                                 check_below(&rng, 2) ? VK_PROBE_DEVICE_MEMORY : VK_PROBE_HOST_MEMORY};
+                got = run_with(whole, f);
+                n_failed += got.n_failed;
+                cli_shell(&r, "cat $D/said");
+                if (got.code != 0 && (got.n_failed == 0 || !strstr(r.out, "memory")))
+                    fail_msg("%s: exit %d, %s", jobs[i].name, got.code, r.out);
+            }
+            cli_shell(&r, "mkdir $D/got && mv $D/x* $D/got && diff -r $D/want $D/got");
+            if (r.code != 0)
+                fail_msg("%s: other files: %s", jobs[i].name, r.out);
+            cli_shell(&r, "rm -rf $D/got");
+        }
+        printf("%s: %llu runs, %llu calls failed\n", jobs[i].name, (unsigned long long)n_run,
+               (unsigned long long)n_failed);
+        assert_true(n_failed >= 1);
+    }
+}
+
 static int run(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_batch_is_done_again)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_is_done_again),
+        cmocka_unit_test(taking_and_giving_changes_nothing),
+    };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
 
