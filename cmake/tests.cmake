@@ -66,7 +66,7 @@ target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONL
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${test_patterns})
 list(FILTER test_sources EXCLUDE REGEX "/tests/corpus/")
 # on the emulated device only: cmake/cuda_emu.cmake
-list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_(calls|device|products)\\.c$")
+list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_(again|calls|device|products)\\.c$")
 if(NOT grammar_core)
     list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/parse/test_patterns\\.c$")
 endif()
