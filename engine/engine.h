@@ -231,10 +231,17 @@ enum {
     MYTH_WANT_FINAL = 8
 }; /* HIDDEN: the residual after the embedding and after each layer; FINAL: the output of the final norm */
 
-/* What hidden rows and sums are taken of: the residual, or the output of a layer's attention or feed-forward network as
- * its last matrix gives it, before the post norm and before it is added to the residual. Of a mixture of experts it is
- * the dense network's. */
-typedef enum { MYTH_HOOK_RESID, MYTH_HOOK_ATTN_OUT, MYTH_HOOK_MLP_OUT } myth_hook;
+/* What hidden rows and sums are taken of: the residual; the output of a layer's attention or feed-forward network as
+ * its last matrix gives it, before the post norm and before it is added to the residual; or what either reads, the
+ * residual behind its norm. Of a mixture of experts it is the dense network's. */
+typedef enum {
+    MYTH_HOOK_RESID,
+    MYTH_HOOK_ATTN_OUT,
+    MYTH_HOOK_MLP_OUT,
+    MYTH_HOOK_ATTN_IN,
+    MYTH_HOOK_MLP_IN,
+    MYTH_HOOK_N
+} myth_hook;
 
 /* Consecutive tokens of one sequence. */
 typedef struct {

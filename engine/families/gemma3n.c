@@ -152,9 +152,11 @@ static void predict(myth_step *st, myth_view h, const myth_layer_weights *w)
     st->pend = st->w_post = (myth_view){0};
 }
 
-static void sparse_ffn(myth_step *st, const myth_layer_weights *w, const myth_layer_config *lc)
+static void sparse_ffn(myth_step *st, uint32_t l)
 {
     const myth_config *c = st->c;
+    const myth_layer_config *lc = &c->layer[l];
+    const myth_layer_weights *w = &st->w->layer[l];
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){
                              .y = st->xn,
                              .x = st->x,
@@ -173,7 +175,9 @@ static void sparse_ffn(myth_step *st, const myth_layer_weights *w, const myth_la
                                  .d_ff = lc->d_ff,
                                  .z = lc->gate_z,
                              });
+    myth_step_hook_input(st, MYTH_HOOK_MLP_IN, w->ffn_norm, l);
     project(st, st->branch, st->h, w->w_down, lc->d_ff, c->d_model);
+    myth_step_hooked(st, MYTH_HOOK_MLP_OUT, l);
 }
 
 static void run_layer(myth_step *st, myth_view h, uint32_t l)
@@ -203,12 +207,10 @@ static void run_layer(myth_step *st, myth_view h, uint32_t l)
                              });
 
     st->x = u;
-    if (lc->is_sparse) {
-        sparse_ffn(st, w, lc);
-        myth_step_hooked(st, MYTH_HOOK_MLP_OUT, l);
-    } else {
+    if (lc->is_sparse)
+        sparse_ffn(st, l);
+    else
         myth_step_ffn(st, l);
-    }
     myth_altup_correct(st->s, &(struct myth_altup_correct_args){
                                   .x = h,
                                   .u = u,

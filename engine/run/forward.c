@@ -141,10 +141,10 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, uint8_
 {
     uint32_t n_logit = 0, i = 0;
     *wants = 0;
-    if (b->hook > MYTH_HOOK_MLP_OUT || (b->hook && b->capture_label && e->layout.capture_idx[0] >= 0))
+    if (b->hook >= MYTH_HOOK_N || (b->hook && b->capture_label && e->layout.capture_idx[0] >= 0))
         return myth_fail(err, MYTH_EARG,
-                         b->hook > MYTH_HOOK_MLP_OUT ? "hook %d is none of myth_hook"
-                                                     : "hook %d has layers from 1 on, and layer 0 is captured",
+                         b->hook >= MYTH_HOOK_N ? "hook %d is none of myth_hook"
+                                                : "hook %d has layers from 1 on, and layer 0 is captured",
                          (int)b->hook);
     for (uint32_t k = 0; k < b->n_run; k++)
         for (uint32_t at = 0; at < b->run[k].n; at++, i++) {

@@ -68,6 +68,21 @@ void myth_step_hooked(myth_step *st, myth_hook hook, uint32_t l)
     st->x_scale = x_scale;
 }
 
+void myth_step_hook_input(myth_step *st, myth_hook hook, myth_view w_norm, uint32_t l)
+{
+    if (!st->capture || st->hook != hook)
+        return;
+    myth_rms_norm(st->s, &(struct myth_rms_norm_args){
+                             .y = st->branch,
+                             .x = st->x,
+                             .w = w_norm,
+                             .n_rows = st->n_rows,
+                             .dim = st->c->d_model,
+                             .eps = st->c->eps,
+                         });
+    myth_step_hooked(st, hook, l);
+}
+
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
 {
     const myth_config *c = st->c;
@@ -111,6 +126,7 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
                                  .is_decode = st->is_decode,
                              });
     st->x_scale = 0.0f;
+    myth_step_hook_input(st, MYTH_HOOK_ATTN_IN, w->attn_norm, l);
 
     struct myth_attn_args attn = {
         .o = st->o,
@@ -186,6 +202,7 @@ void myth_step_ffn(myth_step *st, uint32_t l)
                                    .is_decode = st->is_decode,
                                });
     st->x_scale = 0.0f;
+    myth_step_hook_input(st, MYTH_HOOK_MLP_IN, w->ffn_norm, l);
 
     myth_proj(st->s, &(struct myth_proj_args){
                          .y = st->branch,

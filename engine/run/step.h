@@ -74,6 +74,9 @@ void myth_step_experts(myth_step *st, uint32_t l);
 void myth_step_captured(myth_step *st, uint32_t layer); /* calls `capture` for the residual */
 /* Calls `capture` for the branch of layer l when that is what `hook` asks for. attention and ffn do it themselves. */
 void myth_step_hooked(myth_step *st, myth_hook hook, uint32_t l);
+/* Calls `capture` for x, normed with w_norm, when that is what `hook` asks for. Overwrites branch, which must not be
+ * pending. attention and ffn do it themselves. */
+void myth_step_hook_input(myth_step *st, myth_hook hook, myth_view w_norm, uint32_t l);
 void myth_step_rope(myth_step *st); /* fills the rope tables for the step's positions */
 /* Call before the first op that reads a matrix of layer l: it calls before_layer, which brings what is offloaded, and
  * at first_shared it drops the rows that are not kept. False when no rows are left: the loop ends. */

@@ -16,9 +16,10 @@ const myth_option myth_options_prompts[MYTH_N_OPTIONS_PROMPTS] = {
 const myth_option myth_options_residuals[MYTH_N_OPTIONS_RESIDUALS] = {
     {"layers", NULL, MYTH_OPT_TEXT, "all|LIST", AT(layers), "all", 0, 0,
      "residuals to take, as in 3,7-12: 0 is the scaled embedding, N the residual after layer N"},
-    {"hook", NULL, MYTH_OPT_CHOICE, "resid|attn_out|mlp_out", AT(hook), "resid", 0, 0,
-     "what to take: the residual, or what a layer's attention or feed-forward network adds to it, before its post "
-     "norm"},
+    {"hook", NULL, MYTH_OPT_CHOICE, "resid|attn_out|mlp_out|attn_in|mlp_in", AT(hook), "resid", 0, 0,
+     "what to take: the residual; what a layer's attention or feed-forward network adds to it, before its post norm; "
+     "or "
+     "what either reads, the residual behind its norm"},
     {"position", NULL, MYTH_OPT_TEXT, "P", AT(position), "-1", 0, 0,
      "token of each prompt: a number, from the end below 0; every: each token is a row; mean: a prompt's row is the "
      "mean "

@@ -10,7 +10,7 @@ enum { DEFAULT_ROWS = 512, STAT_N = 3 };
 
 /* ---- flags ---- */
 
-const char *const myth_residual_hook_name[] = {"resid", "attn_out", "mlp_out"};
+const char *const myth_residual_hook_name[MYTH_HOOK_N] = {"resid", "attn_out", "mlp_out", "attn_in", "mlp_in"};
 
 static myth_status parse_layers(myth_residual_plan *p, myth_error *err)
 {

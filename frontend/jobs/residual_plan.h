@@ -49,7 +49,7 @@ void myth_residual_plan_close(myth_residual_plan *p);
 myth_residual_shape myth_residual_plan_shape(const myth_residual_plan *p);
 /* The stats in one order, whatever the flag's: "norms,variance", "none". */
 void myth_residual_plan_stats(const myth_residual_plan *p, char text[32]);
-extern const char *const myth_residual_hook_name[]; /* by myth_hook */
+extern const char *const myth_residual_hook_name[MYTH_HOOK_N]; /* by myth_hook */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
-/* test_hooks.c - the outputs of attention and feed-forward networks as hidden rows and as sums: on a family without
- * post norms they are what a layer adds to the residual; on every family they do not depend on the batch, and their
- * sums are those of the rows. */
+/* test_hooks.c - inputs and outputs of attention and feed-forward networks as hidden rows and as sums: on a family
+ * without post norms outputs are what a layer adds to the residual; inputs are normed residuals; on every family none
+ * depends on the batch, and their sums are those of the rows. */
+#include "engine/run/engine_impl.h"
 #include "tests/support/rig.h"
 
 #include <math.h>
@@ -117,6 +118,59 @@ static void the_branches_are_what_a_layer_adds(void **state)
     rig_close(&r);
 }
 
+/* How far x is from y * w / rms(y), as a part of the largest value. */
+static double apart(const float *x, const double *y, const float *w, double eps)
+{
+    double squares = 0, worst = 0, largest = 0;
+    for (uint32_t i = 0; i < D; i++)
+        squares += y[i] * y[i];
+    for (uint32_t i = 0; i < D; i++) {
+        const double want = y[i] * (double)w[i] / sqrt(squares / D + eps);
+        worst = fmax(worst, fabs(want - (double)x[i]));
+        largest = fmax(largest, fabs(want));
+    }
+    return worst / largest;
+}
+
+/* On the family without post norms: attention reads the residual, the feed-forward network that with what attention
+ * adds. */
+static void inputs_are_normed_residuals(void **state)
+{
+    (void)state;
+    static kept resid, attn, attn_in, mlp_in;
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target);
+    for (uint32_t t = 0; t < n_target; t++) {
+        rig r;
+        double worst = 0;
+        open_at(&r, spec[0], target[t]);
+        run_hook(&r, MYTH_HOOK_RESID, RUN_N, &resid);
+        run_hook(&r, MYTH_HOOK_ATTN_OUT, RUN_N, &attn);
+        run_hook(&r, MYTH_HOOK_ATTN_IN, RUN_N, &attn_in);
+        run_hook(&r, MYTH_HOOK_MLP_IN, RUN_N, &mlp_in);
+        assert_int_equal(mlp_in.n_row, TOK_N * r.model.config.n_layer);
+        for (uint32_t l = 1; l <= r.model.config.n_layer; l++) {
+            float w_attn[D], w_ffn[D];
+            const myth_part *p = &r.engine->part[0];
+            myth_stream_read(p->stream, w_attn, p->step.w->layer[l - 1].attn_norm, sizeof(w_attn));
+            myth_stream_read(p->stream, w_ffn, p->step.w->layer[l - 1].ffn_norm, sizeof(w_ffn));
+            assert_ok(myth_stream_sync(p->stream, &rig_err));
+            for (uint32_t k = 0; k < TOK_N; k++) {
+                double x[D], y[D];
+                for (uint32_t i = 0; i < D; i++) {
+                    x[i] = (double)resid.row[l - 1][k][i];
+                    y[i] = x[i] + (double)attn.row[l][k][i];
+                }
+                worst = fmax(worst, apart(attn_in.row[l][k], x, w_attn, (double)r.model.config.eps));
+                worst = fmax(worst, apart(mlp_in.row[l][k], y, w_ffn, (double)r.model.config.eps));
+            }
+        }
+        printf("%s: worst %.2e\n", target[t], worst);
+        assert_true(worst <= 1e-5);
+        rig_close(&r);
+    }
+}
+
 static void rows_and_sums_do_not_depend_on_the_batch(void **state)
 {
     (void)state;
@@ -133,7 +187,7 @@ static void rows_and_sums_do_not_depend_on_the_batch(void **state)
             open_at(&r, spec[m], target[t]);
             const uint32_t n_layer = r.model.config.n_layer;
             run_hook(&r, MYTH_HOOK_RESID, RUN_N, &resid);
-            for (int hook = MYTH_HOOK_ATTN_OUT; hook <= MYTH_HOOK_MLP_OUT; hook++) {
+            for (int hook = MYTH_HOOK_ATTN_OUT; hook < MYTH_HOOK_N; hook++) {
                 run_hook(&r, (myth_hook)hook, RUN_N, &whole);
                 assert_int_equal(whole.n_row, TOK_N * n_layer);
                 for (uint32_t l = 1; l <= n_layer; l++) {
@@ -184,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_branches_are_what_a_layer_adds),
+        cmocka_unit_test(inputs_are_normed_residuals),
         cmocka_unit_test(rows_and_sums_do_not_depend_on_the_batch),
         cmocka_unit_test(a_layer_without_branches_is_refused),
     };
