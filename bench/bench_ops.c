@@ -64,6 +64,8 @@ static struct cost op_cost(const struct kernel_case *c)
     case MYTH_OP_norm_ffn_geglu:
         return (struct cost){2.0 * dim * c->d_ff * weight + rows * (3.0 * dim + c->d_ff) * 4.0,
                              4.0 * rows * dim * c->d_ff};
+    case MYTH_OP_add_low_rank:
+        return (struct cost){(2 * rows + c->dim) * c->n_out * 4.0, rows * c->n_out * c->dim * 2.0};
     case MYTH_OP_geglu: return (struct cost){rows * c->d_ff * 12.0, rows * c->d_ff * 10.0};
     case MYTH_OP_head_topk:
     case MYTH_OP_head_logits: return (struct cost){dim * c->n_vocab * weight, 2.0 * rows * dim * c->n_vocab};

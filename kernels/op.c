@@ -1,6 +1,6 @@
 /* op.c - the calls of ops.h, which are the only way to an operation. Each checks the arguments, then runs the op on the
- * device or records it, and tells the trace or the observer if there is one. Where a device lacks a fused op, this file
- * composes it of small ops. */
+ * device or records it, and tells the trace or the observer if there is one. Where a device lacks a fused op, or an
+ * adapter adds to the matrices of one, this file composes it of small ops. */
 #include "op_impl.h"
 
 #include <assert.h>
@@ -20,6 +20,64 @@ static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
         s->dev->observe(s->dev->observer, op, args);
 }
 
+/* ---- adapters ---- */
+
+/* These run an op with low-rank matrices as ops without; false when it has none. */
+static bool split_none(const myth_stream *s, const void *a)
+{
+    (void)s;
+    (void)a;
+    return false;
+}
+
+static bool split_proj(myth_stream *s, const struct myth_proj_args *a)
+{
+    struct myth_proj_args plain = *a;
+    const struct myth_low_rank *l = a->low;
+    if (!l)
+        return false;
+    plain.low = NULL;
+    myth_proj(s, &plain);
+    plain.y = l->t;
+    plain.w = l->a;
+    plain.n_out = l->rank;
+    myth_proj(s, &plain);
+    myth_add_low_rank(s, &(struct myth_add_low_rank_args){
+                             .y = a->y,
+                             .b = l->b,
+                             .t = l->t,
+                             .n_rows = a->n_rows,
+                             .n_out = a->n_out,
+                             .rank = l->rank,
+                         });
+    return true;
+}
+
+static bool split_qkv(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    const bool has_low = a->low_q || a->low_k || a->low_v;
+    if (has_low)
+        myth_compose_norm_qkv_rope_store(s, a);
+    return has_low;
+}
+
+static bool split_ffn(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    const bool has_low = a->low_gate || a->low_up;
+    if (has_low)
+        myth_compose_norm_ffn_geglu(s, a);
+    return has_low;
+}
+
+#define SPLIT(s, a) \
+    _Generic((a),                                                        \
+        const struct myth_proj_args *: split_proj,                       \
+        const struct myth_norm_qkv_rope_store_args *: split_qkv,         \
+        const struct myth_norm_ffn_geglu_args *: split_ffn,              \
+        default: split_none)((s), (a))
+
+/* ---- calls ---- */
+
 #define OP(op)                                                                                \
     static void run_##op(myth_stream *s, const struct myth_##op##_args *a)                    \
     {                                                                                         \
@@ -28,12 +86,14 @@ static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
             return;                                                                           \
         }                                                                                     \
         if (!s->dev->is_watched || s->is_recording) {                                         \
-            s->dev->ops.op(s, a);                                                             \
+            if (!SPLIT(s, a))                                                                 \
+                s->dev->ops.op(s, a);                                                         \
             return;                                                                           \
         }                                                                                     \
         const bool is_part = begin_op(s->dev);                                                \
         double start = myth_trace_now_us();                                                   \
-        s->dev->ops.op(s, a);                                                                 \
+        if (!SPLIT(s, a))                                                                     \
+            s->dev->ops.op(s, a);                                                             \
         if (s->dev->has_trace) {                                                              \
             struct myth_op_trace t;                                                           \
             myth_trace_##op(&t, a);                                                           \
@@ -100,6 +160,7 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
                      .y = q,
                      .x = a->xn,
                      .w = a->w_q,
+                     .low = a->low_q,
                      .n_rows = a->n_rows,
                      .n_in = a->dim,
                      .n_out = n_q,
@@ -110,6 +171,7 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
                          .y = k,
                          .x = a->xn,
                          .w = a->w_k,
+                         .low = a->low_k,
                          .n_rows = a->n_rows,
                          .n_in = a->dim,
                          .n_out = n_kv,
@@ -120,6 +182,7 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
                          .y = v,
                          .x = a->xn,
                          .w = a->w_v,
+                         .low = a->low_v,
                          .n_rows = a->n_rows,
                          .n_in = a->dim,
                          .n_out = n_kv,
@@ -145,6 +208,7 @@ void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_gegl
                      .y = a->h,
                      .x = a->xn,
                      .w = a->w_gate,
+                     .low = a->low_gate,
                      .n_rows = a->n_rows,
                      .n_in = a->dim,
                      .n_out = a->d_ff,
@@ -154,6 +218,7 @@ void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_gegl
                      .y = a->up,
                      .x = a->xn,
                      .w = a->w_up,
+                     .low = a->low_up,
                      .n_rows = a->n_rows,
                      .n_in = a->dim,
                      .n_out = a->d_ff,

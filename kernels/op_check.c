@@ -141,11 +141,27 @@ CHECK(rms_norm)
            has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) && a->n_rows;
 }
 
+/* Checks what is added to a matrix; NULL is nothing. */
+static bool has_low(struct check c, const struct myth_low_rank *l, uint32_t n_rows, uint64_t n_in, uint64_t n_out)
+{
+    return !l || ((l->rank || refuse(c, "low-rank matrices of rank 0")) && has(c, "low.a", l->a, F32, l->rank, n_in) &&
+                  has(c, "low.b", l->b, F32, l->rank, n_out) && has(c, "low.t", l->t, F32, n_rows, l->rank));
+}
+
+CHECK(add_low_rank)
+{
+    struct check c = {s, "add_low_rank"};
+    return in_shape(c, a->n_rows, 0) && has(c, "y", a->y, F32, a->n_rows, a->n_out) &&
+           has(c, "b", a->b, F32, a->rank, a->n_out) && has(c, "t", a->t, F32, a->n_rows, a->rank) && a->n_rows &&
+           a->n_out;
+}
+
 CHECK(proj)
 {
     struct check c = {s, "proj"};
     return in_shape(c, a->n_rows, a->n_in) && has(c, "y", a->y, F32, a->n_rows, a->n_out) &&
-           has(c, "x", a->x, F32, a->n_rows, a->n_in) && has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) && a->n_rows;
+           has(c, "x", a->x, F32, a->n_rows, a->n_in) && has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) &&
+           has_low(c, a->low, a->n_rows, a->n_in, a->n_out) && a->n_rows;
 }
 
 /* Checks what norm_qkv_rope_store and qkv_rope_store have in common: heads, rope, q and the scratch. */
@@ -204,7 +220,8 @@ CHECK(norm_qkv_rope_store)
            has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
            has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) &&
-           a->n_rows;
+           has_low(c, a->low_q, a->n_rows, a->dim, (uint64_t)a->n_head * a->head_dim) &&
+           has_low(c, a->low_k, a->n_rows, a->dim, n_kv) && has_low(c, a->low_v, a->n_rows, a->dim, n_kv) && a->n_rows;
 }
 
 CHECK(qkv_rope_store)
@@ -267,7 +284,8 @@ CHECK(norm_ffn_geglu)
            has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
            has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
-           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) && a->n_rows;
+           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) && has_low(c, a->low_gate, a->n_rows, a->dim, a->d_ff) &&
+           has_low(c, a->low_up, a->n_rows, a->dim, a->d_ff) && a->n_rows;
 }
 
 CHECK(geglu)

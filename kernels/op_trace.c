@@ -22,6 +22,7 @@ TRACE(embed_gather, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_r
 TRACE(rope_table, a->table, (uint64_t)a->n_rows * a->head_dim, "rows=%u head_dim=%u", a->n_rows, a->head_dim)
 TRACE(rms_norm, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(proj, a->y, (uint64_t)a->n_rows * a->n_out, "rows=%u in=%u out=%u", a->n_rows, a->n_in, a->n_out)
+TRACE(add_low_rank, a->y, (uint64_t)a->n_rows * a->n_out, "rows=%u out=%u rank=%u", a->n_rows, a->n_out, a->rank)
 TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim,
       "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim, a->n_head, a->n_head_kv, a->head_dim)
 TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows,

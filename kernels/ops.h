@@ -14,6 +14,8 @@
  * Fused    norm_qkv_rope_store does rms_norm, three proj and qkv_rope_store; norm_ffn_geglu does rms_norm, two proj
  *          and geglu. Where a device lacks the fused op, op.c runs those small ops in its place, so the fused ops take
  *          the scratch that the small ones need
+ * Adapters proj and both fused ops take low-rank matrices that are added to their weights. No device implements that:
+ *          op.c follows each such product by a proj with A and an add_low_rank, and runs the small ops of a fused op
  * Checks   op_check.c refuses views that do not fit their buffer, types and shapes that this file does not allow, and
  *          steps larger than the reserved work shape: MYTH_EARG in the stream. An op over no rows does nothing
  * Bits     the result of a row depends on that row's inputs only: not on the other rows, their number, pages, rings or
@@ -58,11 +60,25 @@ struct myth_rms_norm_args {
     float eps, x_scale;
 };
 
-/* y[r,:] = W x[r,:] */
+/* What is added to a matrix W [n_out, n_in] where it multiplies: W x + B (A x). The rows of b are the columns of B, so
+ * that neighbouring outputs read neighbouring values. */
+struct myth_low_rank {
+    myth_view a, b, t; /* f32 [rank, n_in]; f32 [rank, n_out]; scratch f32 [n_rows, rank] */
+    uint32_t rank;
+};
+
+/* y[r,:] = W x[r,:], and what `low` adds to W; NULL = nothing. What it points to must live as long as a recording. */
 struct myth_proj_args {
     myth_view y, x, w; /* f32 [n_rows, n_out]; f32 [n_rows, n_in]; any type [n_out, n_in] */
+    const struct myth_low_rank *low;
     uint32_t n_rows, n_in, n_out;
     bool is_decode; /* chooses the path. The kind of step decides, never n_rows, so that bits do not depend on it */
+};
+
+/* y[r,o] += sum over k of b[k,o] * t[r,k], added up in the order of k */
+struct myth_add_low_rank_args {
+    myth_view y, b, t; /* f32 [n_rows, n_out]; f32 [rank, n_out]; f32 [n_rows, rank] */
+    uint32_t n_rows, n_out, rank;
 };
 
 /* A run is consecutive tokens of one sequence inside a step. Its record in the buffer `runs` is i32[8]. */
@@ -119,6 +135,7 @@ struct myth_norm_qkv_rope_store_args {
     myth_view rope;            /* f32 [n_rows, head_dim / 2, 2], from rope_table                        */
     myth_view xn, qkv;         /* scratch f32 [n_rows, dim], [n_rows, (n_head + 2 n_head_kv) * head_dim] */
     myth_view q, k_new, v_new; /* f32 [n_rows, n_head, head_dim]; cache type [n_head_kv, cap_rows, head_dim] x 2 */
+    const struct myth_low_rank *low_q, *low_k, *low_v; /* added to these matrices; NULL = nothing */
     uint32_t n_rows, cap_rows, dim, n_head, n_head_kv, head_dim;
     float eps, q_scale, x_scale;
     bool has_v_norm, is_decode;
@@ -177,6 +194,7 @@ struct myth_norm_ffn_geglu_args {
     myth_view x, pend, w_post, w;
     myth_view w_gate, w_up; /* [d_ff, dim] x 2                                               */
     myth_view xn, up, h;    /* scratch f32 [n_rows, dim], [n_rows, d_ff]; out f32 [n_rows, d_ff] */
+    const struct myth_low_rank *low_gate, *low_up; /* added to these matrices; NULL = nothing */
     uint32_t n_rows, dim, d_ff;
     float eps, x_scale;
     bool is_decode;

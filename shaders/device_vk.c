@@ -182,6 +182,7 @@ static const struct myth_ops ops = {
     .embed_gather = vk_embed_gather,
     .rope_table = vk_rope_table,
     .rms_norm = vk_rms_norm,
+    .add_low_rank = vk_add_low_rank,
     .qkv_rope_store = vk_qkv_rope_store,
     .kv_merge = vk_kv_merge,
     .geglu = vk_geglu,

@@ -73,6 +73,11 @@ struct vk_qkv_rope_store_args {
     vk_u32 pad;
 };
 
+struct vk_add_low_rank_args {
+    vk_ptr y, b, t;
+    vk_u32 n_out, rank;
+};
+
 struct vk_geglu_args {
     vk_ptr h, g, up;
     vk_ptr n;

@@ -102,6 +102,25 @@ void vk_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)
                 &args, sizeof(args));
 }
 
+void vk_add_low_rank(myth_stream *s, const struct myth_add_low_rank_args *a)
+{
+    enum { PER_GROUP = 256 };
+    struct vk_add_low_rank_args args = {
+        .y = vk_addr(a->y),
+        .b = vk_addr(a->b),
+        .t = vk_addr(a->t),
+        .n_out = a->n_out,
+        .rank = a->rank,
+    };
+    vk_dispatch(s,
+                &(struct vk_launch){
+                    .shader = VK_SHADER_add_low_rank,
+                    .x = a->n_rows,
+                    .y = (a->n_out + PER_GROUP - 1) / PER_GROUP,
+                },
+                &args, sizeof(args));
+}
+
 void vk_geglu(myth_stream *s, const struct myth_geglu_args *a)
 {
     enum { PER_GROUP = 1024, GROUP_MAX = 16384 };

@@ -30,7 +30,7 @@ static __global__ void gate_k(float *h, const float *p, uint32_t n_ple, uint32_t
 
 extern "C" void cuda_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a)
 {
-    const struct myth_proj_args product = {a->h, a->x, a->w, a->n_rows, a->dim, a->n_ple, a->is_decode};
+    const struct myth_proj_args product = {a->h, a->x, a->w, nullptr, a->n_rows, a->dim, a->n_ple, a->is_decode};
     if (a->pend.buf)
         MYTH_LAUNCH(fold_k, a->n_rows, THREADS, 0, s)
     (cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), a->dim, a->eps);

@@ -517,6 +517,12 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->norm_ffn_geglu.up = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         a->norm_ffn_geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         break;
+    case MYTH_OP_add_low_rank:
+        a->add_low_rank = (struct myth_add_low_rank_args){.n_rows = c->rows, .n_out = c->n_out, .rank = c->dim};
+        a->add_low_rank.b = rig_noise(r, MYTH_F32, c->dim, c->n_out, 0.0f, 0.3f);
+        a->add_low_rank.t = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
+        a->add_low_rank.y = rig_noise(r, MYTH_F32, c->rows, c->n_out, 0.0f, 1.0f);
+        break;
     case MYTH_OP_geglu:
         a->geglu = (struct myth_geglu_args){.n_rows = c->rows, .d_ff = c->d_ff};
         a->geglu.g = rig_noise(r, MYTH_F32, c->rows, c->d_ff, 0.0f, 3.0f);
@@ -580,8 +586,8 @@ static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 /* "proj q8_0 rows=7 dim=640 ..." */
 static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
 {
-    bool is_typed = c->op != MYTH_OP_rms_norm && c->op != MYTH_OP_geglu && c->op != MYTH_OP_rope_table &&
-                    c->op != MYTH_OP_capture_sum;
+    bool is_typed = c->op != MYTH_OP_rms_norm && c->op != MYTH_OP_geglu && c->op != MYTH_OP_add_low_rank &&
+                    c->op != MYTH_OP_rope_table && c->op != MYTH_OP_capture_sum;
     const char *type = is_typed ? myth_dtype_get(c->type)->name : "";
     size_t len = (size_t)snprintf(dst, cap, "%s", myth_op_name(c->op));
     const struct {

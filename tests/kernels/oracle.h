@@ -628,6 +628,18 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         o->want[1].name = NULL;
         break;
     }
+    case MYTH_OP_add_low_rank: {
+        const struct myth_add_low_rank_args *a = &u->add_low_rank;
+        y = expect(o, "y", a->y, a->n_rows, a->n_out);
+        for (uint64_t r = 0; r < a->n_rows; r++)
+            for (uint64_t i = 0; i < a->n_out; i++) {
+                double sum = value(a->y, r, a->n_out, i);
+                for (uint64_t k = 0; k < a->rank; k++)
+                    sum += value(a->b, k, a->n_out, i) * value(a->t, r, a->rank, k);
+                y[r * a->n_out + i] = sum;
+            }
+        break;
+    }
     case MYTH_OP_geglu: {
         const struct myth_geglu_args *a = &u->geglu;
         y = expect(o, "h", a->h, a->n_rows, a->d_ff);

@@ -54,6 +54,7 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
         IN_PLACE(u->rms_norm.x, c->dim);
         break;
     case MYTH_OP_proj: ROWS(u->proj.y, c->n_out, 1); break;
+    case MYTH_OP_add_low_rank: IN_PLACE(u->add_low_rank.y, c->n_out); break;
     case MYTH_OP_norm_qkv_rope_store:
         IN_PLACE(u->norm_qkv_rope_store.x, c->dim);
         ROWS(u->norm_qkv_rope_store.q, hd, c->n_head);
@@ -262,6 +263,11 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
     case MYTH_OP_proj:
         shift(&u->proj.x, row, c->dim);
         u->proj.n_rows = 1;
+        return true;
+    case MYTH_OP_add_low_rank:
+        shift(&u->add_low_rank.y, row, c->n_out);
+        shift(&u->add_low_rank.t, row, c->dim);
+        u->add_low_rank.n_rows = 1;
         return true;
     case MYTH_OP_norm_qkv_rope_store:
         shift(&u->norm_qkv_rope_store.x, row, c->dim);

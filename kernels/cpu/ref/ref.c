@@ -73,6 +73,7 @@ const struct cpu_level cpu_level_ref = {
             .rope_table = cpu_ref_rope_table,
             .rms_norm = cpu_ref_rms_norm,
             .proj = cpu_ref_proj,
+            .add_low_rank = cpu_ref_add_low_rank,
             .qkv_rope_store = cpu_ref_qkv_rope_store,
             .attn_prefill = cpu_ref_attn_prefill,
             .attn_decode = cpu_ref_attn_decode,
