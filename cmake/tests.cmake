@@ -88,7 +88,8 @@ endif()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that
 # tests can have.
-set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts experts)
+set(device_tests model_golden adapters block_types embed seq generate logits run launches endless_chat faults plan parts
+    experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 # bench/gpu.sh
@@ -120,7 +121,8 @@ endforeach()
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     set_property(TEST vulkan/bits APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
-    foreach(row "vulkan/bits 8" "vulkan/ops 5" "vulkan/replay 5" "engine/run_vulkan 8" "engine/plan_vulkan 32")
+    foreach(row "vulkan/bits 8" "vulkan/ops 5" "vulkan/replay 5" "engine/run_vulkan 8" "engine/plan_vulkan 32"
+            "engine/adapters_vulkan 4")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)

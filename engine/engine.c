@@ -44,6 +44,7 @@ static void place_in_host_blocks(myth_engine *e)
     const myth_layout *layout = &e->layout;
     uint32_t n_seq = layout->opts.n_seq, n_cp = layout->opts.n_checkpoint;
     e->w = e->host[MYTH_HOST_bound];
+    e->low = e->host[MYTH_HOST_low];
     myth_kv_init(&e->kv, layout, e->host[MYTH_HOST_pages], e->rows, n_seq + n_cp);
     int32_t *tokens = e->host[MYTH_HOST_tokens];
     for (uint32_t i = 0; i < n_seq; i++)

@@ -3,8 +3,10 @@
 
 #include "engine/base/half.h"
 #include "engine/base/hash.h"
+#include "engine/run/lora.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A tokenizer from elsewhere: ids past the embedding would have no row. */
@@ -41,8 +43,48 @@ fail:
     return st;
 }
 
+/* Adds the adapter's last folder or file to the name, and its scale where that is not 1. */
+static void add_name(myth_model *m, const char *path, float scale)
+{
+    char by[24] = "", all[MYTH_MODEL_NAME_MAX];
+    size_t end = strlen(path), at;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (at = end; at > 0 && path[at - 1] != '/';)
+        at--;
+    if (scale != 1.0f)
+        snprintf(by, sizeof by, ":%g", (double)scale);
+    snprintf(all, sizeof all, "%.120s + %.*s%s", myth_model_name(m), (int)(end - at < 100 ? end - at : 100), path + at,
+             by);
+    memcpy(m->adapted, all, sizeof all);
+}
+
+myth_status myth_model_adapt(myth_model *m, const char *path, float scale, myth_error *err)
+{
+    myth_lora *l = NULL;
+    if (m->n_lora == MYTH_MODEL_LORA_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "%s: at most %d adapters", path, MYTH_MODEL_LORA_MAX);
+    const myth_status st = myth_lora_open(&l, m, path, scale, err);
+    if (st != MYTH_OK)
+        return st;
+    add_name(m, path, scale);
+    m->lora[m->n_lora++] = l;
+    return MYTH_OK;
+}
+
+const char *myth_model_name(const myth_model *m) { return m->n_lora ? m->adapted : myth_weights_name(m->weights); }
+
+const char *myth_model_lora_path(const myth_model *m, uint32_t i)
+{
+    return myth_weights_path(myth_lora_weights(m->lora[i]));
+}
+uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i) { return myth_lora_n_matrix(m->lora[i]); }
+uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i) { return myth_lora_n_left_out(m->lora[i]); }
+
 void myth_model_close(myth_model *m)
 {
+    for (uint32_t i = 0; i < m->n_lora; i++)
+        myth_lora_close(m->lora[i]);
     myth_tokenizer_close(m->tokenizer);
     myth_weights_close(m->weights);
     *m = (myth_model){0};
@@ -81,15 +123,23 @@ bool myth_tensor_is_finite(const myth_tensor *t)
     return true;
 }
 
-myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
+static myth_status check_weights(const myth_weights *w, myth_error *err)
 {
-    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
-        const myth_tensor *t = myth_weights_at(m->weights, i);
+    for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
+        const myth_tensor *t = myth_weights_at(w, i);
         if (t->data && !myth_tensor_is_finite(t))
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite",
-                             myth_weights_path(m->weights), (int)t->name.len, t->name.text);
+                             myth_weights_path(w), (int)t->name.len, t->name.text);
     }
     return MYTH_OK;
+}
+
+myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
+{
+    myth_status st = check_weights(m->weights, err);
+    for (uint32_t i = 0; i < m->n_lora && st == MYTH_OK; i++)
+        st = check_weights(myth_lora_weights(m->lora[i]), err);
+    return st;
 }
 
 /* Hashes field by field, because a struct's padding has no defined value. Widths and numbers of heads and experts need
@@ -128,6 +178,10 @@ uint64_t myth_model_hash(const myth_model *m)
         hash = myth_fnv1a(hash, t->dim, sizeof t->dim);
         if (t->data)
             hash = myth_fnv1a(hash, t->data, t->bytes < SAMPLE ? (size_t)t->bytes : SAMPLE);
+    }
+    for (uint32_t i = 0; i < m->n_lora; i++) {
+        const uint64_t added = myth_lora_hash(m->lora[i]);
+        hash = myth_fnv1a(hash, &added, sizeof added);
     }
     return hash;
 }

@@ -82,12 +82,14 @@ static myth_view stream_at(const myth_step *st, myth_view base, uint32_t i)
     return base;
 }
 
-static void project(myth_step *st, myth_view y, myth_view x, myth_view w, uint32_t n_in, uint32_t n_out)
+static void project(myth_step *st, myth_view y, myth_view x, myth_view w, const struct myth_low_rank *low,
+                    uint32_t n_in, uint32_t n_out)
 {
     myth_proj(st->s, &(struct myth_proj_args){
                          .y = y,
                          .x = x,
                          .w = w,
+                         .low = low,
                          .n_rows = st->n_rows,
                          .n_in = n_in,
                          .n_out = n_out,
@@ -100,7 +102,7 @@ static void make_streams(myth_step *st, myth_view h)
 {
     const uint32_t d = st->c->d_model, n_u = st->c->n_altup - 1;
     for (uint32_t i = 0; i < n_u; i++)
-        project(st, stream_at(st, h, i + 1), h, st->w->altup_proj[i], d, d);
+        project(st, stream_at(st, h, i + 1), h, st->w->altup_proj[i], NULL, d, d);
     myth_altup_match(st->s, &(struct myth_altup_match_args){
                                 .x = h,
                                 .u = stream_at(st, h, 1),
@@ -115,7 +117,7 @@ static void merge_streams(myth_step *st, myth_view h)
 {
     const uint32_t d = st->c->d_model, n_u = st->c->n_altup - 1;
     for (uint32_t i = 0; i < n_u; i++)
-        project(st, stream_at(st, st->altup, i), stream_at(st, h, i + 1), st->w->altup_unembed[i], d, d);
+        project(st, stream_at(st, st->altup, i), stream_at(st, h, i + 1), st->w->altup_unembed[i], NULL, d, d);
     myth_altup_match(st->s, &(struct myth_altup_match_args){
                                 .y = h,
                                 .x = h,
@@ -165,8 +167,8 @@ static void sparse_ffn(myth_step *st, uint32_t l)
                              .dim = c->d_model,
                              .eps = c->eps,
                          });
-    project(st, st->h, st->xn, w->w_gate, c->d_model, lc->d_ff);
-    project(st, st->up, st->xn, w->w_up, c->d_model, lc->d_ff);
+    project(st, st->h, st->xn, w->w_gate, myth_step_low(st, l, MYTH_LOW_GATE), c->d_model, lc->d_ff);
+    project(st, st->up, st->xn, w->w_up, myth_step_low(st, l, MYTH_LOW_UP), c->d_model, lc->d_ff);
     myth_geglu_sparse(st->s, &(struct myth_geglu_sparse_args){
                                  .h = st->h,
                                  .g = st->h,
@@ -176,7 +178,7 @@ static void sparse_ffn(myth_step *st, uint32_t l)
                                  .z = lc->gate_z,
                              });
     myth_step_hook_input(st, MYTH_HOOK_MLP_IN, w->ffn_norm, l);
-    project(st, st->branch, st->h, w->w_down, lc->d_ff, c->d_model);
+    project(st, st->branch, st->h, w->w_down, myth_step_low(st, l, MYTH_LOW_DOWN), lc->d_ff, c->d_model);
     myth_step_hooked(st, MYTH_HOOK_MLP_OUT, l);
 }
 
@@ -189,8 +191,8 @@ static void run_layer(myth_step *st, myth_view h, uint32_t l)
                     own = stream_at(st, h, c->altup_active);
 
     predict(st, h, w);
-    project(st, low, st->xn, w->laurel_left, c->d_model, c->laurel_rank);
-    project(st, laurel, low, w->laurel_right, c->laurel_rank, c->d_model);
+    project(st, low, st->xn, w->laurel_left, myth_step_low(st, l, MYTH_LOW_LAUREL_LEFT), c->d_model, c->laurel_rank);
+    project(st, laurel, low, w->laurel_right, myth_step_low(st, l, MYTH_LOW_LAUREL_RIGHT), c->laurel_rank, c->d_model);
     st->x = own;
     myth_step_attention(st, l, 0.0f); /* writes the same xn again, or leaves it as it is */
     myth_laurel_merge(st->s, &(struct myth_laurel_merge_args){

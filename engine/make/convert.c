@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/run/dense.h"
+#include "engine/run/lora.h"
 #include "engine/model/family.h"
 #include "gguf_write.h"
 #include "quant.h"
@@ -617,8 +618,8 @@ static myth_status importance_of(job *j, const target *t, uint32_t expert, uint3
 static bool is_adapted_by_any(const job *j, const target *t)
 {
     bool is_adapted = false;
-    for (uint32_t i = 0; i < j->o->n_lora; i++)
-        is_adapted |= myth_lora_has(j->o->lora[i], t->name);
+    for (uint32_t i = 0; i < j->m->n_lora; i++)
+        is_adapted |= myth_lora_has(j->m->lora[i], t->name);
     return is_adapted;
 }
 
@@ -642,8 +643,8 @@ static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, u
                 return st;
             for (uint64_t i = 0; t->plus_one && i < k; i++)
                 j->x[i] += 1.0f;
-            for (uint32_t i = 0; is_adapted && i < j->o->n_lora; i++)
-                myth_lora_add(j->o->lora[i], t->name, at / cols, k / cols, j->x);
+            for (uint32_t i = 0; is_adapted && i < j->m->n_lora; i++)
+                myth_lora_add(j->m->lora[i], t->name, at / cols, k / cols, j->x);
             quantise(j, t->type, k, cols, importance);
             myth_gguf_data(j->g, j->y, bytes);
         }

@@ -20,7 +20,6 @@
 #include "engine/base/cancel.h"
 #include "engine/engine.h"
 #include "imatrix.h"
-#include "lora.h"
 #include "mix.h"
 
 #ifdef __cplusplus
@@ -40,10 +39,8 @@ typedef struct {
     const myth_mix *mix; /* NULL = the one named after `type` */
     myth_dtype type;
     const myth_imatrix *imatrix; /* may be NULL */
-    myth_lora *const *lora;      /* [n_lora] adapters, whose products are added to the source, one after the other */
-    uint32_t n_lora;
-    uint32_t n_threads;        /* 0 = 1 */
-    const myth_convert_kv *kv; /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
+    uint32_t n_threads;          /* 0 = 1 */
+    const myth_convert_kv *kv;   /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
     uint32_t n_kv;
     void (*on_progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* of the source; may be NULL */
     void *user;

@@ -3,10 +3,12 @@
 
 #include "engine/base/map.h"
 #include "engine/base/blocks.h"
+#include "lora.h"
+#include "low_rank.h"
 
 #include <assert.h>
 
-enum { PIECE_BYTES = 4 << 20 };
+enum { PIECE_BYTES = 4 << 20, PIECE_VALUES = 1024 }; /* 1024 values are whole blocks of every type */
 
 typedef struct {
     myth_engine *e;
@@ -15,10 +17,10 @@ typedef struct {
     myth_buf *experts;  /* of its experts, when these are in host memory: NULL = among the matrices */
     bool is_offloaded;
     unsigned char *held; /* of an offloaded layer of a random: model */
-    uint64_t norm_off, matrix_off, expert_off, held_off;
+    uint64_t norm_off, matrix_off, expert_off, held_off, adapter_off;
 } binder;
 
-/* Elements first .. first + n of the slot's matrix, as floats. */
+/* Elements first .. first + n of the slot's matrix, as floats: n is at most PIECE_VALUES. */
 static myth_status read_floats(const binder *b, const myth_slot_src *src, uint64_t first, uint64_t n, float *dst,
                                myth_error *err)
 {
@@ -27,24 +29,44 @@ static myth_status read_floats(const binder *b, const myth_slot_src *src, uint64
         myth_dequant_row(src->t->dtype, dst, src->data + myth_row_bytes(src->t->dtype, first), n);
         return MYTH_OK;
     }
-    return myth_weights_random_fill(w, src->t, src->first + first, n, dst, err);
+    _Alignas(8) unsigned char raw[4 * PIECE_VALUES]; /* no type takes more bytes than f32 */
+    const myth_status st = myth_weights_random_fill(w, src->t, src->first + first, n, raw, err);
+    if (st == MYTH_OK)
+        myth_dequant_row(src->t->dtype, dst, raw, n);
+    return st;
+}
+
+/* Adds what adapters add to elements first .. first + n of the slot's matrix. */
+static void add_adapters(const myth_model *m, const char *name, uint64_t cols, uint64_t first, uint64_t n, float *x)
+{
+    for (uint64_t i = 0, k; i < n; i += k) {
+        const uint64_t col = (first + i) % cols, row = (first + i) / cols;
+        k = cols - col < n - i ? cols - col : n - i;
+        for (uint32_t a = 0; a < m->n_lora; a++)
+            myth_lora_add_part(m->lora[a], name, row, col, k, x + i);
+    }
 }
 
 /* Norms, and small matrices that decide much: f32 among the norms. */
-static myth_status bind_f32(binder *b, myth_view *out, const myth_slot *s, const myth_slot_src *src, myth_error *err)
+static myth_status bind_f32(binder *b, myth_view *out, const myth_slot *s, uint32_t layer, const myth_slot_src *src,
+                            myth_error *err)
 {
+    char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
     const myth_config *c = &b->e->model->config;
     myth_buf *norms = b->p->buf[MYTH_BUF_norms];
     const uint64_t n = src->rows * src->cols;
     const float plus = c->norm_plus_one && s->form == MYTH_FORM_AUTO ? 1.0f : 0.0f,
                 clip = s->form == MYTH_FORM_CLIPPED ? c->altup_clip : 0.0f;
     float part[512];
+    myth_slot_names(hf, gguf, s, layer);
     *out = myth_view_at(norms, b->norm_off, MYTH_F32);
     for (uint64_t i = 0, k; i < n; i += k) {
         k = n - i < 512 ? n - i : 512;
         myth_status st = read_floats(b, src, i, k, part, err);
         if (st != MYTH_OK)
             return st;
+        if (s->cols != MYTH_DIM_ONE)
+            add_adapters(b->e->model, gguf, src->cols, i, k, part);
         for (uint64_t j = 0; j < k; j++) {
             part[j] += plus;
             if (clip > 0.0f)
@@ -111,6 +133,84 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot,
     return MYTH_OK;
 }
 
+/* ---- adapters ---- */
+
+static void write_piece(binder *b, const float *x, uint64_t n)
+{
+    myth_stream_write(b->p->stream, myth_view_at(b->p->buf[MYTH_BUF_adapter], b->adapter_off, MYTH_F32), x, 4 * n);
+    b->adapter_off += 4 * n;
+}
+
+/* Begins a block of n values in the buffer `adapter`. The caller moves adapter_off to its end. */
+static myth_view begin_block(const binder *b, uint64_t n, uint64_t *end)
+{
+    *end = b->adapter_off + myth_arena_cost(4 * n);
+    return myth_view_at(b->p->buf[MYTH_BUF_adapter], b->adapter_off, MYTH_F32);
+}
+
+/* The matrix itself becomes W + B A, in f32. */
+static myth_status bind_sum(binder *b, myth_view *w, const char *name, const myth_slot_src *src, myth_error *err)
+{
+    const uint64_t n = src->rows * src->cols;
+    float piece[PIECE_VALUES];
+    uint64_t end;
+    *w = begin_block(b, n, &end);
+    for (uint64_t i = 0, k; i < n; i += k) {
+        k = n - i < PIECE_VALUES ? n - i : PIECE_VALUES;
+        const myth_status st = read_floats(b, src, i, k, piece, err);
+        if (st != MYTH_OK)
+            return st;
+        add_adapters(b->e->model, name, src->cols, i, k, piece);
+        write_piece(b, piece, k);
+    }
+    b->adapter_off = end;
+    return MYTH_OK;
+}
+
+/* The rows of every A, then the columns of every B. */
+static void bind_products(binder *b, struct myth_low_rank *low, const char *name, const myth_slot_src *src)
+{
+    const myth_model *m = b->e->model;
+    float piece[PIECE_VALUES];
+    low->t = myth_view_at(b->p->buf[MYTH_BUF_low], 0, MYTH_F32);
+    for (int half = 0; half < 2; half++) {
+        const uint64_t width = half ? src->rows : src->cols;
+        uint64_t end;
+        *(half ? &low->b : &low->a) = begin_block(b, low->rank * width, &end);
+        for (uint32_t a = 0; a < m->n_lora; a++)
+            for (uint32_t k = 0; k < myth_lora_rank(m->lora[a], name); k++)
+                for (uint64_t i = 0, n; i < width; i += n) {
+                    n = width - i < PIECE_VALUES ? width - i : PIECE_VALUES;
+                    if (half)
+                        myth_lora_column_of_b(m->lora[a], name, k, i, n, piece);
+                    else
+                        myth_lora_row_of_a(m->lora[a], name, k, i, n, piece);
+                    write_piece(b, piece, n);
+                }
+        b->adapter_off = end;
+    }
+}
+
+static myth_status bind_adapters(binder *b, myth_view *w, const myth_slot *s, uint32_t layer, const myth_slot_src *src,
+                                 myth_error *err)
+{
+    char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
+    const myth_engine *e = b->e;
+    const uint32_t rank = myth_low_rank_cost(e->model, s, layer) ? myth_low_rank_of(e->model, s, layer) : 0;
+    const int place = myth_low_rank_place(s);
+    if (!rank)
+        return MYTH_OK;
+    myth_slot_names(hf, gguf, s, layer);
+    if (place < 0)
+        return bind_sum(b, w, gguf, src, err);
+    struct myth_low_rank *low = &e->low[s->place == MYTH_AT_LAYER ? layer : e->model->config.n_layer].m[place];
+    low->rank = rank;
+    bind_products(b, low, gguf, src);
+    return MYTH_OK;
+}
+
+/* ---- slots ---- */
+
 /* The tensor is there and of its shape: config_tensors.c checked it. */
 static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t layer, myth_error *err)
 {
@@ -124,7 +224,10 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
     if (!myth_slot_is_there(c, s, layer) || (s->form == MYTH_FORM_ROWS && b->e->layout.ple_by_host))
         return MYTH_OK;
     assert(src.t);
-    return myth_slot_is_f32(s) ? bind_f32(b, at, s, &src, err) : bind_matrix(b, at, s, &src, err);
+    if (myth_slot_is_f32(s))
+        return bind_f32(b, at, s, layer, &src, err);
+    const myth_status st = bind_matrix(b, at, s, &src, err);
+    return st == MYTH_OK ? bind_adapters(b, at, s, layer, &src, err) : st;
 }
 
 /* Slots of the model itself, of one place. */
@@ -227,6 +330,8 @@ void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
             continue;
         const myth_slot_src from = myth_slot_find(e->model->weights, &e->model->config, s, l);
         const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);
+        if (view->buf == p->buf[MYTH_BUF_adapter]) /* a sum, which stays */
+            continue;
         const unsigned char *src = p->held[0] ? (const unsigned char *)p->held[0] + held + view->off : from.data;
         uint64_t row = myth_row_bytes(from.t->dtype, from.cols);
         uint32_t n_total = (uint32_t)from.rows, most = row < PIECE_BYTES ? (uint32_t)(PIECE_BYTES / row) : 1;

@@ -83,6 +83,7 @@ struct myth_engine {
     myth_buf **matrix;  /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
     myth_buf **expert;  /* [n_layer]: experts in host memory; NULL = no layer has them there */
     myth_bound_weights *w;
+    myth_layer_low *low; /* [n_layer + 1], the last the model's own; NULL = no adapter */
     myth_kvcache kv;
     myth_kv_rows *rows;          /* of the sequences, then of the checkpoints */
     myth_seq *seq;               /* [n_seq]        */

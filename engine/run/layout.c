@@ -2,6 +2,7 @@
 #include "layout.h"
 
 #include "engine_impl.h"
+#include "low_rank.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -402,6 +403,7 @@ static void size_weights(myth_layout *layout, const myth_model *m)
             matrices += layout->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
                                              model_bytes(layout, m, MYTH_AT_LAST, false);
         p->buf[MYTH_BUF_norms] = norms;
+        p->buf[MYTH_BUF_adapter] = myth_low_rank_bytes(m, p->layer0, p->layer1);
         p->own_class[MYTH_MEM_WEIGHTS] += matrices;
         if (is_random && !p->is_host)
             layout->host[MYTH_HOST_load] = LOAD_BYTES;
@@ -468,7 +470,7 @@ static void place_index(myth_layout *layout, const myth_config *c)
         layout->index_at[i + 1] = layout->index_at[i] + n[i];
 }
 
-static void size_step(const myth_layout *layout, myth_layout_part *p, const myth_config *c)
+static void size_step(const myth_layout *layout, myth_layout_part *p, const myth_config *c, uint32_t low_rank)
 {
     const myth_engine_opts *o = &layout->opts;
     uint64_t rows = o->n_ubatch, d = c->d_model, q = c->max_q, kv = c->max_kv, ple = (uint64_t)c->n_layer * c->n_ple;
@@ -480,6 +482,7 @@ static void size_step(const myth_layout *layout, myth_layout_part *p, const myth
     b[MYTH_BUF_qkv] = rows * (q + 2 * kv) * 4;
     b[MYTH_BUF_q] = b[MYTH_BUF_o] = rows * q * 4;
     b[MYTH_BUF_up] = b[MYTH_BUF_h] = rows * c->max_ff * 4;
+    b[MYTH_BUF_low] = rows * low_rank * 4;
     b[MYTH_BUF_k_new] = rows * myth_row_bytes(o->type_k, kv);
     b[MYTH_BUF_v_new] = rows * myth_row_bytes(o->type_v, kv);
     b[MYTH_BUF_k_shared] = is_shared ? 2 * b[MYTH_BUF_k_new] : 0;
@@ -554,6 +557,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         out->opts = *opts;
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
+    MYTH_TRY(myth_low_rank_check(m, err));
     MYTH_TRY(make_parts(out, c, err));
     choose_offload(out, c);
     MYTH_TRY(choose_ple(out, m, err));
@@ -564,13 +568,14 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     MYTH_TRY(size_capture(out, c, err));
     place_index(out, c);
     for (uint32_t i = 0; i < out->n_part; i++)
-        size_step(out, &out->part[i], c);
+        size_step(out, &out->part[i], c, myth_low_rank_most(m));
     size_logits(out, &out->part[out->n_part - 1], c);
     out->n_shard = n_shard(m);
     for (uint32_t i = 0; i < out->n_part; i++)
         out->n_wrapped += out->part[i].copies ? 0 : out->n_shard;
     out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, c->n_layer);
     out->host[MYTH_HOST_bound] = sizeof(myth_bound_weights);
+    out->host[MYTH_HOST_low] = m->n_lora ? (c->n_layer + 1ull) * sizeof(myth_layer_low) : 0;
     out->host[MYTH_HOST_tokens] = o->no_cache ? 0 : 4 * (uint64_t)o->n_seq * o->n_ctx;
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
@@ -592,7 +597,8 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
             .n_vocab = c->n_vocab,
             .n_ctx = o->n_ctx,
             .top_k = o->top_k,
-            .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0),
+            .n_record_ops = 8 + (myth_family_get(c->family)->n_layer_ops + (m->n_lora ? MYTH_LOW_OPS : 0)) *
+                                    (p->layer1 - p->layer0),
             .n_graph = 1,
             .folds_keys = p->buf[MYTH_BUF_key_table] > 0,
             .block_values = block_values(m),

@@ -20,6 +20,7 @@ extern "C" {
 /* clang-format off */
 #define MYTH_BUFFERS(BUF) \
     BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32 */ \
+    BUF(adapter,      MYTH_MEM_WEIGHTS)       /* f32: what adapters add (low_rank.h) */ \
     BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages */ \
     BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings */ \
     BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d], of 3n one behind the other for each stream */ \
@@ -30,6 +31,7 @@ extern "C" {
     BUF(o,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd] */ \
     BUF(up,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff] */ \
     BUF(h,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff] */ \
+    BUF(low,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, rank]: A x of an adapter */ \
     BUF(k_new,        MYTH_MEM_ACTIVATIONS)   /* [KV, n_ubatch, hd] cache type */ \
     BUF(v_new,        MYTH_MEM_ACTIVATIONS)   \
     BUF(k_shared,     MYTH_MEM_ACTIVATIONS)   /* [2] of k_new: local and global layers whose rows others read */ \
@@ -66,6 +68,7 @@ extern "C" {
 #define MYTH_HOST_BLOCKS(HOST)                                                                                    \
     HOST(engine, MYTH_MEM_OTHER)     /* the engine with its sequences */                                          \
     HOST(bound, MYTH_MEM_OTHER)      /* views of the weights */                                                   \
+    HOST(low, MYTH_MEM_OTHER)        /* myth_layer_low [n_layer + 1]: views of what adapters add */               \
     HOST(tokens, MYTH_MEM_OTHER)     /* i32 [n_seq, n_ctx] */                                                     \
     HOST(pages, MYTH_MEM_OTHER)      /* page tables of sequences and checkpoints, reference counts, free lists */ \
     HOST(step, MYTH_MEM_OTHER)       /* index arrays of a step */                                                 \

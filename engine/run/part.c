@@ -70,6 +70,7 @@ void myth_part_prepare_step(myth_engine *e, myth_part *p)
         .s = p->stream,
         .c = c,
         .w = e->w,
+        .low = e->low,
         .is_exact = e->layout.opts.is_exact,
         .cap_rows = (uint32_t)rows,
         .layer0 = p->layout->layer0,

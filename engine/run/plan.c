@@ -2,6 +2,8 @@
  * changes with which a plan that is too large fits. */
 #include "layout.h"
 
+#include "lora.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +24,11 @@ static void add_model(uint64_t bytes[MYTH_MEM_CLASS_N], const myth_model *m)
     bytes[MYTH_MEM_OTHER] += myth_weights_booked(m->weights);
     bytes[myth_weights_is_read(m->weights) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] +=
         myth_weights_mapped(m->weights);
+    for (uint32_t i = 0; i < m->n_lora; i++) {
+        const myth_weights *w = myth_lora_weights(m->lora[i]);
+        bytes[MYTH_MEM_OTHER] += myth_lora_booked(m->lora[i]);
+        bytes[myth_weights_is_read(w) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] += myth_weights_mapped(w);
+    }
     if (m->tokenizer) {
         bytes[MYTH_MEM_TOKENIZER] += myth_tokenizer_bytes(m->tokenizer);
         bytes[MYTH_MEM_WEIGHTS_MAPPED] +=

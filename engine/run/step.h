@@ -22,10 +22,30 @@
 extern "C" {
 #endif
 
+/* The matrices of a layer to which adapters add by a product of their own; and of the model itself. */
+enum {
+    MYTH_LOW_Q,
+    MYTH_LOW_K,
+    MYTH_LOW_V,
+    MYTH_LOW_O,
+    MYTH_LOW_GATE,
+    MYTH_LOW_UP,
+    MYTH_LOW_DOWN,
+    MYTH_LOW_PLE_PROJ,
+    MYTH_LOW_LAUREL_LEFT,
+    MYTH_LOW_LAUREL_RIGHT,
+    MYTH_LOW_N,
+    MYTH_LOW_MODEL = 0 /* ple_model_proj, in the row behind the last layer's */
+};
+typedef struct {
+    struct myth_low_rank m[MYTH_LOW_N]; /* rank 0 = nothing is added */
+} myth_layer_low;
+
 struct myth_step {
     myth_stream *s;
     const myth_config *c;
     const myth_bound_weights *w;
+    const myth_layer_low *low; /* [n_layer + 1]; NULL = the model has no adapter */
     uint32_t n_rows, n_run, cap_rows;
     uint32_t layer0, layer1; /* the layers to run: layer0 .. layer1 - 1 */
     bool is_decode, is_exact;
@@ -57,6 +77,13 @@ struct myth_step {
     myth_view pend, w_post;
     float x_scale;
 };
+
+/* What adapters add to a matrix of layer l; NULL = nothing. */
+static inline const struct myth_low_rank *myth_step_low(const myth_step *st, uint32_t l, int matrix)
+{
+    const struct myth_low_rank *low = st->low ? &st->low[l].m[matrix] : NULL;
+    return low && low->rank ? low : NULL;
+}
 
 /* The blocks that the families share. The first op of each adds the pending branch to x; what a block computes is left
  * in `branch`, and the loop makes it pending. */

@@ -55,6 +55,9 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
      "where to keep the table of per-layer embeddings (Gemma 3n, Gemma 4 E), of which only single rows are read"},
     {"kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
      "skip layers that store no keys for prompt tokens whose output is not needed; the results are the same"},
+    {"lora", NULL, MYTH_OPT_LIST, "FILE[:SCALE]", offsetof(myth_engine_flags, lora), NULL, 0, 0,
+     "add a low-rank adapter to the model's matrices: a folder or .safetensors of peft, or a .gguf of llama.cpp; SCALE "
+     "(1) multiplies what is added; may be repeated"},
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
@@ -282,8 +285,45 @@ static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, co
     return st;
 }
 
-myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level,
-                                myth_error *err)
+myth_status myth_cli_lora_spec(char *path, size_t cap, float *scale, const char *spec, myth_error *err)
+{
+    const char *colon = strrchr(spec, ':');
+    size_t n = strlen(spec);
+    *scale = 1.0f;
+    if (colon && colon[1] && access(spec, F_OK) != 0) {
+        char *end;
+        const double by = strtod(colon + 1, &end);
+        if (*end || by != by || by < -1e6 || by > 1e6)
+            return myth_fail(err, MYTH_EARG, "--lora: got %.80s, expected FILE or FILE:SCALE with a number", spec);
+        *scale = (float)by;
+        n = (size_t)(colon - spec);
+    }
+    if (n >= cap)
+        return myth_fail(err, MYTH_ELIMIT, "--lora %.80s...: path too long", spec);
+    memcpy(path, spec, n);
+    path[n] = '\0';
+    return MYTH_OK;
+}
+
+myth_status myth_cli_model_adapt(myth_cli *cli, myth_model *m, const myth_opt_list *lora, myth_error *err)
+{
+    char path[PATH_MAX];
+    float scale;
+    for (int i = 0; i < lora->n; i++) {
+        myth_status st = myth_cli_lora_spec(path, sizeof(path), &scale, lora->item[i], err);
+        if (st == MYTH_OK)
+            st = myth_model_adapt(m, path, scale, err);
+        if (st != MYTH_OK)
+            return st;
+        const uint32_t last = m->n_lora - 1;
+        myth_term_note(cli->term, "%s: added to %u matrices%s", path, myth_model_lora_matrices(m, last),
+                       myth_model_lora_left_out(m, last) ? "; what it has for pictures and sounds is left out" : "");
+    }
+    return MYTH_OK;
+}
+
+myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f,
+                                const myth_engine_flags *engine, myth_weights_level level, myth_error *err)
 {
     char spec[PATH_MAX];
     *out = (myth_model){0};
@@ -303,7 +343,11 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     if (myth_weights_has_namesake(out->weights))
         myth_term_note(cli->term, "%s: the path ./%s is used, not the model of that name in the Hugging Face cache",
                        spec, spec);
-    if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
+    if (engine)
+        st = myth_cli_model_adapt(cli, out, &engine->lora, err);
+    if (st == MYTH_OK && f->check_tensors)
+        st = myth_model_check_tensors(out, err);
+    if (st != MYTH_OK) {
         myth_model_close(out);
         *out = (myth_model){0};
     }

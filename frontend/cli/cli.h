@@ -45,6 +45,7 @@ typedef struct {
     uint32_t n_gpu_layers, offload_layers, n_cpu_moe;
     int offload, ple, kv_skip;
     bool cpu_moe;
+    myth_opt_list lora; /* FILE or FILE:SCALE */
 } myth_engine_flags;
 
 /* Flags of every command that samples tokens: MYTH_GROUP_SAMPLE. */
@@ -92,7 +93,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 14, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)                                            \
     {                                                                            \
         "model", myth_options_model, MYTH_N_OPTIONS_MODEL, offsetof(type, field) \
@@ -130,9 +131,15 @@ const char *myth_cli_dir(const myth_cli *cli, int idx);
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err);
 /* The same for the embedding model; given NULL = the shipped one. */
 myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err);
-/* Opens the model of -m at a level, and checks its tensors when --check-tensors is set. *out is zeroed on failure. */
-myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level,
-                                myth_error *err);
+/* Opens the model of -m at a level, with the adapters of --lora where there are flags of the engine (NULL = none), and
+ * checks the tensors when --check-tensors is set. *out is zeroed on failure. */
+myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f,
+                                const myth_engine_flags *engine, myth_weights_level level, myth_error *err);
+/* Adds adapters to an open model, and says so. */
+myth_status myth_cli_model_adapt(myth_cli *cli, myth_model *m, const myth_opt_list *lora, myth_error *err);
+/* Cuts FILE[:SCALE]; a file whose name ends in a colon and a number is found before it is cut. MYTH_EARG, MYTH_ELIMIT.
+ */
+myth_status myth_cli_lora_spec(char *path, size_t cap, float *scale, const char *spec, myth_error *err);
 /* Only the model's tokenizer; -m may also name a tokenizer.json, a tokenizer.model or a folder with one of them. close
  * accepts a zeroed struct. */
 typedef struct {

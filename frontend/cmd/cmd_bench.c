@@ -247,7 +247,7 @@ static myth_status prepare(run_state *s, myth_error *err)
     myth_mem *mem = s->cli->mem;
     uint32_t n = o->n_depth + o->n_prompt + 1;
     myth_result res;
-    MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     if (is_encoder(s) && (o->n_depth || !o->n_prompt || o->n_prompt > s->model.config.n_ctx_train))
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings; give -p from 1 to %u tokens, and no -d",
                          myth_weights_name(s->model.weights), s->model.config.n_ctx_train);

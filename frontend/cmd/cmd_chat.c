@@ -82,7 +82,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     uint64_t hash;
     MYTH_TRY(myth_grammars_read(&r->grammar, &hash, cli->mem, &o->grammar, err));
     so.grammar = r->grammar;
-    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     if (!r->model.tokenizer || r->model.config.is_bidirectional)
         MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s %s; give a model that generates text with -m",
                            myth_weights_name(r->model.weights),

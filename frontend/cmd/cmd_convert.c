@@ -3,7 +3,6 @@
 #include "frontend/cli/hints.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,30 +52,6 @@ static myth_status parse_facts(myth_convert_kv *kv, uint32_t *n, char *text, myt
     return MYTH_OK;
 }
 
-/* Opens FILE[:SCALE]; a file whose name has a colon and a number at its end is found before it is cut. */
-static myth_status open_adapter(myth_lora **out, myth_cli *cli, const myth_model *m, const char *spec, myth_error *err)
-{
-    char path[PATH_MAX], *end;
-    double scale = 1;
-    const char *colon = strrchr(spec, ':');
-    size_t n = strlen(spec);
-    if (colon && colon[1] && access(spec, F_OK) != 0) {
-        scale = strtod(colon + 1, &end);
-        if (*end || scale != scale || scale < -1e6 || scale > 1e6)
-            return myth_fail(err, MYTH_EARG, "--lora: got %.80s, expected FILE or FILE:SCALE with a number", spec);
-        n = (size_t)(colon - spec);
-    }
-    if (n >= sizeof(path))
-        return myth_fail(err, MYTH_ELIMIT, "--lora %.80s...: path too long", spec);
-    memcpy(path, spec, n);
-    path[n] = '\0';
-    myth_status st = myth_lora_open(out, m, path, (float)scale, err);
-    if (st == MYTH_OK)
-        myth_term_note(cli->term, "%s: added to %u matrices%s", path, myth_lora_n_matrix(*out),
-                       myth_lora_n_left_out(*out) ? "; what it has for pictures and sounds is left out" : "");
-    return st;
-}
-
 static void on_progress(void *user, uint64_t done, uint64_t total)
 {
     myth_cli *cli = user;
@@ -98,14 +73,11 @@ static int run(myth_cli *cli, const void *opts)
     myth_convert_kv kv[KV_MAX];
     char *facts = NULL;
     myth_imatrix *imatrix = NULL;
-    myth_lora *lora[MYTH_OPT_LIST_MAX] = {NULL};
     myth_convert_opts co = {
         .path = o->output,
         .mix = myth_mix_find(o->type),
         .kv = kv,
         .n_threads = threads_of(cli),
-        .lora = lora,
-        .n_lora = (uint32_t)o->lora.n,
         .on_progress = on_progress,
         .user = cli,
         .cancel = cli->cancel,
@@ -127,16 +99,13 @@ static int run(myth_cli *cli, const void *opts)
         strcpy(facts, o->kv);
         MYTH_TRY(parse_facts(kv, &co.n_kv, facts, &err));
     }
-    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_DATA, &err));
+    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, NULL, MYTH_WEIGHTS_DATA, &err));
     if (o->imatrix)
         MYTH_TRY(myth_imatrix_open(&imatrix, cli->mem, o->imatrix, &err));
     co.imatrix = imatrix;
-    for (int i = 0; i < o->lora.n; i++)
-        MYTH_TRY(open_adapter(&lora[i], cli, &model, o->lora.item[i], &err));
+    MYTH_TRY(myth_cli_model_adapt(cli, &model, &o->lora, &err));
     MYTH_TRY(myth_convert(&model, &co, &err));
 fail:
-    for (int i = 0; i < o->lora.n; i++)
-        myth_lora_close(lora[i]);
     myth_imatrix_close(imatrix);
     myth_model_close(&model);
     myth_free(cli->mem, facts);

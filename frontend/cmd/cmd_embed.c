@@ -395,7 +395,7 @@ static myth_status compute(run_state *r, myth_error *err)
             return myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give an EmbeddingGemma model with -m");
         flags.model = shipped;
     }
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &flags, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &flags, &r->o->engine, MYTH_WEIGHTS_DATA, err));
     if (!r->model.config.is_bidirectional)
         return myth_fail(err, MYTH_EUNSUPPORTED,
                          "%s generates text; give an EmbeddingGemma model with -m, or leave -m and MYTHOS_MODEL out "

@@ -53,7 +53,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     myth_engine_opts eo;
     myth_plan_extra extra = {0};
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_model_open(cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &r->o->model, &r->o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     if (strcmp(cli->global->device, "auto") == 0)
         eo.device = "cpu"; /* only the CPU device lets us see the inputs of its matrix products */

@@ -63,7 +63,7 @@ static void print_json(const myth_model *m, const myth_plan *p, const uint64_t b
     myth_json_out j;
     myth_jout_start(&j, stdout);
     myth_jout_object(&j);
-    myth_jout_key_str(&j, "model", myth_weights_name(w));
+    myth_jout_key_str(&j, "model", myth_model_name(m));
     myth_jout_key_str(&j, "path", myth_weights_path(w));
     myth_jout_key_str(&j, "format", format_name[myth_weights_get_format(w)]);
     myth_jout_key_str(&j, "family", myth_family_name(c->family));
@@ -102,7 +102,7 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
     const myth_weights *w = m->weights;
     char size[24];
     fputs("model       ", stdout);
-    myth_term_path(stdout, myth_weights_name(w));
+    myth_term_path(stdout, myth_model_name(m));
     fputs("\npath        ", stdout);
     myth_term_path(stdout, myth_weights_path(w));
     printf(" (%s)\n", format_name[myth_weights_get_format(w)]);
@@ -127,7 +127,7 @@ static myth_status open_planned(myth_cli *cli, myth_model *m, myth_engine_opts *
     myth_mem_limits limits;
     const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);
-    myth_status st = myth_cli_model_open(cli, m, model, MYTH_WEIGHTS_HEADER, err);
+    myth_status st = myth_cli_model_open(cli, m, model, engine, MYTH_WEIGHTS_HEADER, err);
     if (st == MYTH_OK)
         st = myth_cli_engine_opts(cli, eo, engine, err);
     if (st == MYTH_OK)

@@ -310,7 +310,7 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
     myth_result res;
-    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_input(r, err));
     MYTH_TRY(alloc_arrays(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));

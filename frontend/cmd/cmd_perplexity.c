@@ -101,7 +101,7 @@ static myth_status open_other(run_state *r, myth_engine_opts *eo, myth_plan_extr
     const myth_model_flags flags = {.model = r->o->kl, .load_mode = r->o->model.load_mode};
     myth_plan plan;
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->other.model, &flags, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->other.model, &flags, NULL, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(refuse_encoder(&r->other.model, err));
     if (r->other.model.config.n_vocab != r->own.model.config.n_vocab)
         return myth_fail(err, MYTH_EARG,
@@ -130,7 +130,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     myth_engine_opts eo;
     myth_plan_extra extra = {0};
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_model_open(cli, &r->own.model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &r->own.model, &r->o->model, &r->o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(refuse_encoder(&r->own.model, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     const uint32_t most = r->own.model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,

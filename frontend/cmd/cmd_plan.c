@@ -358,7 +358,7 @@ static int run(myth_cli *cli, const void *opts)
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* plan must answer, so it reads the headers without a limit */
     if (o->is_table)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
-    st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
+    st = myth_cli_model_open(cli, &model, &o->model, &o->engine, MYTH_WEIGHTS_HEADER, &err);
     if (st == MYTH_OK)
         st = plan_command(&plan, cli, o, &model, true, &e, &err);
     const myth_work *work = e.work.n_part || e.work.n_kept ? &e.work : NULL;

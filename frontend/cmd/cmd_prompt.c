@@ -353,7 +353,7 @@ static int run_prompt(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG,
                               "prompt: --text adds the text to the lines of --batch; without it the text "
                               "is printed anyway");
-    MYTH_TRY(myth_cli_model_open(cli, &r.model, &r.o->model, MYTH_WEIGHTS_CONFIG, &err));
+    MYTH_TRY(myth_cli_model_open(cli, &r.model, &r.o->model, NULL, MYTH_WEIGHTS_CONFIG, &err));
     if (!r.model.tokenizer) {
         st = myth_fail(&err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
                        myth_weights_path(r.model.weights));

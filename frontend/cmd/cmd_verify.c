@@ -179,7 +179,7 @@ fail:
 static myth_status verify(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, &r->o->engine, MYTH_WEIGHTS_DATA, err));
     if (r->o->json) {
         myth_jout_start(&r->j, stdout);
         myth_jout_object(&r->j);

@@ -51,7 +51,7 @@ myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_e
     char value[512], self[PATH_MAX];
     struct stat sb = {0};
     myth_engine_opts eo;
-    const myth_status st = myth_cli_engine_opts(cli, &eo, f, err);
+    myth_status st = myth_cli_engine_opts(cli, &eo, f, err);
     if (st != MYTH_OK)
         return st;
     if (myth_cli_self(self, sizeof(self)))
@@ -64,10 +64,18 @@ myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_e
              (int)eo.type_v, eo.n_cpu_moe);
     myth_base_add(b, "device", value);
     myth_base_add(b, "level", eo.cpu_level);
+    for (int i = 0; i < f->lora.n; i++) {
+        char path[PATH_MAX];
+        float scale;
+        MYTH_TRY(myth_cli_lora_spec(path, sizeof(path), &scale, f->lora.item[i], err));
+        myth_base_add(b, "lora", f->lora.item[i]);
+        myth_base_model(b, path);
+    }
     snprintf(value, sizeof(value), "%a %u %a %a %a %u %llu", (double)p->temp, p->top_k, (double)p->top_p,
              (double)p->min_p, (double)p->repeat_penalty, p->repeat_last_n, (unsigned long long)p->seed);
     myth_base_add(b, "sample", value);
-    return MYTH_OK;
+fail:
+    return st;
 }
 
 bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,

@@ -450,11 +450,12 @@ static void dry_run_json(const run *w)
 static myth_status open_model(run *w, myth_error *err)
 {
     myth_model *m = &w->model;
-    myth_status st =
-        w->o->dry_run ? MYTH_EFORMAT : myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_DATA, &w->data_err);
+    myth_status st = w->o->dry_run
+                       ? MYTH_EFORMAT
+                       : myth_cli_model_open(w->cli, m, &w->o->model, &w->o->engine, MYTH_WEIGHTS_DATA, &w->data_err);
     w->has_data = st == MYTH_OK;
     if (st == MYTH_EFORMAT || st == MYTH_EIO)
-        st = myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_HEADER, err);
+        st = myth_cli_model_open(w->cli, m, &w->o->model, &w->o->engine, MYTH_WEIGHTS_HEADER, err);
     else if (st != MYTH_OK)
         *err = w->data_err;
     if (st == MYTH_OK && !m->tokenizer)
@@ -650,7 +651,7 @@ static myth_status open_since(run *w, myth_error *err)
 static myth_status render_nothing(run *w, const char *title, const myth_inspect_opts *io, int *code, myth_error *err)
 {
     const myth_report r = {
-        .model = myth_weights_name(w->model.weights),
+        .model = myth_model_name(&w->model),
         .path = title ? title : "",
         .max_new_tokens = w->o->max_new_tokens,
         .finish_reason = myth_finish_name(MYTH_FINISH_STOP),

@@ -116,7 +116,7 @@ myth_status myth_embedding_open(myth_embedding **out, myth_cli *cli, const char 
         .before_mapped = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED).live,
     };
     set_name(x, spec);
-    MYTH_TRY(myth_cli_model_open(cli, &x->model, &(myth_model_flags){.model = spec}, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &x->model, &(myth_model_flags){.model = spec}, NULL, MYTH_WEIGHTS_DATA, err));
     if (!x->model.config.is_bidirectional || !x->model.tokenizer) {
         st = myth_fail(err, MYTH_EUNSUPPORTED, "%s makes no vectors; give an EmbeddingGemma model with --embed-model",
                        myth_weights_name(x->model.weights));

@@ -219,7 +219,7 @@ fail:
 /* A hash of the model's name and size, which tells models apart without reading their tensors. */
 static uint64_t identity_of(const myth_model *m)
 {
-    const char *name = myth_weights_name(m->weights);
+    const char *name = myth_model_name(m);
     uint64_t h = myth_fnv1a(MYTH_FNV1A, name, strlen(name));
     h = (h ^ myth_weights_bytes(m->weights)) * 0x100000001b3u;
     return (h & INT64_MAX) | 1;
@@ -281,7 +281,7 @@ myth_status myth_summarize(myth_summarize_counts *out, myth_cli *cli, const myth
     bool was_asked, is_ended = false;
     myth_status st;
     *out = (myth_summarize_counts){0};
-    MYTH_TRY(myth_cli_model_open(cli, &d.model, model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &d.model, model, engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_summaries_missing(&list, mem, x, identity_of(&d.model), most, err));
     out->n_file = list.n_all;
     out->n_missing = list.n_missing;

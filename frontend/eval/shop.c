@@ -187,7 +187,7 @@ static myth_status count_tokens(myth_eval *ev, const myth_model *m, myth_prompt_
 static myth_status open_tokenizer(myth_eval *ev, myth_model *m, myth_prompt_style *style, myth_error *err)
 {
     myth_model_flags f = {.model = ev->model};
-    myth_status st = myth_cli_model_open(ev->cli, m, &f, MYTH_WEIGHTS_HEADER, err);
+    myth_status st = myth_cli_model_open(ev->cli, m, &f, NULL, MYTH_WEIGHTS_HEADER, err);
     if (st == MYTH_ENOTFOUND && !f.model)
         return MYTH_OK;
     if (st == MYTH_OK)

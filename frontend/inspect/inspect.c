@@ -295,7 +295,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     in->expand.missing = full->missing;
     in->summary = *myth_findings_limits_of(MYTH_PROMPT_SUMMARY);
     in->report = (myth_report){
-        .model = myth_weights_name(model->weights),
+        .model = myth_model_name(model),
         .path = title_of(in),
         .max_new_tokens = opts->max_new_tokens,
         .finish_reason = myth_finish_name(MYTH_FINISH_NONE),

@@ -79,7 +79,8 @@ static myth_status work(myth_cli *cli, const logprobs_opts *o, uint64_t *n_fault
     myth_engine_opts eo;
     myth_logprobs *l = NULL;
     uint64_t n_row = 0;
-    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
+                                 o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_logprobs_check_model(&model, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_logprobs_opts lo = myth_logprobs_opts_of(&o->what, &o->prompts, cli->arg[0]);

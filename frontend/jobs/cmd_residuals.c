@@ -284,7 +284,7 @@ static myth_status write_output(run_state *r, myth_error *err)
     snprintf(winsorize, sizeof(winsorize), "%.9g", (double)r->o->rows.winsorize);
     const myth_safetensor_meta meta[] = {
         {"format", "mythos residuals 1"},
-        {"model", myth_weights_name(r->model.weights)},
+        {"model", myth_model_name(&r->model)},
         {"model_hash", hash},
         {"hook", myth_residual_hook_name[r->o->rows.hook]},
         {"position", r->o->rows.position},
@@ -325,7 +325,7 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_engine_opts eo;
     const myth_residual_ask ask = {
         .flags = &r->o->rows, .prompt = &r->o->prompts, .prompts = r->cli->arg[0], .base = r->o->base};
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model,
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, &r->o->engine,
                                  r->o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_cli_engine_opts(r->cli, &eo, &r->o->engine, err));
     MYTH_TRY(myth_residual_plan_make(&r->p, r->cli, &r->model, &ask, &eo, err));
@@ -351,7 +351,7 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(myth_residual_run_finish(r->run, err));
     MYTH_TRY(write_output(r, err));
     if (r->o->report)
-        MYTH_TRY(myth_residual_out_report(&r->out, r->o->report, myth_weights_name(r->model.weights), err));
+        MYTH_TRY(myth_residual_out_report(&r->out, r->o->report, myth_model_name(&r->model), err));
     pace.n_tok[MYTH_PREFILL][0] = (double)r->n_tok;
     pace.seconds[MYTH_PREFILL][0] = r->seconds;
     myth_expect_keep(r->cli, &r->model, &r->p.eo, myth_engine_device(r->engine), &pace);

@@ -54,7 +54,8 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     myth_status st;
     MYTH_TRY(myth_generate_budget(o, &thinks, &n_think, err));
     MYTH_TRY(myth_generate_grammar(o, cli->mem, thinks, &grammar, &hash, err));
-    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
+                                 o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_said_check(&model, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_answers_opts ao = {

@@ -123,7 +123,7 @@ void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, 
         n += (size_t)snprintf(out->setup + n, sizeof(out->setup) - n, " -ngl %u", opts->n_gpu_layers);
     if (n < sizeof(out->setup) && (opts->offload || opts->n_cpu_moe))
         snprintf(out->setup + n, sizeof(out->setup) - n, " offload %d.%u", (int)opts->offload, opts->n_cpu_moe);
-    snprintf(out->model, sizeof(out->model), "%s", myth_weights_name(model->weights));
+    snprintf(out->model, sizeof(out->model), "%s", myth_model_name(model));
     snprintf(out->type, sizeof(out->type), "%s", type_of(model));
     myth_rates_shape(out->shape, &model->config);
     make_plain(out->machine);

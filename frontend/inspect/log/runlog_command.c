@@ -145,13 +145,15 @@ void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec)
     const char *path = myth_weights_path(m->weights);
     json_t *files = json_array();
     json_t *j = json_pack("{s:o, s:o, s:O}", "spec", myth_record_exact(spec), "name",
-                          myth_record_text(log, myth_weights_name(m->weights)), "files", files);
+                          myth_record_text(log, myth_model_name(m)), "files", files);
     if (j && myth_weights_get_format(m->weights) != MYTH_FORMAT_RANDOM && path && stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             put_folder(log, files, path);
         else
             myth_record_append(log, files, file_identity(log, path));
     }
+    for (uint32_t i = 0; i < m->n_lora; i++)
+        myth_record_append(log, files, file_identity(log, myth_model_lora_path(m, i)));
     json_decref(files);
     myth_record_set(log, log->doc, "model", j);
 }

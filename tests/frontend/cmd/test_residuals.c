@@ -2,7 +2,7 @@
  * rows and transformers give; a peak that does not depend on the number of prompts; what is refused. */
 #include "engine/base/bytes.h"
 #include "tests/frontend/cli/cli_run.h"
-#include "tests/support/rig.h"
+#include "tests/support/adapter.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -543,10 +543,25 @@ static void killed_jobs_end_with_the_same_bytes(void **state)
     }
 }
 
+static void make_adapter(void)
+{
+    uint64_t rng = check_seed();
+    char path[256];
+    myth_mem *mem;
+    myth_model m;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:f32", NULL, &rig_err));
+    snprintf(path, sizeof(path), "%s/a.gguf", cli_dir);
+    adapter_make(path, &m, 2, NULL, &rng);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 static void a_stopped_job_goes_on_and_no_other_does(void **state)
 {
     (void)state;
     static order o;
+    make_adapter();
     first_numbers(&o, 5000);
     write_prompts("stop", &o, false);
     const char *const job = "residuals " TINY "$D/stop -o $D/stopped --batch 2 -t 1";
@@ -569,6 +584,7 @@ static void a_stopped_job_goes_on_and_no_other_does(void **state)
                                            {"--exact", "--device (cpu, now cpu, exact)"},
                                            {"--chat", "--chat (off, now on)"},
                                            {"-c 40", "-c ("},
+                                           {"--lora $D/a.gguf", "model ("},
                                            {"--rows $D/other", "--rows (none"}};
     char line[400];
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {

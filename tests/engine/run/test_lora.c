@@ -4,7 +4,7 @@
 
 #include "engine/make/convert.h"
 #include "engine/make/gguf_write.h"
-#include "engine/make/lora.h"
+#include "engine/run/lora.h"
 
 #include <math.h>
 
@@ -95,8 +95,11 @@ static void make_peft(const char *folder, const char *config)
 
 static void convert(const char *name, myth_lora *const *lora, uint32_t n)
 {
-    const myth_convert_opts o = {.path = files_path(name), .type = MYTH_F32, .lora = lora, .n_lora = n};
-    if (myth_convert(&base, &o, &err) != MYTH_OK)
+    const myth_convert_opts o = {.path = files_path(name), .type = MYTH_F32};
+    myth_model m = base;
+    for (m.n_lora = 0; m.n_lora < n; m.n_lora++)
+        m.lora[m.n_lora] = lora[m.n_lora];
+    if (myth_convert(&m, &o, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
 }
 

@@ -2,6 +2,7 @@
 #include "lora.h"
 
 #include "engine/base/blocks.h"
+#include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/model/family.h"
@@ -9,10 +10,11 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CONFIG_BYTES = 1 << 20 };
+enum { CONFIG_BYTES = 1 << 20, RANK_MAX = 1 << 16 };
 
 typedef struct {
     char name[MYTH_SLOT_NAME_MAX]; /* in GGUF */
@@ -23,9 +25,12 @@ typedef struct {
 struct myth_lora {
     myth_mem *mem;
     myth_weights *w;
-    pair *pair;
+    pair *pair; /* by name */
     uint32_t n_pair, n_left_out;
-    float *a; /* A of pair `at` as floats */
+    float scale; /* the caller's */
+    uint64_t hash;
+    uint64_t widest; /* values of the largest A */
+    float *a;        /* A of pair `at` as floats */
     const pair *at;
 };
 
@@ -182,6 +187,9 @@ static myth_status check_pair(const pair *p, const myth_slot_src *s, const confi
                          path, p->name, (unsigned long long)p->a->dim[0], (unsigned long long)p->a->dim[1],
                          (unsigned long long)p->b->dim[0], (unsigned long long)p->b->dim[1],
                          (unsigned long long)s->rows, (unsigned long long)s->cols);
+    if (p->a->dim[0] > RANK_MAX)
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s: rank %llu, at most %d", path, p->name,
+                         (unsigned long long)p->a->dim[0], RANK_MAX);
     if (c->rank > 0 && (double)p->a->dim[0] != c->rank)
         return myth_fail(err, MYTH_EFORMAT, "%s: %s: rank %llu, the config says %g", path, p->name,
                          (unsigned long long)p->a->dim[0], c->rank);
@@ -195,8 +203,7 @@ static float scale_of(const config *c, const pair *p, float scale)
 }
 
 /* Goes over the model's matrices; with l->pair NULL it counts what is there. */
-static myth_status match(myth_lora *l, const myth_model *m, const config *c, float scale, uint64_t *widest,
-                         myth_error *err)
+static myth_status match(myth_lora *l, const myth_model *m, const config *c, myth_error *err)
 {
     char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
     const bool counts = !l->pair;
@@ -217,16 +224,18 @@ static myth_status match(myth_lora *l, const myth_model *m, const config *c, flo
             myth_status st = check_pair(&p, &s, c, myth_weights_path(l->w), err);
             if (st != MYTH_OK)
                 return st;
-            p.scale = scale_of(c, &p, scale);
+            p.scale = scale_of(c, &p, l->scale);
             l->pair[n] = p;
             const uint64_t size = p.a->dim[0] * p.a->dim[1];
-            *widest = size > *widest ? size : *widest;
+            l->widest = size > l->widest ? size : l->widest;
         }
         n++;
     }
     l->n_pair = n;
     return MYTH_OK;
 }
+
+static int compare(const void *a, const void *b) { return strcmp(((const pair *)a)->name, ((const pair *)b)->name); }
 
 /* Every tensor is half of a pair, or of a tower. */
 static myth_status check_all_used(myth_lora *l, myth_error *err)
@@ -246,19 +255,39 @@ static myth_status check_all_used(myth_lora *l, myth_error *err)
                      : myth_fail(err, MYTH_EFORMAT, "%s: no adapter: it has no pair", myth_weights_path(l->w));
 }
 
+static uint64_t hash_of(const myth_lora *l)
+{
+    uint64_t hash = MYTH_FNV1A;
+    for (uint32_t i = 0; i < l->n_pair; i++) {
+        const pair *p = &l->pair[i];
+        const uint32_t type[] = {(uint32_t)p->a->dtype, (uint32_t)p->b->dtype};
+        hash = myth_fnv1a(hash, p->name, strlen(p->name));
+        hash = myth_fnv1a(hash, type, sizeof(type));
+        hash = myth_fnv1a(hash, p->a->dim, sizeof(p->a->dim));
+        hash = myth_fnv1a(hash, p->b->dim, sizeof(p->b->dim));
+        hash = myth_fnv1a(hash, &p->scale, sizeof(p->scale));
+        hash = myth_fnv1a(hash, p->a->data, (size_t)p->a->bytes);
+        hash = myth_fnv1a(hash, p->b->data, (size_t)p->b->bytes);
+    }
+    return hash;
+}
+
 myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *path, float scale, myth_error *err)
 {
-    const myth_weights_opts opts = {.level = MYTH_WEIGHTS_DATA, .is_piece = true};
+    const myth_weights_opts opts = {
+        .level = MYTH_WEIGHTS_DATA,
+        .pread = myth_weights_is_read(m->weights),
+        .is_piece = true,
+    };
     struct stat info;
     char file[PATH_MAX];
     config c = {.rank = 0};
-    uint64_t widest = 0;
     myth_status st = MYTH_OK;
     *out = NULL;
-    myth_lora *l = myth_alloc(m->mem, MYTH_MEM_STAGING, "adapter", sizeof(*l));
+    myth_lora *l = myth_alloc(m->mem, MYTH_MEM_OTHER, "adapter", sizeof(*l));
     if (!l)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for an adapter");
-    *l = (myth_lora){.mem = m->mem};
+    *l = (myth_lora){.mem = m->mem, .scale = scale};
     const bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (snprintf(file, sizeof(file), "%s%s", path, is_folder ? "/adapter_model.safetensors" : "") >= (int)sizeof(file))
         MYTH_TRY(myth_fail(err, MYTH_ELIMIT, "%.80s...: path too long", path));
@@ -272,15 +301,17 @@ myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *pat
         MYTH_TRY(open_config(&c, m->mem, file, err));
     else
         MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: expected a folder of peft, a .safetensors or a .gguf file", path));
-    MYTH_TRY(match(l, m, &c, scale, &widest, err));
-    l->pair = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "adapter", l->n_pair + 1, sizeof(*l->pair));
+    MYTH_TRY(match(l, m, &c, err));
+    l->pair = myth_alloc_n(m->mem, MYTH_MEM_OTHER, "adapter", l->n_pair + 1, sizeof(*l->pair));
     if (!l->pair)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %u matrices", l->n_pair));
-    MYTH_TRY(match(l, m, &c, scale, &widest, err));
+    MYTH_TRY(match(l, m, &c, err));
+    qsort(l->pair, l->n_pair, sizeof(*l->pair), compare);
     MYTH_TRY(check_all_used(l, err));
-    l->a = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "adapter", widest, sizeof(*l->a));
+    l->a = myth_alloc_n(m->mem, MYTH_MEM_OTHER, "adapter", l->widest, sizeof(*l->a));
     if (!l->a)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %llu values", (unsigned long long)widest));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %llu values", (unsigned long long)l->widest));
+    l->hash = hash_of(l);
     *out = l;
     return MYTH_OK;
 fail:
@@ -300,41 +331,80 @@ void myth_lora_close(myth_lora *l)
 
 uint32_t myth_lora_n_matrix(const myth_lora *l) { return l->n_pair; }
 uint32_t myth_lora_n_left_out(const myth_lora *l) { return l->n_left_out; }
+float myth_lora_scale(const myth_lora *l) { return l->scale; }
+const myth_weights *myth_lora_weights(const myth_lora *l) { return l->w; }
+
+uint64_t myth_lora_hash(const myth_lora *l) { return l->hash; }
+
+uint64_t myth_lora_booked(const myth_lora *l)
+{
+    return sizeof(*l) + (l->n_pair + 1ull) * sizeof(*l->pair) + l->widest * sizeof(*l->a) + myth_weights_booked(l->w);
+}
+
+static int by_name(const void *name, const void *p) { return strcmp(name, ((const pair *)p)->name); }
 
 static const pair *pair_of(const myth_lora *l, const char *name)
 {
-    for (uint32_t i = 0; i < l->n_pair; i++)
-        if (strcmp(l->pair[i].name, name) == 0)
-            return &l->pair[i];
-    return NULL;
+    return bsearch(name, l->pair, l->n_pair, sizeof(*l->pair), by_name);
 }
 
-bool myth_lora_has(const myth_lora *l, const char *gguf_name) { return pair_of(l, gguf_name) != NULL; }
-
-static const void *row_of(const myth_tensor *t, uint64_t row)
+uint32_t myth_lora_rank(const myth_lora *l, const char *gguf_name)
 {
-    return (const unsigned char *)t->data + row * myth_row_bytes(t->dtype, t->dim[1]);
+    const pair *p = pair_of(l, gguf_name);
+    return p ? (uint32_t)p->a->dim[0] : 0;
+}
+
+/* n values of a row from `from` on, which is a whole number of blocks. */
+static void read_row(float *dst, const myth_tensor *t, uint64_t row, uint64_t from, uint64_t n)
+{
+    const unsigned char *at = (const unsigned char *)t->data + row * myth_row_bytes(t->dtype, t->dim[1]);
+    myth_dequant_row(t->dtype, dst, at + myth_row_bytes(t->dtype, from), n);
+}
+
+void myth_lora_row_of_a(const myth_lora *l, const char *gguf_name, uint32_t k, uint64_t col, uint64_t n, float *dst)
+{
+    read_row(dst, pair_of(l, gguf_name)->a, k, col, n);
+}
+
+void myth_lora_column_of_b(const myth_lora *l, const char *gguf_name, uint32_t k, uint64_t row, uint64_t n, float *dst)
+{
+    const pair *p = pair_of(l, gguf_name);
+    const uint32_t block = myth_dtype_block(p->b->dtype); /* at most 256 */
+    float b[256];
+    for (uint64_t i = 0; i < n; i++) {
+        read_row(b, p->b, row + i, k - k % block, block);
+        dst[i] = p->scale * b[k % block];
+    }
+}
+
+static void add_part(myth_lora *l, const pair *p, uint64_t row, uint64_t col, uint64_t n, float *x)
+{
+    float b[256];
+    const uint64_t rank = p->a->dim[0], cols = p->a->dim[1];
+    for (uint64_t k = 0; p != l->at && k < rank; k++)
+        read_row(l->a + k * cols, p->a, k, 0, cols);
+    l->at = p;
+    for (uint64_t k0 = 0; k0 < rank; k0 += 256) { /* 256 is a whole number of blocks of any type */
+        const uint64_t n_k = rank - k0 < 256 ? rank - k0 : 256;
+        read_row(b, p->b, row, k0, n_k);
+        for (uint64_t k = 0; k < n_k; k++) {
+            const float by = p->scale * b[k], *a = l->a + (k0 + k) * cols + col;
+            for (uint64_t c = 0; c < n; c++)
+                x[c] += by * a[c];
+        }
+    }
+}
+
+void myth_lora_add_part(myth_lora *l, const char *gguf_name, uint64_t row, uint64_t col, uint64_t n, float *x)
+{
+    const pair *p = pair_of(l, gguf_name);
+    if (p)
+        add_part(l, p, row, col, n, x);
 }
 
 void myth_lora_add(myth_lora *l, const char *gguf_name, uint64_t row, uint64_t n_row, float *x)
 {
     const pair *p = pair_of(l, gguf_name);
-    float b[256];
-    if (!p)
-        return;
-    const uint64_t rank = p->a->dim[0], cols = p->a->dim[1];
-    for (uint64_t k = 0; p != l->at && k < rank; k++)
-        myth_dequant_row(p->a->dtype, l->a + k * cols, row_of(p->a, k), cols);
-    l->at = p;
-    for (uint64_t i = 0; i < n_row; i++, x += cols)
-        for (uint64_t k0 = 0; k0 < rank; k0 += 256) { /* 256 is a whole number of blocks of any type */
-            const uint64_t n = rank - k0 < 256 ? rank - k0 : 256;
-            myth_dequant_row(p->b->dtype, b,
-                             (const unsigned char *)row_of(p->b, row + i) + myth_row_bytes(p->b->dtype, k0), n);
-            for (uint64_t k = 0; k < n; k++) {
-                const float by = p->scale * b[k], *a = l->a + (k0 + k) * cols;
-                for (uint64_t c = 0; c < cols; c++)
-                    x[c] += by * a[c];
-            }
-        }
+    for (uint64_t i = 0; p && i < n_row; i++)
+        add_part(l, p, row + i, 0, p->a->dim[1], x + i * p->a->dim[1]);
 }

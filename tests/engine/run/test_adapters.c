@@ -1,0 +1,318 @@
+/* test_adapters.c - a model with adapters answers as peft does and as the model that convert makes of both, in every
+ * family, on every device; and all that holds for models without them holds: a row's bits, the plan, the hash. */
+#include "tests/support/adapter.h"
+#include "tests/support/files.h"
+#include "tests/support/rig.h"
+
+#include "engine/make/convert.h"
+
+enum { CTX = 40, N_TOK = 24, N_DECODE = 4 };
+
+static uint64_t rng;
+
+/* ---- models ---- */
+
+static void open_adapted(rig *r, const char *spec, uint32_t n_adapter, const myth_engine_opts *opts)
+{
+    static const char *const name[] = {"one.gguf", "two.gguf"};
+    static const float scale[] = {1.0f, -0.5f};
+    myth_engine_opts o = *opts;
+    rig_environment(&o);
+    *r = (rig){0};
+    assert_ok(myth_mem_open(&r->mem, 0, &rig_err));
+    assert_ok(myth_model_open(&r->model, r->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    for (uint32_t i = 0; i < n_adapter; i++)
+        assert_ok(myth_model_adapt(&r->model, files_path(name[i]), scale[i], &rig_err));
+    assert_ok(myth_engine_open(&r->engine, &r->model, &o, &rig_err));
+}
+
+/* Makes both adapters, and the model that convert makes with them in f32: both.gguf. */
+static void make_files(const char *spec)
+{
+    myth_mem *mem;
+    myth_model m;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    assert_ok(myth_model_adapt(&m, adapter_make(files_path("one.gguf"), &m, 3, NULL, &rng), 1.0f, &rig_err));
+    assert_ok(myth_model_adapt(&m, adapter_make(files_path("two.gguf"), &m, 5, "attn_", &rng), -0.5f, &rig_err));
+    assert_ok(myth_convert(&m, &(myth_convert_opts){.path = files_path("both.gguf"), .type = MYTH_F32}, &rig_err));
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+static myth_engine_opts opts_at(const char *target)
+{
+    myth_engine_opts o = {.n_threads = 2, .n_ctx = CTX, .n_seq = 2, .want_full_logits = true};
+    rig_at(&o, target);
+    myth_generate_needs(&o, &(myth_sample_params){0}, false);
+    return o;
+}
+
+/* Logits of a prompt, then of tokens by the decode path. */
+static void answer(rig *r, rows *w, uint32_t chunk)
+{
+    int32_t ids[N_TOK];
+    myth_seq *s = rig_seq(r);
+    for (uint32_t i = 0; i < N_TOK; i++)
+        ids[i] = (int32_t)(i * 29 % r->model.config.n_vocab);
+    rows_open(w, r, N_TOK, false);
+    rig_feed(r, s, ids, N_TOK - N_DECODE, chunk, w);
+    while (w->base < N_TOK)
+        rig_decode(r, s, ids[w->base], w);
+    w->base = 0;
+    myth_seq_close(s);
+}
+
+/* ---- tests ---- */
+
+static const char *const specs[] = {"random:gemma1-tiny:f32",    "random:gemma2-tiny:f32", "random:gemma3-tiny:f32",
+                                    "random:gemma3n-tiny:f32",   "random:gemma4-tiny:f32", "random:gemma4-e-tiny:f32",
+                                    "random:gemma4-moe-tiny:f32"};
+
+enum { N_SPEC = sizeof(specs) / sizeof(specs[0]) };
+
+static void products_are_the_sum(void **state)
+{
+    (void)state;
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target);
+    for (uint32_t i = 0; i < N_SPEC; i++) {
+        if (!check_is_kept(i, N_SPEC))
+            continue;
+        make_files(specs[i]);
+        for (uint32_t t = 0; t < n_target; t++) {
+            const myth_engine_opts o = opts_at(target[t]);
+            rig plain, sum, low;
+            rows a, b, c;
+            open_adapted(&plain, specs[i], 0, &o);
+            open_adapted(&sum, files_path("both.gguf"), 0, &o);
+            open_adapted(&low, specs[i], 2, &o);
+            answer(&plain, &a, 0);
+            answer(&sum, &b, 0);
+            answer(&low, &c, 0);
+            const size_t n = (size_t)N_TOK * b.n_vocab;
+            const float apart = share_apart(c.logits, b.logits, n), moved = share_apart(a.logits, b.logits, n);
+            if (!(apart <= (rig_is_exact(target[t]) ? 1e-3f : 3e-2f)) || !(moved > 3 * apart && moved > 1e-2f))
+                fail_msg("%s %s: %g from the sum, %g from the model without", specs[i], target[t], (double)apart,
+                         (double)moved);
+            rows_close(&a);
+            rows_close(&b);
+            rows_close(&c);
+            rig_close(&plain);
+            rig_close(&sum);
+            rig_close(&low);
+        }
+    }
+}
+
+/* Those of peft, with what transformers computes (tests/golden/make_adapters.py). */
+static void answers_are_those_of_peft(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"gemma2-gqa", "gemma3-layers", "gemma3n-active", "gemma4-e", "gemma4-moe"};
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target);
+    for (uint32_t i = 0; i < 5; i++) {
+        char path[1024], rest[128];
+        uint32_t head[3];
+        int32_t ids[64];
+        snprintf(rest, sizeof(rest), "tests/golden/adapters/%s/golden.bin", name[i]);
+        FILE *f = fopen(check_path(path, sizeof(path), rest), "rb");
+        assert_non_null(f);
+        assert_int_equal(fread(head, 4, 3, f), 3);
+        assert_true(head[0] == 0x4f47594d && head[1] <= 64);
+        const size_t n = (size_t)head[1] * head[2];
+        float *want = malloc(n * sizeof(*want));
+        assert_non_null(want);
+        assert_int_equal(fread(ids, 4, head[1], f), head[1]);
+        assert_int_equal(fread(want, sizeof(*want), n, f), n);
+        fclose(f);
+        for (uint32_t t = 0; t < n_target; t++) {
+            const myth_engine_opts o = opts_at(target[t]);
+            rig r = {0};
+            rows w;
+            assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
+            snprintf(rest, sizeof(rest), "tests/golden/models/%s", name[i]);
+            assert_ok(myth_model_open(&r.model, r.mem, check_path(path, sizeof(path), rest),
+                                      &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+            snprintf(rest, sizeof(rest), "tests/golden/adapters/%s", name[i]);
+            assert_ok(myth_model_adapt(&r.model, check_path(path, sizeof(path), rest), 1.0f, &rig_err));
+            assert_ok(myth_engine_open(&r.engine, &r.model, &o, &rig_err));
+            assert_int_equal(r.model.config.n_vocab, head[2]);
+            rows_open(&w, &r, head[1], false);
+            myth_seq *s = rig_seq(&r);
+            rig_feed(&r, s, ids, head[1], 0, &w);
+            const float apart = share_apart(w.logits, want, n);
+            if (!(apart <= (rig_is_exact(target[t]) ? 2e-4f : 3e-2f)))
+                fail_msg("%s %s: %g", name[i], target[t], (double)apart);
+            myth_seq_close(s);
+            rows_close(&w);
+            rig_close(&r);
+        }
+        free(want);
+    }
+}
+
+/* The bits do not depend on how a prompt is cut, and a recorded run chooses what single steps choose. */
+static void bits_are_a_rows_own(void **state)
+{
+    (void)state;
+    static const char *const base[] = {"random:gemma3-tiny:q8_0", "random:gemma3n-tiny:bf16",
+                                       "random:gemma4-e-tiny:q4_0"};
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target);
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!check_is_kept(i, 3))
+            continue;
+        make_files(base[i]);
+        for (uint32_t t = 0; t < n_target; t++) {
+            const myth_engine_opts o = opts_at(target[t]);
+            const int32_t prompt[] = {3, 1, 4, 1, 5};
+            enum { N_PROMPT = 5, N_NEW = 8 };
+            int32_t ids[N_NEW];
+            uint32_t n_ids = 0;
+            myth_finish why;
+            rig r;
+            rows a, b;
+            open_adapted(&r, base[i], 2, &o);
+            answer(&r, &a, 0);
+            answer(&r, &b, 7);
+            assert_same_bits(a.logits, b.logits, (size_t)N_TOK * a.n_vocab, target[t]);
+            rows_close(&a);
+            rows_close(&b);
+            myth_seq *s = rig_seq(&r);
+            const uint64_t n_before = myth_mem_n_alloc(r.mem);
+            assert_ok(myth_generate(r.engine, s,
+                                    &(myth_generate_opts){.prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_NEW}, ids,
+                                    &n_ids, &why, &rig_err));
+            assert_int_equal(myth_mem_n_alloc(r.mem), n_before);
+            assert_int_equal(n_ids, N_NEW);
+            myth_seq_close(s);
+            s = rig_seq(&r);
+            rows_open(&a, &r, 1, false);
+            rig_feed(&r, s, prompt, N_PROMPT - 1, 0, NULL);
+            for (uint32_t k = 0; k < N_NEW; k++) {
+                const int32_t fed = k ? ids[k - 1] : prompt[N_PROMPT - 1];
+                uint32_t best = 0;
+                a.base = 0;
+                if (k == 0)
+                    rig_feed(&r, s, &fed, 1, 0, &a);
+                else
+                    rig_decode(&r, s, fed, &a);
+                for (uint32_t v = 1; v < a.n_vocab; v++)
+                    best = a.logits[v] > a.logits[best] ? v : best;
+                assert_int_equal(ids[k], (int32_t)best);
+            }
+            rows_close(&a);
+            myth_seq_close(s);
+            rig_close(&r);
+        }
+    }
+}
+
+/* On every ledger the live bytes of every class are the plan's, which was made from headers. */
+static void plan_is_ledger(void **state)
+{
+    (void)state;
+    char device[RIG_TARGET_MAX][32];
+    const uint32_t n_device = rig_devices(device);
+    for (uint32_t i = 0; i < N_SPEC; i++) {
+        if (!check_is_kept(i, N_SPEC))
+            continue;
+        make_files(specs[i]);
+        for (uint32_t k = 0; k < 3 * n_device; k++) {
+            char split[40];
+            const bool is_cpu = strcmp(device[k / 3], "cpu") == 0;
+            myth_engine_opts o = {.device = device[k / 3], .n_ctx = CTX, .want_full_logits = true};
+            snprintf(split, sizeof(split), "cpu,%s", device[k / 3]);
+            if (k % 3 && is_cpu)
+                continue;
+            if (k % 3 == 1)
+                o.device = split;
+            o.offload = k % 3 == 2 ? MYTH_OFFLOAD_WEIGHTS : MYTH_OFFLOAD_NONE;
+            rig r;
+            myth_model header;
+            myth_plan p;
+            open_adapted(&r, specs[i], 2, &o);
+            const myth_mem_count host = myth_mem_total(r.mem, 0);
+            assert_ok(myth_model_open(&header, r.mem, specs[i], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER},
+                                      &rig_err));
+            assert_ok(myth_model_adapt(&header, files_path("one.gguf"), 1.0f, &rig_err));
+            assert_ok(myth_model_adapt(&header, files_path("two.gguf"), -0.5f, &rig_err));
+            rig_environment(&o);
+            assert_ok(myth_plan_make(&p, &header, &o, NULL, NULL, false, &rig_err));
+            myth_model_close(&header);
+            assert_int_equal(myth_mem_total(r.mem, 0).live, host.live);
+            for (uint32_t d = 0; d < p.n_device; d++)
+                for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+                    const uint64_t live = myth_mem_get(r.mem, p.device[d].ledger, (myth_mem_class)c).live;
+                    if (live != p.device[d].bytes[c])
+                        fail_msg("%s on %s: class %s: planned %llu, live %llu", specs[i], o.device,
+                                 myth_mem_class_name((myth_mem_class)c), (unsigned long long)p.device[d].bytes[c],
+                                 (unsigned long long)live);
+                }
+            rows w;
+            answer(&r, &w, 0);
+            rows_close(&w);
+            rig_close(&r);
+        }
+    }
+}
+
+/* A saved sequence goes on with the same adapters only; the name says which they are. */
+static void the_hash_tells_adapters_apart(void **state)
+{
+    (void)state;
+    static unsigned char saved[1 << 20];
+    const myth_engine_opts o = opts_at(rig_target());
+    const int32_t ids[] = {1, 2, 3};
+    rig one, two, again;
+    make_files(specs[2]);
+    open_adapted(&one, specs[2], 1, &o);
+    open_adapted(&two, specs[2], 2, &o);
+    open_adapted(&again, specs[2], 1, &o);
+    assert_true(myth_model_hash(&one.model) != myth_model_hash(&two.model));
+    assert_true(myth_model_hash(&one.model) == myth_model_hash(&again.model));
+    assert_string_equal(strstr(myth_model_name(&two.model), " + "), " + one.gguf + two.gguf:-0.5");
+    myth_seq *s = rig_seq(&one), *t = rig_seq(&two), *u = rig_seq(&again);
+    rig_feed(&one, s, ids, 3, 0, NULL);
+    const uint64_t n = myth_seq_save_bytes(s);
+    assert_true(n <= sizeof(saved));
+    assert_ok(myth_seq_save(s, saved, sizeof(saved), &rig_err));
+    assert_int_equal(myth_seq_restore(t, saved, n, &rig_err), MYTH_EFORMAT);
+    assert_int_equal(myth_seq_len(t), 0);
+    assert_ok(myth_seq_restore(u, saved, n, &rig_err));
+    myth_seq_close(s);
+    myth_seq_close(t);
+    myth_seq_close(u);
+    rig_close(&one);
+    rig_close(&two);
+    rig_close(&again);
+    myth_mem *mem;
+    myth_model m;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, specs[2], &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    const uint64_t base = myth_model_hash(&m);
+    assert_ok(myth_model_adapt(&m, files_path("one.gguf"), 1.0f, &rig_err));
+    const uint64_t whole = myth_model_hash(&m);
+    myth_model_close(&m);
+    assert_ok(myth_model_open(&m, mem, specs[2], &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    assert_ok(myth_model_adapt(&m, files_path("one.gguf"), 0.5f, &rig_err));
+    assert_true(base != whole && myth_model_hash(&m) != whole && myth_model_hash(&m) != base);
+    for (uint32_t i = 1; i < MYTH_MODEL_LORA_MAX; i++)
+        assert_ok(myth_model_adapt(&m, files_path("one.gguf"), 0.0f, &rig_err));
+    assert_int_equal(myth_model_adapt(&m, files_path("one.gguf"), 1.0f, &rig_err), MYTH_ELIMIT);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+int main(void)
+{
+    rng = check_seed();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_the_sum),          cmocka_unit_test(answers_are_those_of_peft),
+        cmocka_unit_test(bits_are_a_rows_own),           cmocka_unit_test(plan_is_ledger),
+        cmocka_unit_test(the_hash_tells_adapters_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
