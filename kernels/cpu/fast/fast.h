@@ -134,6 +134,9 @@ void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, c
 void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f);
 void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, const struct fast_kernels *f);
 void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast_kernels *f);
+void fast_add_low_rank(myth_stream *s, const struct myth_add_low_rank_args *a, const struct fast_kernels *f);
+void fast_geglu(myth_stream *s, const struct myth_geglu_args *a, const struct fast_kernels *f);
+void fast_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a, const struct fast_kernels *f);
 void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a,
                               const struct fast_kernels *f);
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f);

@@ -3,8 +3,8 @@
  *   static const struct fast_kernels *kernels_of(const myth_stream *s)      the table for this processor
  *
  * Some ops stay those of the reference level: the ops of Gemma 3n's streams and moe_route are only a few passes over
- * rows, which cost little beside the products; and the time-critical parts of rope_table, kv_merge, geglu and
- * qkv_rope_store are in the fused ops. Attention with another head_dim than a multiple of 16 runs on the reference. */
+ * rows, which cost little beside the products, as rope_table and kv_merge do. Attention with another head_dim than a
+ * multiple of 16 runs on the reference. */
 #include "fast.h"
 #include "kernels/cpu/ref/ref.h"
 
@@ -14,6 +14,9 @@ FAST_OP(embed_gather)
 FAST_OP(rms_norm)
 FAST_OP(gather_norm)
 FAST_OP(proj)
+FAST_OP(add_low_rank)
+FAST_OP(geglu)
+FAST_OP(qkv_rope_store)
 FAST_OP(norm_qkv_rope_store)
 FAST_OP(norm_ffn_geglu)
 FAST_OP(ple_gate)
@@ -50,5 +53,6 @@ static void op_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a
         .norm_qkv_rope_store = op_norm_qkv_rope_store, .norm_ffn_geglu = op_norm_ffn_geglu,                       \
         .attn_prefill = op_attn_prefill, .attn_decode = op_attn_decode, .head_topk = op_head_topk,                \
         .head_logits = op_head_logits, .capture_sum = op_capture_sum, .ple_gate = op_ple_gate,                    \
-        .moe_geglu = op_moe_geglu, .moe_down = op_moe_down,                                                       \
+        .moe_geglu = op_moe_geglu, .moe_down = op_moe_down, .add_low_rank = op_add_low_rank, .geglu = op_geglu,   \
+        .qkv_rope_store = op_qkv_rope_store,                                                                      \
     }

@@ -325,6 +325,33 @@ static void store_task(void *arg, int tid, int n_threads)
     }
 }
 
+void fast_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a, const struct fast_kernels *f)
+{
+    const struct myth_norm_qkv_rope_store_args whole = {
+        .w_v = a->v_is_k ? (myth_view){0} : a->qkv, /* only whether it is given is asked */
+        .n_q = a->n_q,
+        .n_k = a->n_k,
+        .rope = a->rope,
+        .qkv = a->qkv,
+        .q = a->q,
+        .k_new = a->k_new,
+        .v_new = a->v_new,
+        .n_rows = a->n_rows,
+        .cap_rows = a->cap_rows,
+        .n_head = a->n_head,
+        .n_head_kv = a->n_head_kv,
+        .head_dim = a->head_dim,
+        .eps = a->eps,
+        .q_scale = a->q_scale,
+        .has_v_norm = a->has_v_norm,
+    };
+    struct store st = {&whole, f};
+    if (a->n_rows == 1)
+        store_task(&st, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, store_task, &st);
+}
+
 void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a,
                               const struct fast_kernels *f)
 {

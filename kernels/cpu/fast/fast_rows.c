@@ -1,4 +1,4 @@
-/* fast_rows.c   embed_gather, rms_norm and gather_norm: ops that compute each row by itself
+/* fast_rows.c   embed_gather, rms_norm, gather_norm, geglu, add_low_rank: ops that compute each row by itself
  *
  * Threads    divide the rows; for a single row no thread is woken
  * Traffic    the rows, once
@@ -86,4 +86,55 @@ void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, con
         pick_task(&p, 0, 1);
     else
         cpu_pool_run(cpu_of(s)->pool, pick_task, &p);
+}
+
+struct gated {
+    const struct myth_geglu_args *a;
+    const struct fast_kernels *f;
+};
+
+static void geglu_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_geglu_args *a = ((const struct gated *)arg)->a;
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++) {
+        const size_t at = (size_t)r * a->d_ff;
+        ((const struct gated *)arg)->f->geglu(cpu_f32(a->h) + at, cpu_f32(a->g) + at, cpu_f32(a->up) + at, a->d_ff);
+    }
+}
+
+void fast_geglu(myth_stream *s, const struct myth_geglu_args *a, const struct fast_kernels *f)
+{
+    struct gated g = {a, f};
+    if (a->n_rows == 1)
+        geglu_task(&g, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, geglu_task, &g);
+}
+
+struct low {
+    const struct myth_add_low_rank_args *a;
+    const struct fast_kernels *f;
+};
+
+static void low_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_add_low_rank_args *a = ((const struct low *)arg)->a;
+    const struct fast_kernels *f = ((const struct low *)arg)->f;
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++)
+        for (uint32_t k = 0; k < a->rank; k++)
+            f->blend(cpu_f32(a->y) + r * a->n_out, cpu_f32(a->b) + (size_t)k * a->n_out, 1.0f,
+                     cpu_f32(a->t)[r * a->rank + k], a->n_out);
+}
+
+void fast_add_low_rank(myth_stream *s, const struct myth_add_low_rank_args *a, const struct fast_kernels *f)
+{
+    struct low l = {a, f};
+    if (a->n_rows == 1)
+        low_task(&l, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, low_task, &l);
 }
