@@ -50,9 +50,9 @@ bool myth_tensor_is_finite(const myth_tensor *t);
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
 /* A hash that tells models apart: FNV-1a over the config, over each tensor's name, type, shape and first bytes, and
- * over all that adapters add. The
- * same weights in another element type have another hash, since results differ too. The model must have been opened
- * with level HEADER or DATA; with HEADER no bytes of tensors are hashed, so the two levels give different numbers. */
+ * over all that adapters add. The same weights in another element type have another hash, since results differ too. The
+ * model must have been opened with level HEADER or DATA; with HEADER no bytes of tensors are hashed, so the two levels
+ * give different numbers. */
 uint64_t myth_model_hash(const myth_model *m);
 
 #ifdef __cplusplus

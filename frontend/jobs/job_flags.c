@@ -18,12 +18,10 @@ const myth_option myth_options_residuals[MYTH_N_OPTIONS_RESIDUALS] = {
      "residuals to take, as in 3,7-12: 0 is the scaled embedding, N the residual after layer N"},
     {"hook", NULL, MYTH_OPT_CHOICE, "resid|attn_out|mlp_out|attn_in|mlp_in", AT(hook), "resid", 0, 0,
      "what to take: the residual; what a layer's attention or feed-forward network adds to it, before its post norm; "
-     "or "
-     "what either reads, the residual behind its norm"},
+     "or what either reads, the residual behind its norm"},
     {"position", NULL, MYTH_OPT_TEXT, "P", AT(position), "-1", 0, 0,
      "token of each prompt: a number, from the end below 0; every: each token is a row; mean: a prompt's row is the "
-     "mean "
-     "over its tokens"},
+     "mean over its tokens"},
     {"batch", NULL, MYTH_OPT_U32, "N", AT(batch), "(as many as fit 512 rows)", 1, MYTH_RESIDUAL_BATCH_MAX,
      "prompts at a time; the means do not depend on it"},
     {"winsorize", NULL, MYTH_OPT_F32, "Q", AT(winsorize), "1", 0, 1,
