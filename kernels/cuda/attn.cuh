@@ -89,6 +89,7 @@ static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int 
     return r;
 }
 
+/* The loops over gaps are not unrolled: most runs have none, and the code of a walk is inlined in many places. */
 static __device__ __forceinline__ uint32_t kv_gap(const kv_run &r, uint32_t i, int field)
 {
     return (uint32_t)r.gap[i * MYTH_GAP_WIDTH + (uint32_t)field];
@@ -100,6 +101,7 @@ static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, 
 {
     uint32_t entry = m.is_ring ? 0 : pos / m.page_tok, row = pos % m.page_tok;
     uint32_t gone = 0;
+#pragma unroll 1
     for (uint32_t i = 0; i < r.n_gap && pos >= kv_gap(r, i, MYTH_GAP_TO); i++)
         gone = kv_gap(r, i, MYTH_GAP_GONE);
     entry -= gone;
@@ -129,6 +131,7 @@ static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, u
 }
 static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos)
 {
+#pragma unroll 1
     for (uint32_t i = 0; i < r.n_gap; i++)
         if (pos < kv_gap(r, i, MYTH_GAP_TO))
             return pos >= kv_gap(r, i, MYTH_GAP_FROM);
@@ -158,6 +161,7 @@ static __device__ __forceinline__ kv_hole kv_hole_of(const kv_walk &w, uint32_t 
 static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_t i)
 {
     uint32_t block = w.first + i;
+#pragma unroll 1
     for (uint32_t k = 0; k < w.run.n_gap; k++) {
         const kv_hole h = kv_hole_of(w, k);
         block += h.past > h.hole && block >= h.hole ? h.past - h.hole : 0;
@@ -168,6 +172,7 @@ static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_
 static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_t block)
 {
     uint32_t i = block > w.first ? block - w.first : 0;
+#pragma unroll 1
     for (uint32_t k = 0; k < w.run.n_gap; k++) {
         const kv_hole h = kv_hole_of(w, k);
         i -= h.past > h.hole && block > h.hole ? min(block, h.past) - h.hole : 0;
