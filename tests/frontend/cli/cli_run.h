@@ -78,6 +78,22 @@ static inline void cli_expect(cli_result *r, const char *args, int code)
     assert_int_equal(r->code, code);
 }
 
+/* Interrupts a job that keeps a journal, later each time, until it has finished something: a journal without anything
+ * takes other flags. The job must be long. */
+static inline void cli_interrupt(cli_result *r, const char *args)
+{
+    int done = 0;
+    for (uint32_t ms = 150; done == 0; ms += ms / 2) {
+        char line[4096];
+        snprintf(line, sizeof(line), "(sleep %u.%03u; kill -TERM $$) & exec $M %s", ms / 1000, ms % 1000, args);
+        cli_shell(r, line);
+        const char *said = strstr(r->err, "interrupted after ");
+        if (r->code != 3 && r->code != 128 + 15) /* 15: before it looks at signals */
+            fail_msg("mythos %s\n  exit %d, not interrupted\n  %s\n", args, r->code, r->err);
+        done = said ? atoi(said + strlen("interrupted after ")) : 0;
+    }
+}
+
 /* Runs the program, which must end with 0, and returns its standard output as one JSON document. */
 static inline json_t *cli_json(cli_result *r, const char *args)
 {
