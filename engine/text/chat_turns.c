@@ -225,6 +225,14 @@ static bool next_role(const script *s, size_t i, myth_role *role)
     return false;
 }
 
+static void put_text(const script *s, const myth_message *m)
+{
+    if (m->role == MYTH_ROLE_ASSISTANT && !s->is_function)
+        put_spoken(s->w, m->text);
+    else
+        put_trimmed(s->w, m->text);
+}
+
 static behind put_message(const script *s, size_t i, bool goes_on)
 {
     const myth_message *m = &s->msg[i];
@@ -240,14 +248,12 @@ static behind put_message(const script *s, size_t i, bool goes_on)
         myth_chat_put_str(s->w, "\n");
         close_thought(s);
     }
-    if (s->is_function)
-        put_trimmed(s->w, m->text);
+    if (s->is_function) /* which has the text before the calls */
+        put_text(s, m);
     const behind b = put_calls(s, i);
     const size_t before = s->w->n_text;
-    if (is_model && !s->is_function)
-        put_spoken(s->w, m->text);
-    else if (!s->is_function)
-        put_trimmed(s->w, m->text);
+    if (!s->is_function)
+        put_text(s, m);
     const bool has_text = s->w->n_text > before;
     if (b == BEHIND_CALL)
         myth_chat_put_id(s->w, s->id->tool_response, "<|tool_response>");

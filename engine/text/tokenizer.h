@@ -103,7 +103,9 @@ typedef struct {
 } myth_detok;
 
 void myth_detok_start(myth_detok *d, const myth_tokenizer *t, bool raw);
-/* dst needs 3 * (max_piece + 4) bytes. Returns the bytes written. */
+/* Bytes that one push writes at most: what was held and a piece, of which each byte may become U+FFFD. */
+static inline size_t myth_detok_most(const myth_tokenizer *t) { return 3 * (myth_tokenizer_max_piece(t) + 4); }
+/* dst needs myth_detok_most bytes. Returns the bytes written. */
 size_t myth_detok_push(myth_detok *d, int32_t id, char *dst);
 /* What is still held, at the end. */
 size_t myth_detok_finish(myth_detok *d, char *dst);

@@ -125,8 +125,7 @@ static void print_reply(const myth_chat_input *in, const myth_chat_reply *r)
         myth_jout_key(&j, "tool_calls");
         myth_jout_json(&j, s->calls, s->n_calls);
     }
-    myth_jout_key_str(&j, "finish_reason",
-                      r->n_call && r->finish == MYTH_FINISH_STOP ? "tool_calls" : myth_finish_name(r->finish));
+    myth_jout_key_str(&j, "finish_reason", myth_calls_finish(r->n_call, r->finish));
     print_usage(&j, in, r);
     myth_jout_end(&j);
     fflush(stdout);

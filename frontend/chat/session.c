@@ -33,15 +33,13 @@ static size_t ids_most(uint32_t n_ctx)
 /* Bytes of an answer's text, and of its calls as JSON, where the vocabulary has them. */
 static size_t answer_text_most(const myth_model *m, uint32_t n_most)
 {
-    return (size_t)n_most * TEXT_PER_TOKEN + 2 * (3 * (myth_tokenizer_max_piece(m->tokenizer) + 4));
+    return (size_t)n_most * TEXT_PER_TOKEN + 2 * myth_detok_most(m->tokenizer);
 }
 
 static size_t calls_most(const myth_model *m, uint32_t n_most)
 {
     return myth_tokenizer_special(m->tokenizer)->tool_call >= 0 ? 2 * answer_text_most(m, n_most) : 0;
 }
-
-static size_t piece_most(const myth_model *m) { return 3 * (myth_tokenizer_max_piece(m->tokenizer) + 4); }
 
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
 {
@@ -50,7 +48,7 @@ uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_sess
     const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
     const uint64_t answer = answer_most(n_ctx, o) * sizeof(int32_t) +
                             2 * (uint64_t)answer_text_most(m, answer_most(n_ctx, o)) +
-                            calls_most(m, answer_most(n_ctx, o)) + piece_most(m);
+                            calls_most(m, answer_most(n_ctx, o)) + myth_detok_most(m->tokenizer);
     const uint64_t talk = 2 * (uint64_t)text + n_msg * (2 * sizeof(myth_talk_message) + 2 * sizeof(myth_message) +
                                                         2 * sizeof(myth_message_more));
     const uint64_t encoded = 2 * ids + myth_tokenizer_scratch(text) + 2 * (uint64_t)text; /* for the time of a call */
@@ -82,7 +80,7 @@ myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_sess
     out->cap_calls = calls_most(m, out->o.n_most);
     out->ids = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->cap_ids, sizeof(*out->ids));
     out->answer = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "chat", out->o.n_most, sizeof(*out->answer));
-    out->piece = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", piece_most(m));
+    out->piece = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", myth_detok_most(m->tokenizer));
     out->text = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
     out->thought = myth_alloc(m->mem, MYTH_MEM_STAGING, "chat", out->cap_text);
     if (out->cap_calls)
@@ -383,7 +381,7 @@ static bool on_token(void *user, int32_t id)
         return true;
     }
     say(s, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
-    return s->n_text + piece_most(myth_engine_model(s->e)) <= s->cap_text;
+    return s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) <= s->cap_text;
 }
 
 /* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt

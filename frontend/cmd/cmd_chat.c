@@ -216,9 +216,8 @@ const myth_command myth_cmd_chat = {
         "chat, /help lists the commands. From a pipe every line is a message or a command. With --json each "
         "line is a string, a message {\"role\", \"content\"} or {\"command\": \"/save FILE\"}, and each gets a "
         "line of JSON: an answer with the calls of tools in it, what it read and computed, what was dropped, and how "
-        "much is held. "
-        "The system text and pinned turns are never dropped. Memory is that of the plan, however long the chat "
-        "is.",
+        "much is held. The system text and pinned turns are never dropped. Memory is that of the plan, however long "
+        "the chat is.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(chat_opts),

@@ -249,7 +249,7 @@ static void print_json(run_state *r)
         print_part(r, &j, "reasoning_content", MYTH_SAID_THOUGHT);
     myth_calls_print_finish(
         &(myth_answer_ids){r->piece ? r->model.tokenizer : NULL, r->channel, r->ids, r->n_ids, r->piece}, &j,
-        myth_finish_name(r->finish));
+        r->finish);
     myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
     if (r->shown) {
         myth_jout_key(&j, "prompt");
@@ -330,8 +330,7 @@ static myth_status generate(run_state *r, myth_error *err)
         g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
     if (r->model.tokenizer)
-        r->piece =
-            myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));
+        r->piece = myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", myth_detok_most(r->model.tokenizer));
     if (!r->ids || (r->model.tokenizer && !r->piece)) {
         st = myth_fail(err, MYTH_ENOMEM, "out of memory for %u new ids", o->n_predict);
         goto fail;

@@ -287,14 +287,19 @@ void myth_calls_print(const myth_answer_ids *a, myth_json_out *j, uint64_t first
     myth_jout_end(j);
 }
 
-void myth_calls_print_finish(const myth_answer_ids *a, myth_json_out *j, const char *finish)
+const char *myth_calls_finish(uint32_t n_call, myth_finish why)
 {
-    const bool has_calls = a->tok && myth_calls_count(a) > 0;
-    if (has_calls) {
+    return n_call && why == MYTH_FINISH_STOP ? "tool_calls" : myth_finish_name(why);
+}
+
+void myth_calls_print_finish(const myth_answer_ids *a, myth_json_out *j, myth_finish why)
+{
+    const uint32_t n = a->tok ? myth_calls_count(a) : 0;
+    if (n) {
         myth_jout_key(j, "tool_calls");
         myth_calls_print(a, j, 1);
     }
-    myth_jout_key_str(j, "finish_reason", has_calls && strcmp(finish, "stop") == 0 ? "tool_calls" : finish);
+    myth_jout_key_str(j, "finish_reason", myth_calls_finish(n, why));
 }
 
 /* ---- the rest ---- */

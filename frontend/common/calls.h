@@ -11,7 +11,7 @@
  *          does a call inside a thought
  * Output   [{"id": "call_1", "type": "function", "function": {"name", "arguments": {...}}}, ...], which is what a
  *          conversation holds as "tool_calls" (conversation.h)
- * Memory   none; piece has 3 * (max_piece + 4) bytes
+ * Memory   none; piece has myth_detok_most bytes
  * Threads  one for each piece
  * Source   engine/text/chat.h: the templates that write calls; the form of the output is OpenAI's chat completion, but
  *          for the arguments, which are an object and not its text, as chat templates take them */
@@ -38,8 +38,10 @@ typedef struct {
 uint32_t myth_calls_count(const myth_answer_ids *a);
 /* Writes the list; the ids of its calls are numbered from `first` on. */
 void myth_calls_print(const myth_answer_ids *a, myth_json_out *j, uint64_t first);
-/* The keys "tool_calls", when there are calls, and "finish_reason", which is "tool_calls" in place of "stop" then. */
-void myth_calls_print_finish(const myth_answer_ids *a, myth_json_out *j, const char *finish);
+/* The finish reason of an answer with so many calls: "tool_calls" in place of "stop" where there are any. */
+const char *myth_calls_finish(uint32_t n_call, myth_finish why);
+/* The keys "tool_calls", when there are calls, and "finish_reason". */
+void myth_calls_print_finish(const myth_answer_ids *a, myth_json_out *j, myth_finish why);
 /* The text of the answer without calls and thoughts, at most cap bytes of it; returns how many. */
 size_t myth_calls_text(const myth_answer_ids *a, char *to, size_t cap);
 

@@ -129,14 +129,14 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
  * least. */
 static size_t row_bytes(const myth_answers *a)
 {
-    const size_t piece = a->model->tokenizer ? 6 * (myth_tokenizer_max_piece(a->model->tokenizer) + 4) : 0;
+    const size_t piece = a->model->tokenizer ? 2 * myth_detok_most(a->model->tokenizer) : 0;
     const size_t calls = piece && myth_tokenizer_special(a->model->tokenizer)->tool_call >= 0 ? piece + 40 : 0;
     return (size_t)a->n_new_most * (12 + piece + calls + (a->o->n_top ? 24 + (size_t)a->o->n_top * 48 : 0)) + 256;
 }
 
 static size_t piece_bytes(const myth_answers *a)
 {
-    return a->model->tokenizer ? 3 * (myth_tokenizer_max_piece(a->model->tokenizer) + 4) : 0;
+    return a->model->tokenizer ? myth_detok_most(a->model->tokenizer) : 0;
 }
 
 static uint64_t own_bytes(const myth_answers *a, uint32_t n)
@@ -313,7 +313,7 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
         myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
     if (a->o->n_top)
         print_scores(w, j, n_ids);
-    myth_calls_print_finish(&(myth_answer_ids){t, w->channel, w->ids, n_ids, a->piece}, j, myth_finish_name(why));
+    myth_calls_print_finish(&(myth_answer_ids){t, w->channel, w->ids, n_ids, a->piece}, j, why);
     myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
     a->n_answer++;
     a->n_id_all += n_ids;

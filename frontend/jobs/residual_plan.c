@@ -91,6 +91,7 @@ void myth_residual_plan_stats(const myth_residual_plan *p, char text[32])
         if (p->ro.stats >> k & 1)
             n += snprintf(text + n, 32 - (size_t)n, "%s%s", n ? "," : "", stat_name[k]);
 }
+
 /* ---- the first pass ---- */
 
 static int compare_labels(const void *a, const void *b) { return strcmp(a, b); }
@@ -172,6 +173,7 @@ static myth_status look(myth_residual_plan *p, const char *prompts, const char *
 fail:
     return st;
 }
+
 /* ---- the plan ---- */
 
 myth_residual_shape myth_residual_plan_shape(const myth_residual_plan *p)

@@ -130,6 +130,15 @@ struct fast_kernels {
 
 /* ---- drivers: one per op; they call the kernels of the level's table ---- */
 
+/* A task that divides rows among the threads; for a single row no thread is woken. */
+static inline void fast_over_rows(const myth_stream *s, uint32_t n_rows, cpu_task task, void *arg)
+{
+    if (n_rows == 1)
+        task(arg, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, task, arg);
+}
+
 void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, const struct fast_kernels *f);
 void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f);
 void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, const struct fast_kernels *f);

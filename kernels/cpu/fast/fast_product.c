@@ -346,10 +346,7 @@ void fast_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *
         .has_v_norm = a->has_v_norm,
     };
     struct store st = {&whole, f};
-    if (a->n_rows == 1)
-        store_task(&st, 0, 1);
-    else
-        cpu_pool_run(cpu_of(s)->pool, store_task, &st);
+    fast_over_rows(s, a->n_rows, store_task, &st);
 }
 
 void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a,
@@ -378,10 +375,7 @@ void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_st
         j.p[j.n_product++] = product(f, a->w_v, a->dim, v, n_kv, n_kv);
     run(&j);
     struct store st = {a, f};
-    if (a->n_rows == 1)
-        store_task(&st, 0, 1);
-    else
-        cpu_pool_run(j.d->pool, store_task, &st);
+    fast_over_rows(s, a->n_rows, store_task, &st);
 }
 
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f)

@@ -25,10 +25,7 @@ static void gather_task(void *arg, int tid, int n_threads)
 void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, const struct fast_kernels *f)
 {
     struct gather g = {a, f};
-    if (a->n_rows == 1)
-        gather_task(&g, 0, 1);
-    else
-        cpu_pool_run(cpu_of(s)->pool, gather_task, &g);
+    fast_over_rows(s, a->n_rows, gather_task, &g);
 }
 
 struct norm {
@@ -53,10 +50,7 @@ static void norm_task(void *arg, int tid, int n_threads)
 void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f)
 {
     struct norm n = {a, f};
-    if (a->n_rows == 1)
-        norm_task(&n, 0, 1);
-    else
-        cpu_pool_run(cpu_of(s)->pool, norm_task, &n);
+    fast_over_rows(s, a->n_rows, norm_task, &n);
 }
 
 struct pick {
@@ -107,10 +101,7 @@ static void geglu_task(void *arg, int tid, int n_threads)
 void fast_geglu(myth_stream *s, const struct myth_geglu_args *a, const struct fast_kernels *f)
 {
     struct gated g = {a, f};
-    if (a->n_rows == 1)
-        geglu_task(&g, 0, 1);
-    else
-        cpu_pool_run(cpu_of(s)->pool, geglu_task, &g);
+    fast_over_rows(s, a->n_rows, geglu_task, &g);
 }
 
 struct low {
@@ -133,8 +124,5 @@ static void low_task(void *arg, int tid, int n_threads)
 void fast_add_low_rank(myth_stream *s, const struct myth_add_low_rank_args *a, const struct fast_kernels *f)
 {
     struct low l = {a, f};
-    if (a->n_rows == 1)
-        low_task(&l, 0, 1);
-    else
-        cpu_pool_run(cpu_of(s)->pool, low_task, &l);
+    fast_over_rows(s, a->n_rows, low_task, &l);
 }

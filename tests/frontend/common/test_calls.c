@@ -358,7 +358,7 @@ static void finish_reason(void **state)
             const myth_answer_ids a = {tok[0], {.open = -1, .close = -1}, ids, (uint32_t)n, piece};
             myth_json_out *j = myth_jout_block_begin(&b, json, sizeof(json));
             myth_jout_object(j);
-            myth_calls_print_finish(&a, j, is_cut ? "length" : "stop");
+            myth_calls_print_finish(&a, j, is_cut ? MYTH_FINISH_LENGTH : MYTH_FINISH_STOP);
             myth_jout_end(j);
             assert_int_equal(myth_jout_block_end(&b, &n_json), MYTH_OK);
             json[--n_json] = '\0';
