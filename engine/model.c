@@ -179,6 +179,10 @@ uint64_t myth_model_hash(const myth_model *m)
         if (t->data)
             hash = myth_fnv1a(hash, t->data, t->bytes < SAMPLE ? (size_t)t->bytes : SAMPLE);
     }
+    if (m->tokenizer) { /* the same weights read other ids from a text */
+        const uint64_t tokenizer = myth_tokenizer_hash(m->tokenizer);
+        hash = myth_fnv1a(hash, &tokenizer, sizeof tokenizer);
+    }
     for (uint32_t i = 0; i < m->n_lora; i++) {
         const uint64_t added = myth_lora_hash(m->lora[i]);
         hash = myth_fnv1a(hash, &added, sizeof added);

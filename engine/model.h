@@ -49,10 +49,10 @@ bool myth_tensor_is_finite(const myth_tensor *t);
 /* Checks every weight (--check-tensors). MYTH_EFORMAT names the first tensor with a value that is not finite. */
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
-/* A hash that tells models apart: FNV-1a over the config, over each tensor's name, type, shape and first bytes, and
- * over all that adapters add. The same weights in another element type have another hash, since results differ too. The
- * model must have been opened with level HEADER or DATA; with HEADER no bytes of tensors are hashed, so the two levels
- * give different numbers. */
+/* A hash that tells models apart: FNV-1a over the config, over each tensor's name, type, shape and first bytes, over
+ * the tokenizer (myth_tokenizer_hash), and over all that adapters add. The same weights in another element type have
+ * another hash, since results differ too. The model must have been opened with level HEADER or DATA; with HEADER no
+ * bytes of tensors are hashed, so the two levels give different numbers. */
 uint64_t myth_model_hash(const myth_model *m);
 
 #ifdef __cplusplus

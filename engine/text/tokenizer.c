@@ -15,6 +15,8 @@ myth_status myth_tok_fail(const myth_tokenizer *t, myth_error *err, uint32_t id,
 
 /* ---- building ---- */
 
+static void add_to_hash(myth_tokenizer *t, uint64_t a, uint64_t b) { t->hash = myth_tok_mix(t->hash ^ a, b); }
+
 myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_size *size, const char *path,
                          myth_error *err)
 {
@@ -233,6 +235,7 @@ myth_status myth_tok_index(myth_tokenizer *t, myth_error *err)
             set_flags(t, p);
             myth_str s = inner_of(t, p, buf);
             hash[id % AHEAD] = myth_tok_hash(s.text, s.len);
+            add_to_hash(t, hash[id % AHEAD], t->prio ? t->prio[id] : 0);
             __builtin_prefetch(&t->slot[myth_tok_slot_of(t->n_slot, hash[id % AHEAD])], 1);
         }
     }
@@ -263,6 +266,7 @@ myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *lef
             res = myth_tok_lookup(t, inner, a + b);
     if (l < 0 || r < 0 || res < 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: its parts or its result are no pieces", t->path, rank);
+    add_to_hash(t, rank, (uint64_t)l << 32 | (uint32_t)r);
 
     int k = run_index(inner, a + b);
     if (k == 0 && b == 1) {
@@ -403,10 +407,12 @@ myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err)
                 other_match[k] = true;
     }
     set_run_of(t, other_match);
+    add_to_hash(t, t->n_vocab, (uint64_t)t->by_rank << 2 | (uint64_t)t->runs_first << 1 | t->has_options);
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         const myth_tok_piece *p = &t->piece[id];
         const char *s = text_of(t, p);
         size_t n = p->len;
+        add_to_hash(t, id, (uint64_t)p->type << 32 | (uint64_t)p->flags << 16 | p->len);
         if (p->flags & MYTH_TOK_HAS_SPACE) {
             n = inner_text(inner, s, n);
             if (t->by_rank && !t->runs_first && p->type == MYTH_PIECE_USER && n > 1 && run_index(inner, n) == 0)
@@ -432,6 +438,7 @@ myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err)
 
 uint64_t myth_tokenizer_bytes(const myth_tokenizer *t) { return t->arena_bytes; }
 uint32_t myth_tokenizer_n_vocab(const myth_tokenizer *t) { return t->n_vocab; }
+uint64_t myth_tokenizer_hash(const myth_tokenizer *t) { return t->hash; }
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t) { return &t->special; }
 bool myth_tokenizer_has_options(const myth_tokenizer *t) { return t->has_options; }
 size_t myth_tokenizer_max_piece(const myth_tokenizer *t) { return t->max_out; }

@@ -60,6 +60,9 @@ myth_tokenizer_file_bytes(const myth_tokenizer *t); /* booked under WEIGHTS_MAPP
 
 uint32_t
 myth_tokenizer_n_vocab(const myth_tokenizer *t); /* ids are 0..n-1; the embedding may have more or fewer rows */
+/* A hash that tells tokenizers apart: of all pieces, their types and options, and of the scores or merges. The same
+ * vocabulary in a file with scores and in one with merges has two. */
+uint64_t myth_tokenizer_hash(const myth_tokenizer *t);
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t);
 /* Some added token of a tokenizer.json strips white space, stands as a word by itself or is found after the normalizer:
  * what GGUF and SentencePiece files have no way to say. */

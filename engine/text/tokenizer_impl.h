@@ -59,6 +59,7 @@ typedef struct {                      /* runs of one white-space character that 
 struct myth_tokenizer {
     myth_mem *mem;
     uint64_t arena_bytes, file_bytes; /* file_bytes: mapped while it was read */
+    uint64_t hash;                    /* of pieces, priorities, merges, as they come; whole when it is ready */
     uint32_t n_vocab, n_slot, n_merge, n_merge_slot;
     bool by_rank;      /* merges decide, else scores */
     bool has_raw_runs; /* two or more literal U+2581 are an added token of their own */

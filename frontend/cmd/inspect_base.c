@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,20 @@ static void add_file(myth_inspect_base *b, const char *kind, const char *name, c
     myth_base_add(b, kind, value);
 }
 
+/* Beside a file of weights. */
+static void add_tokenizers(myth_inspect_base *b, const char *path)
+{
+    static const char *const name[] = {"tokenizer.json", "tokenizer.model"};
+    const char *slash = strrchr(path, '/');
+    for (int i = 0; i < 2; i++) {
+        char file[PATH_MAX];
+        struct stat sb;
+        snprintf(file, sizeof(file), "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name[i]);
+        if (stat(file, &sb) == 0 && S_ISREG(sb.st_mode))
+            add_file(b, "file", name[i], &sb);
+    }
+}
+
 void myth_base_model(myth_inspect_base *b, const char *path)
 {
     struct dirent **entry = NULL;
@@ -35,6 +50,8 @@ void myth_base_model(myth_inspect_base *b, const char *path)
         return;
     const int n_entry = S_ISDIR(sb.st_mode) ? scandir(path, &entry, NULL, alphasort) : 0;
     add_file(b, "model", path, &sb);
+    if (!S_ISDIR(sb.st_mode))
+        add_tokenizers(b, path);
     for (int i = 0; i < n_entry; i++) {
         char file[PATH_MAX + 300];
         snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
@@ -81,7 +98,7 @@ fail:
 bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
                        myth_prompt_style style, const myth_model *m)
 {
-    char hash[MYTH_PROMPT_HASH_LEN + 1];
+    char hash[MYTH_PROMPT_HASH_LEN + 1], tokenizer[20];
     myth_error err = {0};
     myth_inspect_base *b = calloc(1, sizeof(*b));
     bool is_done = b && myth_base_settings(b, cli, f, sample, &err) == MYTH_OK;
@@ -89,6 +106,8 @@ bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *
         myth_prompt_hash(hash, style);
         myth_base_add(b, "prompt", hash);
         myth_base_add(b, "weights", myth_weights_path(m->weights));
+        snprintf(tokenizer, sizeof(tokenizer), "%016" PRIx64, m->tokenizer ? myth_tokenizer_hash(m->tokenizer) : 0);
+        myth_base_add(b, "tokenizer", tokenizer);
         myth_base_model(b, myth_weights_path(m->weights));
         is_done = myth_kept_rebase(kept, b->text, b->n);
     }

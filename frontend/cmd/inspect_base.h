@@ -2,7 +2,8 @@
  * kept answers and reports: program, device and its settings, sampling, model. Two runs with the same text get the same
  * answer to the same prompt.
  *
- * Model    by the name, size, time and inode of its files: cheap, and another file under the name differs
+ * Model    by the name, size, time and inode of its files, those of a tokenizer beside them too: cheap, and another
+ *          file under the name differs. Of an opened one also by what its tokenizer is
  * Owner    the caller's buffer; what does not fit is left out, which only makes keys that no run shares
  * Threads  one */
 #ifndef MYTH_INSPECT_BASE_H

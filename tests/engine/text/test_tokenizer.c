@@ -574,6 +574,69 @@ static void gguf_keeps_the_merges(void **state)
     free(json);
 }
 
+static uint64_t hash_of_json(myth_mem *mem, const char *json)
+{
+    myth_tokenizer *t;
+    myth_error err = {0};
+    if (myth_tok_open_json(&t, mem, json, strlen(json), "small", &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    const uint64_t hash = myth_tokenizer_hash(t);
+    myth_tokenizer_close(t);
+    return hash;
+}
+
+/* One merge less, two merges in another order, another text or type of a piece, an option: each is another tokenizer.
+ * How the file is laid out is not. */
+static void every_part_is_in_the_hash(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *from, *to;
+        bool is_same;
+    } row[] = {
+        {"[\"in\",\"t\"],", "", false},
+        {"[[\"", "[ [\"", true},
+        {"\"id\":7,\"content\":\"<unused1>\"", "\"content\":\"<unused1>\",\"id\":7", true},
+        {"\"<unused64>\"", "\"<thought>\"", false},
+        {"[\"▁memcpy(dst\",\",\"],[\"▁lo\",\"w\"]", "[\"▁lo\",\"w\"],[\"▁memcpy(dst\",\",\"]", false},
+        {"\"<unused1>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":false",
+         "\"<unused1>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":true",
+         false},
+        {"\"<unused1>\",\"single_word\":false,\"lstrip\":false", "\"<unused1>\",\"single_word\":false,\"lstrip\":true",
+         false},
+    };
+    size_t len;
+    char *json = read_golden("small_new.json", &len), *other = malloc(len + 64);
+    const uint64_t hash = hash_of_json(f->mem, json);
+    assert_true(hash == myth_tokenizer_hash(f->tok[0]));
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        const char *at = strstr(json, row[i].from);
+        assert_non_null(at);
+        snprintf(other, len + 64, "%.*s%s%s", (int)(at - json), json, row[i].to, at + strlen(row[i].from));
+        const uint64_t got = hash_of_json(f->mem, other);
+        if ((got == hash) != row[i].is_same)
+            fail_msg("%s to %s", row[i].from, row[i].to);
+    }
+    free(other);
+    free(json);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            assert_true(myth_tokenizer_hash(f->tok[i]) != myth_tokenizer_hash(f->tok[k]));
+    gguf_vocab v; /* one score */
+    uint64_t scored[2];
+    gguf_vocab_make(&v, f->tok[2], myth_tokenizer_n_vocab(f->tok[2]), f->mem);
+    for (int i = 0; i < 2; i++) {
+        myth_tokenizer *t;
+        const float score = -7.25f;
+        assert_int_equal(myth_tok_open_gguf(&t, f->mem, v.meta, "made.gguf", NULL), MYTH_OK);
+        scored[i] = myth_tokenizer_hash(t);
+        myth_tokenizer_close(t);
+        memcpy((char *)v.scores.base + 4 * 900, &score, 4);
+    }
+    assert_true(scored[0] != scored[1]);
+    gguf_vocab_free(&v);
+}
+
 /* ---- incremental decoding ---- */
 
 static bool is_utf8(const char *s, size_t n)
@@ -700,6 +763,7 @@ int main(void)
         cmocka_unit_test(where_tokenizers_are),
         cmocka_unit_test(too_small_a_buffer),
         cmocka_unit_test(gguf_keeps_the_merges),
+        cmocka_unit_test(every_part_is_in_the_hash),
         cmocka_unit_test(pushes_are_whole),
         cmocka_unit_test(characters_come_with_their_last_byte),
         cmocka_unit_test(byte_vocabulary),

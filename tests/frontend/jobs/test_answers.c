@@ -234,6 +234,25 @@ static void other_flags_are_refused(void **state)
     same_files("r", "r2");
 }
 
+/* Two merges in another order, in the same file beside the same weights. */
+static void another_tokenizer_is_refused(void **state)
+{
+    cli_result r;
+    (void)state;
+    write_prompts(false, N_PROMPT);
+    cli_shell(&r, "cp tests/fuzz/corpus/tokenizer_json/seed-new $D/tok.json");
+    cli_interrupt(&r, JOB "--tokenizer $D/tok.json -n 60 -np 1 -o $D/t");
+    cli_shell(&r, "sed -i 's/\\[\"a\",\"b\"\\],\\(.*\\)\\]\\]/\\1],[\"a\",\"b\"]]/' $D/tok.json && "
+                  "! cmp -s $D/tok.json tests/fuzz/corpus/tokenizer_json/seed-new && tail -c 60 $D/tok.json");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, JOB "--tokenizer $D/tok.json -n 60 -np 1 -o $D/t", 2);
+    if (!strstr(r.err, "model (") || !strstr(r.err, "--resume off"))
+        fail_msg("%s", r.err);
+    cli_shell(&r, "cp tests/fuzz/corpus/tokenizer_json/seed-new $D/tok.json");
+    cli_expect(&r, JOB "--tokenizer $D/tok.json -n 60 -np 1 -o $D/t", 0);
+    assert_non_null(strstr(r.err, ": goes on, "));
+}
+
 static void memory_is_as_planned(void **state)
 {
     cli_result r;
@@ -319,8 +338,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_and_together),      cmocka_unit_test(seed_and_index),
         cmocka_unit_test(faults_are_rows),         cmocka_unit_test(killed),
-        cmocka_unit_test(other_flags_are_refused), cmocka_unit_test(memory_is_as_planned),
-        cmocka_unit_test(dry_run_counts),          cmocka_unit_test(scores_of_ids),
+        cmocka_unit_test(other_flags_are_refused), cmocka_unit_test(another_tokenizer_is_refused),
+        cmocka_unit_test(memory_is_as_planned),    cmocka_unit_test(dry_run_counts),
+        cmocka_unit_test(scores_of_ids),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
