@@ -78,6 +78,8 @@ const char *myth_model_lora_path(const myth_model *m, uint32_t i)
 {
     return myth_weights_path(myth_lora_weights(m->lora[i]));
 }
+float myth_model_lora_scale(const myth_model *m, uint32_t i) { return myth_lora_scale(m->lora[i]); }
+uint64_t myth_model_lora_hash(const myth_model *m, uint32_t i) { return myth_lora_hash(m->lora[i]); }
 uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i) { return myth_lora_n_matrix(m->lora[i]); }
 uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i) { return myth_lora_n_left_out(m->lora[i]); }
 

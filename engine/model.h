@@ -40,8 +40,11 @@ void myth_model_close(myth_model *m); /* takes a zeroed model */
 myth_status myth_model_adapt(myth_model *m, const char *path, float scale, myth_error *err);
 /* What to print as the model's name: that of its files, and of each adapter, "gemma3-1b + fixes.gguf:0.5". */
 const char *myth_model_name(const myth_model *m);
-/* Of adapter i < n_lora: its file; the matrices that it adds to; its tensors of towers, which are left out. */
+/* Of adapter i < n_lora: its file; the caller's scale; a hash of all that it adds, the scale included; the matrices
+ * that it adds to; its tensors of towers, which are left out. */
 const char *myth_model_lora_path(const myth_model *m, uint32_t i);
+float myth_model_lora_scale(const myth_model *m, uint32_t i);
+uint64_t myth_model_lora_hash(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i);
 /* Whether every value of a tensor is finite; the tensor was opened with its data. */

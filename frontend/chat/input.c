@@ -127,6 +127,7 @@ static void print_reply(const myth_chat_input *in, const myth_chat_reply *r)
     }
     myth_jout_key_str(&j, "finish_reason", myth_calls_finish(r->n_call, r->finish));
     print_usage(&j, in, r);
+    myth_cli_print_adapters(&j, myth_engine_model(s->e));
     myth_jout_end(&j);
     fflush(stdout);
 }

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -320,6 +321,25 @@ myth_status myth_cli_model_adapt(myth_cli *cli, myth_model *m, const myth_opt_li
                        myth_model_lora_left_out(m, last) ? "; what it has for pictures and sounds is left out" : "");
     }
     return MYTH_OK;
+}
+
+void myth_cli_print_adapters(myth_json_out *j, const myth_model *m)
+{
+    if (!m->n_lora)
+        return;
+    myth_jout_key(j, "adapters");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < m->n_lora; i++) {
+        char hash[20];
+        snprintf(hash, sizeof(hash), "%016" PRIx64, myth_model_lora_hash(m, i));
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", myth_model_lora_path(m, i));
+        myth_jout_key(j, "scale");
+        myth_jout_f64(j, (double)myth_model_lora_scale(m, i));
+        myth_jout_key_str(j, "hash", hash);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
 }
 
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f,

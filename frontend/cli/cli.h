@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "args.h"
 #include "exit.h"
+#include "json_out.h"
 #include "term.h"
 
 #ifdef __cplusplus
@@ -137,6 +138,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
                                 const myth_engine_flags *engine, myth_weights_level level, myth_error *err);
 /* Adds adapters to an open model, and says so. */
 myth_status myth_cli_model_adapt(myth_cli *cli, myth_model *m, const myth_opt_list *lora, myth_error *err);
+/* The key "adapters" of a report in JSON: [{"path", "scale", "hash"}, ...]. Nothing for a model without any. */
+void myth_cli_print_adapters(myth_json_out *j, const myth_model *m);
 /* Cuts FILE[:SCALE]; a file whose name ends in a colon and a number is found before it is cut. MYTH_EARG, MYTH_ELIMIT.
  */
 myth_status myth_cli_lora_spec(char *path, size_t cap, float *scale, const char *spec, myth_error *err);

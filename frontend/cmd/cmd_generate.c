@@ -251,6 +251,7 @@ static void print_json(run_state *r)
         &(myth_answer_ids){r->piece ? r->model.tokenizer : NULL, r->channel, r->ids, r->n_ids, r->piece}, &j,
         r->finish);
     myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
+    myth_cli_print_adapters(&j, &r->model);
     if (r->shown) {
         myth_jout_key(&j, "prompt");
         myth_jout_text_begin(&j);

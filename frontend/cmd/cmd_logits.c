@@ -36,7 +36,8 @@ static const myth_option options[] = {
     {"last", NULL, MYTH_OPT_U32, "N", offsetof(logits_opts, last), "(all)", 0, 0,
      "only for the last N tokens of each row"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, json), NULL, 0, 0,
-     "with --top-k: print [[{\"id\",\"logit\"}...]...], for --ids-file a list of these"},
+     "with --top-k: print [[{\"id\",\"logit\"}...]...], for --ids-file a list of these; with --lora "
+     "{\"logits\": these, \"adapters\"}"},
     {"fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0,
      "compute as generate does, not in the reference order"},
 };
@@ -248,6 +249,10 @@ static void print_top_k(const run_state *r, const myth_result *res)
 {
     myth_json_out j;
     myth_jout_start(&j, stdout);
+    if (r->model.n_lora) {
+        myth_jout_object(&j);
+        myth_jout_key(&j, "logits");
+    }
     if (!r->o->ids)
         myth_jout_array(&j);
     for (uint32_t i = 0, t = 0; i < r->n_row; i++) {
@@ -266,6 +271,10 @@ static void print_top_k(const run_state *r, const myth_result *res)
     }
     if (!r->o->ids)
         myth_jout_end(&j);
+    if (r->model.n_lora) {
+        myth_cli_print_adapters(&j, &r->model);
+        myth_jout_end(&j);
+    }
 }
 
 /* ---- the run ---- */

@@ -367,6 +367,7 @@ static int run(myth_cli *cli, const void *opts)
         myth_plan_begin_json(&j, &plan);
         myth_jout_key(&j, "expected");
         myth_expect_print_json(&j, &e.is, work);
+        myth_cli_print_adapters(&j, &model);
         myth_jout_end(&j);
     } else if (st == MYTH_OK) {
         myth_plan_print_text(stdout, &plan);

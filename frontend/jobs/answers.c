@@ -315,6 +315,7 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
         print_scores(w, j, n_ids);
     myth_calls_print_finish(&(myth_answer_ids){t, w->channel, w->ids, n_ids, a->piece}, j, why);
     myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
+    myth_cli_print_adapters(j, a->model);
     a->n_answer++;
     a->n_id_all += n_ids;
     return myth_results_end(&a->rows, w->index, err);

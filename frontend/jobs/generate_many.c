@@ -23,7 +23,7 @@ myth_status myth_generate_grammar(const myth_generate_flags *o, myth_mem *mem, b
     return st;
 }
 
-static void print_counts(const myth_answers *a)
+static void print_counts(const myth_answers *a, const myth_model *m)
 {
     uint64_t n_answer, n_fault, n_id;
     double seconds;
@@ -35,6 +35,7 @@ static void print_counts(const myth_answers *a)
     myth_jout_key_u64(&j, "faults", n_fault);
     myth_jout_key_u64(&j, "new_tokens", n_id);
     myth_jout_key_f64(&j, "seconds", seconds);
+    myth_cli_print_adapters(&j, m);
     myth_jout_end(&j);
 }
 
@@ -81,7 +82,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     if (a && !o->dry_run)
         myth_answers_counts(a, &n[0], n_fault, &n[1], &seconds);
     if (st == MYTH_OK && o->json && !o->dry_run)
-        print_counts(a);
+        print_counts(a, &model);
 fail:
     myth_answers_close(a);
     myth_model_close(&model);

@@ -1,5 +1,5 @@
 /* test_lora.c - --lora where a model runs: the answers of the model that convert makes of both, the bytes of the plan,
- * the adapter in a report's name of the model, and which adapters are refused. */
+ * the adapter in a report's name of the model and in JSON, and which adapters are refused. */
 #include "tests/frontend/cli/cli_run.h"
 #include "tests/support/adapter.h"
 
@@ -30,11 +30,11 @@ static uint32_t best_of(double logit[8][3], int id[8][3], const char *flags)
 {
     char line[600];
     snprintf(line, sizeof(line), "logits --ids 2,10,20,30,40 --top-k 3 --json %s", flags);
-    json_t *j = cli_json(&r, line);
-    const uint32_t n = (uint32_t)json_array_size(j);
+    json_t *j = cli_json(&r, line), *of_tokens = json_is_array(j) ? j : json_object_get(j, "logits");
+    const uint32_t n = (uint32_t)json_array_size(of_tokens);
     for (uint32_t t = 0; t < n && t < 8; t++)
         for (uint32_t k = 0; k < 3; k++) {
-            const json_t *it = json_array_get(json_array_get(j, t), k);
+            const json_t *it = json_array_get(json_array_get(of_tokens, t), k);
             id[t][k] = (int)json_integer_value(json_object_get(it, "id"));
             logit[t][k] = json_number_value(json_object_get(it, "logit"));
         }
@@ -97,6 +97,54 @@ static void reports_name_it(void **state)
     json_decref(j);
 }
 
+/* The adapters of a line of JSON are those of --lora, in their order; returns the hash of the second. */
+static uint64_t check_adapters(const char *line, const char *args)
+{
+    json_error_t e;
+    json_t *j = json_loads(line, JSON_DISABLE_EOF_CHECK, &e);
+    const json_t *list = json_object_get(j, "adapters");
+    uint64_t hash[2];
+    char want[64];
+    if (json_array_size(list) != 2)
+        fail_msg("%s\n  %s", args, line);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *a = json_array_get(list, i);
+        snprintf(want, sizeof(want), "%s/%s", cli_dir, i ? "b.gguf" : "a.gguf");
+        assert_string_equal(json_string_value(json_object_get(a, "path")), want);
+        assert_true(json_number_value(json_object_get(a, "scale")) == (i ? -0.5 : 1.0));
+        assert_int_equal(json_object_size(a), 3);
+        hash[i] = strtoull(json_string_value(json_object_get(a, "hash")), NULL, 16);
+    }
+    assert_true(hash[0] != hash[1]);
+    json_decref(j);
+    return hash[1];
+}
+
+static void json_names_them(void **state)
+{
+    (void)state;
+#define BOTH TINY LORA "--lora $D/b.gguf:-0.5 "
+    static const char *const args[] = {
+        "generate " BOTH "--json -p a -n 2",
+        "logits " BOTH "--json --top-k 1 --ids 2",
+        "plan " BOTH "--json",
+        "chat " BOTH "--json -n 2 --messages $D/talk.json",
+        "generate " BOTH "--json --jsonl $D/p.jsonl -n 2 -o $D/rows.jsonl",
+    };
+    uint64_t hash = 0;
+    cli_shell(&r, "echo '\"a\"' >$D/p.jsonl; echo '[{\"role\":\"user\",\"content\":\"a\"}]' >$D/talk.json");
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
+        cli_expect(&r, args[i], 0);
+        const uint64_t own = check_adapters(r.out, args[i]);
+        assert_true(i == 0 || own == hash);
+        hash = own;
+    }
+    cli_slurp(r.out, sizeof(r.out), "rows.jsonl");
+    assert_true(check_adapters(r.out, "a row of --jsonl") == hash);
+    cli_expect(&r, "generate " TINY "--json -p a -n 2", 0);
+    assert_null(strstr(r.out, "adapters"));
+}
+
 /* A kept answer is of the same adapters at the same scale only. */
 static void kept_answers_are_of_the_same_adapters(void **state)
 {
@@ -143,6 +191,7 @@ int main(void)
         cmocka_unit_test(answers_are_those_of_the_sum),
         cmocka_unit_test(the_plan_counts_adapters),
         cmocka_unit_test(reports_name_it),
+        cmocka_unit_test(json_names_them),
         cmocka_unit_test(kept_answers_are_of_the_same_adapters),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
