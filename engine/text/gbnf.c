@@ -16,6 +16,7 @@ enum { NAME_SHOWN = 48, LAST_CHAR = 0x10ffff };
 typedef struct {
     myth_gbnf *g;
     myth_mem *mem;
+    const myth_tokenizer *tok; /* NULL = no tokens are named */
     const char *s, *path;
     uint32_t n, at, depth;
     myth_gbnf_rule *rule;
@@ -260,9 +261,60 @@ static myth_status read_group(parser *p, myth_gbnf_part *out)
     return MYTH_OK;
 }
 
+/* The number of <[number]>; false when it has another form. */
+static bool read_token_id(parser *p, uint64_t *id)
+{
+    const uint32_t from = p->at += 2;
+    for (*id = 0; is_more(p) && p->s[p->at] >= '0' && p->s[p->at] <= '9'; p->at++)
+        *id = *id < UINT32_MAX ? *id * 10 + (uint64_t)(p->s[p->at] - '0') : *id;
+    const bool is_whole = p->at > from && p->n - p->at >= 2 && memcmp(p->s + p->at, "]>", 2) == 0;
+    p->at += is_whole ? 2 : 0;
+    return is_whole;
+}
+
+/* <[id]>, <text>, and either behind a !. */
+static myth_status read_token(parser *p, myth_gbnf_part *out)
+{
+    const uint32_t begin = p->at;
+    const bool is_negated = is_at(p, '!');
+    uint64_t id = 0;
+    p->at += is_negated;
+    const uint32_t from = p->at;
+    bool is_whole = is_at(p, '<');
+    if (!p->tok)
+        return fail_at(p, begin, MYTH_EUNSUPPORTED, "a token can be named only where there is a model's vocabulary");
+    if (is_whole && p->at + 1 < p->n && p->s[p->at + 1] == '[') {
+        is_whole = read_token_id(p, &id);
+        if (is_whole && id >= myth_tokenizer_n_vocab(p->tok))
+            return fail_at(p, begin, MYTH_EFORMAT,
+                           "no such token: the vocabulary has ids up to %u; mythos tokenize prints the ids of a text",
+                           myth_tokenizer_n_vocab(p->tok) - 1);
+    } else if (is_whole) {
+        while (is_more(p) && p->s[p->at] != '>' && p->s[p->at] != '\n')
+            p->at++;
+        is_whole = is_at(p, '>');
+        p->at += is_whole;
+        const uint32_t n = p->at - from;
+        const int32_t found = is_whole ? myth_tokenizer_find(p->tok, p->s + from, n) : 0;
+        if (found < 0)
+            return fail_at(p, begin, MYTH_EFORMAT, "%.*s is no token of this model: write a text in quotes, \"%.*s\"",
+                           (int)(n < NAME_SHOWN ? n : NAME_SHOWN), p->s + from, (int)(n < NAME_SHOWN ? n : NAME_SHOWN),
+                           p->s + from);
+        id = (uint64_t)found;
+    }
+    if (!is_whole)
+        return fail_at(p, begin, MYTH_EFORMAT,
+                       "expected a token: <[id]> as in <[106]>, or its text as in <end_of_turn>");
+    p->g->has_tokens = true;
+    const myth_status st =
+        add(p, (myth_gbnf_ins){.op = MYTH_GBNF_TOKEN, .byte = is_negated, .other = (uint32_t)id}, &out->first);
+    out->last = out->first;
+    return st;
+}
+
 static bool is_item(const parser *p)
 {
-    return is_more(p) && (strchr("\"[(.", p->s[p->at]) ? p->s[p->at] != '\0' : is_name_char(p->s[p->at]));
+    return is_more(p) && (strchr("\"[(.<!", p->s[p->at]) ? p->s[p->at] != '\0' : is_name_char(p->s[p->at]));
 }
 
 static myth_status read_item(parser *p, myth_gbnf_part *out)
@@ -274,6 +326,8 @@ static myth_status read_item(parser *p, myth_gbnf_part *out)
     case '"': return read_text(p, out);
     case '[': return read_class(p, out);
     case '(': return read_group(p, out);
+    case '<':
+    case '!': return read_token(p, out);
     case '.': p->at++; return added(p, begin, myth_gbnf_add_class(p->g, NULL, 0, true, &has_none, out));
     default: break;
     }
@@ -484,7 +538,7 @@ static myth_status bind(parser *p, uint32_t *root)
         if (ins->op == MYTH_GBNF_RET || ins->op == MYTH_GBNF_JOIN)
             continue;
         ins->next = behind_joins(g, ins->next);
-        if (ins->op != MYTH_GBNF_CALL && ins->op != MYTH_GBNF_BYTE && ins->op != MYTH_GBNF_SET)
+        if (ins->op == MYTH_GBNF_SPLIT || ins->op == MYTH_GBNF_LOOP)
             ins->other = behind_joins(g, ins->other);
     }
     g->start = p->rule[*root].start;
@@ -525,7 +579,7 @@ fail:
 }
 
 myth_status myth_gbnf_parse(myth_gbnf **out, myth_mem *mem, const char *text, size_t len, const char *name,
-                            myth_error *err)
+                            const myth_tokenizer *tok, myth_error *err)
 {
     *out = NULL;
     if (len > MYTH_GBNF_BYTES)
@@ -540,6 +594,7 @@ myth_status myth_gbnf_parse(myth_gbnf **out, myth_mem *mem, const char *text, si
     g->mem = mem;
     p->g = g;
     p->mem = mem;
+    p->tok = tok;
     p->s = text;
     p->path = name;
     p->n = (uint32_t)len;

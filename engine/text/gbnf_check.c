@@ -34,7 +34,8 @@ static void spread(const checker *c, bool *from, bool with_bytes)
             case MYTH_GBNF_RET: is = true; break;
             case MYTH_GBNF_JOIN: is = from[ins->next]; break;
             case MYTH_GBNF_BYTE:
-            case MYTH_GBNF_SET: is = with_bytes && from[ins->next]; break;
+            case MYTH_GBNF_SET:
+            case MYTH_GBNF_TOKEN: is = with_bytes && from[ins->next]; break;
             case MYTH_GBNF_SPLIT: is = from[ins->next] || from[ins->other]; break;
             case MYTH_GBNF_CALL: is = from[c->rule[ins->other].start] && from[ins->next]; break;
             case MYTH_GBNF_LOOP: is = (!g->loop[ins->idx].min || from[ins->other]) && from[ins->next]; break;

@@ -2,6 +2,7 @@
  * to return to.
  *
  * Op      BYTE, SET   reads a byte that is `byte`, or in set[idx], and goes to next
+ *         TOKEN       reads the id `other` as a whole, with byte 1 any id but that, and goes to next
  *         JOIN        goes to next; none is left in a whole program
  *         SPLIT       goes to next and to other
  *         CALL        puts next on the stack and goes to other
@@ -26,6 +27,7 @@ typedef enum {
     MYTH_GBNF_JOIN,
     MYTH_GBNF_BYTE,
     MYTH_GBNF_SET,
+    MYTH_GBNF_TOKEN,
     MYTH_GBNF_SPLIT,
     MYTH_GBNF_CALL,
     MYTH_GBNF_RET,
@@ -54,6 +56,7 @@ struct myth_gbnf {
     size_t n_ins, cap_ins, n_set, cap_set, n_loop, cap_loop;
     uint32_t start; /* of root */
     uint32_t n_class;
+    bool has_tokens;
     uint8_t class_of[256], byte_of[256]; /* byte_of: a byte of each class */
 };
 

@@ -346,6 +346,23 @@ static bool walk(const myth_grammar *g, int32_t id, state *s)
     return true;
 }
 
+/* Whether this id, a stop id or not, may come as it is, and the state behind it. */
+static bool take(const myth_grammar *g, int32_t id, bool by_name, bool has_next, state *s)
+{
+    if (!g->a.take || g->is_done || id < 0 || (uint32_t)id >= g->n_id)
+        return has_next;
+    if (s && !has_next)
+        *s = g->now;
+    return g->a.take(g->a.self, &g->now, id, by_name, has_next, s) || has_next;
+}
+
+/* A stop id ends the answer, so the text must be whole before it, or with it where it is named. */
+static bool may_stop(const myth_grammar *g, int32_t id)
+{
+    state s;
+    return myth_grammar_may_end(g) || (take(g, id, true, false, &s) && g->a.may_end(g->a.self, &s));
+}
+
 bool myth_grammar_may_end(const myth_grammar *g) { return !g->is_done && g->a.may_end(g->a.self, &g->now); }
 bool myth_grammar_is_done(const myth_grammar *g) { return g->is_done; }
 const void *myth_grammar_state(const myth_grammar *g) { return &g->now; }
@@ -353,19 +370,19 @@ const void *myth_grammar_state(const myth_grammar *g) { return &g->now; }
 bool myth_grammar_allows(const myth_grammar *g, int32_t id)
 {
     state s;
-    return is_stop(g, id) ? myth_grammar_may_end(g) : walk(g, id, &s);
+    return is_stop(g, id) ? may_stop(g, id) : take(g, id, false, false, NULL) || walk(g, id, &s);
 }
 
 bool myth_grammar_accept(myth_grammar *g, int32_t id)
 {
     if (is_stop(g, id)) {
-        if (!myth_grammar_may_end(g))
+        if (!may_stop(g, id))
             return false;
         g->is_done = true;
         return true;
     }
     state s;
-    if (!walk(g, id, &s))
+    if (!take(g, id, false, walk(g, id, &s), &s))
         return false;
     g->now = s;
     if (g->a.settle && g->a.settle(g->a.self, &g->now))
@@ -441,9 +458,12 @@ static void fill_mask(myth_grammar *g, uint32_t *mask)
     for (uint32_t b = 0; b < 256; b++)
         if (g->first[b] < g->first[b + 1] && node_steps(g, 0, (unsigned char)b))
             fill_below(g, b, mask);
-    if (myth_grammar_may_end(g))
-        for (int k = 0; k < g->n_stop; k++)
-            mask[g->stop[k] / 32] |= 1u << (g->stop[k] % 32);
+    if (g->a.mark)
+        g->a.mark(g->a.self, &g->now, g->n_id, mask);
+    for (int k = 0; k < g->n_stop; k++) {
+        const uint32_t bit = 1u << (g->stop[k] % 32);
+        mask[g->stop[k] / 32] = may_stop(g, g->stop[k]) ? mask[g->stop[k] / 32] | bit : mask[g->stop[k] / 32] & ~bit;
+    }
 }
 
 static uint64_t hash_state(const state *s)

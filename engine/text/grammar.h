@@ -2,8 +2,8 @@
  *
  * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A
  *            token is allowed when every one of its bytes steps; it may end inside an escape or a code point. Control
- *            tokens are never allowed; the stop ids are allowed where the text may end.
- *            Tokens of no bytes or of more than MYTH_GRAMMAR_PIECE_MAX are never allowed.
+ *            tokens, tokens of no bytes and of more than MYTH_GRAMMAR_PIECE_MAX are allowed only where the automaton
+ *            takes ids; the stop ids where the text may end, or may end behind them when it takes them by name.
  * Masks      one bit per id of the vocabulary. A state's mask is found by trying the tokens in the order of their
  *            bytes, each from the byte where it differs from the one before. Masks are cached by the state's key
  * Memory     tokens and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
@@ -45,6 +45,12 @@ typedef struct {
     bool (*settle)(const void *self, void *state);
     /* Optional: read before step is called; next NULL = there is none. */
     myth_step_table table;
+    /* Optional, both or none: ids that may come as they are, whatever their bytes. take: whether id is one; *next (NULL
+     * = not asked for) becomes the state behind it, which is also the one that it held, behind the bytes of the id,
+     * when has_next. by_name: only when the automaton names this id, not among all others. mark: sets the bits of those
+     * below n_id. */
+    bool (*take)(const void *self, const void *state, int32_t id, bool by_name, bool has_next, void *next);
+    void (*mark)(const void *self, const void *state, uint32_t n_id, uint32_t *mask);
 } myth_automaton;
 
 typedef struct myth_grammar myth_grammar;

@@ -4,8 +4,8 @@
  *          the one below it, so numbers fall down a stack
  * Turns    of a LOOP, counted from 1, under a turn that is being read; 0 in all other nodes, among them a LOOP that a
  *          rule returns to
- * Set      the nodes at the top of its stacks, in order; their instructions all read a byte. `may_end`: one of its
- *          stacks was empty
+ * Set      the nodes at the top of its stacks, in order; their instructions all read a byte or an id. `may_end`: one of
+ *          its stacks was empty
  * Step     the instructions of the members that read the byte's class; from behind each, what can be reached without
  *          reading is the next set */
 #include "pushdown.h"
@@ -204,10 +204,9 @@ static void reach_loop(myth_pushdown *p, const item *i)
         reach(p, ins->next, 0, i->below, i->n_new);
 }
 
-/* The set of what can be reached from the items without reading a byte. */
-static uint32_t close_set(myth_pushdown *p)
+/* The set of what can be reached from the items without reading a byte. may_end: its text may end in any case. */
+static uint32_t close_set(myth_pushdown *p, bool may_end)
 {
-    bool may_end = false;
     uint32_t n = 0;
     for (uint32_t k = 0; k < p->n_item && !p->is_full; k++) {
         const item i = p->item[k];
@@ -215,7 +214,8 @@ static uint32_t close_set(myth_pushdown *p)
         const node *top = &p->node[i.below];
         switch ((myth_gbnf_op)ins->op) {
         case MYTH_GBNF_BYTE:
-        case MYTH_GBNF_SET: n = put_member(p, n, get_node(p, i.ins, 0, i.below)); break;
+        case MYTH_GBNF_SET:
+        case MYTH_GBNF_TOKEN: n = put_member(p, n, get_node(p, i.ins, 0, i.below)); break;
         case MYTH_GBNF_JOIN: reach(p, ins->next, 0, i.below, i.n_new); break;
         case MYTH_GBNF_SPLIT:
             reach(p, ins->next, 0, i.below, i.n_new);
@@ -243,12 +243,16 @@ static uint32_t close_set(myth_pushdown *p)
 static uint32_t first_set(myth_pushdown *p)
 {
     reach(p, p->g->start, 0, 0, 0);
-    return close_set(p);
+    return close_set(p, false);
 }
 
 static bool reads(const myth_gbnf *g, const myth_gbnf_ins *ins, uint8_t byte)
 {
-    return ins->op == MYTH_GBNF_BYTE ? ins->byte == byte : g->set[ins->idx].bit[byte >> 5] >> (byte & 31) & 1;
+    switch ((myth_gbnf_op)ins->op) {
+    case MYTH_GBNF_BYTE: return ins->byte == byte;
+    case MYTH_GBNF_SET: return g->set[ins->idx].bit[byte >> 5] >> (byte & 31) & 1;
+    default: return false;
+    }
 }
 
 static uint32_t next_set(myth_pushdown *p, uint32_t from, uint32_t cls)
@@ -260,7 +264,38 @@ static uint32_t next_set(myth_pushdown *p, uint32_t from, uint32_t cls)
         if (reads(p->g, &p->g->ins[top->ins], byte))
             reach(p, p->g->ins[top->ins].next, 0, top->below, 0);
     }
-    return close_set(p);
+    return close_set(p, false);
+}
+
+/* ---- ids ---- */
+
+static const myth_gbnf_ins *member_ins(const myth_pushdown *p, uint32_t of, uint32_t i)
+{
+    return &p->g->ins[p->node[p->member[p->set[of].from + i]].ins];
+}
+
+static bool takes(const myth_gbnf_ins *ins, uint32_t id, bool by_name)
+{
+    return ins->op == MYTH_GBNF_TOKEN && (ins->byte ? !by_name && ins->other != id : ins->other == id);
+}
+
+static void mark_ids(const myth_pushdown *p, uint32_t of, uint32_t n_id, uint32_t *mask)
+{
+    for (uint32_t i = 0; i < p->set[of].n; i++) {
+        const myth_gbnf_ins *ins = member_ins(p, of, i);
+        const bool was = ins->other < n_id && mask[ins->other / 32] >> (ins->other % 32) & 1;
+        if (ins->op != MYTH_GBNF_TOKEN)
+            continue;
+        if (!ins->byte && ins->other < n_id)
+            mask[ins->other / 32] |= 1u << (ins->other % 32);
+        if (!ins->byte)
+            continue;
+        memset(mask, 0xff, n_id / 32 * sizeof(*mask));
+        if (n_id % 32)
+            mask[n_id / 32] |= (1u << (n_id % 32)) - 1;
+        if (ins->other < n_id && !was)
+            mask[ins->other / 32] &= ~(1u << (ins->other % 32));
+    }
 }
 
 /* ---- forgetting ---- */
@@ -396,6 +431,40 @@ static bool settle(const void *self, void *state)
     return true;
 }
 
+static bool take_id(const void *self, const void *state, int32_t id, bool by_name, bool has_next, void *next)
+{
+    myth_pushdown *p = pushdown_of(self);
+    const uint32_t at = *(const uint32_t *)state;
+    uint32_t *to = next;
+    bool is_one = false;
+    if (p->is_full || at == DEAD)
+        return false;
+    for (uint32_t i = 0; i < p->set[at].n; i++) {
+        const node *top = &p->node[p->member[p->set[at].from + i]];
+        if (!takes(&p->g->ins[top->ins], (uint32_t)id, by_name))
+            continue;
+        is_one = true;
+        if (to)
+            reach(p, p->g->ins[top->ins].next, 0, top->below, 0);
+    }
+    if (!is_one || !to)
+        return is_one;
+    for (uint32_t i = 0; has_next && i < p->set[*to].n; i++) {
+        const node *top = &p->node[p->member[p->set[*to].from + i]];
+        reach(p, top->ins, 0, top->below, 0);
+    }
+    *to = close_set(p, has_next && p->set[*to].may_end);
+    return *to != DEAD && !p->is_full;
+}
+
+static void mark(const void *self, const void *state, uint32_t n_id, uint32_t *mask)
+{
+    const myth_pushdown *p = pushdown_of(self);
+    const uint32_t at = *(const uint32_t *)state;
+    if (!p->is_full && at != DEAD)
+        mark_ids(p, at, n_id, mask);
+}
+
 void myth_pushdown_use(myth_pushdown *p, const myth_gbnf *g, myth_automaton *out)
 {
     p->g = g;
@@ -411,6 +480,8 @@ void myth_pushdown_use(myth_pushdown *p, const myth_gbnf *g, myth_automaton *out
         .key = key,
         .settle = settle,
         .table = {p->cell, g->class_of, g->n_class},
+        .take = g->has_tokens ? take_id : NULL,
+        .mark = g->has_tokens ? mark : NULL,
     };
 }
 

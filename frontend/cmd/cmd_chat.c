@@ -80,9 +80,9 @@ static myth_status open_all(run_state *r, myth_error *err)
         .ignores_eos = o->ignore_eos,
     };
     uint64_t hash;
-    MYTH_TRY(myth_grammars_read(&r->grammar, &hash, cli->mem, &o->grammar, err));
-    so.grammar = r->grammar;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_grammars_read(&r->grammar, &hash, cli->mem, &o->grammar, r->model.tokenizer, err));
+    so.grammar = r->grammar;
     if (!r->model.tokenizer || r->model.config.is_bidirectional)
         MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s %s; give a model that generates text with -m",
                            myth_weights_name(r->model.weights),

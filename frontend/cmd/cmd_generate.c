@@ -305,8 +305,8 @@ static myth_status generate(run_state *r, myth_error *err)
     uint64_t hash;
     myth_plan_extra extra = {0};
     MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));
-    MYTH_TRY(myth_generate_grammar(o, cli->mem, r->thinks, &r->grammar, &hash, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_generate_grammar(o, &r->model, r->thinks, &r->grammar, &hash, err));
     MYTH_TRY(read_prompt(r, err));
     MYTH_TRY(show_prompt(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));

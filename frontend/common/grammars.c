@@ -28,7 +28,7 @@ static myth_status parse_schema(myth_gbnf **out, myth_mem *mem, const char *text
     myth_status st = myth_json_schema_to_gbnf(&grammar, &n, mem, text, len, name, err);
     if (st != MYTH_OK)
         return st;
-    st = myth_gbnf_parse(out, mem, grammar, n, name, &own);
+    st = myth_gbnf_parse(out, mem, grammar, n, name, NULL, &own);
     myth_free(mem, grammar);
     if (st == MYTH_EFORMAT) /* its form is right, so it is the schema that begins with itself or has no end */
         return myth_fail(err, MYTH_EFORMAT, "%.60s: a part of the schema refers to itself, at once or in every value",
@@ -37,7 +37,7 @@ static myth_status parse_schema(myth_gbnf **out, myth_mem *mem, const char *text
 }
 
 myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, const myth_grammar_flags *flags,
-                               myth_error *err)
+                               const myth_tokenizer *tok, myth_error *err)
 {
     const char *const given[] = {flags->grammar, flags->grammar_file, flags->schema, flags->schema_file};
     static const char *const name[] = {"--grammar", NULL, "--json-schema", NULL};
@@ -63,15 +63,15 @@ myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, c
         text = (const char *)file;
     }
     const char *const called = name[at] ? name[at] : given[at];
-    const myth_status st =
-        at < 2 ? myth_gbnf_parse(out, mem, text, len, called, err) : parse_schema(out, mem, text, len, called, err);
+    const myth_status st = at < 2 ? myth_gbnf_parse(out, mem, text, len, called, tok, err)
+                                  : parse_schema(out, mem, text, len, called, err);
     *hash = myth_fnv1a(MYTH_FNV1A, text, len);
     myth_free(mem, file);
     return st;
 }
 
 myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
-                                  const myth_json_node *object, myth_error *err)
+                                  const myth_json_node *object, const myth_tokenizer *tok, myth_error *err)
 {
     const myth_json_node *grammar = object ? myth_json_tree_get(tree, object, "grammar") : NULL,
                          *schema = object ? myth_json_tree_get(tree, object, "json_schema") : NULL;
@@ -88,7 +88,7 @@ myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_jso
         return MYTH_OK;
     if (grammar->type != MYTH_JSON_STRING)
         return myth_fail(err, MYTH_EFORMAT, "\"grammar\": expected a string");
-    return myth_gbnf_parse(out, mem, grammar->text.text, grammar->text.len, "\"grammar\"", err);
+    return myth_gbnf_parse(out, mem, grammar->text.text, grammar->text.len, "\"grammar\"", tok, err);
 }
 
 /* ---- answers ---- */

@@ -31,12 +31,13 @@ extern const myth_option myth_options_grammar[MYTH_N_OPTIONS_GRAMMAR];
         "grammar", myth_options_grammar, MYTH_N_OPTIONS_GRAMMAR, offsetof(type, field) \
     }
 
-/* The grammar of the flags, which the caller closes (NULL: none is given), and a hash of what it was read from. */
+/* The grammar of the flags, which the caller closes (NULL: none is given), and a hash of what it was read from. tok:
+ * that of the model, which has the tokens that a grammar may name; NULL = it has none. */
 myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, const myth_grammar_flags *flags,
-                               myth_error *err);
+                               const myth_tokenizer *tok, myth_error *err);
 /* The grammar of an object's own keys; NULL: it has none. */
 myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
-                                  const myth_json_node *object, myth_error *err);
+                                  const myth_json_node *object, const myth_tokenizer *tok, myth_error *err);
 
 typedef struct myth_grammars myth_grammars;
 

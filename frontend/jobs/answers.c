@@ -76,7 +76,7 @@ static myth_status read_grammar(const myth_answers *a, const myth_job_prompt *it
                                 char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     myth_error own = {0};
-    myth_status st = myth_grammars_of_line(out, a->cli->mem, it->tree, it->object, &own);
+    myth_status st = myth_grammars_of_line(out, a->cli->mem, it->tree, it->object, a->model->tokenizer, &own);
     why[0] = '\0';
     if (st == MYTH_ENOMEM)
         return myth_fail_as(err, &own);

@@ -14,10 +14,10 @@ myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uin
     return st;
 }
 
-myth_status myth_generate_grammar(const myth_generate_flags *o, myth_mem *mem, bool thinks, myth_gbnf **out,
+myth_status myth_generate_grammar(const myth_generate_flags *o, const myth_model *m, bool thinks, myth_gbnf **out,
                                   uint64_t *hash, myth_error *err)
 {
-    const myth_status st = myth_grammars_read(out, hash, mem, &o->grammar, err);
+    const myth_status st = myth_grammars_read(out, hash, m->mem, &o->grammar, m->tokenizer, err);
     if (st == MYTH_OK && *out && thinks)
         return myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out");
     return st;
@@ -54,9 +54,9 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     myth_answers *a = NULL;
     myth_status st;
     MYTH_TRY(myth_generate_budget(o, &thinks, &n_think, err));
-    MYTH_TRY(myth_generate_grammar(o, cli->mem, thinks, &grammar, &hash, err));
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
                                  o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_generate_grammar(o, &model, thinks, &grammar, &hash, err));
     MYTH_TRY(myth_said_check(&model, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_answers_opts ao = {
@@ -85,8 +85,8 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
         print_counts(a, &model);
 fail:
     myth_answers_close(a);
-    myth_model_close(&model);
     myth_gbnf_close(grammar);
+    myth_model_close(&model);
     return st;
 }
 

@@ -23,8 +23,9 @@ typedef struct {
 
 /* Reads --reasoning-budget: whether an answer may think, and for how many tokens (0 = any number). */
 myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err);
-/* The grammar of the flags, NULL = none, and its hash. MYTH_EARG: also, a chat cannot think first under one. */
-myth_status myth_generate_grammar(const myth_generate_flags *o, myth_mem *mem, bool thinks, myth_gbnf **out,
+/* The grammar of the flags for an opened model, NULL = none, and its hash. MYTH_EARG: also, a chat cannot think first
+ * under one. */
+myth_status myth_generate_grammar(const myth_generate_flags *o, const myth_model *m, bool thinks, myth_gbnf **out,
                                   uint64_t *hash, myth_error *err);
 /* MYTH_EARG: a flag needs --jsonl, or is not for it. MYTH_ECREATE: the output cannot be made. */
 myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err);

@@ -101,7 +101,8 @@ static void same_alone_and_together(const char *spec, const char *target, uint32
     for (uint32_t i = 1; i < N_SLOT; i++)
         assert_ok(myth_grammar_open_second(&grammar[i], grammar[0], 4, &rig_err));
     for (uint32_t i = 0; i < n_request; i++) {
-        a[0] = (myth_automaton){&alone[i].last_letter, 8, begin_text, step_text, end_text, NULL, NULL, NULL, {0}};
+        a[0] = (myth_automaton){
+            &alone[i].last_letter, 8, begin_text, step_text, end_text, NULL, NULL, NULL, {0}, NULL, NULL};
         myth_grammar_start(grammar[0], &a[0]);
         alone[i].o.grammar = alone[i].has_grammar ? grammar[0] : NULL;
         myth_seq *s = rig_seq(&r);
@@ -128,7 +129,8 @@ static void same_alone_and_together(const char *spec, const char *target, uint32
                 continue;
             q = &got[next];
             seq[i] = rig_seq(&r);
-            a[i] = (myth_automaton){&q->last_letter, 8, begin_text, step_text, end_text, NULL, NULL, NULL, {0}};
+            a[i] = (myth_automaton){
+                &q->last_letter, 8, begin_text, step_text, end_text, NULL, NULL, NULL, {0}, NULL, NULL};
             myth_grammar_start(grammar[i], &a[i]);
             q->o.grammar = q->has_grammar ? grammar[i] : NULL;
             assert_ok(myth_slots_start(slots, i, seq[i], &q->o, q->id, &rig_err));

@@ -338,7 +338,7 @@ static int close_all(void **state)
 static myth_gbnf *parse(const char *text, size_t len)
 {
     myth_gbnf *g;
-    if (myth_gbnf_parse(&g, mem, text, len, "g", &err) != MYTH_OK)
+    if (myth_gbnf_parse(&g, mem, text, len, "g", NULL, &err) != MYTH_OK)
         fail_msg("%.*s\n%s", (int)len, text, err.msg);
     return g;
 }

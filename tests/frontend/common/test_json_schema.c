@@ -35,7 +35,7 @@ static myth_gbnf *open_schema(const char *schema)
     myth_gbnf *g = NULL;
     if (myth_json_schema_to_gbnf(&text, &n, mem, schema, strlen(schema), "s", &err) != MYTH_OK)
         fail_msg("%s\n%s", schema, err.msg);
-    if (myth_gbnf_parse(&g, mem, text, n, "g", &err) != MYTH_OK)
+    if (myth_gbnf_parse(&g, mem, text, n, "g", NULL, &err) != MYTH_OK)
         fail_msg("%s\n%.*s\n%s", schema, (int)n, text, err.msg);
     myth_free(mem, text);
     return g;
@@ -159,7 +159,7 @@ static void integers_are_between_their_bounds(void **state)
         myth_digits_between(text, lo, hi);
         const int n = snprintf(grammar, sizeof(grammar), "root ::= %s", text);
         myth_gbnf *g;
-        if (myth_gbnf_parse(&g, mem, grammar, (size_t)n, "g", &err) != MYTH_OK)
+        if (myth_gbnf_parse(&g, mem, grammar, (size_t)n, "g", NULL, &err) != MYTH_OK)
             fail_msg("%" PRId64 " to %" PRId64 ": %s\n%s", lo, hi, grammar, err.msg);
         for (uint32_t k = 0; k < 60; k++) {
             static const int64_t near[] = {-11, -10, -2, -1, 0, 1, 2, 9, 10, 99};

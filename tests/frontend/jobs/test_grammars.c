@@ -95,7 +95,7 @@ static void expect_of(const char *grammar, const json_t *row)
     myth_automaton a;
     uint32_t at;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_gbnf_parse(&g, mem, grammar, strlen(grammar), "g", NULL), MYTH_OK);
+    assert_int_equal(myth_gbnf_parse(&g, mem, grammar, strlen(grammar), "g", NULL, NULL), MYTH_OK);
     assert_int_equal(myth_pushdown_open(&p, mem, NULL), MYTH_OK);
     myth_pushdown_use(p, g, &a);
     a.start(a.self, &at);
@@ -212,6 +212,34 @@ static void mistakes_are_rows(void **state)
     json_decref(rows);
 }
 
+/* Tokens by number and by text, which no text of an answer can spell. */
+static void tokens_are_named(void **state)
+{
+    static const char *const how[] = {"", "--temp 1.2 --seed 5"};
+    cli_result r;
+    char line[256];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(line, sizeof(line),
+                 "generate " TINY "-p a -n 9 --json %s --grammar 'root ::= <start_of_turn> \"ab\" <[4]>{2}'", how[i]);
+        cli_expect(&r, line, 0);
+        if (strncmp(r.out, "{\"ids\":[105,335,336,4,4],\"text\":\"ab\"", 36) != 0 ||
+            !strstr(r.out, "\"finish_reason\":\"stop\""))
+            fail_msg("%s", r.out);
+    }
+    cli_shell(&r, "printf '%s\n' '{\"text\":\"a\",\"grammar\":\"root ::= !<[4]>{7}\"}' "
+                  "'{\"text\":\"a\",\"grammar\":\"root ::= <think>\"}' >$D/p.jsonl");
+    cli_expect(&r, "generate " TINY "--jsonl $D/p.jsonl -n 9 --temp 3 --top-p 1 --min-p 0 --top-k 0 -o $D/o", 3);
+    json_t *rows = read_rows("o"), *ids = json_object_get(json_array_get(rows, 0), "ids");
+    assert_int_equal(json_array_size(ids), 7);
+    const char *error = json_string_value(json_object_get(json_array_get(rows, 1), "error"));
+    if (!error || !strstr(error, "line 2: \"grammar\":1:10: <think> is no token of this model"))
+        fail_msg("%s", error ? error : "no error");
+    json_decref(rows);
+    cli_expect(&r, "generate " TINY "-p a --grammar 'root ::= \"a\" <[512]>'", 65);
+    assert_non_null(strstr(r.err, "--grammar:1:14: no such token: the vocabulary has ids up to 511"));
+}
+
 /* A schema by flag, by file and by line; every answer that stops is JSON of it. */
 static void schemas(void **state)
 {
@@ -292,6 +320,7 @@ int main(void)
         cmocka_unit_test(answers_are_of_their_grammar),
         cmocka_unit_test(flag_file_and_line),
         cmocka_unit_test(mistakes_are_rows),
+        cmocka_unit_test(tokens_are_named),
         cmocka_unit_test(schemas),
         cmocka_unit_test(what_cannot_go_on_says_so),
         cmocka_unit_test(memory_is_as_planned),
