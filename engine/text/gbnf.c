@@ -287,7 +287,7 @@ static myth_status read_token(parser *p, myth_gbnf_part *out)
         is_whole = read_token_id(p, &id);
         if (is_whole && id >= myth_tokenizer_n_vocab(p->tok))
             return fail_at(p, begin, MYTH_EFORMAT,
-                           "no such token: the vocabulary has ids up to %u; mythos tokenize prints the ids of a text",
+                           "no such token: the vocabulary has ids up to %u; give one of them, or the text of a token",
                            myth_tokenizer_n_vocab(p->tok) - 1);
     } else if (is_whole) {
         while (is_more(p) && p->s[p->at] != '>' && p->s[p->at] != '\n')
