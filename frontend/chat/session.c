@@ -1,6 +1,7 @@
 /* session.c - what stays of a full chat, the sequence made to hold it, and the answer behind it. */
 #include "session.h"
 
+#include "engine/base/hash.h"
 #include "engine/text/json_tree.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o)
 {
     eo->n_seq = 1;
     eo->n_checkpoint = MYTH_SESSION_CHECKPOINTS;
-    myth_generate_needs(eo, &o->sample, o->grammar != NULL);
+    myth_generate_needs(eo, &o->sample, o->grammar || o->tool_choice);
 }
 
 myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err)
@@ -89,7 +90,7 @@ myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_sess
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a chat of %u tokens", n_ctx));
     if (!o->ignores_eos)
         out->n_stop = myth_chat_stop_ids(m->tokenizer, out->stop);
-    if (o->grammar)
+    if (o->grammar || o->tool_choice)
         MYTH_TRY(myth_grammars_open(&out->grammars, m, m->mem, out->stop, out->n_stop, 1, err));
     MYTH_TRY(myth_seq_open(&out->seq, e, err));
     return MYTH_OK;
@@ -105,6 +106,7 @@ void myth_session_close(myth_session *s)
     myth_mem *mem = myth_engine_model(s->e)->mem;
     myth_seq_close(s->seq);
     myth_grammars_close(s->grammars);
+    myth_gbnf_close(s->held);
     myth_talk_close(&s->talk);
     myth_free(mem, s->calls);
     myth_free(mem, s->thought);
@@ -404,6 +406,23 @@ static void take_calls(myth_session *s, const myth_channel *behind_prompt, myth_
     out->n_call = n;
 }
 
+myth_status myth_session_hold_calls(myth_session *s, myth_error *err)
+{
+    const myth_talk *t = &s->talk;
+    const bool is_behind_result = t->n && t->msg[t->n - 1].m.role == MYTH_ROLE_TOOL;
+    const myth_str tools = {t->tools ? t->tools : "", t->tools ? strlen(t->tools) : 0};
+    if (!s->o.tool_choice)
+        return MYTH_OK;
+    const char *how = is_behind_result && strcmp(s->o.tool_choice, "none") != 0 ? "auto" : s->o.tool_choice;
+    uint64_t hash = myth_fnv1a(MYTH_FNV1A, tools.text, tools.len);
+    hash = myth_fnv1a(hash, how, strlen(how));
+    if (s->held && s->held_hash == hash)
+        return MYTH_OK;
+    myth_gbnf_close(s->held);
+    s->held_hash = hash;
+    return myth_grammars_of_tools(&s->held, myth_engine_model(s->e), how, tools, err);
+}
+
 static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out,
                             myth_error *err)
 {
@@ -420,7 +439,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
         .sample = s->o.sample,
         .stop_ids = s->stop,
         .n_stop = s->n_stop,
-        .grammar = s->grammars ? myth_grammars_start(s->grammars, 0, s->o.grammar) : NULL,
+        .grammar = s->grammars ? myth_grammars_start(s->grammars, 0, s->held ? s->held : s->o.grammar) : NULL,
         .on_token = on_token,
         .user = s,
         .cancel = cancel,
@@ -461,7 +480,9 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
     st = find_prefix(s, err);
     if (st == MYTH_OK)
         st = choose(s, &c, err);
-    if (st != MYTH_OK) { /* the template does not take it */
+    if (st == MYTH_OK)
+        st = myth_session_hold_calls(s, err);
+    if (st != MYTH_OK) { /* the template does not take it, or its tools cannot be held to */
         myth_talk_cut(&s->talk, n_msg - 1);
         return st;
     }

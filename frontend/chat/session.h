@@ -17,9 +17,12 @@
  *          chat is recomputed, which begins them anew. GROW: they go on
  * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last
  *          message and an answer that the template writes otherwise compute no more than the last turn again
- * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text
- * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes), and with a grammar
- *          myth_grammars_bytes of class OTHER. A chat of any length takes no more
+ * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text.
+ *          With a tool choice answers are held to the form of calls (grammars.h), but those behind a tool's result may
+ *          be text, whatever the choice
+ * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes), and with a grammar or
+ *          a tool choice myth_grammars_bytes of class OTHER; but for the program of a tool choice, class STAGING,
+ *          which is made when the tools are known. A chat of any length takes no more
  * Errors   those of myth_forward and talk.h. A refused message is no error: it is taken out of the chat again
  * Threads  one */
 #ifndef MYTH_CHAT_SESSION_H
@@ -46,6 +49,7 @@ typedef struct {
     uint32_t n_think; /* ids of a thought at most; 0 = any number */
     myth_sample_params sample;
     const myth_gbnf *grammar; /* of every answer, which then has no thoughts; lent until close. NULL = any text */
+    const char *tool_choice;  /* myth_grammars_of_tools; lent until close. NULL = calls are not held */
 } myth_session_opts;
 
 typedef struct {
@@ -73,6 +77,8 @@ typedef struct {
     myth_session_opts o;
     myth_talk talk;
     myth_grammars *grammars; /* NULL = any text */
+    myth_gbnf *held;         /* of the tool choice, for tools of this hash; NULL = not made yet */
+    uint64_t held_hash;
     myth_session_stats stats;
     uint32_t n_ctx, n_prefix; /* n_prefix: ids of the system text, before the first message */
     bool has_prefix;          /* n_prefix is that of the present system text */
@@ -102,6 +108,9 @@ uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_sess
 myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err);
 void myth_session_close(myth_session *s); /* takes a zeroed one */
 
+/* Makes the grammar of the tool choice for the next answer; an answer does it itself, so this is to see that it can be
+ * done. Errors: those of myth_grammars_of_tools. */
+myth_status myth_session_hold_calls(myth_session *s, myth_error *err);
 /* Answers the last message of s->talk, which is a user's or a tool's, and adds the answer to it. Cancelled before the
  * first token, or refused: the turn's last message is taken out again. */
 myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err);

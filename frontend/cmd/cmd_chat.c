@@ -21,7 +21,7 @@ typedef struct {
     myth_engine_flags engine;
     myth_sample_flags sample;
     myth_grammar_flags grammar;
-    const char *system, *messages, *session, *budget;
+    const char *system, *messages, *session, *budget, *tool_choice;
     uint32_t n_predict;
     int on_full, positions;
     bool json, ignore_eos;
@@ -43,6 +43,8 @@ static const myth_option options[] = {
      "most tokens of an answer; 0 = a quarter of the context, at most 1024"},
     {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(chat_opts, budget), "0", 0, 0,
      "tokens that the model may think before it answers: 0 = none, -1 = any number"},
+    {"tool-choice", NULL, MYTH_OPT_TEXT, "auto|required|none|NAME", offsetof(chat_opts, tool_choice), NULL, 0, 0,
+     MYTH_TOOL_CHOICE_HELP "; answers behind a tool's result are free, as with auto"},
     {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, ignore_eos), NULL, 0, 0,
      "do not end an answer at a stop token"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, json), NULL, 0, 0,
@@ -78,6 +80,7 @@ static myth_status open_all(run_state *r, myth_error *err)
         .positions = (myth_positions)o->positions,
         .n_most = o->n_predict,
         .ignores_eos = o->ignore_eos,
+        .tool_choice = o->tool_choice,
     };
     uint64_t hash;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
@@ -92,11 +95,12 @@ static myth_status open_all(run_state *r, myth_error *err)
         MYTH_TRY(
             myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out"));
     MYTH_TRY(myth_said_check(&r->model, so.thinks, err));
+    MYTH_TRY(myth_grammars_check_choice(o->tool_choice, so.grammar != NULL, so.thinks, so.n_think, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);
     extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
-    extra.bytes[MYTH_MEM_OTHER] = so.grammar ? myth_grammars_bytes(&r->model, 1) : 0;
+    extra.bytes[MYTH_MEM_OTHER] = so.grammar || so.tool_choice ? myth_grammars_bytes(&r->model, 1) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     st = myth_session_open(&r->session, r->engine, &so, err);
@@ -136,6 +140,7 @@ static myth_status begin(run_state *r, myth_error *err)
     }
     if (o->system)
         MYTH_TRY(myth_session_set_system(&r->session, (myth_str){o->system, strlen(o->system)}, err));
+    MYTH_TRY(myth_session_hold_calls(&r->session, err));
 fail:
     return st;
 }

@@ -31,6 +31,8 @@ static const myth_option options[] = {
      "a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
     {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(myth_generate_flags, budget), "0", 0, 0,
      "tokens that a chat may think before it answers: 0 = none, -1 = any number"},
+    {"tool-choice", NULL, MYTH_OPT_TEXT, "auto|required|none|NAME", offsetof(myth_generate_flags, tool_choice), NULL, 0,
+     0, MYTH_TOOL_CHOICE_HELP},
     {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, special), NULL, 0, 0,
      "read the names of control tokens in the text as control tokens"},
     {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, n_predict), "128", 0, 1u << 20,
@@ -307,7 +309,10 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_generate_grammar(o, &r->model, r->thinks, &r->grammar, &hash, err));
+    MYTH_TRY(myth_grammars_check_choice(o->tool_choice, r->grammar != NULL, r->thinks, r->n_think, err));
     MYTH_TRY(read_prompt(r, err));
+    if (o->tool_choice)
+        MYTH_TRY(myth_grammars_of_tools(&r->grammar, &r->model, o->tool_choice, r->talk.tools, err));
     MYTH_TRY(show_prompt(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_generate_opts g = {
@@ -377,6 +382,8 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG,
                               "generate: --chat makes a turn of -p TEXT or -f FILE; %s is taken as it is",
                               r.o->ids ? "--ids" : "--messages");
+    if (r.o->tool_choice && !r.o->messages)
+        return myth_cli_failf(cli, MYTH_EARG, "generate: --tool-choice is about the tools of --messages FILE; add it");
     if (r.o->system && !r.o->chat)
         return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to a chat; add --chat");
     myth_status st = generate(&r, &err);

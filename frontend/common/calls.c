@@ -5,7 +5,7 @@
 
 /* ---- symbols: bytes of text, and quotes, which are ids ---- */
 
-enum { QUOTE = 256, END, KEYS_MAX = 4096 };
+enum { QUOTE = 256, END };
 
 typedef struct {
     const myth_answer_ids *a;
@@ -14,7 +14,7 @@ typedef struct {
     myth_detok detok;
     size_t n, pos;     /* of the piece */
     myth_json_out *to; /* NULL = only to see whether it has the form */
-    char keys[KEYS_MAX];
+    char keys[MYTH_CALL_KEYS_MAX];
     size_t n_keys; /* bytes of the keys of all objects that are open, each with its NUL */
 } reader;
 

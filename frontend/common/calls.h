@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_CALL_DEPTH = 16, MYTH_CALL_NAME_MAX = 256 };
+enum { MYTH_CALL_DEPTH = 16, MYTH_CALL_NAME_MAX = 256, MYTH_CALL_KEYS_MAX = 4096 };
 
 typedef struct {
     const myth_tokenizer *tok;

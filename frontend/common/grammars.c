@@ -91,6 +91,47 @@ myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_jso
     return myth_gbnf_parse(out, mem, grammar->text.text, grammar->text.len, "\"grammar\"", tok, err);
 }
 
+static bool is_held_to_calls(const char *choice) { return strcmp(choice, "auto") != 0 && strcmp(choice, "none") != 0; }
+
+myth_status myth_grammars_check_choice(const char *choice, bool has_grammar, bool thinks, uint32_t n_think,
+                                       myth_error *err)
+{
+    if (choice && has_grammar)
+        return myth_fail(err, MYTH_EARG,
+                         "--tool-choice holds answers to a grammar of its own; leave out the other one");
+    if (choice && thinks && (n_think || is_held_to_calls(choice)))
+        return myth_fail(err, MYTH_EARG,
+                         "--tool-choice %.40s: thoughts go with auto and none, and --reasoning-budget -1", choice);
+    return MYTH_OK;
+}
+
+myth_status myth_grammars_of_tools(myth_gbnf **out, const myth_model *m, const char *choice, myth_str tools,
+                                   myth_error *err)
+{
+    const myth_special_ids *id = m->tokenizer ? myth_tokenizer_special(m->tokenizer) : NULL;
+    char *grammar = NULL;
+    size_t n = 0;
+    myth_error own = {0};
+    *out = NULL;
+    if (!id || id->tool_call < 0 || id->tool_call_end < 0 || id->tool_quote < 0)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "--tool-choice: %.120s has no marks for calls of tools; leave it out",
+                         myth_model_name(m));
+    const bool is_free = !is_held_to_calls(choice), is_none = strcmp(choice, "none") == 0;
+    const myth_calls_form form = {
+        .call = id->tool_call,
+        .call_end = id->tool_call_end,
+        .quote = id->tool_quote,
+        .must = !is_free,
+        .only = is_free || strcmp(choice, "required") == 0 ? NULL : choice,
+    };
+    if (myth_json_schema_calls_to_gbnf(&grammar, &n, m->mem, tools.text, is_none ? 0 : tools.len, &form, &own) ==
+            MYTH_OK &&
+        myth_gbnf_parse(out, m->mem, grammar, n, "tools", m->tokenizer, &own) == MYTH_EFORMAT)
+        myth_fail(&own, MYTH_EFORMAT, "tools: a part of the parameters refers to itself at once");
+    myth_free(m->mem, grammar);
+    return own.code == MYTH_OK ? MYTH_OK : myth_fail(err, own.code, "--tool-choice %.40s: %.200s", choice, own.msg);
+}
+
 /* ---- answers ---- */
 
 typedef struct {

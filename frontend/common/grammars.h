@@ -39,6 +39,19 @@ myth_status myth_grammars_read(myth_gbnf **out, uint64_t *hash, myth_mem *mem, c
 myth_status myth_grammars_of_line(myth_gbnf **out, myth_mem *mem, const myth_json_tree *tree,
                                   const myth_json_node *object, const myth_tokenizer *tok, myth_error *err);
 
+#define MYTH_TOOL_CHOICE_HELP                                                                                      \
+    "hold the calls of tools in an answer to the form that is read back and to their parameters: auto = text and " \
+    "calls, required = calls alone, none = no calls, or the name of the tool to call; left out, nothing is held"
+/* The grammar that --tool-choice asks for: auto (text, and whole calls in it), required (calls), none (text) or the
+ * name of a tool (one call of it). tools: their JSON list, len 0 = the chat has none. MYTH_EUNSUPPORTED: the model has
+ * no marks for calls, or a tool's parameters are more than json_schema.h reads. */
+myth_status myth_grammars_of_tools(myth_gbnf **out, const myth_model *m, const char *choice, myth_str tools,
+                                   myth_error *err);
+/* What --tool-choice does not go with: a grammar of the flags; a thought that ends early, or stands before calls
+ * alone. */
+myth_status myth_grammars_check_choice(const char *choice, bool has_grammar, bool thinks, uint32_t n_think,
+                                       myth_error *err);
+
 typedef struct myth_grammars myth_grammars;
 
 /* For n answers at once. stop_ids as in myth_grammar_open. */

@@ -1,148 +1,79 @@
 /* json_schema.c - one rule for each part of the schema that is referred to, written one after the other: a part that
  * refers to another names its rule, which is written later if it is not there yet. So a schema may refer to itself. */
-#include "json_schema.h"
+#include "json_schema_digits.h"
+#include "json_schema_impl.h"
 
 #include "engine/base/array.h"
-#include "engine/text/gbnf.h"
-#include "json_schema_digits.h"
 
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-enum { MOST_PARTS = MYTH_GBNF_RULES / 2, PLACE = 96, HOPS = 32, MOST_MERGED = 64 };
+enum { HOPS = 32 };
 
-typedef struct {
-    const json_t *schema;
-    const char *type; /* takes the place of the schema's own; NULL = none */
-    char place[PLACE];
-} part;
-
-typedef struct {
-    myth_mem *mem;
-    const char *name;
-    const json_t *root;
-    part *part; /* rule i is s<i> */
-    size_t n_part, cap_part;
-    json_t *merged[MOST_MERGED]; /* schemas that allOf was made of */
-    size_t n_merged;
-    char *out;
-    size_t n, cap;
-    bool is_short, is_large;
-    uint32_t n_merge; /* schemas that were put together */
-    myth_error *err;
-} writer;
+typedef myth_schema_writer writer;
+typedef myth_schema_part part;
 
 static const char primitives[] =
     "space ::= | \" \" | \"\\n\"{1,2} [ \\t]{0,20}\n"
-    "hex ::= [0-9a-fA-F]\n"
     "char ::= [^\"\\\\\\x7F\\x00-\\x1F] | [\\\\] ([\"\\\\bfnrt] | \"u\" ([0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2}))\n"
     "string ::= \"\\\"\" char* \"\\\"\" space\n"
+    "value ::= object | array | string | number | boolean | null\n"
+    "object ::= \"{\" space (string \":\" space value (\",\" space string \":\" space value)*)? \"}\" space\n"
+    "array ::= \"[\" space (value (\",\" space value)*)? \"]\" space\n";
+static const char common[] =
+    "hex ::= [0-9a-fA-F]\n"
     "integral ::= \"0\" | [1-9] [0-9]{0,15}\n"
     "integer ::= \"-\"? integral space\n"
     "number ::= \"-\"? integral (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})? space\n"
     "boolean ::= (\"true\" | \"false\") space\n"
     "null ::= \"null\" space\n"
-    "value ::= object | array | string | number | boolean | null\n"
-    "object ::= \"{\" space (string \":\" space value (\",\" space string \":\" space value)*)? \"}\" space\n"
-    "array ::= \"[\" space (value (\",\" space value)*)? \"]\" space\n"
-    "date ::= [0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" [01])\n"
+    "date ::= [0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" "
+    "[01])\n"
     "time ::= ([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? "
     "(\"Z\" | [-+] ([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9])\n"
     "date-time ::= date \"T\" time\n"
     "uuid ::= hex{8} \"-\" hex{4} \"-\" hex{4} \"-\" hex{4} \"-\" hex{12}\n";
 
-/* ---- errors and output ---- */
-
-static myth_status fail_at(const writer *w, const part *p, myth_status code, const char *fmt, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
-#endif
-    ;
-
-static myth_status fail_at(const writer *w, const part *p, myth_status code, const char *fmt, ...)
+/* A value of a schema, as a text of the grammar. */
+static myth_status put_json(writer *w, const part *p, const json_t *v)
 {
-    char what[128];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
-    va_end(args);
-    return myth_fail(w->err, code, "%.48s: #%.64s: %s", w->name, p->place, what);
-}
-
-static void put_bytes(writer *w, const char *s, size_t n)
-{
-    w->is_large |= w->n + n > MYTH_GBNF_BYTES;
-    w->is_short |=
-        !w->is_large && !MYTH_ARRAY_MORE(w->mem, MYTH_MEM_STAGING, "schema's grammar", &w->out, w->n, n, &w->cap);
-    if (w->is_large || w->is_short)
-        return;
-    memcpy(w->out + w->n, s, n);
-    w->n += n;
-}
-
-static void put(writer *w, const char *s) { put_bytes(w, s, strlen(s)); }
-
-static void putf(writer *w, const char *fmt, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
-
-static void putf(writer *w, const char *fmt, ...)
-{
-    char text[160];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    put(w, text);
-}
-
-/* A text of the grammar with these bytes. */
-static void put_text(writer *w, const char *s)
-{
-    put(w, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            put(w, "\\");
-        put_bytes(w, s, 1);
-    }
-    put(w, "\"");
-}
-
-/* The JSON of a value, as a text of the grammar. */
-static myth_status put_json(writer *w, const json_t *v)
-{
+    if (w->quote)
+        return myth_schema_call_value(w, p, v);
     char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
     if (!text)
-        return myth_fail(w->err, MYTH_ENOMEM, "%.100s: out of memory", w->name);
-    put_text(w, text);
+        return myth_schema_no_memory(w);
+    myth_schema_put_text(w, text);
     free(text);
     return MYTH_OK;
 }
 
 /* ---- parts ---- */
 
-/* Puts the rule of a part. The places are for messages: that of the part it is in, and what leads from there. */
-static myth_status put_part(writer *w, const part *in, const json_t *schema, const char *type, const char *way,
-                            const char *name)
+static bool is_same(const part *a, const part *b)
 {
+    return a->schema == b->schema && a->type == b->type && a->depth == b->depth && a->n_keys == b->n_keys;
+}
+
+myth_status myth_schema_put_part(writer *w, const part *in, const json_t *schema, const char *type, const char *way,
+                                 const char *name)
+{
+    part one = {.schema = schema, .type = type};
+    const myth_status st = w->quote ? myth_schema_call_part(w, in, way, &one) : MYTH_OK;
     size_t i = 0;
-    while (i < w->n_part && (w->part[i].schema != schema || w->part[i].type != type))
+    if (st != MYTH_OK)
+        return st;
+    while (i < w->n_part && !is_same(&w->part[i], &one))
         i++;
     if (i == w->n_part) {
-        part one = {.schema = schema, .type = type};
-        if (i == MOST_PARTS)
-            return fail_at(w, in, MYTH_ELIMIT, "the schema has more than %d parts", MOST_PARTS);
+        if (i == MYTH_SCHEMA_PARTS)
+            return myth_schema_fail(w, in, MYTH_ELIMIT, "the schema has more than %d parts", MYTH_SCHEMA_PARTS);
         snprintf(one.place, sizeof(one.place), "%.60s/%.12s%s%.20s", in->place, way, *name ? "/" : "", name);
         if (!*way)
             memcpy(one.place, in->place, sizeof(one.place));
         if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_STAGING, "schema's parts", &w->part, w->n_part, &w->cap_part))
-            return myth_fail(w->err, MYTH_ENOMEM, "%.100s: out of memory", w->name);
+            return myth_schema_no_memory(w);
         w->part[w->n_part++] = one;
     }
-    putf(w, "s%zu", i);
+    myth_schema_putf(w, "s%zu", i);
     return MYTH_OK;
 }
 
@@ -212,9 +143,9 @@ static myth_status check_keys(const writer *w, const part *p, const char *only, 
         for (size_t i = 0; i < sizeof(read) / sizeof(read[0]) && !only; i++)
             is_read |= strcmp(key, read[i]) == 0;
         if (!is_read && only)
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" beside \"%.12s\" is not supported", key, only);
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" beside \"%.12s\" is not supported", key, only);
         if (!is_read)
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" is not supported", key);
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" is not supported", key);
     }
     return MYTH_OK;
 }
@@ -227,7 +158,8 @@ static myth_status get_count(const writer *w, const part *p, const char *key, ui
         return MYTH_OK;
     const double n = json_number_value(v);
     if (!json_is_number(v) || n < 0 || n > MYTH_GBNF_REPEAT || n != (double)(uint32_t)n)
-        return fail_at(w, p, MYTH_EFORMAT, "\"%.16s\": expected a whole number from 0 to %d", key, MYTH_GBNF_REPEAT);
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"%.16s\": expected a whole number from 0 to %d", key,
+                                MYTH_GBNF_REPEAT);
     *out = (uint32_t)n;
     return MYTH_OK;
 }
@@ -239,7 +171,7 @@ static myth_status get_counts(const writer *w, const part *p, const char *least,
     myth_status st = get_count(w, p, least, min);
     if (st == MYTH_OK)
         st = get_count(w, p, most, max);
-    return st == MYTH_OK && *max < *min ? fail_at(w, p, MYTH_EFORMAT, "%s is more than %s", least, most) : st;
+    return st == MYTH_OK && *max < *min ? myth_schema_fail(w, p, MYTH_EFORMAT, "%s is more than %s", least, most) : st;
 }
 
 #define ANY UINT32_MAX
@@ -247,9 +179,9 @@ static myth_status get_counts(const writer *w, const part *p, const char *least,
 static void put_repeat(writer *w, uint32_t min, uint32_t max)
 {
     if (max == ANY)
-        putf(w, "{%u,}", min);
+        myth_schema_putf(w, "{%u,}", min);
     else
-        putf(w, "{%u,%u}", min, max);
+        myth_schema_putf(w, "{%u,%u}", min, max);
 }
 
 /* Puts the rule of schema i of a list under this key. */
@@ -257,7 +189,7 @@ static myth_status put_nth(writer *w, const part *p, const json_t *list, size_t 
 {
     char number[24];
     snprintf(number, sizeof(number), "%zu", i);
-    return put_part(w, p, json_array_get(list, i), NULL, key, number);
+    return myth_schema_put_part(w, p, json_array_get(list, i), NULL, key, number);
 }
 
 /* ---- kinds of values ---- */
@@ -266,6 +198,7 @@ static myth_status put_string(writer *w, const part *p)
 {
     static const char *const form[] = {"date", "time", "date-time", "uuid"};
     const json_t *format = json_object_get(p->schema, "format");
+    const char *quote = w->quote ? w->quote : "\"\\\"\"";
     uint32_t min = 0, max = ANY;
     myth_status st;
     MYTH_TRY(get_counts(w, p, "minLength", "maxLength", &min, &max));
@@ -275,16 +208,17 @@ static myth_status put_string(writer *w, const part *p)
         while (i < 4 && strcmp(form[i], name) != 0)
             i++;
         if (i == 4)
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "format \"%.24s\": date, time, date-time and uuid are supported",
-                           name);
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                    "format \"%.24s\": date, time, date-time and uuid are supported", name);
         if (min || max != ANY)
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "minLength and maxLength beside \"format\" are not supported");
-        putf(w, "\"\\\"\" %s \"\\\"\" space", form[i]);
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                    "minLength and maxLength beside \"format\" are not supported");
+        myth_schema_putf(w, "%s %s %s space", quote, form[i], quote);
         return MYTH_OK;
     }
-    put(w, "\"\\\"\" char");
+    myth_schema_putf(w, "%s char", quote);
     put_repeat(w, min, max);
-    put(w, " \"\\\"\" space");
+    myth_schema_putf(w, " %s space", quote);
 fail:
     return st;
 }
@@ -296,7 +230,7 @@ static myth_status get_bound(const writer *w, const part *p, const char *key, bo
     if (!v)
         return MYTH_OK;
     if (!json_is_integer(v))
-        return fail_at(w, p, MYTH_EUNSUPPORTED, "\"%.18s\": expected a whole number", key);
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.18s\": expected a whole number", key);
     int64_t n = json_integer_value(v);
     n = n > MYTH_DIGITS_MOST ? MYTH_DIGITS_MOST + 1 : n < -MYTH_DIGITS_MOST ? -MYTH_DIGITS_MOST - 1 : n;
     n += step;
@@ -315,15 +249,15 @@ static myth_status put_integer(writer *w, const part *p)
     MYTH_TRY(get_bound(w, p, "maximum", false, 0, &hi));
     MYTH_TRY(get_bound(w, p, "exclusiveMaximum", false, -1, &hi));
     if (lo > hi)
-        return fail_at(w, p, MYTH_EFORMAT, "no integer of at most 16 digits is between the bounds");
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "no integer of at most 16 digits is between the bounds");
     if (lo == -MYTH_DIGITS_MOST && hi == MYTH_DIGITS_MOST) {
-        put(w, "integer");
+        myth_schema_put(w, "integer");
         return MYTH_OK;
     }
     myth_digits_between(text, lo, hi);
-    putf(w, "(");
-    put(w, text);
-    put(w, ") space");
+    myth_schema_putf(w, "(");
+    myth_schema_put(w, text);
+    myth_schema_put(w, ") space");
 fail:
     return st;
 }
@@ -333,9 +267,9 @@ static myth_status put_number(writer *w, const part *p)
     static const char *const bound[] = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"};
     for (size_t i = 0; i < 4; i++)
         if (json_object_get(p->schema, bound[i]))
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "\"%.18s\" of a number is not supported; of an integer it is",
-                           bound[i]);
-    put(w, "number");
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                    "\"%.18s\" of a number is not supported; of an integer it is", bound[i]);
+    myth_schema_put(w, "number");
     return MYTH_OK;
 }
 
@@ -347,34 +281,32 @@ static myth_status put_array(writer *w, const part *p)
     myth_status st;
     MYTH_TRY(get_counts(w, p, "minItems", "maxItems", &min, &max));
     if (prefix && (!json_is_array(prefix) || n_prefix == 0))
-        return fail_at(w, p, MYTH_EFORMAT, "\"prefixItems\": expected an array of schemas");
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"prefixItems\": expected an array of schemas");
     if (prefix && (json_object_get(p->schema, "minItems") || json_object_get(p->schema, "maxItems")))
-        return fail_at(w, p, MYTH_EUNSUPPORTED, "minItems and maxItems beside \"prefixItems\" are not supported");
-    put(w, "\"[\" space ");
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                "minItems and maxItems beside \"prefixItems\" are not supported");
+    myth_schema_put(w, "\"[\" space ");
     for (size_t i = 0; i < n_prefix; i++) {
-        put(w, i ? " \",\" space " : "");
+        myth_schema_put(w, i ? " \",\" space " : "");
         MYTH_TRY(put_nth(w, p, prefix, i, "prefixItems"));
     }
     if (prefix && items && !json_is_false(items)) {
-        put(w, " (\",\" space ");
-        MYTH_TRY(put_part(w, p, items, NULL, "items", ""));
-        put(w, ")*");
+        myth_schema_put(w, " (\",\" space ");
+        MYTH_TRY(myth_schema_put_part(w, p, items, NULL, "items", ""));
+        myth_schema_put(w, ")*");
     } else if (!prefix && max > 0 && !json_is_false(items)) {
-        put(w, min ? "" : "(");
+        myth_schema_put(w, min ? "" : "(");
         for (int k = 0; k < 2; k++) { /* one, and those behind it */
-            put(w, k ? " (\",\" space " : "");
-            if (items)
-                MYTH_TRY(put_part(w, p, items, NULL, "items", ""));
-            else
-                put(w, "value");
+            myth_schema_put(w, k ? " (\",\" space " : "");
+            MYTH_TRY(myth_schema_put_part(w, p, items ? items : json_true(), NULL, "items", ""));
         }
-        put(w, ")");
+        myth_schema_put(w, ")");
         put_repeat(w, min ? min - 1 : 0, max == ANY ? ANY : max - 1);
-        put(w, min ? "" : ")?");
+        myth_schema_put(w, min ? "" : ")?");
     } else if (min) {
-        return fail_at(w, p, MYTH_EFORMAT, "minItems of an array without items");
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "minItems of an array without items");
     }
-    put(w, " \"]\" space");
+    myth_schema_put(w, " \"]\" space");
 fail:
     return st;
 }
@@ -392,10 +324,12 @@ static bool is_required(const json_t *required, const char *name)
 static myth_status put_pair(writer *w, const part *p, const char *name, const json_t *schema)
 {
     json_t *key = json_string(name);
-    myth_status st = key ? put_json(w, key) : myth_fail(w->err, MYTH_ENOMEM, "%.100s: out of memory", w->name);
+    myth_status st = !key     ? myth_schema_no_memory(w)
+                   : w->quote ? myth_schema_call_key(w, p, name)
+                              : put_json(w, p, key);
     json_decref(key);
-    put(w, " space \":\" space ");
-    return st == MYTH_OK ? put_part(w, p, schema, NULL, "properties", name) : st;
+    myth_schema_put(w, " space \":\" space ");
+    return st == MYTH_OK ? myth_schema_put_part(w, p, schema, NULL, "properties", name) : st;
 }
 
 /* Pairs in order. The first that is there is one of those up to the first that must be there; rule s<i>-<k> is what may
@@ -407,30 +341,30 @@ static myth_status put_pairs(writer *w, const part *p, size_t idx, json_t *prope
     size_t k = 0;
     bool must = false;
     myth_status st = MYTH_OK;
-    put(w, "\"{\" space (");
+    myth_schema_put(w, "\"{\" space (");
     json_object_foreach(properties, name, schema)
     {
         if (must)
             break;
-        put(w, k ? " | " : "");
+        myth_schema_put(w, k ? " | " : "");
         MYTH_TRY(put_pair(w, p, name, schema));
-        putf(w, " s%zu-%zu", idx, ++k);
+        myth_schema_putf(w, " s%zu-%zu", idx, ++k);
         must = is_required(required, name);
     }
-    put(w, must ? ") \"}\" space" : ")? \"}\" space");
+    myth_schema_put(w, must ? ") \"}\" space" : ")? \"}\" space");
     k = 0;
     json_object_foreach(properties, name, schema)
     {
         if (k) {
             must = is_required(required, name);
-            putf(w, "\ns%zu-%zu ::= %s\",\" space ", idx, k, must ? "" : "(");
+            myth_schema_putf(w, "\ns%zu-%zu ::= %s\",\" space ", idx, k, must ? "" : "(");
             MYTH_TRY(put_pair(w, p, name, schema));
-            put(w, must ? "" : ")?");
-            putf(w, " s%zu-%zu", idx, k + 1);
+            myth_schema_put(w, must ? "" : ")?");
+            myth_schema_putf(w, " s%zu-%zu", idx, k + 1);
         }
         k++;
     }
-    putf(w, "\ns%zu-%zu ::= \"\"", idx, k);
+    myth_schema_putf(w, "\ns%zu-%zu ::= \"\"", idx, k);
 fail:
     return st;
 }
@@ -441,28 +375,33 @@ static myth_status put_object(writer *w, const part *p, size_t idx)
     const json_t *required = json_object_get(p->schema, "required"),
                  *more = json_object_get(p->schema, "additionalProperties");
     if ((properties && !json_is_object(properties)) || (required && !json_is_array(required)))
-        return fail_at(w, p, MYTH_EFORMAT, "expected \"properties\" to be an object and \"required\" an array");
+        return myth_schema_fail(w, p, MYTH_EFORMAT,
+                                "expected \"properties\" to be an object and \"required\" an array");
     for (size_t i = 0; i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
         if (!name || !json_object_get(properties, name))
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "required \"%.40s\" is none of the properties", name ? name : "");
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "required \"%.40s\" is none of the properties",
+                                    name ? name : "");
     }
     if (json_object_size(properties))
         return put_pairs(w, p, idx, properties, required);
-    if (json_is_false(more) || (properties && !more)) {
-        put(w, "\"{\" space \"}\" space");
+    if (json_is_false(more) || (properties && !more) || (w->quote && p->depth == 1)) {
+        myth_schema_put(w, "\"{\" space \"}\" space");
         return MYTH_OK;
     }
+    if (w->quote)
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                "an object in a call whose keys are not known; name them in \"properties\"");
     if (!more || json_is_true(more)) {
-        put(w, "object");
+        myth_schema_put(w, "object");
         return MYTH_OK;
     }
     myth_status st;
-    put(w, "\"{\" space (string \":\" space ");
-    MYTH_TRY(put_part(w, p, more, NULL, "additionalProperties", ""));
-    put(w, " (\",\" space string \":\" space ");
-    MYTH_TRY(put_part(w, p, more, NULL, "additionalProperties", ""));
-    put(w, ")*)? \"}\" space");
+    myth_schema_put(w, "\"{\" space (string \":\" space ");
+    MYTH_TRY(myth_schema_put_part(w, p, more, NULL, "additionalProperties", ""));
+    myth_schema_put(w, " (\",\" space string \":\" space ");
+    MYTH_TRY(myth_schema_put_part(w, p, more, NULL, "additionalProperties", ""));
+    myth_schema_put(w, ")*)? \"}\" space");
 fail:
     return st;
 }
@@ -498,15 +437,15 @@ static myth_status put_values(writer *w, const part *p, const json_t *list)
     size_t n = 0;
     myth_status st = MYTH_OK;
     if (!json_is_array(list))
-        return fail_at(w, p, MYTH_EFORMAT, "\"enum\": expected an array");
-    put(w, "(");
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"enum\": expected an array");
+    myth_schema_put(w, "(");
     for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++)
         if (has_type_of(p->schema, json_array_get(list, i))) {
-            put(w, n++ ? " | " : "");
-            st = put_json(w, json_array_get(list, i));
+            myth_schema_put(w, n++ ? " | " : "");
+            st = put_json(w, p, json_array_get(list, i));
         }
-    put(w, ") space");
-    return st == MYTH_OK && n == 0 ? fail_at(w, p, MYTH_EFORMAT, "\"enum\" has no value of the type") : st;
+    myth_schema_put(w, ") space");
+    return st == MYTH_OK && n == 0 ? myth_schema_fail(w, p, MYTH_EFORMAT, "\"enum\" has no value of the type") : st;
 }
 
 static myth_status put_any_of(writer *w, const part *p, const char *key)
@@ -514,9 +453,9 @@ static myth_status put_any_of(writer *w, const part *p, const char *key)
     const json_t *list = json_object_get(p->schema, key);
     myth_status st = check_keys(w, p, key, NULL);
     if (st == MYTH_OK && json_array_size(list) == 0)
-        return fail_at(w, p, MYTH_EFORMAT, "\"%.8s\": expected an array of schemas", key);
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"%.8s\": expected an array of schemas", key);
     for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++) {
-        put(w, i ? " | " : "");
+        myth_schema_put(w, i ? " | " : "");
         st = put_nth(w, p, list, i, key);
     }
     return st;
@@ -528,8 +467,8 @@ static myth_status put_ref(writer *w, const part *p)
     const json_t *to = ref ? find(w->root, ref) : NULL;
     const myth_status st = check_keys(w, p, "$ref", NULL);
     if (st == MYTH_OK && !to)
-        return fail_at(w, p, MYTH_EFORMAT, "$ref \"%.48s\" is no place of this schema", ref ? ref : "");
-    return st == MYTH_OK ? put_part(w, p, to, NULL, "", "") : st;
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "$ref \"%.48s\" is no place of this schema", ref ? ref : "");
+    return st == MYTH_OK ? myth_schema_put_part(w, p, to, NULL, "", "") : st;
 }
 
 /* ---- allOf ---- */
@@ -539,8 +478,8 @@ static myth_status merge(writer *w, const part *p, json_t *into, const json_t *f
     const char *key, *name;
     json_t *v, *one;
     size_t i;
-    if (!json_is_object(from) || depth > HOPS || ++w->n_merge > MOST_PARTS)
-        return fail_at(w, p, MYTH_EUNSUPPORTED, "\"allOf\": only objects with properties can be put together");
+    if (!json_is_object(from) || depth > HOPS || ++w->n_merge > MYTH_SCHEMA_PARTS)
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": only objects with properties can be put together");
     json_object_foreach((json_t *)(uintptr_t)from, key, v)
     {
         myth_status st = MYTH_OK;
@@ -555,14 +494,15 @@ static myth_status merge(writer *w, const part *p, json_t *into, const json_t *f
             {
                 const json_t *other = json_object_get(have, name);
                 if (other && !json_equal(other, one))
-                    return fail_at(w, p, MYTH_EUNSUPPORTED, "\"allOf\": property \"%.32s\" has two schemas", name);
+                    return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": property \"%.32s\" has two schemas",
+                                            name);
                 json_object_set(have, name, one);
             }
         } else if (!strcmp(key, "required") && json_is_array(v)) {
             json_array_extend(have, v);
         } else if (strcmp(key, "type") != 0 ? !is_annotation(key)
                                             : !json_is_string(v) || strcmp(json_string_value(v), "object")) {
-            return fail_at(w, p, MYTH_EUNSUPPORTED, "\"allOf\": \"%.24s\" in it is not supported", key);
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": \"%.24s\" in it is not supported", key);
         }
         if (st != MYTH_OK)
             return st;
@@ -574,15 +514,15 @@ static myth_status put_all_of(writer *w, const part *p)
 {
     const json_t *list = json_object_get(p->schema, "allOf");
     if (json_array_size(list) == 1 && check_keys(w, p, "allOf", NULL) == MYTH_OK)
-        return put_part(w, p, json_array_get(list, 0), NULL, "allOf", "0");
-    if (w->n_merged == MOST_MERGED)
-        return fail_at(w, p, MYTH_ELIMIT, "more than %d \"allOf\"", MOST_MERGED);
+        return myth_schema_put_part(w, p, json_array_get(list, 0), NULL, "allOf", "0");
+    if (w->n_merged == MYTH_SCHEMA_MERGED)
+        return myth_schema_fail(w, p, MYTH_ELIMIT, "more than %d \"allOf\"", MYTH_SCHEMA_MERGED);
     json_t *all = json_pack("{s:s,s:{},s:[]}", "type", "object", "properties", "required");
     if (!all)
-        return myth_fail(w->err, MYTH_ENOMEM, "%.100s: out of memory", w->name);
+        return myth_schema_no_memory(w);
     w->merged[w->n_merged++] = all;
     const myth_status st = merge(w, p, all, p->schema, 0);
-    return st == MYTH_OK ? put_part(w, p, all, NULL, "allOf", "") : st;
+    return st == MYTH_OK ? myth_schema_put_part(w, p, all, NULL, "allOf", "") : st;
 }
 
 /* ---- a part ---- */
@@ -612,6 +552,9 @@ static const char *type_by_keys(const json_t *s)
 
 static myth_status put_typed(writer *w, const part *p, size_t idx, const char *type)
 {
+    if (w->quote && p->depth == 1 && strcmp(type, "object") != 0)
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "the arguments of a call are an object, not of type \"%.24s\"",
+                                type);
     if (!strcmp(type, "string"))
         return put_string(w, p);
     if (!strcmp(type, "integer"))
@@ -623,8 +566,8 @@ static myth_status put_typed(writer *w, const part *p, size_t idx, const char *t
     if (!strcmp(type, "object"))
         return put_object(w, p, idx);
     if (strcmp(type, "boolean") != 0 && strcmp(type, "null") != 0)
-        return fail_at(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", type);
-    put(w, type);
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", type);
+    myth_schema_put(w, type);
     return MYTH_OK;
 }
 
@@ -638,11 +581,18 @@ static myth_status put_types(writer *w, const part *p, const json_t *types)
         while (k < 7 && (!name || strcmp(name, all[k]) != 0))
             k++;
         if (k == 7)
-            return fail_at(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", name ? name : "");
-        put(w, i ? " | " : "");
-        st = put_part(w, p, p->schema, all[k], "", "");
+            return myth_schema_fail(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", name ? name : "");
+        myth_schema_put(w, i ? " | " : "");
+        st = myth_schema_put_part(w, p, p->schema, all[k], "", "");
     }
-    return st == MYTH_OK && json_array_size(types) == 0 ? fail_at(w, p, MYTH_EFORMAT, "\"type\" names none") : st;
+    return st == MYTH_OK && json_array_size(types) == 0 ? myth_schema_fail(w, p, MYTH_EFORMAT, "\"type\" names none")
+                                                        : st;
+}
+
+/* Of any type: arguments are then none. */
+static void put_any(writer *w, const part *p)
+{
+    myth_schema_put(w, w->quote && p->depth == 1 ? "\"{\" \"}\"" : "value");
 }
 
 static myth_status put_schema(writer *w, size_t idx)
@@ -652,13 +602,14 @@ static myth_status put_schema(writer *w, size_t idx)
                  *value = json_object_get(p->schema, "const");
     const char *by_keys = type_by_keys(p->schema);
     myth_status st;
-    putf(w, "s%zu ::= ", idx);
+    myth_schema_putf(w, "s%zu ::= ", idx);
     if (json_is_true(p->schema)) {
-        put(w, "value");
+        put_any(w, p);
         return MYTH_OK;
     }
     if (!json_is_object(p->schema))
-        return fail_at(w, p, MYTH_EFORMAT, json_is_false(p->schema) ? "no value is allowed here" : "expected a schema");
+        return myth_schema_fail(w, p, MYTH_EFORMAT,
+                                json_is_false(p->schema) ? "no value is allowed here" : "expected a schema");
     if (json_object_get(p->schema, "$ref") && !json_object_get(p->schema, "allOf"))
         return put_ref(w, p);
     if (json_object_get(p->schema, "allOf"))
@@ -672,10 +623,10 @@ static myth_status put_schema(writer *w, size_t idx)
         MYTH_TRY(check_keys(w, p, values ? "enum" : "const", "type"));
         if (values)
             return put_values(w, p, values);
-        st = put_json(w, value);
-        put(w, " space");
+        st = put_json(w, p, value);
+        myth_schema_put(w, " space");
         return st == MYTH_OK && !has_type_of(p->schema, value)
-                 ? fail_at(w, p, MYTH_EFORMAT, "\"const\" is not of the type")
+                 ? myth_schema_fail(w, p, MYTH_EFORMAT, "\"const\" is not of the type")
                  : st;
     }
     if (p->type)
@@ -683,12 +634,42 @@ static myth_status put_schema(writer *w, size_t idx)
     if (json_is_array(type))
         return put_types(w, p, type);
     if (type && !json_is_string(type))
-        return fail_at(w, p, MYTH_EFORMAT, "\"type\": expected a name or an array of names");
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"type\": expected a name or an array of names");
     if (type || by_keys)
         return put_typed(w, p, idx, type ? json_string_value(type) : by_keys);
-    put(w, "value");
+    put_any(w, p);
 fail:
     return st;
+}
+
+myth_status myth_schema_put_rules(writer *w)
+{
+    myth_status st = MYTH_OK;
+    for (; w->n_written < w->n_part && st == MYTH_OK; w->n_written++) {
+        st = put_schema(w, w->n_written);
+        myth_schema_put(w, "\n");
+    }
+    return st;
+}
+
+myth_status myth_schema_end(writer *w, myth_status st, char **out, size_t *n)
+{
+    myth_schema_put(w, common);
+    if (st == MYTH_OK && w->is_large)
+        st = myth_fail(w->err, MYTH_ELIMIT, "%.60s: the schema's grammar is larger than %d bytes", w->name,
+                       MYTH_GBNF_BYTES);
+    else if (st == MYTH_OK && w->is_short)
+        st = myth_schema_no_memory(w);
+    while (w->n_merged)
+        json_decref(w->merged[--w->n_merged]);
+    myth_free(w->mem, w->part);
+    if (st != MYTH_OK) {
+        myth_free(w->mem, w->out);
+        return st;
+    }
+    *out = w->out;
+    *n = w->n;
+    return MYTH_OK;
 }
 
 myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const char *schema, size_t len,
@@ -697,7 +678,6 @@ myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const
     json_error_t e;
     writer w = {.mem = mem, .name = name, .err = err};
     const part top = {.schema = NULL};
-    myth_status st = MYTH_OK;
     *out = NULL;
     if (len > MYTH_JSON_SCHEMA_BYTES)
         return myth_fail(err, MYTH_ELIMIT, "%.60s: a schema of %zu bytes; at most %d are read", name, len,
@@ -706,27 +686,13 @@ myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const
     if (!root)
         return myth_fail(err, MYTH_EFORMAT, "%.60s:%d:%d: %.120s", name, e.line, e.column, e.text);
     w.root = root;
-    put(&w, "root ::= ");
-    st = put_part(&w, &top, root, NULL, "", "");
-    put(&w, "\n");
-    for (size_t i = 0; i < w.n_part && st == MYTH_OK; i++) {
-        st = put_schema(&w, i);
-        put(&w, "\n");
-    }
-    put(&w, primitives);
-    if (st == MYTH_OK && w.is_large)
-        st = myth_fail(err, MYTH_ELIMIT, "%.60s: the schema's grammar is larger than %d bytes", name, MYTH_GBNF_BYTES);
-    else if (st == MYTH_OK && w.is_short)
-        st = myth_fail(err, MYTH_ENOMEM, "%.100s: out of memory", name);
-    while (w.n_merged)
-        json_decref(w.merged[--w.n_merged]);
+    myth_schema_put(&w, "root ::= ");
+    myth_status st = myth_schema_put_part(&w, &top, root, NULL, "", "");
+    myth_schema_put(&w, "\n");
+    if (st == MYTH_OK)
+        st = myth_schema_put_rules(&w);
+    myth_schema_put(&w, primitives);
+    st = myth_schema_end(&w, st, out, n);
     json_decref(root);
-    myth_free(mem, w.part);
-    if (st != MYTH_OK) {
-        myth_free(mem, w.out);
-        return st;
-    }
-    *out = w.out;
-    *n = w.n;
-    return MYTH_OK;
+    return st;
 }

@@ -29,9 +29,22 @@ extern "C" {
 
 enum { MYTH_JSON_SCHEMA_BYTES = 1 << 18 };
 
+/* The calls that an answer may have, and the ids of the marks around them and around strings. */
+typedef struct {
+    int32_t call, call_end, quote;
+    bool must;        /* one call or more and nothing else; else any text, with calls in it */
+    const char *only; /* one call, of this tool; NULL = of any */
+} myth_calls_form;
+
 /* Writes the grammar's text to *out [*n], class STAGING, which the caller frees; name stands in messages. */
 myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const char *schema, size_t len,
                                      const char *name, myth_error *err);
+
+/* The same of an answer that calls tools: the JSON list of their declarations, len 0 = none, in which case no call is
+ * allowed. Arguments are of a tool's "parameters", in the form that calls.h reads: keys in the order of the schema, no
+ * blanks; a value of any type is no list and no object. MYTH_EARG: there is no tool of that name, or none at all. */
+myth_status myth_json_schema_calls_to_gbnf(char **out, size_t *n, myth_mem *mem, const char *tools, size_t len,
+                                           const myth_calls_form *form, myth_error *err);
 
 #ifdef __cplusplus
 }

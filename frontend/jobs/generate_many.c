@@ -99,6 +99,8 @@ myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_fl
             return myth_fail(err, MYTH_EARG, "generate: --%s belongs to many prompts; add --jsonl FILE", own[i]);
     if (!o->jsonl)
         return MYTH_OK;
+    if (o->tool_choice)
+        return myth_fail(err, MYTH_EARG, "generate: --tool-choice holds one answer; leave it out with --jsonl");
     if (o->verbose_prompt)
         return myth_fail(err, MYTH_EARG, "generate: --verbose-prompt shows one prompt; leave it out with --jsonl");
     if (o->n_top && o->sample.repeat_penalty != 1.0f && o->sample.repeat_penalty != 0.0f)

@@ -15,7 +15,7 @@ typedef struct {
     myth_engine_flags engine;
     myth_sample_flags sample;
     myth_grammar_flags grammar;
-    const char *prompt, *file, *ids, *messages, *system, *budget, *jsonl, *output;
+    const char *prompt, *file, *ids, *messages, *system, *budget, *tool_choice, *jsonl, *output;
     uint32_t n_predict, parallel, n_top;
     int resume;
     bool chat, special, ignore_eos, verbose_prompt, json, dry_run;

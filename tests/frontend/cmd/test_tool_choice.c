@@ -1,0 +1,176 @@
+/* test_tool_choice.c - --tool-choice of generate and chat with random weights: every answer that is held to calls is
+ * read back as calls of the tools, whatever the seed, and one that is cut has no half call; what the flag does not go
+ * with. */
+#include "tests/frontend/cli/cli_run.h"
+
+#define FOUR "-m random:gemma4-tiny:f32 "
+#define TALK "--messages $D/talk.json "
+
+static cli_result r;
+
+static int begin(void **state)
+{
+    if (cli_begin(state) != 0)
+        return -1;
+    cli_shell(&r,
+              "printf '%s' '{\"messages\":[{\"role\":\"user\",\"content\":\"Go\"}],\"tools\":[{\"type\":\"function\","
+              "\"function\":{\"name\":\"weather\",\"description\":\"w\",\"parameters\":{\"type\":\"object\","
+              "\"properties\":{\"city\":{\"type\":\"string\",\"maxLength\":6},\"days\":{\"type\":\"integer\","
+              "\"minimum\":1,\"maximum\":9},\"unit\":{\"enum\":[\"C\",\"F\"]}},\"required\":[\"city\",\"unit\"]}}},"
+              "{\"type\":\"function\",\"function\":{\"name\":\"now\",\"description\":\"n\"}}]}' >$D/talk.json; "
+              "sed 's/,\"tools.*/}/' $D/talk.json >$D/bare.json");
+    return r.code;
+}
+
+/* Calls of one answer in JSON; each is whole and of a tool. */
+static size_t check_answer(const json_t *answer, const char *only)
+{
+    const json_t *calls = json_object_get(answer, "tool_calls");
+    for (size_t i = 0; i < json_array_size(calls); i++) {
+        const json_t *f = json_object_get(json_array_get(calls, i), "function"),
+                     *args = json_object_get(f, "arguments");
+        const char *name = json_string_value(json_object_get(f, "name"));
+        if (only)
+            assert_string_equal(name, only);
+        if (strcmp(name, "now") == 0) {
+            assert_int_equal(json_object_size(args), 0);
+            continue;
+        }
+        assert_string_equal(name, "weather");
+        const json_t *days = json_object_get(args, "days"), *city = json_object_get(args, "city");
+        const char *unit = json_string_value(json_object_get(args, "unit"));
+        assert_true(unit && (strcmp(unit, "C") == 0 || strcmp(unit, "F") == 0) && json_is_string(city));
+        assert_true(!days || (json_integer_value(days) >= 1 && json_integer_value(days) <= 9));
+        assert_int_equal(json_object_size(args), days ? 3 : 2);
+    }
+    return json_array_size(calls);
+}
+
+static void answers_are_calls(void **state)
+{
+    static const char *const choice[] = {"required", "weather", "now"};
+    uint64_t rng = check_seed();
+    uint32_t n_stopped = 0;
+    char line[512];
+    (void)state;
+    for (uint32_t i = 0; i < (check_is_full() ? 300 : 24); i++) {
+        const char *how = choice[i % 3];
+        const bool is_greedy = check_below(&rng, 4) == 0;
+        const uint32_t n = check_below(&rng, 3) ? 150 : 1 + check_below(&rng, 60);
+        snprintf(line, sizeof(line), "generate " FOUR TALK "--json --tool-choice %s -n %u --seed %u --temp %s", how, n,
+                 check_below(&rng, 100000), is_greedy ? "0" : "1.5 --top-k 0 --top-p 1 --min-p 0");
+        json_t *j = cli_json(&r, line);
+        const char *why = json_string_value(json_object_get(j, "finish_reason"));
+        const size_t n_call = check_answer(j, i % 3 ? how : NULL);
+        if (strcmp(why, "length") != 0) {
+            assert_string_equal(why, "tool_calls");
+            assert_true(i % 3 ? n_call == 1 : n_call >= 1);
+            n_stopped++;
+        } else {
+            assert_int_equal(json_array_size(json_object_get(j, "ids")), n);
+        }
+        json_decref(j);
+    }
+    assert_true(n_stopped > 0);
+}
+
+/* auto changes nothing of an answer that calls no tool; with none no answer has the mark of a call. */
+static void free_answers(void **state)
+{
+    static const char *const choice[] = {"--tool-choice auto", "--tool-choice none"};
+    char line[512];
+    (void)state;
+    for (uint32_t seed = 0; seed < 6; seed++) {
+        snprintf(line, sizeof(line), "generate " FOUR TALK "--json -n 40 --temp 1 --seed %u", seed);
+        json_t *plain = cli_json(&r, line);
+        for (size_t i = 0; i < 2; i++) {
+            char held[600];
+            snprintf(held, sizeof(held), "%s %s", line, choice[i]);
+            json_t *j = cli_json(&r, held);
+            const json_t *ids = json_object_get(j, "ids");
+            bool has_mark = false;
+            for (size_t k = 0; k < json_array_size(ids); k++)
+                has_mark |= json_integer_value(json_array_get(ids, k)) == 48;
+            if (i == 1 && has_mark)
+                fail_msg("%s: a call", held);
+            const json_t *free_ids = json_object_get(plain, "ids");
+            has_mark = false;
+            for (size_t k = 0; k < json_array_size(free_ids); k++)
+                has_mark |= json_integer_value(json_array_get(free_ids, k)) == 48;
+            if (i == 0 && !has_mark && !json_equal(ids, free_ids))
+                fail_msg("%s: not as without", held);
+            check_answer(j, NULL);
+            json_decref(j);
+        }
+        json_decref(plain);
+    }
+}
+
+/* Answers to users are calls; one behind a result may be text. */
+static void in_a_chat(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "printf '%s\\n' '\"more\"' '{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"15\"}' "
+              "'\"and?\"' | $M chat " FOUR TALK "--json --exact --tool-choice now -n 30 -c 2048 --temp 1.5 --top-k 0 "
+              "--mem-report $D/mem.json");
+    assert_int_equal(r.code, 0);
+    cli_expect_planned("a chat that is held to calls");
+    const char *at = r.out;
+    for (int i = 0; i < 4; i++) {
+        json_error_t e;
+        json_t *j = json_loads(at, JSON_DISABLE_EOF_CHECK, &e);
+        if (!j)
+            fail_msg("line %d: %s", i, r.out);
+        const size_t n = check_answer(j, NULL);
+        if (i != 2) { /* which is behind the result */
+            assert_int_equal(n, 1);
+            assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "tool_calls");
+            assert_string_equal(json_string_value(json_object_get(j, "content")), "");
+        } else {
+            assert_true(*json_string_value(json_object_get(j, "content")) != '\0');
+        }
+        json_decref(j);
+        at = strchr(at, '\n') + 1;
+    }
+}
+
+static void what_it_does_not_go_with(void **state)
+{
+    static const struct {
+        const char *args;
+        int code;
+        const char *why;
+    } row[] = {
+        {"generate " FOUR TALK "--tool-choice sun", 2, "\"sun\" is none of the tools; give one of them"},
+        {"generate " FOUR "--messages $D/bare.json --tool-choice required", 2, "the chat has no tools to call"},
+        {"generate " FOUR TALK "--tool-choice auto -j '{}'", 2, "leave out the other one"},
+        {"generate " FOUR TALK "--tool-choice required --reasoning-budget -1", 2, "thoughts go with auto and none"},
+        {"generate " FOUR TALK "--tool-choice auto --reasoning-budget 5", 2, "thoughts go with auto and none"},
+        {"generate " FOUR "-p a --tool-choice auto", 2, "is about the tools of --messages"},
+        {"generate " FOUR "--jsonl $D/talk.json -o $D/o --tool-choice auto", 2, "leave it out with --jsonl"},
+        {"generate " TINY "--messages $D/bare.json --tool-choice none", 65, "has no marks for calls of tools"},
+        {"chat " FOUR TALK "--tool-choice sun", 2, "\"sun\" is none of the tools"},
+        {"chat " FOUR TALK "--tool-choice auto --grammar 'root ::= \"a\"'", 2, "leave out the other one"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        cli_run(&r, row[i].args);
+        if (r.code != row[i].code || !strstr(r.err, row[i].why))
+            fail_msg("%s\n%d %s", row[i].args, r.code, r.err);
+    }
+    cli_expect(&r, "generate " FOUR TALK "--tool-choice auto --reasoning-budget -1 -n 4", 0);
+    cli_expect(&r, "generate " FOUR "--messages $D/bare.json --tool-choice auto -n 4 --mem-report $D/mem.json", 0);
+    cli_expect_planned("an answer that is held to calls");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_calls),
+        cmocka_unit_test(free_answers),
+        cmocka_unit_test(in_a_chat),
+        cmocka_unit_test(what_it_does_not_go_with),
+    };
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
