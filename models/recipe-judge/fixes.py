@@ -151,6 +151,10 @@ def main():
         start, part = time.time(), target.with_suffix(f".part{os.getpid()}")
         with open(part, "w") as out:
             n, asked, rows = mine(clone, repository, out)
+        if n == 0:
+            part.unlink()
+            print(f"{repository}: git gave no commits; run this again, or bring the clone again", flush=True)
+            continue
         part.rename(target)
         print(f"{repository}\t{n} commits\t{asked} named\t{rows} functions\t{time.time() - start:.0f} s", flush=True)
 

@@ -43,6 +43,8 @@ def label(row):
     if not re.fullmatch(r"[\w$#~:]+", row["name"]) or is_moved(removed, added) or rules.SKIP.search(row["subject"]):
         return None
     found = rules.rules_of(row["subject"], row["body"], removed, added, row["language"])
+    if rules.is_spelling(row["before"], removed, added):
+        found = [f for f in found if f[0] != "copied-block-wrong-variable"]
     if not found:
         return None
     subject = [r for r, where in found if where == "subject"]

@@ -6,6 +6,7 @@ each alone is wrong too often: "fix leak" comes with unrelated edits, and a new 
 """
 
 import collections
+import difflib
 import re
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\w+|->|\+\+|--|<<|>>|[<>=!]=|&&|\|\||[^\s\w]')
@@ -101,6 +102,19 @@ def is_other_name(removed, added):
         return False
     pairs = {(x, y) for x, y in zip(a, b) if x != y}
     return 0 < len(pairs) <= 2 and all(re.match(r"[A-Za-z_]", x + y) and {x, y}.isdisjoint(WORDS) for x, y in pairs)
+
+
+def is_spelling(before, removed, added):
+    """Whether an exchange of names mends a spelling and not a mistaken variable: nearly the same letters, and the old
+    name stands nowhere else in the function; or no code is changed."""
+    for line in code_lines(removed.split("\n")):
+        if not re.search(r"[=(\[.]|return|\bif\b", line) or re.match(r"\s*([#:@]|\*)", line):
+            return True
+    for x, y in zip(tokens(removed), tokens(added)):
+        if x != y and difflib.SequenceMatcher(None, x, y).ratio() >= 0.75:
+            if len(re.findall(rf"\b{re.escape(x)}\b", before)) <= len(re.findall(rf"\b{re.escape(x)}\b", removed)):
+                return True
+    return False
 
 
 NULL_TEST = (
@@ -393,7 +407,7 @@ RULES = {
         r"|ensure|explicit\w*) (to )?(\w+ )?initi?ali[sz]\w+|initi?ali[sz]e (\w+ ){0,4}(variables?"
         r"|to (0|zero|null|false)|memory|struct\w*|fields?|members?|buffers?"
         r"|pointers?|locals?)|UnboundLocalError|unbound local|local variable .{0,30}referenced before"
-        r"|referenced before assign|\buninit",
+        r"|referenced before assign|\buninit\b",
         any_of(grows(r"(?<![=!<>])=(?!=)"), grows(r"memset|calloc|bzero|ZERO|INIT|zalloc|init")),
         r"silence|quiet|shut up|shut gcc|false (positive|warning|alarm)"
         r"|spurious|bogus|compiler warn|gcc warn|clang warn|suppress|pacify"
