@@ -203,9 +203,26 @@ foreach(line IN LISTS grammar_lines)
         string(APPEND grammar_rows "GRAMMAR(${name})\n")
     endforeach()
 endforeach()
-set(without_grammars retrieval/parse/stub_grammars.c)
+# The rules of candidates: all files of retrieval/candidates/rules in the order of their names, in one text.
+file(GLOB rule_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/retrieval/candidates/rules/*.rules)
+list(SORT rule_files)
+set(rules_hex "")
+foreach(path IN LISTS rule_files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} hex HEX)
+    string(APPEND rules_hex "${hex}")
+endforeach()
+string(REGEX REPLACE "(..)" "0x\\1," rules_hex "${rules_hex}")
+string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n"
+    rules_hex "${rules_hex}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/rules.inc
+    CONTENT "static const unsigned char rules_text[] = {\n${rules_hex}\n};\n" @ONLY)
+set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_candidates.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
-    retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
+    retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
+    retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c retrieval/candidates/flow_events.c
+    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c
+    retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)
     # reads the nodes themselves

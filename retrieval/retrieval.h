@@ -7,6 +7,7 @@
 #ifndef MYTH_RETRIEVAL_H
 #define MYTH_RETRIEVAL_H
 
+#include "retrieval/candidates/candidates.h"
 #include "retrieval/git/git_memory.h"
 #include "retrieval/git/merge.h"
 #include "retrieval/index/index.h"

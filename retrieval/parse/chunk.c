@@ -41,6 +41,7 @@ struct myth_chunker {
 
 bool myth_chunk_has_grammar(const char *language) { return myth_grammar_find(language) >= 0; }
 int myth_chunker_worker_pid(const myth_chunker *c) { return (int)c->pid; }
+myth_mem *myth_chunker_mem(const myth_chunker *c) { return c->mem; }
 
 myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *worker_path, myth_error *err)
 {
@@ -449,4 +450,45 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     out->is_unasked = is_unasked;
     out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is->is_data;
     return st;
+}
+
+myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
+                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                 myth_error *err)
+{
+    const int grammar = c->path && n > 0 ? myth_grammar_find(language) : -1;
+    myth_chunk_answer a = {0};
+    bool is_unasked;
+    *out = NULL;
+    *n_out = 0;
+    if (grammar < 0) {
+        snprintf(note, 96, n > 0 ? "parse: no grammar" : "parse: empty");
+        return MYTH_OK;
+    }
+    if (!is_shaped(note, 96, text, n))
+        return MYTH_OK;
+    c->note[0] = '\0';
+    if (ready(c, (uint32_t)grammar, &is_unasked)) {
+        set_time(c, MYTH_PARSE_MS + SLACK_MS);
+        if (request(c, MYTH_WIRE_READ, (uint32_t)grammar, path, text, n, &a)) {
+            const bool is_answer = a.magic == MYTH_WIRE_MAGIC && a.n_names <= MYTH_WIRE_READ_BYTES;
+            unsigned char *bytes = is_answer ? myth_alloc(c->mem, MYTH_MEM_OTHER, "answer", a.n_names) : NULL;
+            if (is_answer && !bytes) {
+                end_worker(c, true);
+                return myth_fail(err, MYTH_ENOMEM, "%s: %u bytes about its tree", path, a.n_names);
+            }
+            if (is_answer && get(c, bytes, a.n_names)) {
+                *out = bytes;
+                *n_out = a.n_names;
+                return MYTH_OK;
+            }
+            myth_free(c->mem, bytes);
+            if (!is_answer) {
+                end_worker(c, true);
+                snprintf(c->note, sizeof(c->note), "parse: its worker's answer is invalid");
+            }
+        }
+    }
+    memcpy(note, c->note, sizeof(c->note));
+    return MYTH_OK;
 }

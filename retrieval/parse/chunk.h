@@ -22,6 +22,7 @@
 
 #include "engine/base/mem.h"
 #include "structure.h"
+#include "tree_reader.h"
 
 typedef struct myth_chunker myth_chunker;
 
@@ -36,13 +37,20 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
                             const unsigned char *text, uint64_t n, myth_error *err);
 void myth_chunks_free(myth_chunks *chunks, myth_mem *mem);
 
+/* What the worker's reader (myth_chunk_worker) writes about the file's tree, in the chunker's ledger: the caller frees
+ * *out and checks it, because the worker has read hostile text. *out NULL: the file was not read, and note says why. */
+myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
+                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                 myth_error *err);
+myth_mem *myth_chunker_mem(const myth_chunker *c);
+
 /* Whether this build has a grammar for the language. */
 bool myth_chunk_has_grammar(const char *language);
 /* The worker's process id, 0 = none runs. For tests and monitoring. */
 int myth_chunker_worker_pid(const myth_chunker *c);
 
 /* The worker's main function: reads requests from descriptor 0, writes answers to descriptor 1, returns the exit
- * status. */
-int myth_chunk_worker(void);
+ * status. reader: what it can do with a tree besides cutting; NULL = nothing. */
+int myth_chunk_worker(const myth_tree_reader *reader);
 
 #endif

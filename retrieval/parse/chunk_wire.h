@@ -2,7 +2,8 @@
  * numbers have the machine's byte order and structs its layout.
  *
  * Request  myth_chunk_request, n_path bytes of path, n bytes of text
- * Answer   myth_chunk_answer; after a cut then the arrays of chunks, symbols, references and names
+ * Answer   myth_chunk_answer; after a cut then the arrays of chunks, symbols, references and names; after a reading
+ *          n_names bytes of the reader's (tree_reader.h)
  * Trust    the chunker checks everything in an answer, because the worker has read hostile text */
 #ifndef MYTH_CHUNK_WIRE_H
 #define MYTH_CHUNK_WIRE_H
@@ -11,9 +12,9 @@
 
 #include <stdbool.h>
 
-enum { MYTH_WIRE_MAGIC = 0x43484b31, MYTH_WIRE_PATH = 4096 };
+enum { MYTH_WIRE_MAGIC = 0x43484b31, MYTH_WIRE_PATH = 4096, MYTH_WIRE_READ_BYTES = 32 << 20 };
 
-typedef enum { MYTH_WIRE_LOAD, MYTH_WIRE_CUT } myth_wire_verb;
+typedef enum { MYTH_WIRE_LOAD, MYTH_WIRE_CUT, MYTH_WIRE_READ } myth_wire_verb;
 
 typedef struct {
     uint32_t magic, verb, grammar, n_path;

@@ -40,6 +40,7 @@ typedef struct {
 
 typedef struct {
     myth_mem *mem;
+    const myth_tree_reader *reader; /* NULL = files are only cut */
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
     uint32_t n_left; /* steps that this request may still take */
@@ -379,15 +380,9 @@ static bool answer(const myth_chunks *c)
            myth_wire_write(1, c->ref, c->n_ref * sizeof(*c->ref)) && myth_wire_write(1, c->names, c->n_names);
 }
 
-static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n)
+/* Gives a request its time and steps. */
+static void begin_request(worker *w, const char *path)
 {
-    slot *s = grammar < MAX_GRAMMAR && w->slot[grammar].is_loaded ? &w->slot[grammar] : NULL;
-    char late[64];
-    const char *why = late, *what = "parse";
-    wrong bad = {0};
-    bool is_sent = false;
-    if (!s)
-        return fail("worker: the grammar is not loaded", false);
     struct rlimit cpu;
     getrlimit(RLIMIT_CPU, &cpu);
     cpu.rlim_cur = (rlim_t)(cpu_ns() / 1000000000u + CPU_SECONDS);
@@ -396,9 +391,32 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     w->n_left = MYTH_PARSE_STEPS;
     w->deadline_ns = cpu_ns() + (uint64_t)MYTH_PARSE_MS * 1000000u * (MYTH_HAS_ASAN ? 10 : 1);
     fault(path);
-    TSTree *tree = parse_best(w, s, text, n, &bad);
-    if (strcmp(s->grammar.name, "rust") == 0)
-        tree = open_macros(w, s, text, n, tree, &bad);
+}
+
+static TSTree *tree_of(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
+{
+    TSTree *tree = parse_best(w, s, text, n, bad);
+    return strcmp(s->grammar.name, "rust") == 0 ? open_macros(w, s, text, n, tree, bad) : tree;
+}
+
+/* The answer to a request that ran out of time or steps while it did `what`. */
+static bool fail_late(const worker *w, const char *what)
+{
+    char note[64];
+    if (w->is_late)
+        snprintf(note, sizeof(note), "%s: not finished after %d ms", what, MYTH_PARSE_MS);
+    else
+        snprintf(note, sizeof(note), "%s: more than %d steps", what, MYTH_PARSE_STEPS);
+    return fail(note, !w->is_late);
+}
+
+static bool cut_file(worker *w, slot *s, const char *path, const unsigned char *text, uint64_t n)
+{
+    const char *why = NULL, *what = "parse";
+    wrong bad = {0};
+    bool is_sent = false, is_late = true;
+    begin_request(w, path);
+    TSTree *tree = tree_of(w, s, text, n, &bad);
     myth_cut cut;
     myth_cut_open(&cut, w->mem, text, n);
     if (cut.is_out_of_memory)
@@ -422,7 +440,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
                     strcpy(out.note, "parse: most of it is not valid in its language");
                 is_sent = answer(&out);
                 myth_chunks_free(&out, w->mem);
-                why = NULL;
+                is_late = false;
             } else
                 why = "worker: out of memory";
         }
@@ -431,11 +449,41 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     myth_cut_close(&cut);
     if (tree)
         ts_tree_delete(tree);
-    if (w->is_late)
-        snprintf(late, sizeof(late), "%s: not finished after %d ms", what, MYTH_PARSE_MS);
-    else
-        snprintf(late, sizeof(late), "%s: more than %d steps", what, MYTH_PARSE_STEPS);
-    return why ? fail(why, why == late && !w->is_late) : is_sent;
+    if (why)
+        return fail(why, false);
+    return is_late ? fail_late(w, what) : is_sent;
+}
+
+static bool read_file(worker *w, slot *s, const char *path, const unsigned char *text, uint64_t n)
+{
+    wrong bad = {0};
+    bool is_sent;
+    if (!w->reader)
+        return fail("worker: it has no reader of trees", false);
+    begin_request(w, path);
+    TSTree *tree = tree_of(w, s, text, n, &bad);
+    if (!tree)
+        return fail_late(w, "parse");
+    w->n_left = MYTH_PARSE_STEPS; /* as many again: what a parse needs does not decide how much is read */
+    const TSNode root = ts_tree_root_node(tree);
+    myth_tree_answer out = {.mem = w->mem};
+    const myth_tree in = {
+        .grammar = s->grammar.name,
+        .language = (const TSLanguage *)s->grammar.language(),
+        .root = &root,
+        .text = text,
+        .n = (uint32_t)n,
+        .stop = stop_symbols,
+        .stop_arg = w,
+    };
+    if (w->reader->read(&in, &out) && out.n <= MYTH_WIRE_READ_BYTES) {
+        const myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .n_names = out.n};
+        is_sent = myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, out.bytes, out.n);
+    } else
+        is_sent = w->is_over || w->is_late ? fail_late(w, "candidates") : fail("candidates: no memory, or the rules are wrong", false);
+    myth_free(w->mem, out.bytes);
+    ts_tree_delete(tree);
+    return is_sent;
 }
 
 static void limit(int what, rlim_t most)
@@ -457,7 +505,7 @@ static void keep_memory(void)
 #endif
 }
 
-int myth_chunk_worker(void)
+int myth_chunk_worker(const myth_tree_reader *reader)
 {
     static worker w;
     char path[MYTH_WIRE_PATH + 1];
@@ -474,6 +522,7 @@ int myth_chunk_worker(void)
     myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;
+    w.reader = reader;
     bool is_good = true;
     while (is_good && myth_wire_read(0, &q, sizeof(q))) {
         is_good = q.magic == MYTH_WIRE_MAGIC && q.n <= MYTH_PARSE_FILE_BYTES && q.n_path <= MYTH_WIRE_PATH;
@@ -487,13 +536,21 @@ int myth_chunk_worker(void)
         if (!is_good)
             break;
         path[q.n_path] = '\0';
-        is_good = q.verb == MYTH_WIRE_LOAD ? load(&w, q.grammar) : cut_file(&w, q.grammar, path, text, q.n);
+        slot *s = q.grammar < MAX_GRAMMAR && w.slot[q.grammar].is_loaded ? &w.slot[q.grammar] : NULL;
+        if (q.verb == MYTH_WIRE_LOAD)
+            is_good = load(&w, q.grammar);
+        else if (!s)
+            is_good = fail("worker: the grammar is not loaded", false);
+        else
+            is_good = q.verb == MYTH_WIRE_CUT ? cut_file(&w, s, path, text, q.n) : read_file(&w, s, path, text, q.n);
     }
     for (int i = 0; i < MAX_GRAMMAR; i++) {
         if (w.slot[i].parser)
             ts_parser_delete(w.slot[i].parser);
         myth_symbol_query_close(&w.slot[i].query);
     }
+    if (reader)
+        reader->close();
     myth_free(w.mem, text);
     return myth_mem_close(w.mem) == 0 && is_good ? 0 : 1;
 }

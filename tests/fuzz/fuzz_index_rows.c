@@ -95,7 +95,7 @@ static void make_index(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     if (*argc > 1 && strcmp((*argv)[1], "--chunk-worker") == 0)
-        _exit(myth_chunk_worker());
+        _exit(myth_chunk_worker(NULL));
     return 0;
 }
 

@@ -1,0 +1,92 @@
+/* candidates.c - see candidates.h. The caller's side: asks the parsers' process and checks what it says. */
+#include "find.h"
+
+#include "retrieval/parse/grammars.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const grammar_with_rules[] = {"c",   "cpp", "python", "javascript", "typescript",
+                                                 "tsx", "go",  "java",   "rust"};
+
+bool myth_candidates_has(const char *language)
+{
+    const int g = myth_grammar_find(language);
+    for (size_t i = 0; g >= 0 && i < sizeof(grammar_with_rules) / sizeof(*grammar_with_rules); i++)
+        if (strcmp(myth_grammar_get(g).name, grammar_with_rules[i]) == 0)
+            return true;
+    return false;
+}
+
+void myth_candidates_free(myth_candidates *k, myth_mem *mem)
+{
+    myth_free(mem, k->candidate);
+    myth_free(mem, k->names);
+    *k = (myth_candidates){0};
+}
+
+/* Whether the answer can be used: its worker has read hostile text. */
+static bool is_sane(const myth_candidates *k, uint64_t n, uint32_t n_line)
+{
+    if (k->n_names == 0 || k->names[0] != '\0' || k->names[k->n_names - 1] != '\0')
+        return false;
+    for (uint32_t i = 0; i < k->n; i++) {
+        const myth_candidate_place *c = &k->candidate[i];
+        const uint32_t name[] = {c->rule, c->row, c->function, c->path, c->callee, c->say, c->facts};
+        for (size_t j = 0; j < sizeof(name) / sizeof(*name); j++)
+            if (name[j] >= k->n_names)
+                return false;
+        if (c->off > n || c->bytes > n - c->off || c->line0 < 1 || c->line0 > c->line1 || c->line1 > n_line ||
+            c->function_line0 < 1 || c->function_line0 > c->function_line1 || c->function_line1 > n_line ||
+            c->about_line > n_line || (i > 0 && c->off < c[-1].off))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t count_lines(const unsigned char *text, uint64_t n)
+{
+    uint32_t lines = 1;
+    for (const unsigned char *p = text, *end = text + n; p && p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        lines++;
+    return lines;
+}
+
+myth_status myth_candidates_find(myth_candidates *out, myth_chunker *c, const char *language, const char *path,
+                                 const unsigned char *text, uint64_t n, myth_error *err)
+{
+    unsigned char *bytes = NULL;
+    uint64_t n_bytes = 0;
+    myth_candidates_head head;
+    myth_mem *mem = myth_chunker_mem(c);
+    *out = (myth_candidates){0};
+    const myth_status st = myth_chunk_read_tree(&bytes, &n_bytes, out->note, c, language, path, text, n, err);
+    if (st != MYTH_OK || !bytes)
+        return st;
+    bool is_good = n_bytes >= sizeof(head);
+    if (is_good) {
+        memcpy(&head, bytes, sizeof(head));
+        is_good = n_bytes == sizeof(head) + (uint64_t)head.n * sizeof(myth_candidate_place) + head.n_names;
+    }
+    if (is_good) {
+        out->n = head.n;
+        out->n_names = head.n_names;
+        out->n_function = head.n_function;
+        out->candidate = myth_alloc_n(mem, MYTH_MEM_OTHER, "candidates", head.n, sizeof(*out->candidate));
+        out->names = myth_alloc(mem, MYTH_MEM_OTHER, "candidates", head.n_names);
+        if (!out->candidate || !out->names) {
+            myth_candidates_free(out, mem);
+            myth_free(mem, bytes);
+            return myth_fail(err, MYTH_ENOMEM, "%s: its candidates", path);
+        }
+        memcpy(out->candidate, bytes + sizeof(head), head.n * sizeof(*out->candidate));
+        memcpy(out->names, bytes + sizeof(head) + head.n * sizeof(*out->candidate), head.n_names);
+        is_good = is_sane(out, n, count_lines(text, n));
+    }
+    myth_free(mem, bytes);
+    if (!is_good) {
+        myth_candidates_free(out, mem);
+        snprintf(out->note, sizeof(out->note), "candidates: the answer of the parsers' process is invalid");
+    }
+    return MYTH_OK;
+}

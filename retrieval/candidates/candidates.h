@@ -1,0 +1,53 @@
+/* candidates.h - places of a file that are worth a judgement: found by rules about the flow of each function
+ * (flow.h, pack.h), with the facts that speak for and against them. They are no findings: most are harmless.
+ *
+ * Place     the bytes and lines of the node that a rule's event is at, and the function around it
+ * Facts     "name=value" with blanks between; names and values are those of facts.def
+ * Order     by place, then by rule; of one row at most MYTH_CANDIDATES_ROW in a function, one of a
+ *           rule for a path
+ * Worker    the rules run in the parsers' process (chunk.h), whose answer is checked like any other
+ * Owner     myth_candidates_free with the chunker's ledger
+ * Errors    MYTH_ENOMEM; a file without a grammar, too large or with a parser that fails has no candidates, and `note`
+ *           says why
+ * Threads   one call at a time per chunker */
+#ifndef MYTH_CANDIDATES_H
+#define MYTH_CANDIDATES_H
+
+#include "retrieval/parse/chunk.h"
+
+enum { MYTH_CANDIDATES_ROW = 4, MYTH_CANDIDATES_NAME = 40 };
+
+typedef struct {
+    uint32_t off, bytes;
+    uint32_t line0, line1;
+    uint32_t function_line0, function_line1;
+    uint32_t about_line; /* of what a fact is about: a test, a release, a way out; 0 = none */
+    /* offsets into names */
+    uint32_t rule, row, function, path, callee, say, facts;
+} myth_candidate_place;
+
+typedef struct {
+    myth_candidate_place *candidate;
+    char *names; /* zero-terminated strings, the empty one first */
+    uint32_t n, n_names;
+    uint32_t n_function; /* functions that were read */
+    char note[96];       /* why the file was not read; "" = it was */
+} myth_candidates;
+
+/* Whether rules exist for a language of languages.def. */
+bool myth_candidates_has(const char *language);
+
+myth_status myth_candidates_find(myth_candidates *out, myth_chunker *c, const char *language, const char *path,
+                                 const unsigned char *text, uint64_t n, myth_error *err);
+void myth_candidates_free(myth_candidates *k, myth_mem *mem);
+
+/* For myth_chunk_worker: what it does with a tree. */
+extern const myth_tree_reader myth_candidates_reader;
+
+/* For tests: opens the rules of a grammar; the number of rows, or 0 with *wrong_line. */
+uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line);
+/* The i-th row's id and name, "" past the last. */
+void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id[MYTH_CANDIDATES_NAME],
+                         char row[MYTH_CANDIDATES_NAME]);
+
+#endif

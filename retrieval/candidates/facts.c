@@ -1,0 +1,898 @@
+/* facts.c - see facts.h. Each fact has a function of its own name; the table at the end has them in order. */
+#include "facts.h"
+
+#include "engine/base/array.h"
+#include "engine/base/table.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *name, *values;
+} fact_row;
+
+static const fact_row rows[MYTH_FACT_N] = {
+#define FACT(name, values, meaning) {#name, values},
+#include "facts.def"
+#undef FACT
+};
+
+const char *myth_fact_name(myth_fact_kind fact) { return rows[fact].name; }
+const char *myth_fact_values(myth_fact_kind fact) { return rows[fact].values; }
+
+bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16])
+{
+    const char *p = rows[fact].values;
+    for (int i = 0; p; i++) {
+        const size_t n = strcspn(p, " ");
+        if (i == value && n < 16) {
+            memcpy(dst, p, n);
+            dst[n] = '\0';
+            return true;
+        }
+        p = p[n] ? p + n + 1 : NULL;
+    }
+    return false;
+}
+
+/* ---- looking around ---- */
+
+static const myth_event *event_at(const myth_facts *k, uint32_t i) { return &k->flow->event[i]; }
+
+static const char *path_text(const myth_flow *f, uint32_t path) { return f->names + f->path[path].text; }
+
+/* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
+static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out)
+{
+    const myth_flow *f = k->flow;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, path, d->path) &&
+            myth_flow_reaches(f, i, e)) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum { ORIGIN_NONE = MYTH_VALUE_N, ORIGIN_FIELD };
+
+static int origin_of(const myth_facts *k, uint32_t path, uint32_t e)
+{
+    uint32_t d;
+    if (!path)
+        return MYTH_VALUE_UNKNOWN;
+    if (!definition_before(k, path, e, &d))
+        return ORIGIN_NONE;
+    const myth_event *def = event_at(k, d);
+    if (def->path != path)
+        return ORIGIN_FIELD;
+    return def->value;
+}
+
+static int fact_origin(myth_facts *k, uint32_t e)
+{
+    uint32_t d;
+    const uint32_t path = event_at(k, e)->path;
+    if (path && definition_before(k, path, e, &d))
+        k->at_line = event_at(k, d)->line;
+    return origin_of(k, path, e);
+}
+
+static uint32_t origin_call(const myth_facts *k, uint32_t e)
+{
+    uint32_t d;
+    const uint32_t path = event_at(k, e)->path;
+    if (!path || !definition_before(k, path, e, &d) || event_at(k, d)->path != path)
+        return 0;
+    return event_at(k, d)->name;
+}
+
+/* ---- tests ---- */
+
+enum { TESTED_NO, TESTED_GUARDS, TESTED_EARLIER, TESTED_LATER, TESTED_INVERTED };
+
+static bool is_for_there(int how) { return how == MYTH_TEST_TRUE || how == MYTH_TEST_NOT_NULL; }
+static bool is_for_gone(int how) { return how == MYTH_TEST_FALSE || how == MYTH_TEST_NULL; }
+static bool is_for_bound(const myth_event *t)
+{
+    const bool is_order = t->how >= MYTH_TEST_LESS && t->how <= MYTH_TEST_AT_LEAST;
+    return is_order || ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) && t->value != MYTH_VALUE_NULL) ||
+           t->how == MYTH_TEST_IN || t->how == MYTH_TEST_PART;
+}
+
+/* What test event t says about event e behind it. */
+static int guard(const myth_flow *f, const myth_event *t, const myth_event *e)
+{
+    if (!t->test)
+        return TESTED_EARLIER;
+    const myth_test *test = &f->test[t->test - 1];
+    const bool is_there = is_for_there(t->how), is_gone = is_for_gone(t->how);
+    if (e->off >= test->off && e->end <= test->end)
+        return TESTED_GUARDS;
+    if (test->then && myth_flow_is_inside(f, e->scope, test->then))
+        return is_gone ? TESTED_INVERTED : TESTED_GUARDS;
+    if (test->other && myth_flow_is_inside(f, e->scope, test->other))
+        return is_there ? TESTED_INVERTED : TESTED_GUARDS;
+    if (test->is_assert)
+        return TESTED_GUARDS;
+    if (test->then && f->scope[test->then].leaves)
+        return is_there ? TESTED_INVERTED : TESTED_GUARDS;
+    if (test->other && f->scope[test->other].leaves)
+        return is_gone ? TESTED_INVERTED : TESTED_GUARDS;
+    return TESTED_EARLIER;
+}
+
+typedef enum { FOR_PRESENCE, FOR_BOUND, FOR_ZERO } tested_for;
+
+static bool says_something(const myth_event *t, tested_for what)
+{
+    if (t->how == MYTH_TEST_PART)
+        return true;
+    if (what == FOR_BOUND)
+        return is_for_bound(t);
+    if (what == FOR_PRESENCE)
+        return !is_for_bound(t) || t->how == MYTH_TEST_EQUAL;
+    return t->how != MYTH_TEST_LESS && t->how != MYTH_TEST_AT_LEAST; /* x < 0 leaves zero in */
+}
+
+/* Whether the path is tested, for its presence, against a bound or for zero. */
+static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
+{
+    const bool is_bound = what == FOR_BOUND;
+    const myth_flow *f = k->flow;
+    int best = TESTED_NO;
+    if (!path)
+        return TESTED_NO;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, path, t->path) &&
+            t->value != MYTH_VALUE_OUT && !(is_bound && t->value == MYTH_VALUE_SUM) && myth_flow_reaches(f, i, e))
+            break;
+        if (t->kind != MYTH_EVENT_TEST || (t->path != path && !(is_bound && t->other == path)))
+            continue;
+        if (!says_something(t, what))
+            continue;
+        const int is = guard(f, t, event_at(k, e));
+        if (best == TESTED_NO || is == TESTED_GUARDS || (is == TESTED_INVERTED && best == TESTED_EARLIER)) {
+            k->at_line = t->line;
+            best = is;
+        }
+        if (best == TESTED_GUARDS)
+            return best;
+    }
+    if (best != TESTED_NO)
+        return what != FOR_PRESENCE && best == TESTED_INVERTED ? TESTED_EARLIER : best;
+    for (uint32_t i = e + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, path, t->path))
+            break;
+        if (t->kind == MYTH_EVENT_TEST && t->path == path && t->how != MYTH_TEST_PART && says_something(t, what) &&
+            (what != FOR_PRESENCE || is_for_there(t->how) || is_for_gone(t->how))) {
+            k->at_line = t->line;
+            return TESTED_LATER;
+        }
+    }
+    return TESTED_NO;
+}
+
+static int fact_tested(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_PRESENCE); }
+static int fact_nonzero(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_ZERO); }
+static int fact_bounded(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_BOUND); }
+
+/* ---- calls ---- */
+
+enum { RESULT_USED, RESULT_DROPPED, RESULT_TESTED, RESULT_ASSIGNED, RESULT_RETURNED };
+
+/* The definition that takes the result of a call. */
+static bool taker(const myth_flow *f, uint32_t call, uint32_t *out)
+{
+    const myth_event *c = &f->event[call];
+    for (uint32_t i = call + 1; i < f->n_event && i < call + 128; i++) {
+        const myth_event *d = &f->event[i];
+        const bool is_call = d->kind == MYTH_EVENT_DEFINE &&
+                             (d->value == MYTH_VALUE_CALL || d->value == MYTH_VALUE_SIZE || d->value == MYTH_VALUE_NEW);
+        if (is_call && d->off < c->off && strcmp(f->names + d->name, f->names + c->name) == 0) {
+            *out = i;
+            return true;
+        }
+        if (d->kind == MYTH_EVENT_DEFINE && d->value == MYTH_VALUE_NEW && d->off < c->off) {
+            *out = i;
+            return true;
+        }
+        if (d->statement > c->statement + 1)
+            return false;
+    }
+    return false;
+}
+
+static int fact_result(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *c = event_at(k, e);
+    uint32_t d;
+    if (c->kind != MYTH_EVENT_CALL)
+        return RESULT_USED;
+    if (c->is_dropped)
+        return RESULT_DROPPED;
+    if (c->test)
+        return RESULT_TESTED;
+    if (taker(f, e, &d))
+        return RESULT_ASSIGNED;
+    for (uint32_t i = e + 1; i < f->n_event && i < e + 64; i++)
+        if (f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].off < c->off && f->event[i].end >= c->end)
+            return RESULT_RETURNED;
+    return RESULT_USED;
+}
+
+enum { CHECKED_NONE, CHECKED_TESTED, CHECKED_USED, CHECKED_IGNORED, CHECKED_RETURNED };
+
+static int checked_from(const myth_flow *f, uint32_t d, uint32_t *line)
+{
+    const uint32_t path = f->event[d].path;
+    for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *x = &f->event[i];
+        if (x->path == 0 || !myth_flow_is_part(f, x->path, path)) {
+            if (!(x->kind == MYTH_EVENT_TEST && x->other == path))
+                continue;
+        }
+        *line = x->line;
+        if (x->test && x->kind != MYTH_EVENT_DEFINE)
+            return CHECKED_TESTED;
+        switch (x->kind) {
+        case MYTH_EVENT_TEST: return CHECKED_TESTED;
+        case MYTH_EVENT_RETURN: return CHECKED_RETURNED;
+        case MYTH_EVENT_DEFINE:
+            if (x->path == path)
+                return CHECKED_IGNORED;
+            break;
+        case MYTH_EVENT_LEAVE:
+            if (x->path == path)
+                return CHECKED_RETURNED;
+            break;
+        default: return CHECKED_USED;
+        }
+    }
+    return CHECKED_IGNORED;
+}
+
+static int fact_checked(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d = e;
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && !taker(f, e, &d))
+        return CHECKED_NONE;
+    return event_at(k, d)->kind == MYTH_EVENT_DEFINE ? checked_from(f, d, &k->at_line) : CHECKED_NONE;
+}
+
+/* Whether event c is a call that releases the path. */
+static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *call = &f->event[c];
+    if (call->kind != MYTH_EVENT_CALL || !k->is_release || !k->is_release(k->arg, f->names + call->name))
+        return false;
+    if (call->path && call->path == path)
+        return true;
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
+            return true;
+    return false;
+}
+
+static int fact_released(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *to = event_at(k, e);
+    if (!to->path)
+        return 0;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path) &&
+            myth_flow_reaches(f, i, e))
+            return 0;
+        for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
+            if (d->kind == MYTH_EVENT_CALL && d->end < to->off && releases(k, i, p) && myth_flow_reaches(f, i, e)) {
+                k->at_line = d->line;
+                return 1;
+            }
+    }
+    return 0;
+}
+
+static int fact_release_later(myth_facts *k, uint32_t e)
+{
+    uint32_t d = e, path = event_at(k, e)->path;
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && taker(k->flow, e, &d))
+        path = event_at(k, d)->path;
+    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (releases(k, i, path)) {
+            k->at_line = event_at(k, i)->line;
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether the path is stored or handed on by event x: then somebody else may release it. */
+static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
+{
+    static const char *const takes_over[] = {
+        "add",  "append", "insert", "push",   "put", "set",    "attach", "register", "store",  "own", "queue", "init",
+        "link", "wrap",   "new",    "create", "Add", "Insert", "Push",   "Set",      "Append", "New", "Create"};
+    const char *name = k->flow->names + x->name;
+    if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
+        for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
+            if (strstr(name, takes_over[i]))
+                return true;
+    return (x->kind == MYTH_EVENT_DEFINE && x->other == path && path) ||
+           (x->kind == MYTH_EVENT_RETURN && x->path == path);
+}
+
+static int fact_escapes(myth_facts *k, uint32_t e)
+{
+    uint32_t d = e, path = event_at(k, e)->path;
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && taker(k->flow, e, &d))
+        path = event_at(k, d)->path;
+    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (hands_on(k, event_at(k, i), path)) {
+            k->at_line = event_at(k, i)->line;
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether control is at event x only where taking the resource has failed: a branch of a test of it, or of what was
+ * defined together with it (Go's err). */
+static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    const myth_event *def = &f->event[d], *at = &f->event[x];
+    for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind != MYTH_EVENT_TEST || !t->test)
+            continue;
+        bool is_it = t->path == def->path;
+        for (uint32_t j = d > 4 ? d - 4 : 0; j < d + 4 && j < f->n_event && !is_it; j++)
+            is_it =
+                f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == t->path && f->event[j].line == def->line;
+        const myth_test *test = &f->test[t->test - 1];
+        if (!is_it || !myth_flow_is_inside(f, at->scope, test->then ? test->then : UINT32_MAX - 1))
+            continue;
+        if (t->path == def->path ? !is_for_there(t->how) : true)
+            return true;
+    }
+    return false;
+}
+
+enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
+
+/* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
+ * it? A lock's path is the receiver or first argument of the call. */
+static int fact_leaves(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d = e, path = event_at(k, e)->path;
+    if (event_at(k, e)->kind != MYTH_EVENT_CALL)
+        return LEAVES_NO;
+    if (taker(f, e, &d))
+        path = event_at(k, d)->path;
+    else
+        for (uint32_t i = e + 1; !path && i < f->n_event && i < e + 16; i++)
+            if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e)
+                path = f->event[i].path;
+    if (!path)
+        return LEAVES_NO;
+    const bool is_part = f->path[path].base != 0 && d != e; /* kept in a structure: whoever has that releases it */
+    if (is_part)
+        return LEAVES_NO;
+    bool is_released = false;
+    for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
+        const myth_event *at = event_at(k, x);
+        if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && d != e)
+            return LEAVES_NO;
+        if (hands_on(k, at, path) && myth_flow_reaches(f, d, x) && !myth_flow_is_inside(f, at->scope, 0))
+            return LEAVES_NO;
+        if (hands_on(k, at, path))
+            return LEAVES_NO;
+        is_released |= releases(k, x, path);
+        const bool is_out =
+            at->kind == MYTH_EVENT_LEAVE && (at->index == MYTH_ROLE_RETURN || at->index == MYTH_ROLE_THROW);
+        if (!is_out || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
+            continue;
+        bool is_free = false;
+        for (uint32_t r = d + 1; r < x && !is_free; r++)
+            is_free = releases(k, r, path) && myth_flow_reaches(f, r, x);
+        if (is_free)
+            continue;
+        bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
+        for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
+            is_in_it |= f->event[r].path == path && f->event[r].kind == MYTH_EVENT_ARG;
+        if (is_in_it)
+            continue;
+        k->at_line = at->line;
+        return LEAVES_EARLY;
+    }
+    if (is_released || f->event[e].scope != 0)
+        return LEAVES_NO;
+    k->at_line = f->line1;
+    return f->is_file ? LEAVES_NO : LEAVES_END;
+}
+
+/* ---- arguments ---- */
+
+static TSNode argument_node(const myth_facts *k, uint32_t e, uint32_t i)
+{
+    const myth_event *c = event_at(k, e);
+    if (c->kind != MYTH_EVENT_CALL)
+        return (TSNode){0};
+    const TSNode list = myth_roles_child(k->flow->roles, c->node, MYTH_SLOT_ARGUMENTS);
+    return ts_node_is_null(list) ? list : ts_node_named_child(list, i);
+}
+
+static int argument_value(myth_facts *k, uint32_t e, uint32_t i)
+{
+    uint32_t path, name;
+    TSNode a = argument_node(k, e, i);
+    if (ts_node_is_null(a))
+        return ORIGIN_NONE;
+    if (myth_roles_of(k->flow->roles, a) == MYTH_ROLE_KEYWORD)
+        a = myth_roles_child(k->flow->roles, a, MYTH_SLOT_RIGHT);
+    const myth_value v = myth_flow_value(k->flow, a, &path, &name);
+    if (v != MYTH_VALUE_PATH || !path)
+        return v;
+    const int o = origin_of(k, path, e); /* a variable counts as what it was made of */
+    return o == MYTH_VALUE_UNKNOWN ? MYTH_VALUE_PATH : o;
+}
+
+static int fact_arg0(myth_facts *k, uint32_t e) { return argument_value(k, e, 0); }
+static int fact_arg1(myth_facts *k, uint32_t e) { return argument_value(k, e, 1); }
+static int fact_arg2(myth_facts *k, uint32_t e) { return argument_value(k, e, 2); }
+static int fact_arg3(myth_facts *k, uint32_t e) { return argument_value(k, e, 3); }
+
+/* The least that is known about a bound of the paths in an argument: of n * size that of n. */
+static int argument_bound(myth_facts *k, uint32_t e, uint32_t i, int none)
+{
+    const myth_flow *f = k->flow;
+    const TSNode a = argument_node(k, e, i);
+    int worst = none;
+    if (ts_node_is_null(a))
+        return none;
+    const uint32_t from = ts_node_start_byte(a), to = ts_node_end_byte(a);
+    for (uint32_t x = e + 1; x < f->n_event && x < e + 64; x++) {
+        const myth_event *u = &f->event[x];
+        if (u->off < from || u->end > to || !u->path || (u->kind != MYTH_EVENT_USE && u->kind != MYTH_EVENT_ARG))
+            continue;
+        const int is = tested(k, u->path, e, FOR_BOUND);
+        if (worst == none || is != TESTED_GUARDS)
+            worst = is;
+    }
+    return worst;
+}
+
+static int fact_arg0_bounded(myth_facts *k, uint32_t e) { return argument_bound(k, e, 0, TESTED_NO); }
+static int fact_arg1_bounded(myth_facts *k, uint32_t e) { return argument_bound(k, e, 1, TESTED_NO); }
+static int fact_arg2_bounded(myth_facts *k, uint32_t e) { return argument_bound(k, e, 2, TESTED_NO); }
+
+static int fact_args(myth_facts *k, uint32_t e)
+{
+    int n = 0;
+    while (n < 4 && !ts_node_is_null(argument_node(k, e, (uint32_t)n)))
+        n++;
+    return n;
+}
+
+static int fact_size_bounded(myth_facts *k, uint32_t e)
+{
+    int worst = 4;
+    for (uint32_t i = 0; i < 3; i++) {
+        const int v = argument_value(k, e, i);
+        if (v != MYTH_VALUE_SUM && v != MYTH_VALUE_PRODUCT)
+            continue;
+        const int is = argument_bound(k, e, i, 4);
+        if (worst == 4 || (is != TESTED_GUARDS && is != 4))
+            worst = is;
+    }
+    return worst;
+}
+
+/* ---- others ---- */
+
+static int fact_how(myth_facts *k, uint32_t e) { return event_at(k, e)->how; }
+
+static int fact_value(myth_facts *k, uint32_t e) { return event_at(k, e)->value; }
+
+static int fact_versus(myth_facts *k, uint32_t e) { return event_at(k, e)->value; }
+
+static int fact_loop_test(myth_facts *k, uint32_t e)
+{
+    const uint32_t t = event_at(k, e)->test;
+    return t && k->flow->test[t - 1].is_loop;
+}
+
+static int fact_indexes(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *t = event_at(k, e);
+    if (!t->test)
+        return 0;
+    const uint32_t then = f->test[t->test - 1].then;
+    for (uint32_t i = e + 1; i < f->n_event && i < e + MYTH_FACTS_NEAR; i++)
+        if (f->event[i].kind == MYTH_EVENT_INDEX && f->event[i].path == t->path &&
+            (then == 0 || myth_flow_is_inside(f, f->event[i].scope, then)))
+            return 1;
+    return 0;
+}
+
+enum { TYPE_UNKNOWN, TYPE_POINTER, TYPE_ARRAY, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_OTHER };
+
+static int type_of(const myth_flow *f, uint32_t path)
+{
+    const myth_path *p = &f->path[path];
+    if (!path)
+        return TYPE_UNKNOWN;
+    if (p->is_array)
+        return TYPE_ARRAY;
+    if (p->is_pointer)
+        return TYPE_POINTER;
+    const uint32_t n = p->type_end - p->type_off;
+    char text[64];
+    if (n == 0 || n >= sizeof(text) || p->type_end > f->n_text)
+        return n ? TYPE_OTHER : TYPE_UNKNOWN;
+    memcpy(text, f->text + p->type_off, n);
+    text[n] = '\0';
+    if (strstr(text, "unsigned") || strstr(text, "size_t") || strstr(text, "uint") || strcmp(text, "u_int") == 0 ||
+        strstr(text, "usize") || strstr(text, "u32") || strstr(text, "u64"))
+        return strstr(text, "ssize_t") ? TYPE_SIGNED : TYPE_UNSIGNED;
+    if (strcmp(text, "int") == 0 || strcmp(text, "long") == 0 || strcmp(text, "short") == 0 ||
+        strstr(text, "ssize_t") || strcmp(text, "long long") == 0 || strncmp(text, "int", 3) == 0 ||
+        strcmp(text, "off_t") == 0 || strcmp(text, "char") == 0)
+        return TYPE_SIGNED;
+    return strcmp(text, "float") == 0 || strcmp(text, "double") == 0 ? TYPE_FLOAT : TYPE_OTHER;
+}
+
+static int fact_type(myth_facts *k, uint32_t e) { return type_of(k->flow, event_at(k, e)->path); }
+static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow, event_at(k, e)->other); }
+
+static int fact_scope(myth_facts *k, uint32_t e)
+{
+    static const uint8_t name[] = {[MYTH_SCOPE_FUNCTION] = 0, [MYTH_SCOPE_THEN] = 1, [MYTH_SCOPE_ELSE] = 2,
+                                   [MYTH_SCOPE_LOOP] = 3,     [MYTH_SCOPE_CASE] = 4, [MYTH_SCOPE_CATCH] = 5,
+                                   [MYTH_SCOPE_FINALLY] = 6,  [MYTH_SCOPE_TRY] = 7,  [MYTH_SCOPE_NESTED] = 8};
+    return name[k->flow->scope[event_at(k, e)->scope].kind];
+}
+
+static int fact_guarded(myth_facts *k, uint32_t e) { return event_at(k, e)->is_guarded; }
+
+static int fact_depth(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = event_at(k, e);
+    return at->path && k->flow->path[at->path].base != 0;
+}
+
+static int fact_secret(myth_facts *k, uint32_t e)
+{
+    static const char *const mark[] = {"example",     "changeme", "xxx",      "your", "test", "dummy",
+                                       "placeholder", "secret",   "password", "none", "null"};
+    const myth_flow *f = k->flow;
+    TSNode n = event_at(k, e)->node;
+    TSNode value = {0};
+    for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
+        value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
+    if (ts_node_is_null(value) || myth_roles_of(f->roles, value) != MYTH_ROLE_TEXT)
+        return 0;
+    const uint32_t off = ts_node_start_byte(value), end = ts_node_end_byte(value);
+    char low[128];
+    uint32_t m = 0;
+    for (uint32_t i = off; i < end && i < f->n_text && m + 1 < sizeof(low); i++) {
+        const unsigned char c = (unsigned char)f->text[i];
+        if (c == ' ' || c == '<' || c == '{' || c == '$' || c == '%' || c == '\n' || c == '/')
+            return 0;
+        low[m++] = (char)tolower(c);
+    }
+    low[m] = '\0';
+    if (end - off < 8) /* with its quotes */
+        return 0;
+    for (size_t i = 0; i < sizeof(mark) / sizeof(*mark); i++)
+        if (strstr(low, mark[i]) && strlen(mark[i]) + 6 > m)
+            return 0;
+    return 1;
+}
+
+static int fact_empty(myth_facts *k, uint32_t e)
+{
+    const TSNode node = event_at(k, e)->node;
+    TSNode body = myth_roles_child(k->flow->roles, node, MYTH_SLOT_BODY);
+    for (uint32_t i = ts_node_named_child_count(node); ts_node_is_null(body) && i-- > 0;) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (myth_roles_of(k->flow->roles, child) == MYTH_ROLE_BLOCK)
+            body = child;
+    }
+    if (ts_node_is_null(body))
+        return 0;
+    for (uint32_t i = 0; i < ts_node_named_child_count(body); i++) {
+        const TSNode child = ts_node_named_child(body, i);
+        const char *type = ts_node_type(child);
+        if (myth_roles_of(k->flow->roles, child) != MYTH_ROLE_SKIP && strcmp(type, "pass_statement") != 0 &&
+            strcmp(type, "continue_statement") != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- the file ---- */
+
+static bool is_name(const void *of, uint32_t i, const void *key)
+{
+    const myth_file_facts *ff = of;
+    return ff->name[i].hash == *(const uint64_t *)key;
+}
+
+static myth_file_name *find_name(const myth_file_facts *ff, const char *text)
+{
+    const uint64_t hash = myth_hash_bytes(text, strlen(text));
+    if (ff->n_slot == 0)
+        return NULL;
+    const uint32_t at = *myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
+    return at ? &ff->name[at - 1] : NULL;
+}
+
+static myth_file_name *put_name(myth_file_facts *ff, const char *text)
+{
+    const uint64_t hash = myth_hash_bytes(text, strlen(text));
+    if (ff->is_failed)
+        return NULL;
+    if (2 * ff->n_name >= ff->n_slot) {
+        const uint32_t n_slot = ff->n_slot ? 2 * ff->n_slot : 256;
+        uint32_t *slot = myth_alloc_n(ff->mem, MYTH_MEM_OTHER, "names of a file", n_slot, sizeof(*slot));
+        if (!slot) {
+            ff->is_failed = true;
+            return NULL;
+        }
+        myth_free(ff->mem, ff->slot);
+        ff->slot = slot;
+        ff->n_slot = n_slot;
+        for (uint32_t i = 0; i < ff->n_name; i++)
+            *myth_table_find(slot, n_slot, ff->name[i].hash, is_name, ff, &ff->name[i].hash) = i + 1;
+    }
+    uint32_t *slot = myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
+    if (*slot)
+        return &ff->name[*slot - 1];
+    if (!MYTH_ARRAY_ROOM(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->name, ff->n_name, &ff->cap_name)) {
+        ff->is_failed = true;
+        return NULL;
+    }
+    ff->name[ff->n_name] = (myth_file_name){.hash = hash};
+    *slot = ff->n_name + 1;
+    return &ff->name[ff->n_name++];
+}
+
+void myth_file_facts_close(myth_file_facts *ff)
+{
+    myth_free(ff->mem, ff->name);
+    myth_free(ff->mem, ff->slot);
+    myth_free(ff->mem, ff->names);
+    *ff = (myth_file_facts){.mem = ff->mem};
+}
+
+/* A field's name among the names of functions: with a dot before it. */
+static void field_key(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path)
+{
+    const myth_path *p = &f->path[path];
+    snprintf(dst, MYTH_FLOW_PATH_BYTES + 2, ".%.*s", (int)(p->n - (p->last - p->text)), f->names + p->last);
+}
+
+void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
+{
+    char key[MYTH_FLOW_PATH_BYTES + 2];
+    uint32_t unused, d;
+    if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
+        myth_file_name *n = put_name(ff, f->names + f->name);
+        const uint32_t at = ff->n_names;
+        for (uint32_t i = 0;
+             n && i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER && f->event[i].kind == MYTH_EVENT_DEFINE;
+             i++) {
+            const char *text = path_text(f, f->event[i].path);
+            const uint32_t len = (uint32_t)strlen(text) + 1;
+            if (!MYTH_ARRAY_MORE(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->names, ff->n_names, len + 1,
+                                 &ff->cap_names)) {
+                ff->is_failed = true;
+                return;
+            }
+            memcpy(ff->names + ff->n_names, text, len);
+            ff->n_names += len;
+        }
+        if (n && ff->n_names > at) {
+            ff->names[ff->n_names++] = '\0';
+            n->parameters = 1 + at;
+        }
+    }
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind == MYTH_EVENT_CALL && e->name) {
+            myth_file_name *n = put_name(ff, f->names + e->name);
+            if (!n)
+                return;
+            const bool is_tested =
+                e->test || (!e->is_dropped && taker(f, i, &d) && checked_from(f, d, &unused) == CHECKED_TESTED);
+            n->n_tested += is_tested;
+            n->n_used += !is_tested;
+        }
+        const bool is_field = e->path && f->path[e->path].base != 0;
+        if (is_field && (e->kind == MYTH_EVENT_TEST || e->kind == MYTH_EVENT_DEREF)) {
+            field_key(key, f, e->path);
+            myth_file_name *n = put_name(ff, key);
+            if (!n)
+                return;
+            n->n_tested += e->kind == MYTH_EVENT_TEST && (is_for_there(e->how) || is_for_gone(e->how));
+            n->n_used += e->kind == MYTH_EVENT_DEREF;
+        }
+    }
+}
+
+enum { ELSEWHERE_UNKNOWN, ELSEWHERE_NEVER, ELSEWHERE_SOMETIMES, ELSEWHERE_MOSTLY };
+
+static int fact_elsewhere(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = event_at(k, e);
+    char key[MYTH_FLOW_PATH_BYTES + 2];
+    const myth_file_name *n = NULL;
+    if (at->kind == MYTH_EVENT_CALL)
+        n = find_name(k->file, f->names + at->name);
+    else if (at->path && f->path[at->path].base) {
+        field_key(key, f, at->path);
+        n = find_name(k->file, key);
+    } else {
+        const uint32_t c = origin_call(k, e);
+        n = c ? find_name(k->file, f->names + c) : NULL;
+    }
+    if (!n || n->n_tested + n->n_used < 2)
+        return ELSEWHERE_UNKNOWN;
+    if (n->n_tested == 0)
+        return ELSEWHERE_NEVER;
+    return n->n_tested >= n->n_used ? ELSEWHERE_MOSTLY : ELSEWHERE_SOMETIMES;
+}
+
+static int fact_exported(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    (void)e;
+    return !(f->off + 7 <= f->n_text && memcmp(f->text + f->off, "static", 6) == 0);
+}
+
+static int fact_defined_here(myth_facts *k, uint32_t e)
+{
+    const myth_file_name *n = find_name(k->file, k->flow->names + event_at(k, e)->name);
+    return n && n->parameters;
+}
+
+/* ---- arguments in others' places ---- */
+
+static const char *parameter_at(const myth_file_facts *ff, const myth_file_name *n, uint32_t i)
+{
+    const char *p = ff->names + n->parameters - 1;
+    for (; *p && i > 0; i--)
+        p += strlen(p) + 1;
+    return *p ? p : NULL;
+}
+
+static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
+{
+    enum { MOST = 8 };
+    const char *arg[MOST] = {0};
+    uint32_t at[MOST] = {0}, n_arg = 0;
+    const myth_event *c = &f->event[call];
+    const myth_file_name *n = find_name(ff, f->names + c->name);
+    if (!n || !n->parameters)
+        return;
+    for (uint32_t i = call + 1; i < f->n_event && i < call + 64 && f->event[i].off < c->end; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind == MYTH_EVENT_ARG && a->call == call && a->index < MOST) {
+            arg[a->index] = f->names + f->path[a->path].last;
+            at[a->index] = i;
+            n_arg = a->index + 1u > n_arg ? a->index + 1u : n_arg;
+        }
+    }
+    for (uint32_t i = 0; i < n_arg; i++)
+        for (uint32_t j = i + 1; j < n_arg; j++) {
+            const char *pi = parameter_at(ff, n, i), *pj = parameter_at(ff, n, j);
+            if (!arg[i] || !arg[j] || !pi || !pj || strcmp(pi, pj) == 0)
+                continue;
+            const bool is_first = strcmp(arg[i], pj) == 0, is_second = strcmp(arg[j], pi) == 0;
+            if ((is_first || is_second) && strcmp(arg[i], pi) != 0 && strcmp(arg[j], pj) != 0) {
+                if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event))
+                    return;
+                myth_event e = f->event[at[is_first ? i : j]];
+                e.kind = MYTH_EVENT_SWAPPED;
+                e.name = f->event[call].name;
+                f->event[f->n_event++] = e;
+                return;
+            }
+        }
+}
+
+void myth_facts_extra(myth_file_facts *ff, myth_flow *f)
+{
+    const uint32_t n = f->n_event;
+    for (uint32_t i = 0; i < n; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].name)
+            find_swapped(ff, f, i);
+}
+
+/* ---- the table ---- */
+
+static int no_value(myth_facts *k, uint32_t e)
+{
+    (void)k;
+    (void)e;
+    return 0;
+}
+
+static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
+    [MYTH_FACT_origin] = fact_origin,
+    [MYTH_FACT_tested] = fact_tested,
+    [MYTH_FACT_bounded] = fact_bounded,
+    [MYTH_FACT_nonzero] = fact_nonzero,
+    [MYTH_FACT_exported] = fact_exported,
+    [MYTH_FACT_result] = fact_result,
+    [MYTH_FACT_checked] = fact_checked,
+    [MYTH_FACT_released] = fact_released,
+    [MYTH_FACT_release_later] = fact_release_later,
+    [MYTH_FACT_leaves] = fact_leaves,
+    [MYTH_FACT_escapes] = fact_escapes,
+    [MYTH_FACT_arg0] = fact_arg0,
+    [MYTH_FACT_arg1] = fact_arg1,
+    [MYTH_FACT_arg2] = fact_arg2,
+    [MYTH_FACT_arg3] = fact_arg3,
+    [MYTH_FACT_arg0_bounded] = fact_arg0_bounded,
+    [MYTH_FACT_arg1_bounded] = fact_arg1_bounded,
+    [MYTH_FACT_arg2_bounded] = fact_arg2_bounded,
+    [MYTH_FACT_args] = fact_args,
+    [MYTH_FACT_size_bounded] = fact_size_bounded,
+    [MYTH_FACT_how] = fact_how,
+    [MYTH_FACT_versus] = fact_versus,
+    [MYTH_FACT_value] = fact_value,
+    [MYTH_FACT_loop_test] = fact_loop_test,
+    [MYTH_FACT_indexes] = fact_indexes,
+    [MYTH_FACT_type] = fact_type,
+    [MYTH_FACT_versus_type] = fact_versus_type,
+    [MYTH_FACT_scope] = fact_scope,
+    [MYTH_FACT_elsewhere] = fact_elsewhere,
+    [MYTH_FACT_secret] = fact_secret,
+    [MYTH_FACT_empty] = fact_empty,
+    [MYTH_FACT_guarded] = fact_guarded,
+    [MYTH_FACT_depth] = fact_depth,
+    [MYTH_FACT_defined_here] = fact_defined_here,
+    [MYTH_FACT_origin_call] = no_value,
+    [MYTH_FACT_callee] = no_value,
+    [MYTH_FACT_name] = no_value,
+    [MYTH_FACT_other_name] = no_value,
+    [MYTH_FACT_text] = no_value,
+};
+
+int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event) { return fact_function[fact](k, event); }
+
+void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *e = event_at(k, event);
+    const char *text = "";
+    if (fact == MYTH_FACT_origin_call)
+        text = f->names + origin_call(k, event);
+    else if (fact == MYTH_FACT_callee)
+        text = f->names + e->name;
+    else if (fact == MYTH_FACT_name && e->path)
+        text = f->names + f->path[e->path].last;
+    else if (fact == MYTH_FACT_other_name && e->other)
+        text = f->names + f->path[e->other].last;
+    if (fact != MYTH_FACT_text) {
+        snprintf(dst, cap, "%s", text);
+        return;
+    }
+    size_t n = 0;
+    for (uint32_t i = e->off; i < e->end && i < f->n_text && n + 1 < cap; i++)
+        if (f->text[i] > ' ')
+            dst[n++] = f->text[i];
+    dst[n] = '\0';
+}

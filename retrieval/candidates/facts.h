@@ -1,0 +1,61 @@
+/* facts.h - small facts about an event of a flow. Rules ask for them; a candidate's report shows some.
+ *
+ * File      what the other functions of the file do with a function's result or a field, counted by a first pass
+ * Lists     `released`, `release_later` and `leaves` are about the functions of the list that a row names by `with`
+ * Cost      a fact looks at most MYTH_FACTS_NEAR events back or ahead
+ * Threads   one at a time */
+#ifndef MYTH_FACTS_H
+#define MYTH_FACTS_H
+
+#include "flow.h"
+
+enum { MYTH_FACTS_NEAR = 4096 };
+
+typedef enum {
+#define FACT(name, values, meaning) MYTH_FACT_##name,
+#include "facts.def"
+#undef FACT
+    MYTH_FACT_N
+} myth_fact_kind;
+
+/* A function or a field of the file: how often its result or value is tested, and how often not. */
+typedef struct {
+    uint64_t hash;
+    uint32_t n_tested, n_used;
+    uint32_t parameters; /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
+} myth_file_name;
+
+typedef struct {
+    myth_mem *mem;
+    myth_file_name *name;
+    uint32_t n_name, cap_name, *slot, n_slot;
+    char *names;
+    uint32_t n_names, cap_names;
+    bool is_failed;
+} myth_file_facts;
+
+void myth_file_facts_close(myth_file_facts *ff); /* takes a zeroed one with its mem */
+/* Counts one function. */
+void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f);
+/* Adds events of arguments in the places of others, and of lines that were copied; after myth_flow_read. */
+void myth_facts_extra(myth_file_facts *ff, myth_flow *f);
+
+typedef struct {
+    myth_flow *flow;
+    const myth_file_facts *file;
+    /* whether a function releases what it is given */
+    bool (*is_release)(const void *arg, const char *name);
+    const void *arg;
+    uint32_t at_line; /* out: the line that a fact is about (of a test, a release, a way out); 0 = none */
+} myth_facts;
+
+/* The fact's value, a number of its values in facts.def. */
+int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event);
+/* Of a fact without values: its text, at most cap - 1 bytes. */
+void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap);
+
+const char *myth_fact_name(myth_fact_kind fact);
+const char *myth_fact_values(myth_fact_kind fact);                       /* NULL = it is a name */
+bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16]); /* false: no such value */
+
+#endif

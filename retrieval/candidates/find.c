@@ -1,0 +1,334 @@
+/* find.c - the worker's side of candidates.h: opens the rules of a grammar once, reads each function of a file and
+ * tries the rows at every event.
+ *
+ * Passes   two: what the other functions of the file do (facts.h) is known only after all were read once
+ * Answer   a head, the candidates, their names */
+#include "find.h"
+#include "pack.h"
+
+#include "engine/base/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tree_sitter/api.h>
+
+#include "rules.inc"
+
+enum { GRAMMARS = 16, ROWS = 512 };
+
+typedef struct {
+    char name[16];
+    myth_roles roles;
+    myth_pack rules;
+    bool is_open;
+} grammar_rules;
+
+typedef struct {
+    grammar_rules *of;
+    myth_flow flow;
+    myth_file_facts file;
+    myth_candidates out;
+    myth_mem *mem;
+    uint32_t cap, cap_names, n_function;
+    bool is_failed, is_second;
+    uint16_t seen[ROWS]; /* candidates of each row in this function */
+} finding;
+
+static grammar_rules open_rules[GRAMMARS];
+
+static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLanguage *language)
+{
+    uint32_t wrong;
+    for (int i = 0; i < GRAMMARS; i++) {
+        grammar_rules *g = &open_rules[i];
+        if (g->is_open && strcmp(g->name, grammar) == 0)
+            return g;
+        if (g->is_open)
+            continue;
+        snprintf(g->name, sizeof(g->name), "%s", grammar);
+        if (!myth_roles_open(&g->roles, mem, language))
+            return NULL;
+        if (!myth_pack_open(&g->rules, mem, grammar, (const char *)rules_text, sizeof(rules_text), &wrong)) {
+            myth_pack_close(&g->rules);
+            myth_roles_close(&g->roles);
+            return NULL;
+        }
+        g->is_open = true;
+        return g;
+    }
+    return NULL;
+}
+
+static void close_rules(void)
+{
+    for (int i = 0; i < GRAMMARS; i++)
+        if (open_rules[i].is_open) {
+            myth_pack_close(&open_rules[i].rules);
+            myth_roles_close(&open_rules[i].roles);
+            open_rules[i].is_open = false;
+        }
+}
+
+static uint32_t put_text(finding *w, const char *text)
+{
+    const uint32_t at = w->out.n_names, n = (uint32_t)strlen(text) + 1;
+    if (n == 1 && at > 0)
+        return 0;
+    if (!MYTH_ARRAY_MORE(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.names, at, n, &w->cap_names)) {
+        w->is_failed = true;
+        return 0;
+    }
+    memcpy(w->out.names + at, text, n);
+    w->out.n_names += n;
+    return at;
+}
+
+/* ---- one row at one event ---- */
+
+typedef struct {
+    const myth_pack *rules;
+    int list;
+} release_list;
+
+static bool is_release(const void *arg, const char *name)
+{
+    const release_list *r = arg;
+    return r->list >= 0 && myth_pack_lists(r->rules, r->list, name);
+}
+
+static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, uint32_t event)
+{
+    char text[192];
+    bool is;
+    if (c->list >= 0) {
+        myth_fact_text(k, c->fact, event, text, sizeof(text));
+        is = myth_pack_lists(r, c->list, text);
+    } else
+        is = c->values >> myth_fact(k, c->fact, event) & 1;
+    return is != c->is_not;
+}
+
+/* The sentence of a row with what was found in the places of {path} and others. */
+static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = &f->event[e];
+    size_t n = 0;
+    for (const char *p = row->say; *p && n + 1 < cap;) {
+        char value[192] = "";
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        if (!end) {
+            dst[n++] = *p++;
+            continue;
+        }
+        const size_t m = (size_t)(end - p - 1);
+        if (m == 4 && memcmp(p + 1, "path", 4) == 0)
+            snprintf(value, sizeof(value), "%s", f->names + f->path[at->path].text);
+        else if (m == 5 && memcmp(p + 1, "other", 5) == 0)
+            snprintf(value, sizeof(value), "%s", f->names + f->path[at->other].text);
+        else if (m == 6 && memcmp(p + 1, "callee", 6) == 0)
+            myth_fact_text(k, MYTH_FACT_callee, e, value, sizeof(value));
+        else if (m == 6 && memcmp(p + 1, "origin", 6) == 0)
+            myth_fact_text(k, MYTH_FACT_origin_call, e, value, sizeof(value));
+        else if (m == 4 && memcmp(p + 1, "line", 4) == 0)
+            snprintf(value, sizeof(value), "%u", k->at_line);
+        for (const char *v = value; *v && n + 1 < cap; v++)
+            dst[n++] = *v;
+        p = end + 1;
+    }
+    dst[n] = '\0';
+}
+
+/* The facts that a report shows: all with values that say something about this kind of event. */
+static void fill_facts(char *dst, size_t cap, myth_facts *k, uint32_t e)
+{
+    static const myth_fact_kind about_path[] = {MYTH_FACT_origin,  MYTH_FACT_origin_call, MYTH_FACT_tested,
+                                                MYTH_FACT_bounded, MYTH_FACT_released,    MYTH_FACT_release_later,
+                                                MYTH_FACT_escapes, MYTH_FACT_type};
+    static const myth_fact_kind about_call[] = {MYTH_FACT_callee,  MYTH_FACT_result,      MYTH_FACT_checked,
+                                                MYTH_FACT_leaves,  MYTH_FACT_args,        MYTH_FACT_arg0,
+                                                MYTH_FACT_arg1,    MYTH_FACT_arg2,        MYTH_FACT_size_bounded,
+                                                MYTH_FACT_guarded, MYTH_FACT_defined_here};
+    static const myth_fact_kind about_test[] = {MYTH_FACT_how, MYTH_FACT_versus, MYTH_FACT_loop_test, MYTH_FACT_indexes,
+                                                MYTH_FACT_versus_type};
+    static const myth_fact_kind about_all[] = {MYTH_FACT_scope, MYTH_FACT_elsewhere};
+    const myth_event *at = &k->flow->event[e];
+    const struct {
+        const myth_fact_kind *fact;
+        size_t n;
+        bool is_shown;
+    } part[] = {
+        {about_path, sizeof(about_path) / sizeof(*about_path), at->path != 0},
+        {about_call, sizeof(about_call) / sizeof(*about_call), at->kind == MYTH_EVENT_CALL},
+        {about_test, sizeof(about_test) / sizeof(*about_test), at->kind == MYTH_EVENT_TEST},
+        {about_all, sizeof(about_all) / sizeof(*about_all), true},
+    };
+    const uint32_t line = k->at_line;
+    size_t n = 0;
+    dst[0] = '\0';
+    for (size_t p = 0; p < sizeof(part) / sizeof(*part); p++)
+        for (size_t i = 0; part[p].is_shown && i < part[p].n; i++) {
+            const myth_fact_kind fact = part[p].fact[i];
+            char value[100] = "", name[16];
+            if (!myth_fact_values(fact))
+                myth_fact_text(k, fact, e, value, sizeof(value));
+            else if (myth_fact_value_name(fact, myth_fact(k, fact, e), name))
+                snprintf(value, sizeof(value), "%s", name);
+            if (value[0] && n + 1 < cap)
+                n += (size_t)snprintf(dst + n, cap - n, "%s%s=%s", n ? " " : "", myth_fact_name(fact), value);
+        }
+    k->at_line = line;
+}
+
+static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = &f->event[e];
+    char text[1024];
+    if (w->seen[r] >= row->most)
+        return;
+    const uint32_t path = at->path ? f->path[at->path].text : 0;
+    for (uint32_t i = w->out.n; i-- > 0 && w->out.candidate[i].function_line0 == f->line0;) {
+        const myth_candidate_place *c = &w->out.candidate[i];
+        const bool is_rule = strcmp(w->out.names + c->rule, row->id) == 0;
+        if (is_rule && c->off == at->off)
+            return;
+        if (is_rule && path && at->kind != MYTH_EVENT_CALL && strcmp(w->out.names + c->path, f->names + path) == 0)
+            return;
+    }
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.candidate, w->out.n, &w->cap)) {
+        w->is_failed = true;
+        return;
+    }
+    w->seen[r]++;
+    myth_candidate_place c = {
+        .off = at->off,
+        .bytes = at->end - at->off,
+        .line0 = at->line,
+        .line1 = ts_node_end_point(at->node).row + 1,
+        .function_line0 = f->line0,
+        .function_line1 = f->line1,
+        .about_line = k->at_line,
+    };
+    c.rule = put_text(w, row->id);
+    c.row = put_text(w, row->name);
+    c.function = put_text(w, f->names + f->name);
+    c.path = put_text(w, f->names + path);
+    c.callee = put_text(w, f->names + at->name);
+    fill_say(text, sizeof(text), row, k, e);
+    c.say = put_text(w, text);
+    fill_facts(text, sizeof(text), k, e);
+    c.facts = put_text(w, text);
+    w->out.candidate[w->out.n++] = c;
+}
+
+static void try_rows(finding *w)
+{
+    const myth_pack *rules = &w->of->rules;
+    release_list release = {rules, -1};
+    myth_facts k = {.flow = &w->flow, .file = &w->file, .is_release = is_release, .arg = &release};
+    memset(w->seen, 0, sizeof(w->seen));
+    for (uint32_t e = 0; e < w->flow.n_event && !w->is_failed; e++)
+        for (uint32_t i = rules->first[w->flow.event[e].kind]; i < rules->first[w->flow.event[e].kind + 1]; i++) {
+            const uint32_t r = rules->order[i];
+            const myth_pack_row *row = &rules->row[r];
+            bool is = true;
+            release.list = row->release;
+            k.at_line = 0;
+            for (uint32_t c = 0; is && c < row->n_condition; c++)
+                is = holds(&k, rules, &row->condition[c], e);
+            if (is)
+                add(w, row, r, &k, e);
+        }
+}
+
+/* ---- a file ---- */
+
+static bool on_function(void *arg, TSNode function)
+{
+    finding *w = arg;
+    if (!myth_flow_read(&w->flow, function, ts_node_is_null(ts_node_parent(function))))
+        return false;
+    if (!w->is_second) {
+        w->n_function++;
+        myth_file_facts_add(&w->file, &w->flow);
+        return !w->file.is_failed;
+    }
+    myth_facts_extra(&w->file, &w->flow);
+    try_rows(w);
+    return !w->is_failed;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const myth_candidate_place *x = a, *y = b;
+    if (x->off != y->off)
+        return x->off < y->off ? -1 : 1;
+    return x->rule < y->rule ? -1 : x->rule > y->rule; /* in the order in which they were found */
+}
+
+static bool put_bytes(myth_tree_answer *out, const void *src, uint32_t n)
+{
+    if (!MYTH_ARRAY_MORE(out->mem, MYTH_MEM_OTHER, "answer of a reader", &out->bytes, out->n, n, &out->cap))
+        return false;
+    if (n)
+        memcpy(out->bytes + out->n, src, n);
+    out->n += n;
+    return true;
+}
+
+static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
+{
+    finding w = {.mem = out->mem};
+    w.of = rules_of(out->mem, tree->grammar, tree->language);
+    if (!w.of)
+        return false;
+    w.file.mem = out->mem;
+    myth_flow_open(&w.flow, out->mem, &w.of->roles, (const char *)tree->text, tree->n);
+    w.flow.stop = tree->stop;
+    w.flow.stop_arg = tree->stop_arg;
+    put_text(&w, "");
+    bool is_good = !w.is_failed;
+    for (int pass = 0; pass < 2 && is_good && w.of->rules.n_row > 0; pass++) {
+        w.is_second = pass == 1;
+        is_good = on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
+    }
+    if (w.out.n > 1)
+        qsort(w.out.candidate, w.out.n, sizeof(*w.out.candidate), by_place);
+    const myth_candidates_head head = {w.out.n, w.out.n_names, w.n_function};
+    is_good = is_good && put_bytes(out, &head, sizeof(head)) &&
+              put_bytes(out, w.out.candidate, (uint32_t)(w.out.n * sizeof(*w.out.candidate))) &&
+              put_bytes(out, w.out.names, w.out.n_names);
+    myth_free(w.mem, w.out.candidate);
+    myth_free(w.mem, w.out.names);
+    myth_file_facts_close(&w.file);
+    myth_flow_close(&w.flow);
+    return is_good;
+}
+
+const myth_tree_reader myth_candidates_reader = {read_tree, close_rules};
+
+/* ---- for tests ---- */
+
+uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)
+{
+    myth_pack r;
+    const bool is_good = myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text), wrong_line);
+    const uint32_t n = is_good ? r.n_row : 0;
+    myth_pack_close(&r);
+    return n;
+}
+
+void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id[MYTH_CANDIDATES_NAME],
+                         char row[MYTH_CANDIDATES_NAME])
+{
+    myth_pack r;
+    uint32_t wrong;
+    id[0] = row[0] = '\0';
+    if (myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text), &wrong) && i < r.n_row) {
+        memcpy(id, r.row[i].id, sizeof(r.row[i].id));
+        memcpy(row, r.row[i].name, sizeof(r.row[i].name));
+    }
+    myth_pack_close(&r);
+}

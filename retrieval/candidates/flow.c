@@ -1,0 +1,458 @@
+/* flow.c - see flow.h. One walk over the nodes of a function: each role has its function here or in flow_events.c and
+ * flow_tests.c. */
+#include "flow_impl.h"
+
+#include "engine/base/array.h"
+
+#include <string.h>
+
+/* Functions whose argument holds where the next statement is reached, by a word in their name. */
+static const char *const assert_word[] = {"assert",  "Assert",   "ASSERT",    "return_if", "require",
+                                          "Require", "CHECK",    "check_arg", "BUG_ON",    "expect",
+                                          "verify",  "Validate", "return_val"};
+/* Functions that do not return. */
+static const char *const end_name[] = {"exit",  "_exit",        "abort",       "sys.exit",  "os.Exit",
+                                       "panic", "process.exit", "System.exit", "log.Fatal", "log.Fatalf",
+                                       "die",   "fatal",        "errx",        "err",       "os._exit"};
+
+void myth_flow_open(myth_flow *f, myth_mem *mem, const myth_roles *roles, const char *text, uint32_t n)
+{
+    *f = (myth_flow){.roles = roles, .mem = mem, .text = text, .n_text = n};
+}
+
+void myth_flow_close(myth_flow *f)
+{
+    myth_free(f->mem, f->event);
+    myth_free(f->mem, f->scope);
+    myth_free(f->mem, f->test);
+    myth_free(f->mem, f->path);
+    myth_free(f->mem, f->names);
+    myth_free(f->mem, f->slot);
+    *f = (myth_flow){0};
+}
+
+/* ---- calls ---- */
+
+static bool has_assert_word(const char *name)
+{
+    for (size_t i = 0; i < sizeof(assert_word) / sizeof(*assert_word); i++)
+        if (strstr(name, assert_word[i]))
+            return true;
+    return false;
+}
+
+static void argument(myth_flow *f, TSNode node, uint32_t call, uint32_t index, uint32_t depth)
+{
+    TSNode in = myth_flow_inner(f, node);
+    bool is_address = false;
+    const myth_role role = role_of(f, in);
+    if (role == MYTH_ROLE_KEYWORD) {
+        in = myth_flow_inner(f, child_of(f, in, MYTH_SLOT_RIGHT));
+        if (is_null(in))
+            return;
+    }
+    if ((role == MYTH_ROLE_POINTER || role == MYTH_ROLE_UNARY || role == MYTH_ROLE_REFERENCE) &&
+        myth_flow_first_byte(f, in) == '&') {
+        TSNode base = child_of(f, in, MYTH_SLOT_BASE);
+        if (is_null(base) && ts_node_named_child_count(in) > 0)
+            base = ts_node_named_child(in, ts_node_named_child_count(in) - 1);
+        in = myth_flow_inner(f, base);
+        is_address = true;
+    }
+    if (is_null(in))
+        return;
+    const uint32_t path = myth_flow_path(f, in);
+    if (role_of(f, in) != MYTH_ROLE_NAME)
+        myth_flow_walk(f, in, depth + 1);
+    if (path) {
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_ARG, in, path);
+        e->call = call;
+        e->index = (uint8_t)(index > 255 ? 255 : index);
+        e->name = call < f->n_event ? f->event[call].name : 0;
+        e->is_through = is_address;
+    }
+}
+
+static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
+{
+    const TSNode callee = child_of(f, node, MYTH_SLOT_CALLEE), list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
+    const TSNode object = child_of(f, node, MYTH_SLOT_BASE); /* Java */
+    const uint32_t name = myth_flow_callee_name(f, node, callee);
+    const char *text = f->names ? f->names + name : "";
+    const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name));
+    const bool is_assert = !is_new && has_assert_word(text);
+    uint32_t receiver = 0;
+    if (!is_null(callee) && role_of(f, callee) == MYTH_ROLE_MEMBER) {
+        const TSNode base = child_of(f, callee, MYTH_SLOT_BASE);
+        receiver = is_null(base) ? 0 : myth_flow_path(f, base);
+        myth_flow_deref(f, callee, depth + 1);
+    } else if (!is_null(object) && role_of(f, callee) == MYTH_ROLE_NAME && !ts_node_eq(object, callee)) {
+        const TSNode in = myth_flow_inner(f, object);
+        receiver = myth_flow_path(f, in);
+        if (receiver)
+            myth_flow_put_event(f, MYTH_EVENT_DEREF, node, receiver);
+        if (role_of(f, in) != MYTH_ROLE_NAME)
+            myth_flow_walk(f, in, depth + 1);
+    } else if (!is_null(callee) && role_of(f, callee) != MYTH_ROLE_NAME && !is_new)
+        myth_flow_walk(f, callee, depth + 1);
+    const uint32_t at = f->n_event;
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_CALL, node, receiver);
+    e->name = name;
+    e->is_dropped = f->dropped == node.id;
+    e->is_guarded = f->deferred == node.id;
+    const uint32_t before = f->now_test;
+    if (is_assert && !before) {
+        f->now_test = myth_flow_open_test(f, node, false);
+        if (f->now_test)
+            f->test[f->now_test - 1].is_assert = true;
+    }
+    for (uint32_t i = 0; !is_null(list) && i < ts_node_named_child_count(list) && i < 64; i++) {
+        const TSNode a = ts_node_named_child(list, i);
+        const uint32_t first = f->n_event;
+        argument(f, a, at, i, depth + 1);
+        if (f->now_test && f->n_event > first && f->event[f->n_event - 1].kind == MYTH_EVENT_ARG) {
+            const uint32_t path = f->event[f->n_event - 1].path; /* assert(p), if (is_ok(p)) */
+            myth_event *t = myth_flow_put_event(f, MYTH_EVENT_TEST, a, path);
+            t->how = is_assert ? MYTH_TEST_TRUE : MYTH_TEST_PART;
+        }
+    }
+    f->now_test = before;
+    for (uint32_t i = at; i < f->n_event && !f->is_failed; i++) /* &x: the function may have written it */
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == at && f->event[i].is_through) {
+            const myth_event arg = f->event[i];
+            myth_event *d = myth_flow_put_event(f, MYTH_EVENT_DEFINE, arg.node, arg.path);
+            d->value = MYTH_VALUE_OUT;
+            d->name = name;
+            if (i + 1 < f->n_event && f->n_event - at > 512)
+                break;
+        }
+    if (is_end) {
+        myth_flow_put_event(f, MYTH_EVENT_LEAVE, node, 0);
+        myth_flow_mark_leaving(f, MYTH_LEAVES_FUNCTION, 0);
+    }
+}
+
+/* ---- leaving ---- */
+
+static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
+{
+    const bool is_value = role == MYTH_ROLE_RETURN || role == MYTH_ROLE_THROW;
+    uint32_t path = 0, other = 0, name = 0;
+    myth_value v = MYTH_VALUE_UNKNOWN;
+    if (is_value && ts_node_named_child_count(node) > 0) {
+        const TSNode value = ts_node_named_child(node, 0);
+        path = myth_flow_path(f, value);
+        v = myth_flow_value(f, value, &other, &name);
+        if (path == 0 || role_of(f, myth_flow_inner(f, value)) != MYTH_ROLE_NAME)
+            myth_flow_walk_children(f, node, depth);
+        if (path) {
+            myth_event *r = myth_flow_put_event(f, MYTH_EVENT_RETURN, node, path);
+            r->value = (uint8_t)v;
+        }
+    }
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_LEAVE, node, path);
+    e->value = (uint8_t)v;
+    e->index = (uint8_t)role;
+    if (role == MYTH_ROLE_GOTO)
+        return; /* its scope is marked when the label is known */
+    myth_flow_mark_leaving(f, is_value ? MYTH_LEAVES_FUNCTION : MYTH_LEAVES_LOOP, 0);
+}
+
+/* goto: the scope leaves to the place of its label. */
+static void settle_labels(myth_flow *f)
+{
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind != MYTH_EVENT_LEAVE || e->index != MYTH_ROLE_GOTO)
+            continue;
+        const TSNode label = child_of(f, e->node, MYTH_SLOT_LABEL);
+        const TSNode name = is_null(label) ? ts_node_named_child(e->node, 0) : label;
+        if (is_null(name))
+            continue;
+        const uint32_t off = ts_node_start_byte(name), n = ts_node_end_byte(name) - off;
+        uint32_t at = 0;
+        for (uint32_t p = e->end; at == 0 && p + n < f->end && p + n < f->n_text; p++)
+            if (f->text[p] == '\n' || f->text[p] == ';' || f->text[p] == '}') {
+                uint32_t q = p + 1;
+                while (q + n < f->n_text && (f->text[q] == ' ' || f->text[q] == '\t'))
+                    q++;
+                if (q + n < f->n_text && memcmp(f->text + q, f->text + off, n) == 0 && f->text[q + n] == ':')
+                    at = q;
+            }
+        myth_scope *s = &f->scope[e->scope];
+        if (s->leaves == MYTH_LEAVES_NOT && e->scope != 0) {
+            s->leaves = MYTH_LEAVES_TO_LABEL;
+            s->label_off = at;
+        }
+    }
+}
+
+static void assign(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
+    const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
+    const bool is_change = !is_null(op) && !myth_flow_text_is(f, op, "=") && !myth_flow_text_is(f, op, ":=");
+    if (!is_null(right))
+        myth_flow_walk(f, right, depth + 1);
+    if (is_null(left))
+        return;
+    if (is_change) {
+        myth_flow_use(f, left, depth + 1);
+        const char c = myth_flow_first_byte(f, op);
+        if ((c == '/' || c == '%') && !is_null(right)) {
+            const uint32_t by = myth_flow_path(f, right);
+            if (by)
+                myth_flow_put_event(f, MYTH_EVENT_DIVIDE, node, by);
+        }
+    }
+    bool is_pointer = false, is_array = false, is_function = false;
+    const TSNode type = child_of(f, node, MYTH_SLOT_TYPE);
+    TSNode target = left;
+    if (!is_null(type) || strstr(ts_node_type(left), "declarator"))
+        target = myth_flow_declared(f, left, &is_pointer, &is_array, &is_function);
+    const uint32_t n = ts_node_named_child_count(left);
+    if (role_of(f, left) == MYTH_ROLE_GROUP && n > 1) { /* Go: a, b := f() or a, b = x, y */
+        const bool is_pairs = !is_null(right) && ts_node_named_child_count(right) == n;
+        for (uint32_t i = 0; i < n && i < 16; i++) {
+            const uint32_t first = f->n_event;
+            myth_flow_define(f, ts_node_named_child(left, i), is_pairs ? ts_node_named_child(right, i) : right,
+                             depth + 1);
+            if (f->n_event > first && f->event[f->n_event - 1].kind == MYTH_EVENT_DEFINE)
+                f->event[f->n_event - 1].index = (uint8_t)i;
+        }
+    } else if (!is_null(target))
+        myth_flow_define(f, target, is_change ? (TSNode){0} : right, depth + 1);
+    if (!is_null(target) && !is_null(type))
+        myth_flow_set_type(f, myth_flow_path(f, target), type, is_pointer, is_array);
+}
+
+static void walk_in_scope(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t depth)
+{
+    const uint32_t before = f->now_test, scope = myth_flow_open_scope(f, kind, node, 0);
+    f->now_test = 0;
+    myth_flow_walk_children(f, node, depth);
+    myth_flow_close_scope(f, scope);
+    f->now_test = before;
+}
+
+static void nested(myth_flow *f, TSNode node, uint32_t depth)
+{
+    if (f->is_file)
+        return; /* a function of the file, which has a flow of its own */
+    const uint32_t before = f->now_test, scope = myth_flow_open_scope(f, MYTH_SCOPE_NESTED, node, 0);
+    f->now_test = 0;
+    myth_flow_parameters(f, node);
+    myth_flow_walk_slot(f, node, MYTH_SLOT_BODY, depth);
+    myth_flow_close_scope(f, scope);
+    f->now_test = before;
+}
+
+void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
+{
+    if (f->is_failed || depth > MYTH_FLOW_DEPTH || f->n_event >= MYTH_FLOW_EVENTS)
+        return;
+    if (++f->n_visit % 1024 == 0 && f->stop && f->stop(f->stop_arg)) {
+        f->is_failed = true;
+        return;
+    }
+    const myth_role role = role_of(f, node);
+    switch (role) {
+    case MYTH_ROLE_SKIP:
+    case MYTH_ROLE_TEXT:
+        if (myth_flow_is_filled(node))
+            myth_flow_walk_children(f, node, depth);
+        return;
+    case MYTH_ROLE_FUNCTION: nested(f, node, depth); return;
+    case MYTH_ROLE_CALL: call(f, node, false, depth); return;
+    case MYTH_ROLE_NEW: call(f, node, true, depth); return;
+    case MYTH_ROLE_ASSIGN: assign(f, node, depth); return;
+    case MYTH_ROLE_CHANGE: {
+        TSNode target = child_of(f, node, MYTH_SLOT_LEFT);
+        if (!is_null(target) && !is_null(child_of(f, node, MYTH_SLOT_RIGHT))) {
+            assign(f, node, depth);
+            return;
+        }
+        if (is_null(target))
+            target = child_of(f, node, MYTH_SLOT_BASE);
+        if (is_null(target) && ts_node_named_child_count(node) > 0)
+            target = ts_node_named_child(node, 0);
+        if (is_null(target))
+            return;
+        myth_flow_use(f, target, depth + 1);
+        const uint32_t path = myth_flow_path(f, target);
+        if (path) {
+            myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, path);
+            e->value = MYTH_VALUE_SUM;
+            e->other = path;
+        }
+        return;
+    }
+    case MYTH_ROLE_DECLARATION: myth_flow_declaration(f, node, depth); return;
+    case MYTH_ROLE_IF: myth_flow_if_node(f, node, depth); return;
+    case MYTH_ROLE_CHOICE: myth_flow_choice(f, node, depth); return;
+    case MYTH_ROLE_LOOP: myth_flow_loop(f, node, depth); return;
+    case MYTH_ROLE_FOR_EACH: myth_flow_for_each(f, node, depth); return;
+    case MYTH_ROLE_CASE: walk_in_scope(f, node, MYTH_SCOPE_CASE, depth); return;
+    case MYTH_ROLE_FINALLY: walk_in_scope(f, node, MYTH_SCOPE_FINALLY, depth); return;
+    case MYTH_ROLE_CATCH:
+        myth_flow_put_event(f, MYTH_EVENT_CATCH, node, 0);
+        walk_in_scope(f, node, MYTH_SCOPE_CATCH, depth);
+        return;
+    case MYTH_ROLE_WITH: {
+        const uint32_t first = f->n_event;
+        myth_flow_walk_children(f, node, depth);
+        for (uint32_t i = first; i < f->n_event; i++)
+            f->event[i].is_guarded |= f->event[i].kind == MYTH_EVENT_CALL || f->event[i].kind == MYTH_EVENT_DEFINE;
+        return;
+    }
+    case MYTH_ROLE_RETURN:
+    case MYTH_ROLE_THROW:
+    case MYTH_ROLE_LEAVE:
+    case MYTH_ROLE_GOTO: leave(f, node, role, depth); return;
+    case MYTH_ROLE_LABEL:
+        if (f->n_label < MYTH_FLOW_LABELS)
+            f->label[f->n_label++] = ts_node_start_byte(node);
+        myth_flow_walk_children(f, node, depth);
+        return;
+    case MYTH_ROLE_ASSERT: {
+        const uint32_t before = f->now_test;
+        f->now_test = myth_flow_open_test(f, node, false);
+        if (f->now_test)
+            f->test[f->now_test - 1].is_assert = true;
+        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1; i++)
+            myth_flow_condition(f, ts_node_named_child(node, i), false, depth + 1);
+        f->now_test = before;
+        return;
+    }
+    case MYTH_ROLE_NAME: myth_flow_use(f, node, depth); return;
+    case MYTH_ROLE_MEMBER:
+    case MYTH_ROLE_INDEX: {
+        const uint32_t path = myth_flow_path(f, node);
+        myth_flow_deref(f, node, depth);
+        if (path)
+            myth_flow_put_event(f, MYTH_EVENT_USE, node, path);
+        return;
+    }
+    case MYTH_ROLE_POINTER:
+        if (myth_flow_first_byte(f, node) == '*') {
+            myth_flow_deref(f, node, depth);
+            return;
+        }
+        myth_flow_walk_children(f, node, depth);
+        return;
+    case MYTH_ROLE_BINARY: myth_flow_binary(f, node, false, depth); return;
+    case MYTH_ROLE_KEYWORD: myth_flow_walk_slot(f, node, MYTH_SLOT_RIGHT, depth); return;
+    case MYTH_ROLE_STATEMENT:
+        f->n_statement++;
+        if (ts_node_named_child_count(node) == 1)
+            f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
+        myth_flow_walk_children(f, node, depth);
+        return;
+    case MYTH_ROLE_DEFER:
+        if (ts_node_named_child_count(node) == 1)
+            f->deferred = ts_node_named_child(node, 0).id;
+        myth_flow_walk_children(f, node, depth);
+        return;
+    case MYTH_ROLE_UNARY:
+        if (myth_flow_first_byte(f, node) == '*') { /* Go, Rust */
+            TSNode base = child_of(f, node, MYTH_SLOT_BASE);
+            if (is_null(base) && ts_node_named_child_count(node) > 0)
+                base = ts_node_named_child(node, 0);
+            const uint32_t path = is_null(base) ? 0 : myth_flow_path(f, base);
+            if (path)
+                myth_flow_put_event(f, MYTH_EVENT_DEREF, node, path);
+        }
+        myth_flow_walk_children(f, node, depth);
+        return;
+    default: myth_flow_walk_children(f, node, depth); return;
+    }
+}
+
+static uint32_t function_name(myth_flow *f, TSNode function)
+{
+    bool is_pointer = false, is_array = false, is_function = false;
+    TSNode at = child_of(f, function, MYTH_SLOT_LEFT);
+    if (is_null(at)) { /* const f = () => ...; f: function () ... */
+        const TSNode parent = ts_node_parent(function);
+        if (!is_null(parent))
+            at = child_of(f, parent, MYTH_SLOT_LEFT);
+        if (is_null(at))
+            return 0;
+    }
+    const TSNode name = myth_flow_declared(f, at, &is_pointer, &is_array, &is_function);
+    const TSNode of = is_null(name) ? at : name;
+    const uint32_t off = ts_node_start_byte(of), end = ts_node_end_byte(of);
+    return end <= f->n_text && end - off <= MYTH_FLOW_PATH_BYTES ? myth_flow_put_name(f, f->text + off, end - off) : 0;
+}
+
+/* What is outside of functions: functions, and what holds nothing else, are stepped over. */
+static void walk_file(myth_flow *f, TSNode node, uint32_t depth)
+{
+    TSTreeCursor c = ts_tree_cursor_new(node);
+    if (depth < 64 && ts_tree_cursor_goto_first_child(&c))
+        do {
+            const TSNode child = ts_tree_cursor_current_node(&c);
+            const myth_role role = role_of(f, child);
+            if (!ts_node_is_named(child) || role == MYTH_ROLE_FUNCTION)
+                continue;
+            if (role == MYTH_ROLE_NONE)
+                walk_file(f, child, depth + 1);
+            else
+                myth_flow_walk(f, child, depth + 1);
+        } while (!f->is_failed && ts_tree_cursor_goto_next_sibling(&c));
+    ts_tree_cursor_delete(&c);
+}
+
+bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
+{
+    f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = 0;
+    f->n_statement = f->now_scope = f->now_test = 0;
+    f->dropped = f->deferred = NULL;
+    f->n_label = 0;
+    f->is_failed = false;
+    f->is_file = is_file;
+    if (f->slot)
+        memset(f->slot, 0, f->n_slot * sizeof(*f->slot));
+    f->off = ts_node_start_byte(function);
+    f->end = ts_node_end_byte(function);
+    f->line0 = ts_node_start_point(function).row + 1;
+    f->line1 = ts_node_end_point(function).row + 1;
+    myth_flow_put_name(f, "", 0);
+    if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "paths of a flow", &f->path, 0, &f->cap_path) ||
+        !MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "scopes of a flow", &f->scope, 0, &f->cap_scope))
+        return false;
+    f->path[f->n_path++] = (myth_path){0};
+    f->scope[f->n_scope++] = (myth_scope){.off = f->off, .end = f->end};
+    if (is_file)
+        walk_file(f, function, 0);
+    else {
+        f->name = function_name(f, function);
+        myth_flow_parameters(f, function);
+        myth_flow_walk_slot(f, function, MYTH_SLOT_BODY, 0);
+    }
+    if (is_file)
+        f->name = 0;
+    if (f->is_failed)
+        return false;
+    settle_labels(f);
+    return true;
+}
+
+bool myth_flow_each(const myth_roles *roles, TSNode root, bool (*on)(void *arg, TSNode function), void *arg)
+{
+    bool is_good = true;
+    TSTreeCursor c = ts_tree_cursor_new(root);
+    for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && is_good;) {
+        const TSNode node = ts_tree_cursor_current_node(&c);
+        const bool is_function =
+            myth_roles_of(roles, node) == MYTH_ROLE_FUNCTION && !is_null(myth_roles_child(roles, node, MYTH_SLOT_BODY));
+        if (is_function)
+            is_good = on(arg, node);
+        else if (ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+    return is_good;
+}

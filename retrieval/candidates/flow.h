@@ -1,0 +1,176 @@
+/* flow.h - what happens in one function, in the order of its text: which variables get which values, where they are
+ * used and tested, what is called with what, and where control leaves. Read off the syntax tree, the same way for all
+ * languages; the rules (pack.h) are about this list and not about trees.
+ *
+ * Path      a variable, or a part of one that is named by constants and variables: p, p->next, self.items[i], *p.
+ *           Blanks are left out, brackets around it and casts too. Number 0 = no path
+ * Scope     a block that is not always run: a branch, a loop's body, a case, a handler. Scope 0 is the function
+ * Test      a condition and what depends on it: its branches, or the rest of an expression (p && p->n)
+ * Nested    a function inside of a function is a scope of the outer one; what it returns does not leave the outer one.
+ *           What is outside of all functions is one more flow, named ""
+ * Units     offsets in bytes of the file, lines from 1, events and paths by number
+ * Limits    MYTH_FLOW_EVENTS of one function; what follows is not read. Paths of up to MYTH_FLOW_PATH_BYTES
+ * Owner     open and close a myth_flow; it is used for one function after the other
+ * Errors    false without memory, or when asked to stop
+ * Threads   one at a time */
+#ifndef MYTH_FLOW_H
+#define MYTH_FLOW_H
+
+#include "roles.h"
+
+enum { MYTH_FLOW_EVENTS = 1 << 15, MYTH_FLOW_PATH_BYTES = 96, MYTH_FLOW_DEPTH = 1500, MYTH_FLOW_LABELS = 64 };
+
+typedef enum {
+    MYTH_EVENT_DEFINE,  /* a path gets a value */
+    MYTH_EVENT_USE,     /* it is read as a value */
+    MYTH_EVENT_DEREF,   /* something behind it is read or written: *p, p->x, p[i], p.method() */
+    MYTH_EVENT_INDEX,   /* it is what an element is chosen by: `other` is the array */
+    MYTH_EVENT_TEST,    /* a condition depends on it */
+    MYTH_EVENT_CALL,    /* a call: `path` is its receiver, `name` the function */
+    MYTH_EVENT_ARG,     /* it is an argument of the call `call`, number `index` */
+    MYTH_EVENT_RETURN,  /* it is returned or thrown */
+    MYTH_EVENT_LEAVE,   /* control leaves: return, throw, break, continue, goto, exit() */
+    MYTH_EVENT_DIVIDE,  /* it is a divisor */
+    MYTH_EVENT_CATCH,   /* a handler of errors */
+    MYTH_EVENT_SWAPPED, /* an argument that has the name of another parameter of the function that is called */
+    MYTH_EVENT_COPIED,  /* a name that stayed where a line was copied and all others were changed */
+    MYTH_EVENT_N
+} myth_event_kind;
+
+/* What a value is. */
+typedef enum {
+    MYTH_VALUE_UNKNOWN,
+    MYTH_VALUE_PARAMETER,
+    MYTH_VALUE_CALL, /* the result of the function `name` */
+    MYTH_VALUE_NUMBER,
+    MYTH_VALUE_TEXT,   /* a text that is written there */
+    MYTH_VALUE_JOINED, /* a text that is put together with something that is not constant */
+    MYTH_VALUE_NULL,
+    MYTH_VALUE_SUM, /* + or - of something that is not constant */
+    MYTH_VALUE_PRODUCT,
+    MYTH_VALUE_PATH, /* another path, `other` */
+    MYTH_VALUE_ELEMENT,
+    MYTH_VALUE_NEW,
+    MYTH_VALUE_LOOP,    /* each of several, one after the other */
+    MYTH_VALUE_OUT,     /* whatever the function `name` wrote through its address */
+    MYTH_VALUE_NOTHING, /* declared without a value */
+    MYTH_VALUE_SIZE,    /* sizeof, or a call that measures */
+    MYTH_VALUE_N
+} myth_value;
+
+typedef enum {
+    MYTH_TEST_TRUE,     /* p */
+    MYTH_TEST_FALSE,    /* !p */
+    MYTH_TEST_NULL,     /* p == NULL */
+    MYTH_TEST_NOT_NULL, /* p != NULL */
+    MYTH_TEST_EQUAL,
+    MYTH_TEST_NOT_EQUAL,
+    MYTH_TEST_LESS,
+    MYTH_TEST_AT_MOST,
+    MYTH_TEST_MORE,
+    MYTH_TEST_AT_LEAST,
+    MYTH_TEST_IN,   /* is a member, is an instance */
+    MYTH_TEST_PART, /* is somewhere in a condition, as an argument of a call */
+    MYTH_TEST_N
+} myth_test_kind;
+
+/* Where control goes when a scope ends by leaving. */
+typedef enum { MYTH_LEAVES_NOT, MYTH_LEAVES_FUNCTION, MYTH_LEAVES_LOOP, MYTH_LEAVES_TO_LABEL } myth_leaves;
+
+typedef enum {
+    MYTH_SCOPE_FUNCTION,
+    MYTH_SCOPE_THEN,
+    MYTH_SCOPE_ELSE,
+    MYTH_SCOPE_LOOP,
+    MYTH_SCOPE_CASE,
+    MYTH_SCOPE_CATCH,
+    MYTH_SCOPE_FINALLY,
+    MYTH_SCOPE_TRY,
+    MYTH_SCOPE_NESTED
+} myth_scope_kind;
+
+typedef struct {
+    uint32_t off, end, line;
+    uint32_t path, other;            /* paths; 0 = none */
+    uint32_t name;                   /* of a function: an offset into names; 0 = none */
+    uint32_t scope, test;            /* test: 1 + its number, 0 = none */
+    uint32_t call;                   /* of an argument: the number of the call's event */
+    uint32_t statement;              /* counts statements */
+    uint8_t kind, value, index, how; /* myth_event_kind, myth_value, number of an argument, myth_test_kind */
+    bool is_dropped;                 /* of a call: its value is not used */
+    bool is_through;                 /* of a definition: through a pointer or a field */
+    bool is_guarded;                 /* inside of something that closes it by itself: with, try (...), defer */
+    TSNode node;
+} myth_event;
+
+typedef struct {
+    uint32_t parent, off, end;
+    uint32_t test;      /* 1 + the test that decides whether it is run; 0 = none */
+    uint32_t loop;      /* the scope of the innermost loop or switch that break and continue leave; 0 = none */
+    uint32_t label_off; /* of MYTH_LEAVES_TO_LABEL, once it is known; 0 = unknown */
+    uint8_t kind, leaves;
+} myth_scope;
+
+typedef struct {
+    uint32_t off, end;    /* of the condition */
+    uint32_t then, other; /* scopes; 0 = none */
+    bool is_assert;       /* what follows is only reached where it holds */
+    bool is_loop;
+} myth_test;
+
+typedef struct {
+    uint32_t text, n;            /* offset into names, bytes */
+    uint32_t base, last;         /* the path that it is a part of, 0 = none; offset of its last word */
+    uint32_t type_off, type_end; /* of its declaration in this function; 0 bytes = none is known */
+    bool is_pointer, is_array;
+} myth_path;
+
+typedef struct {
+    const myth_roles *roles;
+    myth_mem *mem;
+    const char *text;
+    uint32_t n_text;
+    bool (*stop)(void *arg);
+    void *stop_arg;
+
+    myth_event *event;
+    myth_scope *scope;
+    myth_test *test;
+    myth_path *path;
+    char *names; /* zero-terminated, the empty one first; kept from function to function */
+    uint32_t n_event, n_scope, n_test, n_path, n_names;
+    uint32_t cap_event, cap_scope, cap_test, cap_path, cap_names;
+    uint32_t *slot, n_slot;                    /* a table of paths by their text */
+    uint32_t label[MYTH_FLOW_LABELS], n_label; /* offsets of labels, which a goto comes to */
+    uint32_t name;                             /* of the function */
+    uint32_t off, end;                         /* of the function */
+    uint32_t line0, line1;
+
+    /* while a function is read */
+    uint32_t n_statement, n_visit, now_scope, now_test;
+    const void *dropped, *deferred; /* nodes: the whole of a statement, what is put off */
+    bool is_file, is_failed;
+} myth_flow;
+
+void myth_flow_open(myth_flow *f, myth_mem *mem, const myth_roles *roles, const char *text, uint32_t n);
+void myth_flow_close(myth_flow *f);
+
+/* Reads a function, or with the root of a file what is outside of all functions. */
+bool myth_flow_read(myth_flow *f, TSNode function, bool is_file);
+
+/* Calls `on` for each function of a file that is in no other, from the first on. */
+bool myth_flow_each(const myth_roles *roles, TSNode root, bool (*on)(void *arg, TSNode function), void *arg);
+
+/* The path that a node names; 0 = none. */
+uint32_t myth_flow_path(myth_flow *f, TSNode node);
+/* What the value of a node is; *path gets the path of MYTH_VALUE_PATH, *name the function of MYTH_VALUE_CALL. */
+myth_value myth_flow_value(myth_flow *f, TSNode node, uint32_t *path, uint32_t *name);
+
+/* Whether path p is q or a part of q. */
+bool myth_flow_is_part(const myth_flow *f, uint32_t p, uint32_t q);
+/* Whether control that has passed event a can come to event b, which is behind it in the text. */
+bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b);
+/* Whether scope s is `in` or inside of it. */
+bool myth_flow_is_inside(const myth_flow *f, uint32_t s, uint32_t in);
+
+#endif

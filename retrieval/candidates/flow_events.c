@@ -1,0 +1,314 @@
+/* flow_events.c - the list of events with its scopes and tests: how it grows, and what is defined and used where
+ * (flow.h). */
+#include "flow_impl.h"
+
+#include "engine/base/array.h"
+
+#include <string.h>
+
+myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path)
+{
+    static myth_event none;
+    none = (myth_event){0};
+    if (f->is_failed || f->n_event >= MYTH_FLOW_EVENTS)
+        return &none;
+    if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event)) {
+        f->is_failed = true;
+        return &none;
+    }
+    myth_event *e = &f->event[f->n_event++];
+    *e = (myth_event){
+        .off = ts_node_start_byte(node),
+        .end = ts_node_end_byte(node),
+        .line = ts_node_start_point(node).row + 1,
+        .path = path,
+        .scope = f->now_scope,
+        .test = f->now_test,
+        .statement = f->n_statement,
+        .kind = (uint8_t)kind,
+        .node = node,
+    };
+    return e;
+}
+
+uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test)
+{
+    if (f->is_failed ||
+        !MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "scopes of a flow", &f->scope, f->n_scope, &f->cap_scope)) {
+        f->is_failed = true;
+        return 0;
+    }
+    const myth_scope *in = &f->scope[f->now_scope];
+    const bool is_loop = kind == MYTH_SCOPE_LOOP || kind == MYTH_SCOPE_CASE;
+    f->scope[f->n_scope] = (myth_scope){
+        .parent = f->now_scope,
+        .off = ts_node_start_byte(node),
+        .end = ts_node_end_byte(node),
+        .test = test,
+        .loop = is_loop                   ? f->n_scope
+              : kind == MYTH_SCOPE_NESTED ? 0
+                                          : in->loop,
+        .kind = (uint8_t)kind,
+    };
+    f->now_scope = f->n_scope;
+    return f->n_scope++;
+}
+
+void myth_flow_close_scope(myth_flow *f, uint32_t scope)
+{
+    if (!f->is_failed)
+        f->now_scope = f->scope[scope].parent;
+}
+
+uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop)
+{
+    if (f->is_failed ||
+        !MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "tests of a flow", &f->test, f->n_test, &f->cap_test)) {
+        f->is_failed = true;
+        return 0;
+    }
+    f->test[f->n_test] =
+        (myth_test){.off = ts_node_start_byte(node), .end = ts_node_end_byte(node), .is_loop = is_loop};
+    return ++f->n_test;
+}
+
+bool myth_flow_is_inside(const myth_flow *f, uint32_t s, uint32_t in)
+{
+    for (;; s = f->scope[s].parent) {
+        if (s == in)
+            return true;
+        if (s == 0)
+            return false;
+    }
+}
+
+static bool has_label(const myth_flow *f, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < f->n_label; i++)
+        if (f->label[i] > from && f->label[i] <= to)
+            return true;
+    return false;
+}
+
+/* Whether a return or the like stands between two events in a block around both, and no label behind it. */
+static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = a + 1; i < b; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_LEAVE && x->index != MYTH_ROLE_LEAVE && x->end <= f->event[b].off &&
+            myth_flow_is_inside(f, f->event[b].scope, x->scope) &&
+            myth_flow_is_inside(f, f->event[a].scope, x->scope) && !has_label(f, x->end, f->event[b].off))
+            return true;
+    }
+    return false;
+}
+
+bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
+{
+    const myth_event *to = &f->event[b];
+    for (uint32_t s = f->event[a].scope; !myth_flow_is_inside(f, to->scope, s); s = f->scope[s].parent) {
+        const myth_scope *in = &f->scope[s];
+        if (in->kind == MYTH_SCOPE_NESTED)
+            return false;
+        if (in->leaves == MYTH_LEAVES_FUNCTION)
+            return false;
+        if (in->leaves == MYTH_LEAVES_LOOP && (in->loop == 0 || to->off < f->scope[in->loop].end))
+            return false;
+        if (in->leaves == MYTH_LEAVES_TO_LABEL && in->label_off > 0 && to->off < in->label_off)
+            return false;
+        for (uint32_t t = to->scope; in->test && t; t = f->scope[t].parent) /* the other branch of one test */
+            if (f->scope[t].test == in->test && t != s)
+                return false;
+    }
+    return !leaves_between(f, a, b);
+}
+
+/* ---- reading nodes ---- */
+
+void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth)
+{
+    TSTreeCursor c = ts_tree_cursor_new(node);
+    if (ts_tree_cursor_goto_first_child(&c))
+        do {
+            const TSNode child = ts_tree_cursor_current_node(&c);
+            if (ts_node_is_named(child))
+                myth_flow_walk(f, child, depth + 1);
+        } while (!f->is_failed && ts_tree_cursor_goto_next_sibling(&c));
+    ts_tree_cursor_delete(&c);
+}
+
+void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t depth)
+{
+    const TSNode child = child_of(f, node, slot);
+    if (!is_null(child))
+        myth_flow_walk(f, child, depth + 1);
+}
+
+void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const uint32_t path = myth_flow_path(f, node);
+    const myth_role role = role_of(f, node);
+    if (path && role == MYTH_ROLE_NAME)
+        myth_flow_put_event(f, MYTH_EVENT_USE, node, path);
+    else {
+        myth_flow_walk(f, node, depth);
+    }
+}
+
+/* What is done to the base of x.field, x[i] and *x: it must be there. */
+void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode whole = node;
+    TSNode base = child_of(f, node, MYTH_SLOT_BASE), index = child_of(f, node, MYTH_SLOT_INDEX);
+    const myth_role role = role_of(f, node);
+    if (role == MYTH_ROLE_INDEX && is_null(base)) {
+        base = ts_node_named_child(node, 0);
+        index = ts_node_named_child(node, 1);
+    }
+    if (is_null(base))
+        return;
+    const TSNode in = myth_flow_inner(f, base);
+    const uint32_t path = myth_flow_path(f, in);
+    const bool is_optional = role == MYTH_ROLE_MEMBER && ts_node_child_count(node) > 2 &&
+                             strcmp(ts_node_type(ts_node_child(node, 1)), "optional_chain") == 0;
+    if (path && is_optional)
+        myth_flow_put_event(f, MYTH_EVENT_USE, in, path);
+    else if (path)
+        myth_flow_put_event(f, MYTH_EVENT_DEREF, whole, path);
+    if (role_of(f, in) != MYTH_ROLE_NAME)
+        myth_flow_walk(f, in, depth + 1);
+    if (role == MYTH_ROLE_INDEX && !is_null(index)) {
+        TSNode i = index;
+        if (role_of(f, i) == MYTH_ROLE_NONE && ts_node_named_child_count(i) == 1)
+            i = ts_node_named_child(i, 0);
+        uint32_t by = myth_flow_path(f, i), name, p;
+        const myth_value v = myth_flow_value(f, i, &p, &name);
+        if (by == 0 && (v == MYTH_VALUE_SUM || v == MYTH_VALUE_PRODUCT)) {
+            const TSNode left = child_of(f, myth_flow_inner(f, i), MYTH_SLOT_LEFT);
+            by = is_null(left) ? 0 : myth_flow_path(f, left);
+        }
+        if (by) {
+            myth_event *e = myth_flow_put_event(f, MYTH_EVENT_INDEX, node, by);
+            e->other = path;
+            e->value = (uint8_t)v;
+        }
+        myth_flow_walk(f, index, depth + 1);
+    }
+}
+
+/* A path that gets a value. */
+void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
+{
+    target = myth_flow_inner(f, target);
+    if (is_null(target))
+        return;
+    const myth_role role = role_of(f, target);
+    if (role == MYTH_ROLE_MEMBER || role == MYTH_ROLE_INDEX || role == MYTH_ROLE_POINTER)
+        myth_flow_deref(f, target, depth);
+    const uint32_t path = myth_flow_path(f, target);
+    if (path) {
+        uint32_t other = 0, name = 0;
+        const myth_value v = is_null(value) ? MYTH_VALUE_UNKNOWN : myth_flow_value(f, value, &other, &name);
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, path);
+        e->value = (uint8_t)v;
+        e->other = other;
+        e->name = name;
+        e->is_through = role != MYTH_ROLE_NAME;
+        return;
+    }
+    for (uint32_t i = 0; role == MYTH_ROLE_NONE && i < ts_node_named_child_count(target) && i < 16; i++)
+        myth_flow_define(f, ts_node_named_child(target, i), (TSNode){0}, depth + 1); /* a, b = f() */
+}
+
+/* The name that a declarator declares, with what its type adds. */
+TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, bool *is_array, bool *is_function)
+{
+    for (int i = 0; i < 16 && !is_null(node); i++) {
+        const char *type = ts_node_type(node);
+        if (role_of(f, node) == MYTH_ROLE_NAME)
+            return node;
+        *is_pointer |= strstr(type, "pointer_declarator") != NULL;
+        *is_array |= strstr(type, "array_declarator") != NULL;
+        *is_function |= strstr(type, "function_declarator") != NULL;
+        TSNode in = child_of(f, node, MYTH_SLOT_LEFT);
+        if (is_null(in) && ts_node_named_child_count(node) > 0)
+            in = ts_node_named_child(node, 0);
+        node = in;
+    }
+    return (TSNode){0};
+}
+
+void myth_flow_set_type(myth_flow *f, uint32_t path, TSNode type, bool is_pointer, bool is_array)
+{
+    if (!path || f->is_failed)
+        return;
+    myth_path *p = &f->path[path];
+    if (!is_null(type)) {
+        p->type_off = ts_node_start_byte(type);
+        p->type_end = ts_node_end_byte(type);
+        for (uint32_t i = p->type_off; i < p->type_end && i < f->n_text; i++)
+            is_pointer |= f->text[i] == '*';
+    }
+    p->is_pointer = is_pointer;
+    p->is_array = is_array;
+}
+
+void myth_flow_parameters(myth_flow *f, TSNode function)
+{
+    TSNode at = function, list = child_of(f, at, MYTH_SLOT_PARAMETERS);
+    for (int i = 0; i < 8 && is_null(list) && !is_null(at); i++) {
+        at = child_of(f, at, MYTH_SLOT_LEFT);
+        if (is_null(at))
+            return;
+        list = child_of(f, at, MYTH_SLOT_PARAMETERS);
+    }
+    if (is_null(list))
+        return;
+    const bool is_one = role_of(f, list) == MYTH_ROLE_NAME; /* x => ... */
+    for (uint32_t i = 0; i < (is_one ? 1 : ts_node_named_child_count(list)) && i < 64; i++) {
+        const TSNode p = is_one ? list : ts_node_named_child(list, i);
+        bool is_pointer = false, is_array = false, is_function = false;
+        if (role_of(f, p) != MYTH_ROLE_PARAMETER && role_of(f, p) != MYTH_ROLE_NAME)
+            continue;
+        const TSNode name = myth_flow_declared(f, p, &is_pointer, &is_array, &is_function);
+        if (is_null(name))
+            continue;
+        const uint32_t path = myth_flow_path(f, name);
+        myth_flow_set_type(f, path, child_of(f, p, MYTH_SLOT_TYPE), is_pointer, is_array);
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, name, path);
+        e->value = MYTH_VALUE_PARAMETER;
+        e->index = (uint8_t)i;
+    }
+}
+
+/* C's declarations: one type, several names. */
+void myth_flow_declaration(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode type = child_of(f, node, MYTH_SLOT_TYPE);
+    const uint32_t off = ts_node_start_byte(node);
+    const bool is_elsewhere =
+        off + 7 <= f->n_text && (memcmp(f->text + off, "extern", 6) == 0 || memcmp(f->text + off, "static", 6) == 0);
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 64; i++) {
+        const TSNode d = ts_node_named_child(node, i);
+        bool is_pointer = false, is_array = false, is_function = false;
+        if (!is_null(type) && ts_node_eq(d, type))
+            continue;
+        const bool has_value = role_of(f, d) == MYTH_ROLE_ASSIGN;
+        if (!has_value && !strstr(ts_node_type(d), "declarator") && role_of(f, d) != MYTH_ROLE_NAME)
+            continue;
+        const TSNode name = myth_flow_declared(f, d, &is_pointer, &is_array, &is_function);
+        if (is_null(name) || is_function)
+            continue;
+        const uint32_t path = myth_flow_path(f, name);
+        myth_flow_set_type(f, path, type, is_pointer, is_array);
+        const TSNode value = has_value ? child_of(f, d, MYTH_SLOT_RIGHT) : (TSNode){0};
+        if (!is_null(value))
+            myth_flow_walk(f, value, depth + 1);
+        uint32_t other = 0, called = 0;
+        const myth_value v = is_null(value) ? MYTH_VALUE_NOTHING : myth_flow_value(f, value, &other, &called);
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, name, path);
+        e->value = (uint8_t)(v == MYTH_VALUE_NOTHING && is_elsewhere ? MYTH_VALUE_UNKNOWN : v);
+        e->other = other;
+        e->name = called;
+    }
+}

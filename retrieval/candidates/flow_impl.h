@@ -1,0 +1,47 @@
+/* flow_impl.h - what the files of a flow share (flow.h): walking, and adding events, scopes and tests. All depths count
+ * nodes from the function on; past MYTH_FLOW_DEPTH nothing is read. */
+#ifndef MYTH_FLOW_IMPL_H
+#define MYTH_FLOW_IMPL_H
+
+#include "flow.h"
+
+static inline TSNode child_of(const myth_flow *f, TSNode node, myth_slot slot)
+{
+    return myth_roles_child(f->roles, node, slot);
+}
+static inline myth_role role_of(const myth_flow *f, TSNode node) { return myth_roles_of(f->roles, node); }
+static inline bool is_null(TSNode node) { return ts_node_is_null(node); }
+
+uint32_t myth_flow_put_name(myth_flow *f, const char *name, uint32_t n);
+char myth_flow_first_byte(const myth_flow *f, TSNode node);
+bool myth_flow_text_is(const myth_flow *f, TSNode node, const char *want);
+TSNode myth_flow_inner(const myth_flow *f, TSNode node);
+uint32_t myth_flow_callee_name(myth_flow *f, TSNode call, TSNode callee);
+bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n);
+const char *myth_flow_last_word(const char *name);
+bool myth_flow_is_operator(const myth_flow *f, TSNode node, const char *want);
+bool myth_flow_is_filled(TSNode text);
+myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path);
+uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
+void myth_flow_close_scope(myth_flow *f, uint32_t scope);
+uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop);
+void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t depth);
+void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth);
+TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, bool *is_array, bool *is_function);
+void myth_flow_set_type(myth_flow *f, uint32_t path, TSNode type, bool is_pointer, bool is_array);
+void myth_flow_parameters(myth_flow *f, TSNode function);
+void myth_flow_declaration(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth);
+void myth_flow_branch(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t test, uint32_t depth);
+void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth);
+void myth_flow_mark_leaving(myth_flow *f, myth_leaves how, uint32_t label_off);
+void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_choice(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_for_each(myth_flow *f, TSNode node, uint32_t depth);
+void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth);
+
+#endif

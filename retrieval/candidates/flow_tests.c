@@ -1,0 +1,274 @@
+/* flow_tests.c - conditions, and the branches and loops that depend on them (flow.h).
+ *
+ * Tests   every comparison and every condition gives events of the paths in it. `a && b`: what is in b is only
+ *         reached where a holds, so a is a test of its own whose range is the whole expression */
+#include "flow_impl.h"
+
+#include <string.h>
+
+static myth_test_kind turned(myth_test_kind t)
+{
+    switch (t) {
+    case MYTH_TEST_LESS: return MYTH_TEST_MORE;
+    case MYTH_TEST_MORE: return MYTH_TEST_LESS;
+    case MYTH_TEST_AT_MOST: return MYTH_TEST_AT_LEAST;
+    case MYTH_TEST_AT_LEAST: return MYTH_TEST_AT_MOST;
+    default: return t;
+    }
+}
+
+static bool comparison(const myth_flow *f, TSNode node, myth_test_kind *out)
+{
+    static const struct {
+        const char *text;
+        myth_test_kind is;
+    } all[] = {
+        {"==", MYTH_TEST_EQUAL},      {"!=", MYTH_TEST_NOT_EQUAL}, {"===", MYTH_TEST_EQUAL},
+        {"!==", MYTH_TEST_NOT_EQUAL}, {"is", MYTH_TEST_EQUAL},     {"is not", MYTH_TEST_NOT_EQUAL},
+        {"<", MYTH_TEST_LESS},        {"<=", MYTH_TEST_AT_MOST},   {">", MYTH_TEST_MORE},
+        {">=", MYTH_TEST_AT_LEAST},   {"in", MYTH_TEST_IN},        {"not in", MYTH_TEST_IN},
+        {"instanceof", MYTH_TEST_IN},
+    };
+    const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
+    for (size_t i = 0; !is_null(op) && i < sizeof(all) / sizeof(*all); i++)
+        if (myth_flow_text_is(f, op, all[i].text)) {
+            *out = all[i].is;
+            return true;
+        }
+    return false;
+}
+
+static void side(myth_flow *f, TSNode node, TSNode a, TSNode b, myth_test_kind how, uint32_t depth)
+{
+    uint32_t other = 0, name = 0, unused;
+    TSNode in = myth_flow_inner(f, a);
+    uint32_t path = myth_flow_path(f, in);
+    const myth_value v = myth_flow_value(f, b, &other, &name);
+    myth_value own = myth_flow_value(f, a, &unused, &name);
+    if (path == 0 && !is_null(in) && role_of(f, in) == MYTH_ROLE_ASSIGN) /* (p = f()) == NULL */
+        path = myth_flow_path(f, child_of(f, in, MYTH_SLOT_LEFT));
+    else if (path == 0 && (own == MYTH_VALUE_SUM || own == MYTH_VALUE_PRODUCT || own == MYTH_VALUE_SIZE)) {
+        const TSNode left = child_of(f, in, MYTH_SLOT_LEFT);
+        path = is_null(left) ? 0 : myth_flow_path(f, left);
+        if (path == 0 && !is_null(left)) {
+            const TSNode right = child_of(f, in, MYTH_SLOT_RIGHT);
+            path = is_null(right) ? 0 : myth_flow_path(f, right);
+        }
+    }
+    if (!is_null(in))
+        myth_flow_walk(f, in, depth + 1);
+    if (path == 0)
+        return;
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_TEST, node, path);
+    e->other = other;
+    e->value = (uint8_t)v;
+    if (v == MYTH_VALUE_NULL && (how == MYTH_TEST_EQUAL || how == MYTH_TEST_NOT_EQUAL))
+        how = how == MYTH_TEST_EQUAL ? MYTH_TEST_NULL : MYTH_TEST_NOT_NULL;
+    e->how = (uint8_t)how;
+}
+
+/* a && b, a || b, and the same in words. */
+static bool is_chain(const myth_flow *f, TSNode node)
+{
+    return myth_flow_is_operator(f, node, "&&") || myth_flow_is_operator(f, node, "||") ||
+           myth_flow_is_operator(f, node, "and") || myth_flow_is_operator(f, node, "or");
+}
+
+void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
+{
+    const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
+    myth_test_kind how;
+    if (is_chain(f, node)) {
+        const uint32_t before = f->now_test;
+        if (!before)
+            f->now_test = myth_flow_open_test(f, node, false);
+        myth_flow_condition(f, left, false, depth + 1);
+        if (is_tested)
+            myth_flow_condition(f, right, false, depth + 1);
+        else if (!is_null(right))
+            myth_flow_walk(f, right, depth + 1);
+        f->now_test = before;
+        return;
+    }
+    if (comparison(f, node, &how)) {
+        TSNode a = left, b = right;
+        if (is_null(a)) { /* Python: the operands have no names */
+            a = ts_node_named_child(node, 0);
+            b = ts_node_named_child_count(node) > 1 ? ts_node_named_child(node, 1) : (TSNode){0};
+        }
+        if (!is_null(a) && !is_null(b)) {
+            side(f, node, a, b, how, depth);
+            side(f, node, b, a, turned(how), depth);
+            return;
+        }
+    }
+    const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
+    const char c = is_null(op) ? '\0' : myth_flow_first_byte(f, op);
+    if ((c == '/' || c == '%') && !is_null(right)) {
+        uint32_t path = myth_flow_path(f, right), other, name;
+        const myth_value v = myth_flow_value(f, left, &other, &name);
+        if (path && v != MYTH_VALUE_TEXT && v != MYTH_VALUE_JOINED)
+            myth_flow_put_event(f, MYTH_EVENT_DIVIDE, node, path);
+    }
+    if (!is_null(left))
+        myth_flow_use(f, left, depth + 1);
+    if (!is_null(right))
+        myth_flow_use(f, right, depth + 1);
+}
+
+/* A node whose truth decides something. */
+void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth)
+{
+    node = myth_flow_inner(f, node);
+    if (is_null(node) || depth > MYTH_FLOW_DEPTH)
+        return;
+    const myth_role role = role_of(f, node);
+    if (role == MYTH_ROLE_UNARY && (myth_flow_first_byte(f, node) == '!' || myth_flow_first_byte(f, node) == 'n')) {
+        TSNode in = child_of(f, node, MYTH_SLOT_BASE);
+        if (is_null(in) && ts_node_named_child_count(node) > 0)
+            in = ts_node_named_child(node, 0);
+        myth_flow_condition(f, in, !is_not, depth + 1);
+        return;
+    }
+    if (role == MYTH_ROLE_BINARY) {
+        myth_flow_binary(f, node, true, depth);
+        return;
+    }
+    uint32_t path = myth_flow_path(f, node);
+    if (path == 0 && role == MYTH_ROLE_ASSIGN)
+        path = myth_flow_path(f, child_of(f, node, MYTH_SLOT_LEFT));
+    if (role != MYTH_ROLE_NAME)
+        myth_flow_walk(f, node, depth + 1);
+    if (path) {
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_TEST, node, path);
+        e->how = is_not ? MYTH_TEST_FALSE : MYTH_TEST_TRUE;
+    }
+}
+
+/* Whether a block ends by leaving, and how. */
+void myth_flow_mark_leaving(myth_flow *f, myth_leaves how, uint32_t label_off)
+{
+    if (f->is_failed)
+        return;
+    myth_scope *s = &f->scope[f->now_scope];
+    if (s->leaves == MYTH_LEAVES_NOT && f->now_scope != 0 && s->kind != MYTH_SCOPE_NESTED) {
+        s->leaves = (uint8_t)how;
+        s->label_off = label_off;
+    }
+}
+
+void myth_flow_branch(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t test, uint32_t depth)
+{
+    const uint32_t before = f->now_test;
+    if (is_null(node))
+        return;
+    f->now_test = 0;
+    const uint32_t scope = myth_flow_open_scope(f, kind, node, test);
+    if (test && !f->is_failed) {
+        if (kind == MYTH_SCOPE_ELSE)
+            f->test[test - 1].other = scope;
+        else
+            f->test[test - 1].then = scope;
+    }
+    myth_flow_walk(f, node, depth + 1);
+    myth_flow_close_scope(f, scope);
+    f->now_test = before;
+}
+
+void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode first = child_of(f, node, MYTH_SLOT_FIRST), cond = child_of(f, node, MYTH_SLOT_CONDITION);
+    const uint32_t before = f->now_test;
+    if (!is_null(first)) /* Go: if err := f(); err != nil */
+        myth_flow_walk(f, first, depth + 1);
+    const uint32_t test = myth_flow_open_test(f, is_null(cond) ? node : cond, false);
+    f->now_test = test;
+    myth_flow_condition(f, cond, false, depth + 1);
+    f->now_test = before;
+    const TSNode then = child_of(f, node, MYTH_SLOT_THEN);
+    myth_flow_branch(f, then, MYTH_SCOPE_THEN, test, depth);
+    const uint32_t then_scope = test ? f->test[test - 1].then : 0;
+    TSTreeCursor c = ts_tree_cursor_new(node); /* elif and else are several children of the name `alternative` */
+    const uint32_t outer = f->now_scope;
+    if (ts_tree_cursor_goto_first_child(&c))
+        do {
+            const TSNode child = ts_tree_cursor_current_node(&c);
+            const TSFieldId field = ts_tree_cursor_current_field_id(&c);
+            bool is_else = false;
+            for (int i = 0; i < MYTH_SLOT_NAMES; i++)
+                is_else |= field != 0 && f->roles->field[MYTH_SLOT_ELSE][i] == field;
+            if (is_else)
+                myth_flow_branch(f, child, MYTH_SCOPE_ELSE, test, depth);
+        } while (!f->is_failed && ts_tree_cursor_goto_next_sibling(&c));
+    ts_tree_cursor_delete(&c);
+    const uint32_t else_scope = test && !f->is_failed ? f->test[test - 1].other : 0;
+    if (then_scope && else_scope && f->scope[then_scope].leaves && f->scope[else_scope].leaves && f->now_scope == outer)
+        myth_flow_mark_leaving(f, (myth_leaves)f->scope[else_scope].leaves, f->scope[else_scope].label_off);
+}
+
+void myth_flow_choice(myth_flow *f, TSNode node, uint32_t depth)
+{
+    TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION), then = child_of(f, node, MYTH_SLOT_THEN);
+    TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
+    const uint32_t before = f->now_test;
+    if (is_null(cond) && ts_node_named_child_count(node) == 3) { /* Python: a if c else b */
+        then = ts_node_named_child(node, 0);
+        cond = ts_node_named_child(node, 1);
+        other = ts_node_named_child(node, 2);
+    }
+    const uint32_t test = myth_flow_open_test(f, is_null(cond) ? node : cond, false);
+    f->now_test = test;
+    myth_flow_condition(f, cond, false, depth + 1);
+    f->now_test = before;
+    myth_flow_branch(f, then, MYTH_SCOPE_THEN, test, depth);
+    myth_flow_branch(f, other, MYTH_SCOPE_ELSE, test, depth);
+}
+
+void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth)
+{
+    TSNode head = node; /* Go: the clause is a node of its own */
+    const uint32_t before = f->now_test;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 2; i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (strcmp(ts_node_type(child), "for_clause") == 0)
+            head = child;
+        else if (role_of(f, child) == MYTH_ROLE_FOR_EACH)
+            myth_flow_walk(f, child, depth + 1); /* Go: range */
+    }
+    const TSNode body = child_of(f, node, MYTH_SLOT_BODY);
+    const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
+    if (!is_null(left) && !is_null(right)) { /* Python: for x in y */
+        myth_flow_walk(f, right, depth + 1);
+        myth_flow_define(f, left, (TSNode){0}, depth + 1);
+        if (f->n_event > 0 && f->event[f->n_event - 1].kind == MYTH_EVENT_DEFINE)
+            f->event[f->n_event - 1].value = MYTH_VALUE_LOOP;
+    }
+    myth_flow_walk_slot(f, head, MYTH_SLOT_FIRST, depth);
+    const TSNode cond = child_of(f, head, MYTH_SLOT_CONDITION);
+    uint32_t test = 0;
+    if (!is_null(cond)) {
+        test = myth_flow_open_test(f, cond, true);
+        f->now_test = test;
+        myth_flow_condition(f, cond, false, depth + 1);
+        f->now_test = before;
+    }
+    myth_flow_branch(f, body, MYTH_SCOPE_LOOP, test, depth);
+    myth_flow_walk_slot(f, head, MYTH_SLOT_NEXT, depth);
+}
+
+void myth_flow_for_each(myth_flow *f, TSNode node, uint32_t depth)
+{
+    TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
+    if (!is_null(right))
+        myth_flow_walk(f, right, depth + 1);
+    const uint32_t before = f->n_event;
+    if (!is_null(left)) {
+        bool is_pointer = false, is_array = false, is_function = false;
+        const TSNode name = myth_flow_declared(f, left, &is_pointer, &is_array, &is_function);
+        myth_flow_define(f, is_null(name) ? left : name, (TSNode){0}, depth + 1);
+    }
+    for (uint32_t i = before; i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE)
+            f->event[i].value = MYTH_VALUE_LOOP;
+    myth_flow_branch(f, child_of(f, node, MYTH_SLOT_BODY), MYTH_SCOPE_LOOP, 0, depth);
+}

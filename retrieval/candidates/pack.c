@@ -1,0 +1,269 @@
+/* pack.c - see pack.h. Reads the texts once for a grammar; rows of other languages are left out. */
+#include "pack.h"
+
+#include "engine/base/array.h"
+#include "engine/base/hash.h"
+#include "engine/base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A name and the lists that have it, a bit each. */
+struct myth_pack_seen {
+    uint64_t hash;
+    uint64_t lists[MYTH_PACK_LISTS / 64];
+};
+
+enum { SEEN = 4096 };
+
+static const char *const event_name[MYTH_EVENT_N] = {
+    [MYTH_EVENT_DEFINE] = "define", [MYTH_EVENT_USE] = "use",       [MYTH_EVENT_DEREF] = "deref",
+    [MYTH_EVENT_INDEX] = "index",   [MYTH_EVENT_TEST] = "test",     [MYTH_EVENT_CALL] = "call",
+    [MYTH_EVENT_ARG] = "arg",       [MYTH_EVENT_RETURN] = "return", [MYTH_EVENT_LEAVE] = "leave",
+    [MYTH_EVENT_DIVIDE] = "divide", [MYTH_EVENT_CATCH] = "catch",   [MYTH_EVENT_SWAPPED] = "swapped",
+    [MYTH_EVENT_COPIED] = "copied",
+};
+
+static bool word_is(const char *p, size_t n, const char *want) { return strlen(want) == n && memcmp(p, want, n) == 0; }
+
+/* The next word of a line: its bytes, 0 at the end. */
+static size_t next_word(const char **p, const char *end)
+{
+    while (*p < end && (**p == ' ' || **p == '\t'))
+        ++*p;
+    const char *q = *p;
+    while (q < end && *q != ' ' && *q != '\t')
+        q++;
+    return (size_t)(q - *p);
+}
+
+static int find_list(const myth_pack *r, const char *name, size_t n)
+{
+    for (uint32_t i = 0; i < r->n_list; i++)
+        if (word_is(name, n, r->list[i].name))
+            return (int)i;
+    return -1;
+}
+
+static bool read_event(myth_pack_row *row, const char *p, size_t n)
+{
+    for (int i = 0; i < MYTH_EVENT_N; i++)
+        if (word_is(p, n, event_name[i])) {
+            row->event = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_condition(myth_pack *r, myth_pack_row *row, const char *p, const char *end, bool is_not)
+{
+    size_t n = next_word(&p, end);
+    myth_pack_condition c = {.is_not = is_not, .list = -1, .fact = MYTH_FACT_N};
+    for (int i = 0; i < MYTH_FACT_N; i++)
+        if (word_is(p, n, myth_fact_name((myth_fact_kind)i)))
+            c.fact = (myth_fact_kind)i;
+    if (c.fact == MYTH_FACT_N || row->n_condition == MYTH_PACK_CONDITIONS)
+        return false;
+    p += n;
+    n = next_word(&p, end);
+    if (word_is(p, n, "in") && !myth_fact_values(c.fact)) {
+        p += n;
+        n = next_word(&p, end);
+        c.list = find_list(r, p, n);
+        if (c.list < 0)
+            return false;
+    } else
+        for (; n > 0; p += n, n = next_word(&p, end)) {
+            char name[16];
+            int value = 0;
+            while (myth_fact_value_name(c.fact, value, name) && !word_is(p, n, name))
+                value++;
+            if (!myth_fact_value_name(c.fact, value, name))
+                return false;
+            c.values |= 1u << value;
+        }
+    if (c.list < 0 && c.values == 0)
+        return false;
+    row->condition[row->n_condition++] = c;
+    return true;
+}
+
+/* A list's words go on to the next line that does not begin with a blank. */
+static bool read_list(myth_pack *r, const char *p, const char *end, const char *all_end)
+{
+    const char *colon = memchr(p, ':', (size_t)(end - p));
+    if (!colon || r->n_list == MYTH_PACK_LISTS || (size_t)(colon - p) >= sizeof(r->list[0].name))
+        return false;
+    myth_pack_list *l = &r->list[r->n_list++];
+    memcpy(l->name, p, (size_t)(colon - p));
+    l->name[colon - p] = '\0';
+    l->words = colon + 1;
+    while (end < all_end && end + 1 < all_end && (end[1] == ' ' || end[1] == '\t')) {
+        const char *next = memchr(end + 1, '\n', (size_t)(all_end - end - 1));
+        end = next ? next : all_end;
+    }
+    l->n = (uint32_t)(end - l->words);
+    return true;
+}
+
+static bool has_word(const char *p, const char *end, const char *word)
+{
+    for (size_t n; (n = next_word(&p, end)) > 0; p += n)
+        if (word_is(p, n, word))
+            return true;
+    return false;
+}
+
+/* Puts the rows of each kind of event together. */
+static bool sort_rows(myth_pack *r)
+{
+    uint16_t n = 0;
+    r->order = myth_alloc_n(r->mem, MYTH_MEM_OTHER, "rules", r->n_row, sizeof(*r->order));
+    r->seen = myth_alloc_n(r->mem, MYTH_MEM_OTHER, "rules", SEEN, sizeof(*r->seen));
+    if (!r->order || !r->seen)
+        return false;
+    for (int kind = 0; kind < MYTH_EVENT_N; kind++) {
+        r->first[kind] = n;
+        for (uint32_t i = 0; i < r->n_row; i++)
+            if (r->row[i].event == kind)
+                r->order[n++] = (uint16_t)i;
+    }
+    r->first[MYTH_EVENT_N] = n;
+    return true;
+}
+
+bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char *text, size_t n, uint32_t *wrong)
+{
+    const char *p = text, *all_end = text + n;
+    bool is_mine = false; /* whether the row that is being read is of this grammar */
+    bool is_good = true;
+    *r = (myth_pack){.mem = mem};
+    *wrong = 0;
+    for (; p < all_end && is_good; (*wrong)++) {
+        const char *line = p, *end = memchr(p, '\n', (size_t)(all_end - p));
+        end = end ? end : all_end;
+        p = end + 1;
+        if (line == end || *line == '#' || *line == ' ' || *line == '\t')
+            continue;
+        const size_t k = next_word(&line, end);
+        const char *rest = line + k;
+        const size_t m = next_word(&rest, end);
+        myth_pack_row *row = r->n_row ? &r->row[r->n_row - 1] : NULL;
+        if (word_is(line, k, "list"))
+            is_good = read_list(r, rest, end, all_end);
+        else if (word_is(line, k, "rule")) {
+            is_good = m > 0 && m < MYTH_PACK_ID &&
+                      MYTH_ARRAY_ROOM(mem, MYTH_MEM_OTHER, "rules", &r->row, r->n_row, &r->cap_row);
+            if (is_good) {
+                if (r->n_row && !is_mine)
+                    r->n_row--;
+                row = &r->row[r->n_row++];
+                const char *slash = memchr(rest, '/', m);
+                const size_t n_id = slash ? (size_t)(slash - rest) : m;
+                *row = (myth_pack_row){.release = -1, .most = MYTH_CANDIDATES_ROW};
+                memcpy(row->id, rest, n_id);
+                if (slash)
+                    memcpy(row->name, slash + 1, m - n_id - 1);
+            }
+            is_mine = false;
+        } else if (!row)
+            is_good = false;
+        else if (word_is(line, k, "in"))
+            is_mine = has_word(rest, end, grammar);
+        else if (word_is(line, k, "at"))
+            is_good = read_event(row, rest, m);
+        else if (word_is(line, k, "most"))
+            is_good = m == 1 && (row->most = (uint8_t)(*rest - '0')) > 0 && row->most <= 9;
+        else if (word_is(line, k, "with"))
+            is_good = (row->release = find_list(r, rest, m)) >= 0;
+        else if (word_is(line, k, "if") || word_is(line, k, "not"))
+            is_good = read_condition(r, row, rest, end, word_is(line, k, "not"));
+        else if (word_is(line, k, "say")) {
+            is_good = end - rest < MYTH_PACK_SAY;
+            if (is_good)
+                memcpy(row->say, rest, (size_t)(end - rest));
+        } else
+            is_good = false;
+    }
+    if (r->n_row && !is_mine)
+        r->n_row--;
+    return is_good && sort_rows(r);
+}
+
+void myth_pack_close(myth_pack *r)
+{
+    myth_free(r->mem, r->row);
+    myth_free(r->mem, r->order);
+    myth_free(r->mem, r->seen);
+    *r = (myth_pack){0};
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool ends_with(const char *name, size_t n, const char *tail, size_t m)
+{
+    return n >= m && memcmp(name + n - m, tail, m) == 0;
+}
+
+/* Whether a text has the word, in any case. */
+static bool holds(const char *name, const char *word, size_t n)
+{
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < n && lower(name[i]) == lower(word[i]) && name[i])
+            i++;
+        if (i == n)
+            return true;
+    }
+    return false;
+}
+
+static bool has_name(const myth_pack_list *l, const char *name)
+{
+    const char *p = l->words, *end = l->words + l->n;
+    const size_t n = strlen(name);
+    if (n == 0)
+        return false;
+    for (size_t m; p < end; p += m) {
+        while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+            p++;
+        m = 0;
+        while (p + m < end && p[m] != ' ' && p[m] != '\t' && p[m] != '\n' && p[m] != '\r')
+            m++;
+        if (m == 0)
+            break;
+        const bool is_open = p[0] == '*' && m > 1, is_open_end = p[m - 1] == '*' && m > 1;
+        if (is_open && is_open_end) {
+            if (holds(name, p + 1, m - 2))
+                return true;
+        } else if (is_open) {
+            if (ends_with(name, n, p + 1, m - 1))
+                return true;
+        } else if (is_open_end) {
+            if (n >= m - 1 && memcmp(name, p, m - 1) == 0)
+                return true;
+        } else if (p[0] == '.') {
+            const char before = n >= m ? name[n - m] : '\0'; /* a dot, or the end of an arrow */
+            if (ends_with(name, n, p + 1, m - 1) && (before == '.' || before == '>'))
+                return true;
+        } else if (n == m && memcmp(name, p, m) == 0)
+            return true;
+        else if (n > m && ends_with(name, n, p, m) && (name[n - m - 1] == ':' || memchr(p, '.', m)) &&
+                 (name[n - m - 1] == ':' || name[n - m - 1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+bool myth_pack_lists(const myth_pack *r, int i, const char *name)
+{
+    const uint64_t hash = myth_hash_bytes(name, strlen(name)) | 1;
+    struct myth_pack_seen *s = &r->seen[hash / 2 % SEEN];
+    if (s->hash != hash) {
+        *s = (struct myth_pack_seen){.hash = hash};
+        for (uint32_t l = 0; l < r->n_list; l++)
+            if (has_name(&r->list[l], name))
+                s->lists[l / 64] |= (uint64_t)1 << l % 64;
+    }
+    return s->lists[i / 64] >> i % 64 & 1;
+}

@@ -1,0 +1,62 @@
+/* pack.h - the pack of rules that says which places are worth a judgement, read from the texts in rules/.
+ *
+ *   list NAME: WORD...       names of functions or variables; goes on in lines that begin with blanks
+ *   rule ID/ROW              begins a row; ID is an id of the inspector's rules, ROW tells its rows apart
+ *   in GRAMMAR...            the languages of the row
+ *   at EVENT                 the kind of event that may be a place (myth_event_kind, in small letters)
+ *   if FACT VALUE...         a fact about it (facts.def) has one of the values; "if FACT in LIST" asks for a name
+ *   not FACT VALUE...        the same, turned round
+ *   with LIST                functions that release what the event is about, for the facts that ask for it
+ *   most N                   places of the row in one function, MYTH_CANDIDATES_ROW without this line
+ *   say TEXT                 one line; {path} {callee} {origin} {line} {other} stand for what was found
+ *
+ * Words     of a list: a whole name (free), a method of anything (.close), or a name with * at its begin or end
+ * Owner     opened once for each grammar, closed; the text is constant
+ * Errors    a wrong line is an error of the build: tests open all rules; *wrong gets the number of the line */
+#ifndef MYTH_PACK_H
+#define MYTH_PACK_H
+
+#include "candidates.h"
+#include "facts.h"
+
+enum { MYTH_PACK_CONDITIONS = 8, MYTH_PACK_ID = MYTH_CANDIDATES_NAME, MYTH_PACK_SAY = 200, MYTH_PACK_LISTS = 128 };
+
+typedef struct {
+    myth_fact_kind fact;
+    bool is_not;
+    uint32_t values; /* a bit for each value */
+    int list;        /* -1 = by values */
+} myth_pack_condition;
+
+typedef struct {
+    char id[MYTH_PACK_ID], say[MYTH_PACK_SAY];
+    char name[MYTH_PACK_ID]; /* of the row among those of its rule */
+    uint8_t event, n_condition, most;
+    int release; /* list; -1 = none */
+    myth_pack_condition condition[MYTH_PACK_CONDITIONS];
+} myth_pack_row;
+
+typedef struct {
+    char name[32];
+    const char *words; /* the text behind the colon, up to the next list or rule */
+    uint32_t n;
+} myth_pack_list;
+
+typedef struct {
+    myth_mem *mem;
+    myth_pack_row *row;
+    uint32_t n_row, cap_row;
+    myth_pack_list list[MYTH_PACK_LISTS];
+    uint32_t n_list;
+    uint16_t first[MYTH_EVENT_N + 1]; /* rows of event kind k: order [first[k], first[k + 1]) */
+    uint16_t *order;
+    struct myth_pack_seen *seen; /* which lists the last names were in */
+} myth_pack;
+
+bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char *text, size_t n, uint32_t *wrong);
+void myth_pack_close(myth_pack *r); /* takes a zeroed one */
+
+/* Whether list number i has a name of a function ("os.path.join", "p->free") or a word of a variable. */
+bool myth_pack_lists(const myth_pack *r, int i, const char *name);
+
+#endif
