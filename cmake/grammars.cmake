@@ -221,7 +221,8 @@ set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_c
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
     retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
     retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c retrieval/candidates/flow_events.c
-    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c
+    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/file_facts.c
+    retrieval/candidates/copied.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)

@@ -1,8 +1,5 @@
 /* facts.c - see facts.h. Each fact has a function of its own name; the table at the end has them in order. */
-#include "facts.h"
-
-#include "engine/base/array.h"
-#include "engine/base/table.h"
+#include "facts_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -39,8 +36,6 @@ bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16])
 /* ---- looking around ---- */
 
 static const myth_event *event_at(const myth_facts *k, uint32_t i) { return &k->flow->event[i]; }
-
-static const char *path_text(const myth_flow *f, uint32_t path) { return f->names + f->path[path].text; }
 
 /* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
 static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out)
@@ -94,8 +89,6 @@ static uint32_t origin_call(const myth_facts *k, uint32_t e)
 
 enum { TESTED_NO, TESTED_GUARDS, TESTED_EARLIER, TESTED_LATER, TESTED_INVERTED };
 
-static bool is_for_there(int how) { return how == MYTH_TEST_TRUE || how == MYTH_TEST_NOT_NULL; }
-static bool is_for_gone(int how) { return how == MYTH_TEST_FALSE || how == MYTH_TEST_NULL; }
 static bool is_for_bound(const myth_event *t)
 {
     const bool is_order = t->how >= MYTH_TEST_LESS && t->how <= MYTH_TEST_AT_LEAST;
@@ -187,7 +180,7 @@ static int fact_bounded(myth_facts *k, uint32_t e) { return tested(k, event_at(k
 enum { RESULT_USED, RESULT_DROPPED, RESULT_TESTED, RESULT_ASSIGNED, RESULT_RETURNED };
 
 /* The definition that takes the result of a call. */
-static bool taker(const myth_flow *f, uint32_t call, uint32_t *out)
+bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *out)
 {
     const myth_event *c = &f->event[call];
     for (uint32_t i = call + 1; i < f->n_event && i < call + 128; i++) {
@@ -219,7 +212,7 @@ static int fact_result(myth_facts *k, uint32_t e)
         return RESULT_DROPPED;
     if (c->test)
         return RESULT_TESTED;
-    if (taker(f, e, &d))
+    if (myth_facts_taker(f, e, &d))
         return RESULT_ASSIGNED;
     for (uint32_t i = e + 1; i < f->n_event && i < e + 64; i++)
         if (f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].off < c->off && f->event[i].end >= c->end)
@@ -227,9 +220,7 @@ static int fact_result(myth_facts *k, uint32_t e)
     return RESULT_USED;
 }
 
-enum { CHECKED_NONE, CHECKED_TESTED, CHECKED_USED, CHECKED_IGNORED, CHECKED_RETURNED };
-
-static int checked_from(const myth_flow *f, uint32_t d, uint32_t *line)
+myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
 {
     const uint32_t path = f->event[d].path;
     for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
@@ -240,31 +231,31 @@ static int checked_from(const myth_flow *f, uint32_t d, uint32_t *line)
         }
         *line = x->line;
         if (x->test && x->kind != MYTH_EVENT_DEFINE)
-            return CHECKED_TESTED;
+            return MYTH_CHECKED_TESTED;
         switch (x->kind) {
-        case MYTH_EVENT_TEST: return CHECKED_TESTED;
-        case MYTH_EVENT_RETURN: return CHECKED_RETURNED;
+        case MYTH_EVENT_TEST: return MYTH_CHECKED_TESTED;
+        case MYTH_EVENT_RETURN: return MYTH_CHECKED_RETURNED;
         case MYTH_EVENT_DEFINE:
             if (x->path == path)
-                return CHECKED_IGNORED;
+                return MYTH_CHECKED_IGNORED;
             break;
         case MYTH_EVENT_LEAVE:
             if (x->path == path)
-                return CHECKED_RETURNED;
+                return MYTH_CHECKED_RETURNED;
             break;
-        default: return CHECKED_USED;
+        default: return MYTH_CHECKED_USED;
         }
     }
-    return CHECKED_IGNORED;
+    return MYTH_CHECKED_IGNORED;
 }
 
 static int fact_checked(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d = e;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && !taker(f, e, &d))
-        return CHECKED_NONE;
-    return event_at(k, d)->kind == MYTH_EVENT_DEFINE ? checked_from(f, d, &k->at_line) : CHECKED_NONE;
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && !myth_facts_taker(f, e, &d))
+        return MYTH_CHECKED_NONE;
+    return event_at(k, d)->kind == MYTH_EVENT_DEFINE ? myth_facts_checked(f, d, &k->at_line) : MYTH_CHECKED_NONE;
 }
 
 /* Whether event c is a call that releases the path. */
@@ -305,7 +296,7 @@ static int fact_released(myth_facts *k, uint32_t e)
 static int fact_release_later(myth_facts *k, uint32_t e)
 {
     uint32_t d = e, path = event_at(k, e)->path;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && taker(k->flow, e, &d))
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
         path = event_at(k, d)->path;
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
         if (releases(k, i, path)) {
@@ -333,7 +324,7 @@ static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
 static int fact_escapes(myth_facts *k, uint32_t e)
 {
     uint32_t d = e, path = event_at(k, e)->path;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && taker(k->flow, e, &d))
+    if (event_at(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
         path = event_at(k, d)->path;
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
         if (hands_on(k, event_at(k, i), path)) {
@@ -375,7 +366,7 @@ static int fact_leaves(myth_facts *k, uint32_t e)
     uint32_t d = e, path = event_at(k, e)->path;
     if (event_at(k, e)->kind != MYTH_EVENT_CALL)
         return LEAVES_NO;
-    if (taker(f, e, &d))
+    if (myth_facts_taker(f, e, &d))
         path = event_at(k, d)->path;
     else
         for (uint32_t i = e + 1; !path && i < f->n_event && i < e + 16; i++)
@@ -622,114 +613,6 @@ static int fact_empty(myth_facts *k, uint32_t e)
 
 /* ---- the file ---- */
 
-static bool is_name(const void *of, uint32_t i, const void *key)
-{
-    const myth_file_facts *ff = of;
-    return ff->name[i].hash == *(const uint64_t *)key;
-}
-
-static myth_file_name *find_name(const myth_file_facts *ff, const char *text)
-{
-    const uint64_t hash = myth_hash_bytes(text, strlen(text));
-    if (ff->n_slot == 0)
-        return NULL;
-    const uint32_t at = *myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
-    return at ? &ff->name[at - 1] : NULL;
-}
-
-static myth_file_name *put_name(myth_file_facts *ff, const char *text)
-{
-    const uint64_t hash = myth_hash_bytes(text, strlen(text));
-    if (ff->is_failed)
-        return NULL;
-    if (2 * ff->n_name >= ff->n_slot) {
-        const uint32_t n_slot = ff->n_slot ? 2 * ff->n_slot : 256;
-        uint32_t *slot = myth_alloc_n(ff->mem, MYTH_MEM_OTHER, "names of a file", n_slot, sizeof(*slot));
-        if (!slot) {
-            ff->is_failed = true;
-            return NULL;
-        }
-        myth_free(ff->mem, ff->slot);
-        ff->slot = slot;
-        ff->n_slot = n_slot;
-        for (uint32_t i = 0; i < ff->n_name; i++)
-            *myth_table_find(slot, n_slot, ff->name[i].hash, is_name, ff, &ff->name[i].hash) = i + 1;
-    }
-    uint32_t *slot = myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
-    if (*slot)
-        return &ff->name[*slot - 1];
-    if (!MYTH_ARRAY_ROOM(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->name, ff->n_name, &ff->cap_name)) {
-        ff->is_failed = true;
-        return NULL;
-    }
-    ff->name[ff->n_name] = (myth_file_name){.hash = hash};
-    *slot = ff->n_name + 1;
-    return &ff->name[ff->n_name++];
-}
-
-void myth_file_facts_close(myth_file_facts *ff)
-{
-    myth_free(ff->mem, ff->name);
-    myth_free(ff->mem, ff->slot);
-    myth_free(ff->mem, ff->names);
-    *ff = (myth_file_facts){.mem = ff->mem};
-}
-
-/* A field's name among the names of functions: with a dot before it. */
-static void field_key(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path)
-{
-    const myth_path *p = &f->path[path];
-    snprintf(dst, MYTH_FLOW_PATH_BYTES + 2, ".%.*s", (int)(p->n - (p->last - p->text)), f->names + p->last);
-}
-
-void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
-{
-    char key[MYTH_FLOW_PATH_BYTES + 2];
-    uint32_t unused, d;
-    if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
-        myth_file_name *n = put_name(ff, f->names + f->name);
-        const uint32_t at = ff->n_names;
-        for (uint32_t i = 0;
-             n && i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER && f->event[i].kind == MYTH_EVENT_DEFINE;
-             i++) {
-            const char *text = path_text(f, f->event[i].path);
-            const uint32_t len = (uint32_t)strlen(text) + 1;
-            if (!MYTH_ARRAY_MORE(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->names, ff->n_names, len + 1,
-                                 &ff->cap_names)) {
-                ff->is_failed = true;
-                return;
-            }
-            memcpy(ff->names + ff->n_names, text, len);
-            ff->n_names += len;
-        }
-        if (n && ff->n_names > at) {
-            ff->names[ff->n_names++] = '\0';
-            n->parameters = 1 + at;
-        }
-    }
-    for (uint32_t i = 0; i < f->n_event; i++) {
-        const myth_event *e = &f->event[i];
-        if (e->kind == MYTH_EVENT_CALL && e->name) {
-            myth_file_name *n = put_name(ff, f->names + e->name);
-            if (!n)
-                return;
-            const bool is_tested =
-                e->test || (!e->is_dropped && taker(f, i, &d) && checked_from(f, d, &unused) == CHECKED_TESTED);
-            n->n_tested += is_tested;
-            n->n_used += !is_tested;
-        }
-        const bool is_field = e->path && f->path[e->path].base != 0;
-        if (is_field && (e->kind == MYTH_EVENT_TEST || e->kind == MYTH_EVENT_DEREF)) {
-            field_key(key, f, e->path);
-            myth_file_name *n = put_name(ff, key);
-            if (!n)
-                return;
-            n->n_tested += e->kind == MYTH_EVENT_TEST && (is_for_there(e->how) || is_for_gone(e->how));
-            n->n_used += e->kind == MYTH_EVENT_DEREF;
-        }
-    }
-}
-
 enum { ELSEWHERE_UNKNOWN, ELSEWHERE_NEVER, ELSEWHERE_SOMETIMES, ELSEWHERE_MOSTLY };
 
 static int fact_elsewhere(myth_facts *k, uint32_t e)
@@ -739,13 +622,13 @@ static int fact_elsewhere(myth_facts *k, uint32_t e)
     char key[MYTH_FLOW_PATH_BYTES + 2];
     const myth_file_name *n = NULL;
     if (at->kind == MYTH_EVENT_CALL)
-        n = find_name(k->file, f->names + at->name);
+        n = myth_file_facts_find(k->file, f->names + at->name);
     else if (at->path && f->path[at->path].base) {
-        field_key(key, f, at->path);
-        n = find_name(k->file, key);
+        myth_file_facts_field(key, f, at->path);
+        n = myth_file_facts_find(k->file, key);
     } else {
         const uint32_t c = origin_call(k, e);
-        n = c ? find_name(k->file, f->names + c) : NULL;
+        n = c ? myth_file_facts_find(k->file, f->names + c) : NULL;
     }
     if (!n || n->n_tested + n->n_used < 2)
         return ELSEWHERE_UNKNOWN;
@@ -763,61 +646,8 @@ static int fact_exported(myth_facts *k, uint32_t e)
 
 static int fact_defined_here(myth_facts *k, uint32_t e)
 {
-    const myth_file_name *n = find_name(k->file, k->flow->names + event_at(k, e)->name);
+    const myth_file_name *n = myth_file_facts_find(k->file, k->flow->names + event_at(k, e)->name);
     return n && n->parameters;
-}
-
-/* ---- arguments in others' places ---- */
-
-static const char *parameter_at(const myth_file_facts *ff, const myth_file_name *n, uint32_t i)
-{
-    const char *p = ff->names + n->parameters - 1;
-    for (; *p && i > 0; i--)
-        p += strlen(p) + 1;
-    return *p ? p : NULL;
-}
-
-static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
-{
-    enum { MOST = 8 };
-    const char *arg[MOST] = {0};
-    uint32_t at[MOST] = {0}, n_arg = 0;
-    const myth_event *c = &f->event[call];
-    const myth_file_name *n = find_name(ff, f->names + c->name);
-    if (!n || !n->parameters)
-        return;
-    for (uint32_t i = call + 1; i < f->n_event && i < call + 64 && f->event[i].off < c->end; i++) {
-        const myth_event *a = &f->event[i];
-        if (a->kind == MYTH_EVENT_ARG && a->call == call && a->index < MOST) {
-            arg[a->index] = f->names + f->path[a->path].last;
-            at[a->index] = i;
-            n_arg = a->index + 1u > n_arg ? a->index + 1u : n_arg;
-        }
-    }
-    for (uint32_t i = 0; i < n_arg; i++)
-        for (uint32_t j = i + 1; j < n_arg; j++) {
-            const char *pi = parameter_at(ff, n, i), *pj = parameter_at(ff, n, j);
-            if (!arg[i] || !arg[j] || !pi || !pj || strcmp(pi, pj) == 0)
-                continue;
-            const bool is_first = strcmp(arg[i], pj) == 0, is_second = strcmp(arg[j], pi) == 0;
-            if ((is_first || is_second) && strcmp(arg[i], pi) != 0 && strcmp(arg[j], pj) != 0) {
-                if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event))
-                    return;
-                myth_event e = f->event[at[is_first ? i : j]];
-                e.kind = MYTH_EVENT_SWAPPED;
-                e.name = f->event[call].name;
-                f->event[f->n_event++] = e;
-                return;
-            }
-        }
-}
-
-void myth_facts_extra(myth_file_facts *ff, myth_flow *f)
-{
-    const uint32_t n = f->n_event;
-    for (uint32_t i = 0; i < n; i++)
-        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].name)
-            find_swapped(ff, f, i);
 }
 
 /* ---- the table ---- */

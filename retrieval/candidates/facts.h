@@ -37,8 +37,10 @@ typedef struct {
 void myth_file_facts_close(myth_file_facts *ff); /* takes a zeroed one with its mem */
 /* Counts one function. */
 void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f);
-/* Adds events of arguments in the places of others, and of lines that were copied; after myth_flow_read. */
-void myth_facts_extra(myth_file_facts *ff, myth_flow *f);
+/* Adds events of arguments in the places of others; after myth_flow_read. */
+void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f);
+/* Adds events of names that stayed where a statement was copied; after myth_flow_read of the same function. */
+void myth_facts_copied(myth_flow *f, TSNode function);
 
 typedef struct {
     myth_flow *flow;

@@ -1,7 +1,8 @@
 /* find.c - the worker's side of candidates.h: opens the rules of a grammar once, reads each function of a file and
  * tries the rows at every event.
  *
- * Passes   two: what the other functions of the file do (facts.h) is known only after all were read once
+ * Passes   two: what the other functions of the file do (facts.h) is known only after all were read. Flows are kept
+ *          between the passes, for functions of up to MOST_EVENTS events together; those behind are read again
  * Answer   a head, the candidates, their names */
 #include "find.h"
 #include "pack.h"
@@ -15,7 +16,7 @@
 
 #include "rules.inc"
 
-enum { GRAMMARS = 16, ROWS = 512 };
+enum { GRAMMARS = 16, ROWS = 512, MOST_EVENTS = 1 << 20 };
 
 typedef struct {
     char name[16];
@@ -26,12 +27,16 @@ typedef struct {
 
 typedef struct {
     grammar_rules *of;
-    myth_flow flow;
+    const myth_tree *tree;
+    myth_flow *flow; /* [n_flow] of the functions, in their order */
+    TSNode *function;
+    uint32_t n_flow, cap_flow, cap_function;
+    uint64_t n_event;
     myth_file_facts file;
     myth_candidates out;
     myth_mem *mem;
-    uint32_t cap, cap_names, n_function;
-    bool is_failed, is_second;
+    uint32_t cap, cap_names;
+    bool is_failed;
     uint16_t seen[ROWS]; /* candidates of each row in this function */
 } finding;
 
@@ -94,16 +99,24 @@ typedef struct {
 static bool is_release(const void *arg, const char *name)
 {
     const release_list *r = arg;
-    return r->list >= 0 && myth_pack_lists(r->rules, r->list, name);
+    if (r->list < 0)
+        return false;
+    const myth_pack_mask m = myth_pack_lists_of(r->rules, name);
+    return myth_pack_has(&m, r->list);
 }
 
-static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, uint32_t event)
+/* callee: the lists that have the name of the function that is called. */
+static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, const myth_pack_mask *callee,
+                  uint32_t event)
 {
     char text[192];
     bool is;
-    if (c->list >= 0) {
+    if (c->list >= 0 && c->fact == MYTH_FACT_callee)
+        is = myth_pack_has(callee, c->list);
+    else if (c->list >= 0) {
         myth_fact_text(k, c->fact, event, text, sizeof(text));
-        is = myth_pack_lists(r, c->list, text);
+        const myth_pack_mask m = myth_pack_lists_of(r, text);
+        is = myth_pack_has(&m, c->list);
     } else
         is = c->values >> myth_fact(k, c->fact, event) & 1;
     return is != c->is_not;
@@ -223,41 +236,71 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     w->out.candidate[w->out.n++] = c;
 }
 
-static void try_rows(finding *w)
+static void try_rows(finding *w, myth_flow *f)
 {
     const myth_pack *rules = &w->of->rules;
     release_list release = {rules, -1};
-    myth_facts k = {.flow = &w->flow, .file = &w->file, .is_release = is_release, .arg = &release};
+    myth_facts k = {.flow = f, .file = &w->file, .is_release = is_release, .arg = &release};
     memset(w->seen, 0, sizeof(w->seen));
-    for (uint32_t e = 0; e < w->flow.n_event && !w->is_failed; e++)
-        for (uint32_t i = rules->first[w->flow.event[e].kind]; i < rules->first[w->flow.event[e].kind + 1]; i++) {
+    for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
+        const uint8_t kind = f->event[e].kind;
+        const myth_pack_mask callee = myth_pack_lists_of(rules, f->names + f->event[e].name);
+        for (uint32_t i = rules->first[kind]; i < rules->first[kind + 1]; i++) {
             const uint32_t r = rules->order[i];
             const myth_pack_row *row = &rules->row[r];
             bool is = true;
             release.list = row->release;
             k.at_line = 0;
             for (uint32_t c = 0; is && c < row->n_condition; c++)
-                is = holds(&k, rules, &row->condition[c], e);
+                is = holds(&k, rules, &row->condition[c], &callee, e);
             if (is)
                 add(w, row, r, &k, e);
         }
+    }
 }
 
 /* ---- a file ---- */
 
+static bool is_file(TSNode function) { return ts_node_is_null(ts_node_parent(function)); }
+
 static bool on_function(void *arg, TSNode function)
 {
     finding *w = arg;
-    if (!myth_flow_read(&w->flow, function, ts_node_is_null(ts_node_parent(function))))
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "flows", &w->flow, w->n_flow, &w->cap_flow) ||
+        !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "flows", &w->function, w->n_flow, &w->cap_function))
         return false;
-    if (!w->is_second) {
-        w->n_function++;
-        myth_file_facts_add(&w->file, &w->flow);
-        return !w->file.is_failed;
+    myth_flow *f = &w->flow[w->n_flow];
+    w->function[w->n_flow++] = function;
+    myth_flow_open(f, w->mem, &w->of->roles, (const char *)w->tree->text, w->tree->n);
+    f->stop = w->tree->stop;
+    f->stop_arg = w->tree->stop_arg;
+    if (!myth_flow_read(f, function, is_file(function)))
+        return false;
+    myth_file_facts_add(&w->file, f);
+    w->n_event += f->n_event;
+    if (w->n_event > MOST_EVENTS)
+        myth_flow_close(f);
+    return !w->file.is_failed;
+}
+
+static bool try_function(finding *w, uint32_t i)
+{
+    myth_flow *f = &w->flow[i];
+    if (!f->mem) { /* it was closed to save memory */
+        myth_flow_open(f, w->mem, &w->of->roles, (const char *)w->tree->text, w->tree->n);
+        f->stop = w->tree->stop;
+        f->stop_arg = w->tree->stop_arg;
+        if (!myth_flow_read(f, w->function[i], is_file(w->function[i])))
+            return false;
     }
-    myth_facts_extra(&w->file, &w->flow);
-    try_rows(w);
-    return !w->is_failed;
+    myth_facts_swapped(&w->file, f);
+    if (!f->is_file)
+        myth_facts_copied(f, w->function[i]);
+    if (!f->is_failed)
+        try_rows(w, f);
+    const bool is_good = !w->is_failed && !f->is_failed;
+    myth_flow_close(f);
+    return is_good;
 }
 
 static int by_place(const void *a, const void *b)
@@ -280,30 +323,30 @@ static bool put_bytes(myth_tree_answer *out, const void *src, uint32_t n)
 
 static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
 {
-    finding w = {.mem = out->mem};
+    finding w = {.mem = out->mem, .tree = tree, .file = {.mem = out->mem}};
     w.of = rules_of(out->mem, tree->grammar, tree->language);
     if (!w.of)
         return false;
-    w.file.mem = out->mem;
-    myth_flow_open(&w.flow, out->mem, &w.of->roles, (const char *)tree->text, tree->n);
-    w.flow.stop = tree->stop;
-    w.flow.stop_arg = tree->stop_arg;
     put_text(&w, "");
     bool is_good = !w.is_failed;
-    for (int pass = 0; pass < 2 && is_good && w.of->rules.n_row > 0; pass++) {
-        w.is_second = pass == 1;
-        is_good = on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
-    }
+    if (w.of->rules.n_row > 0)
+        is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
+    for (uint32_t i = 0; i < w.n_flow && is_good; i++)
+        is_good = try_function(&w, i);
     if (w.out.n > 1)
         qsort(w.out.candidate, w.out.n, sizeof(*w.out.candidate), by_place);
-    const myth_candidates_head head = {w.out.n, w.out.n_names, w.n_function};
+    const myth_candidates_head head = {w.out.n, w.out.n_names, w.n_flow ? w.n_flow - 1 : 0};
     is_good = is_good && put_bytes(out, &head, sizeof(head)) &&
               put_bytes(out, w.out.candidate, (uint32_t)(w.out.n * sizeof(*w.out.candidate))) &&
               put_bytes(out, w.out.names, w.out.n_names);
+    for (uint32_t i = 0; i < w.n_flow; i++)
+        if (w.flow[i].mem)
+            myth_flow_close(&w.flow[i]);
+    myth_free(w.mem, w.flow);
+    myth_free(w.mem, w.function);
     myth_free(w.mem, w.out.candidate);
     myth_free(w.mem, w.out.names);
     myth_file_facts_close(&w.file);
-    myth_flow_close(&w.flow);
     return is_good;
 }
 

@@ -17,6 +17,8 @@ char myth_flow_first_byte(const myth_flow *f, TSNode node);
 bool myth_flow_text_is(const myth_flow *f, TSNode node, const char *want);
 TSNode myth_flow_inner(const myth_flow *f, TSNode node);
 uint32_t myth_flow_callee_name(myth_flow *f, TSNode call, TSNode callee);
+/* The path of one word of the text, whatever it is a part of. */
+uint32_t myth_flow_path_of_word(myth_flow *f, uint32_t off, uint32_t n);
 bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n);
 const char *myth_flow_last_word(const char *name);
 bool myth_flow_is_operator(const myth_flow *f, TSNode node, const char *want);

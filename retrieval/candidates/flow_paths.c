@@ -214,6 +214,8 @@ uint32_t myth_flow_path(myth_flow *f, TSNode node)
     return n ? path_of_text(f, text, n, base_n, last_at) : 0;
 }
 
+uint32_t myth_flow_path_of_word(myth_flow *f, uint32_t off, uint32_t n) { return put_path(f, f->text + off, n, 0, 0); }
+
 bool myth_flow_is_part(const myth_flow *f, uint32_t p, uint32_t q)
 {
     for (int i = 0; p && i < 16; i++, p = f->path[p].base)

@@ -11,7 +11,7 @@
 /* A name and the lists that have it, a bit each. */
 struct myth_pack_seen {
     uint64_t hash;
-    uint64_t lists[MYTH_PACK_LISTS / 64];
+    myth_pack_mask lists;
 };
 
 enum { SEEN = 4096 };
@@ -255,7 +255,7 @@ static bool has_name(const myth_pack_list *l, const char *name)
     return false;
 }
 
-bool myth_pack_lists(const myth_pack *r, int i, const char *name)
+myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name)
 {
     const uint64_t hash = myth_hash_bytes(name, strlen(name)) | 1;
     struct myth_pack_seen *s = &r->seen[hash / 2 % SEEN];
@@ -263,7 +263,7 @@ bool myth_pack_lists(const myth_pack *r, int i, const char *name)
         *s = (struct myth_pack_seen){.hash = hash};
         for (uint32_t l = 0; l < r->n_list; l++)
             if (has_name(&r->list[l], name))
-                s->lists[l / 64] |= (uint64_t)1 << l % 64;
+                s->lists.bits[l / 64] |= (uint64_t)1 << l % 64;
     }
-    return s->lists[i / 64] >> i % 64 & 1;
+    return s->lists;
 }

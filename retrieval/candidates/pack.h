@@ -56,7 +56,12 @@ typedef struct {
 bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char *text, size_t n, uint32_t *wrong);
 void myth_pack_close(myth_pack *r); /* takes a zeroed one */
 
-/* Whether list number i has a name of a function ("os.path.join", "p->free") or a word of a variable. */
-bool myth_pack_lists(const myth_pack *r, int i, const char *name);
+typedef struct {
+    uint64_t bits[MYTH_PACK_LISTS / 64];
+} myth_pack_mask;
+
+/* The lists that have a name of a function ("os.path.join", "p->free") or a word of a variable, a bit each. */
+myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name);
+static inline bool myth_pack_has(const myth_pack_mask *m, int list) { return m->bits[list / 64] >> list % 64 & 1; }
 
 #endif

@@ -1,0 +1,168 @@
+/* copied.c - names that stayed where a statement was copied and the others were changed:
+ *
+ *     dst->width = src->width;
+ *     dst->height = src->width;      (the second `width`)
+ *
+ * Two statements beside each other are compared word by word. Where they differ by one word that became another, every
+ * place in the second that still has the first word is an event. A word is a whole name or a part of it between
+ * capitals and underscores (min_x and min_y differ by x and y); numbers count where they choose elements. */
+#include "facts.h"
+#include "flow_impl.h"
+
+#include "engine/base/array.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { TOKENS = 64, LEAST_TOKENS = 5, LONGEST = 40 };
+
+typedef struct {
+    TSNode node;
+    uint32_t off, n;
+    bool is_word, is_index, is_called;
+} token;
+
+typedef struct {
+    token token[TOKENS];
+    uint32_t n;
+    bool is_too_long;
+} tokens;
+
+typedef struct {
+    const char *text;
+    uint32_t n;
+} word;
+
+static void collect(const myth_flow *f, TSNode node, tokens *out, int depth)
+{
+    const uint32_t n = ts_node_child_count(node), off = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    if (out->is_too_long || depth > 40)
+        return;
+    const myth_role role = role_of(f, node);
+    if (n == 0 || role == MYTH_ROLE_TEXT) {
+        if (out->n == TOKENS || end > f->n_text) {
+            out->is_too_long = true;
+            return;
+        }
+        const char c = off < f->n_text ? f->text[off] : '\0';
+        out->token[out->n] = (token){
+            .node = node,
+            .off = off,
+            .n = end - off,
+            .is_word =
+                end > off && end - off <= LONGEST && (isalnum((unsigned char)c) || c == '_') && role != MYTH_ROLE_TEXT,
+        };
+        if (out->n > 0 && c == ']')
+            out->token[out->n - 1].is_index = true;
+        if (out->n > 0 && c == '(')
+            out->token[out->n - 1].is_called = true;
+        out->n++;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        collect(f, ts_node_child(node, i), out, depth + 1);
+}
+
+static bool same(const myth_flow *f, const token *a, const token *b)
+{
+    return a->n == b->n && memcmp(f->text + a->off, f->text + b->off, a->n) == 0;
+}
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) != 0; }
+
+/* What two names differ by, from a border of words to the next: x and y of min_x and min_y. False: by too much. */
+static bool difference(const myth_flow *f, const token *a, const token *b, word *x, word *y)
+{
+    const char *p = f->text + a->off, *q = f->text + b->off;
+    uint32_t head = 0, tail = 0;
+    while (head < a->n && head < b->n && p[head] == q[head])
+        head++;
+    while (tail < a->n - head && tail < b->n - head && p[a->n - 1 - tail] == q[b->n - 1 - tail])
+        tail++;
+    while (head > 0 && is_word_char(p[head - 1]) &&
+           !(isupper((unsigned char)p[head]) && islower((unsigned char)p[head - 1])))
+        head--;
+    while (tail > 0 && is_word_char(p[a->n - tail]) && !isupper((unsigned char)p[a->n - tail]))
+        tail--;
+    *x = (word){p + head, a->n - head - tail};
+    *y = (word){q + head, b->n - head - tail};
+    return x->n > 0 && y->n > 0;
+}
+
+static bool word_is(const word *a, const word *b) { return a->n == b->n && memcmp(a->text, b->text, a->n) == 0; }
+
+/* Whether a name has the word between borders. */
+static bool has_word(const myth_flow *f, const token *t, const word *w)
+{
+    const char *p = f->text + t->off;
+    for (uint32_t i = 0; i + w->n <= t->n; i++) {
+        if (memcmp(p + i, w->text, w->n) != 0)
+            continue;
+        const bool is_begin = i == 0 || !is_word_char(p[i - 1]) || isupper((unsigned char)p[i]);
+        const bool is_end = i + w->n == t->n || !is_word_char(p[i + w->n]) || isupper((unsigned char)p[i + w->n]);
+        if (is_begin && is_end)
+            return true;
+    }
+    return false;
+}
+
+static void compare(myth_flow *f, const tokens *a, const tokens *b)
+{
+    word x = {0}, y = {0}, u, v;
+    uint32_t changed = 0, kept = 0, at = 0;
+    if (a->n != b->n || a->n < LEAST_TOKENS || a->is_too_long || b->is_too_long)
+        return;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const token *s = &a->token[i], *t = &b->token[i];
+        if (same(f, s, t))
+            continue;
+        if (!s->is_word || !t->is_word || !difference(f, s, t, &u, &v))
+            return;
+        if (isdigit((unsigned char)u.text[0]) && s->n == u.n && !s->is_index)
+            return;
+        if (changed++ == 0) {
+            x = u;
+            y = v;
+        } else if (!word_is(&x, &u) || !word_is(&y, &v))
+            return;
+    }
+    for (uint32_t i = 0; i < b->n && changed > 0; i++) {
+        const token *t = &b->token[i];
+        const bool is_number = isdigit((unsigned char)x.text[0]) != 0;
+        if (same(f, &a->token[i], t) && t->is_word && !t->is_called && has_word(f, t, &x) && (!is_number || t->is_index || t->n > x.n)) {
+            at = kept == 0 ? i : at;
+            kept++;
+        }
+    }
+    if (changed == 0 || kept == 0 || kept > changed + 1)
+        return;
+    const uint32_t path = myth_flow_path_of_word(f, b->token[at].off, b->token[at].n);
+    myth_flow_put_event(f, MYTH_EVENT_COPIED, b->token[at].node, path);
+}
+
+void myth_facts_copied(myth_flow *f, TSNode function)
+{
+    static tokens before, now; /* large, and the process has one thread */
+    TSTreeCursor c = ts_tree_cursor_new(function);
+    f->now_scope = f->now_test = 0;
+    for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !f->is_failed;) {
+        const TSNode node = ts_tree_cursor_current_node(&c);
+        if (role_of(f, node) == MYTH_ROLE_BLOCK || role_of(f, node) == MYTH_ROLE_CASE) {
+            before.n = 0;
+            for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1000; i++) {
+                const TSNode child = ts_node_named_child(node, i);
+                const uint32_t size = ts_node_end_byte(child) - ts_node_start_byte(child);
+                now = (tokens){.is_too_long = size > 400};
+                collect(f, child, &now, 0);
+                if (i > 0)
+                    compare(f, &before, &now);
+                before = now;
+            }
+        }
+        if (ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+}

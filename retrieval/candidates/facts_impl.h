@@ -1,0 +1,28 @@
+/* facts_impl.h - what facts.c and file_facts.c share (facts.h). */
+#ifndef MYTH_FACTS_IMPL_H
+#define MYTH_FACTS_IMPL_H
+
+#include "facts.h"
+
+/* What is done first with a variable that got the result of a call. */
+typedef enum {
+    MYTH_CHECKED_NONE,
+    MYTH_CHECKED_TESTED,
+    MYTH_CHECKED_USED,
+    MYTH_CHECKED_IGNORED,
+    MYTH_CHECKED_RETURNED
+} myth_checked;
+
+/* The definition that takes the result of a call; false = none. */
+bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *definition);
+/* *line: of what is done. */
+myth_checked myth_facts_checked(const myth_flow *f, uint32_t definition, uint32_t *line);
+
+/* NULL = the file has no such name. A field's name has a dot before it. */
+const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *name);
+void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path);
+
+static inline bool is_for_there(int how) { return how == MYTH_TEST_TRUE || how == MYTH_TEST_NOT_NULL; }
+static inline bool is_for_gone(int how) { return how == MYTH_TEST_FALSE || how == MYTH_TEST_NULL; }
+
+#endif

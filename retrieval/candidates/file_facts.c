@@ -1,0 +1,168 @@
+/* file_facts.c - what the functions of a file do with each other's results and fields (facts.h), and calls whose
+ * arguments have the names of other parameters. */
+#include "facts_impl.h"
+
+#include "engine/base/array.h"
+#include "engine/base/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_name(const void *of, uint32_t i, const void *key)
+{
+    const myth_file_facts *ff = of;
+    return ff->name[i].hash == *(const uint64_t *)key;
+}
+
+const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *text)
+{
+    const uint64_t hash = myth_hash_bytes(text, strlen(text));
+    if (ff->n_slot == 0)
+        return NULL;
+    const uint32_t at = *myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
+    return at ? &ff->name[at - 1] : NULL;
+}
+
+static myth_file_name *put_name(myth_file_facts *ff, const char *text)
+{
+    const uint64_t hash = myth_hash_bytes(text, strlen(text));
+    if (ff->is_failed)
+        return NULL;
+    if (2 * ff->n_name >= ff->n_slot) {
+        const uint32_t n_slot = ff->n_slot ? 2 * ff->n_slot : 256;
+        uint32_t *slot = myth_alloc_n(ff->mem, MYTH_MEM_OTHER, "names of a file", n_slot, sizeof(*slot));
+        if (!slot) {
+            ff->is_failed = true;
+            return NULL;
+        }
+        myth_free(ff->mem, ff->slot);
+        ff->slot = slot;
+        ff->n_slot = n_slot;
+        for (uint32_t i = 0; i < ff->n_name; i++)
+            *myth_table_find(slot, n_slot, ff->name[i].hash, is_name, ff, &ff->name[i].hash) = i + 1;
+    }
+    uint32_t *slot = myth_table_find(ff->slot, ff->n_slot, hash, is_name, ff, &hash);
+    if (*slot)
+        return &ff->name[*slot - 1];
+    if (!MYTH_ARRAY_ROOM(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->name, ff->n_name, &ff->cap_name)) {
+        ff->is_failed = true;
+        return NULL;
+    }
+    ff->name[ff->n_name] = (myth_file_name){.hash = hash};
+    *slot = ff->n_name + 1;
+    return &ff->name[ff->n_name++];
+}
+
+void myth_file_facts_close(myth_file_facts *ff)
+{
+    myth_free(ff->mem, ff->name);
+    myth_free(ff->mem, ff->slot);
+    myth_free(ff->mem, ff->names);
+    *ff = (myth_file_facts){.mem = ff->mem};
+}
+
+/* A field's name among the names of functions: with a dot before it. */
+void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path)
+{
+    const myth_path *p = &f->path[path];
+    snprintf(dst, MYTH_FLOW_PATH_BYTES + 2, ".%.*s", (int)(p->n - (p->last - p->text)), f->names + p->last);
+}
+
+void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
+{
+    char key[MYTH_FLOW_PATH_BYTES + 2];
+    uint32_t unused, d;
+    if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
+        myth_file_name *n = put_name(ff, f->names + f->name);
+        const uint32_t at = ff->n_names;
+        for (uint32_t i = 0;
+             n && i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER && f->event[i].kind == MYTH_EVENT_DEFINE;
+             i++) {
+            const char *text = f->names + f->path[f->event[i].path].text;
+            const uint32_t len = (uint32_t)strlen(text) + 1;
+            if (!MYTH_ARRAY_MORE(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->names, ff->n_names, len + 1,
+                                 &ff->cap_names)) {
+                ff->is_failed = true;
+                return;
+            }
+            memcpy(ff->names + ff->n_names, text, len);
+            ff->n_names += len;
+        }
+        if (n && ff->n_names > at) {
+            ff->names[ff->n_names++] = '\0';
+            n->parameters = 1 + at;
+        }
+    }
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind == MYTH_EVENT_CALL && e->name) {
+            myth_file_name *n = put_name(ff, f->names + e->name);
+            if (!n)
+                return;
+            const bool is_tested = e->test || (!e->is_dropped && myth_facts_taker(f, i, &d) &&
+                                               myth_facts_checked(f, d, &unused) == MYTH_CHECKED_TESTED);
+            n->n_tested += is_tested;
+            n->n_used += !is_tested;
+        }
+        const bool is_field = e->path && f->path[e->path].base != 0;
+        if (is_field && (e->kind == MYTH_EVENT_TEST || e->kind == MYTH_EVENT_DEREF)) {
+            myth_file_facts_field(key, f, e->path);
+            myth_file_name *n = put_name(ff, key);
+            if (!n)
+                return;
+            n->n_tested += e->kind == MYTH_EVENT_TEST && (is_for_there(e->how) || is_for_gone(e->how));
+            n->n_used += e->kind == MYTH_EVENT_DEREF;
+        }
+    }
+}
+
+static const char *parameter_at(const myth_file_facts *ff, const myth_file_name *n, uint32_t i)
+{
+    const char *p = ff->names + n->parameters - 1;
+    for (; *p && i > 0; i--)
+        p += strlen(p) + 1;
+    return *p ? p : NULL;
+}
+
+static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
+{
+    enum { MOST = 8 };
+    const char *arg[MOST] = {0};
+    uint32_t at[MOST] = {0}, n_arg = 0;
+    const myth_event *c = &f->event[call];
+    const myth_file_name *n = myth_file_facts_find(ff, f->names + c->name);
+    if (!n || !n->parameters)
+        return;
+    for (uint32_t i = call + 1; i < f->n_event && i < call + 64 && f->event[i].off < c->end; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind == MYTH_EVENT_ARG && a->call == call && a->index < MOST) {
+            arg[a->index] = f->names + f->path[a->path].last;
+            at[a->index] = i;
+            n_arg = a->index + 1u > n_arg ? a->index + 1u : n_arg;
+        }
+    }
+    for (uint32_t i = 0; i < n_arg; i++)
+        for (uint32_t j = i + 1; j < n_arg; j++) {
+            const char *pi = parameter_at(ff, n, i), *pj = parameter_at(ff, n, j);
+            if (!arg[i] || !arg[j] || !pi || !pj || strcmp(pi, pj) == 0)
+                continue;
+            const bool is_first = strcmp(arg[i], pj) == 0, is_second = strcmp(arg[j], pi) == 0;
+            if ((is_first || is_second) && strcmp(arg[i], pi) != 0 && strcmp(arg[j], pj) != 0) {
+                if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event))
+                    return;
+                myth_event e = f->event[at[is_first ? i : j]];
+                e.kind = MYTH_EVENT_SWAPPED;
+                e.name = f->event[call].name;
+                f->event[f->n_event++] = e;
+                return;
+            }
+        }
+}
+
+void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f)
+{
+    const uint32_t n = f->n_event;
+    for (uint32_t i = 0; i < n; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].name)
+            find_swapped(ff, f, i);
+}
