@@ -216,12 +216,13 @@ string(REGEX REPLACE "(..)" "0x\\1," rules_hex "${rules_hex}")
 string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n"
     rules_hex "${rules_hex}")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/rules.inc
-    CONTENT "static const unsigned char rules_text[] = {\n${rules_hex}\n};\n" @ONLY)
+    CONTENT "static const unsigned char rules_text[] = {\n${rules_hex}0\n};\n" @ONLY)
 set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_candidates.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
     retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
     retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c retrieval/candidates/flow_events.c
-    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/file_facts.c
+    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/facts_release.c
+    retrieval/candidates/file_facts.c
     retrieval/candidates/copied.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)

@@ -12,17 +12,18 @@
 #include <unistd.h>
 
 typedef struct {
-    myth_opt_list include, exclude, rules;
+    myth_opt_list include, exclude;
+    const char *rules;
     int format;
 } candidates_opts;
 
-enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, FILE_BYTES_MAX = 64 << 20 };
+enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, MOST_RULES = 64, FILE_BYTES_MAX = 64 << 20 };
 
 static const myth_option candidates_options[] = {
     {"format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(candidates_opts, format), "text", 0, 0,
      "how places are printed; jsonl: a line for each"},
-    {"rules", NULL, MYTH_OPT_LIST, "ID[,ID]", offsetof(candidates_opts, rules), NULL, 0, 0,
-     "only places of these rules; may be given several times"},
+    {"rules", NULL, MYTH_OPT_TEXT, "ID[,ID...]", offsetof(candidates_opts, rules), NULL, 0, 0,
+     "only places of these rules"},
     {"include", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, include), NULL, 0, 0,
      "of directories, read only files that match GLOB; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, exclude), NULL, 0, 0,
@@ -93,18 +94,45 @@ static void *work(void *arg)
 
 /* ---- printing ---- */
 
-static bool is_wanted(const candidates_opts *o, const char *rule)
+/* Whether a list with commas has the rule; NULL has all. */
+static bool is_wanted(const char *list, const char *rule)
 {
-    if (o->rules.n == 0)
-        return true;
-    for (int i = 0; i < o->rules.n; i++)
-        for (const char *p = o->rules.item[i]; *p;) {
-            const size_t n = strcspn(p, ",");
-            if (strlen(rule) == n && memcmp(rule, p, n) == 0)
-                return true;
-            p += n + (p[n] == ',');
+    for (const char *p = list; p && *p;) {
+        const size_t n = strcspn(p, ", ");
+        if (strlen(rule) == n && memcmp(rule, p, n) == 0)
+            return true;
+        p += n + (p[n] != '\0');
+    }
+    return !list;
+}
+
+/* A rule that does not exist is a mistake, and not a list without places. */
+static myth_status check_rules(const char *list, myth_error *err)
+{
+    static char id[MOST_RULES][MYTH_CANDIDATES_NAME];
+    const char *name[MOST_RULES];
+    uint32_t n_rule = 0, n_word = 0;
+    while (n_rule < MOST_RULES && myth_candidates_rule(n_rule, id[n_rule])) {
+        name[n_rule] = id[n_rule];
+        n_rule++;
+    }
+    for (const char *p = list; p && *p && n_rule > 0;) {
+        const size_t n = strcspn(p, ", ");
+        char word[MYTH_CANDIDATES_NAME + 8];
+        bool is_there = n == 0;
+        snprintf(word, sizeof(word), "%.*s", (int)n, p);
+        for (uint32_t i = 0; i < n_rule && !is_there; i++)
+            is_there = strcmp(word, id[i]) == 0;
+        if (!is_there) {
+            const char *near = myth_args_nearest(word, name, n_rule);
+            return near ? myth_fail(err, MYTH_EARG, "--rules: no rule '%s'; did you mean %s?", word, near)
+                        : myth_fail(err, MYTH_EARG, "--rules: no rule '%s'; rules have names such as %s and %s", word,
+                                    id[0], id[1]);
         }
-    return false;
+        n_word += n > 0;
+        p += n + (p[n] != '\0');
+    }
+    return list && n_word == 0 && n_rule > 0 ? myth_fail(err, MYTH_EARG, "--rules: the list names no rule") : MYTH_OK;
 }
 
 static void print_json(myth_json_out *out, const char *path, const myth_candidates *k, const myth_candidate_place *c)
@@ -178,7 +206,7 @@ static void print_file(job *j, uint32_t i)
         j->n_line += r->text[b] == '\n';
     for (uint32_t c = 0; c < r->found.n; c++) {
         const myth_candidate_place *k = &r->found.candidate[c];
-        if (!is_wanted(j->o, r->found.names + k->rule))
+        if (!is_wanted(j->o->rules, r->found.names + k->rule))
             continue;
         j->n_place++;
         if (j->o->format == FORM_TEXT)
@@ -265,7 +293,9 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .cancel = cli->cancel,
     };
     j.has_worker = myth_cli_self(j.worker, sizeof(j.worker));
-    myth_status st = myth_files_find(&j.files, cli->mem, &fo, &err);
+    myth_status st = check_rules(j.o->rules, &err);
+    if (st == MYTH_OK)
+        st = myth_files_find(&j.files, cli->mem, &fo, &err);
     if (st == MYTH_OK)
         st = run_job(&j, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);

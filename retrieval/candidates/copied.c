@@ -129,7 +129,8 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
     for (uint32_t i = 0; i < b->n && changed > 0; i++) {
         const token *t = &b->token[i];
         const bool is_number = isdigit((unsigned char)x.text[0]) != 0;
-        if (same(f, &a->token[i], t) && t->is_word && !t->is_called && has_word(f, t, &x) && (!is_number || t->is_index || t->n > x.n)) {
+        if (same(f, &a->token[i], t) && t->is_word && !t->is_called && has_word(f, t, &x) &&
+            (!is_number || t->is_index || t->n > x.n)) {
             at = kept == 0 ? i : at;
             kept++;
         }

@@ -35,8 +35,6 @@ bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16])
 
 /* ---- looking around ---- */
 
-static const myth_event *event_at(const myth_facts *k, uint32_t i) { return &k->flow->event[i]; }
-
 /* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
 static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out)
 {
@@ -61,7 +59,7 @@ static int origin_of(const myth_facts *k, uint32_t path, uint32_t e)
         return MYTH_VALUE_UNKNOWN;
     if (!definition_before(k, path, e, &d))
         return ORIGIN_NONE;
-    const myth_event *def = event_at(k, d);
+    const myth_event *def = myth_facts_event(k, d);
     if (def->path != path)
         return ORIGIN_FIELD;
     return def->value;
@@ -70,19 +68,21 @@ static int origin_of(const myth_facts *k, uint32_t path, uint32_t e)
 static int fact_origin(myth_facts *k, uint32_t e)
 {
     uint32_t d;
-    const uint32_t path = event_at(k, e)->path;
+    const uint32_t path = myth_facts_event(k, e)->path;
     if (path && definition_before(k, path, e, &d))
-        k->at_line = event_at(k, d)->line;
+        k->at_line = myth_facts_event(k, d)->line;
     return origin_of(k, path, e);
 }
 
 static uint32_t origin_call(const myth_facts *k, uint32_t e)
 {
     uint32_t d;
-    const uint32_t path = event_at(k, e)->path;
-    if (!path || !definition_before(k, path, e, &d) || event_at(k, d)->path != path)
+    const uint32_t path = myth_facts_event(k, e)->path;
+    if (myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE)
+        return myth_facts_event(k, e)->name;
+    if (!path || !definition_before(k, path, e, &d) || myth_facts_event(k, d)->path != path)
         return 0;
-    return event_at(k, d)->name;
+    return myth_facts_event(k, d)->name;
 }
 
 /* ---- tests ---- */
@@ -96,25 +96,34 @@ static bool is_for_bound(const myth_event *t)
            t->how == MYTH_TEST_IN || t->how == MYTH_TEST_PART;
 }
 
-/* What test event t says about event e behind it. */
+/* What test event t says about event e behind it. In a chain a && b the rest is reached where a holds, and so is a
+ * branch; of a || b what is reached where neither does. */
 static int guard(const myth_flow *f, const myth_event *t, const myth_event *e)
 {
-    if (!t->test)
-        return TESTED_EARLIER;
-    const myth_test *test = &f->test[t->test - 1];
     const bool is_there = is_for_there(t->how), is_gone = is_for_gone(t->how);
-    if (e->off >= test->off && e->end <= test->end)
-        return TESTED_GUARDS;
-    if (test->then && myth_flow_is_inside(f, e->scope, test->then))
-        return is_gone ? TESTED_INVERTED : TESTED_GUARDS;
-    if (test->other && myth_flow_is_inside(f, e->scope, test->other))
-        return is_there ? TESTED_INVERTED : TESTED_GUARDS;
-    if (test->is_assert)
-        return TESTED_GUARDS;
-    if (test->then && f->scope[test->then].leaves)
-        return is_there ? TESTED_INVERTED : TESTED_GUARDS;
-    if (test->other && f->scope[test->other].leaves)
-        return is_gone ? TESTED_INVERTED : TESTED_GUARDS;
+    bool has_and = false, has_or = false;
+    for (uint32_t i = t->test; i; i = f->test[i - 1].outer) {
+        const myth_test *test = &f->test[i - 1];
+        if (e->off >= test->off && e->end <= test->end) {
+            if (test->is_chain)
+                return (test->is_or ? is_there : is_gone) ? TESTED_INVERTED : TESTED_GUARDS;
+            return TESTED_GUARDS;
+        }
+        has_and |= test->is_chain && !test->is_or;
+        has_or |= test->is_chain && test->is_or;
+        if (test->is_chain && test->outer)
+            continue;
+        if (test->is_assert)
+            return has_or ? TESTED_EARLIER : TESTED_GUARDS;
+        if (test->then && myth_flow_is_inside(f, e->scope, test->then))
+            return has_or ? TESTED_EARLIER : is_gone ? TESTED_INVERTED : TESTED_GUARDS;
+        if (test->other && myth_flow_is_inside(f, e->scope, test->other))
+            return has_and ? TESTED_EARLIER : is_there ? TESTED_INVERTED : TESTED_GUARDS;
+        if (test->then && f->scope[test->then].leaves)
+            return has_and ? TESTED_EARLIER : is_there ? TESTED_INVERTED : TESTED_GUARDS;
+        if (test->other && f->scope[test->other].leaves)
+            return has_or ? TESTED_EARLIER : is_gone ? TESTED_INVERTED : TESTED_GUARDS;
+    }
     return TESTED_EARLIER;
 }
 
@@ -148,7 +157,7 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
             continue;
         if (!says_something(t, what))
             continue;
-        const int is = guard(f, t, event_at(k, e));
+        const int is = guard(f, t, myth_facts_event(k, e));
         if (best == TESTED_NO || is == TESTED_GUARDS || (is == TESTED_INVERTED && best == TESTED_EARLIER)) {
             k->at_line = t->line;
             best = is;
@@ -171,9 +180,9 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
     return TESTED_NO;
 }
 
-static int fact_tested(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_PRESENCE); }
-static int fact_nonzero(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_ZERO); }
-static int fact_bounded(myth_facts *k, uint32_t e) { return tested(k, event_at(k, e)->path, e, FOR_BOUND); }
+static int fact_tested(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_PRESENCE); }
+static int fact_nonzero(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_ZERO); }
+static int fact_bounded(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_BOUND); }
 
 /* ---- calls ---- */
 
@@ -204,16 +213,16 @@ bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *out)
 static int fact_result(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
-    const myth_event *c = event_at(k, e);
+    const myth_event *c = myth_facts_event(k, e);
     uint32_t d;
     if (c->kind != MYTH_EVENT_CALL)
         return RESULT_USED;
     if (c->is_dropped)
         return RESULT_DROPPED;
-    if (c->test)
-        return RESULT_TESTED;
     if (myth_facts_taker(f, e, &d))
         return RESULT_ASSIGNED;
+    if (c->test)
+        return RESULT_TESTED;
     for (uint32_t i = e + 1; i < f->n_event && i < e + 64; i++)
         if (f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].off < c->off && f->event[i].end >= c->end)
             return RESULT_RETURNED;
@@ -253,168 +262,17 @@ static int fact_checked(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d = e;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && !myth_facts_taker(f, e, &d))
+    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && !myth_facts_taker(f, e, &d))
         return MYTH_CHECKED_NONE;
-    return event_at(k, d)->kind == MYTH_EVENT_DEFINE ? myth_facts_checked(f, d, &k->at_line) : MYTH_CHECKED_NONE;
-}
-
-/* Whether event c is a call that releases the path. */
-static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
-{
-    const myth_flow *f = k->flow;
-    const myth_event *call = &f->event[c];
-    if (call->kind != MYTH_EVENT_CALL || !k->is_release || !k->is_release(k->arg, f->names + call->name))
-        return false;
-    if (call->path && call->path == path)
-        return true;
-    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++)
-        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
-            return true;
-    return false;
-}
-
-static int fact_released(myth_facts *k, uint32_t e)
-{
-    const myth_flow *f = k->flow;
-    const myth_event *to = event_at(k, e);
-    if (!to->path)
-        return 0;
-    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
-        const myth_event *d = &f->event[i];
-        if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path) &&
-            myth_flow_reaches(f, i, e))
-            return 0;
-        for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
-            if (d->kind == MYTH_EVENT_CALL && d->end < to->off && releases(k, i, p) && myth_flow_reaches(f, i, e)) {
-                k->at_line = d->line;
-                return 1;
-            }
-    }
-    return 0;
-}
-
-static int fact_release_later(myth_facts *k, uint32_t e)
-{
-    uint32_t d = e, path = event_at(k, e)->path;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
-        path = event_at(k, d)->path;
-    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (releases(k, i, path)) {
-            k->at_line = event_at(k, i)->line;
-            return 1;
-        }
-    return 0;
-}
-
-/* Whether the path is stored or handed on by event x: then somebody else may release it. */
-static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
-{
-    static const char *const takes_over[] = {
-        "add",  "append", "insert", "push",   "put", "set",    "attach", "register", "store",  "own", "queue", "init",
-        "link", "wrap",   "new",    "create", "Add", "Insert", "Push",   "Set",      "Append", "New", "Create"};
-    const char *name = k->flow->names + x->name;
-    if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
-        for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
-            if (strstr(name, takes_over[i]))
-                return true;
-    return (x->kind == MYTH_EVENT_DEFINE && x->other == path && path) ||
-           (x->kind == MYTH_EVENT_RETURN && x->path == path);
-}
-
-static int fact_escapes(myth_facts *k, uint32_t e)
-{
-    uint32_t d = e, path = event_at(k, e)->path;
-    if (event_at(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
-        path = event_at(k, d)->path;
-    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (hands_on(k, event_at(k, i), path)) {
-            k->at_line = event_at(k, i)->line;
-            return 1;
-        }
-    return 0;
-}
-
-/* Whether control is at event x only where taking the resource has failed: a branch of a test of it, or of what was
- * defined together with it (Go's err). */
-static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
-{
-    const myth_event *def = &f->event[d], *at = &f->event[x];
-    for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
-        const myth_event *t = &f->event[i];
-        if (t->kind != MYTH_EVENT_TEST || !t->test)
-            continue;
-        bool is_it = t->path == def->path;
-        for (uint32_t j = d > 4 ? d - 4 : 0; j < d + 4 && j < f->n_event && !is_it; j++)
-            is_it =
-                f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == t->path && f->event[j].line == def->line;
-        const myth_test *test = &f->test[t->test - 1];
-        if (!is_it || !myth_flow_is_inside(f, at->scope, test->then ? test->then : UINT32_MAX - 1))
-            continue;
-        if (t->path == def->path ? !is_for_there(t->how) : true)
-            return true;
-    }
-    return false;
-}
-
-enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
-
-/* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
- * it? A lock's path is the receiver or first argument of the call. */
-static int fact_leaves(myth_facts *k, uint32_t e)
-{
-    const myth_flow *f = k->flow;
-    uint32_t d = e, path = event_at(k, e)->path;
-    if (event_at(k, e)->kind != MYTH_EVENT_CALL)
-        return LEAVES_NO;
-    if (myth_facts_taker(f, e, &d))
-        path = event_at(k, d)->path;
-    else
-        for (uint32_t i = e + 1; !path && i < f->n_event && i < e + 16; i++)
-            if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e)
-                path = f->event[i].path;
-    if (!path)
-        return LEAVES_NO;
-    const bool is_part = f->path[path].base != 0 && d != e; /* kept in a structure: whoever has that releases it */
-    if (is_part)
-        return LEAVES_NO;
-    bool is_released = false;
-    for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
-        const myth_event *at = event_at(k, x);
-        if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && d != e)
-            return LEAVES_NO;
-        if (hands_on(k, at, path) && myth_flow_reaches(f, d, x) && !myth_flow_is_inside(f, at->scope, 0))
-            return LEAVES_NO;
-        if (hands_on(k, at, path))
-            return LEAVES_NO;
-        is_released |= releases(k, x, path);
-        const bool is_out =
-            at->kind == MYTH_EVENT_LEAVE && (at->index == MYTH_ROLE_RETURN || at->index == MYTH_ROLE_THROW);
-        if (!is_out || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
-            continue;
-        bool is_free = false;
-        for (uint32_t r = d + 1; r < x && !is_free; r++)
-            is_free = releases(k, r, path) && myth_flow_reaches(f, r, x);
-        if (is_free)
-            continue;
-        bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
-        for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
-            is_in_it |= f->event[r].path == path && f->event[r].kind == MYTH_EVENT_ARG;
-        if (is_in_it)
-            continue;
-        k->at_line = at->line;
-        return LEAVES_EARLY;
-    }
-    if (is_released || f->event[e].scope != 0)
-        return LEAVES_NO;
-    k->at_line = f->line1;
-    return f->is_file ? LEAVES_NO : LEAVES_END;
+    return myth_facts_event(k, d)->kind == MYTH_EVENT_DEFINE ? myth_facts_checked(f, d, &k->at_line)
+                                                             : MYTH_CHECKED_NONE;
 }
 
 /* ---- arguments ---- */
 
 static TSNode argument_node(const myth_facts *k, uint32_t e, uint32_t i)
 {
-    const myth_event *c = event_at(k, e);
+    const myth_event *c = myth_facts_event(k, e);
     if (c->kind != MYTH_EVENT_CALL)
         return (TSNode){0};
     const TSNode list = myth_roles_child(k->flow->roles, c->node, MYTH_SLOT_ARGUMENTS);
@@ -489,25 +347,106 @@ static int fact_size_bounded(myth_facts *k, uint32_t e)
 
 /* ---- others ---- */
 
-static int fact_how(myth_facts *k, uint32_t e) { return event_at(k, e)->how; }
+enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES };
 
-static int fact_value(myth_facts *k, uint32_t e) { return event_at(k, e)->value; }
+/* Whether the other branch of the test that a scope depends on gives the path a value, too, or leaves. */
+static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to)
+{
+    const myth_scope *s = &f->scope[scope];
+    if (!s->test)
+        return false;
+    const myth_test *t = &f->test[s->test - 1];
+    const uint32_t other = t->then == scope ? t->other : t->then;
+    if (other && f->scope[other].leaves)
+        return true;
+    for (uint32_t i = from; other && i < to; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path &&
+            myth_flow_is_inside(f, f->event[i].scope, other))
+            return true;
+    return false;
+}
 
-static int fact_versus(myth_facts *k, uint32_t e) { return event_at(k, e)->value; }
+/* Whether the path was declared without a value, and got one nowhere or only in branches that need not be taken. */
+static int fact_unset(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    uint32_t d = UINT32_MAX, n_set = 0;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == at->path &&
+            f->event[i].value == MYTH_VALUE_NOTHING) {
+            d = i;
+            break;
+        }
+    if (d == UINT32_MAX || !at->path || (at->kind == MYTH_EVENT_ARG && at->is_through))
+        return UNSET_NO;
+    k->at_line = f->event[d].line;
+    for (uint32_t i = d + 1; i < e; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_ARG && x->is_through && x->path == at->path)
+            return UNSET_NO;
+        if (x->kind != MYTH_EVENT_DEFINE || !myth_flow_is_part(f, x->path, at->path))
+            continue;
+        n_set++;
+        const bool is_loop = f->scope[x->scope].kind == MYTH_SCOPE_LOOP && !f->scope[x->scope].test;
+        const bool is_test = x->test != 0; /* while ((x = f()) ...) */
+        if (myth_flow_is_inside(f, at->scope, x->scope) || is_loop || is_test ||
+            has_other_branch(f, x->scope, at->path, d, e) || f->scope[x->scope].kind == MYTH_SCOPE_CASE ||
+            f->scope[x->scope].kind == MYTH_SCOPE_TRY)
+            return UNSET_NO;
+    }
+    return n_set ? UNSET_SOMETIMES : UNSET_NEVER;
+}
+
+/* Whether what a call gives replaces its own first argument: p = realloc(p, n). */
+static int fact_replaces(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return 0;
+    for (uint32_t i = e + 1; i < d; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e && f->event[i].index == 0)
+            return f->event[i].path == f->event[d].path;
+    return 0;
+}
+
+enum { KEPT_NO, KEPT_LOCAL, KEPT_ELSEWHERE };
+
+static int fact_kept(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return KEPT_NO;
+    const myth_path *p = &f->path[f->event[d].path];
+    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' ? KEPT_LOCAL : KEPT_ELSEWHERE;
+}
+
+static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }
+
+static int fact_value(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->value; }
+
+static int fact_versus(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->value; }
 
 static int fact_loop_test(myth_facts *k, uint32_t e)
 {
-    const uint32_t t = event_at(k, e)->test;
-    return t && k->flow->test[t - 1].is_loop;
+    for (uint32_t t = myth_facts_event(k, e)->test; t; t = k->flow->test[t - 1].outer)
+        if (k->flow->test[t - 1].is_loop)
+            return 1;
+    return 0;
 }
 
 static int fact_indexes(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
-    const myth_event *t = event_at(k, e);
+    const myth_event *t = myth_facts_event(k, e);
     if (!t->test)
         return 0;
-    const uint32_t then = f->test[t->test - 1].then;
+    uint32_t outer = t->test;
+    while (f->test[outer - 1].outer)
+        outer = f->test[outer - 1].outer;
+    const uint32_t then = f->test[outer - 1].then;
     for (uint32_t i = e + 1; i < f->n_event && i < e + MYTH_FACTS_NEAR; i++)
         if (f->event[i].kind == MYTH_EVENT_INDEX && f->event[i].path == t->path &&
             (then == 0 || myth_flow_is_inside(f, f->event[i].scope, then)))
@@ -542,22 +481,30 @@ static int type_of(const myth_flow *f, uint32_t path)
     return strcmp(text, "float") == 0 || strcmp(text, "double") == 0 ? TYPE_FLOAT : TYPE_OTHER;
 }
 
-static int fact_type(myth_facts *k, uint32_t e) { return type_of(k->flow, event_at(k, e)->path); }
-static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow, event_at(k, e)->other); }
+static int fact_keeps(myth_facts *k, uint32_t e)
+{
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(k->flow, e, &d))
+        return TYPE_UNKNOWN;
+    return type_of(k->flow, myth_facts_event(k, d)->path);
+}
+
+static int fact_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->path); }
+static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->other); }
 
 static int fact_scope(myth_facts *k, uint32_t e)
 {
     static const uint8_t name[] = {[MYTH_SCOPE_FUNCTION] = 0, [MYTH_SCOPE_THEN] = 1, [MYTH_SCOPE_ELSE] = 2,
                                    [MYTH_SCOPE_LOOP] = 3,     [MYTH_SCOPE_CASE] = 4, [MYTH_SCOPE_CATCH] = 5,
                                    [MYTH_SCOPE_FINALLY] = 6,  [MYTH_SCOPE_TRY] = 7,  [MYTH_SCOPE_NESTED] = 8};
-    return name[k->flow->scope[event_at(k, e)->scope].kind];
+    return name[k->flow->scope[myth_facts_event(k, e)->scope].kind];
 }
 
-static int fact_guarded(myth_facts *k, uint32_t e) { return event_at(k, e)->is_guarded; }
+static int fact_guarded(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->is_guarded; }
 
 static int fact_depth(myth_facts *k, uint32_t e)
 {
-    const myth_event *at = event_at(k, e);
+    const myth_event *at = myth_facts_event(k, e);
     return at->path && k->flow->path[at->path].base != 0;
 }
 
@@ -566,7 +513,7 @@ static int fact_secret(myth_facts *k, uint32_t e)
     static const char *const mark[] = {"example",     "changeme", "xxx",      "your", "test", "dummy",
                                        "placeholder", "secret",   "password", "none", "null"};
     const myth_flow *f = k->flow;
-    TSNode n = event_at(k, e)->node;
+    TSNode n = myth_facts_event(k, e)->node;
     TSNode value = {0};
     for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
         value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
@@ -592,7 +539,7 @@ static int fact_secret(myth_facts *k, uint32_t e)
 
 static int fact_empty(myth_facts *k, uint32_t e)
 {
-    const TSNode node = event_at(k, e)->node;
+    const TSNode node = myth_facts_event(k, e)->node;
     TSNode body = myth_roles_child(k->flow->roles, node, MYTH_SLOT_BODY);
     for (uint32_t i = ts_node_named_child_count(node); ts_node_is_null(body) && i-- > 0;) {
         const TSNode child = ts_node_named_child(node, i);
@@ -618,7 +565,7 @@ enum { ELSEWHERE_UNKNOWN, ELSEWHERE_NEVER, ELSEWHERE_SOMETIMES, ELSEWHERE_MOSTLY
 static int fact_elsewhere(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
-    const myth_event *at = event_at(k, e);
+    const myth_event *at = myth_facts_event(k, e);
     char key[MYTH_FLOW_PATH_BYTES + 2];
     const myth_file_name *n = NULL;
     if (at->kind == MYTH_EVENT_CALL)
@@ -646,7 +593,7 @@ static int fact_exported(myth_facts *k, uint32_t e)
 
 static int fact_defined_here(myth_facts *k, uint32_t e)
 {
-    const myth_file_name *n = myth_file_facts_find(k->file, k->flow->names + event_at(k, e)->name);
+    const myth_file_name *n = myth_file_facts_find(k->file, k->flow->names + myth_facts_event(k, e)->name);
     return n && n->parameters;
 }
 
@@ -665,12 +612,16 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_bounded] = fact_bounded,
     [MYTH_FACT_nonzero] = fact_nonzero,
     [MYTH_FACT_exported] = fact_exported,
+    [MYTH_FACT_unset] = fact_unset,
+    [MYTH_FACT_keeps] = fact_keeps,
+    [MYTH_FACT_kept] = fact_kept,
+    [MYTH_FACT_replaces] = fact_replaces,
     [MYTH_FACT_result] = fact_result,
     [MYTH_FACT_checked] = fact_checked,
-    [MYTH_FACT_released] = fact_released,
-    [MYTH_FACT_release_later] = fact_release_later,
-    [MYTH_FACT_leaves] = fact_leaves,
-    [MYTH_FACT_escapes] = fact_escapes,
+    [MYTH_FACT_released] = myth_fact_released,
+    [MYTH_FACT_release_later] = myth_fact_release_later,
+    [MYTH_FACT_leaves] = myth_fact_leaves,
+    [MYTH_FACT_escapes] = myth_fact_escapes,
     [MYTH_FACT_arg0] = fact_arg0,
     [MYTH_FACT_arg1] = fact_arg1,
     [MYTH_FACT_arg2] = fact_arg2,
@@ -706,7 +657,7 @@ int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event) { return fact_
 void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap)
 {
     const myth_flow *f = k->flow;
-    const myth_event *e = event_at(k, event);
+    const myth_event *e = myth_facts_event(k, event);
     const char *text = "";
     if (fact == MYTH_FACT_origin_call)
         text = f->names + origin_call(k, event);

@@ -22,6 +22,12 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t definition, uint32_
 const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *name);
 void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path);
 
+int myth_fact_released(myth_facts *k, uint32_t e);
+int myth_fact_release_later(myth_facts *k, uint32_t e);
+int myth_fact_escapes(myth_facts *k, uint32_t e);
+int myth_fact_leaves(myth_facts *k, uint32_t e);
+
+static inline const myth_event *myth_facts_event(const myth_facts *k, uint32_t i) { return &k->flow->event[i]; }
 static inline bool is_for_there(int how) { return how == MYTH_TEST_TRUE || how == MYTH_TEST_NOT_NULL; }
 static inline bool is_for_gone(int how) { return how == MYTH_TEST_FALSE || how == MYTH_TEST_NULL; }
 

@@ -54,7 +54,7 @@ static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLangu
         snprintf(g->name, sizeof(g->name), "%s", grammar);
         if (!myth_roles_open(&g->roles, mem, language))
             return NULL;
-        if (!myth_pack_open(&g->rules, mem, grammar, (const char *)rules_text, sizeof(rules_text), &wrong)) {
+        if (!myth_pack_open(&g->rules, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, &wrong)) {
             myth_pack_close(&g->rules);
             myth_roles_close(&g->roles);
             return NULL;
@@ -352,12 +352,46 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
 
 const myth_tree_reader myth_candidates_reader = {read_tree, close_rules};
 
-/* ---- for tests ---- */
+/* ---- what there is ---- */
+
+/* The id in the n-th line that begins a row; false: there are fewer. */
+static bool row_id(uint32_t n, char id[MYTH_CANDIDATES_NAME])
+{
+    static const char begin[] = "rule ";
+    const uint32_t n_text = sizeof(rules_text) - 1, skip = sizeof(begin) - 1;
+    for (uint32_t at = 0; at + skip < n_text; at++) {
+        const bool is_start = at == 0 || rules_text[at - 1] == '\n';
+        if (!is_start || memcmp(rules_text + at, begin, skip) != 0 || n-- > 0)
+            continue;
+        uint32_t m = 0;
+        while (rules_text[at + skip + m] != '/' && rules_text[at + skip + m] > ' ' && m + 1 < MYTH_CANDIDATES_NAME)
+            m++; /* the text ends in a zero */
+        memcpy(id, rules_text + at + skip, m);
+        id[m] = '\0';
+        return true;
+    }
+    return false;
+}
+
+bool myth_candidates_rule(uint32_t i, char id[MYTH_CANDIDATES_NAME])
+{
+    char other[MYTH_CANDIDATES_NAME];
+    uint32_t n_id = 0;
+    for (uint32_t n = 0; row_id(n, id); n++) {
+        bool is_new = true;
+        for (uint32_t m = 0; m < n && is_new && row_id(m, other); m++)
+            is_new = strcmp(id, other) != 0;
+        if (is_new && n_id++ == i)
+            return true;
+    }
+    id[0] = '\0';
+    return false;
+}
 
 uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)
 {
     myth_pack r;
-    const bool is_good = myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text), wrong_line);
+    const bool is_good = myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, wrong_line);
     const uint32_t n = is_good ? r.n_row : 0;
     myth_pack_close(&r);
     return n;
@@ -369,7 +403,7 @@ void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id
     myth_pack r;
     uint32_t wrong;
     id[0] = row[0] = '\0';
-    if (myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text), &wrong) && i < r.n_row) {
+    if (myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, &wrong) && i < r.n_row) {
         memcpy(id, r.row[i].id, sizeof(r.row[i].id));
         memcpy(row, r.row[i].name, sizeof(r.row[i].name));
     }

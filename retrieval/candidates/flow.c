@@ -117,15 +117,18 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
         }
     }
     f->now_test = before;
-    for (uint32_t i = at; i < f->n_event && !f->is_failed; i++) /* &x: the function may have written it */
-        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == at && f->event[i].is_through) {
-            const myth_event arg = f->event[i];
-            myth_event *d = myth_flow_put_event(f, MYTH_EVENT_DEFINE, arg.node, arg.path);
-            d->value = MYTH_VALUE_OUT;
-            d->name = name;
-            if (i + 1 < f->n_event && f->n_event - at > 512)
-                break;
-        }
+    /* &x, and x of a macro: it may have been written */
+    const bool is_macro =
+        !is_assert && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
+    const uint32_t n_event = f->n_event;
+    for (uint32_t i = at; i < n_event && i < at + 256 && !f->is_failed; i++) {
+        const myth_event arg = f->event[i];
+        if (arg.kind != MYTH_EVENT_ARG || arg.call != at || !(arg.is_through || is_macro))
+            continue;
+        myth_event *d = myth_flow_put_event(f, MYTH_EVENT_DEFINE, arg.node, arg.path);
+        d->value = MYTH_VALUE_OUT;
+        d->name = name;
+    }
     if (is_end) {
         myth_flow_put_event(f, MYTH_EVENT_LEAVE, node, 0);
         myth_flow_mark_leaving(f, MYTH_LEAVES_FUNCTION, 0);

@@ -114,8 +114,11 @@ typedef struct {
 typedef struct {
     uint32_t off, end;    /* of the condition */
     uint32_t then, other; /* scopes; 0 = none */
+    uint32_t outer;       /* 1 + the test that this is a part of: a of a && b in a condition; 0 = none */
     bool is_assert;       /* what follows is only reached where it holds */
     bool is_loop;
+    bool is_or; /* of a chain: the rest is reached where its parts do not hold */
+    bool is_chain;
 } myth_test;
 
 typedef struct {

@@ -187,7 +187,7 @@ void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
             const TSNode left = child_of(f, myth_flow_inner(f, i), MYTH_SLOT_LEFT);
             by = is_null(left) ? 0 : myth_flow_path(f, left);
         }
-        if (by) {
+        if (by && !myth_flow_is_constant_name(f->names + f->path[by].text)) {
             myth_event *e = myth_flow_put_event(f, MYTH_EVENT_INDEX, node, by);
             e->other = path;
             e->value = (uint8_t)v;

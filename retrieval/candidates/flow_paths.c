@@ -265,6 +265,17 @@ bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n)
     return false;
 }
 
+bool myth_flow_is_constant_name(const char *name)
+{
+    bool has_letter = false;
+    for (; *name; name++) {
+        if ((*name >= 'a' && *name <= 'z') || *name == '.' || *name == '-')
+            return false;
+        has_letter |= *name >= 'A' && *name <= 'Z';
+    }
+    return has_letter;
+}
+
 const char *myth_flow_last_word(const char *name)
 {
     const char *dot = strrchr(name, '.'), *arrow = strrchr(name, '>'), *colon = strrchr(name, ':');

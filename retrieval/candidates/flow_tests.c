@@ -80,8 +80,16 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
     myth_test_kind how;
     if (is_chain(f, node)) {
         const uint32_t before = f->now_test;
-        if (!before)
+        const bool is_or = myth_flow_is_operator(f, node, "||") || myth_flow_is_operator(f, node, "or");
+        const bool is_same = before && f->test[before - 1].is_chain && f->test[before - 1].is_or == is_or;
+        if (!is_same) {
             f->now_test = myth_flow_open_test(f, node, false);
+            if (f->now_test) {
+                f->test[f->now_test - 1].outer = before;
+                f->test[f->now_test - 1].is_chain = true;
+                f->test[f->now_test - 1].is_or = is_or;
+            }
+        }
         myth_flow_condition(f, left, false, depth + 1);
         if (is_tested)
             myth_flow_condition(f, right, false, depth + 1);

@@ -19,3 +19,10 @@ void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id
     (void)i;
     id[0] = row[0] = '\0';
 }
+
+bool myth_candidates_rule(uint32_t i, char id[MYTH_CANDIDATES_NAME])
+{
+    (void)i;
+    id[0] = '\0';
+    return false;
+}

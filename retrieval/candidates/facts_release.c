@@ -1,0 +1,180 @@
+/* facts_release.c - facts about what is taken and released: memory, files, locks (facts.h). */
+#include "facts_impl.h"
+
+#include <string.h>
+
+/* Whether event c is a call that releases the path. */
+static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *call = &f->event[c];
+    if (call->kind != MYTH_EVENT_CALL || !k->is_release || !k->is_release(k->arg, f->names + call->name))
+        return false;
+    if (call->path && call->path == path)
+        return true;
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
+            return true;
+    return false;
+}
+
+int myth_fact_released(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *to = myth_facts_event(k, e);
+    if (!to->path)
+        return 0;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path) &&
+            myth_flow_reaches(f, i, e))
+            return 0;
+        for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
+            if (d->kind == MYTH_EVENT_CALL && d->end < to->off && releases(k, i, p) && myth_flow_reaches(f, i, e)) {
+                k->at_line = d->line;
+                return 1;
+            }
+    }
+    return 0;
+}
+
+int myth_fact_release_later(myth_facts *k, uint32_t e)
+{
+    uint32_t d = e, path = myth_facts_event(k, e)->path;
+    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
+        path = myth_facts_event(k, d)->path;
+    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (releases(k, i, path)) {
+            k->at_line = myth_facts_event(k, i)->line;
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether the path is stored or handed on by event x: then somebody else may release it. */
+static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
+{
+    static const char *const takes_over[] = {
+        "add",  "append", "insert", "push",   "put", "set",    "attach", "register", "store",  "own", "queue", "init",
+        "link", "wrap",   "new",    "create", "Add", "Insert", "Push",   "Set",      "Append", "New", "Create"};
+    const char *name = k->flow->names + x->name;
+    if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
+        for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
+            if (strstr(name, takes_over[i]))
+                return true;
+    return (x->kind == MYTH_EVENT_DEFINE && x->other == path && path) ||
+           (x->kind == MYTH_EVENT_RETURN && x->path == path);
+}
+
+int myth_fact_escapes(myth_facts *k, uint32_t e)
+{
+    uint32_t d = e, path = myth_facts_event(k, e)->path;
+    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
+        path = myth_facts_event(k, d)->path;
+    for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (hands_on(k, myth_facts_event(k, i), path)) {
+            k->at_line = myth_facts_event(k, i)->line;
+            return 1;
+        }
+    return 0;
+}
+
+/* Whether control is at event x only where taking the resource has failed: a branch of a test of it, or of what was
+ * defined together with it (Go's err). */
+static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    const myth_event *def = &f->event[d], *at = &f->event[x];
+    for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind != MYTH_EVENT_TEST || !t->test || t->how == MYTH_TEST_PART)
+            continue;
+        bool is_it = t->path == def->path;
+        for (uint32_t j = d > 4 ? d - 4 : 0; j < d + 4 && j < f->n_event && !is_it; j++)
+            is_it =
+                f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == t->path && f->event[j].line == def->line;
+        uint32_t outer = t->test;
+        while (f->test[outer - 1].outer)
+            outer = f->test[outer - 1].outer;
+        const myth_test *test = &f->test[outer - 1];
+        if (!is_it || !myth_flow_is_inside(f, at->scope, test->then ? test->then : UINT32_MAX - 1))
+            continue;
+        if (t->path == def->path ? !is_for_there(t->how) : true)
+            return true;
+    }
+    return false;
+}
+
+/* Whether control leaves the function at event x: by a return, or by a goto behind whose label nothing releases. */
+static bool is_way_out(const myth_facts *k, uint32_t x, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = &f->event[x];
+    if (at->kind != MYTH_EVENT_LEAVE)
+        return false;
+    if (at->index == MYTH_ROLE_RETURN || at->index == MYTH_ROLE_THROW)
+        return true;
+    const uint32_t label = f->scope[at->scope].label_off;
+    if (at->index != MYTH_ROLE_GOTO || label < at->off)
+        return false;
+    for (uint32_t r = x + 1; r < f->n_event; r++)
+        if (f->event[r].off >= label &&
+            (releases(k, r, path) || (f->event[r].kind == MYTH_EVENT_RETURN && f->event[r].path == path)))
+            return false;
+    return true;
+}
+
+enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
+
+/* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
+ * it? A lock's path is the receiver or first argument of the call. */
+int myth_fact_leaves(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d = e, path = myth_facts_event(k, e)->path;
+    const bool is_define = myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL && !is_define)
+        return LEAVES_NO;
+    if (is_define)
+        d = e;
+    else if (myth_facts_taker(f, e, &d))
+        path = myth_facts_event(k, d)->path;
+    else
+        for (uint32_t i = e + 1; !path && i < f->n_event && i < e + 16; i++)
+            if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e)
+                path = f->event[i].path;
+    if (!path)
+        return LEAVES_NO;
+    const bool is_part =
+        f->path[path].base != 0 && (d != e || is_define); /* kept in a structure: whoever has that releases it */
+    if (is_part)
+        return LEAVES_NO;
+    bool is_released = false;
+    for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
+        const myth_event *at = myth_facts_event(k, x);
+        if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && (d != e || is_define))
+            return LEAVES_NO;
+        if (hands_on(k, at, path) && myth_flow_reaches(f, d, x) && !myth_flow_is_inside(f, at->scope, 0))
+            return LEAVES_NO;
+        if (hands_on(k, at, path))
+            return LEAVES_NO;
+        is_released |= releases(k, x, path);
+        if (!is_way_out(k, x, path) || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
+            continue;
+        bool is_free = false;
+        for (uint32_t r = d + 1; r < x && !is_free; r++)
+            is_free = releases(k, r, path) && myth_flow_reaches(f, r, x);
+        if (is_free)
+            continue;
+        bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
+        for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
+            is_in_it |= f->event[r].path == path && f->event[r].kind == MYTH_EVENT_ARG;
+        if (is_in_it)
+            continue;
+        k->at_line = at->line;
+        return LEAVES_EARLY;
+    }
+    if (is_released || f->event[e].scope != 0)
+        return LEAVES_NO;
+    k->at_line = f->line1;
+    return f->is_file ? LEAVES_NO : LEAVES_END;
+}
