@@ -1,5 +1,6 @@
 /* facts.c - see facts.h. Each fact has a function of its own name; the table at the end has them in order. */
 #include "facts_impl.h"
+#include "flow_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -517,6 +518,7 @@ static int fact_secret(myth_facts *k, uint32_t e)
     TSNode value = {0};
     for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
         value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
+    value = ts_node_is_null(value) ? value : myth_flow_inner(f, value); /* Go: a list of one */
     if (ts_node_is_null(value) || myth_roles_of(f->roles, value) != MYTH_ROLE_TEXT)
         return 0;
     const uint32_t off = ts_node_start_byte(value), end = ts_node_end_byte(value);
