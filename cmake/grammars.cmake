@@ -220,7 +220,8 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/rules.inc
 set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_candidates.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
     retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
-    retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c retrieval/candidates/flow_events.c
+    retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c
+    retrieval/candidates/flow_events.c
     retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/facts_release.c
     retrieval/candidates/file_facts.c
     retrieval/candidates/copied.c

@@ -270,7 +270,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--chunk-worker") == 0)
-        return myth_chunk_worker(&myth_candidates_reader); /* a child of the indexer: parsers in a process of their own */
+        return myth_chunk_worker(&myth_candidates_reader); /* a child: parsers in a process of their own */
     myth_term term;
     myth_term_start(&term, false, false, false);
     const char *word = argc > 1 ? argv[1] : "";

@@ -480,7 +480,8 @@ static bool read_file(worker *w, slot *s, const char *path, const unsigned char 
         const myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .n_names = out.n};
         is_sent = myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, out.bytes, out.n);
     } else
-        is_sent = w->is_over || w->is_late ? fail_late(w, "candidates") : fail("candidates: no memory, or the rules are wrong", false);
+        is_sent = w->is_over || w->is_late ? fail_late(w, "reading")
+                                           : fail("worker: its reader has no memory or wrong rules", false);
     myth_free(w->mem, out.bytes);
     ts_tree_delete(tree);
     return is_sent;

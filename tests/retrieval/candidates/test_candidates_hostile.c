@@ -1,6 +1,6 @@
-/* test_candidates_hostile.c - candidates of files that nobody wrote: sources with bytes that were changed, lost and doubled, and
- * shapes that make a walk deep or wide. The parsers' process must survive all of them, and its answer must be right in
- * form: places in the file, in order, with texts. */
+/* test_candidates_hostile.c - candidates of files that nobody wrote: sources with bytes that were changed, lost and
+ * doubled, and shapes that make a walk deep or wide. The parsers' process must survive all of them, and its answer must
+ * be right in form: places in the file, in order, with texts. */
 #include "tests/support/chunks.h"
 #include "retrieval/candidates/candidates.h"
 
@@ -14,7 +14,8 @@ static int set_up(void **st)
 {
     (void)st;
     state = check_seed() | 1;
-    return myth_mem_open(&mem, 0, NULL) != MYTH_OK || myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
+    return myth_mem_open(&mem, 0, NULL) != MYTH_OK ||
+           myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
 }
 
 static int tear_down(void **st)
@@ -101,7 +102,8 @@ static void changed_sources(void **st)
 }
 
 /* n times a piece between a head and a tail; `open` and `shut` around each other when they are given. */
-static void shape(const char *language, const char *head, const char *open, const char *shut, const char *tail, uint32_t n)
+static void shape(const char *language, const char *head, const char *open, const char *shut, const char *tail,
+                  uint32_t n)
 {
     const size_t n_open = strlen(open), n_shut = strlen(shut), n_head = strlen(head), n_tail = strlen(tail);
     char *text = malloc(n_head + n_tail + n * (n_open + n_shut) + 1), *p = text;

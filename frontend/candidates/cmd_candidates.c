@@ -302,9 +302,9 @@ static int run_candidates(myth_cli *cli, const void *opts)
     if (st == MYTH_OK && (j.n_failed || j.files.missed.n || (cli->cancel && *cli->cancel)))
         code = MYTH_EXIT_INCOMPLETE;
     if (st == MYTH_OK)
-        myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s",
-                       (unsigned long long)j.n_place, myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line),
-                       (unsigned long long)j.n_file, myth_s(j.n_file));
+        myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s", (unsigned long long)j.n_place,
+                       myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line), (unsigned long long)j.n_file,
+                       myth_s(j.n_file));
     myth_files_close(&j.files);
     return code;
 }
