@@ -1,0 +1,597 @@
+/* examples.c - for each row of the rules about C a function in which it finds a place, marked at the end of its line,
+ * and for each rule one in which the same call or construct is harmless. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct node {
+    struct node *next, *child;
+    char *name;
+    int weight;
+};
+struct point {
+    int x, y, left, right, top, bottom;
+};
+struct queue {
+    pthread_mutex_t mutex;
+    struct node *head;
+    unsigned char slot[64];
+    size_t count;
+};
+
+/* ---- bounds ---- */
+
+static void set_title(struct node *item, const char *title)
+{
+    char line[64];
+    strcpy(line, title); /* FIRES missing-bounds-check/copy */
+    show_line(item, line);
+}
+
+static void store_packet(unsigned char *dst, const unsigned char *src, size_t length)
+{
+    memcpy(dst, src, length); /* FIRES missing-bounds-check/copy-size */
+}
+
+static int day_of(const int *table, int month)
+{
+    return table[month]; /* FIRES missing-bounds-check/index */
+}
+
+static void read_digits(FILE *in, char *digits)
+{
+    int c, at = 0;
+    while ((c = getc(in)) != EOF) {
+        digits[at] = (char)c; /* FIRES missing-bounds-check/index-loop */
+        at++;
+    }
+}
+
+static void quiet_missing_bounds_check(unsigned char *dst, size_t room, const unsigned char *src, size_t length)
+{
+    char line[16];
+    if (length > room || length < 4)
+        return;
+    memcpy(dst, src, length);
+    strcpy(line, "none");
+    for (size_t i = 0; i < length; i++)
+        dst[i] ^= src[i];
+    show_line(NULL, line);
+}
+
+static long total_of(const long *amount, int count)
+{
+    long sum = 0;
+    for (int i = 0; i <= count; i++) /* FIRES off-by-one/at-most */
+        sum += amount[i];
+    return sum;
+}
+
+static int put_byte(struct queue *q, unsigned char byte)
+{
+    size_t at = q->count;
+    size_t max = capacity_of(q);
+    if (at > max) /* FIRES off-by-one/more */
+        return -1;
+    q->slot[at] = byte;
+    return 0;
+}
+
+static int set_name(char *dst, const char *name)
+{
+    char whole[32];
+    size_t n = strlen(name);
+    if (n > sizeof(whole)) /* FIRES off-by-one/more-size */
+        return -1;
+    return normalize(dst, whole, n);
+}
+
+static void set_node_name(struct node *item, const char *text)
+{
+    char *copy = malloc(strlen(text)); /* FIRES off-by-one/terminator */
+    if (!copy)
+        return;
+    copy_text(copy, text);
+    item->name = copy;
+}
+
+static long quiet_off_by_one(const long *amount, size_t count, const char *name)
+{
+    char whole[32];
+    long sum = 0;
+    if (strlen(name) >= sizeof(whole))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        sum += amount[i];
+    return sum;
+}
+
+/* ---- texts ---- */
+
+static void print_help(const char *usage)
+{
+    printf(usage); /* FIRES format-string/first */
+}
+
+static void log_line(FILE *out, const char *line)
+{
+    fprintf(out, line); /* FIRES format-string/second */
+}
+
+static void label_of(char *dst, const char *label)
+{
+    snprintf(dst, 32, label); /* FIRES format-string/third unchecked-return/dropped */
+}
+
+static void quiet_format_string(FILE *out, const char *line)
+{
+    printf("%s\n", line);
+    fprintf(out, "%s\n", line);
+}
+
+static int find_user(sqlite3 *db, const char *name)
+{
+    char sql[256];
+    format_into(sql, "select id from users where name = '%s'", name);
+    return sqlite3_exec(db, sql, on_row, NULL, NULL); /* FIRES sql-injection/joined */
+}
+
+static int quiet_sql_injection(sqlite3 *db)
+{
+    return sqlite3_exec(db, "delete from sessions where age > 30", NULL, NULL, NULL);
+}
+
+static int unpack(const char *archive)
+{
+    char command[512];
+    format_into(command, "tar xf %s", archive);
+    return system(command); /* FIRES shell-injection/command */
+}
+
+static int quiet_shell_injection(void) { return system("sync"); }
+
+static int load_page(const char *page)
+{
+    FILE *in = fopen(page, "r"); /* FIRES path-traversal/joined */
+    if (!in)
+        return -1;
+    read_page(in);
+    fclose(in);
+    return 0;
+}
+
+static int quiet_path_traversal(void)
+{
+    FILE *in = fopen("/etc/hosts", "r");
+    if (!in)
+        return -1;
+    read_hosts(in);
+    fclose(in);
+    return 0;
+}
+
+/* ---- memory ---- */
+
+static int drop_node(struct node *item)
+{
+    free(item);
+    return item->weight; /* FIRES use-after-free/read use-after-free/returned */
+}
+
+static void drop_name(char *name)
+{
+    free(name);
+    log_text(name); /* FIRES use-after-free/argument */
+}
+
+static char *trimmed(char *text)
+{
+    free(text);
+    return text; /* FIRES use-after-free/returned */
+}
+
+static int quiet_use_after_free(struct node *item)
+{
+    const int weight = item->weight;
+    free(item);
+    item = first_node();
+    return weight + item->weight;
+}
+
+static void close_all(struct node *list, int is_last)
+{
+    if (is_last)
+        free(list);
+    free(list); /* FIRES double-free/again */
+}
+
+static void quiet_double_free(struct node *list, int is_last)
+{
+    if (is_last) {
+        free(list);
+        return;
+    }
+    free(list);
+}
+
+static int send_greeting(int to, const char *host)
+{
+    char *text = malloc(256); /* FIRES resource-leak/memory error-path-leak/memory */
+    if (!text)
+        return -1;
+    if (!is_known(host))
+        return -1;
+    greet(to, text, host);
+    free(text);
+    return 0;
+}
+
+static void count_words(const char *line)
+{
+    char *copy = strdup(line); /* FIRES resource-leak/memory-end */
+    if (!copy)
+        return;
+    count_each(copy);
+}
+
+static int first_line(char *line, int n)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/file */
+    if (!in)
+        return -1;
+    if (n < 80)
+        return -1;
+    read_line(in, line, n);
+    fclose(in);
+    return 0;
+}
+
+static int quiet_resource_leak(char *line, int n)
+{
+    int rc = -1;
+    FILE *in = fopen("/etc/motd", "r");
+    if (!in)
+        return -1;
+    if (n >= 80)
+        rc = read_line(in, line, n);
+    fclose(in);
+    return rc;
+}
+
+static int quiet_error_path_leak(int to, const char *host)
+{
+    char *text = malloc(256);
+    if (!text)
+        return -1;
+    if (!is_known(host)) {
+        free(text);
+        return -1;
+    }
+    greet(to, text, host);
+    free(text);
+    return 0;
+}
+
+/* ---- pointers ---- */
+
+static void cut_at_colon(char *line)
+{
+    char *colon = strchr(line, ':');
+    *colon = '\0'; /* FIRES missing-null-check/result */
+}
+
+static int weight_of(struct node *item)
+{
+    int weight = item->weight; /* FIRES missing-null-check/later */
+    if (item == NULL)
+        return 0;
+    return weight;
+}
+
+static int child_weight(struct node *item)
+{
+    if (!item->child)
+        return 0;
+    return item->child->weight;
+}
+
+static int has_child(struct node *item) { return item->child != NULL; }
+
+static int child_weights(struct node *item)
+{
+    return 2 * item->child->weight; /* FIRES missing-null-check/field */
+}
+
+static int next_weight(struct node *item)
+{
+    if (item->next)
+        return item->next->weight;
+    return 0;
+}
+
+static void skip_one(struct node *item)
+{
+    item->weight = item->next->weight; /* FIRES missing-null-check/field-sometimes */
+}
+
+static void skip_two(struct node *item)
+{
+    item->name = item->next->name; /* FIRES missing-null-check/field-sometimes */
+}
+
+static int pick_weight(struct node *item, int is_heavy)
+{
+    int weight = 0;
+    if (item)
+        weight = 1;
+    if (is_heavy)
+        weight += item->weight; /* FIRES missing-null-check/other-branch */
+    return weight;
+}
+
+int node_weight(const struct node *item)
+{
+    return item->weight; /* FIRES missing-null-check/parameter */
+}
+
+static int weight_of_none(void)
+{
+    struct node *item = NULL;
+    return item->weight; /* FIRES missing-null-check/null */
+}
+
+static void quiet_missing_null_check(char *line, struct node *item)
+{
+    char *colon = strchr(line, ':');
+    if (!colon || !item)
+        return;
+    *colon = '\0';
+    item->weight++;
+}
+
+static int name_length(struct node *item)
+{
+    if (!item)
+        log_text(item->name); /* FIRES inverted-condition/null-branch */
+    return 0;
+}
+
+static int quiet_inverted_condition(struct node *item)
+{
+    if (item)
+        log_text(item->name);
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+static struct point *make_points(size_t count, size_t size)
+{
+    return malloc(count * size); /* FIRES integer-overflow/size */
+}
+
+static void set_size(struct image *image, unsigned width, unsigned height)
+{
+    size_t length;
+    length = width * height; /* FIRES integer-overflow/kept */
+    resize_to(image, length);
+}
+
+static struct point *quiet_integer_overflow(size_t count)
+{
+    if (count > MAX_POINTS)
+        return NULL;
+    return malloc(count * sizeof(struct point));
+}
+
+static int fits(int used)
+{
+    char line[80];
+    fill_line(line);
+    return used < sizeof(line); /* FIRES sign-mixing/compared */
+}
+
+static int is_behind(int at, size_t end)
+{
+    return at >= end; /* FIRES sign-mixing/variables */
+}
+
+static size_t read_some(int from, char *dst)
+{
+    size_t got = read(from, dst, 64); /* FIRES sign-mixing/result */
+    return got;
+}
+
+static int take(unsigned n)
+{
+    unsigned left = n - used_slots();
+    if (left < 0) /* FIRES sign-mixing/never-negative */
+        return -1;
+    return use_slots(left);
+}
+
+static int quiet_sign_mixing(int from, char *dst, size_t at, size_t end)
+{
+    ssize_t got = read(from, dst, 64);
+    if (got < 0)
+        return -1;
+    return at >= end;
+}
+
+static int average(const struct queue *q, int sum, int count)
+{
+    note_average(q);
+    return sum / count; /* FIRES division-by-zero/divisor */
+}
+
+static int quiet_division_by_zero(int sum, int count)
+{
+    if (count == 0)
+        return 0;
+    return sum / count + sum / 2;
+}
+
+static int step_of(int mode)
+{
+    int step;
+    if (mode == 1)
+        step = 4;
+    move_by(mode, step);
+    return 0;
+}
+
+static void move_far(int mode)
+{
+    int distance;
+    move_by(mode, distance + 1); /* FIRES uninitialized-variable/read */
+}
+
+static int last_state(struct queue *q)
+{
+    int state;
+    notify(q);
+    return state; /* FIRES uninitialized-variable/returned */
+}
+
+static void wait_for(struct queue *q)
+{
+    int is_ready;
+    if (is_ready) /* FIRES uninitialized-variable/tested */
+        notify(q);
+}
+
+static int quiet_uninitialized_variable(struct queue *q)
+{
+    int state, seen = 0;
+    if (get_state(q, &state))
+        return state + seen;
+    return -1;
+}
+
+/* ---- order ---- */
+
+static void draw_box(int width, int height) { draw_lines(height, width, 2); }
+
+static void draw_frame(int width, int height)
+{
+    draw_box(height, width); /* FIRES swapped-arguments/names */
+}
+
+static void reset(struct queue *q)
+{
+    memset(q, sizeof(*q), 0); /* FIRES swapped-arguments/fill */
+}
+
+static void quiet_swapped_arguments(struct queue *q, int width, int height)
+{
+    memset(q, 0, sizeof(*q));
+    draw_box(width, height);
+}
+
+static void copy_box(struct point *dst, const struct point *src)
+{
+    dst->left = src->left;
+    dst->right = src->left; /* FIRES copied-block/name */
+}
+
+static void quiet_copied_block(struct point *dst, const struct point *src)
+{
+    dst->left = src->left;
+    dst->right = src->right;
+}
+
+static int remove_stale(void)
+{
+    const char *path = stale_path();
+    if (access(path, W_OK) != 0)
+        return -1;
+    return unlink(path); /* FIRES check-use-race/path */
+}
+
+static int quiet_check_use_race(void)
+{
+    const char *path = stale_path();
+    if (unlink(path) != 0 && errno != ENOENT)
+        return -1;
+    return 0;
+}
+
+static int take_slot(struct queue *q, int id)
+{
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/path */
+    if (!has_slot(q, id))
+        return -1;
+    use_slot(q, id);
+    pthread_mutex_unlock(&q->mutex);
+    return 0;
+}
+
+static int quiet_missing_unlock(struct queue *q, int id)
+{
+    int rc = -1;
+    pthread_mutex_lock(&q->mutex);
+    if (id < 64)
+        rc = use_slot(q, id);
+    pthread_mutex_unlock(&q->mutex);
+    return rc;
+}
+
+/* ---- results ---- */
+
+static void save(FILE *out, const unsigned char *bytes)
+{
+    fwrite(bytes, 1, 512, out); /* FIRES unchecked-return/dropped */
+}
+
+static int sync_first(struct queue *q)
+{
+    if (sync_queue(q) != 0)
+        return -1;
+    return 0;
+}
+
+static int sync_second(struct queue *q)
+{
+    if (sync_queue(q) != 0)
+        return -2;
+    return 0;
+}
+
+static void sync_third(struct queue *q)
+{
+    sync_queue(q); /* FIRES unchecked-return/elsewhere */
+}
+
+static int end_of(FILE *in)
+{
+    int at = fseek(in, 0, SEEK_END); /* FIRES unchecked-return/not-tested */
+    return use_end(at);
+}
+
+static int quiet_unchecked_return(FILE *out, const unsigned char *bytes)
+{
+    if (fwrite(bytes, 1, 512, out) != 512)
+        return -1;
+    return 0;
+}
+
+/* ---- secrets ---- */
+
+static const char *api_token(void)
+{
+    const char *token = "9f8b2c71de"; /* FIRES hardcoded-secret/assigned */
+    return token;
+}
+
+static const char *quiet_hardcoded_secret(void)
+{
+    const char *token = getenv("API_TOKEN");
+    return token;
+}
+
+static void sign(const unsigned char *text, size_t n, unsigned char *digest)
+{
+    MD5(text, n, digest); /* FIRES weak-hash/call */
+}
+
+static void quiet_weak_hash(const unsigned char *text, size_t n, unsigned char *digest) { SHA256(text, n, digest); }

@@ -1,0 +1,392 @@
+// examples.go - for each row of the rules about Go a function in which it finds a place, marked at the end of its
+// line, and for each rule one in which the same call or construct is harmless.
+package examples
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"html/template"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+)
+
+type Node struct {
+	Next, Child *Node
+	Label       string
+	Size        int
+}
+
+type Box struct {
+	Left, Right int
+}
+
+type Queue struct {
+	mutex sync.Mutex
+	jobs  []string
+}
+
+// ---- bounds and numbers ----
+
+func dayName(names []string, day int) string {
+	return names[day] // FIRES missing-bounds-check/index
+}
+
+func quiet_missing_bounds_check(names []string, day int) string {
+	if day < 0 || day >= len(names) {
+		return ""
+	}
+	return names[day]
+}
+
+func total(prices []int, count int) int {
+	sum := 0
+	for i := 0; i <= count; i++ { // FIRES off-by-one/at-most
+		sum += prices[i]
+	}
+	return sum
+}
+
+func seek(buffer *bytes.Reader, data []byte) int {
+	at := position(buffer)
+	if at > len(data) { // FIRES off-by-one/more-size
+		return -1
+	}
+	return byteAt(data, at)
+}
+
+func advance(buffer *bytes.Reader, limit int) int {
+	at := position(buffer)
+	if at > limit { // FIRES off-by-one/more
+		return -1
+	}
+	return at
+}
+
+func quiet_off_by_one(prices []int, count int) int {
+	sum := 0
+	for i := 0; i < count; i++ {
+		sum += prices[i]
+	}
+	return sum
+}
+
+func makeTable(rows, columns int) []int {
+	return make([]int, rows*columns) // FIRES integer-overflow/size
+}
+
+func quiet_integer_overflow(rows int) []int {
+	return make([]int, rows)
+}
+
+func mean(sum, count int) int {
+	return sum / count // FIRES division-by-zero/divisor
+}
+
+func quiet_division_by_zero(sum, count int) int {
+	if count == 0 {
+		return 0
+	}
+	return sum/count + sum/2
+}
+
+// ---- texts ----
+
+func findUser(db *sql.DB, name string) *sql.Row {
+	return db.QueryRow("select id from users where name = '" + name + "'") // FIRES sql-injection/joined
+}
+
+func quiet_sql_injection(db *sql.DB, name string) *sql.Row {
+	return db.QueryRow("select id from users where name = ?", name)
+}
+
+func archive(folder string) error {
+	return exec.Command("sh", "-c", "tar cf backup.tar "+folder).Run() // FIRES shell-injection/command
+}
+
+func quiet_shell_injection(folder string) error {
+	return exec.Command("tar", "cf", "backup.tar", folder).Run()
+}
+
+func readPage(name string) ([]byte, error) {
+	return os.ReadFile("pages/" + name) // FIRES path-traversal/joined
+}
+
+func fileOf(root string, r *http.Request) string {
+	return filepath.Join(root, r.URL.Path) // FIRES path-traversal/second
+}
+
+func removeUpload(r *http.Request) error {
+	name := r.FormValue("name")
+	return os.Remove(name) // FIRES path-traversal/made
+}
+
+func quiet_path_traversal() ([]byte, error) {
+	return os.ReadFile(filepath.Join("pages", "index.html"))
+}
+
+func greeting(name string) template.HTML {
+	return template.HTML("<b>Hello " + name + "</b>") // FIRES unescaped-output/call
+}
+
+func greet(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "<b>Hello %s</b>", r.URL.Path) // FIRES unescaped-output/format
+}
+
+func quiet_unescaped_output() template.HTML {
+	return template.HTML("<b>Hello</b>")
+}
+
+// ---- resources ----
+
+func goodbye(socket *Socket) {
+	socket.Close()
+	socket.Send("bye") // FIRES use-after-free/closed
+}
+
+func quiet_use_after_free(socket *Socket) {
+	socket.Send("bye")
+	socket.Close()
+}
+
+func firstBytes(size int) ([]byte, error) {
+	file, err := os.Open("/etc/motd") // FIRES resource-leak/file
+	if err != nil {
+		return nil, err
+	}
+	line := make([]byte, size)
+	fill(file, line)
+	return line, nil
+}
+
+func quiet_resource_leak(size int) ([]byte, error) {
+	file, err := os.Open("/etc/motd")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	line := make([]byte, size)
+	fill(file, line)
+	return line, nil
+}
+
+// ---- values that may be absent ----
+
+func flagValue(flags *FlagSet) string {
+	flag := flags.Lookup("verbose")
+	return flag.Value // FIRES missing-null-check/result
+}
+
+func titleOf(page *Node) string {
+	title := page.Label // FIRES missing-null-check/later
+	if page == nil {
+		return ""
+	}
+	return title
+}
+
+func childLabel(node *Node) string {
+	if node.Child == nil {
+		return ""
+	}
+	return node.Child.Label
+}
+
+func isLeaf(node *Node) bool {
+	return node.Child == nil
+}
+
+func childLabels(node *Node) string {
+	return node.Child.Label + "s" // FIRES missing-null-check/field
+}
+
+func nextLabel(node *Node) string {
+	if node.Next != nil {
+		return node.Next.Label
+	}
+	return ""
+}
+
+func skipOne(node *Node) {
+	node.Label = node.Next.Label // FIRES missing-null-check/field-sometimes
+}
+
+func skipTwo(node *Node) {
+	node.Size = node.Next.Size // FIRES missing-null-check/field-sometimes
+}
+
+func labelOf(node *Node, isLong bool) string {
+	text := ""
+	if node != nil {
+		text = "node"
+	}
+	if isLong {
+		text += node.Label // FIRES missing-null-check/other-branch
+	}
+	return text
+}
+
+func resetLabel() string {
+	var node *Node = nil
+	return node.Label // FIRES missing-null-check/null
+}
+
+func quiet_missing_null_check(flags *FlagSet) string {
+	flag := flags.Lookup("verbose")
+	if flag == nil {
+		return ""
+	}
+	return flag.Value
+}
+
+func ownerName(account *Account) string {
+	if account == nil {
+		return account.Owner // FIRES inverted-condition/null-branch
+	}
+	return ""
+}
+
+func quiet_inverted_condition(account *Account) string {
+	if account != nil {
+		return account.Owner
+	}
+	return ""
+}
+
+// ---- order ----
+
+func resize(width int, height int) int {
+	return areaOf(width, height)
+}
+
+func turn(width, height int) int {
+	return resize(height, width) // FIRES swapped-arguments/names
+}
+
+func quiet_swapped_arguments(width, height int) int {
+	return resize(width, height)
+}
+
+func copyBox(target, source *Box) {
+	target.Left = source.Left
+	target.Right = source.Left // FIRES copied-block/name
+}
+
+func quiet_copied_block(target, source *Box) {
+	target.Left = source.Left
+	target.Right = source.Right
+}
+
+func removeCache() error {
+	file := cacheFile()
+	if _, err := os.Stat(file); err != nil {
+		return err
+	}
+	return os.Remove(file) // FIRES check-use-race/path
+}
+
+func quiet_check_use_race() error {
+	file := cacheFile()
+	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func (q *Queue) takeJob() string {
+	q.mutex.Lock() // FIRES missing-unlock/path
+	if len(q.jobs) == 0 {
+		return ""
+	}
+	job := nextJob(q.jobs)
+	q.mutex.Unlock()
+	return job
+}
+
+func (q *Queue) quiet_missing_unlock() string {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if len(q.jobs) == 0 {
+		return ""
+	}
+	return nextJob(q.jobs)
+}
+
+// ---- results and errors ----
+
+func syncFirst(q *Queue) int {
+	if syncQueue(q) != nil {
+		return -1
+	}
+	return 0
+}
+
+func syncSecond(q *Queue) int {
+	if syncQueue(q) != nil {
+		return -2
+	}
+	return 0
+}
+
+func syncThird(q *Queue) {
+	syncQueue(q) // FIRES unchecked-return/elsewhere
+}
+
+func loadBoth(first, second string) error {
+	err := loadPlugin(first) // FIRES unchecked-return/overwritten
+	err = loadPlugin(second)
+	return err
+}
+
+func quiet_unchecked_return(first, second string) error {
+	err := loadPlugin(first)
+	if err != nil {
+		return err
+	}
+	return loadPlugin(second)
+}
+
+func saveAll(file *os.File) {
+	file.Sync() // FIRES unchecked-return/dropped
+}
+
+func portOf(text string) int {
+	port, _ := strconv.Atoi(text) // FIRES error-swallowed/blank
+	return port
+}
+
+func quiet_error_swallowed(text string) int {
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return 8080
+	}
+	return port
+}
+
+// ---- secrets ----
+
+func connect() *sql.DB {
+	password := "hunter2-9f8b" // FIRES hardcoded-secret/assigned
+	return openDatabase(password)
+}
+
+func quiet_hardcoded_secret() *sql.DB {
+	password := os.Getenv("DB_PASSWORD")
+	return openDatabase(password)
+}
+
+func digest(text []byte) []byte {
+	sum := md5.Sum(text) // FIRES weak-hash/call
+	return sum[:]
+}
+
+func quiet_weak_hash(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return sum[:]
+}

@@ -1,0 +1,369 @@
+// examples.java - for each row of the rules about Java a method in which it finds a place, marked at the end of its
+// line, and for each rule one in which the same call or construct is harmless.
+package examples;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.Map;
+
+class Examples {
+    private Node head;
+    private Lock mutex;
+
+    // ---- bounds and numbers ----
+
+    static String dayName(String[] names, int day) {
+        return names[day]; // FIRES missing-bounds-check/element
+    }
+
+    static String quiet_missing_bounds_check(String[] names, int day) {
+        if (day < 0 || day >= names.length) {
+            return "";
+        }
+        return names[day];
+    }
+
+    static int total(int[] prices) {
+        int sum = 0;
+        for (int i = 0; i <= prices.length; i++) { // FIRES off-by-one/at-most
+            sum += prices[i];
+        }
+        return sum;
+    }
+
+    static int seek(Cursor cursor, byte[] data) {
+        int at = cursor.position();
+        if (at > data.length) { // FIRES off-by-one/more
+            return -1;
+        }
+        return cursor.byteAt(at);
+    }
+
+    static int advance(Cursor cursor, List<Integer> marks) {
+        int at = cursor.position();
+        if (at > marks.size()) { // FIRES off-by-one/more-size
+            return -1;
+        }
+        return cursor.byteAt(at);
+    }
+
+    static int quiet_off_by_one(int[] prices) {
+        int sum = 0;
+        for (int i = 0; i < prices.length; i++) {
+            sum += prices[i];
+        }
+        return sum;
+    }
+
+    static ByteBuffer makeTable(int rows, int columns) {
+        return ByteBuffer.allocate(rows * columns); // FIRES integer-overflow/size
+    }
+
+    static ByteBuffer quiet_integer_overflow(int rows) {
+        return ByteBuffer.allocate(rows);
+    }
+
+    static int mean(int sum, int count) {
+        return sum / count; // FIRES division-by-zero/divisor
+    }
+
+    static int quiet_division_by_zero(int sum, int count) {
+        if (count == 0) {
+            return 0;
+        }
+        return sum / count + sum / 2;
+    }
+
+    // ---- texts ----
+
+    static ResultSet findUser(Statement statement, String name) throws SQLException {
+        return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES sql-injection/joined
+    }
+
+    static ResultSet quiet_sql_injection(Statement statement) throws SQLException {
+        return statement.executeQuery("select id from users");
+    }
+
+    static Process archive(String folder) throws IOException {
+        return Runtime.getRuntime().exec("tar cf backup.tar " + folder); // FIRES shell-injection/command
+    }
+
+    static Process quiet_shell_injection() throws IOException {
+        return Runtime.getRuntime().exec("sync");
+    }
+
+    static Object load(ObjectInputStream in) throws Exception {
+        return in.readObject(); // FIRES unsafe-deserialization/call
+    }
+
+    static int quiet_unsafe_deserialization(ObjectInputStream in) throws Exception {
+        return in.readInt();
+    }
+
+    static byte[] readPage(String name) throws IOException {
+        return Files.readAllBytes(pages("pages/" + name));
+    }
+
+    static File fileOf(String name) {
+        return new File("pages/" + name); // FIRES path-traversal/joined
+    }
+
+    static File uploadOf(Request request) {
+        String name = request.getOriginalFilename();
+        return new File(name); // FIRES path-traversal/made
+    }
+
+    static File quiet_path_traversal() {
+        return new File("pages/index.html");
+    }
+
+    static void greet(PrintWriter out, String name) {
+        out.println("<b>Hello " + name + "</b>"); // FIRES unescaped-output/call
+    }
+
+    static void quiet_unescaped_output(PrintWriter out) {
+        out.println("<b>Hello</b>");
+    }
+
+    // ---- resources ----
+
+    static void goodbye(Channel channel) {
+        channel.close();
+        channel.send("bye"); // FIRES use-after-free/closed
+    }
+
+    static void quiet_use_after_free(Channel channel) {
+        channel.send("bye");
+        channel.close();
+    }
+
+    static int firstByte() throws IOException {
+        FileInputStream in = new FileInputStream("/etc/motd"); // FIRES resource-leak/file
+        int first = in.read();
+        return first;
+    }
+
+    static int quiet_resource_leak() throws IOException {
+        try (FileInputStream in = new FileInputStream("/etc/motd")) {
+            int first = in.read();
+            return first;
+        }
+    }
+
+    // ---- values that may be absent ----
+
+    static String cityOf(Map<String, Address> addresses, String name) {
+        Address address = addresses.get(name);
+        return address.city(); // FIRES missing-null-check/result
+    }
+
+    static String titleOf(Page page) {
+        String title = page.title(); // FIRES missing-null-check/later
+        if (page == null) {
+            return "";
+        }
+        return title;
+    }
+
+    static String childLabel(Node node) {
+        if (node.child == null) {
+            return "";
+        }
+        return node.child.label;
+    }
+
+    static boolean isLeaf(Node node) {
+        return node.child == null;
+    }
+
+    static String childLabels(Node node) {
+        return node.child.label + "s"; // FIRES missing-null-check/field
+    }
+
+    static String nextLabel(Node node) {
+        if (node.next != null) {
+            return node.next.label;
+        }
+        return "";
+    }
+
+    static void skipOne(Node node) {
+        node.label = node.next.label; // FIRES missing-null-check/field-sometimes
+    }
+
+    static void skipTwo(Node node) {
+        node.size = node.next.size; // FIRES missing-null-check/field-sometimes
+    }
+
+    static String labelOf(Node node, boolean isLong) {
+        String text = "";
+        if (node != null) {
+            text = "node";
+        }
+        if (isLong) {
+            text += node.label; // FIRES missing-null-check/other-branch
+        }
+        return text;
+    }
+
+    static String resetLabel() {
+        Node node = null;
+        return node.label; // FIRES missing-null-check/null
+    }
+
+    static String quiet_missing_null_check(Map<String, Address> addresses, String name) {
+        Address address = addresses.get(name);
+        if (address == null) {
+            return "";
+        }
+        return address.city();
+    }
+
+    static String ownerName(Account account) {
+        if (account == null) {
+            return account.owner(); // FIRES inverted-condition/null-branch
+        }
+        return "";
+    }
+
+    static String quiet_inverted_condition(Account account) {
+        if (account != null) {
+            return account.owner();
+        }
+        return "";
+    }
+
+    // ---- order ----
+
+    static int resize(int width, int height) {
+        return areaOf(width, height);
+    }
+
+    static int turn(int width, int height) {
+        return resize(height, width); // FIRES swapped-arguments/names
+    }
+
+    static int quiet_swapped_arguments(int width, int height) {
+        return resize(width, height);
+    }
+
+    static void copyBox(Box target, Box source) {
+        target.left = source.left;
+        target.right = source.left; // FIRES copied-block/name
+    }
+
+    static void quiet_copied_block(Box target, Box source) {
+        target.left = source.left;
+        target.right = source.right;
+    }
+
+    static void removeCache() throws IOException {
+        Path path = cachePath();
+        if (Files.exists(path)) {
+            Files.delete(path); // FIRES check-use-race/path
+        }
+    }
+
+    static void quiet_check_use_race() throws IOException {
+        Path path = cachePath();
+        Files.deleteIfExists(path);
+    }
+
+    String takeJob(Queue<String> jobs) {
+        mutex.lock(); // FIRES missing-unlock/path
+        if (jobs.isEmpty()) {
+            return "";
+        }
+        String job = nextJob(jobs);
+        mutex.unlock();
+        return job;
+    }
+
+    String quiet_missing_unlock(Queue<String> jobs) {
+        mutex.lock();
+        String job = "";
+        try {
+            job = nextJob(jobs);
+        } finally {
+            mutex.unlock();
+        }
+        return job;
+    }
+
+    // ---- results and errors ----
+
+    static void removeUpload(File upload) {
+        upload.delete(); // FIRES unchecked-return/dropped
+    }
+
+    static int syncFirst(Jobs jobs) {
+        if (!syncJobs(jobs)) {
+            return -1;
+        }
+        return 0;
+    }
+
+    static int syncSecond(Jobs jobs) {
+        if (!syncJobs(jobs)) {
+            return -2;
+        }
+        return 0;
+    }
+
+    static void syncThird(Jobs jobs) {
+        syncJobs(jobs); // FIRES unchecked-return/elsewhere
+    }
+
+    static boolean quiet_unchecked_return(File upload) {
+        return upload.delete();
+    }
+
+    static void loadPlugins(List<String> names) {
+        for (String name : names) {
+            try {
+                loadPlugin(name);
+            } catch (IOException error) { // FIRES error-swallowed/empty
+            }
+        }
+    }
+
+    static void quiet_error_swallowed(List<String> names) {
+        for (String name : names) {
+            try {
+                loadPlugin(name);
+            } catch (IOException error) {
+                report(name, error);
+            }
+        }
+    }
+
+    // ---- secrets ----
+
+    static Database connect() {
+        String password = "hunter2-9f8b"; // FIRES hardcoded-secret/assigned
+        return openDatabase(password);
+    }
+
+    static Database quiet_hardcoded_secret() {
+        String password = System.getenv("DB_PASSWORD");
+        return openDatabase(password);
+    }
+
+    static byte[] digest(byte[] text) {
+        return DigestUtils.md5(text); // FIRES weak-hash/call
+    }
+
+    static byte[] namedDigest(byte[] text) throws Exception {
+        return MessageDigest.getInstance("MD5").digest(text); // FIRES weak-hash/named
+    }
+
+    static byte[] quiet_weak_hash(byte[] text) throws Exception {
+        return MessageDigest.getInstance("SHA-256").digest(text);
+    }
+}

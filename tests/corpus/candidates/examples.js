@@ -1,0 +1,325 @@
+// examples.js - for each row of the rules about JavaScript a function in which it finds a place, marked at the end of
+// its line, and for each rule one in which the same call or construct is harmless.
+const child_process = require('child_process');
+const crypto = require('crypto');
+const fs = require('fs');
+const path = require('path');
+
+// ---- bounds and numbers ----
+
+function dayName(names, day) {
+    return names[day]; // FIRES missing-bounds-check/element
+}
+
+function quiet_missing_bounds_check(names, day) {
+    if (day < 0 || day >= names.length) {
+        return null;
+    }
+    return names[day];
+}
+
+function total(prices) {
+    let sum = 0;
+    for (let i = 0; i <= prices.length; i++) { // FIRES off-by-one/at-most
+        sum += prices[i];
+    }
+    return sum;
+}
+
+function seek(cursor, buffer) {
+    const at = cursor.position();
+    if (at > buffer.length) { // FIRES off-by-one/more
+        return null;
+    }
+    return cursor.read(at);
+}
+
+function quiet_off_by_one(prices) {
+    let sum = 0;
+    for (let i = 0; i < prices.length; i++) {
+        sum += prices[i];
+    }
+    return sum;
+}
+
+function mean(sum, count) {
+    return sum / count; // FIRES division-by-zero/divisor
+}
+
+function quiet_division_by_zero(sum, count) {
+    if (count === 0) {
+        return 0;
+    }
+    return sum / count + sum / 2;
+}
+
+// ---- texts ----
+
+function findUser(db, name) {
+    return db.query("select id from users where name = '" + name + "'"); // FIRES sql-injection/joined
+}
+
+function quiet_sql_injection(db, name) {
+    return db.query('select id from users where name = ?', [name]);
+}
+
+function archive(folder) {
+    return child_process.execSync(`tar cf backup.tar ${folder}`); // FIRES shell-injection/command
+}
+
+function quiet_shell_injection(folder) {
+    return child_process.execFileSync('tar', ['cf', 'backup.tar', folder]);
+}
+
+function evaluate(expression) {
+    return eval(expression); // FIRES unsafe-deserialization/call
+}
+
+function quiet_unsafe_deserialization(text) {
+    return JSON.parse(text);
+}
+
+function readPage(name) {
+    return fs.readFileSync('pages/' + name, 'utf8'); // FIRES path-traversal/joined
+}
+
+function fileOf(root, request) {
+    return path.join(root, request.url); // FIRES path-traversal/second
+}
+
+function readUpload(folder, request) {
+    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES path-traversal/inner path-traversal/second
+}
+
+function removeUpload(request) {
+    const file = decodeURIComponent(request.url);
+    fs.unlinkSync(file); // FIRES path-traversal/made
+}
+
+function quiet_path_traversal() {
+    return fs.readFileSync(settingsPath('settings.json'), 'utf8') + path.join(__dirname, 'pages');
+}
+
+function greet(response, name) {
+    response.send('<b>Hello ' + name + '</b>'); // FIRES unescaped-output/call
+}
+
+function showName(element, name) {
+    element.innerHTML = name; // FIRES unescaped-output/property
+}
+
+function quiet_unescaped_output(response, element, name) {
+    element.textContent = name;
+    response.send('<b>Hello</b>');
+}
+
+// ---- resources ----
+
+function goodbye(socket) {
+    socket.close();
+    socket.send('bye'); // FIRES use-after-free/closed
+}
+
+function quiet_use_after_free(socket) {
+    socket.send('bye');
+    socket.close();
+}
+
+function firstBytes(size) {
+    const fd = fs.openSync('/etc/motd', 'r'); // FIRES resource-leak/file
+    const bytes = Buffer.alloc(size);
+    fs.readSync(fd, bytes, 0, size, 0);
+    return bytes;
+}
+
+function quiet_resource_leak(size) {
+    const fd = fs.openSync('/etc/motd', 'r');
+    const bytes = Buffer.alloc(size);
+    try {
+        fs.readSync(fd, bytes, 0, size, 0);
+    } finally {
+        fs.closeSync(fd);
+    }
+    return bytes;
+}
+
+// ---- values that may be absent ----
+
+function versionOf(text) {
+    const found = text.match(/(\d+)\.(\d+)/);
+    return found[1]; // FIRES missing-null-check/result
+}
+
+function titleOf(page) {
+    const title = page.title; // FIRES missing-null-check/later
+    if (!page) {
+        return '';
+    }
+    return title;
+}
+
+function childLabel(node) {
+    if (!node.child) {
+        return '';
+    }
+    return node.child.label;
+}
+
+function isLeaf(node) {
+    return node.child === null;
+}
+
+function childLabels(node) {
+    return node.child.label + 's'; // FIRES missing-null-check/field
+}
+
+function nextLabel(node) {
+    if (node.next) {
+        return node.next.label;
+    }
+    return '';
+}
+
+function skipOne(node) {
+    node.label = node.next.label; // FIRES missing-null-check/field-sometimes
+}
+
+function skipTwo(node) {
+    node.size = node.next.size; // FIRES missing-null-check/field-sometimes
+}
+
+function labelOf(node, isLong) {
+    let text = '';
+    if (node) {
+        text = 'node';
+    }
+    if (isLong) {
+        text += node.label; // FIRES missing-null-check/other-branch
+    }
+    return text;
+}
+
+function resetLabel() {
+    const node = null;
+    return node.label; // FIRES missing-null-check/null
+}
+
+function quiet_missing_null_check(text, page) {
+    const found = text.match(/(\d+)\.(\d+)/);
+    if (!found) {
+        return page?.title;
+    }
+    return found[1];
+}
+
+function ownerName(account) {
+    if (!account) {
+        return account.owner; // FIRES inverted-condition/null-branch
+    }
+    return '';
+}
+
+function quiet_inverted_condition(account) {
+    if (account) {
+        return account.owner;
+    }
+    return '';
+}
+
+// ---- order ----
+
+function resize(width, height) {
+    return areaOf(width, height);
+}
+
+function turn(width, height) {
+    return resize(height, width); // FIRES swapped-arguments/names
+}
+
+function quiet_swapped_arguments(width, height) {
+    return resize(width, height);
+}
+
+function copyBox(target, source) {
+    target.left = source.left;
+    target.right = source.left; // FIRES copied-block/name
+}
+
+function quiet_copied_block(target, source) {
+    target.left = source.left;
+    target.right = source.right;
+}
+
+function removeCache() {
+    const file = cacheFile();
+    if (fs.existsSync(file)) {
+        fs.unlinkSync(file); // FIRES check-use-race/path
+    }
+}
+
+function quiet_check_use_race() {
+    const file = cacheFile();
+    try {
+        fs.unlinkSync(file);
+    } catch (error) {
+        reportAbsent(file, error);
+    }
+}
+
+async function takeJob(mutex, jobs) {
+    await mutex.acquire(); // FIRES missing-unlock/path
+    if (jobs.length === 0) {
+        return null;
+    }
+    const job = nextJob(jobs);
+    mutex.release();
+    return job;
+}
+
+async function quiet_missing_unlock(mutex, jobs) {
+    await mutex.acquire();
+    const job = nextJob(jobs);
+    mutex.release();
+    return job;
+}
+
+// ---- errors ----
+
+function loadPlugins(names) {
+    for (const name of names) {
+        try {
+            loadPlugin(name);
+        } catch (error) { // FIRES error-swallowed/empty
+        }
+    }
+}
+
+function quiet_error_swallowed(names) {
+    for (const name of names) {
+        try {
+            loadPlugin(name);
+        } catch (error) {
+            report(name, error);
+        }
+    }
+}
+
+// ---- secrets ----
+
+function connect() {
+    const password = 'hunter2-9f8b'; // FIRES hardcoded-secret/assigned
+    return openDatabase(password);
+}
+
+function quiet_hardcoded_secret() {
+    const password = process.env.DB_PASSWORD;
+    return openDatabase(password);
+}
+
+function digest(text) {
+    return crypto.createHash('md5').update(text).digest('hex'); // FIRES weak-hash/named
+}
+
+function quiet_weak_hash(text) {
+    return crypto.createHash('sha256').update(text).digest('hex');
+}

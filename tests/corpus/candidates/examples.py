@@ -1,0 +1,319 @@
+# examples.py - for each row of the rules about Python a function in which it finds a place, marked at the end of its
+# line, and for each rule one in which the same call or construct is harmless.
+import hashlib
+import os
+import pickle
+import random
+import re
+import secrets
+import socket
+import subprocess
+import threading
+
+import yaml
+from markupsafe import Markup
+
+lock = threading.Lock()
+
+
+# ---- bounds and numbers ----
+
+
+def day_name(names, day):
+    return names[day]  # FIRES missing-bounds-check/element
+
+
+def quiet_missing_bounds_check(names, day):
+    if day >= len(names):
+        return None
+    return names[day]
+
+
+def total_of(prices):
+    total = at = 0
+    while at <= len(prices):  # FIRES off-by-one/at-most
+        total += prices[at]
+        at += 1
+    return total
+
+
+def seek(source, data):
+    at = source.tell()
+    if at > len(data):  # FIRES off-by-one/more-size
+        return None
+    return byte_at(data, at)
+
+
+def quiet_off_by_one(prices):
+    total = at = 0
+    while at < len(prices):
+        total += prices[at]
+        at += 1
+    return total
+
+
+def mean(values, total):
+    count = measure(values)
+    return total / count  # FIRES division-by-zero/divisor
+
+
+def quiet_division_by_zero(values, total):
+    count = measure(values)
+    if count == 0:
+        return 0.0
+    return total / count + total / 2
+
+
+# ---- texts ----
+
+
+def find_user(db, name):
+    return db.execute("select id from users where name = '" + name + "'")  # FIRES sql-injection/joined
+
+
+def quiet_sql_injection(db, name):
+    return db.execute("select id from users where name = ?", (name,))
+
+
+def archive(folder):
+    return os.system("tar cf backup.tar " + folder)  # FIRES shell-injection/command
+
+
+def convert(source):
+    command = f"convert {source} out.png"
+    return subprocess.run(command, shell=True, check=True)  # FIRES shell-injection/shell
+
+
+def quiet_shell_injection(source):
+    if os.system("sync") != 0:
+        return None
+    return subprocess.run(["convert", source, "out.png"], check=True)
+
+
+def load_session(request):
+    return pickle.loads(request.body)  # FIRES unsafe-deserialization/call
+
+
+def read_settings(text):
+    return yaml.load(text)  # FIRES unsafe-deserialization/yaml
+
+
+def quiet_unsafe_deserialization(text):
+    return yaml.load(text, Loader=yaml.SafeLoader)
+
+
+def read_page(name):
+    with open("pages/" + name) as source:  # FIRES path-traversal/joined
+        return source.read()
+
+
+def download(folder, name):
+    with open(os.path.join(folder, name), "rb") as source:  # FIRES path-traversal/inner
+        return source.read()
+
+
+def remove_upload(folder, name):
+    target = os.path.join(folder, name)
+    os.remove(target)  # FIRES path-traversal/made
+
+
+def read_text(path):
+    with open(path) as source:  # FIRES path-traversal/parameter
+        return source.read()
+
+
+def quiet_path_traversal():
+    with open("settings.ini") as source:
+        return source.read()
+
+
+def greeting(name):
+    return Markup("<b>Hello " + name + "</b>")  # FIRES unescaped-output/call
+
+
+def quiet_unescaped_output(name):
+    return Markup("<b>Hello</b>") + name
+
+
+# ---- resources ----
+
+
+def serve_once(handler):
+    listener = bound_socket()
+    listener.close()
+    listener.settimeout(1)  # FIRES use-after-free/closed
+    return handler
+
+
+def quiet_use_after_free(handler):
+    listener = bound_socket()
+    listener.settimeout(1)
+    listener.close()
+    return handler
+
+
+def first_line():
+    source = open("/etc/motd")  # FIRES resource-leak/file
+    line = next(source)
+    return line.strip()
+
+
+def count_hosts():
+    return len(open("/etc/hosts").readlines())  # FIRES resource-leak/unnamed
+
+
+def quiet_resource_leak():
+    with open("/etc/motd") as source:
+        line = next(source)
+    return line.strip()
+
+
+# ---- values that may be absent ----
+
+
+def version_of(text):
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return found.group(1)  # FIRES missing-null-check/result
+
+
+def title_of(page):
+    title = page.title  # FIRES missing-null-check/later
+    if page is None:
+        return ""
+    return title
+
+
+def label_of(node, is_long):
+    text = ""
+    if node is not None:
+        text = "node"
+    if is_long:
+        text += node.label  # FIRES missing-null-check/other-branch
+    return text
+
+
+def quiet_missing_null_check(text):
+    found = re.match(r"(\d+)\.(\d+)", text)
+    if found is None:
+        return None
+    return found.group(1)
+
+
+def owner_name(account):
+    if account is None:
+        return account.owner  # FIRES inverted-condition/null-branch
+    return ""
+
+
+def quiet_inverted_condition(account):
+    if account is not None:
+        return account.owner
+    return ""
+
+
+# ---- order ----
+
+
+def resize(width, height):
+    return area_of(width, height)
+
+
+def turn(width, height):
+    return resize(height, width)  # FIRES swapped-arguments/names
+
+
+def quiet_swapped_arguments(width, height):
+    return resize(width, height)
+
+
+def copy_box(target, source):
+    target.left = source.left
+    target.right = source.left  # FIRES copied-block/name
+
+
+def quiet_copied_block(target, source):
+    target.left = source.left
+    target.right = source.right
+
+
+def remove_cache():
+    path = cache_path()
+    if os.path.exists(path):
+        os.remove(path)  # FIRES check-use-race/path
+
+
+def quiet_check_use_race():
+    path = cache_path()
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        report_absent(path)
+
+
+def take_job(jobs):
+    lock.acquire()  # FIRES missing-unlock/path
+    if not jobs:
+        return None
+    job = jobs.popleft()
+    lock.release()
+    return job
+
+
+def quiet_missing_unlock(jobs):
+    with lock:
+        if not jobs:
+            return None
+        return jobs.popleft()
+
+
+# ---- results and errors ----
+
+
+def restart():
+    subprocess.run(["systemctl", "restart", "web"])  # FIRES unchecked-return/dropped
+
+
+def quiet_unchecked_return():
+    done = subprocess.run(["systemctl", "restart", "web"])
+    return done.returncode == 0
+
+
+def load_plugins(names):
+    for name in names:
+        try:
+            load_plugin(name)
+        except ImportError:  # FIRES error-swallowed/empty
+            pass
+
+
+def quiet_error_swallowed(names):
+    for name in names:
+        try:
+            load_plugin(name)
+        except ImportError as error:
+            report(name, error)
+
+
+# ---- secrets ----
+
+
+def connect():
+    password = "hunter2-9f8b"  # FIRES hardcoded-secret/assigned
+    return open_database(password)
+
+
+def quiet_hardcoded_secret():
+    password = os.environ["DB_PASSWORD"]
+    return open_database(password)
+
+
+def digest(text):
+    return hashlib.md5(text).hexdigest()  # FIRES weak-hash/call
+
+
+def named_digest(text):
+    return hashlib.new("md5", text).hexdigest()  # FIRES weak-hash/named
+
+
+def quiet_weak_hash(text):
+    return hashlib.new("sha256", text).hexdigest() + secrets.token_hex(8)

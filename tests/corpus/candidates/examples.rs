@@ -1,0 +1,158 @@
+// examples.rs - for each row of the rules about Rust a function in which it finds a place, marked at the end of its
+// line, and for each rule one in which the same call or construct is harmless.
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::process::Command;
+
+// ---- bounds and numbers ----
+
+fn day_name(names: &[String], day: usize) -> String {
+    names[day].clone() // FIRES missing-bounds-check/index
+}
+
+fn quiet_missing_bounds_check(names: &[String], day: usize) -> String {
+    if day >= names.len() {
+        return String::new();
+    }
+    names[day].clone()
+}
+
+fn total(prices: &[u64]) -> u64 {
+    let mut sum = 0;
+    let mut at = 0;
+    while at <= prices.len() { // FIRES off-by-one/at-most
+        sum += prices[at];
+        at += 1;
+    }
+    sum
+}
+
+fn seek(source: &Source, data: &[u8]) -> Option<u8> {
+    let at = source.position();
+    if at > data.len() { // FIRES off-by-one/more-size
+        return None;
+    }
+    byte_at(data, at)
+}
+
+fn quiet_off_by_one(prices: &[u64]) -> u64 {
+    let mut sum = 0;
+    let mut at = 0;
+    while at < prices.len() {
+        sum += prices[at];
+        at += 1;
+    }
+    sum
+}
+
+fn make_table(rows: usize, columns: usize) -> Vec<u32> {
+    Vec::with_capacity(rows * columns) // FIRES integer-overflow/size
+}
+
+fn quiet_integer_overflow(rows: usize) -> Vec<u32> {
+    Vec::with_capacity(rows)
+}
+
+fn mean(sum: u64, count: u64) -> u64 {
+    sum / count // FIRES division-by-zero/divisor
+}
+
+fn quiet_division_by_zero(sum: u64, count: u64) -> u64 {
+    if count == 0 {
+        return 0;
+    }
+    sum / count + sum / 2
+}
+
+// ---- values that may be absent ----
+
+fn port_of(text: &str) -> u16 {
+    text.parse().unwrap() // FIRES missing-null-check/unwrap
+}
+
+fn quiet_missing_null_check(text: &str) -> u16 {
+    text.parse().unwrap_or(8080)
+}
+
+// ---- texts ----
+
+fn archive(folder: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("tar cf backup.tar {}", folder)); // FIRES shell-injection/command
+    command
+}
+
+fn start(program: &str) -> Command {
+    Command::new(program) // FIRES shell-injection/program
+}
+
+fn quiet_shell_injection(folder: &str) -> Command {
+    let mut command = Command::new("tar");
+    command.arg("cf").arg("backup.tar").arg(folder);
+    command
+}
+
+fn read_page(name: &str) -> std::io::Result<String> {
+    fs::read_to_string(name) // FIRES path-traversal/parameter
+}
+
+fn remove_page(root: &Path, name: &str) -> std::io::Result<()> {
+    fs::remove_file(root.join(name)) // FIRES path-traversal/inner
+}
+
+fn find_user(db: &Connection, name: &str) -> Row {
+    db.query_row(&format!("select id from users where name = '{}'", name), []) // FIRES sql-injection/joined
+}
+
+fn quiet_sql_injection(db: &Connection, name: &str) -> Row {
+    db.query_row("select id from users where name = ?1", [name])
+}
+
+fn quiet_path_traversal() -> std::io::Result<String> {
+    fs::read_to_string("pages/index.html")
+}
+
+// ---- order ----
+
+fn resize(width: u32, height: u32) -> u32 {
+    area_of(width, height)
+}
+
+fn turn(width: u32, height: u32) -> u32 {
+    resize(height, width) // FIRES swapped-arguments/names
+}
+
+fn quiet_swapped_arguments(width: u32, height: u32) -> u32 {
+    resize(width, height)
+}
+
+// ---- results ----
+
+fn remove_upload(path: &str) {
+    remove_file(path).ok(); // FIRES error-swallowed/dropped
+}
+
+fn quiet_error_swallowed(path: &str) -> std::io::Result<()> {
+    remove_file(path)
+}
+
+// ---- secrets ----
+
+fn connect() -> Database {
+    let password = "hunter2-9f8b"; // FIRES hardcoded-secret/assigned
+    open_database(password)
+}
+
+fn quiet_hardcoded_secret() -> Database {
+    let password = env::var("DB_PASSWORD").unwrap_or_default();
+    open_database(&password)
+}
+
+fn digest(text: &[u8]) -> Digest {
+    md5::compute(text) // FIRES weak-hash/call
+}
+
+fn quiet_weak_hash(text: &[u8]) -> Digest {
+    Sha256::digest(text)
+}

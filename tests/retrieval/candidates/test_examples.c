@@ -1,0 +1,201 @@
+/* test_examples.c - what the rules find in the files of tests/corpus/candidates, against the marks in them: a line that
+ * ends in "FIRES rule/row" has that place, and no other line has one. Every row finds something, and every rule has a
+ * function quiet_<rule> in which it finds nothing. */
+#include "retrieval/candidates/candidates.h"
+#include "tests/support/check.h"
+#include "tests/support/chunks.h"
+
+#include <ctype.h>
+
+enum { MOST_PLACES = 512, KEY = 2 * MYTH_CANDIDATES_NAME + 2 };
+
+typedef struct {
+    uint32_t line;
+    char key[KEY]; /* rule/row */
+} place;
+
+typedef struct {
+    place place[MOST_PLACES];
+    uint32_t n;
+} places;
+
+typedef struct {
+    const char *file, *language;
+    bool is_whole; /* every row of the grammar finds something here, every rule has a quiet function */
+} example;
+
+static const example examples[] = {
+    {"examples.c", "c", true},           {"examples.cpp", "cpp", true},       {"examples.py", "python", true},
+    {"examples.js", "javascript", true}, {"examples.ts", "typescript", true}, {"examples.tsx", "tsx", false},
+    {"examples.go", "go", true},         {"examples.java", "java", true},     {"examples.rs", "rust", true},
+};
+
+static myth_mem *mem;
+static myth_chunker *chunker;
+static places found, marked;
+static int n_wrong;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return myth_mem_open(&mem, 0, NULL) != MYTH_OK ||
+           myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    myth_chunker_close(chunker);
+    return myth_mem_close(mem) != 0;
+}
+
+static bool has(const places *p, uint32_t line, const char *key)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if ((line == 0 || p->place[i].line == line) && strcmp(p->place[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void put(places *p, uint32_t line, const char *key)
+{
+    if (has(p, line, key))
+        return;
+    assert_true(p->n < MOST_PLACES);
+    p->place[p->n].line = line;
+    snprintf(p->place[p->n++].key, KEY, "%s", key);
+}
+
+static void read_marks(const char *text, uint64_t n)
+{
+    static const char mark[] = "FIRES ";
+    uint32_t line = 1;
+    for (const char *p = text; p < text + n; line++) {
+        const char *end = memchr(p, '\n', (size_t)(text + n - p));
+        end = end ? end : text + n;
+        const char *at = p;
+        while (at + sizeof(mark) - 1 < end && memcmp(at, mark, sizeof(mark) - 1) != 0)
+            at++;
+        for (at += sizeof(mark) - 1; at < end;) {
+            char key[KEY];
+            int len = 0;
+            while (at + len < end && !isspace((unsigned char)at[len]))
+                len++;
+            if (memchr(at, '/', (size_t)len) && isalpha((unsigned char)*at)) {
+                snprintf(key, sizeof(key), "%.*s", len, at);
+                put(&marked, line, key);
+            }
+            at += len + 1;
+        }
+        p = end + 1;
+    }
+}
+
+/* Whether a function's name is quiet_ and the rule's id with what may follow it. */
+static bool is_quiet(const char *name, const char *rule)
+{
+    char want[MYTH_CANDIDATES_NAME + 8];
+    const char *last = strstr(name, "quiet_");
+    snprintf(want, sizeof(want), "quiet_%s", rule);
+    for (char *p = want; *p; p++)
+        *p = *p == '-' ? '_' : *p;
+    return last && strncmp(last, want, strlen(want)) == 0 && !islower((unsigned char)last[strlen(want)]);
+}
+
+static void wrong(const example *x, uint32_t line, const char *key, const char *what)
+{
+    printf("%s:%u: %s %s\n", x->file, line, key, what);
+    n_wrong++;
+}
+
+static void check_places(const example *x, const myth_candidates *k)
+{
+    for (uint32_t i = 0; i < k->n; i++) {
+        const myth_candidate_place *c = &k->candidate[i];
+        char key[KEY];
+        snprintf(key, sizeof(key), "%s/%s", k->names + c->rule, k->names + c->row);
+        put(&found, c->line0, key);
+        if (!has(&marked, c->line0, key)) {
+            wrong(x, c->line0, key, "is found, but not marked; its facts:");
+            printf("    %s\n", k->names + c->facts);
+        }
+        if (is_quiet(k->names + c->function, k->names + c->rule))
+            wrong(x, c->line0, key, "is in a function that is quiet about the rule");
+    }
+    for (uint32_t i = 0; i < marked.n; i++)
+        if (!has(&found, marked.place[i].line, marked.place[i].key))
+            wrong(x, marked.place[i].line, marked.place[i].key, "is marked, but not found");
+}
+
+static bool has_quiet(const char *text, const char *rule)
+{
+    for (const char *p = strstr(text, "quiet_"); p; p = strstr(p + 1, "quiet_"))
+        if (is_quiet(p, rule))
+            return true;
+    return false;
+}
+
+static void check_rows(const example *x, const char *text)
+{
+    uint32_t line;
+    const uint32_t n = myth_candidates_rows(mem, x->language, &line);
+    if (n == 0)
+        fail_msg("%s: line %u of the rules is wrong", x->language, line);
+    for (uint32_t i = 0; i < n; i++) {
+        char id[MYTH_CANDIDATES_NAME], row[MYTH_CANDIDATES_NAME], key[KEY];
+        myth_candidates_row(mem, x->language, i, id, row);
+        snprintf(key, sizeof(key), "%s/%s", id, row);
+        if (!has(&found, 0, key))
+            wrong(x, 0, key, "finds nothing in the file: add a function with a mark");
+        if (!has_quiet(text, id))
+            wrong(x, 0, id, "has no function quiet_ in the file");
+    }
+}
+
+static void check_file(const example *x)
+{
+    char path[1024];
+    uint64_t n = 0;
+    const char *source = getenv("MYTHOS_SOURCE_DIR");
+    snprintf(path, sizeof(path), "%s/tests/corpus/candidates/%s", source ? source : ".", x->file);
+    unsigned char *text = chunks_read(path, &n);
+    assert_non_null(text);
+    char *ended = malloc(n + 1);
+    assert_non_null(ended);
+    memcpy(ended, text, n);
+    ended[n] = '\0';
+    myth_candidates k;
+    assert_int_equal(myth_candidates_find(&k, chunker, x->language, x->file, text, n, NULL), MYTH_OK);
+    if (k.note[0])
+        fail_msg("%s: %s", x->file, k.note);
+    found.n = marked.n = 0;
+    read_marks(ended, n);
+    assert_true(marked.n > 0);
+    check_places(x, &k);
+    if (x->is_whole)
+        check_rows(x, ended);
+    printf("%s: %u places in %u functions\n", x->file, k.n, k.n_function);
+    myth_candidates_free(&k, mem);
+    free(ended);
+    free(text);
+}
+
+static void places_are_those_marked(void **state)
+{
+    (void)state;
+    n_wrong = 0;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+        if (!myth_candidates_has(examples[i].language)) {
+            check_left_out(examples[i].file, "no grammar was built for %s", examples[i].language);
+            continue;
+        }
+        check_file(&examples[i]);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_those_marked)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
