@@ -99,6 +99,10 @@ static long quiet_off_by_one(const long *amount, size_t count, const char *name)
 {
     char whole[32];
     long sum = 0;
+    char *copy = malloc(strlen(name) + 1);
+    if (!copy)
+        return -1;
+    free(copy);
     if (strlen(name) >= sizeof(whole))
         return -1;
     for (size_t i = 0; i < count; i++)

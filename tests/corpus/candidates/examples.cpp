@@ -1,5 +1,5 @@
-/* examples.cpp - for each row of the rules about C++ a function in which it finds a place, marked at the end of its line,
- * and for each rule one in which the same call or construct is harmless. */
+/* examples.cpp - for each row of the rules about C++ a function in which it finds a place, marked at the end of its
+ * line, and for each rule one in which the same call or construct is harmless. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -99,6 +99,10 @@ static long quiet_off_by_one(const long *amount, size_t count, const char *name)
 {
     char whole[32];
     long sum = 0;
+    char *copy = malloc(strlen(name) + 1);
+    if (!copy)
+        return -1;
+    free(copy);
     if (strlen(name) >= sizeof(whole))
         return -1;
     for (size_t i = 0; i < count; i++)
@@ -582,6 +586,15 @@ static void load_plugins(const std::vector<std::string> &names)
             load_plugin(name);
         } catch (const std::exception &error) { /* FIRES error-swallowed/empty */
         }
+    }
+}
+
+static int plugin_state(const std::string &name)
+{
+    try {
+        return load_plugin(name);
+    } catch (...) { /* FIRES error-swallowed/broad */
+        return -1;
     }
 }
 

@@ -4,6 +4,7 @@ package examples
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"crypto/sha256"
 	"database/sql"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -36,6 +38,31 @@ type Queue struct {
 
 func dayName(names []string, day int) string {
 	return names[day] // FIRES missing-bounds-check/index
+}
+
+func domainOf(address string) string {
+	parts := strings.Split(address, "@")
+	return parts[1] // FIRES missing-bounds-check/part
+}
+
+func inputName() string {
+	return os.Args[1] // FIRES missing-bounds-check/arguments
+}
+
+func quiet_missing_bounds_check_part(address string) string {
+	parts := strings.Split(address, "@")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}
+
+func readDigits(in *bytes.Buffer, digits []byte) {
+	at := 0
+	for more(in) {
+		digits[at] = next(in) // FIRES missing-bounds-check/index-loop
+		at++
+	}
 }
 
 func quiet_missing_bounds_check(names []string, day int) string {
@@ -81,6 +108,11 @@ func makeTable(rows, columns int) []int {
 	return make([]int, rows*columns) // FIRES integer-overflow/size
 }
 
+func makeImage(width int, height int) *Image {
+	size := width * height // FIRES integer-overflow/kept
+	return newImage(size)
+}
+
 func quiet_integer_overflow(rows int) []int {
 	return make([]int, rows)
 }
@@ -98,11 +130,24 @@ func quiet_division_by_zero(sum, count int) int {
 
 // ---- texts ----
 
-func findUser(db *sql.DB, name string) *sql.Row {
+func findUser(db Database, name string) *sql.Row {
 	return db.QueryRow("select id from users where name = '" + name + "'") // FIRES sql-injection/joined
 }
 
-func quiet_sql_injection(db *sql.DB, name string) *sql.Row {
+func findOrder(db Database, ctx context.Context, name string) *sql.Row {
+	return db.QueryRowContext(ctx, "select id from orders where name = '"+name+"'") // FIRES sql-injection/context
+}
+
+func findItem(db Database, name string) *sql.Row {
+	return db.QueryRow(fmt.Sprintf("select id from items where name = '%s'", name)) // FIRES sql-injection/filled
+}
+
+func findPart(db Database, name string) *sql.Row {
+	statement := fmt.Sprintf("select id from parts where name = '%s'", name)
+	return db.QueryRow(statement) // FIRES sql-injection/made
+}
+
+func quiet_sql_injection(db Database, name string) *sql.Row {
 	return db.QueryRow("select id from users where name = ?", name)
 }
 
@@ -145,12 +190,12 @@ func quiet_unescaped_output() template.HTML {
 
 // ---- resources ----
 
-func goodbye(socket *Socket) {
+func goodbye(socket Socket) {
 	socket.Close()
 	socket.Send("bye") // FIRES use-after-free/closed
 }
 
-func quiet_use_after_free(socket *Socket) {
+func quiet_use_after_free(socket Socket) {
 	socket.Send("bye")
 	socket.Close()
 }
@@ -178,7 +223,7 @@ func quiet_resource_leak(size int) ([]byte, error) {
 
 // ---- values that may be absent ----
 
-func flagValue(flags *FlagSet) string {
+func flagValue(flags FlagSet) string {
 	flag := flags.Lookup("verbose")
 	return flag.Value // FIRES missing-null-check/result
 }
@@ -191,34 +236,38 @@ func titleOf(page *Node) string {
 	return title
 }
 
-func childLabel(node *Node) string {
+func childLabel(node Node) string {
 	if node.Child == nil {
 		return ""
 	}
 	return node.Child.Label
 }
 
-func isLeaf(node *Node) bool {
+func isLeaf(node Node) bool {
 	return node.Child == nil
 }
 
-func childLabels(node *Node) string {
+func childLabels(node Node) string {
 	return node.Child.Label + "s" // FIRES missing-null-check/field
 }
 
-func nextLabel(node *Node) string {
+func nextLabel(node Node) string {
 	if node.Next != nil {
 		return node.Next.Label
 	}
 	return ""
 }
 
-func skipOne(node *Node) {
+func skipOne(node Node) {
 	node.Label = node.Next.Label // FIRES missing-null-check/field-sometimes
 }
 
-func skipTwo(node *Node) {
+func skipTwo(node Node) {
 	node.Size = node.Next.Size // FIRES missing-null-check/field-sometimes
+}
+
+func sizeOf(box *Box) int {
+	return box.Right - box.Left // FIRES missing-null-check/parameter
 }
 
 func labelOf(node *Node, isLong bool) string {
@@ -237,7 +286,7 @@ func resetLabel() string {
 	return node.Label // FIRES missing-null-check/null
 }
 
-func quiet_missing_null_check(flags *FlagSet) string {
+func quiet_missing_null_check(flags FlagSet) string {
 	flag := flags.Lookup("verbose")
 	if flag == nil {
 		return ""
@@ -274,11 +323,17 @@ func quiet_swapped_arguments(width, height int) int {
 }
 
 func copyBox(target, source *Box) {
+	if source == nil || target == nil {
+		return
+	}
 	target.Left = source.Left
 	target.Right = source.Left // FIRES copied-block/name
 }
 
 func quiet_copied_block(target, source *Box) {
+	if source == nil || target == nil {
+		return
+	}
 	target.Left = source.Left
 	target.Right = source.Right
 }
@@ -353,7 +408,7 @@ func quiet_unchecked_return(first, second string) error {
 }
 
 func saveAll(file *os.File) {
-	file.Sync() // FIRES unchecked-return/dropped
+	file.Sync() // FIRES missing-null-check/parameter unchecked-return/dropped
 }
 
 func portOf(text string) int {
@@ -371,12 +426,12 @@ func quiet_error_swallowed(text string) int {
 
 // ---- secrets ----
 
-func connect() *sql.DB {
+func connect() Database {
 	password := "hunter2-9f8b" // FIRES hardcoded-secret/assigned
 	return openDatabase(password)
 }
 
-func quiet_hardcoded_secret() *sql.DB {
+func quiet_hardcoded_secret() Database {
 	password := os.Getenv("DB_PASSWORD")
 	return openDatabase(password)
 }

@@ -22,6 +22,14 @@ class Examples {
         return names[day]; // FIRES missing-bounds-check/element
     }
 
+    static void readDigits(Reader in, char[] digits) throws IOException {
+        int at = 0;
+        while (in.ready()) {
+            digits[at] = next(in); // FIRES missing-bounds-check/index-loop
+            at++;
+        }
+    }
+
     static String quiet_missing_bounds_check(String[] names, int day) {
         if (day < 0 || day >= names.length) {
             return "";
@@ -65,6 +73,11 @@ class Examples {
         return ByteBuffer.allocate(rows * columns); // FIRES integer-overflow/size
     }
 
+    static Image makeImage(int width, int height) {
+        int size = width * height; // FIRES integer-overflow/kept
+        return new Image(size);
+    }
+
     static ByteBuffer quiet_integer_overflow(int rows) {
         return ByteBuffer.allocate(rows);
     }
@@ -84,6 +97,11 @@ class Examples {
 
     static ResultSet findUser(Statement statement, String name) throws SQLException {
         return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES sql-injection/joined
+    }
+
+    static ResultSet findOrder(Statement statement, String name) throws SQLException {
+        String sql = String.format("select id from orders where name = '%s'", name);
+        return statement.executeQuery(sql); // FIRES sql-injection/made
     }
 
     static ResultSet quiet_sql_injection(Statement statement) throws SQLException {
@@ -330,6 +348,14 @@ class Examples {
                 loadPlugin(name);
             } catch (IOException error) { // FIRES error-swallowed/empty
             }
+        }
+    }
+
+    static int pluginState(String name) {
+        try {
+            return loadPlugin(name);
+        } catch (Exception error) { // FIRES error-swallowed/broad
+            return -1;
         }
     }
 

@@ -11,6 +11,14 @@ function dayName(names, day) {
     return names[day]; // FIRES missing-bounds-check/element
 }
 
+function readDigits(source, digits) {
+    let at = 0;
+    while (source.ready()) {
+        digits[at] = source.next(); // FIRES missing-bounds-check/index-loop
+        at++;
+    }
+}
+
 function quiet_missing_bounds_check(names, day) {
     if (day < 0 || day >= names.length) {
         return null;
@@ -199,9 +207,17 @@ function labelOf(node, isLong) {
     return text;
 }
 
+function retriesOf(options) {
+    return options.retries; // FIRES missing-null-check/options
+}
+
 function resetLabel() {
     const node = null;
     return node.label; // FIRES missing-null-check/null
+}
+
+function quiet_missing_null_check_options(options) {
+    return options ? options.retries : 0;
 }
 
 function quiet_missing_null_check(text, page) {
@@ -283,7 +299,30 @@ async function quiet_missing_unlock(mutex, jobs) {
     return job;
 }
 
-// ---- errors ----
+// ---- results and errors ----
+
+function syncFirst(jobs) {
+    if (!syncJobs(jobs)) {
+        return -1;
+    }
+    return 0;
+}
+
+function syncSecond(jobs) {
+    if (!syncJobs(jobs)) {
+        return -2;
+    }
+    return 0;
+}
+
+function syncThird(jobs) {
+    syncJobs(jobs); // FIRES unchecked-return/elsewhere
+}
+
+function quiet_unchecked_return(jobs) {
+    const isSynced = syncJobs(jobs);
+    return isSynced ? 0 : -1;
+}
 
 function loadPlugins(names) {
     for (const name of names) {

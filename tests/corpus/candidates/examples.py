@@ -8,6 +8,7 @@ import re
 import secrets
 import socket
 import subprocess
+import sys
 import threading
 
 import yaml
@@ -21,6 +22,22 @@ lock = threading.Lock()
 
 def day_name(names, day):
     return names[day]  # FIRES missing-bounds-check/element
+
+
+def domain_of(address):
+    parts = address.split("@")
+    return parts[1]  # FIRES missing-bounds-check/part
+
+
+def input_name():
+    return sys.argv[1]  # FIRES missing-bounds-check/arguments
+
+
+def quiet_missing_bounds_check_part(address):
+    parts = address.split("@")
+    if len(parts) < 2:
+        return ""
+    return parts[1]
 
 
 def quiet_missing_bounds_check(names, day):
@@ -69,6 +86,15 @@ def quiet_division_by_zero(values, total):
 
 def find_user(db, name):
     return db.execute("select id from users where name = '" + name + "'")  # FIRES sql-injection/joined
+
+
+def find_order(db, number):
+    return db.execute("select * from orders where number = {}".format(number))  # FIRES sql-injection/filled
+
+
+def find_item(db, number):
+    statement = "select * from items where number = {}".format(number)
+    return db.execute(statement)  # FIRES sql-injection/made
 
 
 def quiet_sql_injection(db, name):
@@ -131,8 +157,12 @@ def greeting(name):
     return Markup("<b>Hello " + name + "</b>")  # FIRES unescaped-output/call
 
 
+def welcome(name):
+    return HttpResponse("<b>Welcome " + name + "</b>")  # FIRES unescaped-output/answer
+
+
 def quiet_unescaped_output(name):
-    return Markup("<b>Hello</b>") + name
+    return HttpResponse(Markup("<b>Hello</b>") + escape(name))
 
 
 # ---- resources ----
@@ -273,6 +303,22 @@ def restart():
     subprocess.run(["systemctl", "restart", "web"])  # FIRES unchecked-return/dropped
 
 
+def sync_first(jobs):
+    if not sync_jobs(jobs):
+        return None
+    return jobs
+
+
+def sync_second(jobs):
+    if not sync_jobs(jobs):
+        return ""
+    return jobs
+
+
+def sync_third(jobs):
+    sync_jobs(jobs)  # FIRES unchecked-return/elsewhere
+
+
 def quiet_unchecked_return():
     done = subprocess.run(["systemctl", "restart", "web"])
     return done.returncode == 0
@@ -284,6 +330,13 @@ def load_plugins(names):
             load_plugin(name)
         except ImportError:  # FIRES error-swallowed/empty
             pass
+
+
+def plugin_state(name):
+    try:
+        return load_plugin(name)
+    except Exception as error:  # FIRES error-swallowed/broad
+        return None
 
 
 def quiet_error_swallowed(names):

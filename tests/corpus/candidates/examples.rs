@@ -50,6 +50,11 @@ fn make_table(rows: usize, columns: usize) -> Vec<u32> {
     Vec::with_capacity(rows * columns) // FIRES integer-overflow/size
 }
 
+fn make_image(width: u32, height: u32) -> Image {
+    let size = width * height; // FIRES integer-overflow/kept
+    new_image(size)
+}
+
 fn quiet_integer_overflow(rows: usize) -> Vec<u32> {
     Vec::with_capacity(rows)
 }
@@ -125,6 +130,17 @@ fn turn(width: u32, height: u32) -> u32 {
 
 fn quiet_swapped_arguments(width: u32, height: u32) -> u32 {
     resize(width, height)
+}
+
+fn remove_cache(path: &Path) {
+    if path.exists() {
+        remove_quietly(fs::remove_file(&path)); // FIRES check-use-race/path
+    }
+}
+
+fn quiet_check_use_race() -> std::io::Result<()> {
+    let path = cache_path();
+    fs::remove_file(&path)
 }
 
 // ---- results ----
