@@ -24,25 +24,25 @@ struct queue {
 static void set_title(struct node *item, const char *title)
 {
     char line[64];
-    strcpy(line, title); /* FIRES missing-bounds-check/copy */
+    strcpy(line, title); /* FIRES missing-bounds-check/copy missing-null-check/argument */
     show_line(item, line);
 }
 
 static void store_packet(unsigned char *dst, const unsigned char *src, size_t length)
 {
-    memcpy(dst, src, length); /* FIRES missing-bounds-check/copy-size */
+    memcpy(dst, src, length); /* FIRES missing-bounds-check/copy-size missing-null-check/argument */
 }
 
 static int day_of(const int *table, int month)
 {
-    return table[month]; /* FIRES missing-bounds-check/index */
+    return table[month]; /* FIRES missing-bounds-check/index missing-null-check/parameter */
 }
 
 static void read_digits(FILE *in, char *digits)
 {
     int c, at = 0;
     while ((c = getc(in)) != EOF) {
-        digits[at] = (char)c; /* FIRES missing-bounds-check/index-loop */
+        digits[at] = (char)c; /* FIRES missing-bounds-check/index-loop missing-null-check/parameter */
         at++;
     }
 }
@@ -52,10 +52,10 @@ static void quiet_missing_bounds_check(unsigned char *dst, size_t room, const un
     char line[16];
     if (length > room || length < 4)
         return;
-    memcpy(dst, src, length);
+    memcpy(dst, src, length); /* FIRES missing-null-check/argument */
     strcpy(line, "none");
     for (size_t i = 0; i < length; i++)
-        dst[i] ^= src[i];
+        dst[i] ^= src[i]; /* FIRES missing-null-check/parameter */
     show_line(NULL, line);
 }
 
@@ -63,24 +63,24 @@ static long total_of(const long *amount, int count)
 {
     long sum = 0;
     for (int i = 0; i <= count; i++) /* FIRES off-by-one/at-most */
-        sum += amount[i];
+        sum += amount[i]; /* FIRES missing-null-check/parameter */
     return sum;
 }
 
 static int put_byte(struct queue *q, unsigned char byte)
 {
-    size_t at = q->count;
+    size_t at = q->count; /* FIRES missing-null-check/parameter */
     size_t max = capacity_of(q);
     if (at > max) /* FIRES off-by-one/more */
         return -1;
-    q->slot[at] = byte;
+    q->slot[at] = byte; /* FIRES missing-null-check/chain */
     return 0;
 }
 
 static int set_name(char *dst, const char *name)
 {
     char whole[32];
-    size_t n = strlen(name);
+    size_t n = strlen(name); /* FIRES missing-null-check/argument */
     if (n > sizeof(whole)) /* FIRES off-by-one/more-size */
         return -1;
     return normalize(dst, whole, n);
@@ -88,25 +88,25 @@ static int set_name(char *dst, const char *name)
 
 static void set_node_name(struct node *item, const char *text)
 {
-    char *copy = malloc(strlen(text)); /* FIRES off-by-one/terminator */
+    char *copy = malloc(strlen(text)); /* FIRES missing-null-check/argument off-by-one/terminator */
     if (!copy)
         return;
     copy_text(copy, text);
-    item->name = copy;
+    item->name = copy; /* FIRES missing-null-check/parameter */
 }
 
 static long quiet_off_by_one(const long *amount, size_t count, const char *name)
 {
     char whole[32];
     long sum = 0;
-    char *copy = malloc(strlen(name) + 1);
+    char *copy = malloc(strlen(name) + 1); /* FIRES missing-null-check/argument */
     if (!copy)
         return -1;
     free(copy);
     if (strlen(name) >= sizeof(whole))
         return -1;
     for (size_t i = 0; i < count; i++)
-        sum += amount[i];
+        sum += amount[i]; /* FIRES missing-null-check/parameter */
     return sum;
 }
 
@@ -119,18 +119,18 @@ static void print_help(const char *usage)
 
 static void log_line(FILE *out, const char *line)
 {
-    fprintf(out, line); /* FIRES format-string/second */
+    fprintf(out, line); /* FIRES format-string/second missing-null-check/argument */
 }
 
 static void label_of(char *dst, const char *label)
 {
-    snprintf(dst, 32, label); /* FIRES format-string/third unchecked-return/dropped */
+    snprintf(dst, 32, label); /* FIRES format-string/third missing-null-check/argument unchecked-return/dropped */
 }
 
 static void quiet_format_string(FILE *out, const char *line)
 {
     printf("%s\n", line);
-    fprintf(out, "%s\n", line);
+    fprintf(out, "%s\n", line); /* FIRES missing-null-check/argument */
 }
 
 static int find_user(sqlite3 *db, const char *name)
@@ -179,7 +179,7 @@ static int quiet_path_traversal(void)
 static int drop_node(struct node *item)
 {
     free(item);
-    return item->weight; /* FIRES use-after-free/read use-after-free/returned */
+    return item->weight; /* FIRES missing-null-check/parameter use-after-free/read use-after-free/returned */
 }
 
 static void drop_name(char *name)
@@ -196,7 +196,7 @@ static char *trimmed(char *text)
 
 static int quiet_use_after_free(struct node *item)
 {
-    const int weight = item->weight;
+    const int weight = item->weight; /* FIRES missing-null-check/parameter */
     free(item);
     item = first_node();
     return weight + item->weight;
@@ -220,10 +220,10 @@ static void quiet_double_free(struct node *list, int is_last)
 
 static int send_greeting(int to, const char *host)
 {
-    char *text = malloc(256); /* FIRES resource-leak/memory error-path-leak/memory */
+    char *text = malloc(256); /* FIRES resource-leak/memory */
     if (!text)
         return -1;
-    if (!is_known(host))
+    if (to < 0)
         return -1;
     greet(to, text, host);
     free(text);
@@ -232,7 +232,7 @@ static int send_greeting(int to, const char *host)
 
 static void count_words(const char *line)
 {
-    char *copy = strdup(line); /* FIRES resource-leak/memory-end */
+    char *copy = strdup(line); /* FIRES missing-null-check/argument resource-leak/memory-end */
     if (!copy)
         return;
     count_each(copy);
@@ -262,7 +262,7 @@ static int quiet_resource_leak(char *line, int n)
     return rc;
 }
 
-static int quiet_error_path_leak(int to, const char *host)
+static int quiet_resource_leak_path(int to, const char *host)
 {
     char *text = malloc(256);
     if (!text)
@@ -280,7 +280,7 @@ static int quiet_error_path_leak(int to, const char *host)
 
 static void cut_at_colon(char *line)
 {
-    char *colon = strchr(line, ':');
+    char *colon = strchr(line, ':'); /* FIRES missing-null-check/argument */
     *colon = '\0'; /* FIRES missing-null-check/result */
 }
 
@@ -294,33 +294,33 @@ static int weight_of(struct node *item)
 
 static int child_weight(struct node *item)
 {
-    if (!item->child)
+    if (!item->child) /* FIRES missing-null-check/parameter */
         return 0;
     return item->child->weight;
 }
 
-static int has_child(struct node *item) { return item->child != NULL; }
+static int has_child(struct node *item) { return item->child != NULL; } /* FIRES missing-null-check/parameter */
 
 static int child_weights(struct node *item)
 {
-    return 2 * item->child->weight; /* FIRES missing-null-check/field */
+    return 2 * item->child->weight; /* FIRES integer-overflow/returned missing-null-check/field */
 }
 
 static int next_weight(struct node *item)
 {
-    if (item->next)
+    if (item->next) /* FIRES missing-null-check/parameter */
         return item->next->weight;
     return 0;
 }
 
 static void skip_one(struct node *item)
 {
-    item->weight = item->next->weight; /* FIRES missing-null-check/field-sometimes */
+    item->weight = item->next->weight; /* FIRES missing-null-check/field-sometimes missing-null-check/parameter */
 }
 
 static void skip_two(struct node *item)
 {
-    item->name = item->next->name; /* FIRES missing-null-check/field-sometimes */
+    item->name = item->next->name; /* FIRES missing-null-check/field-sometimes missing-null-check/parameter */
 }
 
 static int pick_weight(struct node *item, int is_heavy)
@@ -346,8 +346,11 @@ static int weight_of_none(void)
 
 static void quiet_missing_null_check(char *line, struct node *item)
 {
-    char *colon = strchr(line, ':');
-    if (!colon || !item)
+    char *colon;
+    if (!line || !item)
+        return;
+    colon = strchr(line, ':');
+    if (!colon)
         return;
     *colon = '\0';
     item->weight++;
@@ -440,7 +443,7 @@ static int step_of(int mode)
     int step;
     if (mode == 1)
         step = 4;
-    move_by(mode, step);
+    move_by(mode, step); /* FIRES uninitialized-variable/argument */
     return 0;
 }
 
@@ -483,23 +486,27 @@ static void draw_frame(int width, int height)
 
 static void reset(struct queue *q)
 {
-    memset(q, sizeof(*q), 0); /* FIRES swapped-arguments/fill */
+    memset(q, sizeof(*q), 0); /* FIRES missing-null-check/argument swapped-arguments/fill */
 }
 
 static void quiet_swapped_arguments(struct queue *q, int width, int height)
 {
-    memset(q, 0, sizeof(*q));
+    memset(q, 0, sizeof(*q)); /* FIRES missing-null-check/argument */
     draw_box(width, height);
 }
 
 static void copy_box(struct point *dst, const struct point *src)
 {
+    if (!dst || !src)
+        return;
     dst->left = src->left;
     dst->right = src->left; /* FIRES copied-block/name */
 }
 
 static void quiet_copied_block(struct point *dst, const struct point *src)
 {
+    if (!dst || !src)
+        return;
     dst->left = src->left;
     dst->right = src->right;
 }
@@ -514,7 +521,7 @@ static int remove_stale(void)
 
 static int quiet_check_use_race(void)
 {
-    const char *path = stale_path();
+    const char *path = stale_path(); /* FIRES resource-leak/any */
     if (unlink(path) != 0 && errno != ENOENT)
         return -1;
     return 0;
@@ -522,7 +529,7 @@ static int quiet_check_use_race(void)
 
 static int take_slot(struct queue *q, int id)
 {
-    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/path */
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-null-check/parameter missing-unlock/path */
     if (!has_slot(q, id))
         return -1;
     use_slot(q, id);
@@ -533,7 +540,7 @@ static int take_slot(struct queue *q, int id)
 static int quiet_missing_unlock(struct queue *q, int id)
 {
     int rc = -1;
-    pthread_mutex_lock(&q->mutex);
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-null-check/parameter */
     if (id < 64)
         rc = use_slot(q, id);
     pthread_mutex_unlock(&q->mutex);
@@ -544,7 +551,7 @@ static int quiet_missing_unlock(struct queue *q, int id)
 
 static void save(FILE *out, const unsigned char *bytes)
 {
-    fwrite(bytes, 1, 512, out); /* FIRES unchecked-return/dropped */
+    fwrite(bytes, 1, 512, out); /* FIRES missing-null-check/argument unchecked-return/dropped */
 }
 
 static int sync_first(struct queue *q)
@@ -574,9 +581,85 @@ static int end_of(FILE *in)
 
 static int quiet_unchecked_return(FILE *out, const unsigned char *bytes)
 {
-    if (fwrite(bytes, 1, 512, out) != 512)
+    if (fwrite(bytes, 1, 512, out) != 512) /* FIRES missing-null-check/argument */
         return -1;
     return 0;
+}
+
+static int area_of(int width, int height)
+{
+    int area = width * height; /* FIRES integer-overflow/product */
+    return area;
+}
+
+static int first_word(const char *text)
+{
+    int n = 0;
+    text++;
+    while (*text != ' ') /* FIRES missing-bounds-check/walk */
+        n++;
+    return n;
+}
+
+static int head_weight(struct queue *q)
+{
+    struct node *head = head_of(q);
+    return head->weight; /* FIRES missing-null-check/result-of-any */
+}
+
+static void read_banner(int from)
+{
+    char banner[64];
+    ssize_t got = read(from, banner, sizeof(banner)); /* FIRES off-by-one/full-read */
+    if (got > 0)
+        show_line(NULL, banner);
+}
+
+static int print_address(const char *host)
+{
+    struct addrinfo *list;
+    if (getaddrinfo(host, "80", NULL, &list) != 0) /* FIRES resource-leak/out */
+        return -1;
+    if (is_local(host))
+        return 1;
+    freeaddrinfo(list);
+    return 0;
+}
+
+static void show_address(const char *host)
+{
+    struct addrinfo *list;
+    if (getaddrinfo(host, "80", NULL, &list) == 0) /* FIRES resource-leak/out-end */
+        show_first(list);
+}
+
+static int use_node(struct queue *q, int id)
+{
+    struct node *item = borrow_node(q, id); /* FIRES resource-leak/path */
+    if (item == NULL)
+        return -1;
+    if (id > 64)
+        return -1;
+    release_node(item);
+    return 0;
+}
+
+static int grow(struct node *item, size_t room)
+{
+    item->name = realloc(item->name, room); /* FIRES missing-null-check/parameter resource-leak/replaced */
+    return item->name ? 0 : -1;
+}
+
+static void prepare(struct queue *q)
+{
+    queue_setup_slots(q); /* FIRES unchecked-return/can-fail */
+    notify(q);
+}
+
+static void wake(struct queue *q)
+{
+    int state = wake_workers(q); /* FIRES unchecked-return/forgotten */
+    notify(q);
 }
 
 /* ---- secrets ---- */
