@@ -148,14 +148,17 @@ void myth_facts_copied(myth_flow *f, TSNode function)
     f->now_scope = f->now_test = 0;
     for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !f->is_failed;) {
         const TSNode node = ts_tree_cursor_current_node(&c);
-        if (role_of(f, node) == MYTH_ROLE_BLOCK || role_of(f, node) == MYTH_ROLE_CASE) {
+        const bool is_list = strcmp(ts_node_type(node), "statement_list") == 0; /* Go: inside of a block */
+        if (is_list || role_of(f, node) == MYTH_ROLE_BLOCK || role_of(f, node) == MYTH_ROLE_CASE) {
             before.n = 0;
             for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1000; i++) {
                 const TSNode child = ts_node_named_child(node, i);
+                if (role_of(f, child) == MYTH_ROLE_SKIP)
+                    continue; /* a comment */
                 const uint32_t size = ts_node_end_byte(child) - ts_node_start_byte(child);
                 now = (tokens){.is_too_long = size > 400};
                 collect(f, child, &now, 0);
-                if (i > 0)
+                if (before.n > 0)
                     compare(f, &before, &now);
                 before = now;
             }

@@ -159,6 +159,8 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
         if (!says_something(t, what))
             continue;
         const int is = guard(f, t, myth_facts_event(k, e));
+        if (is == TESTED_EARLIER && t->how == MYTH_TEST_PART && what == FOR_PRESENCE)
+            continue; /* if (has_slot(q)) says nothing about q where it does not decide */
         if (best == TESTED_NO || is == TESTED_GUARDS || (is == TESTED_INVERTED && best == TESTED_EARLIER)) {
             k->at_line = t->line;
             best = is;

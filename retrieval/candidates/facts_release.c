@@ -30,7 +30,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
             myth_flow_reaches(f, i, e))
             return 0;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
-            if (d->kind == MYTH_EVENT_CALL && d->end < to->off && releases(k, i, p) && myth_flow_reaches(f, i, e)) {
+            if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && d->end < to->off && releases(k, i, p) &&
+                myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
                 k->at_line = d->line;
                 return 1;
             }
@@ -123,6 +124,20 @@ static bool is_way_out(const myth_facts *k, uint32_t x, uint32_t path)
     return true;
 }
 
+/* Whether a `finally` around event x releases the path, whatever way control leaves. */
+static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    for (uint32_t r = x + 1; r < f->n_event; r++) {
+        uint32_t s = f->event[r].scope;
+        while (s && f->scope[s].kind != MYTH_SCOPE_FINALLY)
+            s = f->scope[s].parent;
+        if (s && myth_flow_is_inside(f, f->event[x].scope, f->scope[s].parent) && releases(k, r, path))
+            return true;
+    }
+    return false;
+}
+
 enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
 
 /* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
@@ -163,13 +178,15 @@ int myth_fact_leaves(myth_facts *k, uint32_t e)
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)
             is_free = releases(k, r, path) && myth_flow_reaches(f, r, x);
-        if (is_free)
+        if (is_free || is_freed_finally(k, x, path))
             continue;
         bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
         for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
             is_in_it |= f->event[r].path == path && f->event[r].kind == MYTH_EVENT_ARG;
-        if (is_in_it)
+        if (is_in_it) {
+            is_released |= at->scope == 0;
             continue;
+        }
         k->at_line = at->line;
         return LEAVES_EARLY;
     }

@@ -11,9 +11,11 @@ static const char *const assert_word[] = {"assert",  "Assert",   "ASSERT",    "r
                                           "Require", "CHECK",    "check_arg", "BUG_ON",    "expect",
                                           "verify",  "Validate", "return_val"};
 /* Functions that do not return. */
-static const char *const end_name[] = {"exit",  "_exit",        "abort",       "sys.exit",  "os.Exit",
-                                       "panic", "process.exit", "System.exit", "log.Fatal", "log.Fatalf",
-                                       "die",   "fatal",        "errx",        "err",       "os._exit"};
+static const char *const end_name[] = {
+    "exit",        "_exit",     "abort",      "sys.exit",  "os.Exit",    "panic",         "process.exit",
+    "System.exit", "log.Fatal", "log.Fatalf", "die",       "fatal",      "errx",          "err",
+    "os._exit",    "t.Fatal",   "t.Fatalf",   "t.FailNow", "t.Skip",     "b.Fatal",       "b.Fatalf",
+    "log.Fatalln", "log.Panic", "log.Panicf", "std::exit", "std::abort", "process::exit", "std::process::exit"};
 
 void myth_flow_open(myth_flow *f, myth_mem *mem, const myth_roles *roles, const char *text, uint32_t n)
 {
@@ -113,7 +115,8 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
         if (f->now_test && f->n_event > first && f->event[f->n_event - 1].kind == MYTH_EVENT_ARG) {
             const uint32_t path = f->event[f->n_event - 1].path; /* assert(p), if (is_ok(p)) */
             myth_event *t = myth_flow_put_event(f, MYTH_EVENT_TEST, a, path);
-            t->how = is_assert ? MYTH_TEST_TRUE : MYTH_TEST_PART;
+            const bool is_only = ts_node_named_child_count(list) == 1; /* not of require.Equal(t, a, b) */
+            t->how = is_assert && is_only ? MYTH_TEST_TRUE : MYTH_TEST_PART;
         }
     }
     f->now_test = before;
@@ -296,6 +299,15 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
     case MYTH_ROLE_LOOP: myth_flow_loop(f, node, depth); return;
     case MYTH_ROLE_FOR_EACH: myth_flow_for_each(f, node, depth); return;
     case MYTH_ROLE_CASE: walk_in_scope(f, node, MYTH_SCOPE_CASE, depth); return;
+    case MYTH_ROLE_TRY:
+        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 32; i++) {
+            const TSNode child = ts_node_named_child(node, i);
+            if (role_of(f, child) == MYTH_ROLE_BLOCK)
+                walk_in_scope(f, child, MYTH_SCOPE_TRY, depth);
+            else
+                myth_flow_walk(f, child, depth + 1);
+        }
+        return;
     case MYTH_ROLE_FINALLY: walk_in_scope(f, node, MYTH_SCOPE_FINALLY, depth); return;
     case MYTH_ROLE_CATCH:
         myth_flow_put_event(f, MYTH_EVENT_CATCH, node, 0);

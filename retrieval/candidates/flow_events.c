@@ -103,6 +103,16 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
     return false;
 }
 
+/* Whether a scope is in a handler, or a `finally`, of the statement that stands in scope `in`. */
+static bool is_handled(const myth_flow *f, uint32_t s, uint32_t in)
+{
+    for (; s; s = f->scope[s].parent)
+        if ((f->scope[s].kind == MYTH_SCOPE_CATCH || f->scope[s].kind == MYTH_SCOPE_FINALLY) &&
+            f->scope[s].parent == in)
+            return true;
+    return false;
+}
+
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 {
     const myth_event *to = &f->event[b];
@@ -110,6 +120,8 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
         const myth_scope *in = &f->scope[s];
         if (in->kind == MYTH_SCOPE_NESTED)
             return false;
+        if (in->kind == MYTH_SCOPE_TRY && is_handled(f, to->scope, in->parent))
+            continue; /* an error comes from anywhere in it */
         if (in->leaves == MYTH_LEAVES_FUNCTION)
             return false;
         if (in->leaves == MYTH_LEAVES_LOOP && (in->loop == 0 || to->off < f->scope[in->loop].end))
@@ -186,6 +198,11 @@ void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
         if (by == 0 && (v == MYTH_VALUE_SUM || v == MYTH_VALUE_PRODUCT)) {
             const TSNode left = child_of(f, myth_flow_inner(f, i), MYTH_SLOT_LEFT);
             by = is_null(left) ? 0 : myth_flow_path(f, left);
+        }
+        const TSNode step = myth_flow_inner(f, i);
+        if (by == 0 && role_of(f, step) == MYTH_ROLE_CHANGE) { /* a[i++] */
+            const TSNode of = child_of(f, step, MYTH_SLOT_BASE);
+            by = myth_flow_path(f, is_null(of) && ts_node_named_child_count(step) ? ts_node_named_child(step, 0) : of);
         }
         if (by && !myth_flow_is_constant_name(f->names + f->path[by].text)) {
             myth_event *e = myth_flow_put_event(f, MYTH_EVENT_INDEX, node, by);
@@ -265,6 +282,7 @@ void myth_flow_parameters(myth_flow *f, TSNode function)
     if (is_null(list))
         return;
     const bool is_one = role_of(f, list) == MYTH_ROLE_NAME; /* x => ... */
+    uint32_t at_index = 0;
     for (uint32_t i = 0; i < (is_one ? 1 : ts_node_named_child_count(list)) && i < 64; i++) {
         const TSNode p = is_one ? list : ts_node_named_child(list, i);
         bool is_pointer = false, is_array = false, is_function = false;
@@ -277,7 +295,18 @@ void myth_flow_parameters(myth_flow *f, TSNode function)
         myth_flow_set_type(f, path, child_of(f, p, MYTH_SLOT_TYPE), is_pointer, is_array);
         myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, name, path);
         e->value = MYTH_VALUE_PARAMETER;
-        e->index = (uint8_t)i;
+        e->index = (uint8_t)at_index++;
+        const bool is_list = strcmp(ts_node_type(p), "parameter_declaration") == 0; /* Go: a, b int */
+        for (uint32_t j = 1; is_list && j < ts_node_named_child_count(p) && j < 16; j++) {
+            const TSNode more = ts_node_named_child(p, j);
+            if (role_of(f, more) != MYTH_ROLE_NAME || ts_node_eq(more, name))
+                continue;
+            const uint32_t other = myth_flow_path(f, more);
+            myth_flow_set_type(f, other, child_of(f, p, MYTH_SLOT_TYPE), false, false);
+            e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, more, other);
+            e->value = MYTH_VALUE_PARAMETER;
+            e->index = (uint8_t)at_index++;
+        }
     }
 }
 

@@ -94,6 +94,8 @@ static bool read_list(myth_pack *r, const char *p, const char *end, const char *
     const char *colon = memchr(p, ':', (size_t)(end - p));
     if (!colon || r->n_list == MYTH_PACK_LISTS || (size_t)(colon - p) >= sizeof(r->list[0].name))
         return false;
+    if (find_list(r, p, (size_t)(colon - p)) >= 0)
+        return false; /* names are those of all files together */
     myth_pack_list *l = &r->list[r->n_list++];
     memcpy(l->name, p, (size_t)(colon - p));
     l->name[colon - p] = '\0';
