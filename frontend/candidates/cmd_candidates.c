@@ -111,11 +111,10 @@ static myth_status check_rules(const char *list, myth_error *err)
 {
     static char id[MOST_RULES][MYTH_CANDIDATES_NAME];
     const char *name[MOST_RULES];
-    uint32_t n_rule = 0, n_word = 0;
-    while (n_rule < MOST_RULES && myth_candidates_rule(n_rule, id[n_rule])) {
-        name[n_rule] = id[n_rule];
-        n_rule++;
-    }
+    const uint32_t n_rule = list ? myth_candidates_rules(id, MOST_RULES) : 0;
+    uint32_t n_word = 0;
+    for (uint32_t i = 0; i < n_rule; i++)
+        name[i] = id[i];
     for (const char *p = list; p && *p && n_rule > 0;) {
         const size_t n = strcspn(p, ", ");
         char word[MYTH_CANDIDATES_NAME + 8];

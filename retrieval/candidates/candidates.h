@@ -44,8 +44,8 @@ void myth_candidates_free(myth_candidates *k, myth_mem *mem);
 /* For myth_chunk_worker: what it does with a tree. */
 extern const myth_tree_reader myth_candidates_reader;
 
-/* The ids of all rules, of any language, in the order of rules/: false past the last. */
-bool myth_candidates_rule(uint32_t i, char id[MYTH_CANDIDATES_NAME]);
+/* Writes the ids of all rules, of any language, in the order of rules/, and returns how many; at most `most`. */
+uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most);
 
 /* For tests: opens the rules of a grammar; the number of rows, or 0 with *wrong_line. */
 uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line);

@@ -354,38 +354,26 @@ const myth_tree_reader myth_candidates_reader = {read_tree, close_rules};
 
 /* ---- what there is ---- */
 
-/* The id in the n-th line that begins a row; false: there are fewer. */
-static bool row_id(uint32_t n, char id[MYTH_CANDIDATES_NAME])
+uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)
 {
     static const char begin[] = "rule ";
     const uint32_t n_text = sizeof(rules_text) - 1, skip = sizeof(begin) - 1;
-    for (uint32_t at = 0; at + skip < n_text; at++) {
+    uint32_t n = 0;
+    for (uint32_t at = 0; at + skip < n_text && n < most; at++) {
         const bool is_start = at == 0 || rules_text[at - 1] == '\n';
-        if (!is_start || memcmp(rules_text + at, begin, skip) != 0 || n-- > 0)
+        if (!is_start || memcmp(rules_text + at, begin, skip) != 0)
             continue;
         uint32_t m = 0;
         while (rules_text[at + skip + m] != '/' && rules_text[at + skip + m] > ' ' && m + 1 < MYTH_CANDIDATES_NAME)
             m++; /* the text ends in a zero */
-        memcpy(id, rules_text + at + skip, m);
-        id[m] = '\0';
-        return true;
-    }
-    return false;
-}
-
-bool myth_candidates_rule(uint32_t i, char id[MYTH_CANDIDATES_NAME])
-{
-    char other[MYTH_CANDIDATES_NAME];
-    uint32_t n_id = 0;
-    for (uint32_t n = 0; row_id(n, id); n++) {
+        memcpy(id[n], rules_text + at + skip, m);
+        id[n][m] = '\0';
         bool is_new = true;
-        for (uint32_t m = 0; m < n && is_new && row_id(m, other); m++)
-            is_new = strcmp(id, other) != 0;
-        if (is_new && n_id++ == i)
-            return true;
+        for (uint32_t i = 0; i < n && is_new; i++)
+            is_new = strcmp(id[i], id[n]) != 0;
+        n += is_new;
     }
-    id[0] = '\0';
-    return false;
+    return n;
 }
 
 uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)

@@ -158,13 +158,13 @@ void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t dep
 
 void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth)
 {
-    const uint32_t path = myth_flow_path(f, node);
-    const myth_role role = role_of(f, node);
-    if (path && role == MYTH_ROLE_NAME)
-        myth_flow_put_event(f, MYTH_EVENT_USE, node, path);
-    else {
+    if (role_of(f, node) != MYTH_ROLE_NAME) {
         myth_flow_walk(f, node, depth);
+        return;
     }
+    const uint32_t path = myth_flow_path(f, node); /* none: a name that the parser missed, or a very long one */
+    if (path)
+        myth_flow_put_event(f, MYTH_EVENT_USE, node, path);
 }
 
 /* What is done to the base of x.field, x[i] and *x: it must be there. */

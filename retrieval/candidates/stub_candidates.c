@@ -20,9 +20,9 @@ void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id
     id[0] = row[0] = '\0';
 }
 
-bool myth_candidates_rule(uint32_t i, char id[MYTH_CANDIDATES_NAME])
+uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)
 {
-    (void)i;
-    id[0] = '\0';
-    return false;
+    (void)id;
+    (void)most;
+    return 0;
 }
