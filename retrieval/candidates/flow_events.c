@@ -90,14 +90,17 @@ static bool has_label(const myth_flow *f, uint32_t from, uint32_t to)
     return false;
 }
 
-/* Whether a return or the like stands between two events in a block around both, and no label behind it. */
+/* Whether a return or the like stands between two events in a block around both, and no goto jumps over it. */
 static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
 {
+    bool has_goto = false;
     for (uint32_t i = a + 1; i < b; i++) {
         const myth_event *x = &f->event[i];
-        if (x->kind == MYTH_EVENT_LEAVE && x->index != MYTH_ROLE_LEAVE && x->end <= f->event[b].off &&
-            myth_flow_is_inside(f, f->event[b].scope, x->scope) &&
-            myth_flow_is_inside(f, f->event[a].scope, x->scope) && !has_label(f, x->end, f->event[b].off))
+        if (x->kind != MYTH_EVENT_LEAVE || x->index == MYTH_ROLE_LEAVE || x->end > f->event[b].off)
+            continue;
+        has_goto |= x->index == MYTH_ROLE_GOTO;
+        if (myth_flow_is_inside(f, f->event[b].scope, x->scope) &&
+            myth_flow_is_inside(f, f->event[a].scope, x->scope) && !(has_goto && has_label(f, x->end, f->event[b].off)))
             return true;
     }
     return false;

@@ -143,9 +143,37 @@ static void deep_and_wide(void **st)
     shape("c", "", "\x80\xff{(", "", "", 500);
 }
 
+/* A worker that dies or gives a wrong answer: only one file is not read, and its note says why. */
+static void faults(void **st)
+{
+    static const char good[] = "int first(int *p)\n{\n    return *p;\n}\n";
+    static const char *const fault[] = {"abort:bad", "exit:bad", "short:bad", "garbage:bad"};
+    (void)st;
+    for (size_t i = 0; i < sizeof(fault) / sizeof(*fault); i++)
+        for (int is_bad = 0; is_bad < 2; is_bad++) {
+            myth_candidates k;
+            myth_chunker *own;
+            setenv("MYTHOS_CHUNK_FAULT", fault[i], 1);
+            assert_int_equal(myth_chunker_open(&own, mem, chunks_worker(), NULL), MYTH_OK);
+            for (int times = 0; times < 2; times++) {
+                assert_int_equal(myth_candidates_find(&k, own, "c", is_bad ? "bad.c" : "good.c",
+                                                      (const unsigned char *)good, sizeof(good) - 1, NULL),
+                                 MYTH_OK);
+                if (is_bad)
+                    assert_true(k.n == 0 && k.note[0] != '\0');
+                else
+                    assert_true(k.n == 1 && k.n_function == 1 && k.note[0] == '\0');
+                myth_candidates_free(&k, mem);
+            }
+            myth_chunker_close(own);
+            unsetenv("MYTHOS_CHUNK_FAULT");
+        }
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(changed_sources), cmocka_unit_test(deep_and_wide)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(changed_sources), cmocka_unit_test(deep_and_wide),
+                                              cmocka_unit_test(faults)};
     if (!myth_chunk_has_grammar("c")) {
         printf("this build has no parsers\n");
         return CHECK_SKIP;
