@@ -44,7 +44,7 @@ def label(row):
         return None
     found = rules.rules_of(row["subject"], row["body"], removed, added, row["language"])
     if rules.is_spelling(row["before"], removed, added):
-        found = [f for f in found if f[0] != "copied-block-wrong-variable"]
+        found = [f for f in found if f[0] != "copied-block"]
     if not found:
         return None
     subject = [r for r, where in found if where == "subject"]

@@ -422,7 +422,7 @@ RULES = {
         any_of(grows(r"\b0(\.0)?f?\b|zero|MAX|\bmax|\bif\b|!|>|\|\||\bor\b|&&"), lambda removed, added:
             is_logic_change(removed, added)),
     ),
-    "sign-mix": Rule(
+    "sign-mixing": Rule(
         r"sign(ed)?(ness)?[- ](compar|extension|extend|mismatch|issue|bug"
         r"|error|problem|conver|confusion|promotion)\w*|signed(ness)?[ /]?(vs?\.?"
         r"|and|/|versus)[ ]?unsigned|unsigned[ /]?(vs?\.?|and|/|versus) ?signed"
@@ -443,7 +443,7 @@ RULES = {
         r"|off|message)|signature|pacify|silence|unsigned (request|driver"
         r"|key)", ("c", "cpp", "java", "go"),
     ),
-    "race-of-check-and-use": Rule(
+    "check-use-race": Rule(
         r"toc-?/?tt?ou|time[- ]of[- ]check|check[- ]then[- ](use|act|set)"
         r"|(race|racing|racy) (condition )?(between|in|when|with|if|where"
         r"|on) .{0,60}\b(check\w*|l?stat|access|exist\w*|open|mkdir|makedirs"
@@ -460,7 +460,7 @@ RULES = {
         r"|lock|rename|unlink|\btry\b|except|LoadOrStore|IfAbsent|atomic"
         r"|mutex|synchronized|compare|errno|EEXIST|ENOENT"),
     ),
-    "lock-not-released": Rule(
+    "missing-unlock": Rule(
         r"(missing|miss|missed|forgot\w*|forget|without|not|never|fail\w*"
         r"|need\w*|add|proper\w*|release|drop|always) (\w+ ){0,4}(unlock\w*"
         r"|releas\w+ (\w+ ){0,3}(lock|mutex|semaphore|spinlock)|(lock|mutex"
@@ -476,7 +476,7 @@ RULES = {
         r"|_exit\w*\(|rel\(|post\("), lambda removed, added: re.search(r"(?i)unlock|release", removed + added) is not
             None and count(r"return", removed) > count(r"return", added)),
     ),
-    "copied-block-wrong-variable": Rule(
+    "copied-block": Rule(
         r"copy[ -]*(and|&|n|'?n'?|/|\+|'n)?[ -]*pas[ts]|copypast|cut[ -]*(and"
         r"|&|n|'?n'?|/)?[ -]*past|\bc&p\b|pasto\b|paste error|(wrong|incorrect"
         r"|mistaken|bad) (\w+ )?" + WHAT + r"\b|typo.{0,60}|\btypo\b|(us|check|test|refer|pass|return|free"
@@ -559,10 +559,10 @@ STEMS = {
     " symlink cwe-22 absolute sanit unsafe",
     "uninitialized-variable": "nit unbound referenced used",
     "division-by-zero": "zero div sigfpe fpe floating",
-    "sign-mix": "sign negative",
-    "race-of-check-and-use": "tou time rac atomic exist vanish disappear removed gone deleted lock absent loadorstore",
-    "lock-not-released": "lock mutex semaphore",
-    "copied-block-wrong-variable":
+    "sign-mixing": "sign negative",
+    "check-use-race": "tou time rac atomic exist vanish disappear removed gone deleted lock absent loadorstore",
+    "missing-unlock": "lock mutex semaphore",
+    "copied-block":
     "past c&p wrong incorrect mistaken bad typo us check test refer pass return free set compar"
     " assign mix thinko braino variable",
     "error-swallowed": "error exception err failure errno code status value except silent return",
