@@ -350,7 +350,7 @@ static int fact_size_bounded(myth_facts *k, uint32_t e)
 
 /* ---- others ---- */
 
-enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES };
+enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES, UNSET_OUT };
 
 /* Whether the other branch of the test that a scope depends on gives the path a value, too, or leaves. */
 static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to)
@@ -369,12 +369,26 @@ static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, 
     return false;
 }
 
+/* Whether the result of the call that wrote through an address (event d) is tested. */
+static bool is_call_tested(const myth_flow *f, uint32_t d)
+{
+    uint32_t taker, line;
+    for (uint32_t i = d; i-- > 0 && i + 300 > d;) {
+        const myth_event *c = &f->event[i];
+        if (c->kind == MYTH_EVENT_CALL && c->off <= f->event[d].off && c->end >= f->event[d].end)
+            return c->test ||
+                   (myth_facts_taker(f, i, &taker) && myth_facts_checked(f, taker, &line) == MYTH_CHECKED_TESTED);
+    }
+    return false;
+}
+
 /* Whether the path was declared without a value, and got one nowhere or only in branches that need not be taken. */
 static int fact_unset(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     uint32_t d = UINT32_MAX, n_set = 0;
+    bool has_out = false;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++)
         if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == at->path &&
             f->event[i].value == MYTH_VALUE_NOTHING) {
@@ -386,8 +400,12 @@ static int fact_unset(myth_facts *k, uint32_t e)
     k->at_line = f->event[d].line;
     for (uint32_t i = d + 1; i < e; i++) {
         const myth_event *x = &f->event[i];
-        if (x->kind == MYTH_EVENT_ARG && x->is_through && x->path == at->path)
-            return UNSET_NO;
+        if (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_OUT && x->path == at->path) {
+            if (is_call_tested(f, i))
+                return UNSET_NO;
+            has_out = true;
+            continue;
+        }
         if (x->kind != MYTH_EVENT_DEFINE || !myth_flow_is_part(f, x->path, at->path))
             continue;
         n_set++;
@@ -398,7 +416,17 @@ static int fact_unset(myth_facts *k, uint32_t e)
             f->scope[x->scope].kind == MYTH_SCOPE_TRY)
             return UNSET_NO;
     }
-    return n_set ? UNSET_SOMETIMES : UNSET_NEVER;
+    return has_out ? UNSET_OUT : n_set ? UNSET_SOMETIMES : UNSET_NEVER;
+}
+
+static int fact_set_later(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = myth_facts_event(k, e)->path;
+    for (uint32_t i = e + 1, n = 0; path && i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && myth_flow_is_part(f, path, f->event[i].path))
+            return 1;
+    return 0;
 }
 
 /* Whether what a call gives replaces its own first argument: p = realloc(p, n). */
@@ -618,6 +646,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_exported] = fact_exported,
     [MYTH_FACT_unset] = fact_unset,
     [MYTH_FACT_keeps] = fact_keeps,
+    [MYTH_FACT_set_later] = fact_set_later,
     [MYTH_FACT_kept] = fact_kept,
     [MYTH_FACT_replaces] = fact_replaces,
     [MYTH_FACT_result] = fact_result,

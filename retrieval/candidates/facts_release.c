@@ -1,6 +1,7 @@
 /* facts_release.c - facts about what is taken and released: memory, files, locks (facts.h). */
 #include "facts_impl.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Whether event c is a call that releases the path. */
@@ -52,16 +53,30 @@ int myth_fact_release_later(myth_facts *k, uint32_t e)
     return 0;
 }
 
+/* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
+static bool has_word(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = name; (p = strstr(p, word)) != NULL; p += n) {
+        const char before = p == name ? '_' : p[-1], after = p[n];
+        const bool is_begin =
+            !isalpha((unsigned char)before) || (isupper((unsigned char)*p) && islower((unsigned char)before));
+        if (is_begin && !islower((unsigned char)after))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the path is stored or handed on by event x: then somebody else may release it. */
 static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
 {
     static const char *const takes_over[] = {
-        "add",  "append", "insert", "push",   "put", "set",    "attach", "register", "store",  "own", "queue", "init",
-        "link", "wrap",   "new",    "create", "Add", "Insert", "Push",   "Set",      "Append", "New", "Create"};
+        "add",  "append", "insert",  "push", "put",    "set",  "attach", "register", "store", "own",    "queue",
+        "link", "wrap",   "enqueue", "Add",  "Insert", "Push", "Set",    "Append",   "Put",   "Attach", "Register"};
     const char *name = k->flow->names + x->name;
     if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
         for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
-            if (strstr(name, takes_over[i]))
+            if (has_word(name, takes_over[i]))
                 return true;
     return (x->kind == MYTH_EVENT_DEFINE && x->other == path && path) ||
            (x->kind == MYTH_EVENT_RETURN && x->path == path);
@@ -105,8 +120,9 @@ static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
     return false;
 }
 
-/* Whether control leaves the function at event x: by a return, or by a goto behind whose label nothing releases. */
-static bool is_way_out(const myth_facts *k, uint32_t x, uint32_t path)
+/* Whether control leaves at event x while what event d took is held: by a return, by a goto behind whose label nothing
+ * releases it, or by leaving the round of a loop in which it was taken. */
+static bool is_way_out(const myth_facts *k, uint32_t d, uint32_t x, uint32_t path)
 {
     const myth_flow *f = k->flow;
     const myth_event *at = &f->event[x];
@@ -114,14 +130,15 @@ static bool is_way_out(const myth_facts *k, uint32_t x, uint32_t path)
         return false;
     if (at->index == MYTH_ROLE_RETURN || at->index == MYTH_ROLE_THROW)
         return true;
-    const uint32_t label = f->scope[at->scope].label_off;
-    if (at->index != MYTH_ROLE_GOTO || label < at->off)
-        return false;
-    for (uint32_t r = x + 1; r < f->n_event; r++)
-        if (f->event[r].off >= label &&
-            (releases(k, r, path) || (f->event[r].kind == MYTH_EVENT_RETURN && f->event[r].path == path)))
+    const uint32_t label = f->scope[at->scope].label_off, loop = f->scope[at->scope].loop;
+    const bool is_goto = at->index == MYTH_ROLE_GOTO && label > at->off;
+    const bool is_round = at->index == MYTH_ROLE_LEAVE && loop && f->scope[loop].kind == MYTH_SCOPE_LOOP &&
+                          myth_flow_is_inside(f, f->event[d].scope, loop);
+    const uint32_t from = is_goto ? label : is_round ? f->scope[loop].end : 0;
+    for (uint32_t r = x + 1; from && r < f->n_event; r++)
+        if (f->event[r].off >= from && (releases(k, r, path) || hands_on(k, &f->event[r], path)))
             return false;
-    return true;
+    return from != 0;
 }
 
 /* Whether a `finally` around event x releases the path, whatever way control leaves. */
@@ -173,7 +190,7 @@ int myth_fact_leaves(myth_facts *k, uint32_t e)
         if (hands_on(k, at, path))
             return LEAVES_NO;
         is_released |= releases(k, x, path);
-        if (!is_way_out(k, x, path) || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
+        if (!is_way_out(k, d, x, path) || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
             continue;
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)

@@ -513,7 +513,7 @@ static void quiet_copied_block(struct point *dst, const struct point *src)
 
 static int remove_stale(void)
 {
-    const char *path = stale_path();
+    const char *path = stale_path(); /* FIRES resource-leak/any */
     if (access(path, W_OK) != 0)
         return -1;
     return unlink(path); /* FIRES check-use-race/path */
@@ -696,4 +696,103 @@ static char *quiet_double_free_label(size_t n)
 error:
     free(text);
     return NULL;
+}
+
+/* ---- what is left behind, and borders ---- */
+
+static void forget_label(struct node *item)
+{
+    if (item)
+        free(item->label); /* FIRES double-free/dangling */
+}
+
+static void quiet_double_free_cleared(struct node *item)
+{
+    if (!item)
+        return;
+    free(item->label);
+    item->label = NULL;
+}
+
+static int last_weight(struct node *list)
+{
+    if (!list)
+        return 0;
+    node_unref(list);
+    return list->weight; /* FIRES use-after-free/released */
+}
+
+static int quiet_use_after_free_unref(struct node *list)
+{
+    if (!list)
+        return 0;
+    const int weight = list->weight;
+    node_unref(list);
+    return weight;
+}
+
+static int version_of(const unsigned char *packet, size_t n)
+{
+    return n ? packet[2] : -1; /* FIRES missing-bounds-check/fixed-index missing-null-check/parameter */
+}
+
+static int quiet_missing_bounds_check_fixed(const unsigned char *packet, size_t n)
+{
+    if (n < 4 || !packet)
+        return -1;
+    return packet[2];
+}
+
+static int has_room(size_t used, size_t more, size_t room)
+{
+    if (used + more >= room) /* FIRES off-by-one/sum-compared */
+        return 0;
+    return 1;
+}
+
+static int fits(int index, const struct table *rows)
+{
+    if (!rows)
+        return 0;
+    if (index <= rows->count) /* FIRES off-by-one/at-most-size */
+        return 1;
+    return 0;
+}
+
+static int quiet_off_by_one_border(int index, int limit)
+{
+    if (index < limit)
+        return 1;
+    return 0;
+}
+
+static int first_number(const char *text)
+{
+    int number;
+    if (!text)
+        return 0;
+    read_number(text, &number);
+    if (number > 7) /* FIRES uninitialized-variable/out-used */
+        return 7;
+    return 1;
+}
+
+static int quiet_uninitialized_variable_number(const char *text)
+{
+    int number = 0;
+    if (!text)
+        return 0;
+    read_number(text, &number);
+    if (number > 7)
+        return 7;
+    return 1;
+}
+
+static void show_number(const char *text)
+{
+    int number;
+    if (!text)
+        return;
+    read_number(text, &number);
+    print_number(number); /* FIRES uninitialized-variable/out */
 }

@@ -513,7 +513,7 @@ static void quiet_copied_block(Point *dst, const Point *src)
 
 static int remove_stale(void)
 {
-    const char *path = stale_path();
+    const char *path = stale_path(); // FIRES resource-leak/any
     if (access(path, W_OK) != 0)
         return -1;
     return unlink(path); /* FIRES check-use-race/path */
@@ -712,3 +712,102 @@ static void sign(const unsigned char *text, size_t n, unsigned char *digest)
 }
 
 static void quiet_weak_hash(const unsigned char *text, size_t n, unsigned char *digest) { SHA256(text, n, digest); }
+
+/* ---- what is left behind, and borders ---- */
+
+static void forget_label(Node *item)
+{
+    if (item)
+        free(item->label); // FIRES double-free/dangling
+}
+
+static void quiet_double_free_cleared(Node *item)
+{
+    if (!item)
+        return;
+    free(item->label);
+    item->label = nullptr;
+}
+
+static int last_weight(Node *list)
+{
+    if (!list)
+        return 0;
+    node_unref(list);
+    return list->weight; // FIRES use-after-free/released
+}
+
+static int quiet_use_after_free_unref(Node *list)
+{
+    if (!list)
+        return 0;
+    const int weight = list->weight;
+    node_unref(list);
+    return weight;
+}
+
+static int version_of(const unsigned char *packet, size_t n)
+{
+    return n ? packet[2] : -1; // FIRES missing-bounds-check/fixed-index
+}
+
+static int quiet_missing_bounds_check_fixed(const unsigned char *packet, size_t n)
+{
+    if (n < 4 || !packet)
+        return -1;
+    return packet[2];
+}
+
+static int has_room(size_t used, size_t more, size_t room)
+{
+    if (used + more >= room) // FIRES off-by-one/sum-compared
+        return 0;
+    return 1;
+}
+
+static int fits(int index, const Table *rows)
+{
+    if (!rows)
+        return 0;
+    if (index <= rows->count) // FIRES off-by-one/at-most-size
+        return 1;
+    return 0;
+}
+
+static int quiet_off_by_one_border(int index, int limit)
+{
+    if (index < limit)
+        return 1;
+    return 0;
+}
+
+static int first_number(const char *text)
+{
+    int number;
+    if (!text)
+        return 0;
+    read_number(text, &number);
+    if (number > 7) // FIRES uninitialized-variable/out-used
+        return 7;
+    return 1;
+}
+
+static int quiet_uninitialized_variable_number(const char *text)
+{
+    int number = 0;
+    if (!text)
+        return 0;
+    read_number(text, &number);
+    if (number > 7)
+        return 7;
+    return 1;
+}
+
+static void show_number(const char *text)
+{
+    int number;
+    if (!text)
+        return;
+    read_number(text, &number);
+    print_number(number); // FIRES uninitialized-variable/out
+}
