@@ -20,7 +20,9 @@ NEAR = 12
 def places_of(mythos, folder):
     """The candidates of every file below a folder, by the file's path in it."""
     found = collections.defaultdict(list)
-    run = subprocess.run([mythos, "candidates", "-q", "--format", "jsonl", "."], cwd=folder, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run(
+        [mythos, "candidates", "-q", "--format", "jsonl", "."], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
     for line in run.stdout.splitlines():
         place = json.loads(line)
         found[place["file"]].append(place)
@@ -83,8 +85,9 @@ def main():
                     "pairs": 1.0 if len(mine) > len(theirs) else 0.5 if len(mine) == len(theirs) else 0.0,
                 }
             )
-    print(f"{opts.split}: {len(rows)} rows; {100 * n_place / n_line:.2f} places in 100 lines of functions with a fault, "
-          f"{100 * n_clean / max(1, n_clean_line):.2f} in 100 of {n_clean_line} clean ones")  # fmt: skip
+    with_fault, clean = 100 * n_place / n_line, 100 * n_clean / max(1, n_clean_line)
+    print(f"{opts.split}: {len(rows)} rows; places in 100 lines: {with_fault:.2f} of functions with a fault,")
+    print(f"{clean:.2f} of {n_clean_line} lines of clean ones")
     print("| rule | pairs | recall | near | candidates alone |\n| --- | --- | --- | --- | --- |")
     rules = collections.Counter(row["rule"] for row in rows)
     for rule, n in [("all", len(rows))] + rules.most_common():

@@ -42,11 +42,11 @@ func dayName(names []string, day int) string {
 
 func domainOf(address string) string {
 	parts := strings.Split(address, "@")
-	return parts[1] // FIRES missing-bounds-check/part
+	return parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
 }
 
 func inputName() string {
-	return os.Args[1] // FIRES missing-bounds-check/arguments
+	return os.Args[1] // FIRES missing-bounds-check/arguments missing-null-check/chain
 }
 
 func quiet_missing_bounds_check_part(address string) string {
@@ -152,11 +152,11 @@ func quiet_sql_injection(db Database, name string) *sql.Row {
 }
 
 func archive(folder string) error {
-	return exec.Command("sh", "-c", "tar cf backup.tar "+folder).Run() // FIRES shell-injection/command
+	return exec.Command("sh", "-c", "tar cf backup.tar "+folder).Run() // FIRES missing-null-check/result-of-call shell-injection/command
 }
 
 func quiet_shell_injection(folder string) error {
-	return exec.Command("tar", "cf", "backup.tar", folder).Run()
+	return exec.Command("tar", "cf", "backup.tar", folder).Run() // FIRES missing-null-check/result-of-call
 }
 
 func readPage(name string) ([]byte, error) {
@@ -164,7 +164,7 @@ func readPage(name string) ([]byte, error) {
 }
 
 func fileOf(root string, r *http.Request) string {
-	return filepath.Join(root, r.URL.Path) // FIRES path-traversal/second
+	return filepath.Join(root, r.URL.Path) // FIRES missing-null-check/chain path-traversal/second
 }
 
 func removeUpload(r *http.Request) error {
@@ -181,7 +181,7 @@ func greeting(name string) template.HTML {
 }
 
 func greet(w http.ResponseWriter, r *http.Request) {
-	fmt.Fprintf(w, "<b>Hello %s</b>", r.URL.Path) // FIRES unescaped-output/format
+	fmt.Fprintf(w, "<b>Hello %s</b>", r.URL.Path) // FIRES missing-null-check/chain unescaped-output/format
 }
 
 func quiet_unescaped_output() template.HTML {
@@ -215,7 +215,7 @@ func quiet_resource_leak(size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer file.Close() // FIRES missing-null-check/result-of-any
 	line := make([]byte, size)
 	fill(file, line)
 	return line, nil
@@ -355,7 +355,7 @@ func quiet_check_use_race() error {
 }
 
 func (q *Queue) takeJob() string {
-	q.mutex.Lock() // FIRES missing-unlock/path
+	q.mutex.Lock() // FIRES missing-null-check/chain missing-unlock/path
 	if len(q.jobs) == 0 {
 		return ""
 	}
@@ -365,7 +365,7 @@ func (q *Queue) takeJob() string {
 }
 
 func (q *Queue) quiet_missing_unlock() string {
-	q.mutex.Lock()
+	q.mutex.Lock() // FIRES missing-null-check/chain
 	defer q.mutex.Unlock()
 	if len(q.jobs) == 0 {
 		return ""

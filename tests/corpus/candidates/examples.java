@@ -19,19 +19,19 @@ class Examples {
     // ---- bounds and numbers ----
 
     static String dayName(String[] names, int day) {
-        return names[day]; // FIRES missing-bounds-check/element
+        return names[day]; // FIRES missing-bounds-check/element missing-null-check/parameter
     }
 
     static void readDigits(Reader in, char[] digits) throws IOException {
         int at = 0;
-        while (in.ready()) {
+        while (in.ready()) { // FIRES missing-null-check/parameter
             digits[at] = next(in); // FIRES missing-bounds-check/index-loop
             at++;
         }
     }
 
     static String quiet_missing_bounds_check(String[] names, int day) {
-        if (day < 0 || day >= names.length) {
+        if (day < 0 || day >= names.length) { // FIRES missing-null-check/parameter
             return "";
         }
         return names[day];
@@ -39,14 +39,14 @@ class Examples {
 
     static int total(int[] prices) {
         int sum = 0;
-        for (int i = 0; i <= prices.length; i++) { // FIRES off-by-one/at-most
+        for (int i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most
             sum += prices[i];
         }
         return sum;
     }
 
     static int seek(Cursor cursor, byte[] data) {
-        int at = cursor.position();
+        int at = cursor.position(); // FIRES missing-null-check/parameter
         if (at > data.length) { // FIRES off-by-one/more
             return -1;
         }
@@ -54,7 +54,7 @@ class Examples {
     }
 
     static int advance(Cursor cursor, List<Integer> marks) {
-        int at = cursor.position();
+        int at = cursor.position(); // FIRES missing-null-check/parameter
         if (at > marks.size()) { // FIRES off-by-one/more-size
             return -1;
         }
@@ -63,7 +63,7 @@ class Examples {
 
     static int quiet_off_by_one(int[] prices) {
         int sum = 0;
-        for (int i = 0; i < prices.length; i++) {
+        for (int i = 0; i < prices.length; i++) { // FIRES missing-null-check/parameter
             sum += prices[i];
         }
         return sum;
@@ -96,32 +96,32 @@ class Examples {
     // ---- texts ----
 
     static ResultSet findUser(Statement statement, String name) throws SQLException {
-        return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES sql-injection/joined
+        return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
     }
 
     static ResultSet findOrder(Statement statement, String name) throws SQLException {
         String sql = String.format("select id from orders where name = '%s'", name);
-        return statement.executeQuery(sql); // FIRES sql-injection/made
+        return statement.executeQuery(sql); // FIRES missing-null-check/parameter sql-injection/made
     }
 
     static ResultSet quiet_sql_injection(Statement statement) throws SQLException {
-        return statement.executeQuery("select id from users");
+        return statement.executeQuery("select id from users"); // FIRES missing-null-check/parameter
     }
 
     static Process archive(String folder) throws IOException {
-        return Runtime.getRuntime().exec("tar cf backup.tar " + folder); // FIRES shell-injection/command
+        return Runtime.getRuntime().exec("tar cf backup.tar " + folder); // FIRES missing-null-check/result-of-call shell-injection/command
     }
 
     static Process quiet_shell_injection() throws IOException {
-        return Runtime.getRuntime().exec("sync");
+        return Runtime.getRuntime().exec("sync"); // FIRES missing-null-check/result-of-call
     }
 
     static Object load(ObjectInputStream in) throws Exception {
-        return in.readObject(); // FIRES unsafe-deserialization/call
+        return in.readObject(); // FIRES missing-null-check/parameter unsafe-deserialization/call
     }
 
     static int quiet_unsafe_deserialization(ObjectInputStream in) throws Exception {
-        return in.readInt();
+        return in.readInt(); // FIRES missing-null-check/parameter
     }
 
     static byte[] readPage(String name) throws IOException {
@@ -133,7 +133,7 @@ class Examples {
     }
 
     static File uploadOf(Request request) {
-        String name = request.getOriginalFilename();
+        String name = request.getOriginalFilename(); // FIRES missing-null-check/parameter
         return new File(name); // FIRES path-traversal/made
     }
 
@@ -142,22 +142,22 @@ class Examples {
     }
 
     static void greet(PrintWriter out, String name) {
-        out.println("<b>Hello " + name + "</b>"); // FIRES unescaped-output/call
+        out.println("<b>Hello " + name + "</b>"); // FIRES missing-null-check/parameter unescaped-output/call
     }
 
     static void quiet_unescaped_output(PrintWriter out) {
-        out.println("<b>Hello</b>");
+        out.println("<b>Hello</b>"); // FIRES missing-null-check/parameter
     }
 
     // ---- resources ----
 
     static void goodbye(Channel channel) {
-        channel.close();
+        channel.close(); // FIRES missing-null-check/parameter
         channel.send("bye"); // FIRES use-after-free/closed
     }
 
     static void quiet_use_after_free(Channel channel) {
-        channel.send("bye");
+        channel.send("bye"); // FIRES missing-null-check/parameter
         channel.close();
     }
 
@@ -177,7 +177,7 @@ class Examples {
     // ---- values that may be absent ----
 
     static String cityOf(Map<String, Address> addresses, String name) {
-        Address address = addresses.get(name);
+        Address address = addresses.get(name); // FIRES missing-null-check/parameter
         return address.city(); // FIRES missing-null-check/result
     }
 
@@ -190,14 +190,14 @@ class Examples {
     }
 
     static String childLabel(Node node) {
-        if (node.child == null) {
+        if (node.child == null) { // FIRES missing-null-check/parameter
             return "";
         }
         return node.child.label;
     }
 
     static boolean isLeaf(Node node) {
-        return node.child == null;
+        return node.child == null; // FIRES missing-null-check/parameter
     }
 
     static String childLabels(Node node) {
@@ -205,18 +205,18 @@ class Examples {
     }
 
     static String nextLabel(Node node) {
-        if (node.next != null) {
+        if (node.next != null) { // FIRES missing-null-check/parameter
             return node.next.label;
         }
         return "";
     }
 
     static void skipOne(Node node) {
-        node.label = node.next.label; // FIRES missing-null-check/field-sometimes
+        node.label = node.next.label; // FIRES missing-null-check/field-sometimes missing-null-check/parameter
     }
 
     static void skipTwo(Node node) {
-        node.size = node.next.size; // FIRES missing-null-check/field-sometimes
+        node.size = node.next.size; // FIRES missing-null-check/field-sometimes missing-null-check/parameter
     }
 
     static String labelOf(Node node, boolean isLong) {
@@ -236,6 +236,9 @@ class Examples {
     }
 
     static String quiet_missing_null_check(Map<String, Address> addresses, String name) {
+        if (addresses == null) {
+            return "";
+        }
         Address address = addresses.get(name);
         if (address == null) {
             return "";
@@ -272,12 +275,12 @@ class Examples {
     }
 
     static void copyBox(Box target, Box source) {
-        target.left = source.left;
+        target.left = source.left; // FIRES missing-null-check/parameter
         target.right = source.left; // FIRES copied-block/name
     }
 
     static void quiet_copied_block(Box target, Box source) {
-        target.left = source.left;
+        target.left = source.left; // FIRES missing-null-check/parameter
         target.right = source.right;
     }
 
@@ -295,7 +298,7 @@ class Examples {
 
     String takeJob(Queue<String> jobs) {
         mutex.lock(); // FIRES missing-unlock/path
-        if (jobs.isEmpty()) {
+        if (jobs.isEmpty()) { // FIRES missing-null-check/parameter
             return "";
         }
         String job = nextJob(jobs);
@@ -317,7 +320,7 @@ class Examples {
     // ---- results and errors ----
 
     static void removeUpload(File upload) {
-        upload.delete(); // FIRES unchecked-return/dropped
+        upload.delete(); // FIRES missing-null-check/parameter unchecked-return/dropped
     }
 
     static int syncFirst(Jobs jobs) {
@@ -339,7 +342,7 @@ class Examples {
     }
 
     static boolean quiet_unchecked_return(File upload) {
-        return upload.delete();
+        return upload.delete(); // FIRES missing-null-check/parameter
     }
 
     static void loadPlugins(List<String> names) {
@@ -386,10 +389,30 @@ class Examples {
     }
 
     static byte[] namedDigest(byte[] text) throws Exception {
-        return MessageDigest.getInstance("MD5").digest(text); // FIRES weak-hash/named
+        return MessageDigest.getInstance("MD5").digest(text); // FIRES missing-null-check/result-of-call weak-hash/named
     }
 
     static byte[] quiet_weak_hash(byte[] text) throws Exception {
-        return MessageDigest.getInstance("SHA-256").digest(text);
+        return MessageDigest.getInstance("SHA-256").digest(text); // FIRES missing-null-check/result-of-call
+    }
+
+    static int agesOf(Person person) {
+        if (person == null) {
+            return 0;
+        }
+        Address home = chooseHome(person);
+        return home.age(); // FIRES missing-null-check/result-of-any
+    }
+
+    static int quiet_missing_null_check_home(Person person) {
+        if (person == null) {
+            return 0;
+        }
+        Address home = chooseHome(person);
+        return home == null ? 0 : home.age();
+    }
+
+    int ageOfOwner() {
+        return this.owner.age(); // FIRES missing-null-check/chain
     }
 }

@@ -26,11 +26,11 @@ def day_name(names, day):
 
 def domain_of(address):
     parts = address.split("@")
-    return parts[1]  # FIRES missing-bounds-check/part
+    return parts[1] # FIRES missing-bounds-check/part missing-null-check/result-of-any
 
 
 def input_name():
-    return sys.argv[1]  # FIRES missing-bounds-check/arguments
+    return sys.argv[1] # FIRES missing-bounds-check/arguments missing-null-check/chain
 
 
 def quiet_missing_bounds_check_part(address):
@@ -134,12 +134,12 @@ def read_page(name):
 
 
 def download(folder, name):
-    with open(os.path.join(folder, name), "rb") as source:  # FIRES path-traversal/inner
+    with open(os.path.join(folder, name), "rb") as source: # FIRES missing-null-check/chain path-traversal/inner
         return source.read()
 
 
 def remove_upload(folder, name):
-    target = os.path.join(folder, name)
+    target = os.path.join(folder, name) # FIRES missing-null-check/chain
     os.remove(target)  # FIRES path-traversal/made
 
 
@@ -170,14 +170,14 @@ def quiet_unescaped_output(name):
 
 def serve_once(handler):
     listener = bound_socket()
-    listener.close()
+    listener.close() # FIRES missing-null-check/result-of-any
     listener.settimeout(1)  # FIRES use-after-free/closed
     return handler
 
 
 def quiet_use_after_free(handler):
     listener = bound_socket()
-    listener.settimeout(1)
+    listener.settimeout(1) # FIRES missing-null-check/result-of-any
     listener.close()
     return handler
 
@@ -185,7 +185,7 @@ def quiet_use_after_free(handler):
 def first_line():
     source = open("/etc/motd")  # FIRES resource-leak/file
     line = next(source)
-    return line.strip()
+    return line.strip() # FIRES missing-null-check/result-of-any
 
 
 def count_hosts():
@@ -195,7 +195,7 @@ def count_hosts():
 def quiet_resource_leak():
     with open("/etc/motd") as source:
         line = next(source)
-    return line.strip()
+    return line.strip() # FIRES missing-null-check/result-of-any
 
 
 # ---- values that may be absent ----
@@ -268,7 +268,7 @@ def quiet_copied_block(target, source):
 
 def remove_cache():
     path = cache_path()
-    if os.path.exists(path):
+    if os.path.exists(path): # FIRES missing-null-check/chain
         os.remove(path)  # FIRES check-use-race/path
 
 
@@ -321,7 +321,7 @@ def sync_third(jobs):
 
 def quiet_unchecked_return():
     done = subprocess.run(["systemctl", "restart", "web"])
-    return done.returncode == 0
+    return done.returncode == 0 # FIRES missing-null-check/result-of-any
 
 
 def load_plugins(names):
@@ -356,7 +356,7 @@ def connect():
 
 
 def quiet_hardcoded_secret():
-    password = os.environ["DB_PASSWORD"]
+    password = os.environ["DB_PASSWORD"] # FIRES missing-null-check/chain
     return open_database(password)
 
 

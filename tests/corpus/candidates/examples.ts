@@ -8,19 +8,19 @@ import * as path from 'path';
 // ---- bounds and numbers ----
 
 function dayName(names: string[], day: number) {
-    return names[day]; // FIRES missing-bounds-check/element
+    return names[day]; // FIRES missing-bounds-check/element missing-null-check/parameter
 }
 
 function readDigits(source: Box, digits: string[]) {
     let at = 0;
-    while (source.ready()) {
+    while (source.ready()) { // FIRES missing-null-check/parameter
         digits[at] = source.next(); // FIRES missing-bounds-check/index-loop
         at++;
     }
 }
 
 function quiet_missing_bounds_check(names: string[], day: number) {
-    if (day < 0 || day >= names.length) {
+    if (day < 0 || day >= names.length) { // FIRES missing-null-check/parameter
         return null;
     }
     return names[day];
@@ -28,14 +28,14 @@ function quiet_missing_bounds_check(names: string[], day: number) {
 
 function total(prices: number[]) {
     let sum: number = 0;
-    for (let i = 0; i <= prices.length; i++) { // FIRES off-by-one/at-most
+    for (let i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most
         sum += prices[i];
     }
     return sum;
 }
 
 function seek(cursor: Cursor, buffer: Buffer) {
-    const at = cursor.position();
+    const at = cursor.position(); // FIRES missing-null-check/parameter
     if (at > buffer.length) { // FIRES off-by-one/more
         return null;
     }
@@ -44,7 +44,7 @@ function seek(cursor: Cursor, buffer: Buffer) {
 
 function quiet_off_by_one(prices: number[]) {
     let sum: number = 0;
-    for (let i = 0; i < prices.length; i++) {
+    for (let i = 0; i < prices.length; i++) { // FIRES missing-null-check/parameter
         sum += prices[i];
     }
     return sum;
@@ -64,11 +64,11 @@ function quiet_division_by_zero(sum: number, count: number) {
 // ---- texts ----
 
 function findUser(db: Database, name: string) {
-    return db.query("select id from users where name = '" + name + "'"); // FIRES sql-injection/joined
+    return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
 }
 
 function quiet_sql_injection(db: Database, name: string) {
-    return db.query('select id from users where name = ?', [name]);
+    return db.query('select id from users where name = ?', [name]); // FIRES missing-null-check/parameter
 }
 
 function archive(folder: string) {
@@ -92,15 +92,15 @@ function readPage(name: string) {
 }
 
 function fileOf(root: string, request: Request) {
-    return path.join(root, request.url); // FIRES path-traversal/second
+    return path.join(root, request.url); // FIRES missing-null-check/parameter path-traversal/second
 }
 
 function readUpload(folder: string, request: Request) {
-    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES path-traversal/inner path-traversal/second
+    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES missing-null-check/parameter path-traversal/inner path-traversal/second
 }
 
 function removeUpload(request: Request) {
-    const file = decodeURIComponent(request.url);
+    const file = decodeURIComponent(request.url); // FIRES missing-null-check/parameter
     fs.unlinkSync(file); // FIRES path-traversal/made
 }
 
@@ -109,27 +109,27 @@ function quiet_path_traversal() {
 }
 
 function greet(response: Response, name: string) {
-    response.send('<b>Hello ' + name + '</b>'); // FIRES unescaped-output/call
+    response.send('<b>Hello ' + name + '</b>'); // FIRES missing-null-check/parameter unescaped-output/call
 }
 
 function showName(element: HTMLElement, name: string) {
-    element.innerHTML = name; // FIRES unescaped-output/property
+    element.innerHTML = name; // FIRES missing-null-check/parameter unescaped-output/property
 }
 
 function quiet_unescaped_output(response: Response, element: HTMLElement, name: string) {
-    element.textContent = name;
+    element.textContent = name; // FIRES missing-null-check/parameter
     response.send('<b>Hello</b>');
 }
 
 // ---- resources ----
 
 function goodbye(socket: WebSocket) {
-    socket.close();
+    socket.close(); // FIRES missing-null-check/parameter
     socket.send('bye'); // FIRES use-after-free/closed
 }
 
 function quiet_use_after_free(socket: WebSocket) {
-    socket.send('bye');
+    socket.send('bye'); // FIRES missing-null-check/parameter
     socket.close();
 }
 
@@ -154,7 +154,7 @@ function quiet_resource_leak(size: number) {
 // ---- values that may be absent ----
 
 function versionOf(text: string) {
-    const found = text.match(/(\d+)\.(\d+)/);
+    const found = text.match(/(\d+)\.(\d+)/); // FIRES missing-null-check/parameter
     return found[1]; // FIRES missing-null-check/result
 }
 
@@ -167,14 +167,14 @@ function titleOf(page: Page) {
 }
 
 function childLabel(node: TreeNode) {
-    if (!node.child) {
+    if (!node.child) { // FIRES missing-null-check/parameter
         return '';
     }
     return node.child.label;
 }
 
 function isLeaf(node: TreeNode) {
-    return node.child === null;
+    return node.child === null; // FIRES missing-null-check/parameter
 }
 
 function childLabels(node: TreeNode) {
@@ -182,18 +182,18 @@ function childLabels(node: TreeNode) {
 }
 
 function nextLabel(node: TreeNode) {
-    if (node.next) {
+    if (node.next) { // FIRES missing-null-check/parameter
         return node.next.label;
     }
     return '';
 }
 
 function skipOne(node: TreeNode) {
-    node.label = node.next.label; // FIRES missing-null-check/field-sometimes
+    node.label = node.next.label; // FIRES missing-null-check/field-sometimes missing-null-check/parameter
 }
 
 function skipTwo(node: TreeNode) {
-    node.size = node.next.size; // FIRES missing-null-check/field-sometimes
+    node.size = node.next.size; // FIRES missing-null-check/field-sometimes missing-null-check/parameter
 }
 
 function labelOf(node: TreeNode, isLong: boolean) {
@@ -221,6 +221,9 @@ function quiet_missing_null_check_options(options: Options) {
 }
 
 function quiet_missing_null_check(text: string, page: Page) {
+    if (!text) {
+        return '';
+    }
     const found = text.match(/(\d+)\.(\d+)/);
     if (!found) {
         return page?.title;
@@ -257,12 +260,12 @@ function quiet_swapped_arguments(width: number, height: number) {
 }
 
 function copyBox(target: Box, source: Box) {
-    target.left = source.left;
+    target.left = source.left; // FIRES missing-null-check/parameter
     target.right = source.left; // FIRES copied-block/name
 }
 
 function quiet_copied_block(target: Box, source: Box) {
-    target.left = source.left;
+    target.left = source.left; // FIRES missing-null-check/parameter
     target.right = source.right;
 }
 
@@ -283,7 +286,7 @@ function quiet_check_use_race() {
 }
 
 async function takeJob(mutex: Mutex, jobs: string[]) {
-    await mutex.acquire(); // FIRES missing-unlock/path
+    await mutex.acquire(); // FIRES missing-null-check/parameter missing-unlock/path
     if (jobs.length === 0) {
         return null;
     }
@@ -293,7 +296,7 @@ async function takeJob(mutex: Mutex, jobs: string[]) {
 }
 
 async function quiet_missing_unlock(mutex: Mutex, jobs: string[]) {
-    await mutex.acquire();
+    await mutex.acquire(); // FIRES missing-null-check/parameter
     const job = nextJob(jobs);
     mutex.release();
     return job;
@@ -351,14 +354,24 @@ function connect() {
 }
 
 function quiet_hardcoded_secret() {
-    const password = process.env.DB_PASSWORD;
+    const password = process.env.DB_PASSWORD; // FIRES missing-null-check/chain
     return openDatabase(password);
 }
 
 function digest(text: string) {
-    return crypto.createHash('md5').update(text).digest('hex'); // FIRES weak-hash/named
+    return crypto.createHash('md5').update(text).digest('hex'); // FIRES missing-null-check/result-of-call weak-hash/named
 }
 
 function quiet_weak_hash(text: string) {
-    return crypto.createHash('sha256').update(text).digest('hex');
+    return crypto.createHash('sha256').update(text).digest('hex'); // FIRES missing-null-check/result-of-call
+}
+
+function ageOfHome() {
+    const home = chooseHome();
+    return home.age; // FIRES missing-null-check/result-of-any
+}
+
+function quiet_missing_null_check_home() {
+    const home = chooseHome();
+    return home ? home.age : 0;
 }
