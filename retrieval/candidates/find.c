@@ -115,8 +115,7 @@ static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *
         is = myth_pack_has(callee, c->list);
     else if (c->list >= 0) {
         myth_fact_text(k, c->fact, event, text, sizeof(text));
-        const myth_pack_mask m = myth_pack_lists_of(r, text);
-        is = myth_pack_has(&m, c->list);
+        is = myth_pack_lists_text(r, c->list, text);
     } else
         is = c->values >> myth_fact(k, c->fact, event) & 1;
     return is != c->is_not;

@@ -14,7 +14,7 @@ struct myth_pack_seen {
     myth_pack_mask lists;
 };
 
-enum { SEEN = 4096 };
+enum { SEEN = 1 << 14 };
 
 static const char *const event_name[MYTH_EVENT_N] = {
     [MYTH_EVENT_DEFINE] = "define", [MYTH_EVENT_USE] = "use",       [MYTH_EVENT_DEREF] = "deref",
@@ -257,8 +257,12 @@ static bool has_name(const myth_pack_list *l, const char *name)
     return false;
 }
 
+bool myth_pack_lists_text(const myth_pack *r, int i, const char *text) { return has_name(&r->list[i], text); }
+
 myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name)
 {
+    if (name[0] == '\0')
+        return (myth_pack_mask){0};
     const uint64_t hash = myth_hash_bytes(name, strlen(name)) | 1;
     struct myth_pack_seen *s = &r->seen[hash / 2 % SEEN];
     if (s->hash != hash) {
