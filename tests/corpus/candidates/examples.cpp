@@ -811,3 +811,17 @@ static void show_number(const char *text)
     read_number(text, &number);
     print_number(number); // FIRES uninitialized-variable/out
 }
+
+static int is_heavy(const Node *item)
+{
+    if (item == nullptr && item->weight > 3) // FIRES inverted-condition/null-branch
+        return 1;
+    return 0;
+}
+
+static int quiet_inverted_condition_chain(const Node *item)
+{
+    if (item == nullptr || item->weight > 3)
+        return 1;
+    return 0;
+}
