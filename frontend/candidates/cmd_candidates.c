@@ -52,7 +52,7 @@ typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t ready;
     myth_json_out json;
-    uint64_t n_line, n_place, n_function, n_file, n_failed;
+    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped;
 } job;
 
 static void read_one(job *j, myth_chunker *chunker, uint32_t i)
@@ -200,8 +200,9 @@ static void print_file(job *j, uint32_t i)
         myth_term_note(j->cli->term, "%s: not read: %s", path, r->found.note);
     }
     j->n_file += r->st == MYTH_OK && !r->is_skipped && !r->found.note[0];
+    j->n_skipped += r->is_skipped;
     j->n_function += r->found.n_function;
-    for (size_t b = 0; b < r->n_text; b++)
+    for (size_t b = 0; b < r->n_text && !r->is_skipped; b++)
         j->n_line += r->text[b] == '\n';
     for (uint32_t c = 0; c < r->found.n; c++) {
         const myth_candidate_place *k = &r->found.candidate[c];
@@ -304,6 +305,9 @@ static int run_candidates(myth_cli *cli, const void *opts)
         myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s", (unsigned long long)j.n_place,
                        myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line), (unsigned long long)j.n_file,
                        myth_s(j.n_file));
+    if (st == MYTH_OK && j.n_skipped)
+        myth_term_note(cli->term, "%llu file%s of languages without rules", (unsigned long long)j.n_skipped,
+                       myth_s(j.n_skipped));
     myth_files_close(&j.files);
     return code;
 }

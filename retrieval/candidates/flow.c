@@ -80,9 +80,11 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     const TSNode callee = child_of(f, node, MYTH_SLOT_CALLEE), list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
     const TSNode object = child_of(f, node, MYTH_SLOT_BASE); /* Java */
     const uint32_t name = myth_flow_callee_name(f, node, callee);
-    const char *text = f->names ? f->names + name : "";
+    const char *text = f->names ? f->names + name : ""; /* until the next name is put */
     const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name));
     const bool is_assert = !is_new && has_assert_word(text);
+    const bool is_macro =
+        !is_assert && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
     uint32_t receiver = 0;
     if (!is_null(callee) && role_of(f, callee) == MYTH_ROLE_MEMBER) {
         const TSNode base = child_of(f, callee, MYTH_SLOT_BASE);
@@ -121,8 +123,6 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     }
     f->now_test = before;
     /* &x, and x of a macro: it may have been written */
-    const bool is_macro =
-        !is_assert && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
     const uint32_t n_event = f->n_event;
     for (uint32_t i = at; i < n_event && i < at + 256 && !f->is_failed; i++) {
         const myth_event arg = f->event[i];
