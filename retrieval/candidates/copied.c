@@ -9,8 +9,6 @@
 #include "facts.h"
 #include "flow_impl.h"
 
-#include "engine/base/array.h"
-
 #include <ctype.h>
 #include <string.h>
 

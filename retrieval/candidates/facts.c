@@ -53,26 +53,24 @@ static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, ui
 
 enum { ORIGIN_NONE = MYTH_VALUE_N, ORIGIN_FIELD };
 
-static int origin_of(const myth_facts *k, uint32_t path, uint32_t e)
+/* *d: the definition; not set where there is none. */
+static int origin_of(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *d)
 {
-    uint32_t d;
     if (!path)
         return MYTH_VALUE_UNKNOWN;
-    if (!definition_before(k, path, e, &d))
+    if (!definition_before(k, path, e, d))
         return ORIGIN_NONE;
-    const myth_event *def = myth_facts_event(k, d);
-    if (def->path != path)
-        return ORIGIN_FIELD;
-    return def->value;
+    const myth_event *def = myth_facts_event(k, *d);
+    return def->path == path ? def->value : ORIGIN_FIELD;
 }
 
 static int fact_origin(myth_facts *k, uint32_t e)
 {
-    uint32_t d;
-    const uint32_t path = myth_facts_event(k, e)->path;
-    if (path && definition_before(k, path, e, &d))
+    uint32_t d = UINT32_MAX;
+    const int origin = origin_of(k, myth_facts_event(k, e)->path, e, &d);
+    if (d != UINT32_MAX)
         k->at_line = myth_facts_event(k, d)->line;
-    return origin_of(k, path, e);
+    return origin;
 }
 
 static uint32_t origin_call(const myth_facts *k, uint32_t e)
@@ -213,6 +211,12 @@ bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *out)
     return false;
 }
 
+/* The definition that takes the result of event e, which must be a call. */
+static bool kept_by(const myth_facts *k, uint32_t e, uint32_t *out)
+{
+    return myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, out);
+}
+
 static int fact_result(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -284,7 +288,7 @@ static TSNode argument_node(const myth_facts *k, uint32_t e, uint32_t i)
 
 static int argument_value(myth_facts *k, uint32_t e, uint32_t i)
 {
-    uint32_t path, name;
+    uint32_t path, name, unused;
     TSNode a = argument_node(k, e, i);
     if (ts_node_is_null(a))
         return ORIGIN_NONE;
@@ -293,7 +297,7 @@ static int argument_value(myth_facts *k, uint32_t e, uint32_t i)
     const myth_value v = myth_flow_value(k->flow, a, &path, &name);
     if (v != MYTH_VALUE_PATH || !path)
         return v;
-    const int o = origin_of(k, path, e); /* a variable counts as what it was made of */
+    const int o = origin_of(k, path, e, &unused); /* a variable counts as what it was made of */
     return o == MYTH_VALUE_UNKNOWN ? MYTH_VALUE_PATH : o;
 }
 
@@ -434,7 +438,7 @@ static int fact_replaces(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d;
-    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+    if (!kept_by(k, e, &d))
         return 0;
     for (uint32_t i = e + 1; i < d; i++)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e && f->event[i].index == 0)
@@ -448,7 +452,7 @@ static int fact_kept(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d;
-    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+    if (!kept_by(k, e, &d))
         return KEPT_NO;
     const myth_path *p = &f->path[f->event[d].path];
     return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' ? KEPT_LOCAL : KEPT_ELSEWHERE;
@@ -457,8 +461,6 @@ static int fact_kept(myth_facts *k, uint32_t e)
 static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }
 
 static int fact_value(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->value; }
-
-static int fact_versus(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->value; }
 
 static int fact_loop_test(myth_facts *k, uint32_t e)
 {
@@ -474,10 +476,7 @@ static int fact_indexes(myth_facts *k, uint32_t e)
     const myth_event *t = myth_facts_event(k, e);
     if (!t->test)
         return 0;
-    uint32_t outer = t->test;
-    while (f->test[outer - 1].outer)
-        outer = f->test[outer - 1].outer;
-    const uint32_t then = f->test[outer - 1].then;
+    const uint32_t then = myth_facts_outermost(f, t)->then;
     for (uint32_t i = e + 1; i < f->n_event && i < e + MYTH_FACTS_NEAR; i++)
         if (f->event[i].kind == MYTH_EVENT_INDEX && f->event[i].path == t->path &&
             (then == 0 || myth_flow_is_inside(f, f->event[i].scope, then)))
@@ -515,7 +514,7 @@ static int type_of(const myth_flow *f, uint32_t path)
 static int fact_keeps(myth_facts *k, uint32_t e)
 {
     uint32_t d;
-    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(k->flow, e, &d))
+    if (!kept_by(k, e, &d))
         return TYPE_UNKNOWN;
     return type_of(k->flow, myth_facts_event(k, d)->path);
 }
@@ -523,13 +522,8 @@ static int fact_keeps(myth_facts *k, uint32_t e)
 static int fact_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->path); }
 static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->other); }
 
-static int fact_scope(myth_facts *k, uint32_t e)
-{
-    static const uint8_t name[] = {[MYTH_SCOPE_FUNCTION] = 0, [MYTH_SCOPE_THEN] = 1, [MYTH_SCOPE_ELSE] = 2,
-                                   [MYTH_SCOPE_LOOP] = 3,     [MYTH_SCOPE_CASE] = 4, [MYTH_SCOPE_CATCH] = 5,
-                                   [MYTH_SCOPE_FINALLY] = 6,  [MYTH_SCOPE_TRY] = 7,  [MYTH_SCOPE_NESTED] = 8};
-    return name[k->flow->scope[myth_facts_event(k, e)->scope].kind];
-}
+/* The values are those of myth_scope_kind, in its order. */
+static int fact_scope(myth_facts *k, uint32_t e) { return k->flow->scope[myth_facts_event(k, e)->scope].kind; }
 
 static int fact_guarded(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->is_guarded; }
 
@@ -665,7 +659,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_args] = fact_args,
     [MYTH_FACT_size_bounded] = fact_size_bounded,
     [MYTH_FACT_how] = fact_how,
-    [MYTH_FACT_versus] = fact_versus,
+    [MYTH_FACT_versus] = fact_value, /* of a test, what it compares with */
     [MYTH_FACT_value] = fact_value,
     [MYTH_FACT_loop_test] = fact_loop_test,
     [MYTH_FACT_indexes] = fact_indexes,

@@ -27,6 +27,15 @@ int myth_fact_release_later(myth_facts *k, uint32_t e);
 int myth_fact_escapes(myth_facts *k, uint32_t e);
 int myth_fact_leaves(myth_facts *k, uint32_t e);
 
+/* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
+static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)
+{
+    uint32_t i = t->test;
+    while (f->test[i - 1].outer)
+        i = f->test[i - 1].outer;
+    return &f->test[i - 1];
+}
+
 static inline const myth_event *myth_facts_event(const myth_facts *k, uint32_t i) { return &k->flow->event[i]; }
 static inline bool is_for_there(int how) { return how == MYTH_TEST_TRUE || how == MYTH_TEST_NOT_NULL; }
 static inline bool is_for_gone(int how) { return how == MYTH_TEST_FALSE || how == MYTH_TEST_NULL; }

@@ -40,11 +40,20 @@ int myth_fact_released(myth_facts *k, uint32_t e)
     return 0;
 }
 
+/* The path that an event is about: of a call that of the variable that takes its result, where there is one. *from: the
+ * event from which on it has its value. */
+static uint32_t path_of(const myth_facts *k, uint32_t e, uint32_t *from)
+{
+    *from = e;
+    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL)
+        myth_facts_taker(k->flow, e, from);
+    return myth_facts_event(k, *from)->path;
+}
+
 int myth_fact_release_later(myth_facts *k, uint32_t e)
 {
-    uint32_t d = e, path = myth_facts_event(k, e)->path;
-    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
-        path = myth_facts_event(k, d)->path;
+    uint32_t d;
+    const uint32_t path = path_of(k, e, &d);
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
         if (releases(k, i, path)) {
             k->at_line = myth_facts_event(k, i)->line;
@@ -84,9 +93,8 @@ static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
 
 int myth_fact_escapes(myth_facts *k, uint32_t e)
 {
-    uint32_t d = e, path = myth_facts_event(k, e)->path;
-    if (myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && myth_facts_taker(k->flow, e, &d))
-        path = myth_facts_event(k, d)->path;
+    uint32_t d;
+    const uint32_t path = path_of(k, e, &d);
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
         if (hands_on(k, myth_facts_event(k, i), path)) {
             k->at_line = myth_facts_event(k, i)->line;
@@ -108,13 +116,8 @@ static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
         for (uint32_t j = d > 4 ? d - 4 : 0; j < d + 4 && j < f->n_event && !is_it; j++)
             is_it =
                 f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == t->path && f->event[j].line == def->line;
-        uint32_t outer = t->test;
-        while (f->test[outer - 1].outer)
-            outer = f->test[outer - 1].outer;
-        const myth_test *test = &f->test[outer - 1];
-        if (!is_it || !myth_flow_is_inside(f, at->scope, test->then ? test->then : UINT32_MAX - 1))
-            continue;
-        if (t->path == def->path ? !is_for_there(t->how) : true)
+        const uint32_t then = myth_facts_outermost(f, t)->then;
+        if (is_it && then && myth_flow_is_inside(f, at->scope, then) && (t->path != def->path || !is_for_there(t->how)))
             return true;
     }
     return false;
@@ -162,30 +165,22 @@ enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
 int myth_fact_leaves(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
-    uint32_t d = e, path = myth_facts_event(k, e)->path;
     const bool is_define = myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE;
+    uint32_t d, path = path_of(k, e, &d);
     if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL && !is_define)
         return LEAVES_NO;
-    if (is_define)
-        d = e;
-    else if (myth_facts_taker(f, e, &d))
-        path = myth_facts_event(k, d)->path;
-    else
-        for (uint32_t i = e + 1; !path && i < f->n_event && i < e + 16; i++)
-            if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e)
-                path = f->event[i].path;
+    const bool is_kept = d != e || is_define; /* in a variable: no lock's receiver */
+    for (uint32_t i = e + 1; !path && !is_kept && i < f->n_event && i < e + 16; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e)
+            path = f->event[i].path;
     if (!path)
         return LEAVES_NO;
-    const bool is_part =
-        f->path[path].base != 0 && (d != e || is_define); /* kept in a structure: whoever has that releases it */
-    if (is_part)
-        return LEAVES_NO;
+    if (is_kept && f->path[path].base != 0)
+        return LEAVES_NO; /* kept in a structure: whoever has that releases it */
     bool is_released = false;
     for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
         const myth_event *at = myth_facts_event(k, x);
-        if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && (d != e || is_define))
-            return LEAVES_NO;
-        if (hands_on(k, at, path) && myth_flow_reaches(f, d, x) && !myth_flow_is_inside(f, at->scope, 0))
+        if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && is_kept)
             return LEAVES_NO;
         if (hands_on(k, at, path))
             return LEAVES_NO;

@@ -260,7 +260,15 @@ static void try_rows(finding *w, myth_flow *f)
 
 /* ---- a file ---- */
 
-static bool is_file(TSNode function) { return ts_node_is_null(ts_node_parent(function)); }
+/* Reads function number i, or with the root of the file what is outside of all. */
+static bool read_flow(finding *w, uint32_t i)
+{
+    myth_flow *f = &w->flow[i];
+    myth_flow_open(f, w->mem, &w->of->roles, (const char *)w->tree->text, w->tree->n);
+    f->stop = w->tree->stop;
+    f->stop_arg = w->tree->stop_arg;
+    return myth_flow_read(f, w->function[i], ts_node_is_null(ts_node_parent(w->function[i])));
+}
 
 static bool on_function(void *arg, TSNode function)
 {
@@ -270,10 +278,7 @@ static bool on_function(void *arg, TSNode function)
         return false;
     myth_flow *f = &w->flow[w->n_flow];
     w->function[w->n_flow++] = function;
-    myth_flow_open(f, w->mem, &w->of->roles, (const char *)w->tree->text, w->tree->n);
-    f->stop = w->tree->stop;
-    f->stop_arg = w->tree->stop_arg;
-    if (!myth_flow_read(f, function, is_file(function)))
+    if (!read_flow(w, w->n_flow - 1))
         return false;
     myth_file_facts_add(&w->file, f);
     w->n_event += f->n_event;
@@ -285,13 +290,8 @@ static bool on_function(void *arg, TSNode function)
 static bool try_function(finding *w, uint32_t i)
 {
     myth_flow *f = &w->flow[i];
-    if (!f->mem) { /* it was closed to save memory */
-        myth_flow_open(f, w->mem, &w->of->roles, (const char *)w->tree->text, w->tree->n);
-        f->stop = w->tree->stop;
-        f->stop_arg = w->tree->stop_arg;
-        if (!myth_flow_read(f, w->function[i], is_file(w->function[i])))
-            return false;
-    }
+    if (!f->mem && !read_flow(w, i)) /* it was closed to save memory */
+        return false;
     myth_facts_swapped(&w->file, f);
     if (!f->is_file)
         myth_facts_copied(f, w->function[i]);

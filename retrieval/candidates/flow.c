@@ -273,15 +273,12 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
     case MYTH_ROLE_NEW: call(f, node, true, depth); return;
     case MYTH_ROLE_ASSIGN: assign(f, node, depth); return;
     case MYTH_ROLE_CHANGE: {
-        TSNode target = child_of(f, node, MYTH_SLOT_LEFT);
-        if (!is_null(target) && !is_null(child_of(f, node, MYTH_SLOT_RIGHT))) {
+        const TSNode left = child_of(f, node, MYTH_SLOT_LEFT);
+        if (!is_null(left) && !is_null(child_of(f, node, MYTH_SLOT_RIGHT))) {
             assign(f, node, depth);
             return;
         }
-        if (is_null(target))
-            target = child_of(f, node, MYTH_SLOT_BASE);
-        if (is_null(target) && ts_node_named_child_count(node) > 0)
-            target = ts_node_named_child(node, 0);
+        const TSNode target = is_null(left) ? base_of(f, node) : left;
         if (is_null(target))
             return;
         myth_flow_use(f, target, depth + 1);
@@ -370,9 +367,7 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         return;
     case MYTH_ROLE_UNARY:
         if (myth_flow_first_byte(f, node) == '*') { /* Go, Rust */
-            TSNode base = child_of(f, node, MYTH_SLOT_BASE);
-            if (is_null(base) && ts_node_named_child_count(node) > 0)
-                base = ts_node_named_child(node, 0);
+            const TSNode base = base_of(f, node);
             const uint32_t path = is_null(base) ? 0 : myth_flow_path(f, base);
             if (path)
                 myth_flow_put_event(f, MYTH_EVENT_DEREF, node, path);
@@ -438,6 +433,7 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
         return false;
     f->path[f->n_path++] = (myth_path){0};
     f->scope[f->n_scope++] = (myth_scope){.off = f->off, .end = f->end};
+    f->name = 0;
     if (is_file)
         walk_file(f, function, 0);
     else {
@@ -445,8 +441,6 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
         myth_flow_parameters(f, function);
         myth_flow_walk_slot(f, function, MYTH_SLOT_BODY, 0);
     }
-    if (is_file)
-        f->name = 0;
     if (f->is_failed)
         return false;
     settle_labels(f);

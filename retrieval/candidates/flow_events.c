@@ -173,13 +173,8 @@ void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth)
 /* What is done to the base of x.field, x[i] and *x: it must be there. */
 void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
 {
-    const TSNode whole = node;
-    TSNode base = child_of(f, node, MYTH_SLOT_BASE), index = child_of(f, node, MYTH_SLOT_INDEX);
     const myth_role role = role_of(f, node);
-    if (role == MYTH_ROLE_INDEX && is_null(base)) {
-        base = ts_node_named_child(node, 0);
-        index = ts_node_named_child(node, 1);
-    }
+    const TSNode base = role == MYTH_ROLE_INDEX ? base_of(f, node) : child_of(f, node, MYTH_SLOT_BASE);
     if (is_null(base))
         return;
     const TSNode in = myth_flow_inner(f, base);
@@ -189,13 +184,11 @@ void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
     if (path && is_optional)
         myth_flow_put_event(f, MYTH_EVENT_USE, in, path);
     else if (path)
-        myth_flow_put_event(f, MYTH_EVENT_DEREF, whole, path);
+        myth_flow_put_event(f, MYTH_EVENT_DEREF, node, path);
     if (role_of(f, in) != MYTH_ROLE_NAME)
         myth_flow_walk(f, in, depth + 1);
-    if (role == MYTH_ROLE_INDEX && !is_null(index)) {
-        TSNode i = index;
-        if (role_of(f, i) == MYTH_ROLE_NONE && ts_node_named_child_count(i) == 1)
-            i = ts_node_named_child(i, 0);
+    const TSNode i = role == MYTH_ROLE_INDEX ? index_of(f, node) : (TSNode){0};
+    if (!is_null(i)) {
         uint32_t by = myth_flow_path(f, i), name, p;
         const myth_value v = myth_flow_value(f, i, &p, &name);
         if (by == 0 && (v == MYTH_VALUE_SUM || v == MYTH_VALUE_PRODUCT)) {
@@ -203,16 +196,14 @@ void myth_flow_deref(myth_flow *f, TSNode node, uint32_t depth)
             by = is_null(left) ? 0 : myth_flow_path(f, left);
         }
         const TSNode step = myth_flow_inner(f, i);
-        if (by == 0 && role_of(f, step) == MYTH_ROLE_CHANGE) { /* a[i++] */
-            const TSNode of = child_of(f, step, MYTH_SLOT_BASE);
-            by = myth_flow_path(f, is_null(of) && ts_node_named_child_count(step) ? ts_node_named_child(step, 0) : of);
-        }
+        if (by == 0 && role_of(f, step) == MYTH_ROLE_CHANGE) /* a[i++] */
+            by = myth_flow_path(f, base_of(f, step));
         if (by && !myth_flow_is_constant_name(f->names + f->path[by].text)) {
             myth_event *e = myth_flow_put_event(f, MYTH_EVENT_INDEX, node, by);
             e->other = path;
             e->value = (uint8_t)v;
         }
-        myth_flow_walk(f, index, depth + 1);
+        myth_flow_walk(f, i, depth + 1);
     }
 }
 

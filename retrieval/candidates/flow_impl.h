@@ -12,6 +12,25 @@ static inline TSNode child_of(const myth_flow *f, TSNode node, myth_slot slot)
 static inline myth_role role_of(const myth_flow *f, TSNode node) { return myth_roles_of(f->roles, node); }
 static inline bool is_null(TSNode node) { return ts_node_is_null(node); }
 
+/* The operand of *x, !x and x++, and the base of x.y and x[i]: in some grammars it has no field, and is the first
+ * child. Null when there is none. */
+static inline TSNode base_of(const myth_flow *f, TSNode node)
+{
+    const TSNode base = child_of(f, node, MYTH_SLOT_BASE);
+    return is_null(base) ? ts_node_named_child(node, 0) : base;
+}
+
+/* i of x[i]: without a field it is the second child, and in C++ it is in a list. */
+static inline TSNode index_of(const myth_flow *f, TSNode node)
+{
+    TSNode index = child_of(f, node, MYTH_SLOT_INDEX);
+    if (is_null(index))
+        index = ts_node_named_child(node, 1);
+    const bool is_list =
+        !is_null(index) && ts_node_named_child_count(index) == 1 && role_of(f, index) == MYTH_ROLE_NONE;
+    return is_list ? ts_node_named_child(index, 0) : index;
+}
+
 uint32_t myth_flow_put_name(myth_flow *f, const char *name, uint32_t n);
 char myth_flow_first_byte(const myth_flow *f, TSNode node);
 bool myth_flow_text_is(const myth_flow *f, TSNode node, const char *want);

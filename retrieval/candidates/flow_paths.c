@@ -133,9 +133,7 @@ static uint32_t path_text(myth_flow *f, TSNode node, char *dst, uint32_t at, uin
         *last_at = at;
         return at + end - off;
     }
-    TSNode base = child_of(f, node, MYTH_SLOT_BASE);
-    if (role == MYTH_ROLE_INDEX && is_null(base))
-        base = ts_node_named_child(node, 0);
+    const TSNode base = role == MYTH_ROLE_INDEX ? base_of(f, node) : child_of(f, node, MYTH_SLOT_BASE);
     if (is_null(base))
         return 0;
     if (role == MYTH_ROLE_MEMBER) {
@@ -154,12 +152,8 @@ static uint32_t path_text(myth_flow *f, TSNode node, char *dst, uint32_t at, uin
         return *last_at + e - b;
     }
     if (role == MYTH_ROLE_INDEX) {
-        TSNode index = child_of(f, node, MYTH_SLOT_INDEX);
+        const TSNode index = index_of(f, node);
         uint32_t unused_base, unused_last;
-        if (is_null(index))
-            index = ts_node_named_child(node, 1);
-        if (!is_null(index) && ts_node_named_child_count(index) == 1 && role_of(f, index) == MYTH_ROLE_NONE)
-            index = ts_node_named_child(index, 0); /* C++: a list of arguments in brackets */
         uint32_t n = path_text(f, base, dst, at, base_n, last_at, deep + 1);
         if (n == 0 || is_null(index) || n + 2 >= CAP)
             return 0;
@@ -196,12 +190,11 @@ static uint32_t path_of_text(myth_flow *f, const char *text, uint32_t n, uint32_
     if (n > 1 && text[0] == '*')
         base = path_of_text(f, text + 1, n - 1, 0, last_at ? last_at - 1 : 0);
     else if (base_n > 0 && base_n < n) {
-        uint32_t cut = base_n, last = base_n; /* the base's own base: cut at its last part */
+        uint32_t cut = base_n; /* the base's own base: cut at its last part */
         while (cut > 0 && text[cut - 1] != '.' && text[cut - 1] != '>' && text[cut - 1] != '[')
             cut--;
         const uint32_t own = cut == 0 ? 0 : text[cut - 1] == '>' ? cut - 2 : cut - 1;
-        last = text[base_n - 1] == ']' ? 0 : cut;
-        base = path_of_text(f, text, base_n, own, last);
+        base = path_of_text(f, text, base_n, own, text[base_n - 1] == ']' ? 0 : cut);
     }
     return put_path(f, text, n, base, last_at);
 }

@@ -132,10 +132,7 @@ void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth)
         return;
     const myth_role role = role_of(f, node);
     if (role == MYTH_ROLE_UNARY && (myth_flow_first_byte(f, node) == '!' || myth_flow_first_byte(f, node) == 'n')) {
-        TSNode in = child_of(f, node, MYTH_SLOT_BASE);
-        if (is_null(in) && ts_node_named_child_count(node) > 0)
-            in = ts_node_named_child(node, 0);
-        myth_flow_condition(f, in, !is_not, depth + 1);
+        myth_flow_condition(f, base_of(f, node), !is_not, depth + 1);
         return;
     }
     if (role == MYTH_ROLE_BINARY) {
