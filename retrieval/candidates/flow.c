@@ -177,14 +177,10 @@ static void settle_labels(myth_flow *f)
             continue;
         const uint32_t off = ts_node_start_byte(name), n = ts_node_end_byte(name) - off;
         uint32_t at = 0;
-        for (uint32_t p = e->end; at == 0 && p + n < f->end && p + n < f->n_text; p++)
-            if (f->text[p] == '\n' || f->text[p] == ';' || f->text[p] == '}') {
-                uint32_t q = p + 1;
-                while (q + n < f->n_text && (f->text[q] == ' ' || f->text[q] == '\t'))
-                    q++;
-                if (q + n < f->n_text && memcmp(f->text + q, f->text + off, n) == 0 && f->text[q + n] == ':')
-                    at = q;
-            }
+        for (uint32_t l = 0; l < f->n_label && at == 0; l++)
+            if (f->label[l] > e->end && f->label[l] + n < f->n_text &&
+                memcmp(f->text + f->label[l], f->text + off, n) == 0 && f->text[f->label[l] + n] == ':')
+                at = f->label[l];
         myth_scope *s = &f->scope[e->scope];
         if (s->leaves == MYTH_LEAVES_NOT && e->scope != 0) {
             s->leaves = MYTH_LEAVES_TO_LABEL;
