@@ -17,7 +17,7 @@ typedef struct {
     int format;
 } candidates_opts;
 
-enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, MOST_RULES = 64, FILE_BYTES_MAX = 64 << 20 };
+enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, FILE_BYTES_MAX = 64 << 20 };
 
 static const myth_option candidates_options[] = {
     {"format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(candidates_opts, format), "text", 0, 0,
@@ -48,6 +48,9 @@ typedef struct {
     file_result *result; /* [files.n] */
     char worker[PATH_MAX];
     bool has_worker;
+    char rule[MYTH_ARGS_NAMES][MYTH_CANDIDATES_NAME]; /* [n_rule] where some were chosen: a bit of `wanted` each */
+    uint32_t n_rule;
+    uint64_t wanted;
     uint32_t next;
     pthread_mutex_t mutex;
     pthread_cond_t ready;
@@ -94,44 +97,25 @@ static void *work(void *arg)
 
 /* ---- printing ---- */
 
-/* Whether a list with commas has the rule; NULL has all. */
-static bool is_wanted(const char *list, const char *rule)
+static bool is_wanted(const job *j, const char *rule)
 {
-    for (const char *p = list; p && *p;) {
-        const size_t n = strcspn(p, ", ");
-        if (strlen(rule) == n && memcmp(rule, p, n) == 0)
-            return true;
-        p += n + (p[n] != '\0');
-    }
-    return !list;
+    for (uint32_t i = 0; i < j->n_rule; i++)
+        if (strcmp(j->rule[i], rule) == 0)
+            return j->wanted >> i & 1;
+    return true;
 }
 
 /* A rule that does not exist is a mistake, and not a list without places. */
-static myth_status check_rules(const char *list, myth_error *err)
+static myth_status choose_rules(job *j, myth_error *err)
 {
-    static char id[MOST_RULES][MYTH_CANDIDATES_NAME];
-    const char *name[MOST_RULES];
-    const uint32_t n_rule = list ? myth_candidates_rules(id, MOST_RULES) : 0;
-    uint32_t n_word = 0;
-    for (uint32_t i = 0; i < n_rule; i++)
-        name[i] = id[i];
-    for (const char *p = list; p && *p && n_rule > 0;) {
-        const size_t n = strcspn(p, ", ");
-        char word[MYTH_CANDIDATES_NAME + 8];
-        bool is_there = n == 0;
-        snprintf(word, sizeof(word), "%.*s", (int)n, p);
-        for (uint32_t i = 0; i < n_rule && !is_there; i++)
-            is_there = strcmp(word, id[i]) == 0;
-        if (!is_there) {
-            const char *near = myth_args_nearest(word, name, n_rule);
-            return near ? myth_fail(err, MYTH_EARG, "--rules: no rule '%s'; did you mean %s?", word, near)
-                        : myth_fail(err, MYTH_EARG, "--rules: no rule '%s'; rules have names such as %s and %s", word,
-                                    id[0], id[1]);
-        }
-        n_word += n > 0;
-        p += n + (p[n] != '\0');
-    }
-    return list && n_word == 0 && n_rule > 0 ? myth_fail(err, MYTH_EARG, "--rules: the list names no rule") : MYTH_OK;
+    const char *name[MYTH_ARGS_NAMES];
+    j->wanted = UINT64_MAX;
+    if (!j->o->rules)
+        return MYTH_OK;
+    j->n_rule = myth_candidates_rules(j->rule, MYTH_ARGS_NAMES);
+    for (uint32_t i = 0; i < j->n_rule; i++)
+        name[i] = j->rule[i];
+    return j->n_rule ? myth_args_read_names(&j->wanted, "--rules", "rule", j->o->rules, name, j->n_rule, err) : MYTH_OK;
 }
 
 static void print_json(myth_json_out *out, const char *path, const myth_candidates *k, const myth_candidate_place *c)
@@ -206,7 +190,7 @@ static void print_file(job *j, uint32_t i)
         j->n_line += r->text[b] == '\n';
     for (uint32_t c = 0; c < r->found.n; c++) {
         const myth_candidate_place *k = &r->found.candidate[c];
-        if (!is_wanted(j->o->rules, r->found.names + k->rule))
+        if (!is_wanted(j, r->found.names + k->rule))
             continue;
         j->n_place++;
         if (j->o->format == FORM_TEXT)
@@ -293,7 +277,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .cancel = cli->cancel,
     };
     j.has_worker = myth_cli_self(j.worker, sizeof(j.worker));
-    myth_status st = check_rules(j.o->rules, &err);
+    myth_status st = choose_rules(&j, &err);
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);
     if (st == MYTH_OK)

@@ -283,6 +283,29 @@ const char *myth_args_nearest(const char *word, const char *const *list, size_t 
     return best;
 }
 
+myth_status myth_args_read_names(uint64_t *bits, const char *flag, const char *what, const char *list,
+                                 const char *const *names, size_t n, myth_error *err)
+{
+    *bits = 0;
+    for (const char *p = list; *p;) {
+        const size_t len = strcspn(p, ", ");
+        size_t i = 0;
+        while (i < n && !(strlen(names[i]) == len && memcmp(names[i], p, len) == 0))
+            i++;
+        if (len && i == n) {
+            char word[64];
+            snprintf(word, sizeof(word), "%.*s", (int)(len < 48 ? len : 48), p);
+            const char *near = myth_args_nearest(word, names, n);
+            return near ? myth_fail(err, MYTH_EARG, "%s: no %s '%s'; did you mean %s?", flag, what, word, near)
+                        : myth_fail(err, MYTH_EARG, "%s: no %s '%s'; %ss have names such as %s and %s", flag, what,
+                                    word, what, names[0], names[1]);
+        }
+        *bits |= len ? (uint64_t)1 << i : 0;
+        p += len + (p[len] != '\0');
+    }
+    return *bits ? MYTH_OK : myth_fail(err, MYTH_EARG, "%s: the list names no %s", flag, what);
+}
+
 /* `list` is "-ub, --prefill-chunk". */
 static bool is_in_list(const char *list, const char *word, size_t len)
 {

@@ -108,6 +108,11 @@ bool myth_args_spells(const myth_option *o, const char *word, size_t len);
 bool myth_args_is_json(const myth_option *o);
 /* The word of `list` that `word` is probably a misspelling of; NULL when none is similar enough. */
 const char *myth_args_nearest(const char *word, const char *const *list, size_t n);
+enum { MYTH_ARGS_NAMES = 64 };
+/* Reads a list of names with commas between them: a bit of *bits for each of names[n], n at most MYTH_ARGS_NAMES. what:
+ * "rule", for the message of MYTH_EARG, which names the flag and the most similar name. */
+myth_status myth_args_read_names(uint64_t *bits, const char *flag, const char *what, const char *list,
+                                 const char *const *names, size_t n, myth_error *err);
 /* Parses "2GiB" to bytes; false when text is not a size. */
 bool myth_size_parse(uint64_t *out, const char *text);
 /* Writes bytes for people, "1.2 GiB", and returns dst. */

@@ -38,6 +38,11 @@ def is_near(place, changed):
     return any(place["line"] - NEAR <= line <= place["end_line"] + NEAR for line in changed)
 
 
+def higher(a, b):
+    """1 where the first is higher, a half where both are equal."""
+    return 1.0 if a > b else 0.5 if a == b else 0.0
+
+
 def interval(rows, value):
     """Mean of a value over rows, with its interval by bootstrap over repositories."""
     groups = collections.defaultdict(list)
@@ -82,7 +87,7 @@ def main():
                     "repository": label["repository"],
                     "recall": float(bool(mine)),
                     "near": float(any(is_near(p, label["changed"]) for p in mine)),
-                    "pairs": 1.0 if len(mine) > len(theirs) else 0.5 if len(mine) == len(theirs) else 0.0,
+                    "pairs": higher(len(mine), len(theirs)),
                 }
             )
     with_fault, clean = 100 * n_place / n_line, 100 * n_clean / max(1, n_clean_line)

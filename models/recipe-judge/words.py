@@ -20,7 +20,7 @@ import zlib
 
 import torch
 
-from measure import HERE, by_name, interval, is_near, places_of
+from measure import HERE, by_name, higher, interval, is_near, places_of
 
 SLOTS = 1 << 18
 BEFORE, AFTER, MOST = 6, 8, 200
@@ -145,9 +145,9 @@ def judge(split, weights, kind):
                 for file, of in zip(files, places)
             ]
             n = [len(of) for of in places]
-            pair = 1.0 if scores[0] > scores[1] + 1e-6 else 0.5 if abs(scores[0] - scores[1]) <= 1e-6 else 0.0
-            alone = 1.0 if n[0] > n[1] else 0.5 if n[0] == n[1] else 0.0
-            rows.append({"repository": label["repository"], "pair": pair, "more": pair - alone, "has": n != [0, 0]})
+            pair = 0.5 if abs(scores[0] - scores[1]) <= 1e-6 else higher(*scores)
+            more = pair - higher(*n)
+            rows.append({"repository": label["repository"], "pair": pair, "more": more, "has": n != [0, 0]})
     return rows
 
 

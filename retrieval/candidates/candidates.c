@@ -1,22 +1,8 @@
 /* candidates.c - see candidates.h. The caller's side: asks the parsers' process and checks what it says. */
 #include "find.h"
 
-#include "retrieval/parse/grammars.h"
-
 #include <stdio.h>
 #include <string.h>
-
-static const char *const grammar_with_rules[] = {"c",   "cpp", "python", "javascript", "typescript",
-                                                 "tsx", "go",  "java",   "rust"};
-
-bool myth_candidates_has(const char *language)
-{
-    const int g = myth_grammar_find(language);
-    for (size_t i = 0; g >= 0 && i < sizeof(grammar_with_rules) / sizeof(*grammar_with_rules); i++)
-        if (strcmp(myth_grammar_get(g).name, grammar_with_rules[i]) == 0)
-            return true;
-    return false;
-}
 
 void myth_candidates_free(myth_candidates *k, myth_mem *mem)
 {

@@ -8,6 +8,7 @@
 #include "pack.h"
 
 #include "engine/base/array.h"
+#include "retrieval/parse/grammars.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,26 +354,15 @@ const myth_tree_reader myth_candidates_reader = {read_tree, close_rules};
 
 /* ---- what there is ---- */
 
+bool myth_candidates_has(const char *language)
+{
+    const int g = myth_grammar_find(language);
+    return g >= 0 && myth_pack_is_for((const char *)rules_text, sizeof(rules_text) - 1, myth_grammar_get(g).name);
+}
+
 uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)
 {
-    static const char begin[] = "rule ";
-    const uint32_t n_text = sizeof(rules_text) - 1, skip = sizeof(begin) - 1;
-    uint32_t n = 0;
-    for (uint32_t at = 0; at + skip < n_text && n < most; at++) {
-        const bool is_start = at == 0 || rules_text[at - 1] == '\n';
-        if (!is_start || memcmp(rules_text + at, begin, skip) != 0)
-            continue;
-        uint32_t m = 0;
-        while (rules_text[at + skip + m] != '/' && rules_text[at + skip + m] > ' ' && m + 1 < MYTH_CANDIDATES_NAME)
-            m++; /* the text ends in a zero */
-        memcpy(id[n], rules_text + at + skip, m);
-        id[n][m] = '\0';
-        bool is_new = true;
-        for (uint32_t i = 0; i < n && is_new; i++)
-            is_new = strcmp(id[i], id[n]) != 0;
-        n += is_new;
-    }
-    return n;
+    return myth_pack_ids((const char *)rules_text, sizeof(rules_text) - 1, id, most);
 }
 
 uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)

@@ -37,6 +37,18 @@ static size_t next_word(const char **p, const char *end)
     return (size_t)(q - *p);
 }
 
+/* The next line of a text: *line and *end, without its end. False at the end of the text. */
+static bool next_line(const char **at, const char *all_end, const char **line, const char **end)
+{
+    if (*at >= all_end)
+        return false;
+    const char *stop = memchr(*at, '\n', (size_t)(all_end - *at));
+    *line = *at;
+    *end = stop ? stop : all_end;
+    *at = *end + 1;
+    return true;
+}
+
 static int find_list(const myth_pack *r, const char *name, size_t n)
 {
     for (uint32_t i = 0; i < r->n_list; i++)
@@ -136,15 +148,12 @@ static bool sort_rows(myth_pack *r)
 
 bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char *text, size_t n, uint32_t *wrong)
 {
-    const char *p = text, *all_end = text + n;
+    const char *p = text, *all_end = text + n, *line, *end;
     bool is_mine = false; /* whether the row that is being read is of this grammar */
     bool is_good = true;
     *r = (myth_pack){.mem = mem};
     *wrong = 0;
-    for (; p < all_end && is_good; (*wrong)++) {
-        const char *line = p, *end = memchr(p, '\n', (size_t)(all_end - p));
-        end = end ? end : all_end;
-        p = end + 1;
+    for (; is_good && next_line(&p, all_end, &line, &end); (*wrong)++) {
         if (line == end || *line == '#' || *line == ' ' || *line == '\t')
             continue;
         const size_t k = next_word(&line, end);
@@ -190,6 +199,44 @@ bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char
     if (r->n_row && !is_mine)
         r->n_row--;
     return is_good && sort_rows(r);
+}
+
+/* What stands behind a word at the begin of a line; NULL = another word. */
+static const char *behind(const char *line, const char *end, const char *word)
+{
+    const size_t n = next_word(&line, end);
+    return word_is(line, n, word) ? line + n : NULL;
+}
+
+bool myth_pack_is_for(const char *text, size_t n, const char *grammar)
+{
+    const char *p = text, *line, *end;
+    while (next_line(&p, text + n, &line, &end)) {
+        const char *grammars = behind(line, end, "in");
+        if (grammars && has_word(grammars, end, grammar))
+            return true;
+    }
+    return false;
+}
+
+uint32_t myth_pack_ids(const char *text, size_t n, char id[][MYTH_PACK_ID], uint32_t most)
+{
+    const char *p = text, *line, *end;
+    uint32_t n_id = 0;
+    while (n_id < most && next_line(&p, text + n, &line, &end)) {
+        const char *name = behind(line, end, "rule");
+        size_t m = name ? next_word(&name, end) : 0;
+        const char *slash = m ? memchr(name, '/', m) : NULL;
+        m = slash ? (size_t)(slash - name) : m;
+        bool is_new = m > 0 && m < MYTH_PACK_ID;
+        for (uint32_t i = 0; i < n_id && is_new; i++)
+            is_new = !word_is(name, m, id[i]);
+        if (!is_new)
+            continue;
+        memcpy(id[n_id], name, m);
+        id[n_id++][m] = '\0';
+    }
+    return n_id;
 }
 
 void myth_pack_close(myth_pack *r)

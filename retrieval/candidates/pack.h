@@ -56,6 +56,11 @@ typedef struct {
 bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char *text, size_t n, uint32_t *wrong);
 void myth_pack_close(myth_pack *r); /* takes a zeroed one */
 
+/* Whether some row of a text is for a grammar. */
+bool myth_pack_is_for(const char *text, size_t n, const char *grammar);
+/* Writes the ids of a text, each once, in their order; returns how many, at most `most`. */
+uint32_t myth_pack_ids(const char *text, size_t n, char id[][MYTH_PACK_ID], uint32_t most);
+
 typedef struct {
     uint64_t bits[MYTH_PACK_LISTS / 64];
 } myth_pack_mask;

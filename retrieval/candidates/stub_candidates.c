@@ -26,3 +26,9 @@ uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)
     (void)most;
     return 0;
 }
+
+bool myth_candidates_has(const char *language)
+{
+    (void)language;
+    return false;
+}
