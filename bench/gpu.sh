@@ -11,7 +11,7 @@
 #   bench/gpu.sh B             8 min: which settings are fastest? values of MYTH_TUNE_* (kernels/cuda/tune.h) on decode
 #                              of 1B, 4B and 27B; torch's matrix products and attention at the same shapes, to show
 #                              what is possible; racecheck and synccheck
-#   bench/gpu.sh C             9 min: is it right? every device test, four at a time
+#   bench/gpu.sh C             9 min: is it right? every device test, one a processor at a time
 #   bench/gpu.sh D             9 min: how fast beside llama.cpp? both on the same file, one model after the other, in
 #                              new processes and in the order ours, theirs, theirs, ours; prompts of 512 and 2,048,
 #                              depths 0, 8,192 and 32,768, one and 32 sequences
@@ -29,7 +29,7 @@
 # BUILD     folder to build in (build-gpu); with --dry a build that holds bench_engine and bench_emu_engine
 # ARCH      architecture as nvcc names it, for prebuild (90a)
 # BUDGET    seconds that a call may take; what is left out for lack of time is named, in the log or as a row
-# MODELS    models of D and E, most important first; those that did not fit can be given to another call
+# MODELS    models of B, D and E, most important first; those that did not fit can be given to another call
 # KIT       folder made by "kit"; with it vulkan:0 is built too
 # LLAMA     source folder of llama.cpp, of which only its benchmarks are built, for one GPU
 # LLAMA_BENCH  a llama-bench that is built already
@@ -150,8 +150,8 @@ compile_peer()
 }
 
 # Packs only the programs, stripped, into one archive. Little can be copied to the machine: the objects are too large,
-# and so are the programs themselves (134 MB), because each holds the same kernels. xz finds the repetition, since its
-# window is larger than a program, and the archive has 4 MB.
+# and so are the programs themselves (180 MB), because each holds the same kernels. xz finds the repetition when its
+# window is larger than a program, which has 9 MB, and the archive has 4 MB.
 prebuild()
 {
     has xz || { say "xz is missing" && return 1; }
@@ -168,7 +168,8 @@ prebuild()
         cp "$peer" "$(dirname "$peer")/llama-batched-bench" "$programs/"
     fi
     find "$programs" -type f -perm -u+x -exec strip {} + 2>>"$log"
-    tar -C "$programs" -cf "$programs.tar" . && xz -f "$programs.tar" && mv "$programs.tar.xz" "$PREBUILT/" || return
+    tar -C "$programs" -cf "$programs.tar" . && xz -f --lzma2=preset=6,dict=64MiB "$programs.tar" &&
+        mv "$programs.tar.xz" "$PREBUILT/" || return
     say "$PREBUILT: $(du -sk "$PREBUILT" | cut -f1) KiB, for $(architecture)"
 }
 
@@ -253,15 +254,15 @@ measure() # file, device, arguments of bench_engine
 
 # ---- A: does it work? ----
 
-quick_ops="proj norm_ffn_geglu attn_decode"
-[ $is_dry = 1 ] && quick_ops="rms_norm geglu"
+quick_ops="proj norm_ffn_geglu attn_decode" quick=
+[ $is_dry = 1 ] && quick_ops="rms_norm geglu" quick=--quick # with --quick, so little is moved that no limit shows
 
 measure_limits()
 {
     : >"$OUT/limits.csv"
     for device in $found; do
         try "limits of $device" 60 sh -c '"$0" "$@" >>'"'$OUT/limits.csv'" "$(bench_of $device)" --device $device \
-            --quick $([ -s "$OUT/limits.csv" ] && echo --no-header)
+            $quick $([ -s "$OUT/limits.csv" ] && echo --no-header)
     done
 }
 
@@ -406,7 +407,7 @@ callB()
     device=cuda:0
     [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
     shape="--depth 0,8192 --batch 1 --prompt none --topk none --gen 64 --repeat 3"
-    knob_models="random:gemma3-1b:q4_0 random:gemma3-4b:q4_0 random:gemma3-27b:q4_0"
+    knob_models=$(models "1b:q4_0 4b:q4_0 27b:q4_0")
     if [ $is_dry = 1 ]; then
         shape="--quick --depth 0 --batch 1 --prompt none --topk none --gen 4 --repeat 1"
         knob_models="random:gemma3-tiny:q4_0"
@@ -465,7 +466,7 @@ callC()
         echo kernels_ops >"$list"
     fi
     for device in $found; do
-        xargs -P 4 -I{} sh bench/gpu.sh $dry one {} "$device" $((begin + BUDGET)) <"$list" | tee -a "$log"
+        xargs -P "$(nproc)" -I{} sh bench/gpu.sh $dry one {} "$device" $((begin + BUDGET)) <"$list" | tee -a "$log"
         cat "$OUT"/test_*.tmp >>"$log" 2>/dev/null
         rm -f "$OUT"/test_*.tmp
         n_failed=$((n_failed + $(grep -c "^FAILED   $device" "$log")))

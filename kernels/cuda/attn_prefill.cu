@@ -4,7 +4,7 @@
  *            p - j < window, except those in the run's gaps
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the
  *            step's scratch
- * Paths      this file is f32: it runs with is_exact, for f32 caches, and for rows that 16-byte loads cannot take;
+ * Paths      this file is f32: it runs with is_exact, for f32 caches, and where head_dim is not a multiple of 8;
  *            otherwise attn_prefill_mma.cu runs
  * Tile       PAIRS pairs (token, q head), so that K and V are read once for them (attn_prefill.cuh)
  * Order      keys are taken in blocks of KEYS, aligned to absolute positions, under a running maximum. A masked key has

@@ -1,8 +1,8 @@
 /* attn_prefill_mma.cu   attn_prefill on tensor cores: scores and weighted values by tiles of 16-bit elements, softmax
  * in f32
  *
- * Shapes     as attn_prefill, head_dim <= 512 and a multiple of 8; cache f16 bf16 q8_0 with rows aligned to 16 bytes
- *            (q8_0: any)
+ * Shapes     as attn_prefill, head_dim <= 512 and a multiple of 8; cache f16 bf16 q8_0. Rows that are not aligned to 16
+ *            bytes, which occur beside rows of q8_0, are read element by element
  * Tile       16 pairs (token, q head) per row of warps, from one run and kv head; KEYS keys at a time, aligned to
  *            absolute positions. WARPS_D warps share the output dimensions of a row of warps, and each computes all of
  *            its scores: with head_dim 512, the registers of one warp hold half of the output
@@ -48,6 +48,27 @@ static __device__ __forceinline__ uint4 convert(const unsigned char *row, uint32
                       pack<IS_BF16>(v[6], v[7]));
 }
 
+/* Fills a tile of n_key rows of n_chunk 16-byte chunks with rows that are not aligned to 16 bytes. It is not inlined,
+ * because it is rare and long. */
+static __device__ __attribute__((noinline)) void fill_any(unsigned char *tile, const unsigned char *const *rows,
+                                                          int type, uint32_t hd, uint32_t n_key, uint32_t n_chunk,
+                                                          bool is_bf16)
+{
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < n_key * n_chunk; i += THREADS) {
+        const uint32_t key = i / n_chunk, c = i % n_chunk;
+        float v[8];
+#pragma unroll 1
+        for (uint32_t e = 0; e < 8; e++)
+            v[e] = rows[key] && c * 8 + e < hd ? kv_value(rows[key], type, c * 8 + e) : 0.0f;
+        uint32_t word[4];
+        for (uint32_t e = 0; e < 4; e++)
+            word[e] = is_bf16 ? pack<true>(v[2 * e], v[2 * e + 1]) : pack<false>(v[2 * e], v[2 * e + 1]);
+        ((uint4 *)(void *)tile)[(uint64_t)key * n_chunk + (c ^ (key & 7))] =
+            make_uint4(word[0], word[1], word[2], word[3]);
+    }
+}
+
 /* Loads KEYS rows into a tile, with zeros for missing rows and past head_dim. Rows of the tile's own type are copied by
  * cp.async. */
 template <int HD, int KEYS, bool IS_BF16>
@@ -63,6 +84,10 @@ static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned 
             const bool is_there = rows[key] && c * 8 < hd;
             cp_async16_or_zero(chunk_at<HD>(tile, key, c), is_there ? rows[key] + 16 * c : m.k_new, is_there);
         }
+        return;
+    }
+    if (kind == KV_ANY) {
+        fill_any(tile, rows, is_v ? m.v_type : m.k_type, hd, KEYS, HD / 8, IS_BF16);
         return;
     }
 #pragma unroll 2
@@ -290,10 +315,10 @@ template <int HD, int WARPS_D, int KEYS> static void launch(myth_stream *s, cons
 
 bool cuda_attn_prefill_mma(myth_stream *s, const struct myth_attn_args *a)
 {
-    const kv_map m = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
-    for (int kind : {m.k_kind, m.v_kind})
-        if (kind != KV_F16 && kind != KV_BF16 && kind != KV_Q8_0)
-            return false;
+    /* Types and head_dim decide, but not where the rows lie: with other pages or rings the bits must be the same. */
+    const myth_dtype type_k = a->k_new.buf ? a->k_new.dtype : a->v_new.dtype;
+    if (type_k == MYTH_F32 || a->v_new.dtype == MYTH_F32 || a->head_dim % 8)
+        return false;
     if (a->head_dim <= 64)
         launch<64, 1, 64>(s, a);
     else if (a->head_dim <= 128)

@@ -165,7 +165,9 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE;
     const uint32_t warp_m = IS_WG ? w / 4 * 64 + w % 4 * 16 : w / WARPS_N * (TILE / 2),
                    warp_n = IS_WG ? 0 : w % WARPS_N * 32;
-    const uint16_t *const x_row = a.x + (uint64_t)min(m0 + mine, a.n_rows - 1) * a.n_pad;
+    /* The tile's other rows are zeros. If all read one row of x, a single slice of the L2 cache would serve them. */
+    const bool has_row = m0 + mine < a.n_rows;
+    const uint16_t *const x_row = a.x + (has_row ? (uint64_t)(m0 + mine) * a.n_pad : 0);
     const uint32_t o = min(o0 + mine, a.n_out - 1);
 
     auto copy_step =
@@ -174,7 +176,8 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
                                  unsigned char *to = x_tile + step % GEMM_STAGES * TILE_BYTES;
 #pragma unroll
                                  for (uint32_t c = 4 * half; c < 4 * half + 4; c++)
-                                     cp_async16(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8);
+                                     cp_async16_or_zero(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8,
+                                                        has_row);
                                  if constexpr (IS_COPIED) {
                                      const uint16_t *from = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in;
                                      to = w_tile + step % W_STAGES * TILE_BYTES;

@@ -397,10 +397,14 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
+typedef struct {
+    myth_dtype k, v;
+} cache_types;
+
 /* The outputs of attention for a sequence of SEQ_TOK tokens, fed in chunks, each of which is attended and then merged.
  * Keys are stored or folded. Every step begins with a run of another sequence. */
-static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window,
-                         bool is_ring, bool is_decode, bool folds)
+static void run_sequence(struct rig *r, float *out, const cache_types *type, uint32_t chunk, uint32_t page_tok,
+                         uint32_t window, bool is_ring, bool is_decode, bool folds)
 {
     const struct kernel_case fold = {
         .form = folds ? FORM_FOLDED : FORM_PLAIN,
@@ -413,8 +417,9 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
     const uint32_t ring = is_ring ? window : page_tok, n_entry = is_ring ? 1 : SEQ_TOK / page_tok + 1,
                    cap_rows = SEQ_TOK + 1;
     struct myth_kv_place kv = {.page_tok = ring, .n_entry = n_entry, .is_ring = is_ring};
-    kv.page_bytes = (folds ? 1ull : 2ull) * SEQ_KV * ring * myth_row_bytes(type, SEQ_HD);
-    kv.pool = rig_view(r, MYTH_F32, 2ull * n_entry, kv.page_bytes / 4);
+    const size_t k_bytes = (size_t)myth_row_bytes(type->k, SEQ_HD), v_bytes = (size_t)myth_row_bytes(type->v, SEQ_HD);
+    kv.page_bytes = (uint64_t)SEQ_KV * ring * (v_bytes + (folds ? 0 : k_bytes));
+    kv.pool = rig_view(r, MYTH_F32, 1, (2ull * n_entry * kv.page_bytes + 3) / 4);
     kv.table = rig_view(r, MYTH_I32, 2ull * n_entry, 2);
     for (uint32_t i = 0; i < 2 * n_entry; i++) {
         ((int32_t *)view_host(kv.table))[2 * i] =
@@ -426,14 +431,14 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             ((int32_t *)view_host(kv.table))[2 * i] = (int32_t)(i ^ 1);
     r->seed = 42;
     myth_view q_all = rig_noise(r, MYTH_F32, (uint64_t)SEQ_TOK * SEQ_HEAD, SEQ_HD, 0.0f, 0.4f);
-    myth_view k_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD),
-              v_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD);
+    myth_view k_new = rig_view(r, type->k, (uint64_t)SEQ_KV * cap_rows, SEQ_HD),
+              v_new = rig_view(r, type->v, (uint64_t)SEQ_KV * cap_rows, SEQ_HD);
     myth_view q = rig_noise(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD, 0.0f, 0.4f),
               o = rig_view(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD);
     myth_view runs = rig_view(r, MYTH_I32, 2, MYTH_RUN_WIDTH), row_run = rig_view(r, MYTH_I32, 1, cap_rows),
               pos = rig_view(r, MYTH_I32, 1, cap_rows);
     const struct myth_key_fold key_fold = make_fold(r, &fold);
-    const size_t row_floats = SEQ_HEAD * SEQ_HD, row_bytes = (size_t)myth_row_bytes(type, SEQ_HD);
+    const size_t row_floats = SEQ_HEAD * SEQ_HD;
     for (uint32_t at = 0; at < SEQ_TOK; at += chunk) {
         uint32_t n = SEQ_TOK - at < chunk ? SEQ_TOK - at : chunk;
         int32_t *rec = view_host(runs);
@@ -450,9 +455,9 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             ((int32_t *)view_host(row_run))[i] = (int32_t)run;
             ((int32_t *)view_host(pos))[i] = (int32_t)p;
             for (uint32_t h = 0; h < SEQ_KV; h++) {
-                kv_row((unsigned char *)view_host(k_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, false, h,
+                kv_row((unsigned char *)view_host(k_new) + ((size_t)h * cap_rows + i) * k_bytes, type->k, run, false, h,
                        p, SEQ_HD);
-                kv_row((unsigned char *)view_host(v_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, true, h,
+                kv_row((unsigned char *)view_host(v_new) + ((size_t)h * cap_rows + i) * v_bytes, type->v, run, true, h,
                        p, SEQ_HD);
             }
         }
@@ -500,7 +505,10 @@ static void test_chunks(void **state)
 {
     (void)state;
     static const uint32_t chunks[] = {SEQ_TOK, 64, 33, 7, 1}, pages[] = {64, 1, 3, 16}, windows[] = {0, 33, 64, 0};
-    static const myth_dtype types[] = {MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0};
+    /* Beside rows of q8_0, which have 34 bytes for each 32 values, rows of other types lie at odd addresses. */
+    static const cache_types types[] = {{MYTH_F32, MYTH_F32},   {MYTH_F16, MYTH_F16},  {MYTH_BF16, MYTH_BF16},
+                                        {MYTH_Q8_0, MYTH_Q8_0}, {MYTH_F16, MYTH_Q8_0}, {MYTH_Q8_0, MYTH_BF16}};
+    enum { N_TYPE = sizeof(types) / sizeof(types[0]) };
     enum { N = SEQ_TOK * SEQ_HEAD * SEQ_HD };
     uint64_t random = check_seed();
     float *first = malloc(N * sizeof(float)), *next = malloc(N * sizeof(float));
@@ -510,7 +518,7 @@ static void test_chunks(void **state)
         if (!is_present(rig_targets[l]))
             continue;
         assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
-        for (size_t t = 0; t < 4; t++)
+        for (size_t t = 0; t < N_TYPE; t++)
             for (size_t w = 0; w < 4; w++) /* the last one has no window and folded keys */
                 for (int is_decode = 0; is_decode < 2; is_decode++)
                     for (int is_ring = 0; is_ring <= (windows[w] > 0); is_ring++)
@@ -519,14 +527,15 @@ static void test_chunks(void **state)
                                 bool is_first = !is_ring && p == 0 && c == (is_decode ? 4 : 0);
                                 if (!is_first && !check_is_full() && check_below(&random, 60) >= check_sample(20))
                                     continue;
-                                run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w],
+                                run_sequence(&r, is_first ? first : next, &types[t], chunks[c], pages[p], windows[w],
                                              is_ring, is_decode, w == 3);
                                 if (!is_first && memcmp(first, next, N * sizeof(float)) != 0)
-                                    fail_msg(
-                                        "%s %s window %u: chunk %u, page %u%s%s%s differ from one chunk in pages of 64",
-                                        rig_targets[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
-                                        is_ring ? ", ring" : "", is_decode ? ", decode" : "",
-                                        w == 3 ? ", keys from values" : "");
+                                    fail_msg("%s %s %s window %u: chunk %u, page %u%s%s%s differ from one chunk in "
+                                             "pages of 64",
+                                             rig_targets[l], myth_dtype_get(types[t].k)->name,
+                                             myth_dtype_get(types[t].v)->name, windows[w], chunks[c], pages[p],
+                                             is_ring ? ", ring" : "", is_decode ? ", decode" : "",
+                                             w == 3 ? ", keys from values" : "");
                             }
         assert_int_equal(rig_close(&r), 0);
     }
