@@ -1,5 +1,8 @@
 /* cmd_candidates.c - lists the places that the rules of retrieval/candidates find worth a judgement, with the facts
- * that speak for and against each. They are no findings. */
+ * that speak for and against each, and, with --judge, how probable a model finds each to be a fault. They are no
+ * findings. */
+#include "judge.h"
+
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
@@ -7,6 +10,7 @@
 #include "retrieval/retrieval.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,9 +19,14 @@ typedef struct {
     myth_opt_list include, exclude;
     const char *rules;
     int format;
+    bool judge;
+    float confidence;
+    myth_model_flags model;
+    myth_engine_flags engine;
 } candidates_opts;
 
-enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, FILE_BYTES_MAX = 64 << 20 };
+/* FILES_AHEAD: so many files at most are read before they are printed, because a model is slower than the rules. */
+enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, FILES_AHEAD = 64, FILE_BYTES_MAX = 64 << 20 };
 
 static const myth_option candidates_options[] = {
     {"format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(candidates_opts, format), "text", 0, 0,
@@ -28,14 +37,23 @@ static const myth_option candidates_options[] = {
      "of directories, read only files that match GLOB; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
+    {"judge", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, judge), NULL, 0, 0,
+     "ask the model of -m about each place, and print the probability that it is a fault"},
+    {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
+     "with --judge, print only places with at least this probability"},
 };
-static const myth_option_group groups[] = {MYTH_GROUP("candidates", candidates_opts, candidates_options)};
+static const myth_option_group groups[] = {
+    MYTH_GROUP("candidates", candidates_opts, candidates_options),
+    MYTH_GROUP_MODEL(candidates_opts, model),
+    MYTH_GROUP_ENGINE(candidates_opts, engine),
+};
 
 /* What one file gave. */
 typedef struct {
     myth_candidates found;
     unsigned char *text; /* until it is printed: lines are shown */
     size_t n_text;
+    const char *language;
     myth_status st;
     myth_error err;
     bool is_done, is_skipped; /* skipped: no rules for its language */
@@ -47,15 +65,19 @@ typedef struct {
     myth_files files;
     file_result *result; /* [files.n] */
     char worker[PATH_MAX];
-    bool has_worker;
+    bool has_worker, has_threads;
     char rule[MYTH_ARGS_NAMES][MYTH_CANDIDATES_NAME]; /* [n_rule] where some were chosen: a bit of `wanted` each */
     uint32_t n_rule;
     uint64_t wanted;
-    uint32_t next;
+    uint32_t next, n_printed;
     pthread_mutex_t mutex;
-    pthread_cond_t ready;
+    pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
-    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped;
+    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped;
+    /* with --judge */
+    myth_model model;
+    myth_judge *judge;
+    myth_engine *engine;
 } job;
 
 static void read_one(job *j, myth_chunker *chunker, uint32_t i)
@@ -63,10 +85,16 @@ static void read_one(job *j, myth_chunker *chunker, uint32_t i)
     const myth_file *f = &j->files.file[i];
     file_result *r = &j->result[i];
     r->st = myth_cli_read(&r->text, &r->n_text, j->cli->mem, f->open, FILE_BYTES_MAX, &r->err);
-    const char *language = myth_detect_language(f->name, r->text, r->st == MYTH_OK ? r->n_text : 0);
-    r->is_skipped = r->st == MYTH_OK && !myth_candidates_has(language);
+    r->language = myth_detect_language(f->name, r->text, r->st == MYTH_OK ? r->n_text : 0);
+    r->is_skipped = r->st == MYTH_OK && !myth_candidates_has(r->language);
     if (r->st == MYTH_OK && !r->is_skipped)
-        r->st = myth_candidates_find(&r->found, chunker, language, f->name, r->text, r->n_text, &r->err);
+        r->st = myth_candidates_find(&r->found, chunker, r->language, f->name, r->text, r->n_text, &r->err);
+}
+
+/* Whether so many files wait to be printed that the next must wait too. A run without threads prints afterwards. */
+static bool is_ahead(const job *j)
+{
+    return j->has_threads && j->next < j->files.n && j->next - j->n_printed >= FILES_AHEAD;
 }
 
 static void *work(void *arg)
@@ -77,6 +105,8 @@ static void *work(void *arg)
     const myth_status st = myth_chunker_open(&chunker, j->cli->mem, j->has_worker ? j->worker : NULL, &err);
     for (;;) {
         pthread_mutex_lock(&j->mutex);
+        while (is_ahead(j))
+            pthread_cond_wait(&j->more, &j->mutex);
         const uint32_t i = j->next < j->files.n ? j->next++ : UINT32_MAX;
         pthread_mutex_unlock(&j->mutex);
         if (i == UINT32_MAX)
@@ -118,7 +148,9 @@ static myth_status choose_rules(job *j, myth_error *err)
     return j->n_rule ? myth_args_read_names(&j->wanted, "--rules", "rule", j->o->rules, name, j->n_rule, err) : MYTH_OK;
 }
 
-static void print_json(myth_json_out *out, const char *path, const myth_candidates *k, const myth_candidate_place *c)
+/* score: NULL = no model was asked. */
+static void print_json(myth_json_out *out, const char *path, const myth_candidates *k, const myth_candidate_place *c,
+                       const float *score)
 {
     myth_jout_object(out);
     myth_jout_key_str(out, "file", path);
@@ -134,6 +166,13 @@ static void print_json(myth_json_out *out, const char *path, const myth_candidat
     if (c->about_line)
         myth_jout_key_u64(out, "about_line", c->about_line);
     myth_jout_key_str(out, "why", k->names + c->say);
+    if (score) {
+        myth_jout_key(out, "probability");
+        if (isnan(*score))
+            myth_jout_null(out);
+        else
+            myth_jout_f64(out, myth_judge_probability(*score));
+    }
     myth_jout_key(out, "facts");
     myth_jout_object(out);
     for (const char *p = k->names + c->facts; *p;) {
@@ -149,7 +188,7 @@ static void print_json(myth_json_out *out, const char *path, const myth_candidat
     myth_jout_end(out);
 }
 
-static void print_text(const char *path, const file_result *r, const myth_candidate_place *c)
+static void print_text(const char *path, const file_result *r, const myth_candidate_place *c, const float *score)
 {
     const myth_candidates *k = &r->found;
     myth_term_path(stdout, path);
@@ -157,6 +196,10 @@ static void print_text(const char *path, const file_result *r, const myth_candid
     myth_term_path(stdout, k->names + c->rule);
     fputs(": ", stdout);
     myth_term_path(stdout, k->names + c->say);
+    if (score && !isnan(*score))
+        printf(" [%.2f]", myth_judge_probability(*score));
+    else if (score)
+        fputs(" [not judged]", stdout);
     putchar('\n');
     const unsigned char *line = r->text + c->off, *end = r->text + r->n_text;
     while (line > r->text && line[-1] != '\n')
@@ -175,7 +218,35 @@ static void print_text(const char *path, const file_result *r, const myth_candid
     putchar('\n');
 }
 
-static void print_file(job *j, uint32_t i)
+/* Asks the model about the file's places; *score [found.n] is the caller's to free. */
+static myth_status judge_file(job *j, uint32_t i, float **score, myth_error *err)
+{
+    const file_result *r = &j->result[i];
+    const uint32_t n = r->found.n;
+    *score = NULL;
+    if (!j->judge || !n)
+        return MYTH_OK;
+    bool *is_chosen = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "places", n, sizeof(*is_chosen));
+    *score = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "places", n, sizeof(**score));
+    myth_status st = is_chosen && *score ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%u places", n);
+    if (st == MYTH_OK) {
+        for (uint32_t c = 0; c < n; c++)
+            is_chosen[c] = is_wanted(j, r->found.names + r->found.candidate[c].rule);
+        const myth_judge_job what = {
+            .path = j->files.file[i].name,
+            .text = r->text,
+            .n_text = r->n_text,
+            .language = r->language,
+            .found = &r->found,
+            .is_wanted = is_chosen,
+        };
+        st = myth_judge_file(j->judge, j->engine, &what, *score, err);
+    }
+    myth_free(j->cli->mem, is_chosen);
+    return st;
+}
+
+static void print_file(job *j, uint32_t i, const float *score)
 {
     const char *path = j->files.file[i].name;
     file_result *r = &j->result[i];
@@ -192,18 +263,42 @@ static void print_file(job *j, uint32_t i)
         const myth_candidate_place *k = &r->found.candidate[c];
         if (!is_wanted(j, r->found.names + k->rule))
             continue;
+        const float *of = score ? &score[c] : NULL;
         j->n_place++;
+        if (of && !isnan(*of) && myth_judge_probability(*of) < (double)j->o->confidence) {
+            j->n_dropped++;
+            continue;
+        }
         if (j->o->format == FORM_TEXT)
-            print_text(path, r, k);
+            print_text(path, r, k, of);
         else {
             if (j->o->format == FORM_JSONL)
                 myth_jout_start(&j->json, stdout);
-            print_json(&j->json, path, &r->found, k);
+            print_json(&j->json, path, &r->found, k, of);
         }
     }
     myth_candidates_free(&r->found, j->cli->mem);
     myth_free(j->cli->mem, r->text);
     r->text = NULL;
+}
+
+static void print_judged(job *j)
+{
+    const myth_judge_counts n = myth_judge_counted(j->judge);
+    myth_json_out *out = &j->json;
+    myth_jout_key(out, "judged");
+    myth_jout_object(out);
+    myth_jout_key_str(out, "model", myth_weights_name(j->model.weights));
+    myth_jout_key_bool(out, "calibrated", false);
+    myth_jout_key_u64(out, "places", n.n_place - n.n_unjudged);
+    myth_jout_key_u64(out, "not_judged", n.n_unjudged);
+    myth_jout_key_u64(out, "dropped", j->n_dropped);
+    myth_jout_key_u64(out, "prompts", n.n_prompt);
+    myth_jout_key_u64(out, "prompt_tokens", n.n_prefix_tok);
+    myth_jout_key_u64(out, "question_tokens", n.n_question_tok);
+    myth_jout_key_f64(out, "prompt_seconds", n.prefix_s);
+    myth_jout_key_f64(out, "question_seconds", n.question_s);
+    myth_jout_end(out);
 }
 
 /* Prints the files in their order, each as soon as it was read. The first that failed ends the run. */
@@ -225,14 +320,27 @@ static myth_status print_all(job *j, myth_error *err)
             st = j->result[i].st;
             *err = j->result[i].err;
         }
-        print_file(j, i);
+        float *score = NULL;
+        if (st == MYTH_OK)
+            st = judge_file(j, i, &score, err);
+        print_file(j, i, score);
+        myth_free(j->cli->mem, score);
+        pthread_mutex_lock(&j->mutex);
+        j->n_printed = i + 1;
+        pthread_cond_broadcast(&j->more);
+        pthread_mutex_unlock(&j->mutex);
+        if (j->judge)
+            myth_term_progress(j->cli->term, "judge", i + 1, j->files.n);
     }
+    myth_term_progress_end(j->cli->term);
     if (j->o->format == FORM_JSON) {
         myth_jout_end(&j->json);
         myth_jout_key_u64(&j->json, "files", j->n_file);
         myth_jout_key_u64(&j->json, "not_read", j->n_failed + j->files.missed.n);
         myth_jout_key_u64(&j->json, "functions", j->n_function);
         myth_jout_key_u64(&j->json, "lines", j->n_line);
+        if (j->judge)
+            print_judged(j);
         myth_jout_end(&j->json);
     }
     return st;
@@ -250,17 +358,51 @@ static myth_status run_job(job *j, myth_error *err)
     n = n > j->files.n ? j->files.n : n;
     pthread_mutex_init(&j->mutex, NULL);
     pthread_cond_init(&j->ready, NULL);
+    pthread_cond_init(&j->more, NULL);
+    j->has_threads = true;
     while (running < n && myth_thread_start(&thread[running], work, j))
         running++;
-    if (running == 0 && j->files.n > 0)
+    if (running == 0 && j->files.n > 0) {
+        j->has_threads = false;
         work(j);
+    }
     const myth_status st = print_all(j, err);
     for (uint32_t i = 0; i < running; i++)
         myth_thread_join(&thread[i]);
     pthread_cond_destroy(&j->ready);
+    pthread_cond_destroy(&j->more);
     pthread_mutex_destroy(&j->mutex);
     myth_free(j->cli->mem, j->result);
     return st;
+}
+
+/* Opens the model and what the questions need. */
+static myth_status open_judge(job *j, myth_error *err)
+{
+    const candidates_opts *o = j->o;
+    const myth_judge_opts jo = {.cancel = j->cli->cancel};
+    myth_engine_opts eo;
+    if (!o->judge)
+        return myth_args_is_given(j->cli->parsed, "confidence") || myth_args_is_given(j->cli->parsed, "model")
+                 ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")
+                 : MYTH_OK;
+    myth_status st = myth_cli_model_open(j->cli, &j->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err);
+    if (st == MYTH_OK)
+        st = myth_judge_open(&j->judge, &j->model, &jo, err);
+    if (st == MYTH_OK)
+        st = myth_cli_engine_opts(j->cli, &eo, &o->engine, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_judge_needs(j->judge, &eo);
+    st = myth_cli_plan(j->cli, &j->model, &eo, NULL, err);
+    return st == MYTH_OK ? myth_engine_open(&j->engine, &j->model, &eo, err) : st;
+}
+
+static void close_judge(job *j)
+{
+    myth_engine_close(j->engine);
+    myth_judge_close(j->judge);
+    myth_model_close(&j->model);
 }
 
 static int run_candidates(myth_cli *cli, const void *opts)
@@ -281,6 +423,8 @@ static int run_candidates(myth_cli *cli, const void *opts)
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);
     if (st == MYTH_OK)
+        st = open_judge(&j, &err);
+    if (st == MYTH_OK)
         st = run_job(&j, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && (j.n_failed || j.files.missed.n || (cli->cancel && *cli->cancel)))
@@ -289,9 +433,20 @@ static int run_candidates(myth_cli *cli, const void *opts)
         myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s", (unsigned long long)j.n_place,
                        myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line), (unsigned long long)j.n_file,
                        myth_s(j.n_file));
+    if (st == MYTH_OK && j.judge) {
+        const uint64_t n_unjudged = myth_judge_counted(j.judge).n_unjudged;
+        if (j.n_dropped)
+            myth_term_note(cli->term, "%llu less probable than %.2f", (unsigned long long)j.n_dropped,
+                           (double)j.o->confidence);
+        if (n_unjudged)
+            myth_term_note(cli->term, "%llu not judged: their lines do not fit the prompt",
+                           (unsigned long long)n_unjudged);
+        myth_term_note(cli->term, "the probabilities of this model are not calibrated: compare them with each other");
+    }
     if (st == MYTH_OK && j.n_skipped)
         myth_term_note(cli->term, "%llu file%s of languages without rules", (unsigned long long)j.n_skipped,
                        myth_s(j.n_skipped));
+    close_judge(&j);
     myth_files_close(&j.files);
     return code;
 }
@@ -299,11 +454,14 @@ static int run_candidates(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_candidates = {
     .name = "candidates",
     .args = "PATH...",
-    .help = "list places of code that are worth a judgement, with the facts about each; no model is asked",
+    .help = "list places of code that are worth a judgement, with the facts about each; --judge asks a model",
     .detail = "Rules about what happens in a function (which value comes from where, what is tested before it is used, "
               "what is released on which path) find places in C, C++, Python, JavaScript, TypeScript, Go, Java and "
               "Rust. Most of the places are harmless: they are no findings, and the exit code does not depend on how "
-              "many there are. Files are named as for mythos inspect. Exit 3 when a file could not be read.",
+              "many there are. Files are named as for mythos inspect. With --judge a model reads each function once "
+              "and says of each place how probable it is that it is a fault, without writing any text; what comments "
+              "say does not count in a place's favour. The model must be one that answers questions: the shipped one "
+              "does not. Exit 3 when a file could not be read.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(*groups),
     .opts_bytes = sizeof(candidates_opts),

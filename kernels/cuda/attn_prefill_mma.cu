@@ -39,17 +39,8 @@ template <int HD> static __device__ __forceinline__ uint4 *chunk_at(unsigned cha
     return (uint4 *)(void *)tile + (uint64_t)r * (HD / 8) + (c ^ (r & 7));
 }
 
-template <int KIND, bool IS_BF16>
-static __device__ __forceinline__ uint4 convert(const unsigned char *row, uint32_t i, uint32_t hd)
-{
-    float v[8];
-    kv_spread<KIND>(v, kv_fetch<KIND>(row, 0, i, hd));
-    return make_uint4(pack<IS_BF16>(v[0], v[1]), pack<IS_BF16>(v[2], v[3]), pack<IS_BF16>(v[4], v[5]),
-                      pack<IS_BF16>(v[6], v[7]));
-}
-
-/* Fills a tile of n_key rows of n_chunk 16-byte chunks with rows that are not aligned to 16 bytes. It is not inlined,
- * because it is rare and long. */
+/* Fills a tile of n_key rows of n_chunk 16-byte chunks with rows that are not aligned to 16 bytes, or with f16 beside
+ * bf16. It is not inlined, because it is rare and long. */
 static __device__ __attribute__((noinline)) void fill_any(unsigned char *tile, const unsigned char *const *rows,
                                                           int type, uint32_t hd, uint32_t n_key, uint32_t n_chunk,
                                                           bool is_bf16)
@@ -86,15 +77,17 @@ static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned 
         }
         return;
     }
-    if (kind == KV_ANY) {
+    if (kind != KV_Q8_0) {
         fill_any(tile, rows, is_v ? m.v_type : m.k_type, hd, KEYS, HD / 8, IS_BF16);
         return;
     }
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < KEYS * (HD / 8); i += THREADS) {
         const uint32_t key = i / (HD / 8), c = i % (HD / 8);
-        *chunk_at<HD>(tile, key, c) = kind == KV_Q8_0 ? convert<KV_Q8_0, IS_BF16>(rows[key], c * 8, hd)
-                                                      : convert<KV_F16, IS_BF16>(rows[key], c * 8, hd);
+        float v[8];
+        kv_spread<KV_Q8_0>(v, kv_fetch<KV_Q8_0>(rows[key], MYTH_Q8_0, c * 8, hd));
+        *chunk_at<HD>(tile, key, c) = make_uint4(pack<IS_BF16>(v[0], v[1]), pack<IS_BF16>(v[2], v[3]),
+                                                 pack<IS_BF16>(v[4], v[5]), pack<IS_BF16>(v[6], v[7]));
     }
 }
 

@@ -175,21 +175,22 @@ static void fold(myth_rerank *r)
 
 /* ---- life ---- */
 
-static myth_status find_answers(myth_rerank *r, myth_error *err)
+myth_status myth_rerank_answers(int32_t *id, const myth_model *model, const char *const *answer, uint32_t n,
+                                myth_error *err)
 {
     int32_t ids[8];
-    size_t n;
-    for (uint32_t a = 0; a < r->w->n_answer; a++) {
-        myth_status st = myth_tokenizer_encode(r->model->tokenizer, r->mem, MYTH_TOK_CONTENT, r->w->answer[a],
-                                               strlen(r->w->answer[a]), ids, 8, &n, err);
+    size_t n_ids;
+    for (uint32_t a = 0; a < n; a++) {
+        myth_status st = myth_tokenizer_encode(model->tokenizer, model->mem, MYTH_TOK_CONTENT, answer[a],
+                                               strlen(answer[a]), ids, 8, &n_ids, err);
         if (st != MYTH_OK)
             return st;
-        r->answer[a] = ids[0];
+        id[a] = ids[0];
         for (uint32_t b = 0; b < a; b++)
-            if (r->answer[b] == ids[0])
+            if (id[b] == ids[0])
                 return myth_fail(err, MYTH_EUNSUPPORTED,
-                                 "rerank: \"%s\" and \"%s\" begin with the same token of this vocabulary",
-                                 r->w->answer[b], r->w->answer[a]);
+                                 "the answers \"%s\" and \"%s\" begin with the same token of this vocabulary",
+                                 answer[b], answer[a]);
     }
     return MYTH_OK;
 }
@@ -259,7 +260,7 @@ myth_status myth_rerank_open(myth_rerank **out, const myth_model *model, const c
             st = no_room("ids", (n + 1) * sizeof(*r->end), err);
             goto fail;
         }
-        MYTH_TRY(find_answers(r, err));
+        MYTH_TRY(myth_rerank_answers(r->answer, model, r->w->answer, r->w->n_answer, err));
         MYTH_TRY(make_prompts(r, question, c, err));
         MYTH_TRY(take_rows(r, r->n_longest > UBATCH ? r->n_longest : UBATCH, err));
     }

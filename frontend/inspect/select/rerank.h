@@ -49,6 +49,10 @@ typedef struct {
 
 typedef struct myth_rerank myth_rerank;
 
+/* id [n]: the first token of each possible answer. MYTH_EUNSUPPORTED: two answers begin with the same one. */
+myth_status myth_rerank_answers(int32_t *id, const myth_model *model, const char *const *answer, uint32_t n,
+                                myth_error *err);
+
 /* MYTH_ELIMIT: more than MYTH_RERANK_MAX candidates. */
 myth_status myth_rerank_open(myth_rerank **out, const myth_model *model, const char *question, const myth_candidate *c,
                              uint32_t n, const myth_rerank_opts *opts, myth_error *err);

@@ -1,0 +1,69 @@
+/* judge.h - asks a model of each place that the rules found in a file whether it is a fault. A function is read once;
+ * each of its places then costs a few tokens, and no text is generated.
+ *
+ *   myth_judge_open    checks the model and finds the two answers; needs no tensor data
+ *   myth_judge_needs   says which engine options the questions need
+ *   myth_judge_file    scores the places of one file
+ *
+ * Prompt   the function as a <file> block (prompt.h), the list of its places, each with a number, its lines, the rule,
+ *          why it was found and the facts, and the question, which ends in the number of a place: what all places of a
+ *          function share comes first
+ * Window   a function whose prompt has more than n_tok tokens is shown around its places only; where they are too far
+ *          apart, in several prompts
+ * Score    logit("Yes") - logit("No") of the answer's first token
+ * Comments do not speak for a place: where a function has any, each place is asked about twice, with the comments and
+ *          with blanks instead, and the larger score counts
+ * Bits     a score depends on the model, the function and its list of places, not on how many are asked about at once
+ * Owner    model and engine outlive the judge
+ * Errors   MYTH_EUNSUPPORTED: the model was trained for another kind of prompt, or its vocabulary begins both answers
+ *          with one token; MYTH_ENOMEM, MYTH_ECANCEL, and what the engine returns
+ * Threads  one
+ * Source   pointwise logits, as in rerank.h */
+#ifndef MYTH_CANDIDATES_JUDGE_H
+#define MYTH_CANDIDATES_JUDGE_H
+
+#include "engine/base/cancel.h"
+#include "frontend/inspect/prompt/prompt.h"
+#include "retrieval/retrieval.h"
+
+enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_AT_ONCE = 32 };
+
+typedef struct {
+    uint32_t n_tok;            /* most tokens of a prompt; 0 = MYTH_JUDGE_TOKENS, or fewer as the model was trained */
+    uint32_t n_at_once;        /* most questions of a forward pass; 0 = MYTH_JUDGE_AT_ONCE */
+    const myth_cancel *cancel; /* may be NULL */
+} myth_judge_opts;
+
+/* What was done so far. */
+typedef struct {
+    uint64_t n_prompt, n_place, n_unjudged; /* unjudged: not even the place's own lines fit the prompt */
+    uint64_t n_prefix_tok, n_question_tok;
+    double prefix_s, question_s;
+} myth_judge_counts;
+
+typedef struct {
+    const char *path;
+    const unsigned char *text;
+    uint64_t n_text;
+    const char *language;
+    const myth_candidates *found;
+    const bool *is_wanted; /* [found->n]; NULL = all. Places that are not wanted are neither shown nor scored */
+} myth_judge_job;
+
+typedef struct myth_judge myth_judge;
+
+myth_status myth_judge_open(myth_judge **out, const myth_model *model, const myth_judge_opts *opts, myth_error *err);
+void myth_judge_close(myth_judge *j); /* takes NULL */
+void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts);
+/* score [found->n]: NAN where a place is not wanted or was not judged. */
+myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err);
+myth_judge_counts myth_judge_counted(const myth_judge *j);
+/* The probability that the model gives to Yes among the two answers. */
+double myth_judge_probability(float score);
+
+/* For tests: the prompt about place `ask` of places [first, first + n) of a file, with lines line0 .. line1 shown. ids
+ * has room for `cap`. */
+myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t n, uint32_t ask,
+                              uint32_t line0, uint32_t line1, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
+
+#endif
