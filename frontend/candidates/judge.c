@@ -62,15 +62,35 @@ static double now(void)
 
 /* ---- prompts ---- */
 
+/* A place as it is shown; its lines are those of the function's text. */
+typedef struct {
+    uint32_t line0, line1;
+    uint32_t about, about_shown; /* a line that `say` names, as it names it and as it should; 0 = none */
+    const char *rule, *say, *facts;
+} shown_place;
+
+/* A function as it is shown: its lines are numbered from 1 and end without blanks, so that the prompt does not depend
+ * on where it stands. Where comments are blanked, lines that held nothing else are left out: the text is that of the
+ * function without them. */
+typedef struct {
+    myth_source src;
+    const char *symbol;
+    shown_place *place;
+    unsigned char *text;
+    uint32_t *number; /* of each line of the function in the file: its line here, or that of the last one before it */
+    uint32_t n_place;
+    size_t n_text, room_text, room_number, room_place;
+} shown;
+
 /* What the prompts of a list of places are about. */
 typedef struct {
-    const myth_judge_job *job;
-    const myth_source *src;
+    const shown *f;
     uint32_t first, n; /* the places of the list */
     uint32_t line0, line1;
 } sheet;
 
-static const char *name_of(const sheet *s, uint32_t off) { return s->job->found->names + off; }
+/* Where the next text goes, and how many bytes are left for it. */
+#define LEFT dst + (n < cap ? n : cap), n < cap ? cap - n : 0
 
 /* Appends the facts of a place that say something. */
 static size_t put_facts(char *dst, size_t cap, const char *facts)
@@ -86,24 +106,36 @@ static size_t put_facts(char *dst, size_t cap, const char *facts)
             is_empty = is_empty || (strlen(empty[i]) == n_value && memcmp(value + 1, empty[i], n_value) == 0);
         }
         if (!is_empty)
-            n +=
-                (size_t)snprintf(dst + (n < cap ? n : cap), n < cap ? cap - n : 0, "%s%.*s", n ? " " : "", (int)len, p);
+            n += (size_t)snprintf(LEFT, "%s%.*s", n ? " " : "", (int)len, p);
         p += len + (p[len] == ' ');
     }
     return n;
 }
 
+/* Appends why a place was found, with the line that it names as the prompt numbers it. */
+static size_t put_say(char *dst, size_t cap, const shown_place *p)
+{
+    char name[24];
+    const int n_name = snprintf(name, sizeof(name), "line %u", p->about);
+    const char *at = p->about ? strstr(p->say, name) : NULL;
+    if (!at || (at[n_name] >= '0' && at[n_name] <= '9'))
+        return (size_t)snprintf(dst, cap, "%s", p->say);
+    return (size_t)snprintf(dst, cap, "%.*sline %u%s", (int)(at - p->say), p->say, p->about_shown, at + n_name);
+}
+
 /* Appends one line for place i: "2. lines 14-16, missing-null-check: why (facts)". */
 static size_t put_place(char *dst, size_t cap, const sheet *s, uint32_t i)
 {
-    const myth_candidate_place *c = &s->job->found->candidate[s->first + i];
+    const shown_place *p = &s->f->place[s->first + i];
     char lines[40];
-    if (c->line1 > c->line0)
-        snprintf(lines, sizeof(lines), "lines %u-%u", c->line0, c->line1);
+    if (p->line1 > p->line0)
+        snprintf(lines, sizeof(lines), "lines %u-%u", p->line0, p->line1);
     else
-        snprintf(lines, sizeof(lines), "line %u", c->line0);
-    size_t n = (size_t)snprintf(dst, cap, "%u. %s, %s: %s (", i + 1, lines, name_of(s, c->rule), name_of(s, c->say));
-    n += put_facts(dst + (n < cap ? n : cap), n < cap ? cap - n : 0, name_of(s, c->facts));
+        snprintf(lines, sizeof(lines), "line %u", p->line0);
+    size_t n = (size_t)snprintf(dst, cap, "%u. %s, %s: ", i + 1, lines, p->rule);
+    n += put_say(LEFT, p);
+    n += (size_t)snprintf(LEFT, " (");
+    n += put_facts(LEFT, p->facts);
     for (size_t k = 0; k < n && k + 1 < cap; k++) /* names come from the code and may hold anything */
         if ((unsigned char)dst[k] < ' ')
             dst[k] = ' ';
@@ -116,18 +148,16 @@ static size_t put_place(char *dst, size_t cap, const sheet *s, uint32_t i)
 static size_t put_text(char *dst, size_t cap, const sheet *s, uint32_t ask)
 {
     const myth_block block = {
-        .src = s->src,
+        .src = &s->f->src,
         .first = s->line0,
         .last = s->line1,
-        .symbol = name_of(s, s->job->found->candidate[s->first].function),
+        .symbol = s->f->symbol,
     };
     size_t n = myth_prompt_block(dst, cap, &block);
-#define LEFT dst + (n < cap ? n : cap), n < cap ? cap - n : 0
     n += (size_t)snprintf(LEFT, "%s", list_text);
     for (uint32_t i = 0; i < s->n; i++)
         n += put_place(LEFT, s, i);
     n += (size_t)snprintf(LEFT, "%s%u", question_text, ask + 1);
-#undef LEFT
     return n;
 }
 
@@ -251,30 +281,27 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
 static myth_status try_lines(myth_judge *j, sheet *s, uint32_t low, uint32_t high, uint32_t near, bool *fits,
                              myth_error *err)
 {
-    const myth_candidate_place *c = &s->job->found->candidate[s->first];
+    const uint32_t all = s->f->src.n_line;
     size_t n;
-    s->line0 = low - c->function_line0 > near ? low - near : c->function_line0;
-    s->line1 = c->function_line1 - high > near ? high + near : c->function_line1;
+    s->line0 = low > near ? low - near : 1;
+    s->line1 = all - high > near ? high + near : all;
     myth_status st = encode(j, s, s->n - 1, &n, err); /* the last number is the longest */
     *fits = st == MYTH_OK && n <= j->o.n_tok;
     return st;
 }
 
 /* Chooses the lines that the list is shown with: the whole function if it fits, else as many around its places as fit.
- * *n_near = how many lines around them: at least those of the function where all of it is shown, -1 where not even the
- * places fit. */
+ * *n_near = how many lines around them: those of the function where all of it is shown, -1 where not even the places
+ * fit. */
 static myth_status choose_lines(myth_judge *j, sheet *s, int64_t *n_near, myth_error *err)
 {
-    const myth_candidate_place *c = &s->job->found->candidate[s->first];
-    const uint32_t from = c->function_line0, to = c->function_line1;
-    uint32_t low = to, high = from;
+    const shown_place *p = &s->f->place[s->first];
+    const uint32_t all = s->f->src.n_line;
+    uint32_t low = all, high = 1;
     for (uint32_t i = 0; i < s->n; i++) {
-        low = c[i].line0 < low ? c[i].line0 : low;
-        high = c[i].line1 > high ? c[i].line1 : high;
+        low = p[i].line0 < low ? p[i].line0 : low;
+        high = p[i].line1 > high ? p[i].line1 : high;
     }
-    low = low < from ? from : low;
-    high = high > to ? to : high;
-    const uint32_t all = to - from + 1;
     int64_t fit = -1, over = all;
     bool fits = false;
     myth_status st = try_lines(j, s, low, high, all, &fits, err);
@@ -303,106 +330,192 @@ static myth_status judge_places(myth_judge *j, myth_engine *e, myth_seq *seq, co
         st = myth_fail(err, MYTH_ECANCEL, "judge: stopped");
     if (st != MYTH_OK)
         return st;
-    const myth_candidate_place *c = &s.job->found->candidate[first];
-    if (n > 1 && n_near < NEAR && n_near <= c->function_line1 - c->function_line0) {
+    if (n > 1 && n_near < NEAR && n_near < of->f->src.n_line) {
         st = judge_places(j, e, seq, of, first, n / 2, score, err);
         return st == MYTH_OK ? judge_places(j, e, seq, of, first + n / 2, n - n / 2, score, err) : st;
     }
     return n_near < 0 ? MYTH_OK : ask_list(j, e, seq, &s, score + first, err);
 }
 
-/* ---- a file ---- */
+/* ---- a function as it is shown ---- */
 
-/* The places of one function that are wanted, one after the other, as a list of their own. */
-typedef struct {
-    myth_candidates found;
-    uint32_t *index; /* [found.n]: their numbers among all places of the file */
-    float *score;
-    size_t room, room_index, room_score;
-} chosen;
-
-static myth_status choose(chosen *c, myth_mem *mem, const myth_judge_job *job, uint32_t first, uint32_t end,
-                          myth_error *err)
+static void close_shown(shown *f, myth_mem *mem)
 {
-    const uint32_t n = end - first;
-    if (!MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "places", &c->found.candidate, 0, n, &c->room) ||
-        !MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "places", &c->index, 0, n, &c->room_index) ||
-        !MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "places", &c->score, 0, n, &c->room_score))
-        return no_room("places", err);
-    c->found.names = job->found->names;
-    c->found.n_names = job->found->n_names;
-    c->found.n = 0;
-    for (uint32_t i = first; i < end; i++)
-        if (!job->is_wanted || job->is_wanted[i]) {
-            c->found.candidate[c->found.n] = job->found->candidate[i];
-            c->score[c->found.n] = NAN;
-            c->index[c->found.n++] = i;
+    myth_source_close(&f->src);
+    myth_free(mem, f->place);
+    myth_free(mem, f->text);
+    myth_free(mem, f->number);
+}
+
+/* How many bytes of a line remain without the blanks at its end. */
+static uint32_t bare_len(const unsigned char *line, uint32_t len)
+{
+    while (len && (line[len - 1] == ' ' || line[len - 1] == '\t' || line[len - 1] == '\r'))
+        len--;
+    return len;
+}
+
+/* Copies lines line0 .. line1 of the file from `bytes`, which are the file's own or those without comments. */
+static myth_status copy_lines(shown *f, myth_mem *mem, const myth_source *file, const unsigned char *bytes,
+                              uint32_t line0, uint32_t line1, myth_error *err)
+{
+    const uint32_t n = line1 - line0 + 1;
+    uint32_t number = 0;
+    f->n_text = 0;
+    if (!MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "judge lines", &f->number, 0, n, &f->room_number))
+        return no_room("a function", err);
+    for (uint32_t i = 0; i < n; i++) {
+        const myth_line *line = &file->line[line0 - 1 + i];
+        const unsigned char *from = bytes + line->off;
+        const uint32_t len = bare_len(from, line->len);
+        const bool is_comment = len == 0 && bare_len(file->bytes + line->off, line->len) > 0;
+        if (is_comment) {
+            f->number[i] = number ? number : 1;
+            continue;
         }
+        if (!MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "judge lines", &f->text, f->n_text, len + 1, &f->room_text))
+            return no_room("a function", err);
+        memcpy(f->text + f->n_text, from, len);
+        f->text[f->n_text + len] = '\n';
+        f->n_text += len + 1;
+        f->number[i] = ++number;
+    }
     return MYTH_OK;
 }
+
+/* Makes *f the function of places [first, end) of the job. index gets the numbers of those that are shown. */
+static myth_status show(shown *f, myth_mem *mem, const myth_judge_job *job, const myth_source *file,
+                        const unsigned char *bytes, uint32_t first, uint32_t end, uint32_t *index, myth_error *err)
+{
+    const myth_candidate_place *c = &job->found->candidate[first];
+    const char *names = job->found->names;
+    const uint32_t line0 = c->function_line0, n_line = c->function_line1 - c->function_line0 + 1;
+    myth_source_close(&f->src);
+    f->src = (myth_source){0};
+    myth_status st = copy_lines(f, mem, file, bytes, line0, c->function_line1, err);
+    if (st == MYTH_OK)
+        st = myth_source_open(&f->src, mem, job->path, f->text, f->n_text, err);
+    if (st == MYTH_OK && !MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "places", &f->place, 0, end - first, &f->room_place))
+        st = no_room("places", err);
+    if (st != MYTH_OK)
+        return st;
+    f->symbol = names + c->function;
+    f->n_place = 0;
+    for (uint32_t i = 0; i < end - first; i++, c++) {
+        if (job->is_wanted && !job->is_wanted[first + i])
+            continue;
+        const bool is_about = c->about_line >= line0 && c->about_line - line0 < n_line;
+        const uint32_t from = c->line0 < line0 ? 0 : c->line0 - line0, to = c->line1 < line0 ? 0 : c->line1 - line0;
+        index[f->n_place] = first + i;
+        f->place[f->n_place++] = (shown_place){
+            .line0 = f->number[from < n_line ? from : n_line - 1],
+            .line1 = f->number[to < n_line ? to : n_line - 1],
+            .about = is_about ? c->about_line : 0,
+            .about_shown = is_about ? f->number[c->about_line - line0] : 0,
+            .rule = names + c->rule,
+            .say = names + c->say,
+            .facts = names + c->facts,
+        };
+    }
+    return MYTH_OK;
+}
+
+/* ---- a file ---- */
 
 static bool is_same_function(const myth_candidate_place *a, const myth_candidate_place *b)
 {
     return a->function_line0 == b->function_line0 && a->function_line1 == b->function_line1;
 }
 
-/* Whether lines line0 .. line1 of two texts of one length differ. */
-static bool differ(const myth_source *a, const unsigned char *b, uint32_t line0, uint32_t line1)
+static bool has_function(const myth_candidate_place *c, const myth_source *file)
 {
-    if (line0 < 1 || line1 > a->n_line)
-        return false;
-    const uint32_t from = a->line[line0 - 1].off, to = a->line[line1 - 1].off + a->line[line1 - 1].len;
-    return memcmp(a->bytes + from, b + from, to - from) != 0;
+    return c->function_line0 >= 1 && c->function_line1 >= c->function_line0 && c->function_line1 <= file->n_line;
+}
+
+/* The end of the places, from `first` on, that are in one function. */
+static uint32_t function_end(const myth_candidates *found, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < found->n && is_same_function(&found->candidate[first], &found->candidate[end]))
+        end++;
+    return end;
+}
+
+/* A file while it is judged: as it is, and without its comments. */
+typedef struct {
+    myth_source src;
+    unsigned char *bare;
+    shown f;
+    uint32_t *index; /* of the places of a function that are shown */
+    float *own;      /* their scores */
+} opened;
+
+static void close_file(opened *o, myth_mem *mem)
+{
+    close_shown(&o->f, mem);
+    myth_free(mem, o->own);
+    myth_free(mem, o->index);
+    myth_free(mem, o->bare);
+    myth_source_close(&o->src);
+}
+
+static myth_status open_file(opened *o, myth_mem *mem, const myth_judge_job *job, myth_error *err)
+{
+    *o = (opened){0};
+    myth_status st = myth_source_open(&o->src, mem, job->path, job->text, job->n_text, err);
+    o->bare = myth_alloc(mem, MYTH_MEM_STAGING, "judge file", job->n_text + 1);
+    o->index = myth_alloc_n(mem, MYTH_MEM_STAGING, "judge places", job->found->n + 1u, sizeof(*o->index));
+    o->own = myth_alloc_n(mem, MYTH_MEM_STAGING, "judge places", job->found->n + 1u, sizeof(*o->own));
+    if (st == MYTH_OK && (!o->bare || !o->index || !o->own))
+        st = no_room("a file without comments", err);
+    if (st == MYTH_OK) {
+        memcpy(o->bare, job->text, job->n_text);
+        myth_comments_blank(o->bare, job->n_text, myth_language_get(job->language));
+    }
+    return st;
+}
+
+/* Scores places [first, end), which are of one function. */
+static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, opened *o, const myth_judge_job *job,
+                                  uint32_t first, uint32_t end, float *score, myth_error *err)
+{
+    const myth_candidate_place *c = &job->found->candidate[first];
+    const myth_line *from = &o->src.line[c->function_line0 - 1], *to = &o->src.line[c->function_line1 - 1];
+    const bool has_comments = memcmp(o->src.bytes + from->off, o->bare + from->off, to->off + to->len - from->off) != 0;
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < end - first; i++)
+        o->own[i] = NAN;
+    for (int is_bare = 0; is_bare <= has_comments && st == MYTH_OK; is_bare++) {
+        st = show(&o->f, j->mem, job, &o->src, is_bare ? o->bare : o->src.bytes, first, end, o->index, err);
+        if (st == MYTH_OK && o->f.n_place)
+            st = judge_places(j, e, seq, &(sheet){.f = &o->f}, 0, o->f.n_place, o->own, err);
+    }
+    for (uint32_t i = 0; i < o->f.n_place && st == MYTH_OK; i++) {
+        score[o->index[i]] = o->own[i];
+        j->count.n_place++;
+        j->count.n_unjudged += isnan(o->own[i]) != 0;
+    }
+    return st;
 }
 
 myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err)
 {
-    myth_source plain = {0}, bare = {0};
-    chosen c = {0};
+    opened o;
     myth_seq *seq = NULL;
-    myth_status st = MYTH_OK;
-    unsigned char *blanked = NULL;
-    bool has_comments = false;
     for (uint32_t i = 0; i < job->found->n; i++)
         score[i] = NAN;
     if (!job->found->n)
         return MYTH_OK;
-    MYTH_TRY(myth_source_open(&plain, j->mem, job->path, job->text, job->n_text, err));
-    if (!(blanked = myth_alloc(j->mem, MYTH_MEM_STAGING, "judge", job->n_text + 1))) {
-        st = no_room("a file without comments", err);
-        goto fail;
+    myth_status st = open_file(&o, j->mem, job, err);
+    if (st == MYTH_OK)
+        st = myth_seq_open(&seq, e, err);
+    for (uint32_t first = 0, end; first < job->found->n && st == MYTH_OK; first = end) {
+        end = function_end(job->found, first);
+        if (has_function(&job->found->candidate[first], &o.src))
+            st = judge_function(j, e, seq, &o, job, first, end, score, err);
     }
-    memcpy(blanked, job->text, job->n_text);
-    has_comments = myth_comments_blank(blanked, job->n_text, myth_language_get(job->language));
-    MYTH_TRY(myth_source_open(&bare, j->mem, job->path, blanked, job->n_text, err));
-    MYTH_TRY(myth_seq_open(&seq, e, err));
-    for (uint32_t first = 0, end; first < job->found->n; first = end) {
-        const myth_candidate_place *p = &job->found->candidate[first];
-        for (end = first + 1; end < job->found->n && is_same_function(p, &job->found->candidate[end]); end++)
-            ;
-        MYTH_TRY(choose(&c, j->mem, job, first, end, err));
-        myth_judge_job own = *job;
-        own.found = &c.found;
-        if (!c.found.n || p->function_line0 < 1 || p->function_line1 > plain.n_line ||
-            p->function_line1 < p->function_line0)
-            continue;
-        MYTH_TRY(judge_places(j, e, seq, &(sheet){.job = &own, .src = &plain}, 0, c.found.n, c.score, err));
-        if (has_comments && differ(&plain, blanked, p->function_line0, p->function_line1))
-            MYTH_TRY(judge_places(j, e, seq, &(sheet){.job = &own, .src = &bare}, 0, c.found.n, c.score, err));
-        for (uint32_t i = 0; i < c.found.n; i++) {
-            score[c.index[i]] = c.score[i];
-            j->count.n_place++;
-            j->count.n_unjudged += isnan(c.score[i]) != 0;
-        }
-    }
-fail:
     myth_seq_close(seq);
-    myth_free(j->mem, c.found.candidate);
-    myth_free(j->mem, c.index);
-    myth_free(j->mem, c.score);
-    myth_source_close(&bare);
-    myth_source_close(&plain);
-    myth_free(j->mem, blanked);
+    close_file(&o, j->mem);
     return st;
 }
 
@@ -468,18 +581,21 @@ myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }
 
 double myth_judge_probability(float score) { return 1.0 / (1.0 + exp(-(double)score)); }
 
-myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t n, uint32_t ask,
-                              uint32_t line0, uint32_t line1, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
+myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t ask, bool is_bare,
+                              int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
-    myth_source src = {0};
-    myth_status st = myth_source_open(&src, j->mem, job->path, job->text, job->n_text, err);
-    const sheet s = {.job = job, .src = &src, .first = first, .n = n, .line0 = line0, .line1 = line1};
+    opened o;
+    myth_status st = open_file(&o, j->mem, job, err);
+    if (st == MYTH_OK)
+        st = show(&o.f, j->mem, job, &o.src, is_bare ? o.bare : o.src.bytes, first, function_end(job->found, first),
+                  o.index, err);
+    const sheet s = {.f = &o.f, .n = o.f.n_place, .line0 = 1, .line1 = o.f.src.n_line};
     if (st == MYTH_OK)
         st = encode(j, &s, ask, n_ids, err);
     if (st == MYTH_OK && *n_ids > cap)
         st = myth_fail(err, MYTH_EFULL, "the prompt has %zu ids", *n_ids);
     if (st == MYTH_OK)
         memcpy(ids, j->ids, *n_ids * sizeof(*ids));
-    myth_source_close(&src);
+    close_file(&o, j->mem);
     return st;
 }

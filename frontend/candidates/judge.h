@@ -11,8 +11,10 @@
  * Window   a function whose prompt has more than n_tok tokens is shown around its places only; where they are too far
  *          apart, in several prompts
  * Score    logit("Yes") - logit("No") of the answer's first token
- * Comments do not speak for a place: where a function has any, each place is asked about twice, with the comments and
- *          with blanks instead, and the larger score counts
+ * Comments do not speak for a place: where a function has any, each place is asked about twice, with them and without,
+ *          and the larger score counts. The prompt without them is, to the byte, that of a function that never had any,
+ *          so a comment cannot make a place less probable
+ * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
  * Bits     a score depends on the model, the function and its list of places, not on how many are asked about at once
  * Owner    model and engine outlive the judge
  * Errors   MYTH_EUNSUPPORTED: the model was trained for another kind of prompt, or its vocabulary begins both answers
@@ -61,9 +63,9 @@ myth_judge_counts myth_judge_counted(const myth_judge *j);
 /* The probability that the model gives to Yes among the two answers. */
 double myth_judge_probability(float score);
 
-/* For tests: the prompt about place `ask` of places [first, first + n) of a file, with lines line0 .. line1 shown. ids
- * has room for `cap`. */
-myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t n, uint32_t ask,
-                              uint32_t line0, uint32_t line1, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
+/* For tests: the prompt about place `ask` of those of one function, which begin with place `first`; is_bare: without
+ * comments. ids has room for `cap`. */
+myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t ask, bool is_bare,
+                              int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
 
 #endif

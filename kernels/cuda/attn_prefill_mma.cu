@@ -46,17 +46,11 @@ static __device__ __attribute__((noinline)) void fill_any(unsigned char *tile, c
                                                           bool is_bf16)
 {
 #pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < n_key * n_chunk; i += THREADS) {
-        const uint32_t key = i / n_chunk, c = i % n_chunk;
-        float v[8];
-#pragma unroll 1
-        for (uint32_t e = 0; e < 8; e++)
-            v[e] = rows[key] && c * 8 + e < hd ? kv_value(rows[key], type, c * 8 + e) : 0.0f;
-        uint32_t word[4];
-        for (uint32_t e = 0; e < 4; e++)
-            word[e] = is_bf16 ? pack<true>(v[2 * e], v[2 * e + 1]) : pack<false>(v[2 * e], v[2 * e + 1]);
-        ((uint4 *)(void *)tile)[(uint64_t)key * n_chunk + (c ^ (key & 7))] =
-            make_uint4(word[0], word[1], word[2], word[3]);
+    for (uint32_t i = threadIdx.x; i < n_key * n_chunk * 8; i += THREADS) {
+        const uint32_t key = i / (n_chunk * 8), d = i % (n_chunk * 8), c = d / 8;
+        const float v = rows[key] && d < hd ? kv_value(rows[key], type, d) : 0.0f;
+        uint16_t *const to = (uint16_t *)(void *)tile + ((uint64_t)key * n_chunk + (c ^ (key & 7))) * 8 + d % 8;
+        *to = is_bf16 ? f32_to_bf16(v) : f32_to_f16(v);
     }
 }
 
