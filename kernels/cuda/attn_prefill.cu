@@ -36,9 +36,10 @@ static __device__ __forceinline__ void stage_folded(float *slice, const unsigned
     }
 }
 
-/* Loads dimensions d0.. of the block's keys or values as f32 into [KEYS][STRIDE]; zeros where a row is missing. */
-static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0,
-                                             uint32_t hd)
+/* Loads dimensions d0.. of the block's keys or values as f32 into [KEYS][STRIDE]; zeros where a row is missing. It is
+ * not inlined: it would be there once for every slice. */
+static __device__ __attribute__((noinline)) void stage(float *slice, const unsigned char *const *row, int type,
+                                                       uint32_t d0, uint32_t hd)
 {
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < KEYS * SLICE; i += THREADS) {

@@ -271,10 +271,12 @@ struct gemv_norm {
     float eps, x_scale;             /* x_scale: 1 = none                 */
 };
 
-/* How many rows of t are kept in f32 at once: in the stage itself, or beside a stage of int8. */
+/* How many rows of t are made at once, in f32: in the stage itself, or beside a stage of int8. The code is there as
+ * often; in GEMV_PLAIN, whose loads are long, once. */
 template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows()
 {
-    return MODE == GEMV_I8 && R > 2 ? 2 : R;
+    constexpr int MOST = MODE == GEMV_PLAIN ? 1 : MODE == GEMV_I8 ? 2 : 4;
+    return R < MOST ? R : MOST;
 }
 
 template <int MODE, int R> static __host__ __device__ __forceinline__ uint64_t gemv_norm_stage_bytes(uint32_t n_in)
