@@ -16,20 +16,24 @@
 #                              new processes and in the order ours, theirs, theirs, ours; prompts of 512 and 2,048,
 #                              depths 0, 8,192 and 32,768, one and 32 sequences
 #   bench/gpu.sh E             bench_engine over random: models in the order of MODELS until BUDGET is spent
+#   bench/gpu.sh F             4 min: which of two builds is faster? PREBUILT and OTHER in turn on 1B and 4B; then the
+#                              launches of one layer, one by one with their microseconds, in a decode step and a prompt
 #   bench/gpu.sh kit DIR       copies into DIR what a machine without shader compiler and Vulkan headers needs to build
 #                              vulkan:0
 #   bench/gpu.sh models        the models of E by their full names
-#   bench/gpu.sh --dry A..E    the same calls without a GPU, to test this script: emulated cuda:0, vulkan:0 of a
+#   bench/gpu.sh --dry A..F    the same calls without a GPU, to test this script: emulated cuda:0, vulkan:0 of a
 #                              software driver, tiny shapes, programs from the build that BUILD names
 #
 # The first line of a call names commit, driver and clocks; its last 40 lines at most are its table.
 #
-# OUT       folder for the results (bench/out): callX.log, limits.csv, knobs.csv, engine.csv, peer.csv, ncu.csv
+# OUT       folder for the results (bench/out): callX.log, limits.csv, knobs.csv, engine.csv, peer.csv, ncu.csv,
+#           builds.csv, launches.csv
 # PREBUILT  the folder with the programs built beforehand (build-gpu-prebuilt)
+# OTHER     such a folder of another commit, which F compares with PREBUILT; without it F measures PREBUILT alone
 # BUILD     folder to build in (build-gpu); with --dry a build that holds bench_engine and bench_emu_engine
 # ARCH      architecture as nvcc names it, for prebuild (90a)
 # BUDGET    seconds that a call may take; what is left out for lack of time is named, in the log or as a row
-# MODELS    models of B, D and E, most important first; those that did not fit can be given to another call
+# MODELS    models of B, D, E and F, most important first; those that did not fit can be given to another call
 # KIT       folder made by "kit"; with it vulkan:0 is built too
 # LLAMA     source folder of llama.cpp, of which only its benchmarks are built, for one GPU
 # LLAMA_BENCH  a llama-bench that is built already
@@ -48,6 +52,7 @@ PREBUILT=${PREBUILT:-build-gpu-prebuilt}
 case $call in
 A) BUDGET=${BUDGET:-150} ;;
 C | D) BUDGET=${BUDGET:-540} ;;
+F) BUDGET=${BUDGET:-240} ;;
 prebuild) BUDGET=${BUDGET:-7200} ;;
 *) BUDGET=${BUDGET:-480} ;;
 esac
@@ -55,7 +60,7 @@ begin=$(date +%s)
 n_failed=0
 mkdir -p "$OUT" || exit 1
 log=$OUT/call$call.log
-case $call in A | B | C | D | E | prebuild) : >"$log" ;; esac
+case $call in A | B | C | D | E | F | prebuild) : >"$log" ;; esac
 
 say() { echo "$*" | tee -a "$log"; }
 left() { echo $((BUDGET - ($(date +%s) - begin))); }
@@ -174,15 +179,15 @@ prebuild()
 }
 
 # Unpacks the programs into BUILD, not into OUT, because all of OUT is copied back from the machine.
-unpack()
+unpack() # folder with an archive, folder for the programs
 {
-    rm -rf "$BUILD/programs" && mkdir -p "$BUILD/programs" || return 1
+    rm -rf "$2" && mkdir -p "$2" || return 1
     if has xz; then
-        xz -dc "$PREBUILT/programs.tar.xz"
+        xz -dc "$1/programs.tar.xz"
     else
         python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' \
-            "$PREBUILT/programs.tar.xz"
-    fi | tar -C "$BUILD/programs" -xf -
+            "$1/programs.tar.xz"
+    fi | tar -C "$2" -xf -
 }
 
 # Sets `bin` to the folder with the programs, which are unpacked from PREBUILT, or built now.
@@ -192,7 +197,7 @@ programs() # tests: ON or OFF
         bin=$BUILD
     elif [ -s "$PREBUILT/programs.tar.xz" ]; then
         bin=$BUILD/programs
-        unpack || { fail "unpack $PREBUILT/programs.tar.xz" && return 1; }
+        unpack "$PREBUILT" "$bin" || { fail "unpack $PREBUILT/programs.tar.xz" && return 1; }
     else
         compile "$1" || return 1
         bin=$BUILD
@@ -527,6 +532,72 @@ callE()
     table <"$OUT/engine.csv" | grep -v limit_ | tail -40
 }
 
+# ---- F: which build, and where does the time go? ----
+
+# Measures one build and appends to builds.csv: build,model,type,test,depth,tok/s
+turn_of_build() # name, bench_engine, model
+{
+    # shellcheck disable=SC2086
+    timeout "$(left)" "$2" --device "$device" --no-limits --no-header $shape "$3" 2>>"$log" |
+        awk -v build="$1" -F, '
+            { sub(/"[^"]*"/, "") }
+            ($5 == "decode" || $5 == "prefill") && $8 > 0 { print build "," $3 "," $4 "," $5 "," $7 "," $8 }' \
+            >>"$OUT/builds.csv"
+}
+
+# Appends 26 launches in a row, which is more than a layer has, to launches.csv: model,step,order,kernel,us
+launches() # model, step, launches before them, arguments of bench_engine
+{
+    model=$1 step=$2 skip=$3
+    shift 3
+    try "launches of $step of $model" 40 ncu --clock-control none --cache-control none \
+        --metrics gpu__time_duration.sum --csv --page raw --launch-skip "$skip" --launch-count 26 \
+        --log-file "$OUT/ncu.tmp" "$bin/bench_engine" --device cuda:0 --no-limits --no-header --repeat 1 "$@" \
+        "$model" &&
+        python3 bench/gpu_launches.py "$OUT/ncu.tmp" "$model" "$step" >>"$OUT/launches.csv"
+    rm -f "$OUT/ncu.tmp"
+}
+
+callF()
+{
+    programs ON || return
+    device=cuda:0
+    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    shape="--depth 0,8192 --batch 1 --prompt 4,512,2048 --topk none --gen 64 --repeat 3"
+    build_models=$(models "1b:q4_0 4b:q4_0 4b:q4_k")
+    other=
+    if [ $is_dry = 1 ]; then
+        shape="--quick --depth 0 --batch 1 --prompt 8 --topk none --gen 4 --repeat 1"
+        build_models="random:gemma3-tiny:q4_0"
+        other=$(bench_of "$device")
+    elif [ -n "${OTHER:-}" ]; then
+        unpack "$OTHER" "$BUILD/other" || { fail "unpack $OTHER/programs.tar.xz" && return 1; }
+        other=$BUILD/other/bench_engine
+        say "other: $(cat "$OTHER/commit" 2>/dev/null || echo unknown)"
+    fi
+    echo "build,model,type,test,depth,tok_s" >"$OUT/builds.csv"
+    for model in $build_models; do
+        for turn in 1 2; do
+            turn_of_build this "$(bench_of "$device")" "$model"
+            [ -n "$other" ] && turn_of_build other "$other" "$model"
+        done
+    done
+    if [ $is_dry = 0 ] && has ncu; then
+        echo "model,step,order,kernel,us" >"$OUT/launches.csv"
+        decode="--depth 0 --batch 1 --prompt none --topk none --gen 4"
+        prefill="--depth none --batch none --prompt 512 --topk none"
+        # shellcheck disable=SC2086
+        {
+            launches random:gemma3-1b:q4_0 decode 700 $decode # behind the prompt of 4 tokens, in the second step
+            launches random:gemma3-4b:q4_0 decode 900 $decode
+            launches random:gemma3-4b:q4_0 prefill 1200 $prefill # in the second pass over the prompt
+            launches random:gemma3-4b:q4_k prefill 1500 $prefill
+        }
+    fi
+    summary
+    sort "$OUT/builds.csv" | tail -40 | tee -a "$log"
+}
+
 # ---- D: how fast, beside llama.cpp? ----
 
 find_peer()
@@ -685,7 +756,7 @@ kit()
 }
 
 case $call in
-A | B | C | D | E)
+A | B | C | D | E | F)
     name_machine
     "call$call"
     [ $summed = 1 ] || summary

@@ -124,6 +124,11 @@ grep -q "^call C: 0 failed" "$dir/said"
 for device in $found; do
     grep -q "^ok       $device kernels_ops" "$dir/said"
 done
+bench/gpu.sh --dry F >"$dir/said"
+check_said F
+for build in this other; do
+    [ "$(grep -c "^$build,gemma3-tiny,q4_0,\(decode\|prefill\),[0-9]*,[0-9.]*$" "$OUT/builds.csv")" -eq 4 ]
+done
 bench/gpu.sh --dry E >"$dir/said"
 check_said E
 for device in $found; do
