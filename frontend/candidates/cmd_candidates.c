@@ -3,23 +3,28 @@
  * findings. */
 #include "judge.h"
 
+#include "engine/base/mtime.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/cli/environment.h"
+#include "frontend/inspect/kept/kept.h"
 #include "frontend/inspect/select/files.h"
 #include "retrieval/retrieval.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
     myth_opt_list include, exclude;
     const char *rules;
     int format;
-    bool judge;
+    bool judge, cache;
     float confidence;
     myth_model_flags model;
     myth_engine_flags engine;
@@ -37,6 +42,8 @@ static const myth_option candidates_options[] = {
      "of directories, read only files that match GLOB; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
+    {"cache", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, cache), "on", 0, 0,
+     "keep the places of each file, and do not read a file of the same content again"},
     {"judge", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, judge), NULL, 0, 0,
      "ask the model of -m about each place, and print the probability that it is a fault"},
     {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
@@ -56,7 +63,7 @@ typedef struct {
     const char *language;
     myth_status st;
     myth_error err;
-    bool is_done, is_skipped; /* skipped: no rules for its language */
+    bool is_done, is_skipped, is_kept; /* skipped: no rules for its language; kept: its places are of an earlier run */
 } file_result;
 
 typedef struct {
@@ -73,14 +80,50 @@ typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
-    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped;
+    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept;
+    char base[128]; /* in the key of everything that is kept */
+    size_t n_base;
     /* with --judge */
     myth_model model;
     myth_judge *judge;
     myth_engine *engine;
 } job;
 
-static void read_one(job *j, myth_chunker *chunker, uint32_t i)
+/* What decides the places of a text: this program. */
+static void make_base(job *j)
+{
+    struct stat sb;
+    if (!j->has_worker || stat(j->worker, &sb) != 0)
+        return;
+    j->n_base = (size_t)snprintf(j->base, sizeof(j->base), "candidates;program=%lld %lld %llu", (long long)sb.st_size,
+                                 (long long)myth_mtime_ns(&sb), (unsigned long long)sb.st_ino);
+}
+
+/* Finds the places of a text that was read, among those of earlier runs or by its tree. */
+static void find_places(job *j, file_result *r, myth_chunker *chunker, myth_kept *kept, const char *name)
+{
+    myth_kept_key key = {0};
+    myth_candidates_bytes bytes = {0};
+    if (kept) {
+        size_t n;
+        myth_kept_begin(kept);
+        myth_kept_add(kept, r->language, strlen(r->language));
+        myth_kept_add(kept, r->text, r->n_text);
+        key = myth_kept_end(kept);
+        unsigned char *old = myth_kept_get_report(kept, &key, &n);
+        if (old)
+            r->st = myth_candidates_take(&r->found, &r->is_kept, j->cli->mem, old, n, r->text, r->n_text, &r->err);
+        free(old);
+        if (r->is_kept || r->st != MYTH_OK)
+            return;
+    }
+    r->st = myth_candidates_ask(&r->found, &bytes, chunker, r->language, name, r->text, r->n_text, &r->err);
+    if (kept && r->st == MYTH_OK && bytes.byte)
+        myth_kept_put_report(kept, &key, bytes.byte, bytes.n);
+    myth_free(j->cli->mem, bytes.byte);
+}
+
+static void read_one(job *j, myth_chunker *chunker, myth_kept *kept, uint32_t i)
 {
     const myth_file *f = &j->files.file[i];
     file_result *r = &j->result[i];
@@ -88,7 +131,7 @@ static void read_one(job *j, myth_chunker *chunker, uint32_t i)
     r->language = myth_detect_language(f->name, r->text, r->st == MYTH_OK ? r->n_text : 0);
     r->is_skipped = r->st == MYTH_OK && !myth_candidates_has(r->language);
     if (r->st == MYTH_OK && !r->is_skipped)
-        r->st = myth_candidates_find(&r->found, chunker, r->language, f->name, r->text, r->n_text, &r->err);
+        find_places(j, r, chunker, kept, f->name);
 }
 
 /* Whether so many files wait to be printed that the next must wait too. A run without threads prints afterwards. */
@@ -101,8 +144,11 @@ static void *work(void *arg)
 {
     job *j = arg;
     myth_chunker *chunker = NULL;
+    myth_kept *kept = NULL;
     myth_error err = {0};
     const myth_status st = myth_chunker_open(&chunker, j->cli->mem, j->has_worker ? j->worker : NULL, &err);
+    if (j->o->cache && j->n_base) /* without them files are read */
+        myth_kept_open_file(&kept, myth_env_cache_dir(), "candidates-1.db", j->base, j->n_base, NULL);
     for (;;) {
         pthread_mutex_lock(&j->mutex);
         while (is_ahead(j))
@@ -115,12 +161,13 @@ static void *work(void *arg)
             j->result[i].st = st;
             j->result[i].err = err;
         } else if (!(j->cli->cancel && *j->cli->cancel))
-            read_one(j, chunker, i);
+            read_one(j, chunker, kept, i);
         pthread_mutex_lock(&j->mutex);
         j->result[i].is_done = true;
         pthread_cond_signal(&j->ready);
         pthread_mutex_unlock(&j->mutex);
     }
+    myth_kept_close(kept);
     myth_chunker_close(chunker);
     return NULL;
 }
@@ -256,6 +303,7 @@ static void print_file(job *j, uint32_t i, const float *score)
     }
     j->n_file += r->st == MYTH_OK && !r->is_skipped && !r->found.note[0];
     j->n_skipped += r->is_skipped;
+    j->n_kept += r->is_kept;
     j->n_function += r->found.n_function;
     for (size_t b = 0; b < r->n_text && !r->is_skipped; b++)
         j->n_line += r->text[b] == '\n';
@@ -339,6 +387,7 @@ static myth_status print_all(job *j, myth_error *err)
         myth_jout_key_u64(&j->json, "not_read", j->n_failed + j->files.missed.n);
         myth_jout_key_u64(&j->json, "functions", j->n_function);
         myth_jout_key_u64(&j->json, "lines", j->n_line);
+        myth_jout_key_u64(&j->json, "from_cache", j->n_kept);
         if (j->judge)
             print_judged(j);
         myth_jout_end(&j->json);
@@ -419,6 +468,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .cancel = cli->cancel,
     };
     j.has_worker = myth_cli_self(j.worker, sizeof(j.worker));
+    make_base(&j);
     myth_status st = choose_rules(&j, &err);
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);

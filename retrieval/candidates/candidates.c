@@ -38,41 +38,60 @@ static uint32_t count_lines(const unsigned char *text, uint64_t n)
     return lines;
 }
 
+myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *mem, const unsigned char *bytes,
+                                 uint64_t n_bytes, const unsigned char *text, uint64_t n, myth_error *err)
+{
+    myth_candidates_head head;
+    *out = (myth_candidates){0};
+    *is_good = n_bytes >= sizeof(head);
+    if (*is_good) {
+        memcpy(&head, bytes, sizeof(head));
+        *is_good = n_bytes == sizeof(head) + (uint64_t)head.n * sizeof(myth_candidate_place) + head.n_names;
+    }
+    if (!*is_good)
+        return MYTH_OK;
+    out->n = head.n;
+    out->n_names = head.n_names;
+    out->n_function = head.n_function;
+    out->candidate = myth_alloc_n(mem, MYTH_MEM_OTHER, "candidates", head.n, sizeof(*out->candidate));
+    out->names = myth_alloc(mem, MYTH_MEM_OTHER, "candidates", head.n_names);
+    if (!out->candidate || !out->names) {
+        myth_candidates_free(out, mem);
+        return myth_fail(err, MYTH_ENOMEM, "the candidates of a file");
+    }
+    memcpy(out->candidate, bytes + sizeof(head), head.n * sizeof(*out->candidate));
+    memcpy(out->names, bytes + sizeof(head) + head.n * sizeof(*out->candidate), head.n_names);
+    *is_good = is_sane(out, n, count_lines(text, n));
+    if (!*is_good)
+        myth_candidates_free(out, mem);
+    return MYTH_OK;
+}
+
+myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
+                                const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                myth_error *err)
+{
+    bool is_good = true;
+    *out = (myth_candidates){0};
+    *kept = (myth_candidates_bytes){0};
+    myth_status st = myth_chunk_read_tree(&kept->byte, &kept->n, out->note, c, language, path, text, n, err);
+    if (st != MYTH_OK || !kept->byte)
+        return st;
+    st = myth_candidates_take(out, &is_good, myth_chunker_mem(c), kept->byte, kept->n, text, n, err);
+    if (!is_good || st != MYTH_OK) {
+        myth_free(myth_chunker_mem(c), kept->byte);
+        *kept = (myth_candidates_bytes){0};
+    }
+    if (!is_good)
+        snprintf(out->note, sizeof(out->note), "candidates: the answer of the parsers' process is invalid");
+    return st;
+}
+
 myth_status myth_candidates_find(myth_candidates *out, myth_chunker *c, const char *language, const char *path,
                                  const unsigned char *text, uint64_t n, myth_error *err)
 {
-    unsigned char *bytes = NULL;
-    uint64_t n_bytes = 0;
-    myth_candidates_head head;
-    myth_mem *mem = myth_chunker_mem(c);
-    *out = (myth_candidates){0};
-    const myth_status st = myth_chunk_read_tree(&bytes, &n_bytes, out->note, c, language, path, text, n, err);
-    if (st != MYTH_OK || !bytes)
-        return st;
-    bool is_good = n_bytes >= sizeof(head);
-    if (is_good) {
-        memcpy(&head, bytes, sizeof(head));
-        is_good = n_bytes == sizeof(head) + (uint64_t)head.n * sizeof(myth_candidate_place) + head.n_names;
-    }
-    if (is_good) {
-        out->n = head.n;
-        out->n_names = head.n_names;
-        out->n_function = head.n_function;
-        out->candidate = myth_alloc_n(mem, MYTH_MEM_OTHER, "candidates", head.n, sizeof(*out->candidate));
-        out->names = myth_alloc(mem, MYTH_MEM_OTHER, "candidates", head.n_names);
-        if (!out->candidate || !out->names) {
-            myth_candidates_free(out, mem);
-            myth_free(mem, bytes);
-            return myth_fail(err, MYTH_ENOMEM, "%s: its candidates", path);
-        }
-        memcpy(out->candidate, bytes + sizeof(head), head.n * sizeof(*out->candidate));
-        memcpy(out->names, bytes + sizeof(head) + head.n * sizeof(*out->candidate), head.n_names);
-        is_good = is_sane(out, n, count_lines(text, n));
-    }
-    myth_free(mem, bytes);
-    if (!is_good) {
-        myth_candidates_free(out, mem);
-        snprintf(out->note, sizeof(out->note), "candidates: the answer of the parsers' process is invalid");
-    }
-    return MYTH_OK;
+    myth_candidates_bytes bytes;
+    const myth_status st = myth_candidates_ask(out, &bytes, c, language, path, text, n, err);
+    myth_free(myth_chunker_mem(c), bytes.byte);
+    return st;
 }

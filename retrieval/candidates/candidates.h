@@ -41,6 +41,21 @@ myth_status myth_candidates_find(myth_candidates *out, myth_chunker *c, const ch
                                  const unsigned char *text, uint64_t n, myth_error *err);
 void myth_candidates_free(myth_candidates *k, myth_mem *mem);
 
+/* What the parsers' process answered. For the same text, language and program it means the same, so a caller may keep
+ * it. NULL: the file was not read. Freed with the chunker's ledger. */
+typedef struct {
+    unsigned char *byte;
+    uint64_t n;
+} myth_candidates_bytes;
+
+/* As myth_candidates_find, and gives the bytes of the answer too. */
+myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
+                                const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                myth_error *err);
+/* Reads an answer that was kept, which is checked like a new one. *is_good: it is an answer about such a text. */
+myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *mem, const unsigned char *bytes,
+                                 uint64_t n_bytes, const unsigned char *text, uint64_t n, myth_error *err);
+
 /* For myth_chunk_worker: what it does with a tree. */
 extern const myth_tree_reader myth_candidates_reader;
 

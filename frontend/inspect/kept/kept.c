@@ -103,22 +103,24 @@ static void remove_file(const myth_kept *k)
     }
 }
 
-static bool path_of(char *path, size_t cap, const char *folder)
+static const char answers_name[] = "answers-1.db";
+
+static bool path_of(char *path, size_t cap, const char *folder, const char *name)
 {
-    return snprintf(path, cap, "%s/mythos/answers-1.db", folder) < (int)cap - 16;
+    return snprintf(path, cap, "%s/mythos/%s", folder, name) < (int)cap - 16;
 }
 
 bool myth_kept_is_there(const char *folder)
 {
     char path[PATH_MAX];
-    return folder && path_of(path, sizeof(path), folder) && access(path, R_OK | W_OK) == 0;
+    return folder && path_of(path, sizeof(path), folder, answers_name) && access(path, R_OK | W_OK) == 0;
 }
 
 /* Makes the folder and, for this user only, the file. */
-static bool make_place(myth_kept *k, const char *folder)
+static bool make_place(myth_kept *k, const char *folder, const char *name)
 {
     struct stat sb;
-    if (!path_of(k->path, sizeof(k->path), folder))
+    if (!path_of(k->path, sizeof(k->path), folder, name))
         return false;
     for (char *p = k->path + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
@@ -147,6 +149,12 @@ bool myth_kept_rebase(myth_kept *k, const void *base, size_t n_base)
 
 myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err)
 {
+    return myth_kept_open_file(out, folder, answers_name, base, n_base, err);
+}
+
+myth_status myth_kept_open_file(myth_kept **out, const char *folder, const char *name, const void *base, size_t n_base,
+                                myth_error *err)
+{
     *out = NULL;
     if (!folder)
         return myth_fail(err, MYTH_ENOTFOUND, "no place for answers: neither XDG_CACHE_HOME nor HOME is set");
@@ -155,11 +163,11 @@ myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base
         myth_kept_close(k);
         return myth_fail(err, MYTH_ENOMEM, "kept answers: out of memory");
     }
-    bool is_open = make_place(k, folder) && connect_to(k);
+    bool is_open = make_place(k, folder, name) && connect_to(k);
     if (!is_open && k->db && is_damaged(k)) {
         disconnect(k);
         remove_file(k);
-        is_open = make_place(k, folder) && connect_to(k);
+        is_open = make_place(k, folder, name) && connect_to(k);
     }
     if (!is_open) {
         const myth_status st =

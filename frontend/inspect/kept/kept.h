@@ -4,9 +4,10 @@
  * Key      what the caller hashes: the tokens before the answer, the lines that its grammar allows, the limits; and
  *          `base`, which all answers of a run share: program, model, device and its settings, sampling. Where any of it
  *          differs there is no answer
- * Place    one SQLite file, $XDG_CACHE_HOME/mythos/answers-1.db, else ~/.cache/mythos/answers-1.db, for this user only.
- *          Each answer is written when it ends, in a transaction of its own, so that a run that was killed goes on with
- *          the next one
+ * Place    one SQLite file, $XDG_CACHE_HOME/mythos/answers-1.db, else ~/.cache/mythos/answers-1.db, for this user
+ *          only; what is cheap to make again has a file of its own, so that it pushes out nothing that is not. Each
+ *          answer is written when it ends, in a transaction of its own, so that a run that was killed goes on with the
+ *          next one
  * Secrets  the caller keeps no answer in which a secret was found. The file holds ids of tokens, which the vocabulary
  *          turns into text
  * Reports  what a whole run printed and wrote, under a key of all that it was given (looks.h has what it found by
@@ -43,6 +44,9 @@ typedef struct myth_kept myth_kept;
 
 /* folder: that of caches (myth_env_cache_dir); NULL = there is none. base is copied into every key. */
 myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base, size_t n_base, myth_error *err);
+/* The same in a file of another name: "candidates-1.db". */
+myth_status myth_kept_open_file(myth_kept **out, const char *folder, const char *name, const void *base, size_t n_base,
+                                myth_error *err);
 void myth_kept_close(myth_kept *k); /* takes NULL */
 /* Whether open would find a file, for who must not make one. */
 bool myth_kept_is_there(const char *folder);
