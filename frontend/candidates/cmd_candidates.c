@@ -63,7 +63,11 @@ typedef struct {
     const char *language;
     myth_status st;
     myth_error err;
-    bool is_done, is_skipped, is_kept; /* skipped: no rules for its language; kept: its places are of an earlier run */
+    bool is_done;
+    bool is_fatal;   /* the failure is not the file's own */
+    bool is_left;    /* a signal came before it was read */
+    bool is_skipped; /* no rules for its language */
+    bool is_kept;    /* its places are of an earlier run */
 } file_result;
 
 typedef struct {
@@ -87,6 +91,7 @@ typedef struct {
     myth_model model;
     myth_judge *judge;
     myth_engine *engine;
+    bool is_stopped; /* by a signal: the rest is not judged, and not printed */
 } job;
 
 /* What decides the places of a text: this program. */
@@ -160,7 +165,10 @@ static void *work(void *arg)
         if (st != MYTH_OK) {
             j->result[i].st = st;
             j->result[i].err = err;
-        } else if (!(j->cli->cancel && *j->cli->cancel))
+            j->result[i].is_fatal = true;
+        } else if (j->cli->cancel && *j->cli->cancel)
+            j->result[i].is_left = true;
+        else
             read_one(j, chunker, kept, i);
         pthread_mutex_lock(&j->mutex);
         j->result[i].is_done = true;
@@ -297,9 +305,13 @@ static void print_file(job *j, uint32_t i, const float *score)
 {
     const char *path = j->files.file[i].name;
     file_result *r = &j->result[i];
+    if (r->st != MYTH_OK) {
+        j->n_failed++;
+        myth_term_note(j->cli->term, "not read: %s", r->err.msg);
+    }
     if (r->st == MYTH_OK && r->found.note[0] && !r->is_skipped) {
         j->n_failed++;
-        myth_term_note(j->cli->term, "%s: not read: %s", path, r->found.note);
+        myth_term_note(j->cli->term, "not read: %s: %s", path, r->found.note);
     }
     j->n_file += r->st == MYTH_OK && !r->is_skipped && !r->found.note[0];
     j->n_skipped += r->is_skipped;
@@ -325,6 +337,11 @@ static void print_file(job *j, uint32_t i, const float *score)
             print_json(&j->json, path, &r->found, k, of);
         }
     }
+}
+
+static void drop_file(job *j, uint32_t i)
+{
+    file_result *r = &j->result[i];
     myth_candidates_free(&r->found, j->cli->mem);
     myth_free(j->cli->mem, r->text);
     r->text = NULL;
@@ -349,7 +366,19 @@ static void print_judged(job *j)
     myth_jout_end(out);
 }
 
-/* Prints the files in their order, each as soon as it was read. The first that failed ends the run. */
+/* Whether a file's failure is the command's: it is not the file's own, or the caller named a file that is missing. */
+static bool ends_run(const job *j, uint32_t i)
+{
+    const file_result *r = &j->result[i];
+    if (r->is_fatal || r->st == MYTH_ENOMEM)
+        return true;
+    for (int a = 0; a < j->cli->n_arg && r->st == MYTH_ENOTFOUND; a++)
+        if (strcmp(j->cli->arg[a], j->files.file[i].open) == 0)
+            return true;
+    return false;
+}
+
+/* Prints the files in their order, each as soon as it was read. One that cannot be read is counted and named. */
 static myth_status print_all(job *j, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -364,14 +393,20 @@ static myth_status print_all(job *j, myth_error *err)
         while (!j->result[i].is_done)
             pthread_cond_wait(&j->ready, &j->mutex);
         pthread_mutex_unlock(&j->mutex);
-        if (j->result[i].st != MYTH_OK && st == MYTH_OK) {
-            st = j->result[i].st;
-            *err = j->result[i].err;
-        }
+        const file_result *r = &j->result[i];
         float *score = NULL;
-        if (st == MYTH_OK)
+        if (st == MYTH_OK && r->st != MYTH_OK && ends_run(j, i)) {
+            st = r->st;
+            *err = r->err;
+        }
+        if (st == MYTH_OK && !j->is_stopped)
             st = judge_file(j, i, &score, err);
-        print_file(j, i, score);
+        j->is_stopped = j->is_stopped || r->is_left || st == MYTH_ECANCEL;
+        if (st == MYTH_ECANCEL)
+            st = MYTH_OK;
+        if (st == MYTH_OK && !j->is_stopped)
+            print_file(j, i, score);
+        drop_file(j, i);
         myth_free(j->cli->mem, score);
         pthread_mutex_lock(&j->mutex);
         j->n_printed = i + 1;
@@ -454,6 +489,17 @@ static void close_judge(job *j)
     myth_model_close(&j->model);
 }
 
+/* Names the first files that were left out before they were read. */
+static void name_missed(const job *j)
+{
+    enum { MOST = 8 };
+    const myth_missed_list *l = &j->files.missed;
+    for (uint32_t i = 0; i < l->n && i < MOST; i++)
+        myth_term_note(j->cli->term, "not read: %s: %s", l->row[i].path, l->row[i].why);
+    if (l->n > MOST)
+        myth_term_note(j->cli->term, "not read: %u more", l->n - MOST);
+}
+
 static int run_candidates(myth_cli *cli, const void *opts)
 {
     job j = {.cli = cli, .o = opts};
@@ -476,6 +522,8 @@ static int run_candidates(myth_cli *cli, const void *opts)
         st = open_judge(&j, &err);
     if (st == MYTH_OK)
         st = run_job(&j, &err);
+    if (st == MYTH_OK)
+        name_missed(&j);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && (j.n_failed || j.files.missed.n || (cli->cancel && *cli->cancel)))
         code = MYTH_EXIT_INCOMPLETE;

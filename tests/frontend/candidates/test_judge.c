@@ -431,6 +431,21 @@ static void the_command_prints_probabilities(void **state)
     assert_null(strstr(out.out, "judged"));
 }
 
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    cli_shell(&out,
+              "mkdir -p $D/some && cp $D/j.c $D/some/a.c && cp $D/j.c $D/some/c.c && truncate -s 65M $D/some/b.c");
+    assert_int_equal(out.code, 0);
+    cli_expect(&out, "candidates $D/some --format json", 3);
+    json_error_t e;
+    json_t *all = json_loads(out.out, 0, &e);
+    assert_int_equal(json_integer_value(json_object_get(all, "files")), 2);
+    assert_int_equal(json_integer_value(json_object_get(all, "not_read")), 1);
+    json_decref(all);
+    assert_non_null(strstr(out.err, "b.c: 68157440 bytes"));
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -453,6 +468,7 @@ int main(void)
         cmocka_unit_test(comments_are_blanked),
         cmocka_unit_test(any_bytes_are_walked),
         cmocka_unit_test(the_command_prints_probabilities),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_named),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
