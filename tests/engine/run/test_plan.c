@@ -659,7 +659,7 @@ static void a_decode_step_takes_no_memory(void **state)
             assert_int_equal(myth_mem_n_alloc(r.mem), n_before);
             assert_int_equal(taken_after_first, 0);
 
-            rig_decode(&r, s, 7, NULL); /* the rig takes a block for batches once */
+            rig_decode(&r, s, 7, NULL);          /* the rig takes a block for batches once */
             myth_seq *fork[3] = {s, NULL, NULL}; /* three sequences at once, with the first writes of forks */
             assert_ok(myth_seq_fork(&fork[1], s, &rig_err));
             assert_ok(myth_seq_fork(&fork[2], s, &rig_err));
