@@ -426,6 +426,7 @@ static void the_command_prints_probabilities(void **state)
     cli_expect(&out, "candidates $D/j.c --judge -m " MODEL " --format jsonl --confidence 1", 0);
     assert_string_equal(out.out, "");
     assert_non_null(strstr(out.err, "less probable than 1.00"));
+    cli_expect(&out, "candidates $D/j.c --judge -m " MODEL " -ub 4", 0);
     cli_expect(&out, "candidates $D/j.c --format json", 0);
     assert_null(strstr(out.out, "probability"));
     assert_null(strstr(out.out, "judged"));
