@@ -460,6 +460,13 @@ static myth_status run_job(job *j, myth_error *err)
     return st;
 }
 
+/* Whether the caller wrote the flag here; a variable or a configuration file is for all commands. */
+static bool is_flag(const myth_cli *cli, const char *name)
+{
+    const myth_opt_slot *s = myth_args_find(cli->parsed, name);
+    return s && s->source == MYTH_FROM_FLAG;
+}
+
 /* Opens the model and what the questions need. */
 static myth_status open_judge(job *j, myth_error *err)
 {
@@ -467,7 +474,7 @@ static myth_status open_judge(job *j, myth_error *err)
     const myth_judge_opts jo = {.cancel = j->cli->cancel};
     myth_engine_opts eo;
     if (!o->judge)
-        return myth_args_is_given(j->cli->parsed, "confidence") || myth_args_is_given(j->cli->parsed, "model")
+        return is_flag(j->cli, "confidence") || is_flag(j->cli, "model")
                  ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")
                  : MYTH_OK;
     myth_status st = myth_cli_model_open(j->cli, &j->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err);
