@@ -247,6 +247,14 @@ find_devices()
     [ -n "$found" ] || fail "no device answers"
 }
 
+# Sets `device` for the calls that measure one: cuda:0, or vulkan:0 where a dry build has no emulated device.
+choose_device()
+{
+    device=cuda:0
+    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    return 0
+}
+
 # Appends bench_engine's rows to a file, with the header if the file is empty.
 measure() # file, device, arguments of bench_engine
 {
@@ -319,14 +327,19 @@ sanitize() # tools
     rm -f "$OUT/sanitizer.tmp"
 }
 
-# Measures one launch of a kernel with ncu, at the clocks that the machine has, as the other figures.
+# What ncu measures, at the clocks that the machine has, as the other figures: a decode step, and a prompt.
+ncu="ncu --clock-control none --csv --page raw --log-file $OUT/ncu.tmp"
+decode="--depth 0 --batch 1 --prompt none --topk none --gen 4"
+prefill="--depth none --batch none --prompt 512 --topk none"
+
+# Measures one launch of a kernel.
 profile() # model, kernel, launch to take, arguments of bench_engine
 {
     model=$1 kernel=$2 skip=$3
     shift 3
-    try "ncu $kernel of $model" 40 ncu --clock-control none --set detailed --csv --page raw \
-        --kernel-name "regex:$kernel" --launch-skip "$skip" --launch-count 1 --log-file "$OUT/ncu.tmp" \
-        "$bin/bench_engine" --device cuda:0 --no-limits --no-header --repeat 1 "$@" "$model" &&
+    # shellcheck disable=SC2086
+    try "ncu $kernel of $model" 40 $ncu --set detailed --kernel-name "regex:$kernel" --launch-skip "$skip" \
+        --launch-count 1 "$bin/bench_engine" --device cuda:0 --no-limits --no-header --repeat 1 "$@" "$model" &&
         cat "$OUT/ncu.tmp" >>"$OUT/ncu.csv"
     rm -f "$OUT/ncu.tmp"
 }
@@ -338,8 +351,6 @@ profile_all()
         return
     fi
     : >"$OUT/ncu.csv"
-    decode="--depth 0 --batch 1 --prompt none --topk none --gen 4"
-    prefill="--depth none --batch none --prompt 512 --topk none"
     # shellcheck disable=SC2086
     {
         profile random:gemma3-4b:q4_0 norm_ffn_geglu_k 40 $decode
@@ -409,8 +420,7 @@ turn() # knob=value
 callB()
 {
     programs ON || return
-    device=cuda:0
-    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    choose_device
     shape="--depth 0,8192 --batch 1 --prompt none --topk none --gen 64 --repeat 3"
     knob_models=$(models "1b:q4_0 4b:q4_0 27b:q4_0")
     if [ $is_dry = 1 ]; then
@@ -550,10 +560,10 @@ launches() # model, step, launches before them, arguments of bench_engine
 {
     model=$1 step=$2 skip=$3
     shift 3
-    try "launches of $step of $model" 40 ncu --clock-control none --cache-control none \
-        --metrics gpu__time_duration.sum --csv --page raw --launch-skip "$skip" --launch-count 26 \
-        --log-file "$OUT/ncu.tmp" "$bin/bench_engine" --device cuda:0 --no-limits --no-header --repeat 1 "$@" \
-        "$model" &&
+    # shellcheck disable=SC2086
+    try "launches of $step of $model" 40 $ncu --cache-control none --metrics gpu__time_duration.sum \
+        --launch-skip "$skip" --launch-count 26 "$bin/bench_engine" --device cuda:0 --no-limits --no-header \
+        --repeat 1 "$@" "$model" &&
         python3 bench/gpu_launches.py "$OUT/ncu.tmp" "$model" "$step" >>"$OUT/launches.csv"
     rm -f "$OUT/ncu.tmp"
 }
@@ -561,8 +571,7 @@ launches() # model, step, launches before them, arguments of bench_engine
 callF()
 {
     programs ON || return
-    device=cuda:0
-    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    choose_device
     shape="--depth 0,8192 --batch 1 --prompt 4,512,2048 --topk none --gen 64 --repeat 3"
     build_models=$(models "1b:q4_0 4b:q4_0 4b:q4_k")
     other=
@@ -584,8 +593,6 @@ callF()
     done
     if [ $is_dry = 0 ] && has ncu; then
         echo "model,step,order,kernel,us" >"$OUT/launches.csv"
-        decode="--depth 0 --batch 1 --prompt none --topk none --gen 4"
-        prefill="--depth none --batch none --prompt 512 --topk none"
         # shellcheck disable=SC2086
         {
             launches random:gemma3-1b:q4_0 decode 700 $decode # behind the prompt of 4 tokens, in the second step
@@ -691,8 +698,7 @@ callD()
 {
     programs OFF || return
     find_peer || return
-    device=cuda:0
-    [ $is_dry = 1 ] && [ ! -x "$BUILD/bench_emu_engine" ] && device=vulkan:0
+    choose_device
     shape="--depth 0,8192,32768 --batch 1 --prompt 512,2048 --topk none --gen 64 --repeat 3"
     shape_many="--depth 512 --batch 32 --prompt none --topk none --gen 64 --repeat 3"
     peer_prompts="-p 512,2048 -n 64 -r 3 -ub 512" peer_depth="-p 0 -n 64 -d 8192,32768 -r 3 -ub 512"

@@ -3,7 +3,6 @@
  * findings. */
 #include "judge.h"
 
-#include "engine/base/mtime.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
@@ -17,7 +16,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -85,24 +83,13 @@ typedef struct {
     pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
     uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept;
-    char base[128]; /* in the key of everything that is kept */
-    size_t n_base;
+    char program[256]; /* in the key of everything that is kept: it decides the places of a text */
     /* with --judge */
     myth_model model;
     myth_judge *judge;
     myth_engine *engine;
     bool is_stopped; /* by a signal: the rest is not judged, and not printed */
 } job;
-
-/* What decides the places of a text: this program. */
-static void make_base(job *j)
-{
-    struct stat sb;
-    if (!j->has_worker || stat(j->worker, &sb) != 0)
-        return;
-    j->n_base = (size_t)snprintf(j->base, sizeof(j->base), "candidates;program=%lld %lld %llu", (long long)sb.st_size,
-                                 (long long)myth_mtime_ns(&sb), (unsigned long long)sb.st_ino);
-}
 
 /* Finds the places of a text that was read, among those of earlier runs or by its tree. */
 static void find_places(job *j, file_result *r, myth_chunker *chunker, myth_kept *kept, const char *name)
@@ -152,8 +139,8 @@ static void *work(void *arg)
     myth_kept *kept = NULL;
     myth_error err = {0};
     const myth_status st = myth_chunker_open(&chunker, j->cli->mem, j->has_worker ? j->worker : NULL, &err);
-    if (j->o->cache && j->n_base) /* without them files are read */
-        myth_kept_open_file(&kept, myth_env_cache_dir(), "candidates-1.db", j->base, j->n_base, NULL);
+    if (j->o->cache && j->has_worker) /* without them files are read */
+        myth_kept_open_file(&kept, myth_env_cache_dir(), "candidates-1.db", j->program, strlen(j->program), NULL);
     for (;;) {
         pthread_mutex_lock(&j->mutex);
         while (is_ahead(j))
@@ -521,7 +508,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .cancel = cli->cancel,
     };
     j.has_worker = myth_cli_self(j.worker, sizeof(j.worker));
-    make_base(&j);
+    myth_cli_program(j.program, sizeof(j.program));
     myth_status st = choose_rules(&j, &err);
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);

@@ -277,14 +277,20 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
 
 /* ---- windows ---- */
 
-/* Whether the prompts of the list fit when it is shown with `near` lines around its places, low .. high. */
+/* Shows the list with `near` lines around its places, low .. high. */
+static void set_lines(sheet *s, uint32_t low, uint32_t high, uint32_t near)
+{
+    const uint32_t all = s->f->src.n_line;
+    s->line0 = low > near ? low - near : 1;
+    s->line1 = all - high > near ? high + near : all;
+}
+
+/* Whether the prompts of the list fit when it is shown with so many lines. */
 static myth_status try_lines(myth_judge *j, sheet *s, uint32_t low, uint32_t high, uint32_t near, bool *fits,
                              myth_error *err)
 {
-    const uint32_t all = s->f->src.n_line;
     size_t n;
-    s->line0 = low > near ? low - near : 1;
-    s->line1 = all - high > near ? high + near : all;
+    set_lines(s, low, high, near);
     myth_status st = encode(j, s, s->n - 1, &n, err); /* the last number is the longest */
     *fits = st == MYTH_OK && n <= j->o.n_tok;
     return st;
@@ -311,8 +317,8 @@ static myth_status choose_lines(myth_judge *j, sheet *s, int64_t *n_near, myth_e
         fit = fits ? middle : fit;
         over = fits ? over : middle;
     }
-    if (st == MYTH_OK && fit >= 0)
-        st = try_lines(j, s, low, high, (uint32_t)fit, &fits, err);
+    if (fit >= 0) /* the last that was tried may be another */
+        set_lines(s, low, high, (uint32_t)fit);
     *n_near = fit;
     return st;
 }

@@ -4,8 +4,10 @@
 #include "hints.h"
 #include "plan_out.h"
 #include "engine/base/map.h"
+#include "engine/base/mtime.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
+#include "version.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -206,6 +208,16 @@ bool myth_cli_self(char *dst, size_t cap)
     const bool is_whole = n > 0 && (size_t)n < cap - 1;
     dst[is_whole ? n : 0] = '\0';
     return is_whole;
+}
+
+void myth_cli_program(char *dst, size_t cap)
+{
+    char self[PATH_MAX];
+    struct stat sb = {0};
+    if (myth_cli_self(self, sizeof(self)))
+        stat(self, &sb);
+    snprintf(dst, cap, "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
+             (long long)myth_mtime_ns(&sb));
 }
 
 /* Shipped models are in models/ beside the build folder of a source tree, or in share/mythos/models of the install

@@ -187,6 +187,9 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
 /* The path of this program, which the indexer starts as its parser process. "" and false when it cannot be found; files
  * are then cut into chunks without a parser. */
 bool myth_cli_self(char *dst, size_t cap);
+/* Writes what tells this program from another build: version, commit, bytes and time of its file (0 where it cannot be
+ * found). It belongs in the key of everything that is kept for later runs. */
+void myth_cli_program(char *dst, size_t cap);
 /* Reads a file, or stdin for "-", booked as STAGING; the caller frees it. MYTH_ELIMIT: it has more than max_bytes.
  * MYTH_ECANCEL: a signal ended the wait for stdin. */
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,

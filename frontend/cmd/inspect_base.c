@@ -2,7 +2,6 @@
 #include "inspect_base.h"
 
 #include "engine/base/mtime.h"
-#include "version.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,16 +64,12 @@ void myth_base_model(myth_inspect_base *b, const char *path)
 myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_engine_flags *f,
                                const myth_sample_params *p, myth_error *err)
 {
-    char value[512], self[PATH_MAX];
-    struct stat sb = {0};
+    char value[512];
     myth_engine_opts eo;
     myth_status st = myth_cli_engine_opts(cli, &eo, f, err);
     if (st != MYTH_OK)
         return st;
-    if (myth_cli_self(self, sizeof(self)))
-        stat(self, &sb);
-    snprintf(value, sizeof(value), "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
-             (long long)myth_mtime_ns(&sb));
+    myth_cli_program(value, sizeof(value));
     myth_base_add(b, "program", value);
     snprintf(value, sizeof(value), "%s %s %d %d %u %d %d %d %d %u", eo.device ? eo.device : "", cli->device,
              eo.is_exact, eo.has_gpu_layers, eo.n_gpu_layers, (int)eo.offload, eo.has_cache_type, (int)eo.type_k,
