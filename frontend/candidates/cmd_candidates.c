@@ -83,6 +83,8 @@ typedef struct {
     pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
     uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept;
+    myth_kept *kept; /* places of earlier runs; NULL = none. One connection, so that no thread waits for a file */
+    pthread_mutex_t kept_mutex;
     char program[256]; /* in the key of everything that is kept: it decides the places of a text */
     /* with --judge */
     myth_model model;
@@ -92,17 +94,19 @@ typedef struct {
 } job;
 
 /* Finds the places of a text that was read, among those of earlier runs or by its tree. */
-static void find_places(job *j, file_result *r, myth_chunker *chunker, myth_kept *kept, const char *name)
+static void find_places(job *j, file_result *r, myth_chunker *chunker, const char *name)
 {
     myth_kept_key key = {0};
     myth_candidates_bytes bytes = {0};
-    if (kept) {
+    if (j->kept) {
         size_t n;
-        myth_kept_begin(kept);
-        myth_kept_add(kept, r->language, strlen(r->language));
-        myth_kept_add(kept, r->text, r->n_text);
-        key = myth_kept_end(kept);
-        unsigned char *old = myth_kept_get_report(kept, &key, &n);
+        pthread_mutex_lock(&j->kept_mutex);
+        myth_kept_begin(j->kept);
+        myth_kept_add(j->kept, r->language, strlen(r->language));
+        myth_kept_add(j->kept, r->text, r->n_text);
+        key = myth_kept_end(j->kept);
+        unsigned char *old = myth_kept_get_report(j->kept, &key, &n);
+        pthread_mutex_unlock(&j->kept_mutex);
         if (old)
             r->st = myth_candidates_take(&r->found, &r->is_kept, j->cli->mem, old, n, r->text, r->n_text, &r->err);
         free(old);
@@ -110,12 +114,15 @@ static void find_places(job *j, file_result *r, myth_chunker *chunker, myth_kept
             return;
     }
     r->st = myth_candidates_ask(&r->found, &bytes, chunker, r->language, name, r->text, r->n_text, &r->err);
-    if (kept && r->st == MYTH_OK && bytes.byte)
-        myth_kept_put_report(kept, &key, bytes.byte, bytes.n);
+    if (j->kept && r->st == MYTH_OK && bytes.byte) {
+        pthread_mutex_lock(&j->kept_mutex);
+        myth_kept_put_report(j->kept, &key, bytes.byte, bytes.n);
+        pthread_mutex_unlock(&j->kept_mutex);
+    }
     myth_free(j->cli->mem, bytes.byte);
 }
 
-static void read_one(job *j, myth_chunker *chunker, myth_kept *kept, uint32_t i)
+static void read_one(job *j, myth_chunker *chunker, uint32_t i)
 {
     const myth_file *f = &j->files.file[i];
     file_result *r = &j->result[i];
@@ -123,7 +130,7 @@ static void read_one(job *j, myth_chunker *chunker, myth_kept *kept, uint32_t i)
     r->language = myth_detect_language(f->name, r->text, r->st == MYTH_OK ? r->n_text : 0);
     r->is_skipped = r->st == MYTH_OK && !myth_candidates_has(r->language);
     if (r->st == MYTH_OK && !r->is_skipped)
-        find_places(j, r, chunker, kept, f->name);
+        find_places(j, r, chunker, f->name);
 }
 
 /* Whether so many files wait to be printed that the next must wait too. A run without threads prints afterwards. */
@@ -136,11 +143,8 @@ static void *work(void *arg)
 {
     job *j = arg;
     myth_chunker *chunker = NULL;
-    myth_kept *kept = NULL;
     myth_error err = {0};
     const myth_status st = myth_chunker_open(&chunker, j->cli->mem, j->has_worker ? j->worker : NULL, &err);
-    if (j->o->cache && j->has_worker) /* without them files are read */
-        myth_kept_open_file(&kept, myth_env_cache_dir(), "candidates-1.db", j->program, strlen(j->program), NULL);
     for (;;) {
         pthread_mutex_lock(&j->mutex);
         while (is_ahead(j))
@@ -156,13 +160,12 @@ static void *work(void *arg)
         } else if (j->cli->cancel && *j->cli->cancel)
             j->result[i].is_left = true;
         else
-            read_one(j, chunker, kept, i);
+            read_one(j, chunker, i);
         pthread_mutex_lock(&j->mutex);
         j->result[i].is_done = true;
         pthread_cond_signal(&j->ready);
         pthread_mutex_unlock(&j->mutex);
     }
-    myth_kept_close(kept);
     myth_chunker_close(chunker);
     return NULL;
 }
@@ -427,6 +430,9 @@ static myth_status run_job(job *j, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%u files", j->files.n);
     n = n > MOST_THREADS ? MOST_THREADS : n;
     n = n > j->files.n ? j->files.n : n;
+    if (j->o->cache && j->has_worker) /* when it cannot be opened, files are read */
+        myth_kept_open_file(&j->kept, myth_env_cache_dir(), "candidates-1.db", j->program, strlen(j->program), NULL);
+    pthread_mutex_init(&j->kept_mutex, NULL);
     pthread_mutex_init(&j->mutex, NULL);
     pthread_cond_init(&j->ready, NULL);
     pthread_cond_init(&j->more, NULL);
@@ -443,6 +449,8 @@ static myth_status run_job(job *j, myth_error *err)
     pthread_cond_destroy(&j->ready);
     pthread_cond_destroy(&j->more);
     pthread_mutex_destroy(&j->mutex);
+    pthread_mutex_destroy(&j->kept_mutex);
+    myth_kept_close(j->kept);
     myth_free(j->cli->mem, j->result);
     return st;
 }
