@@ -367,6 +367,17 @@ static __device__ __forceinline__ void cp_async16_or_zero(void *shared, const vo
     emu_cp_async(shared, global, 16, has_source ? 16 : 0);
 #endif
 }
+/* Starts to copy n_source of 4 bytes, which are aligned to 4; the others become zero. */
+static __device__ __forceinline__ void cp_async4(void *shared, const void *global, int n_source)
+{
+#if MYTH_CUDA_REAL
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(n_source)
+                 : "memory");
+#else
+    emu_cp_async(shared, global, 4, n_source);
+#endif
+}
 static __device__ __forceinline__ void cp_async_commit()
 {
 #if MYTH_CUDA_REAL

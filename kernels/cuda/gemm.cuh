@@ -5,8 +5,10 @@
  *            once, into the scratch: each row is scaled by a power of two that puts its largest value at 2^14, and
  *            padded with zeros to whole steps of K. cp.async brings its tiles, three steps deep. F16 weights come the
  *            same way. BF16, Q8_0 and Q4_0 go through registers, one step ahead, and are put into shared memory as f16,
- *            16 times as large, once per tile. bf16 tiles would be as fast but round x 8 times more coarsely, which
- *            over 12 layers is the whole tolerance of fast mode
+ *            16 times as large, once per tile. With wgmma, cp.async brings Q8_0 and Q4_0 as they are stored, some steps
+ *            further ahead (gemm_ahead): where the tiles are few, as for a short prompt, a step takes as long as its
+ *            weights are on their way. bf16 tiles would be as fast but round x 8 times more coarsely, which over 12
+ *            layers is the whole tolerance of fast mode
  * Blocks     the other quantised types (dequant.cuh) take several times as many instructions to unpack. So they are
  *            unpacked once per product instead of once per tile: a slab of rows becomes f16 in the scratch, 16 times as
  *            large, and is then multiplied like F16 weights. The bits are the same as if they were unpacked in the tile
@@ -75,6 +77,22 @@ struct gemm_args {
     uint64_t y_pitch; /* values from a row of y to the next */
 };
 
+/* How many steps of stored weights are on their way besides those of x; 0 = weights go through registers. As many as
+ * leave room for two blocks of 128 x 128 on a multiprocessor. */
+static __host__ __device__ constexpr uint32_t gemm_ahead(int type, int tile, bool is_wg)
+{
+    return !is_wg || (type != MYTH_Q8_0 && type != MYTH_Q4_0) ? 0 : type == MYTH_Q8_0 && tile > 64 ? 1 : 3;
+}
+/* Bytes of one step's stored weights, with their scales, in shared memory, and the number of such steps there. */
+static __host__ __device__ constexpr uint32_t gemm_raw_bytes(int type, int tile)
+{
+    return 2 * (uint32_t)tile * (uint32_t)((type == MYTH_Q8_0 ? 32 : 16) + 4);
+}
+static __host__ __device__ constexpr uint32_t gemm_raw_steps(int type, int tile, bool is_wg)
+{
+    return gemm_ahead(type, tile, is_wg) ? gemm_ahead(type, tile, is_wg) + 2 : 0;
+}
+
 /* 32 weights of one row, in their stored form. */
 template <int T> struct gemm_block {
     uint4 q[T == MYTH_Q4_0 ? 1 : T == MYTH_Q8_0 ? 2 : 4];
@@ -103,6 +121,59 @@ static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const g
         for (uint32_t i = 0; i < 4; i++)
             b.q[i] = k + 8 * i < a.n_in ? load_weights16(at + 8 * i) : make_uint4(0, 0, 0, 0);
     }
+}
+
+/* Half a row of a tile of W as it is stored: what one thread copies for itself, a step at a time. */
+struct gemm_half_row {
+    const unsigned char *q;     /* the thread's 32 weights of step 0 */
+    const unsigned char *scale; /* the words of the scales; that of a step is word first / 2 + step */
+    uint32_t first, last;       /* the scale of step 0, and the matrix's last one */
+    uint32_t k, n_in;
+};
+
+template <int T>
+static __device__ __forceinline__ gemm_half_row gemm_half_row_of(const gemm_args &a, uint32_t o, uint32_t half)
+{
+    const uint64_t row_bytes = T == MYTH_Q8_0 ? a.n_in : a.n_in / 2;
+    gemm_half_row h;
+    h.q = a.w + o * row_bytes + half * (T == MYTH_Q8_0 ? 32 : 16);
+    h.scale = a.w + a.n_out * row_bytes;
+    h.first = o * (a.n_in / 32) + half;
+    h.last = a.n_out * (a.n_in / 32) - 1;
+    h.k = half * 32;
+    h.n_in = a.n_in;
+    return h;
+}
+
+/* Starts to copy the weights of a step to this thread's place in `to`: 16-byte pieces of all threads one after the
+ * other, then the words that hold the scales. */
+template <int T>
+static __device__ __forceinline__ void gemm_copy_half(unsigned char *to, const gemm_half_row &h, uint32_t step)
+{
+    enum { PIECES = T == MYTH_Q8_0 ? 2 : 1 };
+    if (h.k + step * GEMM_STEP >= h.n_in)
+        return;
+#pragma unroll
+    for (uint32_t i = 0; i < PIECES; i++)
+        cp_async16(to + (i * blockDim.x + threadIdx.x) * 16, h.q + (PIECES * 2 * step + i) * 16);
+    const uint32_t word = h.first / 2 + step;
+    cp_async4(to + PIECES * blockDim.x * 16 + threadIdx.x * 4, h.scale + (uint64_t)word * 4, 2 * word < h.last ? 4 : 2);
+}
+
+/* Reads what gemm_copy_half copied. */
+template <int T>
+static __device__ __forceinline__ void gemm_read_half(gemm_block<T> &b, const unsigned char *from,
+                                                      const gemm_half_row &h, uint32_t step)
+{
+    enum { PIECES = T == MYTH_Q8_0 ? 2 : 1 };
+    b.is_in = h.k + step * GEMM_STEP < h.n_in;
+    b.d = 0;
+    if (!b.is_in)
+        return;
+#pragma unroll
+    for (uint32_t i = 0; i < PIECES; i++)
+        b.q[i] = *(const uint4 *)(const void *)(from + (i * blockDim.x + threadIdx.x) * 16);
+    b.d = ((const uint16_t *)(const void *)(from + PIECES * blockDim.x * 16 + threadIdx.x * 4))[h.first % 2];
 }
 
 /* The factor of weights that are converted to f16. BF16 has values far below f16's smallest normal one, while weights
@@ -152,6 +223,9 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
         IS_COPIED = T == MYTH_F16, /* the file's own bytes go to shared memory */
         W_STAGES = IS_COPIED ? GEMM_STAGES : 2,
         TILE_BYTES = TILE * 128,
+        AHEAD = gemm_ahead(T, TILE, IS_WG),
+        RAW_BYTES = gemm_raw_bytes(T, TILE),
+        RAW_STEPS = gemm_raw_steps(T, TILE, IS_WG),
     };
     if constexpr (!wgmma_is_wanted<IS_WG>()) {
         wgmma_unwanted();
@@ -160,6 +234,7 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     MYTH_SHARED_DYN(unsigned char, shared);
     unsigned char *const x_tile = shared + (IS_WG ? (0u - (unsigned)(uintptr_t)shared) % GEMM_ALIGN : 0u);
     unsigned char *const w_tile = x_tile + GEMM_STAGES * TILE_BYTES;
+    [[maybe_unused]] unsigned char *const raw = w_tile + W_STAGES * TILE_BYTES;
     const uint32_t n_step = a.n_pad / GEMM_STEP, mine = threadIdx.x / 2, half = threadIdx.x % 2, w = (uint32_t)warp(),
                    l = (uint32_t)lane();
     const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE;
@@ -170,8 +245,16 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     const uint16_t *const x_row = a.x + (has_row ? (uint64_t)(m0 + mine) * a.n_pad : 0);
     const uint32_t o = min(o0 + mine, a.n_out - 1);
 
+    [[maybe_unused]] gemm_half_row stored = {};
+    if constexpr (AHEAD > 0)
+        stored = gemm_half_row_of<T>(a, o, half);
+    [[maybe_unused]] auto copy_raw = [&](uint32_t step) {
+        if constexpr (AHEAD > 0)
+            gemm_copy_half<T>(raw + step % RAW_STEPS * RAW_BYTES, stored, step);
+    };
     auto copy_step =
         [&](uint32_t step) { /* one group per call, empty past the end */
+                             copy_raw(step + AHEAD);
                              if (step < n_step) {
                                  unsigned char *to = x_tile + step % GEMM_STAGES * TILE_BYTES;
 #pragma unroll
@@ -192,9 +275,18 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
                              cp_async_commit();
         };
     [[maybe_unused]] gemm_block<T> next;
+    [[maybe_unused]] auto put_raw = [&](uint32_t step) {
+        if constexpr (AHEAD > 0) {
+            gemm_read_half<T>(next, raw + step % RAW_STEPS * RAW_BYTES, stored, step);
+            gemm_put_block<T>(w_tile + step % W_STAGES * TILE_BYTES, next, mine, half);
+        }
+    };
     auto bring = [&](uint32_t step) { /* x of step + 2; W of step + 1 into shared memory, of step + 2 into registers */
                                       copy_step(step + 2);
-                                      if constexpr (!IS_COPIED)
+                                      if constexpr (AHEAD > 0) {
+                                          if (step + 1 < n_step)
+                                              put_raw(step + 1);
+                                      } else if constexpr (!IS_COPIED)
                                           if (step + 1 < n_step) {
                                               gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * TILE_BYTES, next, mine,
                                                                 half);
@@ -207,9 +299,18 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     for (int i = 0; i < MI * NI; i++)
         for (int e = 0; e < 4; e++)
             acc[i][e] = 0.0f;
+    if constexpr (AHEAD > 0) {
+#pragma unroll 1
+        for (uint32_t step = 0; step < AHEAD; step++)
+            copy_raw(step);
+        cp_async_commit();
+    }
     copy_step(0);
     copy_step(1);
-    if constexpr (!IS_COPIED) {
+    if constexpr (AHEAD > 0) {
+        cp_async_wait<2>();
+        put_raw(0);
+    } else if constexpr (!IS_COPIED) {
         gemm_load_block<T>(next, a, o, half * 32);
         gemm_put_block<T>(w_tile, next, mine, half);
         gemm_load_block<T>(next, a, o, GEMM_STEP + half * 32);
@@ -358,8 +459,8 @@ template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const 
     const bool is_wg =
         cuda_of(s)->has_wgmma; /* never chosen by the shape, because the order of sums inside a step may differ */
     const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
-    const uint64_t shared_bytes =
-        (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
+    const uint64_t shared_bytes = (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) +
+                                  (is_wg ? GEMM_ALIGN + gemm_raw_steps(T, TILE, true) * gemm_raw_bytes(T, TILE) : 0);
     if (is_wg)
         MYTH_LAUNCH((gemm_mma_k<T, TILE, true>), grid, 2 * TILE, shared_bytes, s)(a);
     else

@@ -271,6 +271,18 @@ struct gemv_norm {
     float eps, x_scale;             /* x_scale: 1 = none                 */
 };
 
+/* Asks the L2 cache for the norms' weights, which no earlier kernel writes, before the wait of a dependent launch: the
+ * model's other weights have driven them out since the step before. */
+static __device__ __forceinline__ void gemv_prefetch_norm(const gemv_shape &g, const gemv_norm &f)
+{
+    const uint32_t i = 32 * threadIdx.x; /* 128 bytes each: enough for a row of 16,384 */
+    if (blockIdx.y || i >= g.n_in)
+        return;
+    prefetch_l2(f.w + i);
+    if (f.w_post)
+        prefetch_l2(f.w_post + i);
+}
+
 /* How many rows of t are made at once, in f32: in the stage itself, or beside a stage of int8. The code is there as
  * often; in GEMV_PLAIN, whose loads are long, once. */
 template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows()

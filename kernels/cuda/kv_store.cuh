@@ -7,6 +7,18 @@
 
 #include "common.cuh"
 
+/* Stores one block of q8_0: the lanes of a warp have its 32 values. */
+static __device__ __forceinline__ void kv_store_block(unsigned char *block, float v)
+{
+    const uint32_t l = (uint32_t)lane();
+    const float scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+    const float code = roundf(v * inverse);
+    const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have no code */
+    block[2 + l] = (unsigned char)(is_code ? (int8_t)code : 0);
+    if (l < 2)
+        block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
+}
+
 /* Stores src[0..n) times `factor` at dst. The first N_WARP warps of the block share the row; with N_WARP 1 the calling
  * warp stores it alone. src is volatile because other blocks may have written it. The function is not inlined, so that
  * it takes no registers from the products before it. */
@@ -27,16 +39,8 @@ static __device__ __attribute__((noinline)) void kv_store_row(unsigned char *dst
         return;
     }
 #pragma unroll 1
-    for (uint32_t b = w; b < n / 32; b += N_WARP) {
-        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
-                    inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
-        const float code = roundf(v * inverse);
-        const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have no code */
-        unsigned char *block = dst + (uint64_t)b * 34;
-        block[2 + l] = (unsigned char)(is_code ? (int8_t)code : 0);
-        if (l < 2)
-            block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
-    }
+    for (uint32_t b = w; b < n / 32; b += N_WARP)
+        kv_store_block(dst + (uint64_t)b * 34, src[b * 32 + l] * factor);
 }
 
 #endif

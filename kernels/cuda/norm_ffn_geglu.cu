@@ -39,6 +39,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
     const ffn_tiles<T> op = {p};
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
+    gemv_prefetch_norm(g, p.norm);
     grid_dependency_wait();
     gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.row0);
     __syncthreads();

@@ -9,7 +9,7 @@
  *            need not be stored (ops.h)
  * Decode     one launch. Every block does the prologue and the norm for itself. Blocks take tiles of the rows of [Wq;
  *            Wk; Wv] and write raw sums to `qkv`. The block that finishes the last tile of a head norms, rotates and
- *            stores the head, one warp per row. The last block that has read x writes it back. `xn` is not used
+ *            stores the head, with all threads where there is one row, else one warp per row. The last block that has read x writes it back. `xn` is not used
  * Prefill    rms_norm, three products (gemm.cuh), qkv_rope_store
  * Precision  as proj; statistics in f32; k and v rounded once
  * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
@@ -76,31 +76,124 @@ static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, 
     __syncwarp();
 }
 
+/* One row of a head: where its raw sums are, and where they go. */
+struct head_row {
+    volatile float *x;
+    unsigned char *dst;
+    uint64_t row; /* of k_new and v_new */
+    int type;
+    bool is_q, is_k;
+};
+
+static __device__ __forceinline__ head_row head_row_of(const qkv_op &p, uint32_t head, uint32_t r)
+{
+    const uint32_t hd = p.head_dim;
+    const bool is_q = head < p.n_head, is_v = !is_q && head - p.n_head >= p.n_head_kv;
+    const uint32_t kv = is_q ? 0 : (head - p.n_head) % p.n_head_kv;
+    head_row h;
+    h.is_q = is_q;
+    h.is_k = !is_q && !is_v;
+    h.x = is_q
+            ? p.raw + (uint64_t)r * p.n_q_out + head * hd
+            : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
+    h.row = (uint64_t)kv * p.cap_rows + r;
+    h.type = is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k;
+    h.dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
+          : is_v ? p.v_new + h.row * p.v_row_bytes
+                 : p.k_new + h.row * p.k_row_bytes;
+    return h;
+}
+
+/* Stores the block's row of n values times `factor`, one value per thread. */
+static __device__ __forceinline__ void store_values(unsigned char *dst, int type, const float *row, uint32_t n,
+                                                    float factor)
+{
+    const uint32_t i = threadIdx.x;
+    if (i >= n)
+        return;
+    const float v = row[i] * factor;
+    if (type == MYTH_Q8_0)
+        kv_store_block(dst + (uint64_t)(i / 32) * 34, v);
+    else if (type == MYTH_F32)
+        ((float *)(void *)dst)[i] = v;
+    else
+        ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(v) : f32_to_bf16(v);
+}
+
+enum { HEAD_MOST = GEMV_BLOCK }; /* largest head: a value for each thread */
+
+/* Finishes the only row of a head with all threads, so that it takes the time of one load from the L2 cache and not of
+ * one for each 32 values, and again for each time they are needed: a head takes longer than a small model's products.
+ * Every warp sums the squares for itself, in the order of head_scale. */
+static __device__ __forceinline__ void finish_alone(const qkv_op &p, uint32_t head)
+{
+    MYTH_SHARED(float, row, HEAD_MOST);
+    const uint32_t r = p.first_row<1>(), hd = p.head_dim, n_half = hd / 2, i = threadIdx.x;
+    const head_row h = head_row_of(p, head, r);
+    const float *norm = h.is_q ? p.n_q : h.is_k ? p.n_k : nullptr;
+    const bool turns = (h.is_q || h.is_k) && i < n_half;
+    float2 turn = make_float2(0.0f, 0.0f);
+    float lo = 0.0f, hi = 0.0f, w_lo = 1.0f, w_hi = 1.0f, scale = 1.0f;
+    if (turns) {
+        turn = ((const float2 *)(const void *)(p.rope + (uint64_t)r * hd))[i];
+        if (norm) {
+            w_lo = norm[i];
+            w_hi = norm[i + n_half];
+        }
+    }
+    if (i < hd)
+        row[i] = h.x[i];
+    __syncthreads();
+    const bool is_other = h.is_k && p.v_is_k; /* V is this key as it is now */
+    if (norm || ((!h.is_q && !h.is_k) || is_other ? p.has_v_norm : false))
+        scale = head_scale(row, hd, p.eps);
+    if (is_other)
+        store_values(p.v_new + h.row * p.v_row_bytes, p.type_v, row, hd, p.has_v_norm ? scale : 1.0f);
+    if (is_other && !p.k_new)
+        return;
+    if (h.is_q || h.is_k) {
+        if (turns) {
+            lo = row[i];
+            hi = row[i + n_half];
+            if (norm) {
+                lo = lo * scale * w_lo;
+                hi = hi * scale * w_hi;
+            }
+        }
+        __syncthreads();
+        if (turns) {
+            const float factor = h.is_q ? p.q_scale : 1.0f;
+            row[i] = fmaf(lo, turn.x, -(hi * turn.y)) * factor;
+            row[i + n_half] = fmaf(hi, turn.x, lo * turn.y) * factor;
+        }
+        __syncthreads();
+        scale = 1.0f;
+    }
+    store_values(h.dst, h.type, row, hd, scale);
+}
+
+/* Finishes a head of R rows, one warp per row. */
 template <int R> static __device__ __forceinline__ void finish_head(const qkv_op &p, uint32_t head)
 {
+    if constexpr (R == 1) {
+        finish_alone(p, head);
+        return;
+    }
     const uint32_t r = p.first_row<R>() + (uint32_t)warp(), hd = p.head_dim;
     if (warp() >= R || r >= p.n_rows)
         return;
-    const bool is_q = head < p.n_head, is_v = !is_q && head - p.n_head >= p.n_head_kv;
-    const uint32_t kv = is_q ? 0 : (head - p.n_head) % p.n_head_kv;
-    volatile float *x =
-        is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
-             : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
-    const uint64_t row = (uint64_t)kv * p.cap_rows + r;
-    if (!is_q && !is_v && p.v_is_k) {
-        store_raw_key(p, x, row); /* before the key is rotated in place */
+    const head_row h = head_row_of(p, head, r);
+    if (h.is_k && p.v_is_k) {
+        store_raw_key(p, h.x, h.row); /* before the key is rotated in place */
         if (!p.k_new)
             return;
     }
     float factor = 1.0f;
-    if (!is_v)
-        turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
+    if (h.is_q || h.is_k)
+        turn_row(h.x, h.is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, h.is_q ? p.q_scale : 1.0f);
     else if (p.has_v_norm)
-        factor = head_scale(x, hd, p.eps);
-    unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
-                       : is_v ? p.v_new + row * p.v_row_bytes
-                              : p.k_new + row * p.k_row_bytes;
-    kv_store_row<1>(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor);
+        factor = head_scale(h.x, hd, p.eps);
+    kv_store_row<1>(h.dst, h.type, h.x, hd, factor);
 }
 
 template <int T, int R> struct qkv_tiles {
@@ -154,6 +247,7 @@ static __global__ void GEMV_BOUNDS(R)
     const qkv_tiles<T, R> op = {p, GEMV_WARPS / g.n_split * GEMV_GROUPS * 2};
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
+    gemv_prefetch_norm(g, p.norm);
     grid_dependency_wait();
     gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.first_row<R>());
     __syncthreads();
@@ -175,7 +269,8 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape 
     }
 }
 
-/* False when the rows do not fit the shared memory of a block, or the matrices differ in type; then nothing ran. */
+/* False when the rows do not fit the shared memory of a block, the matrices differ in type, or a head is too large; then
+ * nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     const myth_dtype t = a->w_q.dtype;
@@ -217,7 +312,7 @@ static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a
     p.type_v = a->v_new.dtype;
     p.v_is_k = has_k && !has_v;
     p.has_v_norm = has_k && a->has_v_norm;
-    if (w_k.dtype != t || w_v.dtype != t || a->n_head + 2 * a->n_head_kv >= CUDA_COUNTER_N)
+    if (w_k.dtype != t || w_v.dtype != t || a->n_head + 2 * a->n_head_kv >= CUDA_COUNTER_N || a->head_dim > HEAD_MOST)
         return false;
     const gemv_shape g = gemv_shape_of(s, t, mode, a->n_rows, a->dim, (p.n_out + 1) / 2, true);
     const auto bytes = [&](auto c) { return gemv_norm_stage_bytes<decltype(c)::MODE, decltype(c)::R>(a->dim); };

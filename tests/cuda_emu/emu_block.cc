@@ -538,9 +538,10 @@ void *emu_shared(const void *key, size_t bytes, const char *name, const char *fi
     for (int i = 0; i < E.n_array; i++)
         total += E.arrays[i].bytes;
     unsigned char *p = E.n_array < ARRAY_MAX ? take_shared(bytes) : nullptr;
-    if (!p || total > EMU_SHARED_STATIC_MAX || total + E.kernel->shared_bytes > EMU_SHARED_MAX)
-        emu_complain("shared memory: %zu static bytes with %s at %s:%u, and %zu dynamic; at most %d and %d together",
-                     total, name, base_name(file), line, E.kernel->shared_bytes, EMU_SHARED_STATIC_MAX, EMU_SHARED_MAX);
+    if (!p || total > EMU_SHARED_STATIC_MAX || total + E.kernel->shared_bytes > emu_shared_most())
+        emu_complain("shared memory: %zu static bytes with %s at %s:%u, and %zu dynamic; at most %d and %zu together",
+                     total, name, base_name(file), line, E.kernel->shared_bytes, EMU_SHARED_STATIC_MAX,
+                     emu_shared_most());
     E.arrays[E.n_array++] = array{key, p, bytes};
     return p;
 }
@@ -550,9 +551,9 @@ void *emu_shared_dyn() { return E.dynamic; }
 void emu_cp_async(void *shared, const void *global, int bytes, int n_read)
 {
     thread *t = E.cur;
-    if ((uintptr_t)shared % 16 || (n_read && (uintptr_t)global % 16))
-        emu_complain("block %u: thread %u copies asynchronously from %p to %p: both must be aligned to 16", blockIdx.x,
-                     t->idx.x, global, shared);
+    if ((uintptr_t)shared % (unsigned)bytes || (n_read && (uintptr_t)global % (unsigned)bytes))
+        emu_complain("block %u: thread %u copies asynchronously from %p to %p: both must be aligned to %d", blockIdx.x,
+                     t->idx.x, global, shared, bytes);
     emu_race_touch(shared, (size_t)bytes, true);
     memset(shared, 0xff, (size_t)bytes); /* what is read too early is NaN */
     t->copies.push_back(async_copy{(unsigned char *)shared, (const unsigned char *)global, bytes, n_read, t->group});

@@ -5,10 +5,12 @@
 
 #include "cuda_emu.h"
 
-/* What one simulated device offers: the least of the architectures that the kernels are built for. */
+/* What one simulated device offers: the least of the architectures that the kernels are built for. Code for sm_90a runs
+ * on nothing that has less than EMU_SHARED_MAX_90A. */
 enum {
     EMU_SHARED_STATIC_MAX = 48 << 10,
     EMU_SHARED_MAX = 99 << 10,
+    EMU_SHARED_MAX_90A = 227 << 10,
     EMU_SM_COUNT = 4,
     EMU_CC_MAJOR = 9,
     EMU_CC_MINOR = 0
@@ -20,6 +22,8 @@ struct emu_kernel {
     bool is_dependent;
     std::function<void()> body;
 };
+
+inline size_t emu_shared_most() { return emu_code_has_wgmma() ? EMU_SHARED_MAX_90A : EMU_SHARED_MAX; }
 
 /* Runs every block; false when a report went to a hook and the launch was given up. */
 bool emu_run(const emu_kernel *k);

@@ -189,7 +189,7 @@ static size_t shared_max()
 {
     const char *text = getenv("MYTHOS_EMU_SHARED");
     const size_t n = text ? strtoul(text, nullptr, 0) : 0;
-    return n && n < EMU_SHARED_MAX ? n : (size_t)EMU_SHARED_MAX;
+    return n && n < emu_shared_most() ? n : emu_shared_most();
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int ordinal)
