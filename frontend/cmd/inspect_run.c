@@ -3,9 +3,11 @@
 #include "inspect_run.h"
 
 #include "choose_rules.h"
+#include "frontend/candidates/judged.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
+#include "frontend/inspect/report/edition.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/rates/expect.h"
 #include "frontend/rates/progress.h"
@@ -16,11 +18,10 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
+enum { FIND_MODEL, FIND_CANDIDATES, FIND_BOTH }; /* in the order of --find */
 
 #define AT(field) offsetof(myth_inspect_flags, field)
 const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
@@ -45,6 +46,11 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "report no findings that are less severe"},
     {"task", NULL, MYTH_OPT_TEXT, "TEXT", AT(task), NULL, 0, 0,
      "also ask for this, in your own words: what to look for, or what not to report; at most 2,000 bytes"},
+    {"find", NULL, MYTH_OPT_CHOICE, "model|candidates|both", AT(find), "model", 0, 0,
+     "who finds: the model in its answers; rules, whose places the model judges by one word each (mythos candidates); "
+     "or both"},
+    {"confidence", NULL, MYTH_OPT_F32, "P", AT(confidence), "0.5", 0, 1,
+     "with --find candidates or both: a place is a finding when the model gives it at least this probability"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
      "most tokens of one prompt; code that is longer is inspected in parts"},
     {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
@@ -87,6 +93,7 @@ typedef struct {
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
+    myth_judged *places;   /* that rules found and the model judged; NULL = none were looked for */
     myth_since *since;     /* NULL = not asked */
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
@@ -197,52 +204,6 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 /* ---- outputs ---- */
 
-static void date_text(char dst[32], int64_t seconds)
-{
-    const time_t t = (time_t)seconds;
-    struct tm tm;
-    dst[0] = '\0';
-    if (gmtime_r(&t, &tm))
-        strftime(dst, 32, "%Y-%m-%d %H:%M UTC", &tm);
-}
-
-/* Now, or what SOURCE_DATE_EPOCH says, so that the same run gives the same page (reproducible-builds.org). */
-static int64_t day_of_page(void)
-{
-    const char *text = myth_env_get("SOURCE_DATE_EPOCH");
-    char *end = NULL;
-    const long long s = text ? strtoll(text, &end, 10) : -1;
-    return text && *text && !*end && s >= 0 ? (int64_t)s : (int64_t)time(NULL);
-}
-
-/* Which commit and day a page is of. */
-typedef struct {
-    char commit[MYTH_REVISION_ID], commit_date[32], made[32];
-} edition;
-
-/* Only HTML shows it, so the repository is opened for that form alone. A directory without one has no commit. */
-static void find_edition(edition *e, const run *w, myth_report *r)
-{
-    const myth_revision_opts here = {.root = w->job->root};
-    myth_revision *rev = NULL;
-    myth_mem *mem; /* of its own: the run's plan is about the model */
-    int64_t commit_s = 0;
-    if (w->o->format != MYTH_FORM_HTML && !myth_outputs_have(&w->o->output, MYTH_FORM_HTML))
-        return;
-    date_text(e->made, day_of_page());
-    r->made = e->made;
-    if ((!w->job->side && !w->job->root) || myth_mem_open(&mem, 0, NULL) != MYTH_OK)
-        return;
-    if (myth_revision_open(&rev, mem, w->job->side ? w->job->side : &here, NULL) == MYTH_OK &&
-        myth_revision_commit(rev, e->commit, &commit_s)) {
-        date_text(e->commit_date, commit_s);
-        r->commit = e->commit;
-        r->commit_date = e->commit_date;
-    }
-    myth_revision_close(rev);
-    myth_mem_close(mem);
-}
-
 /* Writes the report to standard output and to every file of --output and --patch. */
 static myth_status render(run *w, const myth_report *report, myth_error *err)
 {
@@ -260,9 +221,11 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
                        n_chosen, myth_s(n_chosen));
     if (n_lines && w->job->unwanted && !w->since)
         myth_term_note(w->cli->term, "%u finding%s %s", n_lines, myth_s(n_lines), w->job->unwanted);
-    edition e = {0};
+    const myth_revision_opts here = {.root = w->job->root};
+    myth_edition e = {0};
     myth_runlog_report(w->log, &r, (myth_form)w->o->format); /* without the day: a replay compares bytes */
-    find_edition(&e, w, &r);
+    if (w->o->format == MYTH_FORM_HTML || myth_outputs_have(&w->o->output, MYTH_FORM_HTML)) /* no other form shows it */
+        myth_edition_find(&e, &r, w->job->side ? w->job->side : w->job->root ? &here : NULL);
     myth_repeat_render(&w->repeat, &r, w->patches);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
@@ -582,6 +545,51 @@ fail:
     return st;
 }
 
+static bool wants_rule(void *user, int rule, myth_severity severity)
+{
+    const run *w = user;
+    return myth_rules_has(&w->choice, rule, severity);
+}
+
+/* Finds and judges places, whose findings the report will have. */
+static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
+{
+    const myth_judged_opts fo = {
+        .confidence = (double)w->o->confidence,
+        .engine = &w->o->engine,
+        .wants = wants_rule,
+        .user = w,
+        .missed = io->missed,
+        .n_missed = io->n_missed,
+        .lists_missed = w->o->find == FIND_CANDIDATES,
+        .is_dry = w->o->dry_run,
+    };
+    uint32_t n_judged = 0, n_passed = 0;
+    if (io->style == MYTH_PROMPT_QUESTION)
+        return myth_fail(err, MYTH_EARG, "--find: a question is answered by the model alone; leave the flag out");
+    if (w->o->dry_run && w->o->find == FIND_CANDIDATES)
+        return myth_fail(err, MYTH_EARG, "--dry-run: what judging costs is not known; mythos candidates counts places");
+    if (!w->has_data && !w->o->dry_run) {
+        *err = w->data_err;
+        return MYTH_EFORMAT;
+    }
+    myth_status st = myth_judged_open(&w->places, w->cli, &w->model, w->material, &fo, err);
+    if (st != MYTH_OK)
+        return st;
+    io->given = myth_judged_list(w->places, &io->n_given);
+    io->missed = myth_judged_missed(w->places, &io->n_missed);
+    io->only_given = w->o->find == FIND_CANDIDATES;
+    for (uint32_t i = 0; i < io->n_given; i++) {
+        n_judged += io->given[i].probability >= 0;
+        n_passed += io->given[i].passes;
+    }
+    myth_runlog_given(w->log, io->given, io->n_given);
+    myth_runlog_stage(w->log, "judge");
+    myth_term_note(w->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more (not calibrated)",
+                   n_judged, io->n_given, w->o->dry_run ? " in a dry run" : "", n_passed, (double)w->o->confidence);
+    return MYTH_OK;
+}
+
 /* Every step after the prompt was counted: plan, then a dry run, a refusal or the generation. */
 static int plan_and_run(run *w)
 {
@@ -589,6 +597,8 @@ static int plan_and_run(run *w)
     myth_engine_opts eo;
     myth_plan_extra extra;
     myth_status st;
+    if (w->o->find == FIND_CANDIDATES && !w->o->dry_run && !myth_inspect_report(w->in)->summary.n_block)
+        return generate(w, &(myth_engine_opts){0}); /* nothing is asked any more */
     MYTH_TRY(plan_jobs(w, &eo, &extra, &err));
     if (w->o->dry_run) {
         if (myth_inspect_rehearse(w->in, NULL) != MYTH_OK && w->cli->global->verbose)
@@ -684,6 +694,9 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
         MYTH_TRY(myth_hint_check_output("--baseline", o->baseline, err));
     if (o->as && !o->dry_run)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--as: add --dry-run; a real run says nothing of another machine"));
+    if (o->find == FIND_MODEL && o->confidence != 0.5f && /* a replay gives every flag its value */
+        myth_args_find(w->cli->parsed, "confidence")->source == MYTH_FROM_FLAG)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--confidence: add --find candidates or both"));
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);
@@ -755,6 +768,8 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     }
     rebase_kept(&w, &io);
     io.kept = w.kept;
+    if (o->find != FIND_MODEL)
+        MYTH_TRY(find_places(&w, &io, &err));
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
     myth_runlog_stage(w.log, "pack");
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
@@ -772,6 +787,7 @@ fail:
     myth_repeat_close(&w.repeat);
     myth_patches_close(w.patches);
     myth_inspect_close(w.in);
+    myth_judged_close(w.places);
     myth_material_close(w.material);
     myth_model_close(&w.model);
     myth_baseline_close(w.base);

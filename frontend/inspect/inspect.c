@@ -245,7 +245,7 @@ static uint32_t n_answer(const myth_inspection *in)
 }
 static uint32_t cap_finding(const myth_inspection *in)
 {
-    return myth_inspect_n_own(in) * n_answer(in) * (uint32_t)in->limits.n_finding;
+    return myth_inspect_n_own(in) * n_answer(in) * (uint32_t)in->limits.n_finding + in->o.n_given;
 }
 
 /* As many sentences as answers can add; the answer with new context replaces the one before or is added to it. */
@@ -314,6 +314,11 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         myth_caution(in->caution, &in->report, languages);
     in->report.caution = in->caution[0] ? in->caution : NULL;
     MYTH_TRY(open_missed(in, err));
+    in->given = myth_inspect_take(in, "given findings", opts->n_given + 1u, sizeof(*in->given));
+    if (!in->given) {
+        st = myth_inspect_no_room("given findings", (opts->n_given + 1u) * sizeof(*in->given), err);
+        goto fail;
+    }
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
                              !opts->no_inline_ignores, opts->baseline, err));
@@ -357,6 +362,7 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in->again);
     for (uint32_t i = 0; i < in->n_part; i++)
         myth_free(mem, in->part[i].ids);
+    myth_free(mem, in->given);
     myth_free(mem, in->missed);
     myth_free(mem, in->skip);
     myth_free(mem, in->file);

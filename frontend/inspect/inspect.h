@@ -26,6 +26,8 @@
  * Jobs     with n_job > 1 the first answers of several parts are generated at once (inspect_jobs.c). They have the same
  *          bits as one at a time, so the report is the same, and an answer is used when its part's turn comes. What
  *          follows a first answer, a second pass or a round, is generated alone
+ * Given    findings that somebody else made (given.h) come first in the report. They are verified as those of an answer
+ *          are; an answer's finding about the same lines and rule is left out. With only_given no part is asked
  * Order    findings are in the order of the parts, and within a part as generated. With greedy sampling the
  *          same bytes give the same report
  * Kept     with opts.kept an answer that an earlier run generated from the same tokens, under the same grammar and
@@ -47,6 +49,7 @@
 #define MYTH_INSPECT_H
 
 #include "engine/base/cancel.h"
+#include "frontend/inspect/answer/given.h"
 #include "frontend/inspect/kept/kept.h"
 #include "frontend/inspect/report/marks.h"
 #include "frontend/inspect/prompt/hunks.h"
@@ -116,6 +119,9 @@ typedef struct {
     uint32_t n_ctx;            /* 0 = as much as the run needs, at most the model's context */
     const myth_missed *missed; /* [n_missed] code that was asked for and is not in the material; kept until close */
     uint32_t n_missed;
+    const myth_given *given; /* [n_given] kept until close; those that do not pass are no findings */
+    uint32_t n_given;
+    bool only_given;       /* the model searches nothing itself */
     bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */
     bool split, two_pass;
     /* The lines of each part are numbered from 1, and parts are cut where names and not sizes say: a line that is added

@@ -185,6 +185,65 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
     in->request[in->report.n_request++] = (myth_request){.name = name, .part = in->now, .round = in->round};
 }
 
+/* Whether a given finding says the same. */
+static bool is_given(const myth_inspection *in, const myth_finding *f)
+{
+    for (uint32_t i = 0; i < in->report.n_given; i++)
+        if (in->given[i]->src == in->block[f->block].src && in->finding[i].first == f->first &&
+            in->finding[i].last == f->last && in->finding[i].rule == f->rule)
+            return true;
+    return false;
+}
+
+/* The first block that shows a line; n_block when none does. */
+static uint32_t block_of(const myth_inspection *in, const myth_source *src, uint32_t line)
+{
+    uint32_t i = 0;
+    while (i < in->n_block && (in->block[i].src != src || line < in->block[i].first || line > in->block[i].last))
+        i++;
+    return i;
+}
+
+/* Makes the given findings that pass the report's first ones. */
+static void keep_given(myth_inspection *in)
+{
+    enum { LIKELY_PERCENT = 80 };
+    myth_report *r = &in->report;
+    for (uint32_t i = 0; i < in->o.n_given; i++) {
+        const myth_given *g = &in->o.given[i];
+        const uint32_t at = g->passes ? block_of(in, g->src, g->first) : in->n_block;
+        if (at == in->n_block)
+            continue;
+        const myth_finding f = {
+            .block = at,
+            .first = g->first,
+            .last = myth_min_u32(g->last, in->block[at].last),
+            .rule = g->rule,
+            .severity = g->severity,
+            .status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE,
+            .evidence = g->evidence,
+            .issue = g->issue,
+            .why = g->why,
+            .fix = {"", 0},
+            .missing = {"", 0},
+        };
+        const myth_verdict v =
+            myth_verify(&in->citation[r->n_finding], &f, in->block, in->n_block, in->finding, r->n_finding);
+        if (v == MYTH_CITES_AGAIN)
+            continue;
+        if (v != MYTH_CITES) {
+            r->n_dropped++;
+            note_drop(in, &f, myth_verdict_text(v));
+        } else if (in->o.wants && !in->o.wants(in->o.user, g->src, &f, &in->citation[r->n_finding])) {
+            r->n_unwanted++;
+            note_drop(in, &f, "its lines, rule or severity were not asked for");
+        } else {
+            in->given[r->n_given++] = g;
+            in->finding[r->n_finding++] = f;
+        }
+    }
+}
+
 /* Verifies f and stores it as finding *n. A finding that fails verification, or that nobody wants, is only counted. */
 static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 {
@@ -194,6 +253,8 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
         return;
     }
     f.block += p->block0;
+    if (is_given(in, &f))
+        return;
     myth_verdict v = myth_verify(&in->citation[*n], &f, in->block, in->n_block, in->finding, *n);
     if (v != MYTH_CITES) {
         in->report.n_dropped++;
@@ -529,7 +590,13 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     myth_finish why = MYTH_FINISH_NONE, worst = MYTH_FINISH_STOP;
     assert(!in->report.refusal && !in->grammar);
     MYTH_TRY(myth_inspect_take_run(in, err));
-    for (in->now = 0; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {
+    in->now = 0;
+    keep_given(in);
+    if (in->o.only_given && in->o.cancel && *in->o.cancel)
+        why = MYTH_FINISH_CANCELLED;
+    for (; in->o.only_given && in->now < myth_inspect_n_own(in); in->now++)
+        in->part[in->now].finish = MYTH_FINISH_STOP;
+    for (; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {
         MYTH_TRY(run_part(in, &why, err));
         in->part[in->now].finish = why;
         if (worst == MYTH_FINISH_STOP)
@@ -542,6 +609,7 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     list_missing(in);
     in->report.finish_reason = myth_finish_name(worst);
     myth_inspect_note_missed(in);
+    in->report.given = in->given;
     in->report.finding = in->finding;
     in->report.citation = in->citation;
     in->report.context = in->context;
@@ -555,8 +623,8 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     myth_marks_fill(&in->marks, &in->report);
 fail:
     if (st != MYTH_OK)
-        in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = in->report.n_sentence =
-            in->report.n_quote = 0;
+        in->report.n_finding = in->report.n_given = in->report.n_context = in->report.n_request = in->report.n_drop =
+            in->report.n_sentence = in->report.n_quote = 0;
     myth_inspect_end_jobs(in);
     myth_seq_close(in->s);
     in->s = NULL;

@@ -65,6 +65,7 @@ struct myth_inspection {
     myth_budget budget;
     myth_missed *missed; /* the report's list, with room for everything that can be missed */
     char caution[MYTH_CAUTION_CAP];
+    const myth_given **given;     /* [o.n_given] of the report's first findings */
     uint32_t cap_missed, n_piece; /* n_piece: pieces of the material before rounds added some */
     myth_parts_skip *skip;        /* [n_skip] lines that fit no prompt */
     uint32_t n_skip;

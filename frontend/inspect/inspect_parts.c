@@ -478,10 +478,10 @@ static void sum_up(myth_inspection *in)
     const uint32_t fixed = in->budget.rules + in->budget.map + in->budget.task;
     in->n_prefix = common_prefix(in);
     in->report.prompt_tokens = 0;
-    in->report.n_part = in->n_part;
+    in->report.n_part = in->o.only_given ? 0 : in->n_part;
     for (uint32_t i = 0; i < in->n_part; i++) {
         uint32_t n = in->part[i].n_ids, code = n > fixed ? n - fixed : 0;
-        in->report.prompt_tokens += n;
+        in->report.prompt_tokens += in->o.only_given ? 0 : n;
         in->budget.code += code;
         in->budget.code_most = code > in->budget.code_most ? code : in->budget.code_most;
     }

@@ -9,7 +9,8 @@
  *            need not be stored (ops.h)
  * Decode     one launch. Every block does the prologue and the norm for itself. Blocks take tiles of the rows of [Wq;
  *            Wk; Wv] and write raw sums to `qkv`. The block that finishes the last tile of a head norms, rotates and
- *            stores the head, with all threads where there is one row, else one warp per row. The last block that has read x writes it back. `xn` is not used
+ *            stores the head, with all threads where there is one row, else one warp per row. The last block that has
+ *            read x writes it back. `xn` is not used
  * Prefill    rms_norm, three products (gemm.cuh), qkv_rope_store
  * Precision  as proj; statistics in f32; k and v rounded once
  * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
@@ -269,7 +270,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, gemv_shape 
     }
 }
 
-/* False when the rows do not fit the shared memory of a block, the matrices differ in type, or a head is too large; then
+/* False when the rows do not fit the shared memory of a block, the matrices differ in type or a head is too large; then
  * nothing ran. */
 static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {

@@ -75,6 +75,9 @@ bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place);
  * run says what was read, shown and answered (runlog_repeat.h). */
 void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place);
 
+/* Records the places that rules found and the model judged, at most MYTH_RUNLOG_CANDIDATES: those that pass first. */
+void myth_runlog_given(myth_runlog *log, const myth_given *given, uint32_t n);
+
 /* Records a text that influenced the run: "query", "task", "map". s NULL: records nothing. */
 void myth_runlog_say(myth_runlog *log, const char *name, const char *s);
 void myth_runlog_count(myth_runlog *log, const char *section, const char *name, double value);

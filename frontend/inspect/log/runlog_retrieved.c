@@ -71,6 +71,24 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
     free(list);
 }
 
+void myth_runlog_given(myth_runlog *log, const myth_given *given, uint32_t n)
+{
+    json_t *list = myth_record_is_on(log) && n ? myth_record_section(log, "judged", true) : NULL;
+    for (int passes = 1; passes >= 0 && list; passes--)
+        for (uint32_t i = 0; i < n && json_array_size(list) < MYTH_RUNLOG_CANDIDATES; i++) {
+            const myth_given *g = &given[i];
+            if (g->passes != passes)
+                continue;
+            json_t *j =
+                json_pack("{s:o, s:[I, I], s:o, s:b, s:o}", "path", myth_record_text(log, g->src->path), "lines",
+                          (json_int_t)g->first, (json_int_t)g->last, "rule", myth_record_text(log, g->candidate),
+                          "passes", (int)g->passes, "facts", myth_record_text(log, g->facts));
+            if (j)
+                myth_record_set_real(log, j, "probability", g->probability);
+            myth_record_append(log, list, j);
+        }
+}
+
 void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c)
 {
     json_t *list = myth_record_is_on(log) ? myth_record_section(log, "candidates", true) : NULL;

@@ -182,11 +182,31 @@ static void ask_missed_target(question *q)
     }
 }
 
+/* What the model said of the places that rules found at the target's line. */
+static void add_judged(question *q)
+{
+    const json_t *g;
+    size_t i;
+    json_array_foreach(LIST(q, "judged"), i, g)
+    {
+        const json_t *p = json_object_get(g, "probability");
+        if (!is_path(q, myth_doc_text(g, "path")) || !has_line(q, g))
+            continue;
+        add_place(q, "%.100s:%u-%u: %.60s, %s with a probability of %.2f: %.200s", myth_doc_text(g, "path"),
+                  myth_doc_line(g, 0), myth_doc_line(g, 1), myth_doc_text(g, "rule"),
+                  !json_is_number(p)         ? "not judged"
+                  : myth_doc_is(g, "passes") ? "a finding"
+                                             : "dropped",
+                  json_number_value(p), myth_doc_text(g, "facts"));
+    }
+}
+
 static void ask_missed(question *q)
 {
     const json_t *report = LIST(q, "report"), *asked = json_object_get(report, "context_requests"), *c;
     size_t i, n_below = 0, n_served = 0;
     if (q->t->path) {
+        add_judged(q);
         ask_missed_target(q);
         return;
     }

@@ -448,6 +448,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     if (w->why.len || w->fix.len || w->missing.len) {
         fputs("<dl>\n", f);
         detail(f, r, "Why", w->why);
+        detail(f, r, "Facts", myth_report_facts(r, i));
         detail(f, r, "Fix", w->fix);
         detail(f, r, "Missing", w->missing);
         fputs("</dl>\n", f);

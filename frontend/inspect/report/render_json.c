@@ -79,6 +79,18 @@ static void evidence_keys(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_end(j);
 }
 
+/* Where a finding is from that no answer has: the rule that found its place, what it knows, and the model's word. */
+static void key_given(myth_json_out *j, const myth_report *r, const myth_given *g)
+{
+    myth_jout_key(j, "candidate");
+    myth_jout_object(j);
+    key_cstr(j, r, "rule", g->candidate);
+    key_cstr(j, r, "facts", g->facts);
+    myth_jout_key(j, "probability");
+    myth_jout_f64(j, g->probability);
+    myth_jout_end(j);
+}
+
 static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
 {
     const myth_finding *f = &r->finding[i];
@@ -108,6 +120,8 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     if (r->patch && r->patch[i].text)
         key_patch(j, r, i);
     evidence_keys(j, r, i);
+    if (i < r->n_given)
+        key_given(j, r, r->given[i]);
     myth_jout_end(j);
 }
 

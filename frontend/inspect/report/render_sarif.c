@@ -472,6 +472,10 @@ static void result(sarif *s, uint32_t i)
     myth_jout_key_str(&s->j, "ruleId", rule->id);
     myth_jout_key_u64(&s->j, "ruleIndex", (uint64_t)f->rule);
     myth_jout_key_str(&s->j, "level", level_of(f->severity));
+    if (i < s->r->n_given) {
+        myth_jout_key(&s->j, "rank");
+        myth_jout_f64(&s->j, 100 * s->r->given[i]->probability);
+    }
     key_object(s, "message");
     myth_jout_key(&s->j, "text");
     myth_jout_text_begin(&s->j);
@@ -510,6 +514,8 @@ static void result(sarif *s, uint32_t i)
     myth_jout_key_u64(&s->j, "evidence_line", s->r->citation[i].line);
     key_text(s, "fix", f->fix);
     key_text(s, "missing", f->missing);
+    if (i < s->r->n_given)
+        key_text(s, "facts", myth_report_facts(s->r, i));
     myth_jout_end(&s->j);
     myth_jout_end(&s->j);
 }

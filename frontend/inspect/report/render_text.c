@@ -98,6 +98,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     put_code(f, r, i);
     fputc('\n', f);
     detail(f, r, "why:", w->why);
+    detail(f, r, "facts:", myth_report_facts(r, i));
     detail(f, r, "fix:", w->fix);
     detail(f, r, "missing:", w->missing);
     if (r->patch && r->patch[i].text)

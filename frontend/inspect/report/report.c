@@ -87,3 +87,9 @@ const char *myth_report_only_file(const myth_report *r)
     }
     return path;
 }
+
+myth_str myth_report_facts(const myth_report *r, uint32_t i)
+{
+    const char *facts = i < r->n_given ? r->given[i]->facts : "";
+    return (myth_str){facts, strlen(facts)};
+}

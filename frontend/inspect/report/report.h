@@ -23,6 +23,9 @@
  * Text     text from a file or a model is escaped as its form requires. Control characters and marks that change the
  *          direction of text are escaped in text and JSON, and shown as U+FFFD in the other forms
  * Issue    a finding without an issue text gets its rule's title
+ * Given    of a finding that no answer has (given.h), `why` says its place and probability in every form; text and html
+ *          show the facts too, json has `candidate` with rule, facts and probability, sarif has `rank`, the probability
+ *          in percent, and the facts among the properties
  * Owner    a report owns nothing; its pointers belong to the inspection
  * Threads  one */
 #ifndef MYTH_INSPECT_REPORT_H
@@ -32,6 +35,7 @@
 #include "frontend/cli/term.h"
 #include "fingerprint.h"
 #include "missed.h"
+#include "frontend/inspect/answer/given.h"
 #include "frontend/inspect/answer/sentences.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "suppress.h"
@@ -125,6 +129,8 @@ typedef struct {
     const myth_finding *finding;
     const myth_citation *citation;
     uint32_t n_finding, n_dropped, n_unwanted;
+    const myth_given *const *given; /* [n_given] where the first n_given findings are from: no answer has them */
+    uint32_t n_given;
     const myth_drop *drop; /* [n_drop]; may be fewer than n_dropped + n_unwanted */
     uint32_t n_drop;
     const myth_str *context; /* names of missing context that was not added, each once */
@@ -172,6 +178,8 @@ uint32_t myth_report_n_known(const myth_report *r); /* in the baseline and not s
 /* Whether an ignore comment has no effect and the report may say so: it is malformed, or its line was fully inspected
  * and has no such finding. */
 bool myth_report_is_idle(const myth_report *r, const myth_suppression *s);
+/* What the rule that found the place of finding i knows about it; empty for a finding that an answer has. */
+myth_str myth_report_facts(const myth_report *r, uint32_t i);
 /* The path of the one file that was inspected; NULL when there are several. */
 const char *myth_report_only_file(const myth_report *r);
 /* Whether an active finding is at least as severe as level: only HIGH reaches HIGH, all reach INFO. */

@@ -1,0 +1,337 @@
+/* judged.c - places in the subjects of a material: found file by file, judged file by file, kept as findings that no
+ * model wrote. The places of all files are found first, so that a run whose model is not needed opens no engine. */
+#include "judged.h"
+
+#include "engine/base/array.h"
+#include "judge.h"
+#include "retrieval/retrieval.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    EVIDENCE = 200, /* most bytes of a quoted line */
+    WHY = 400,
+};
+
+/* A file with subjects, and the places that are wanted in it. */
+typedef struct {
+    const myth_source *src;
+    myth_candidates found;
+    bool *is_wanted; /* [found.n] */
+    uint32_t n_wanted;
+    const char *language;
+} found_file;
+
+struct myth_judged {
+    myth_cli *cli;
+    myth_mem *mem;
+    myth_model *model;
+    const myth_material *material;
+    myth_judged_opts o;
+    found_file *file; /* [n_file] */
+    myth_given *given;
+    char **text; /* [n_text] what the texts of given are in */
+    float *score;
+    uint32_t n_file, n_given, cap_given, n_text, cap_text, n_wanted;
+    myth_missed_list missed;
+};
+
+static myth_status no_room(const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_ENOMEM, "places: no room for %s", what);
+}
+
+static myth_status miss(myth_judged *f, const char *path, uint32_t first, uint32_t last, const char *why,
+                        myth_error *err)
+{
+    return f->o.lists_missed ? myth_missed_add(&f->missed, path, first, last, why, err) : MYTH_OK;
+}
+
+/* ---- finding ---- */
+
+/* The rule that findings of a candidate's rule have, and its severity. One without a row of its own is not less severe
+ * because of that. */
+static int rule_of(const char *candidate, myth_severity *severity)
+{
+    const int rule = myth_rule_find(candidate, strlen(candidate));
+    *severity = rule < 0 ? MYTH_SEVERITY_MEDIUM : myth_rules[rule].severity;
+    return rule < 0 ? MYTH_RULE_CODE_N - 1 : rule;
+}
+
+static bool is_in_subject(const myth_judged *f, const myth_source *src, uint32_t line)
+{
+    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
+        const myth_piece *p = myth_material_piece(f->material, i);
+        if (p->is_subject && myth_material_of(f->material, p->source) == src && p->first <= line && line <= p->last)
+            return true;
+    }
+    return false;
+}
+
+static bool has_subject(const myth_judged *f, uint32_t source)
+{
+    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++)
+        if (myth_material_piece(f->material, i)->is_subject && myth_material_piece(f->material, i)->source == source)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const myth_judged *f, const myth_source *src, const myth_candidates *k, uint32_t i)
+{
+    myth_severity severity;
+    const int rule = rule_of(k->names + k->candidate[i].rule, &severity);
+    return is_in_subject(f, src, k->candidate[i].line0) && (!f->o.wants || f->o.wants(f->o.user, rule, severity));
+}
+
+static myth_status find_in(myth_judged *f, myth_chunker *chunker, const myth_source *src, myth_error *err)
+{
+    found_file *file = &f->file[f->n_file];
+    char why[160];
+    *file = (found_file){.src = src, .language = myth_detect_language(src->path, src->bytes, src->len)};
+    if (!myth_candidates_has(file->language))
+        return miss(f, src->path, 0, 0, "no rules find places in its language: --find both lets the model search", err);
+    myth_status st = myth_candidates_find(&file->found, chunker, file->language, src->path, src->bytes, src->len, err);
+    if (st != MYTH_OK)
+        return st;
+    f->n_file++;
+    if (file->found.note[0]) {
+        snprintf(why, sizeof(why), "no places were looked for: %s", file->found.note);
+        st = miss(f, src->path, 0, 0, why, err);
+    }
+    file->is_wanted = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n + 1u, sizeof(*file->is_wanted));
+    if (!file->is_wanted)
+        return no_room("a file's places", err);
+    for (uint32_t i = 0; i < file->found.n; i++) {
+        file->is_wanted[i] = is_wanted(f, src, &file->found, i);
+        file->n_wanted += file->is_wanted[i];
+    }
+    f->n_wanted += file->n_wanted;
+    return st;
+}
+
+static myth_status find_all(myth_judged *f, myth_error *err)
+{
+    char worker[PATH_MAX];
+    myth_chunker *chunker = NULL;
+    const uint32_t n = myth_material_n_source(f->material);
+    f->file = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n + 1u, sizeof(*f->file));
+    if (!f->file)
+        return no_room("files", err);
+    myth_status st = myth_chunker_open(&chunker, f->mem, myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
+    for (uint32_t i = 0; i < n && st == MYTH_OK && !(f->o.is_dry && f->cli->cancel && *f->cli->cancel); i++)
+        if (has_subject(f, i))
+            st = find_in(f, chunker, myth_material_of(f->material, i), err);
+    myth_chunker_close(chunker);
+    return st;
+}
+
+/* ---- texts ---- */
+
+static char *take_text(myth_judged *f, size_t n)
+{
+    if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->text, f->n_text, &f->cap_text))
+        return NULL;
+    char *text = myth_alloc(f->mem, MYTH_MEM_OTHER, "places", n);
+    if (text)
+        f->text[f->n_text++] = text;
+    return text;
+}
+
+/* The first line of the place that is not blank, up to EVIDENCE bytes of whole characters. */
+static bool set_evidence(myth_judged *f, myth_given *g)
+{
+    uint32_t off = 0, len = 0;
+    for (uint32_t line = g->first; line <= g->last && !len; line++)
+        myth_line_trim(g->src, line - 1, &off, &len);
+    while (len > EVIDENCE && (len = EVIDENCE) && (g->src->bytes[off + len] & 0xc0) == 0x80)
+        len--;
+    const size_t n = myth_spell_lossy(NULL, 0, g->src->bytes + off, len);
+    char *text = take_text(f, n + 1);
+    if (!text)
+        return false;
+    myth_spell_lossy(text, n, g->src->bytes + off, len);
+    text[n] = '\0';
+    g->evidence = (myth_str){text, n};
+    return true;
+}
+
+static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c)
+{
+    char why[WHY], issue[160] = "";
+    if (isnan(g->probability))
+        snprintf(why, sizeof(why), "%.300s", k->names + c->say);
+    else
+        snprintf(why, sizeof(why), "%.300s; the model judges it a fault with a probability of %.2f", k->names + c->say,
+                 g->probability);
+    if (strcmp(myth_rules[g->rule].id, g->candidate) != 0)
+        snprintf(issue, sizeof(issue), "%s: %.120s", g->candidate, k->names + c->say);
+    const size_t n_why = strlen(why), n_issue = strlen(issue);
+    char *text = take_text(f, n_why + n_issue + 2);
+    if (!text)
+        return false;
+    memcpy(text, why, n_why + 1);
+    memcpy(text + n_why + 1, issue, n_issue + 1);
+    g->why = (myth_str){text, n_why};
+    g->issue = (myth_str){text + n_why + 1, n_issue};
+    return set_evidence(f, g);
+}
+
+static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, float score, myth_error *err)
+{
+    const myth_candidates *k = &file->found;
+    const myth_candidate_place *c = &k->candidate[i];
+    myth_severity severity;
+    const int rule = rule_of(k->names + c->rule, &severity);
+    myth_given g = {
+        .src = file->src,
+        .first = c->line0,
+        .last = c->line1 < file->src->n_line ? c->line1 : file->src->n_line,
+        .rule = rule,
+        .severity = severity,
+        .candidate = k->names + c->rule,
+        .facts = k->names + c->facts,
+        .probability = isnan(score) ? NAN : myth_judge_probability(score),
+    };
+    if (g.first < 1 || g.first > g.last)
+        return MYTH_OK;
+    g.passes = g.probability >= f->o.confidence;
+    if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
+        !set_texts(f, &g, k, c))
+        return no_room("their texts", err);
+    f->given[f->n_given++] = g;
+    return MYTH_OK;
+}
+
+/* ---- judging ---- */
+
+static void show_progress(const myth_judged *f, uint32_t i)
+{
+    char line[96];
+    if (!f->cli->term->has_progress)
+        return;
+    snprintf(line, sizeof(line), "judging places: file %u of %u", i + 1, f->n_file);
+    myth_term_progress_line(f->cli->term, line);
+}
+
+/* Judges the places of a file and keeps all of them. After an interrupt they are kept unjudged. */
+static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e, const found_file *file,
+                              myth_error *err)
+{
+    const myth_judge_job job = {
+        .path = file->src->path,
+        .text = file->src->bytes,
+        .n_text = file->src->len,
+        .language = file->language,
+        .found = &file->found,
+        .is_wanted = file->is_wanted,
+    };
+    const bool is_stopped = f->cli->cancel && *f->cli->cancel;
+    for (uint32_t i = 0; i < file->found.n; i++)
+        f->score[i] = NAN;
+    myth_status st = is_stopped || !e ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
+    if (st == MYTH_ECANCEL)
+        st = MYTH_OK;
+    for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
+        if (!file->is_wanted[i])
+            continue;
+        st = keep_place(f, file, i, f->score[i], err);
+        if (st == MYTH_OK && e && isnan(f->score[i]))
+            st = miss(f, file->src->path, file->found.candidate[i].line0, file->found.candidate[i].line1,
+                      f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"
+                                                        : "its lines do not fit the prompt that judges them",
+                      err);
+    }
+    return st;
+}
+
+static myth_status judge_all(myth_judged *f, myth_error *err)
+{
+    const myth_judge_opts jo = {.cancel = f->cli->cancel};
+    myth_engine_opts eo;
+    myth_judge *judge = NULL;
+    myth_engine *engine = NULL;
+    myth_status st;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < f->n_file; i++)
+        most = f->file[i].found.n > most ? f->file[i].found.n : most;
+    f->score = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "scores", most + 1u, sizeof(*f->score));
+    if (!f->score)
+        return no_room("scores", err);
+    MYTH_TRY(myth_judge_open(&judge, f->model, &jo, err)); /* also without places, to say what the model cannot do */
+    if (f->n_wanted && !f->o.is_dry) {
+        MYTH_TRY(myth_cli_engine_opts(f->cli, &eo, f->o.engine, err));
+        myth_judge_needs(judge, &eo);
+        MYTH_TRY(myth_cli_plan(f->cli, f->model, &eo, NULL, err));
+        MYTH_TRY(myth_engine_open(&engine, f->model, &eo, err));
+    }
+    for (uint32_t i = 0; i < f->n_file; i++) {
+        show_progress(f, i);
+        MYTH_TRY(judge_file(f, judge, engine, &f->file[i], err));
+    }
+fail:
+    myth_term_progress_end(f->cli->term);
+    myth_engine_close(engine);
+    myth_judge_close(judge);
+    return st;
+}
+
+/* ---- life ---- */
+
+myth_status myth_judged_open(myth_judged **out, myth_cli *cli, myth_model *model, const myth_material *material,
+                             const myth_judged_opts *opts, myth_error *err)
+{
+    *out = NULL;
+    myth_judged *f = myth_alloc(cli->mem, MYTH_MEM_OTHER, "places", sizeof(*f));
+    if (!f)
+        return no_room("their list", err);
+    *f = (myth_judged){.cli = cli, .mem = cli->mem, .model = model, .material = material, .o = *opts};
+    f->missed.mem = cli->mem;
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < opts->n_missed && st == MYTH_OK; i++)
+        st = myth_missed_add(&f->missed, opts->missed[i].path, opts->missed[i].first, opts->missed[i].last,
+                             opts->missed[i].why, err);
+    if (st == MYTH_OK)
+        st = find_all(f, err);
+    if (st == MYTH_OK)
+        st = judge_all(f, err);
+    if (st != MYTH_OK) {
+        myth_judged_close(f);
+        return st;
+    }
+    *out = f;
+    return MYTH_OK;
+}
+
+void myth_judged_close(myth_judged *f)
+{
+    if (!f)
+        return;
+    myth_mem *mem = f->mem;
+    for (uint32_t i = 0; i < f->n_file; i++) {
+        myth_candidates_free(&f->file[i].found, mem);
+        myth_free(mem, f->file[i].is_wanted);
+    }
+    for (uint32_t i = 0; i < f->n_text; i++)
+        myth_free(mem, f->text[i]);
+    myth_missed_free(&f->missed);
+    myth_free(mem, f->text);
+    myth_free(mem, f->given);
+    myth_free(mem, f->score);
+    myth_free(mem, f->file);
+    myth_free(mem, f);
+}
+
+const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n)
+{
+    *n = f ? f->n_given : 0;
+    return f ? f->given : NULL;
+}
+
+const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
+{
+    *n = f ? f->missed.n : 0;
+    return f ? f->missed.row : NULL;
+}

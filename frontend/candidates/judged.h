@@ -1,0 +1,43 @@
+/* judged.h - the places of an inspection's code that rules find and a model judges, as findings for its report.
+ *
+ *   myth_judged_open   finds the places in the subjects of a material and lets the model judge them
+ *   myth_judged_list   all of them, judged or not; those that pass are findings
+ *
+ * Places    those that begin in a line of a subject and whose rule is wanted (candidates.h)
+ * Rule      the row of rules.def with the same id, or `other` where there is none
+ * Judged    as judge.h does it, with an engine of its own that is closed again: its memory is planned like a command's
+ * Missed    with lists_missed, what could not be searched or judged: files of languages without rules, files that no
+ *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt
+ * Bits      the same code and model give the same list
+ * Owner     the caller keeps cli, model and material until close; lists and texts are the finder's
+ * Errors    MYTH_EUNSUPPORTED: the model cannot judge; MYTH_ENOFIT: no plan for the judge's engine; MYTH_ENOMEM; what
+ *           the engine returns. An interrupt is none
+ * Threads   one */
+#ifndef MYTH_CANDIDATES_JUDGED_H
+#define MYTH_CANDIDATES_JUDGED_H
+
+#include "frontend/cli/cli.h"
+#include "frontend/inspect/answer/given.h"
+#include "frontend/inspect/prompt/material.h"
+#include "frontend/inspect/report/missed.h"
+
+typedef struct {
+    double confidence;                                           /* places at least as probable pass */
+    const myth_engine_flags *engine;                             /* of the command */
+    bool (*wants)(void *user, int rule, myth_severity severity); /* NULL = all */
+    void *user;
+    const myth_missed *missed; /* [n_missed] what the list of missed code begins with */
+    uint32_t n_missed;
+    bool lists_missed;
+    bool is_dry; /* the places are found and not judged */
+} myth_judged_opts;
+
+typedef struct myth_judged myth_judged;
+
+myth_status myth_judged_open(myth_judged **out, myth_cli *cli, myth_model *model, const myth_material *material,
+                             const myth_judged_opts *opts, myth_error *err);
+void myth_judged_close(myth_judged *f); /* takes NULL */
+const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
+const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n);
+
+#endif

@@ -1,0 +1,25 @@
+/* given.h - a finding that the model did not write: rules found the place, and the model said how probable it is that
+ * it is a fault (frontend/candidates/judged.h). An inspection takes such findings beside those of its answers.
+ *
+ * Lines     of the file, from 1; a finding is about as many of them as one block shows
+ * Evidence  the first line of the place that is not blank, without the blanks around it, as verify.h has it
+ * Owner     whoever makes them keeps everything until the inspection is closed
+ * Threads   constant data */
+#ifndef MYTH_INSPECT_GIVEN_H
+#define MYTH_INSPECT_GIVEN_H
+
+#include "findings.h"
+
+typedef struct {
+    const myth_source *src;
+    uint32_t first, last;
+    int rule; /* of rules.def */
+    myth_severity severity;
+    const char *candidate; /* the id of the rule that found the place; it may be in no row of rules.def */
+    const char *facts;     /* "name=value" with blanks between */
+    myth_str evidence, issue, why;
+    double probability; /* NAN: the place was not judged */
+    bool passes;        /* it is probable enough to be a finding */
+} myth_given;
+
+#endif

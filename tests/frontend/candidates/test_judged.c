@@ -1,0 +1,268 @@
+/* test_judged.c - inspect --find candidates and both: the findings are the places that mythos candidates --judge gives
+ * the probability, with the report's filters, marks, forms and log as for any finding. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MODEL "-m random:gemma3-tiny:q8_0 "
+
+static cli_result r;
+static double least; /* a probability that about half of the places reach */
+static json_t *places;
+
+static json_t *run_json(const char *args, int code)
+{
+    json_error_t e;
+    cli_expect(&r, args, code);
+    json_t *all = json_loads(r.out, 0, &e);
+    if (!all)
+        fail_msg("%s: %s", e.text, r.out);
+    return all;
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static json_int_t line_of(const json_t *o, size_t i)
+{
+    return json_integer_value(json_array_get(json_object_get(o, "lines"), i));
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static double probability_of(const json_t *finding)
+{
+    return json_number_value(json_object_get(json_object_get(finding, "candidate"), "probability"));
+}
+
+/* Whether a finding has that rule, or the one of places whose rule no finding can have. */
+static bool is_rule(const json_t *finding, const char *rule)
+{
+    return strcmp(text_of(finding, "rule"), rule) == 0 || strcmp(text_of(finding, "rule"), "other") == 0;
+}
+
+/* The place of a finding that no answer has; NULL: there is none, or the finding says something else about it. */
+static const json_t *place_of(const json_t *finding)
+{
+    const json_t *p, *c = json_object_get(finding, "candidate");
+    size_t i;
+    json_array_foreach(places, i, p)
+    {
+        if (strcmp(name_of(text_of(p, "file")), name_of(text_of(finding, "file"))) == 0 &&
+            strcmp(text_of(p, "rule"), text_of(c, "rule")) == 0 && is_rule(finding, text_of(p, "rule")) &&
+            json_integer_value(json_object_get(p, "line")) == line_of(finding, 0) &&
+            fabs(json_number_value(json_object_get(p, "probability")) - probability_of(finding)) < 1e-6 &&
+            strstr(text_of(finding, "why"), text_of(p, "why")))
+            return p;
+    }
+    return NULL;
+}
+
+static bool has_rules(void) { return json_array_size(places) > 0; }
+
+static void places_that_pass_are_findings(void **state)
+{
+    (void)state;
+    char line[256];
+    if (!has_rules())
+        check_skip("no rules in this build");
+    snprintf(line, sizeof(line), "inspect $D/src " MODEL "--find candidates --confidence %.9f --format json", least);
+    json_t *all = run_json(line, 1), *list = json_object_get(all, "findings"), *p, *f;
+    size_t i, k, n_pass = 0;
+    assert_true(json_array_size(list) > 0);
+    json_array_foreach(list, i, f)
+    {
+        assert_non_null(place_of(f));
+        assert_true(probability_of(f) >= least - 1e-6);
+        assert_string_not_equal(text_of(json_object_get(f, "candidate"), "facts"), "");
+        assert_string_not_equal(text_of(f, "status"), "confirmed");
+    }
+    /* Every place that passes has a finding about its line and rule. */
+    json_array_foreach(places, i, p)
+    {
+        bool is_there = false;
+        if (json_number_value(json_object_get(p, "probability")) < least + 1e-6)
+            continue;
+        n_pass++;
+        json_array_foreach(list, k, f) is_there =
+            is_there ||
+            (line_of(f, 0) == json_integer_value(json_object_get(p, "line")) && is_rule(f, text_of(p, "rule")));
+        assert_true(is_there);
+    }
+    assert_true(n_pass > 0 && n_pass < json_array_size(places));
+    assert_true(json_is_true(json_object_get(all, "complete")));
+    assert_int_equal(json_integer_value(json_object_get(all, "parts")), 0);
+    assert_int_equal(json_integer_value(json_object_get(all, "prompt_tokens")), 0);
+    json_decref(all);
+
+    cli_expect(&r, "inspect $D/src " MODEL "--find candidates --confidence 1", 0);
+    cli_expect(&r, "inspect $D/src/a.c " MODEL "--find candidates --confidence 0 --fail-level never", 0);
+    assert_non_null(strstr(r.out, "facts:"));
+    assert_non_null(strstr(r.out, "with a probability of"));
+}
+
+static void filters_and_marks_hold(void **state)
+{
+    (void)state;
+    json_t *f;
+    size_t i;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    json_t *all = run_json("inspect $D/src " MODEL "--find candidates --confidence 0 --rules missing-null-check,other "
+                           "--min-severity medium --format json",
+                           1);
+    assert_true(json_array_size(json_object_get(all, "findings")) > 0);
+    json_array_foreach(json_object_get(all, "findings"), i, f)
+        assert_true(strcmp(text_of(f, "rule"), "missing-null-check") == 0 || strcmp(text_of(f, "rule"), "other") == 0);
+    json_decref(all);
+    /* The others were not even judged: the model was asked about fewer. */
+    unsigned n_judged = 0, n_place = 0;
+    const char *note = strstr(r.err, " places judged");
+    while (note && note > r.err && note[-1] != '\n')
+        note--;
+    assert_true(note && sscanf(note, "%u of %u places judged", &n_judged, &n_place) == 2);
+    assert_int_equal(n_judged, n_place);
+    assert_true(n_place > 0 && n_place < json_array_size(places));
+    /* A baseline knows them; a comment excuses one. */
+    cli_expect(&r, "inspect $D/src " MODEL "--find candidates --confidence 0 --baseline $D/base.json --update-baseline",
+               0);
+    cli_expect(&r, "inspect $D/src " MODEL "--find candidates --confidence 0 --baseline $D/base.json", 0);
+    cli_shell(&r, "mkdir -p $D/one && printf 'char *f(int n)\\n{\\n    char *p = malloc(n * 4);\\n    p[0] = 1; /* "
+                  "mythos:ignore[*] known */\\n    return p;\\n}\\n' >$D/one/i.c");
+    all = run_json("inspect $D/one " MODEL "--find candidates --confidence 0 --format json --fail-level never", 0);
+    assert_true(json_integer_value(json_object_get(all, "suppressed_findings")) > 0);
+    json_decref(all);
+}
+
+/* With both, the places come first, as without the model's own search, and its findings after them. */
+static void both_has_the_same_places_first(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    json_t *one =
+        run_json("inspect $D/one.c " MODEL "--find candidates --confidence 0 --format json --fail-level never", 0);
+    cli_shell(&r, "$M inspect $D/one.c " MODEL "--find both --confidence 0 --format json --fail-level never -n 64");
+    assert_true(r.code == 0 || r.code == 3);
+    json_error_t e;
+    json_t *two = json_loads(r.out, 0, &e), *f, *g;
+    assert_non_null(two);
+    const json_t *a = json_object_get(one, "findings"), *b = json_object_get(two, "findings");
+    size_t i, n_given = 0;
+    json_array_foreach(b, i, f) n_given += json_object_get(f, "candidate") != NULL;
+    assert_int_equal(n_given, json_array_size(a));
+    json_array_foreach(a, i, g)
+    {
+        f = json_array_get(b, i);
+        assert_true(json_equal(json_object_get(f, "candidate"), json_object_get(g, "candidate")));
+        assert_true(json_equal(json_object_get(f, "fingerprint"), json_object_get(g, "fingerprint")));
+    }
+    assert_true(json_integer_value(json_object_get(two, "parts")) > 0);
+    json_decref(one);
+    json_decref(two);
+}
+
+/* Again: printed once more without a model. The log says what was judged and what became of it. */
+static void a_run_is_repeated_and_logged(void **state)
+{
+    (void)state;
+    char line[256], *first;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    snprintf(line, sizeof(line), "inspect $D/src/a.c " MODEL "--find candidates --confidence %.9f --format sarif",
+             least);
+    cli_expect(&r, line, 1);
+    assert_non_null(strstr(r.out, "\"rank\""));
+    first = strdup(r.out);
+    assert_non_null(first);
+    cli_expect(&r, line, 1);
+    assert_string_equal(r.out, first);
+    free(first);
+    const json_t *p, *kept = NULL, *dropped = NULL;
+    size_t i;
+    json_array_foreach(places, i, p)
+    {
+        if (strcmp(name_of(text_of(p, "file")), "a.c") != 0)
+            continue;
+        const double v = json_number_value(json_object_get(p, "probability"));
+        kept = v > least + 1e-6 ? p : kept;
+        dropped = v < least - 1e-6 ? p : dropped;
+    }
+    assert_true(kept && dropped);
+    cli_expect(&r, "log replay last", 0);
+    cli_expect(&r, "inspect $D/src/a.c " MODEL "--no-cache --find candidates --confidence 0.99", 0);
+    snprintf(line, sizeof(line), "log why last a.c:%d", (int)json_integer_value(json_object_get(dropped, "line")));
+    cli_shell(&r, "true");
+    cli_expect(&r, line, 0);
+    assert_non_null(strstr(r.out, "dropped with a probability of"));
+    assert_non_null(strstr(r.out, text_of(dropped, "rule")));
+}
+
+static void what_cannot_be_searched_is_missed(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    cli_shell(&r, "mkdir -p $D/ruby && printf 'def f\\n  1\\nend\\n' >$D/ruby/a.rb");
+    json_t *all = run_json("inspect $D/ruby " MODEL "--find candidates --format json", 3);
+    assert_false(json_is_true(json_object_get(all, "complete")));
+    assert_int_equal(json_array_size(json_object_get(all, "not_inspected")), 1);
+    json_decref(all);
+    /* The shipped model writes findings and cannot judge. */
+    cli_expect(&r, "inspect $D/one.c --find candidates", 65);
+    assert_non_null(strstr(r.err, "name a Gemma that follows instructions"));
+}
+
+static int begin(void **state)
+{
+    json_error_t e;
+    if (cli_begin(state) != 0)
+        return -1;
+    char home[128];
+    snprintf(home, sizeof(home), "%s/home", cli_dir);
+    setenv("XDG_CACHE_HOME", home, 1);
+    setenv("XDG_STATE_HOME", home, 1);
+    cli_shell(&r,
+              "mkdir -p $D/home $D/src && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
+              "tests/corpus/candidates/examples.c >$D/src/a.c && printf 'char *f(int n)\\n{\\n    char *p = malloc(n * "
+              "4);\\n    p[0] = 1;\\n    free(p);\\n    return p;\\n}\\n' >$D/one.c");
+    if (r.code)
+        return -1;
+    cli_shell(&r, "$M candidates $D/src --judge " MODEL "--format json");
+    json_t *all = json_loads(r.out, 0, &e);
+    if (!all)
+        return -1;
+    places = json_incref(json_object_get(all, "candidates"));
+    json_decref(all);
+    /* The middle of the probabilities, between two places. */
+    const size_t n = json_array_size(places);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += json_number_value(json_object_get(json_array_get(places, i), "probability"));
+    least = n ? sum / (double)n : 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    json_decref(places);
+    return cli_end(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_that_pass_are_findings),     cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
+        cmocka_unit_test(what_cannot_be_searched_is_missed),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

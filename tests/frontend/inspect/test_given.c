@@ -1,0 +1,147 @@
+/* test_given.c - findings that no answer has: they come first, are verified like others, and take the place of an
+ * answer's finding about the same lines and rule. */
+#include "frontend/inspect/inspect.h"
+#include "tests/support/rig.h"
+
+#define SPEC "random:gemma1-tiny:q8_0"
+
+static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(int n)\n{\n\treturn 10 / "
+                             "n;\n}\n\nint h(void)\n{\n\treturn 0;\n}\n";
+
+static rig r;
+
+/* What a run's report said; texts of findings are copied. */
+typedef struct {
+    myth_finding first;
+    char evidence[256];
+    uint32_t n, n_given, n_dropped, n_part;
+    bool complete;
+} said;
+
+/* Inspects the source with the answers of a seed. given NULL: nothing is given; its src is filled in. */
+static said run(uint64_t seed, myth_given *given, bool only)
+{
+    said s = {0};
+    myth_material *m;
+    myth_inspection *in;
+    myth_inspect_opts o = {
+        .style = MYTH_PROMPT_COMPACT,
+        .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+        .max_new_tokens = 600,
+        .n_ctx = 2048,
+        .sample = {.temp = 20.0f, .seed = seed},
+        .given = given,
+        .n_given = given != NULL,
+        .only_given = only,
+    };
+    assert_ok(myth_material_whole(&m, r.mem, "a.c", (const unsigned char *)source, sizeof(source) - 1, &rig_err));
+    if (given)
+        given->src = myth_material_of(m, 0);
+    assert_ok(myth_inspect_open(&in, &r.model, m, &o, &rig_err));
+    assert_ok(myth_inspect_run(in, r.engine, &rig_err));
+    const myth_report *report = myth_inspect_report(in);
+    s.n = report->n_finding;
+    s.n_given = report->n_given;
+    s.n_dropped = report->n_dropped;
+    s.n_part = report->n_part;
+    s.complete = report->complete;
+    if (s.n) {
+        s.first = report->finding[0];
+        snprintf(s.evidence, sizeof(s.evidence), "%.*s", (int)s.first.evidence.len, s.first.evidence.text);
+    }
+    if (given && s.n_given) {
+        assert_ptr_equal(report->given[0], given);
+        assert_string_equal(myth_report_facts(report, 0).text, given->facts);
+    }
+    assert_int_equal(myth_report_facts(report, s.n_given).len, 0);
+    myth_inspect_close(in);
+    myth_material_close(m);
+    return s;
+}
+
+static void given_findings_come_first(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed(), seed = 0;
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; check_goes_on(i, check_sample(60), n_done > 0); i++) {
+        seed = check_rand(&rng);
+        const said alone = run(seed, NULL, false);
+        if (!alone.n || !alone.complete)
+            continue;
+        n_done++;
+        /* The same as a finding of the answer: it is there once, and nothing is missing or dropped. */
+        myth_given g = {
+            .first = alone.first.first,
+            .last = alone.first.last,
+            .rule = alone.first.rule,
+            .severity = MYTH_SEVERITY_LOW,
+            .candidate = "some-rule",
+            .facts = "tested=no",
+            .evidence = {alone.evidence, strlen(alone.evidence)},
+            .issue = {"", 0},
+            .why = {"because", 7},
+            .probability = 0.9,
+            .passes = true,
+        };
+        said both = run(seed, &g, false);
+        assert_int_equal(both.n, alone.n);
+        assert_int_equal(both.n_given, 1);
+        assert_int_equal(both.n_dropped, 0);
+        assert_true(both.complete);
+        assert_int_equal(both.first.severity, MYTH_SEVERITY_LOW);
+        assert_int_equal(both.first.status, MYTH_LIKELY);
+        /* One that does not pass changes nothing. */
+        g.passes = false;
+        both = run(seed, &g, false);
+        assert_int_equal(both.n, alone.n);
+        assert_int_equal(both.n_given, 0);
+        assert_true(both.complete);
+        /* One that is not in the file is no finding, and the report says that it is not whole. */
+        g.passes = true;
+        g.evidence = (myth_str){"nothing of the kind", 19};
+        both = run(seed, &g, false);
+        assert_int_equal(both.n, alone.n);
+        assert_int_equal(both.n_given, 0);
+        assert_int_equal(both.n_dropped, 1);
+        assert_false(both.complete);
+        /* Alone, nothing is asked, and no line counts as missed. */
+        g.evidence = (myth_str){alone.evidence, strlen(alone.evidence)};
+        g.probability = 0.6;
+        both = run(seed, &g, true);
+        assert_int_equal(both.n, 1);
+        assert_int_equal(both.n_given, 1);
+        assert_int_equal(both.n_part, 0);
+        assert_int_equal(both.first.status, MYTH_SPECULATIVE);
+        assert_true(both.complete);
+    }
+    assert_true(n_done > 0);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    rig_open(&r, SPEC,
+             &(myth_engine_opts){
+                 .n_threads = 1,
+                 .n_ctx = 2048,
+                 .n_checkpoint = 1,
+                 .top_k = 1024,
+                 .n_mask = 1,
+                 .n_ubatch = 256,
+             });
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_close(&r);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(given_findings_come_first)};
+    return cmocka_run_group_tests(tests, begin, end);
+}
