@@ -14,6 +14,8 @@
  * Comments do not speak for a place: where a function has any, each place is asked about twice, with them and without,
  *          and the larger score counts. The prompt without them is, to the byte, that of a function that never had any,
  *          so a comment cannot make a place less probable
+ * Removed  lines that a change removed inside of the function stand after it, as in the prompts of inspect-diff and
+ *          without numbers; their comments do not speak for a place either
  * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
  * Bits     a score depends on the model, the function and its list of places, not on how many are asked about at once
  * Owner    model and engine outlive the judge
@@ -49,7 +51,9 @@ typedef struct {
     uint64_t n_text;
     const char *language;
     const myth_candidates *found;
-    const bool *is_wanted; /* [found->n]; NULL = all. Places that are not wanted are neither shown nor scored */
+    const bool *is_wanted;       /* [found->n]; NULL = all. Places that are not wanted are neither shown nor scored */
+    const myth_removed *removed; /* [n_removed] lines that a change removed; those of other files are not shown */
+    uint32_t n_removed;
 } myth_judge_job;
 
 typedef struct myth_judge myth_judge;

@@ -227,6 +227,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         .language = file->language,
         .found = &file->found,
         .is_wanted = file->is_wanted,
+        .removed = file->src->removed,
+        .n_removed = file->src->n_removed,
     };
     const bool is_stopped = f->cli->cancel && *f->cli->cancel;
     for (uint32_t i = 0; i < file->found.n; i++)

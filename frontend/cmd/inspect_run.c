@@ -94,6 +94,7 @@ typedef struct {
     myth_inspection *in;
     myth_baseline *base;
     myth_judged *places;   /* that rules found and the model judged; NULL = none were looked for */
+    myth_error no_places;  /* why the judge's memory does not fit; "" = it does */
     myth_since *since;     /* NULL = not asked */
     myth_patches *patches; /* made from the finished report; NULL = none */
     myth_runlog *log;      /* NULL = none */
@@ -597,6 +598,11 @@ static int plan_and_run(run *w)
     myth_engine_opts eo;
     myth_plan_extra extra;
     myth_status st;
+    if (w->no_places.msg[0]) {
+        err = w->no_places;
+        st = MYTH_ENOFIT;
+        goto refuse;
+    }
     if (w->o->find == FIND_CANDIDATES && !w->o->dry_run && !myth_inspect_report(w->in)->summary.n_block)
         return generate(w, &(myth_engine_opts){0}); /* nothing is asked any more */
     MYTH_TRY(plan_jobs(w, &eo, &extra, &err));
@@ -612,6 +618,7 @@ static int plan_and_run(run *w)
         (w->o->format == MYTH_FORM_TEXT ? dry_run_text : dry_run_json)(w);
         return MYTH_EXIT_CLEAN;
     }
+refuse:
     if (st == MYTH_ENOFIT) {
         refuse_memory(w, err.msg);
         myth_error own = {0};
@@ -626,14 +633,6 @@ static int plan_and_run(run *w)
     return generate(w, &eo);
 fail:
     return myth_cli_fail(w->cli, &err);
-}
-
-static bool has_subject(const myth_material *m)
-{
-    for (uint32_t i = 0; i < myth_material_n_piece(m); i++)
-        if (myth_material_piece(m, i)->is_subject)
-            return true;
-    return false;
 }
 
 /* Whether any inspected line changed since the revision of --since; true without --since. */
@@ -762,14 +761,17 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     MYTH_TRY(prepare(&w, &io, &is_done, &code, &err));
     if (is_done)
         goto fail;
-    if (!has_subject(w.material) || !has_changed(&w)) {
+    if (!myth_material_has_subject(w.material) || !has_changed(&w)) {
         MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &io, &code, &err));
         goto fail;
     }
     rebase_kept(&w, &io);
     io.kept = w.kept;
-    if (o->find != FIND_MODEL)
-        MYTH_TRY(find_places(&w, &io, &err));
+    st = o->find != FIND_MODEL ? find_places(&w, &io, &err) : MYTH_OK;
+    if (st == MYTH_ENOFIT)
+        w.no_places = err; /* the report says so */
+    else if (st != MYTH_OK)
+        goto fail;
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
     myth_runlog_stage(w.log, "pack");
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);

@@ -249,6 +249,14 @@ myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_
 uint32_t myth_material_n_piece(const myth_material *m) { return m->n_record; }
 const myth_piece *myth_material_piece(const myth_material *m, uint32_t i) { return &m->record[i].p; }
 
+bool myth_material_has_subject(const myth_material *m)
+{
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++)
+        if (myth_material_piece(m, i)->is_subject)
+            return true;
+    return false;
+}
+
 static bool same_role(const myth_piece *a, const myth_piece *b)
 {
     return a->source == b->source && a->is_subject == b->is_subject && (a->is_subject || a->of == b->of);

@@ -73,6 +73,7 @@ uint32_t myth_material_n_source(const myth_material *m);
 const myth_source *myth_material_of(const myth_material *m, uint32_t source);
 uint32_t myth_material_n_piece(const myth_material *m);
 const myth_piece *myth_material_piece(const myth_material *m, uint32_t i); /* valid until the next add */
+bool myth_material_has_subject(const myth_material *m);
 
 /* From now on additions are booked in mem. unseal removes everything that was added since the first seal; it may be
  * called without a seal. A second seal with the same mem only stops later pieces from being merged with present

@@ -340,6 +340,78 @@ static void prompts_follow_each_familys_template(void **state)
     }
 }
 
+/* ---- removed lines ---- */
+
+/* The text of the first place's prompt about a code and what was removed from it. */
+static void removed_prompt(char *dst, rig *r, const char *code, const myth_removed *removed, uint32_t n, bool is_bare)
+{
+    static int32_t ids[N_IDS];
+    size_t n_ids;
+    myth_judge *j;
+    uint32_t n_line = 0;
+    for (const char *p = code; *p; p++)
+        n_line += *p == '\n';
+    myth_candidate_place one = {.line0 = n_line - 2, .line1 = n_line - 2, .function_line0 = 2};
+    one.function_line1 = n_line - 1; /* the first and the last line are outside */
+    found.n_names = 1;
+    one.function = put_name("f");
+    one.rule = put_name("missing-null-check");
+    one.say = put_name("p is read without a test");
+    one.facts = put_name("tested=no");
+    const myth_candidates list = {.candidate = &one, .names = names, .n = 1, .n_names = found.n_names};
+    const myth_judge_job what = {
+        .path = "a.c",
+        .text = (const unsigned char *)code,
+        .n_text = strlen(code),
+        .language = "c",
+        .found = &list,
+        .removed = removed,
+        .n_removed = n,
+    };
+    assert_ok(myth_judge_open(&j, &r->model, &(myth_judge_opts){0}, &rig_err));
+    assert_ok(myth_judge_prompt(j, &what, 0, 0, is_bare, ids, N_IDS, &n_ids, &rig_err));
+    const size_t len = myth_prompt_text(dst, N_IDS - 1, r->model.tokenizer, ids, n_ids);
+    dst[len] = '\0';
+    myth_judge_close(j);
+}
+
+static myth_removed removed_before(uint32_t line, const char *lines, const char *path)
+{
+    return (myth_removed){.before = line, .n_line = 1, .text = lines, .len = strlen(lines), .path = path};
+}
+
+/* They stand behind the function, where they were; without their comments in the prompt without comments. */
+static void removed_lines_are_shown(void **state)
+{
+    (void)state;
+    static char got[N_IDS], want[N_IDS];
+    rig r;
+    open_model(&r, MODEL);
+    const myth_removed some[] = {
+        removed_before(2, "static\n", NULL), /* before the function */
+        removed_before(3, "    if (!p) /* safe */  \n        return 0;\n", NULL),
+        removed_before(4, "    // reviewed by the security team\n", NULL),
+        removed_before(6, "int g;\n", NULL), /* behind it */
+        removed_before(3, "int other;\n", "b.c"),
+    };
+    removed_prompt(got, &r, "int x;\nint f(char *p) {\n    // as before\n    return *p;\n}\nint y;\n", some, 5, false);
+    assert_non_null(strstr(got, "1|int f(char *p) {\n2|    // as before\n3|    return *p;\n4|}\n"));
+    assert_non_null(strstr(got, "<removed path=\"a.c\" before=\"2\">\n-|    if (!p) /* safe */\n-|        return 0;\n"
+                                "</removed>\n<removed path=\"a.c\" before=\"3\">\n-|    // reviewed by the security "
+                                "team\n</removed>\n"));
+    assert_non_null(strstr(got, "\nThe lines in <removed> were there before the change.\n\nSuspicions:\n"));
+    assert_null(strstr(got, "static"));
+    assert_null(strstr(got, "int g"));
+    assert_null(strstr(got, "other"));
+
+    const myth_removed plain[] = {removed_before(3, "    if (!p)\n        return 0;\n", NULL)};
+    removed_prompt(got, &r, "int x;\nint f(char *p) {\n    // as before\n    return *p;\n}\nint y;\n", some, 5, true);
+    removed_prompt(want, &r, "int x;\nint f(char *p) {\n    return *p;\n}\nint y;\n", plain, 1, false);
+    assert_string_equal(got, want);
+    assert_null(strstr(got, "security"));
+    close_model(&r);
+}
+
 /* ---- comments ---- */
 
 static void comments_are_blanked(void **state)
@@ -467,6 +539,7 @@ int main(void)
         cmocka_unit_test(no_comment_makes_a_place_less_probable),
         cmocka_unit_test(long_functions_are_shown_around_their_places),
         cmocka_unit_test(prompts_follow_each_familys_template),
+        cmocka_unit_test(removed_lines_are_shown),
         cmocka_unit_test(comments_are_blanked),
         cmocka_unit_test(any_bytes_are_walked),
         cmocka_unit_test(the_command_prints_probabilities),

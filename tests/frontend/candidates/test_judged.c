@@ -216,6 +216,11 @@ static void what_cannot_be_searched_is_missed(void **state)
     assert_false(json_is_true(json_object_get(all, "complete")));
     assert_int_equal(json_array_size(json_object_get(all, "not_inspected")), 1);
     json_decref(all);
+    /* What does not fit is refused in the report's form, as for prompts. */
+    all = run_json("inspect $D/one.c " MODEL "--find candidates --mem-limit 1MiB --format json", 71);
+    assert_non_null(json_object_get(all, "refusal"));
+    assert_non_null(strstr(r.err, "fits with: --mem-limit"));
+    json_decref(all);
     /* The shipped model writes findings and cannot judge. */
     cli_expect(&r, "inspect $D/one.c --find candidates", 65);
     assert_non_null(strstr(r.err, "name a Gemma that follows instructions"));
