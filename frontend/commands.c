@@ -14,8 +14,8 @@ const myth_command *const myth_commands[] = {
 
 static const myth_option options[] = {
     {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(none; on a GPU what is free)", 0, 0,
-     "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; mapped weights are page cache and do not "
-     "count"},
+     "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; 80% is a share of what the device has (or "
+     "the process may have), all-2GiB what is left of it; mapped weights are page cache and do not count"},
     {"mem-report", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
      "write the planned, peak and live bytes of each memory class as JSON"},
     {"exact", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_global, is_exact), NULL, 0, 0,

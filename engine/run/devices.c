@@ -1,9 +1,11 @@
 /* devices.c - what each device says of itself, and the limits that follow. */
 #include "devices.h"
 
+#include "host_memory.h"
 #include "layout.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_levels(myth_device_info *info, myth_mem *mem, const myth_device_opts *opts)
@@ -104,15 +106,95 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
     return st;
 }
 
-myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text,
-                                     bool (*parse_size)(uint64_t *out, const char *text), myth_error *err)
+/* ---- limits as text ---- */
+
+typedef bool size_parser(uint64_t *out, const char *text);
+
+/* A limit as it is written: bytes, or what of a device's memory it is. */
+typedef struct {
+    uint64_t bytes; /* with is_rest: what is left over */
+    double share;   /* of the memory; 0 = it is no share */
+    bool is_rest;
+} limit;
+
+static bool read_limit(limit *l, const char *text, size_parser *parse_size)
 {
-    uint64_t bytes;
-    if (parse_size(&bytes, text)) {
-        for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
-            out->bytes[i] = bytes;
+    static const char all[] = "all-";
+    char *end;
+    *l = (limit){0};
+    if (parse_size(&l->bytes, text))
+        return true;
+    if (strncmp(text, all, sizeof(all) - 1) == 0) {
+        l->is_rest = true;
+        return parse_size(&l->bytes, text + sizeof(all) - 1);
+    }
+    l->share = strtod(text, &end) / 100;
+    return end == text + strspn(text, "0123456789.") && strcmp(end, "%") == 0 && l->share > 0 && l->share <= 1;
+}
+
+/* Sets the limit of a device that has so many bytes; 0 = unknown. */
+static myth_status set_limit(myth_mem_limits *out, int ledger, const limit *l, uint64_t has, myth_error *err)
+{
+    const char *name = ledger == MYTH_MEM_HOST ? "the host" : "the device";
+    if (l->share == 0 && !l->is_rest) {
+        out->bytes[ledger] = l->bytes;
         return MYTH_OK;
     }
+    if (!has)
+        return myth_fail(err, MYTH_EARG, "how much memory %s has is not known; give a size", name);
+    if (l->is_rest && l->bytes >= has)
+        return myth_fail(err, MYTH_EARG, "nothing is left: %s has %llu MiB", name, (unsigned long long)(has >> 20));
+    out->bytes[ledger] = l->is_rest ? has - l->bytes : (uint64_t)((double)has * l->share);
+    out->bytes[ledger] = out->bytes[ledger] ? out->bytes[ledger] : 1; /* 0 would be no limit */
+    return MYTH_OK;
+}
+
+static uint64_t memory_of(const myth_device_caps *c)
+{
+    return c->ledger == MYTH_MEM_HOST ? myth_host_memory(c->total_bytes) : c->total_bytes;
+}
+
+/* Sets the limit of every device that is there. Of one that has less than is to be left over, or does not say what it
+ * has, nothing is wrong as long as nobody uses it: it may have nothing. */
+static myth_status set_each(myth_mem_limits *out, const limit *l, myth_error *err)
+{
+    myth_device_caps caps[MYTH_DEVICES_MAX];
+    const uint32_t n = myth_device_list(caps, MYTH_DEVICES_MAX, &(myth_device_opts){0});
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
+        const uint64_t has = memory_of(&caps[i]);
+        if (caps[i].ledger != MYTH_MEM_HOST && (!has || (l->is_rest && l->bytes >= has)))
+            out->bytes[caps[i].ledger] = 1;
+        else
+            st = set_limit(out, caps[i].ledger, l, has, err);
+    }
+    return st;
+}
+
+static myth_status set_one(myth_mem_limits *out, int ledger, const char *name, const limit *l, myth_error *err)
+{
+    myth_device_caps caps = {0};
+    const bool is_relative = l->share > 0 || l->is_rest;
+    if (is_relative && !myth_device_find(&caps, ledger == MYTH_MEM_HOST ? "cpu" : name, &(myth_device_opts){0}))
+        return myth_fail(err, MYTH_EDEVICE, "%s: this build or this machine has no such device", name);
+    return set_limit(out, ledger, l, is_relative ? memory_of(&caps) : 0, err);
+}
+
+myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, size_parser *parse_size, myth_error *err)
+{
+    limit l;
+    char *end;
+    if (read_limit(&l, text, parse_size)) {
+        if (l.share > 0 || l.is_rest)
+            return set_each(out, &l, err);
+        for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+            out->bytes[i] = l.bytes;
+        return MYTH_OK;
+    }
+    const double number = strtod(text, &end);
+    if (number > 0 && number < 1 && !*end)
+        return myth_fail(err, MYTH_EARG, "%.16s is less than one byte; for a share of the memory write %.4g%%", text,
+                         100 * number);
     for (const char *at = text; *at;) {
         char item[64], *size;
         size_t len = strcspn(at, ",");
@@ -120,17 +202,20 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text,
             memcpy(item, at, len);
             item[len] = '\0';
         }
-        if (len >= sizeof item || !(size = strchr(item, '=')) || !parse_size(&bytes, size + 1))
+        if (len >= sizeof item || !(size = strchr(item, '=')) || !read_limit(&l, size + 1, parse_size))
             break;
         *size = '\0';
         int ledger = strcmp(item, "host") == 0 ? MYTH_MEM_HOST : myth_device_ledger(item);
         if (ledger < 0)
             break;
-        out->bytes[ledger] = bytes;
+        const myth_status st = set_one(out, ledger, item, &l, err);
+        if (st != MYTH_OK)
+            return st;
         at += len + (at[len] == ',');
         if (!*at)
             return MYTH_OK;
     }
-    return myth_fail(err, MYTH_EARG, "got '%.64s', expected a size such as 512M or 2GiB, or device=size,device=size",
+    return myth_fail(err, MYTH_EARG,
+                     "got '%.64s', expected a size such as 512M, 2GiB, 80%% or all-2GiB, or device=size,device=size",
                      text);
 }

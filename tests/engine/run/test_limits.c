@@ -1,0 +1,147 @@
+/* test_limits.c - a limit as it is written: sizes, shares of a device's memory and what is left of it; and how much
+ * memory a process may have in the control groups that it is in. */
+#include "engine/base/asan.h"
+#include "engine/run/devices.h"
+#include "engine/run/host_memory.h"
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static myth_error err;
+
+/* Sizes in MiB, for this test. */
+static bool parse_mib(uint64_t *out, const char *text)
+{
+    char *end;
+    const unsigned long long n = strtoull(text, &end, 10);
+    *out = (uint64_t)n << 20;
+    return end > text && strcmp(end, "M") == 0;
+}
+
+static uint64_t host_limit(const char *text)
+{
+    myth_mem_limits l = {0};
+    if (myth_devices_read_limits(&l, text, parse_mib, &err) != MYTH_OK)
+        return 0;
+    return l.bytes[MYTH_MEM_HOST];
+}
+
+static void limits_are_read(void **state)
+{
+    (void)state;
+    const uint64_t all = myth_host_memory((uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_PHYS_PAGES));
+    assert_true(all > (1u << 30));
+    assert_int_equal(host_limit("512M"), 512u << 20);
+    assert_int_equal(host_limit("host=512M"), 512u << 20);
+    assert_int_equal(host_limit("50%"), all / 2);
+    assert_int_equal(host_limit("host=50%"), all / 2);
+    assert_int_equal(host_limit("100%"), all);
+    assert_int_equal(host_limit("all-100M"), all - (100u << 20));
+    assert_int_equal(host_limit("host=all-100M"), all - (100u << 20));
+    assert_true(host_limit("12.5%") == (uint64_t)((double)all * 0.125));
+    static const char *const wrong[] = {"",
+                                        "0%",
+                                        "100.1%",
+                                        "-5%",
+                                        "%",
+                                        "5%%",
+                                        "5% ",
+                                        "all",
+                                        "all-",
+                                        "all-x",
+                                        "all-5%",
+                                        "nan%",
+                                        "inf%",
+                                        "5",
+                                        "host=",
+                                        "host=5",
+                                        "x=50%",
+                                        "host=50%,",
+                                        "all-100M,",
+                                        "0x10%",
+                                        "host=50%=1M",
+                                        "all-9999999999M"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        myth_mem_limits l = {0};
+        const myth_status st = myth_devices_read_limits(&l, wrong[i], parse_mib, &err);
+        /* a comma at the end is forgiven, as it was */
+        if (strcmp(wrong[i], "host=50%,") == 0)
+            assert_int_equal(st, MYTH_OK);
+        else if (st != MYTH_EARG)
+            fail_msg("%s: status %d", wrong[i], (int)st);
+    }
+    assert_int_equal(host_limit("0.5"), 0);
+    assert_non_null(strstr(err.msg, "write 50%"));
+}
+
+static void the_address_space_counts(void **state)
+{
+    (void)state;
+#if HAS_ASAN
+    check_skip("AddressSanitizer allows no limit on the address space");
+#endif
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit r = {1u << 30, 1u << 30};
+        _exit(setrlimit(RLIMIT_AS, &r) == 0 && myth_host_memory(UINT64_MAX) <= 1u << 30 ? 0 : 1);
+    }
+    int status = 0;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
+
+static char dir[] = "/tmp/mythos-groups-XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "mkdir -p \"$(dirname %s/%s)\" && printf '%s' >%s/%s", dir, path, text, dir, path);
+    assert_int_equal(system(line), 0);
+}
+
+static uint64_t group_limit(const char *groups)
+{
+    char file[64], mount[64];
+    put("groups", groups);
+    snprintf(file, sizeof(file), "%s/groups", dir);
+    snprintf(mount, sizeof(mount), "%s/tree", dir);
+    return myth_host_group_limit(file, mount);
+}
+
+static void groups_and_those_above_count(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    put("tree/a/b/memory.max", "max\\n");
+    put("tree/a/memory.max", "3000\\n");
+    put("tree/c/memory.max", "5000\\n");
+    put("tree/memory/d/memory.limit_in_bytes", "700\\n");
+    put("tree/memory/memory.limit_in_bytes", "9223372036854771712\\n");
+    assert_true(group_limit("0::/a/b\\n") == 3000);
+    assert_true(group_limit("0::/c\\n") == 5000);
+    assert_true(group_limit("0::/c/missing\\n") == 5000);
+    assert_true(group_limit("0::/\\n") == UINT64_MAX);
+    assert_true(group_limit("7:cpu,memory:/d\\n0::/c\\n") == 700);
+    assert_true(group_limit("7:cpu,memory2:/d\\n") == UINT64_MAX);
+    assert_true(group_limit("7:memory:/\\n") == 9223372036854771712u);
+    assert_true(group_limit("nonsense\\n:\\n::\\n") == UINT64_MAX);
+    assert_true(myth_host_group_limit("/nowhere/at/all", dir) == UINT64_MAX);
+    char line[64];
+    snprintf(line, sizeof(line), "rm -rf %s", dir);
+    assert_int_equal(system(line), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_are_read),
+        cmocka_unit_test(the_address_space_counts),
+        cmocka_unit_test(groups_and_those_above_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
