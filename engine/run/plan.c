@@ -94,11 +94,11 @@ typedef struct {
     myth_plan *plan;
 } suggester;
 
-/* Keeps the changes when planning with them fits. */
+/* Keeps the changes when planning with them fits, and the caller can make them. */
 static void suggest(suggester *s, const myth_engine_opts *changed, uint32_t changes)
 {
     myth_plan p;
-    if (s->plan->n_suggestion == MYTH_SUGGESTION_MAX ||
+    if (s->plan->n_suggestion == MYTH_SUGGESTION_MAX || changes & changed->fixed ||
         plan_once(&p, s->m, changed, s->extra, &s->limits, NULL) != MYTH_OK || !p.fits)
         return;
     s->plan->suggestion[s->plan->n_suggestion++] = (myth_suggestion){
@@ -203,8 +203,30 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     suggest(s, &t, MYTH_CHANGE_DEVICE | MYTH_CHANGE_UBATCH);
 }
 
+/* Tries the smallest rows, context and number of sequences together, as far as they can be smaller. */
+static void suggest_smallest(suggester *s, const myth_engine_opts *o)
+{
+    myth_engine_opts t = *o;
+    uint32_t changes = 0;
+    if (o->n_ubatch > MIN_UBATCH && !(o->fixed & MYTH_CHANGE_UBATCH)) {
+        t.n_ubatch = MIN_UBATCH;
+        changes |= MYTH_CHANGE_UBATCH;
+    }
+    if (o->n_ctx > MIN_CTX && !(o->fixed & MYTH_CHANGE_CTX)) {
+        t.n_ctx = MIN_CTX;
+        t.page_tok = 0;
+        changes |= MYTH_CHANGE_CTX;
+    }
+    if (o->n_seq > 1 && !(o->fixed & MYTH_CHANGE_SEQ)) {
+        t.n_seq = 1;
+        changes |= MYTH_CHANGE_SEQ;
+    }
+    if (changes)
+        suggest(s, &t, changes);
+}
+
 /* Tries single changes, then pairs, then everything at its smallest, and last a higher limit for the host. There are at
- * least three suggestions in every case. A device's limit is never raised, since the device has no more memory. */
+ * least three suggestions where the caller fixed nothing. A device's limit is never raised: it has no more memory. */
 static void suggest_all(suggester *s, const myth_engine_opts *given)
 {
     myth_engine_opts o = given ? *given : (myth_engine_opts){0}, t;
@@ -247,11 +269,7 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
         t.page_tok = 0;
         suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX);
     }
-    t.n_ubatch = o.n_ubatch < MIN_UBATCH ? o.n_ubatch : MIN_UBATCH;
-    t.n_ctx = o.n_ctx < MIN_CTX ? o.n_ctx : MIN_CTX;
-    t.n_seq = 1;
-    t.page_tok = 0;
-    suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX | MYTH_CHANGE_SEQ);
+    suggest_smallest(s, &o);
 
     if (p->n_device > 1) {
         o.device = "cpu";

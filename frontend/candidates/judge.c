@@ -678,6 +678,7 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts)
     const uint32_t n_row = j->o.n_at_once * QUESTION, n_ctx = j->o.n_tok + n_row;
     if (opts->n_ctx < n_ctx)
         opts->n_ctx = (n_ctx + STEP_CTX - 1) / STEP_CTX * STEP_CTX;
+    opts->fixed |= MYTH_CHANGE_CTX;
     if (opts->n_ubatch && opts->n_ubatch < QUESTION) /* a question is one run */
         opts->n_ubatch = QUESTION;
     opts->n_ask = opts->n_ask > N_ANSWER ? opts->n_ask : N_ANSWER;

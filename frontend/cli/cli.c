@@ -463,6 +463,27 @@ static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myt
                      MYTH_SPLIT_MAX);
 }
 
+/* What a suggestion may not change, because this command has no flag for it. */
+static uint32_t fixed_options(const myth_cli *cli)
+{
+    static const struct {
+        const char *flag;
+        uint32_t change;
+    } row[] = {
+        {"parallel", MYTH_CHANGE_SEQ},
+        {"ctx-size", MYTH_CHANGE_CTX},
+        {"ubatch-size", MYTH_CHANGE_UBATCH},
+        {"cache-type-k", MYTH_CHANGE_CACHE_TYPE},
+        {"n-gpu-layers", MYTH_CHANGE_GPU_LAYERS},
+        {"n-cpu-moe", MYTH_CHANGE_CPU_MOE},
+        {"offload", MYTH_CHANGE_OFFLOAD},
+    };
+    uint32_t fixed = 0;
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+        fixed |= myth_args_find(cli->parsed, row[i].flag) ? 0 : row[i].change;
+    return fixed;
+}
+
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -482,6 +503,7 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
         .is_exact = cli->global->is_exact,
         .n_ctx = f->ctx_size,
         .n_ubatch = f->ubatch_size,
+        .fixed = fixed_options(cli),
         .log = &cli->log,
     };
     MYTH_TRY(myth_env_device(&out->cpu_level, &out->n_threads, &out->settings, err));

@@ -1,0 +1,97 @@
+/* test_suggestions.c - what a refusal for memory proposes is accepted by the command that was refused, as it is
+ * printed: no flag that the command does not have, and no plan that does not fit after all. */
+#include "cli_run.h"
+
+#include <string.h>
+
+#define MODEL "-m random:gemma3-tiny:q8_0 "
+
+static const char *const command[] = {
+    "generate " MODEL "-p x -n 4",
+    "generate " MODEL "-p x -n 4 -c 4096",
+    "generate " MODEL "--jsonl $D/p.jsonl -n 4 --parallel 4 --output $D/g.out",
+    "logits " MODEL "--ids 1,2,3 --top-k 2",
+    "perplexity " MODEL "$D/text",
+    "embed -m random:embeddinggemma-tiny:q8_0 hello",
+    "inspect-file $D/a.c " MODEL "-n 4 --no-cache",
+    "inspect $D/a.c " MODEL "--find candidates --no-cache",
+    "inspect $D/a.c " MODEL "--jobs 2 -n 4 --no-cache",
+    "candidates $D/a.c --judge " MODEL,
+    "chat " MODEL "--messages $D/m.json -n 4",
+    "logprobs " MODEL "$D/t.jsonl -o $D/l.out --resume off",
+    "residuals " MODEL "$D/t.jsonl -o $D/r.out --resume off",
+};
+
+static cli_result r;
+
+/* Runs the command with the changes of a suggestion, beside the limit where it names no other. */
+static void try_suggestion(const char *line, unsigned kib, const char *change)
+{
+    char whole[1024];
+    if (strstr(change, "--mem-limit"))
+        snprintf(whole, sizeof(whole), "rm -f $D/*.out*; $M %s %s", line, change);
+    else
+        snprintf(whole, sizeof(whole), "rm -f $D/*.out*; $M %s --mem-limit %uK %s", line, kib, change);
+    cli_shell(&r, whole);
+    if (r.code != 0 && r.code != 1 && r.code != 3)
+        fail_msg("%s: exit %d: %s", whole, r.code, r.err);
+}
+
+/* What the command needs, from a refusal. */
+static double need_mib(const char *line)
+{
+    char run[1024];
+    double mib = 0;
+    snprintf(run, sizeof(run), "rm -f $D/*.out*; $M %s --mem-limit 64K", line);
+    cli_shell(&r, run);
+    const char *needs = strstr(r.err, "needs ");
+    if (!needs || sscanf(needs, "needs %lf MiB", &mib) != 1)
+        fail_msg("%s: exit %d: %s", run, r.code, r.err);
+    return mib;
+}
+
+static void suggestions_run_as_printed(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    uint32_t n_refusal = 0, n_tried = 0;
+    for (uint32_t i = 0; check_goes_on(i, check_sample(40), n_refusal >= 10); i++) {
+        char list[1024], run[1024];
+        const char *line = command[i % (sizeof(command) / sizeof(*command))];
+        const unsigned kib = (unsigned)(need_mib(line) * 1024 * (0.3 + 0.69 * check_unit(&rng)));
+        snprintf(run, sizeof(run), "rm -f $D/*.out*; $M %s --mem-limit %uK", line, kib);
+        cli_shell(&r, run);
+        const char *fits = strstr(r.err, "fits with:");
+        if (r.code != 71 || !fits)
+            continue;
+        n_refusal++;
+        snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n"), fits + 10);
+        for (char *rest = list, *change; (change = strsep(&rest, ",")); n_tried++)
+            try_suggestion(line, kib, change);
+    }
+    printf("%u refusals, %u suggestions\n", n_refusal, n_tried);
+    assert_true(n_refusal >= 10 && n_tried >= 3 * n_refusal);
+}
+
+static int begin(void **state)
+{
+    if (cli_begin(state) != 0)
+        return -1;
+    char home[128];
+    snprintf(home, sizeof(home), "%s/home", cli_dir);
+    setenv("XDG_CACHE_HOME", home, 1);
+    setenv("XDG_STATE_HOME", home, 1);
+    cli_shell(&r, "printf 'hello world, good day\\nand so on\\n' >$D/text && "
+                  "printf '{\"prompt\":\"hello\"}\\n{\"prompt\":\"yes\"}\\n' >$D/p.jsonl && "
+                  "printf '{\"text\":\"hello there\"}\\n{\"text\":\"good day\"}\\n' >$D/t.jsonl && "
+                  "printf '[{\"role\":\"user\",\"content\":\"hi\"}]' >$D/m.json && "
+                  "printf 'char *f(int n)\\n{\\n    char *p = malloc(n * 4);\\n    p[0] = 1;\\n    return p;\\n}\\n' "
+                  ">$D/a.c");
+    return r.code;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(suggestions_run_as_printed)};
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
