@@ -155,8 +155,9 @@ typedef struct {
 
 /* Plans without opening a device. The result depends on the model's headers, the options and the limits alone (and on
  * what device "auto" is here). With can_shrink, the options n_ubatch and then n_ctx, where they are 0, are lowered
- * until the plan fits; the cache type is not, because it changes answers. A plan that does not fit is no error: out->
- * fits is false and the suggestions say what would fit. extra and limits may be NULL. */
+ * until the plan fits, n_ctx to the largest in steps of 64 that does; the cache type is not, because it changes
+ * answers. A plan that does not fit is no error: out->fits is false and the suggestions say what would fit. extra and
+ * limits may be NULL. */
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
                            const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
                            myth_error *err);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint32_t MIN_UBATCH = 16, MIN_CTX = 256;
+static const uint32_t MIN_UBATCH = 16, MIN_CTX = 256, CTX_STEP = 64;
 
 static uint64_t limited_total(const uint64_t bytes[MYTH_MEM_CLASS_N])
 {
@@ -303,6 +303,23 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     *limit = was;
 }
 
+/* Makes p, which fits, the plan with the largest context below `high`, which does not, in steps of CTX_STEP. */
+static void widen_context(myth_plan *p, const myth_model *m, myth_engine_opts *o, uint32_t high,
+                          const myth_plan_extra *extra, const myth_mem_limits *limits)
+{
+    myth_plan more;
+    uint32_t low = p->n_ctx;
+    while (high > low + CTX_STEP) {
+        o->n_ctx = low + ((high - low) / 2 + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
+        if (o->n_ctx < high && plan_once(&more, m, o, extra, limits, NULL) == MYTH_OK && more.fits) {
+            *p = more;
+            low = o->n_ctx;
+        } else {
+            high = o->n_ctx < high ? o->n_ctx : high - CTX_STEP;
+        }
+    }
+}
+
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
                            const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
                            myth_error *err)
@@ -333,6 +350,8 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
         for (uint32_t n_ctx = out->n_ctx / 2; o.n_ctx == 0 && n_ctx >= MIN_CTX; n_ctx /= 2) {
             t.n_ctx = n_ctx;
             st = plan_once(&smaller, model, &t, extra, limits, err);
+            if (st == MYTH_OK && smaller.fits)
+                widen_context(&smaller, model, &t, 2 * n_ctx, extra, limits);
             if (st != MYTH_OK || smaller.fits) {
                 *out = smaller;
                 return st;

@@ -565,6 +565,7 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err)
 {
+    enum { USUAL = 4096 };
     myth_plan_extra own = extra ? *extra : (myth_plan_extra){0};
     if (own.bytes[MYTH_MEM_STAGING] == 0)
         own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
@@ -580,6 +581,8 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
         myth_plan_refusal_print(line, sizeof(line), &cli->plan);
         return myth_fail(err, MYTH_ENOFIT, "%s", line);
     }
+    if (!opts->n_ctx && cli->plan.n_ctx < USUAL && cli->plan.n_ctx < m->config.n_ctx_train)
+        myth_term_note(cli->term, "a context of %u tokens, the most that the memory limit allows", cli->plan.n_ctx);
     opts->n_ctx = cli->plan.n_ctx;
     opts->n_ubatch = cli->plan.n_ubatch;
     opts->page_tok = cli->plan.page_tok;

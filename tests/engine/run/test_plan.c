@@ -499,7 +499,7 @@ static void shrinking_finds_a_plan_that_fits(void **state)
         assert_ok(myth_mem_open(&mem, 0, &rig_err));
         assert_ok(myth_model_open(&m, mem, spec[i], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
         assert_ok(myth_plan_make(&all, &m, &any, NULL, NULL, true, &rig_err));
-        uint32_t n_shrunk = 0;
+        uint32_t n_shrunk = 0, n_narrow = 0;
         for (uint32_t percent = 100; percent > 0; percent--) {
             uint64_t limit = all.total_bytes / 100 * percent + (percent == 100 ? all.total_bytes % 100 : 0);
             assert_ok(myth_plan_make(&p, &m, &any, NULL, &(myth_mem_limits){.bytes = {limit}}, true, &rig_err));
@@ -523,6 +523,15 @@ static void shrinking_finds_a_plan_that_fits(void **state)
                                      &rig_err)); /* planning with the chosen options gives the same total */
             assert_true(again.fits);
             assert_int_equal(again.total_bytes, p.total_bytes);
+            if (p.n_ctx < all.n_ctx) { /* the largest context, in steps of 64, with the rows that were left */
+                n_narrow++;
+                o.page_tok = 0;
+                for (o.n_ctx = p.n_ctx + 64; o.n_ctx < all.n_ctx && o.n_ctx < p.n_ctx + 512; o.n_ctx += 64) {
+                    assert_ok(
+                        myth_plan_make(&again, &m, &o, NULL, &(myth_mem_limits){.bytes = {limit}}, false, &rig_err));
+                    assert_false(again.fits);
+                }
+            }
             myth_engine_opts fixed = {
                 .device = "cpu",
                 .n_ctx = all.n_ctx,
@@ -532,7 +541,7 @@ static void shrinking_finds_a_plan_that_fits(void **state)
             assert_int_equal(again.n_ctx, all.n_ctx);
             assert_int_equal(again.n_ubatch, all.n_ubatch);
         }
-        assert_true(n_shrunk > 0);
+        assert_true(n_shrunk > 0 && n_narrow > 0);
         myth_plan_extra extra = {.bytes = {[MYTH_MEM_STAGING] = 12345}};
         assert_ok(myth_plan_make(&p, &m, &any, &extra, NULL, false, &rig_err));
         assert_int_equal(p.total_bytes, all.total_bytes + 12345);
