@@ -38,3 +38,14 @@ bool myth_thread_start(myth_thread *t, void *(*work)(void *arg), void *arg)
 }
 
 void myth_thread_join(myth_thread *t) { pthread_join(t->id, NULL); }
+
+bool myth_thread_start_small(pthread_t *id, void *(*work)(void *arg), void *arg)
+{
+    enum { STACK = 256 << 10 };
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    const bool is_started = pthread_attr_setstacksize(&attr, STACK) == 0 && pthread_create(id, &attr, work, arg) == 0;
+    pthread_attr_destroy(&attr);
+    return is_started;
+}

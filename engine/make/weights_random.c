@@ -16,6 +16,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/half.h"
+#include "engine/base/thread.h"
 #include "engine/model/family.h"
 #include "quant.h"
 
@@ -445,7 +446,7 @@ static void fill_spans(const span *all)
         part[i].z += from * Z_STEP;
         part[i].n = to - from;
         part[i].out += myth_row_bytes(all->dtype, from);
-        is_started[i] = i > 0 && pthread_create(&thread[i], NULL, fill_span, &part[i]) == 0;
+        is_started[i] = i > 0 && myth_thread_start_small(&thread[i], fill_span, &part[i]);
     }
     for (uint64_t i = 0; i < n_part; i++)
         if (!is_started[i])

@@ -1,6 +1,7 @@
 /* memreport.c - writes the file of --mem-report, and samples resident memory for it. */
 #include "memreport.h"
 #include "engine/base/map.h"
+#include "engine/base/thread.h"
 #include "json_out.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ void myth_rss_start(myth_rss_watch *w)
 {
     *w = (myth_rss_watch){0};
     pthread_mutex_init(&w->lock, NULL);
-    w->is_running = pthread_create(&w->thread, NULL, watch, w) == 0;
+    w->is_running = myth_thread_start_small(&w->thread, watch, w);
 }
 
 uint64_t myth_rss_stop(myth_rss_watch *w)

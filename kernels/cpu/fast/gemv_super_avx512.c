@@ -208,25 +208,29 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
     return s;
 }
 
-/* A type without a kernel of its own: its decoder's values, 128 above the true ones. */
+/* A type without a kernel of its own: its decoder's values, above the true ones by as little as makes them positive.
+ * What is above is taken off again by the sums of x, so a larger number would cost precision. */
 FAST_INLINE struct super super_unpacked(const unsigned char *p, const myth_dtype type, const bool is_16)
 {
     struct super s;
     int8_t q[MYTH_BLOCK_MAX];
     float scale[16], min[16], less[16], by_32[16];
     myth_block_unpack(type, q, scale, min, p);
+    int8_t least = 0;
+    for (int i = 0; i < 256; i++)
+        least = q[i] < least ? q[i] : least;
     for (int i = 0; i < 16; i++)
-        less[i] = min[i] + 128.0f * scale[i];
+        less[i] = min[i] - (float)least * scale[i];
     for (int i = 0; i < 8; i++) {
         by_32[i] = scale[2 * i];
         by_32[8 + i] = less[2 * i];
     }
     s.scale = _mm512_loadu_ps(is_16 ? scale : by_32);
     s.less = _mm512_loadu_ps(less);
-    const __m512i flip = _mm512_set1_epi8((char)0x80);
+    const __m512i zero = _mm512_set1_epi8(least);
     for (int u = 0; u < 2; u++)
-        split_natural(&s, u, _mm512_xor_si512(_mm512_loadu_si512(q + 128 * u), flip),
-                      _mm512_xor_si512(_mm512_loadu_si512(q + 128 * u + 64), flip));
+        split_natural(&s, u, _mm512_sub_epi8(_mm512_loadu_si512(q + 128 * u), zero),
+                      _mm512_sub_epi8(_mm512_loadu_si512(q + 128 * u + 64), zero));
     return s;
 }
 
