@@ -337,3 +337,14 @@ const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
     *n = f ? f->missed.n : 0;
     return f ? f->missed.row : NULL;
 }
+
+void myth_judged_note(const myth_judged *f)
+{
+    uint32_t n_judged = 0, n_passed = 0;
+    for (uint32_t i = 0; i < f->n_given; i++) {
+        n_judged += f->given[i].probability >= 0;
+        n_passed += f->given[i].passes;
+    }
+    myth_term_note(f->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more (not calibrated)",
+                   n_judged, f->n_given, f->o.is_dry ? " in a dry run" : "", n_passed, f->o.confidence);
+}

@@ -38,6 +38,8 @@ myth_status myth_judged_open(myth_judged **out, myth_cli *cli, myth_model *model
                              const myth_judged_opts *opts, myth_error *err);
 void myth_judged_close(myth_judged *f); /* takes NULL */
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
+/* Says how many there are, were judged and pass. */
+void myth_judged_note(const myth_judged *f);
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n);
 
 #endif

@@ -51,6 +51,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "or both"},
     {"confidence", NULL, MYTH_OPT_F32, "P", AT(confidence), "0.5", 0, 1,
      "with --find candidates or both: a place is a finding when the model gives it at least this probability"},
+    {"explain", NULL, MYTH_OPT_FLAG, NULL, AT(explain), "on", 0, 0,
+     "with --find candidates or both: let the model write why each of them is a fault and what mends it"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
      "most tokens of one prompt; code that is longer is inspected in parts"},
     {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
@@ -565,7 +567,6 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .lists_missed = w->o->find == FIND_CANDIDATES,
         .is_dry = w->o->dry_run,
     };
-    uint32_t n_judged = 0, n_passed = 0;
     if (io->style == MYTH_PROMPT_QUESTION)
         return myth_fail(err, MYTH_EARG, "--find: a question is answered by the model alone; leave the flag out");
     if (w->o->dry_run && w->o->find == FIND_CANDIDATES)
@@ -580,14 +581,10 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
     io->given = myth_judged_list(w->places, &io->n_given);
     io->missed = myth_judged_missed(w->places, &io->n_missed);
     io->only_given = w->o->find == FIND_CANDIDATES;
-    for (uint32_t i = 0; i < io->n_given; i++) {
-        n_judged += io->given[i].probability >= 0;
-        n_passed += io->given[i].passes;
-    }
+    io->explains_given = w->o->explain;
     myth_runlog_given(w->log, io->given, io->n_given);
     myth_runlog_stage(w->log, "judge");
-    myth_term_note(w->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more (not calibrated)",
-                   n_judged, io->n_given, w->o->dry_run ? " in a dry run" : "", n_passed, (double)w->o->confidence);
+    myth_judged_note(w->places);
     return MYTH_OK;
 }
 
@@ -603,8 +600,8 @@ static int plan_and_run(run *w)
         st = MYTH_ENOFIT;
         goto refuse;
     }
-    if (w->o->find == FIND_CANDIDATES && !w->o->dry_run && !myth_inspect_report(w->in)->summary.n_block)
-        return generate(w, &(myth_engine_opts){0}); /* nothing is asked any more */
+    if (!w->o->dry_run && !myth_inspect_asks(w->in))
+        return generate(w, &(myth_engine_opts){0});
     MYTH_TRY(plan_jobs(w, &eo, &extra, &err));
     if (w->o->dry_run) {
         if (myth_inspect_rehearse(w->in, NULL) != MYTH_OK && w->cli->global->verbose)

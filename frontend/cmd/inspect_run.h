@@ -30,7 +30,7 @@ typedef struct {
     float confidence;
     const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task;
     myth_opt_list output;
-    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache;
+    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache, explain;
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
@@ -38,7 +38,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 27 };
+enum { MYTH_N_OPTIONS_INSPECT = 28 };
 /* Five rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \

@@ -302,7 +302,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         .budget = &in->budget,
         .is_question = myth_inspect_is_question(in),
     };
-    if (opts->two_pass)
+    if (opts->two_pass || (opts->n_given && opts->explains_given))
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(myth_inspect_plan_parts(in, err));
     drop_rounds(in);
@@ -320,6 +320,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         goto fail;
     }
     in->path_len = longest_path(in);
+    MYTH_TRY(myth_inspect_plan_given(in, err));
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
                              !opts->no_inline_ignores, opts->baseline, err));
     MYTH_TRY(open_reserve(in, err));
@@ -339,6 +340,7 @@ void myth_inspect_close(myth_inspection *in)
     myth_mem *mem = in->mem;
     myth_marks_close(&in->marks);
     myth_inspect_free_jobs(in);
+    myth_inspect_free_given(in);
     myth_grammar_close(in->grammar);
     if (in->reserve) {
         myth_material_unseal(in->material);
@@ -362,7 +364,6 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in->again);
     for (uint32_t i = 0; i < in->n_part; i++)
         myth_free(mem, in->part[i].ids);
-    myth_free(mem, in->given);
     myth_free(mem, in->missed);
     myth_free(mem, in->skip);
     myth_free(mem, in->file);
@@ -389,6 +390,7 @@ void myth_inspect_set_jobs(myth_inspection *in, uint32_t n_job)
 }
 
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
+bool myth_inspect_asks(const myth_inspection *in) { return !in->o.only_given || in->has_summary || in->n_explain > 0; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block) { return in->block_piece[block]; }
@@ -413,7 +415,8 @@ static void size_run(run_bytes *b, const myth_inspection *in)
     size_t bound = myth_inspect_is_question(in) ? myth_sentences_bound(&in->limits, in->path_len)
                                                 : myth_answer_bound(&in->limits, in->path_len);
     const size_t n_sentence = cap_sentence(in);
-    size_t bound2 = in->o.two_pass ? myth_answer_bound(&in->expand, in->path_len) : 0;
+    const size_t full = myth_answer_bound(&in->expand, in->path_len);
+    size_t bound2 = in->o.two_pass ? full : 0;
     b->finding = cap_finding(in) * sizeof(myth_finding);
     b->citation = cap_finding(in) * sizeof(myth_citation);
     b->request = n_named * sizeof(myth_request);
@@ -425,8 +428,9 @@ static void size_run(run_bytes *b, const myth_inspection *in)
     b->ids = in->o.max_new_tokens ? in->o.max_new_tokens * sizeof(int32_t) : 1;
     b->text = bound2 > bound ? bound2 : bound;
     b->text = said > b->text ? said : b->text;
+    b->text = in->n_explain && full > b->text ? full : b->text;
     b->text2 = bound2;
-    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in)) + said;
+    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in)) + said + in->n_explain * full;
     b->past = myth_inspect_run_context(in) * sizeof(int32_t);
 }
 
@@ -444,8 +448,12 @@ uint32_t myth_inspect_run_context(const myth_inspection *in)
         const uint64_t n = in->part[i].n_ids + (has_rounds ? round_tokens(in, &in->part[i]) : 0);
         longest = n > longest ? n : longest;
     }
-    const uint64_t need = (longest + myth_inspect_output_tokens(in) + STEP_CTX - 1) / STEP_CTX * STEP_CTX,
-                   ctx = myth_inspect_context_tokens(in);
+    longest += myth_inspect_output_tokens(in);
+    for (uint32_t i = 0; i < in->n_explain; i++) {
+        const uint64_t n = in->n_prefix + in->explain[i].n_ids + (uint64_t)in->o.max_new_tokens;
+        longest = n > longest ? n : longest;
+    }
+    const uint64_t need = (longest + STEP_CTX - 1) / STEP_CTX * STEP_CTX, ctx = myth_inspect_context_tokens(in);
     return in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
 }
 

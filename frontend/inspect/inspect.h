@@ -27,7 +27,9 @@
  *          bits as one at a time, so the report is the same, and an answer is used when its part's turn comes. What
  *          follows a first answer, a second pass or a round, is generated alone
  * Given    findings that somebody else made (given.h) come first in the report. They are verified as those of an answer
- *          are; an answer's finding about the same lines and rule is left out. With only_given no part is asked
+ *          are; an answer's finding about the same lines and rule is left out. With only_given no part is asked.
+ *          With explains_given the model writes out issue, why and fix of those that pass, of a part's together; place,
+ *          evidence and rule stay as they were given, and a text that is cut off stays that of the giver
  * Order    findings are in the order of the parts, and within a part as generated. With greedy sampling the
  *          same bytes give the same report
  * Kept     with opts.kept an answer that an earlier run generated from the same tokens, under the same grammar and
@@ -122,6 +124,7 @@ typedef struct {
     const myth_given *given; /* [n_given] kept until close; those that do not pass are no findings */
     uint32_t n_given;
     bool only_given;       /* the model searches nothing itself */
+    bool explains_given;   /* the model is asked for the texts of given findings */
     bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */
     bool split, two_pass;
     /* The lines of each part are numbered from 1, and parts are cut where names and not sizes say: a line that is added
@@ -175,6 +178,8 @@ void myth_inspect_work(const myth_inspection *in, myth_work *out);
 uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block);
 /* How many answers are generated at once: at most one for each part. set_jobs changes it, before needs. */
 uint32_t myth_inspect_jobs(const myth_inspection *in);
+/* Whether the model will be asked anything. */
+bool myth_inspect_asks(const myth_inspection *in);
 void myth_inspect_set_jobs(myth_inspection *in, uint32_t n_job);
 /* Sets the engine options that the run needs in *opts, and in *extra the bytes that open has booked and run will book.
  */

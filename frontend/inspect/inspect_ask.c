@@ -42,7 +42,7 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
-static void note_drop(myth_inspection *in, const myth_finding *f, const char *why)
+void myth_inspect_note_drop(myth_inspection *in, const myth_finding *f, const char *why)
 {
     if (in->report.n_drop < in->cap_drop)
         in->drop[in->report.n_drop++] = (myth_drop){
@@ -131,9 +131,8 @@ myth_status myth_inspect_write_text(const myth_inspection *in, const myth_questi
                          q->cap - MYTH_ANSWER_TAIL);
 }
 
-/* Gets the question's answer, from an earlier run or from the model, into q->text. An answer that was cut off is
- * completed to valid JSON, without the finding that was being written. */
-static myth_status answer(myth_inspection *in, const myth_question *q, size_t *len, myth_finish *why, myth_error *err)
+myth_status myth_inspect_answer(myth_inspection *in, const myth_question *q, size_t *len, myth_finish *why,
+                                myth_error *err)
 {
     uint32_t n = 0, n_dropped;
     const uint32_t n_kept = in->n_past;
@@ -158,7 +157,7 @@ static myth_status answer(myth_inspection *in, const myth_question *q, size_t *l
     *len = myth_inspect_end_answer(in, q->text, q->g, *len, &n_dropped);
     in->report.n_dropped += n_dropped;
     if (n_dropped)
-        note_drop(in, NULL, "it was not finished");
+        myth_inspect_note_drop(in, NULL, "it was not finished");
     report_exchange(in, q, n_kept, n, *len, *why, start, from);
     return MYTH_OK;
 }
@@ -185,65 +184,6 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
     in->request[in->report.n_request++] = (myth_request){.name = name, .part = in->now, .round = in->round};
 }
 
-/* Whether a given finding says the same. */
-static bool is_given(const myth_inspection *in, const myth_finding *f)
-{
-    for (uint32_t i = 0; i < in->report.n_given; i++)
-        if (in->given[i]->src == in->block[f->block].src && in->finding[i].first == f->first &&
-            in->finding[i].last == f->last && in->finding[i].rule == f->rule)
-            return true;
-    return false;
-}
-
-/* The first block that shows a line; n_block when none does. */
-static uint32_t block_of(const myth_inspection *in, const myth_source *src, uint32_t line)
-{
-    uint32_t i = 0;
-    while (i < in->n_block && (in->block[i].src != src || line < in->block[i].first || line > in->block[i].last))
-        i++;
-    return i;
-}
-
-/* Makes the given findings that pass the report's first ones. */
-static void keep_given(myth_inspection *in)
-{
-    enum { LIKELY_PERCENT = 80 };
-    myth_report *r = &in->report;
-    for (uint32_t i = 0; i < in->o.n_given; i++) {
-        const myth_given *g = &in->o.given[i];
-        const uint32_t at = g->passes ? block_of(in, g->src, g->first) : in->n_block;
-        if (at == in->n_block)
-            continue;
-        const myth_finding f = {
-            .block = at,
-            .first = g->first,
-            .last = myth_min_u32(g->last, in->block[at].last),
-            .rule = g->rule,
-            .severity = g->severity,
-            .status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE,
-            .evidence = g->evidence,
-            .issue = g->issue,
-            .why = g->why,
-            .fix = {"", 0},
-            .missing = {"", 0},
-        };
-        const myth_verdict v =
-            myth_verify(&in->citation[r->n_finding], &f, in->block, in->n_block, in->finding, r->n_finding);
-        if (v == MYTH_CITES_AGAIN)
-            continue;
-        if (v != MYTH_CITES) {
-            r->n_dropped++;
-            note_drop(in, &f, myth_verdict_text(v));
-        } else if (in->o.wants && !in->o.wants(in->o.user, g->src, &f, &in->citation[r->n_finding])) {
-            r->n_unwanted++;
-            note_drop(in, &f, "its lines, rule or severity were not asked for");
-        } else {
-            in->given[r->n_given++] = g;
-            in->finding[r->n_finding++] = f;
-        }
-    }
-}
-
 /* Verifies f and stores it as finding *n. A finding that fails verification, or that nobody wants, is only counted. */
 static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 {
@@ -253,15 +193,15 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
         return;
     }
     f.block += p->block0;
-    if (is_given(in, &f))
+    if (myth_inspect_is_given(in, &f))
         return;
     myth_verdict v = myth_verify(&in->citation[*n], &f, in->block, in->n_block, in->finding, *n);
     if (v != MYTH_CITES) {
         in->report.n_dropped++;
-        note_drop(in, &f, myth_verdict_text(v));
+        myth_inspect_note_drop(in, &f, myth_verdict_text(v));
     } else if (in->o.wants && !in->o.wants(in->o.user, in->block[f.block].src, &f, &in->citation[*n])) {
         in->report.n_unwanted++;
-        note_drop(in, &f, "its lines, rule or severity were not asked for");
+        myth_inspect_note_drop(in, &f, "its lines, rule or severity were not asked for");
     } else {
         in->finding[(*n)++] = f;
     }
@@ -297,7 +237,7 @@ static myth_status keep_answer(myth_inspection *in, myth_exchange_kind kind, myt
         const char *wrong;
         myth_inspect_keep_reply(in, &reply, is_beside ? in->report.n_sentence : b->n_sentence, &wrong);
         if (wrong)
-            note_drop(in, NULL, wrong);
+            myth_inspect_note_drop(in, NULL, wrong);
         for (uint32_t i = 0; i < reply.n_context; i++)
             keep_request(in, b, reply.context[i]);
         return MYTH_OK;
@@ -492,7 +432,7 @@ static myth_status ask_again(myth_inspection *in, const before *b, uint32_t *see
     *fed += t.n_ids;
     in->report.n_round++;
     in->report.round_tokens += t.n_ids;
-    MYTH_TRY(answer(in, &q, &len, why, err));
+    MYTH_TRY(myth_inspect_answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, b, err));
 fail:
     myth_free(in->now_mem, t.ids);
@@ -520,7 +460,7 @@ static myth_status expand_findings(myth_inspection *in, const myth_findings_gram
         .cap = myth_inspect_bound(in, g.limits),
     };
     in->what = "explaining";
-    myth_status st = answer(in, &q, &len, why, err);
+    myth_status st = myth_inspect_answer(in, &q, &len, why, err);
     return st == MYTH_OK ? keep_answer(in, q.kind, *why, in->text2, len, b, err) : st;
 }
 
@@ -561,7 +501,7 @@ static myth_status run_part(myth_inspection *in, myth_finish *why, myth_error *e
     in->what = is_summary ? "summing up" : "writing";
     in->round = 0;
     myth_inspect_begin_part(in);
-    MYTH_TRY(answer(in, &q, &len, why, err));
+    MYTH_TRY(myth_inspect_answer(in, &q, &len, why, err));
     MYTH_TRY(keep_answer(in, q.kind, *why, in->text, len, &b, err));
     if (is_brief && *why == MYTH_FINISH_STOP)
         MYTH_TRY(expand_findings(in, &g, len, &b, why, err));
@@ -591,9 +531,11 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     assert(!in->report.refusal && !in->grammar);
     MYTH_TRY(myth_inspect_take_run(in, err));
     in->now = 0;
-    keep_given(in);
+    myth_inspect_keep_given(in);
+    MYTH_TRY(myth_inspect_explain_given(in, &why, err));
     if (in->o.only_given && in->o.cancel && *in->o.cancel)
         why = MYTH_FINISH_CANCELLED;
+    in->now = 0;
     for (; in->o.only_given && in->now < myth_inspect_n_own(in); in->now++)
         in->part[in->now].finish = MYTH_FINISH_STOP;
     for (; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {

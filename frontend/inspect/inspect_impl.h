@@ -1,7 +1,7 @@
 /* inspect_impl.h - the struct of an inspection and what its files share: inspect.c (open, close, memory),
  * inspect_parts.c (token counts, budget, parts), inspect_form.c (findings or sentences), inspect_summary.c (the prompt
- * of a summary), inspect_ask.c (answers and rounds), inspect_jobs.c (answers of several parts at once) and
- * inspect_recall.c (answers that were kept). */
+ * of a summary), inspect_given.c (findings that no answer has), inspect_ask.c (answers and rounds), inspect_jobs.c
+ * (answers of several parts at once) and inspect_recall.c (answers that were kept). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
@@ -43,6 +43,14 @@ typedef struct {
     myth_finish finish;
 } inspect_job;
 
+/* A question that asks for the texts of given findings of a part. */
+typedef struct {
+    uint32_t part, n_ids;
+    int32_t *ids; /* behind the prefix of all prompts */
+    char *text;   /* the findings as an answer */
+    size_t n_text;
+} inspect_explain;
+
 struct myth_inspection {
     myth_mem *mem, *now_mem; /* now_mem: ledger of temporary texts and ids; the rounds' ledger while they run */
     const myth_model *model;
@@ -58,14 +66,16 @@ struct myth_inspection {
     uint32_t n_again;
     uint32_t path_len; /* longest path of the blocks, in JSON spelling */
     bool has_summary;
-    myth_findings_limits limits, brief, expand, summary;
+    myth_findings_limits limits, brief, expand, summary, told; /* told: of the texts of given findings */
     myth_report report;
     myth_report_file *file;
     uint32_t cap_file;
     myth_budget budget;
     myth_missed *missed; /* the report's list, with room for everything that can be missed */
     char caution[MYTH_CAUTION_CAP];
-    const myth_given **given;     /* [o.n_given] of the report's first findings */
+    const myth_given **given; /* [o.n_given] of the report's first findings */
+    inspect_explain *explain; /* [n_explain] */
+    uint32_t n_explain;
     uint32_t cap_missed, n_piece; /* n_piece: pieces of the material before rounds added some */
     myth_parts_skip *skip;        /* [n_skip] lines that fit no prompt */
     uint32_t n_skip;
@@ -215,7 +225,26 @@ bool myth_inspect_recall(myth_inspection *in, const myth_question *q, uint32_t *
 void myth_inspect_keep(myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n, size_t len,
                        myth_finish why);
 
+/* ---- inspect_given.c ---- */
+
+/* Makes the questions about given findings, whose memory and tokens the plan then has. */
+myth_status myth_inspect_plan_given(myth_inspection *in, myth_error *err);
+void myth_inspect_free_given(myth_inspection *in);
+/* Makes the given findings that pass the report's first ones. */
+void myth_inspect_keep_given(myth_inspection *in);
+/* Whether one of them says the same. */
+bool myth_inspect_is_given(const myth_inspection *in, const myth_finding *f);
+/* Asks for their texts. *why CANCELLED: an interrupt; else NONE. */
+myth_status myth_inspect_explain_given(myth_inspection *in, myth_finish *why, myth_error *err);
+
 /* ---- inspect_ask.c ---- */
+
+/* Gets the question's answer, from an earlier run or from the model, into q->text. An answer that was cut off is
+ * completed to valid JSON, without the finding that was being written. */
+myth_status myth_inspect_answer(myth_inspection *in, const myth_question *q, size_t *len, myth_finish *why,
+                                myth_error *err);
+/* Notes a finding that is not kept; f NULL = one that was not finished. */
+void myth_inspect_note_drop(myth_inspection *in, const myth_finding *f, const char *why);
 
 /* The first question about a part; g, which the question keeps, gets the grammar of its answer. */
 myth_question myth_inspect_first_question(const myth_inspection *in, uint32_t part, myth_findings_grammar *g);

@@ -13,13 +13,16 @@ static rig r;
 /* What a run's report said; texts of findings are copied. */
 typedef struct {
     myth_finding first;
-    char evidence[256];
+    char evidence[256], why[1024];
+    size_t issue_len;
     uint32_t n, n_given, n_dropped, n_part;
-    bool complete;
+    bool complete, asks;
 } said;
 
+static uint32_t n_most = 600; /* tokens of an answer */
+
 /* Inspects the source with the answers of a seed. given NULL: nothing is given; its src is filled in. */
-static said run(uint64_t seed, myth_given *given, bool only)
+static said run_with(uint64_t seed, myth_given *given, bool only, bool explains)
 {
     said s = {0};
     myth_material *m;
@@ -27,17 +30,19 @@ static said run(uint64_t seed, myth_given *given, bool only)
     myth_inspect_opts o = {
         .style = MYTH_PROMPT_COMPACT,
         .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
-        .max_new_tokens = 600,
+        .max_new_tokens = n_most,
         .n_ctx = 2048,
         .sample = {.temp = 20.0f, .seed = seed},
         .given = given,
         .n_given = given != NULL,
         .only_given = only,
+        .explains_given = explains,
     };
     assert_ok(myth_material_whole(&m, r.mem, "a.c", (const unsigned char *)source, sizeof(source) - 1, &rig_err));
     if (given)
         given->src = myth_material_of(m, 0);
     assert_ok(myth_inspect_open(&in, &r.model, m, &o, &rig_err));
+    s.asks = myth_inspect_asks(in);
     assert_ok(myth_inspect_run(in, r.engine, &rig_err));
     const myth_report *report = myth_inspect_report(in);
     s.n = report->n_finding;
@@ -48,6 +53,8 @@ static said run(uint64_t seed, myth_given *given, bool only)
     if (s.n) {
         s.first = report->finding[0];
         snprintf(s.evidence, sizeof(s.evidence), "%.*s", (int)s.first.evidence.len, s.first.evidence.text);
+        snprintf(s.why, sizeof(s.why), "%.*s", (int)s.first.why.len, s.first.why.text);
+        s.issue_len = s.first.issue.len;
     }
     if (given && s.n_given) {
         assert_ptr_equal(report->given[0], given);
@@ -58,6 +65,8 @@ static said run(uint64_t seed, myth_given *given, bool only)
     myth_material_close(m);
     return s;
 }
+
+static said run(uint64_t seed, myth_given *given, bool only) { return run_with(seed, given, only, false); }
 
 static void given_findings_come_first(void **state)
 {
@@ -118,6 +127,52 @@ static void given_findings_come_first(void **state)
     assert_true(n_done > 0);
 }
 
+/* The model writes the texts, and nothing else of a finding changes. */
+static void texts_are_written_out(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; check_goes_on(i, check_sample(30), n_done > 0); i++) {
+        myth_given g = {
+            .first = 3,
+            .last = 3,
+            .rule = 1,
+            .severity = MYTH_SEVERITY_LOW,
+            .candidate = "some-rule",
+            .facts = "tested=no",
+            .evidence = {"return strlen(s) + 1;", 21},
+            .issue = {"", 0},
+            .why = {"because", 7},
+            .probability = 0.9,
+            .passes = true,
+        };
+        const said s = run_with(check_rand(&rng), &g, true, true);
+        assert_int_equal(s.n, 1);
+        assert_int_equal(s.n_given, 1);
+        assert_int_equal(s.n_dropped, 0);
+        assert_true(s.complete);
+        assert_int_equal(s.first.first, 3);
+        assert_int_equal(s.first.rule, 1);
+        assert_int_equal(s.first.severity, MYTH_SEVERITY_LOW);
+        assert_int_equal(s.first.status, MYTH_LIKELY);
+        assert_string_equal(s.evidence, "return strlen(s) + 1;");
+        assert_true(s.asks);
+        n_done += s.issue_len > 0 && strcmp(s.why, "because") != 0;
+        /* An answer that is cut off leaves the texts as they were given, and nothing is missing for it. */
+        n_most = 8;
+        const said cut = run_with(check_rand(&rng), &g, true, true);
+        n_most = 600;
+        assert_int_equal(cut.n, 1);
+        assert_string_equal(cut.why, "because");
+        assert_int_equal(cut.n_dropped, 0);
+        assert_true(cut.complete);
+        g.passes = false;
+        assert_false(run_with(1, &g, true, true).asks);
+    }
+    assert_true(n_done > 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -142,6 +197,7 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(given_findings_come_first)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(given_findings_come_first),
+                                       cmocka_unit_test(texts_are_written_out)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -26,11 +26,47 @@ typedef struct {
     myth_inspection *in;
 } whole;
 
+/* Findings that no answer has, about lines of `source`. */
+static myth_given given[] = {
+    {.first = 3,
+     .last = 3,
+     .rule = 1,
+     .candidate = "a",
+     .facts = "b=c",
+     .evidence = {"return strlen(s) + 1;", 21},
+     .issue = {"", 0},
+     .why = {"because", 7},
+     .probability = 0.9,
+     .passes = true},
+    {.first = 8,
+     .last = 8,
+     .rule = 18,
+     .candidate = "a",
+     .facts = "",
+     .evidence = {"return 10 / n;", 14},
+     .issue = {"", 0},
+     .why = {"because", 7},
+     .probability = 0.7,
+     .passes = true},
+    {.first = 8,
+     .last = 8,
+     .rule = 18,
+     .candidate = "again",
+     .facts = "",
+     .evidence = {"return 10 / n;", 14},
+     .issue = {"", 0},
+     .why = {"because", 7},
+     .probability = 0.7,
+     .passes = true},
+};
+
 static myth_status whole_open(whole *w, const myth_model *m, const char *path, const void *bytes, size_t len,
                               const myth_inspect_opts *o, myth_error *err)
 {
     *w = (whole){0};
     myth_status st = myth_material_whole(&w->material, m->mem, path, bytes, len, err);
+    for (uint32_t i = 0; i < o->n_given && st == MYTH_OK; i++)
+        given[i].src = myth_material_of(w->material, 0);
     return st == MYTH_OK ? myth_inspect_open(&w->in, m, w->material, o, err) : st;
 }
 
@@ -296,15 +332,20 @@ static void test_plan_is_the_ledger(void **unused)
 {
     (void)unused;
     static char text[65536];
-    for (int shape = 0; shape < 6; shape++) { /* the last two as two and three, with answers beside each other */
+    /* 4 and 5 as 2 and 3, with answers beside each other; the others with given findings, the last alone */
+    for (int shape = 0; shape < 10; shape++) {
         myth_mem *mem;
         myth_plan plan;
         myth_inspect_opts o;
         opts_default(&o);
         o.max_new_tokens = 40;
         o.two_pass = shape & 1;
-        o.split = shape >= 2;
-        o.n_job = shape >= 4 ? 3 : 1;
+        o.split = shape >= 2 && shape < 8;
+        o.n_job = shape == 4 || shape == 5 ? 3 : 1;
+        o.given = given;
+        o.n_given = shape >= 6 ? 3 : 0;
+        o.explains_given = true;
+        o.only_given = shape == 9;
         if (o.split)
             o.max_prompt_tokens = 260;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
@@ -331,6 +372,9 @@ static void test_every_allocation_may_fail(void **unused)
     o.two_pass = o.split = true;
     o.n_job = 2;
     o.max_prompt_tokens = 260;
+    o.given = given;
+    o.n_given = 3;
+    o.explains_given = true;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_ok(whole_run(mem, &o, &plan, good, sizeof(good), &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
