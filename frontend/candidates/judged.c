@@ -14,6 +14,7 @@
 enum {
     EVIDENCE = 200, /* most bytes of a quoted line */
     WHY = 400,
+    PLACE = 3 * sizeof(myth_given) + WHY + 160 + 3 * EVIDENCE + 64, /* most bytes of a place and its texts */
 };
 
 /* A file with subjects, and the places that are wanted in it. */
@@ -37,6 +38,8 @@ struct myth_judged {
     float *score;
     uint32_t n_file, n_given, cap_given, n_text, cap_text, n_wanted;
     myth_missed_list missed;
+    myth_plan plan; /* of the judge's engine */
+    bool has_plan;
 };
 
 static myth_status no_room(const char *what, myth_error *err)
@@ -266,7 +269,13 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     if (f->n_wanted && !f->o.is_dry) {
         MYTH_TRY(myth_cli_engine_opts(f->cli, &eo, f->o.engine, err));
         myth_judge_needs(judge, &eo);
-        MYTH_TRY(myth_cli_plan(f->cli, f->model, &eo, NULL, err));
+        /* what is held already, and the texts of each place */
+        const myth_plan_extra extra = {
+            .bytes = {[MYTH_MEM_OTHER] =
+                          myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live + (uint64_t)f->n_wanted * PLACE}};
+        MYTH_TRY(myth_cli_plan(f->cli, f->model, &eo, &extra, err));
+        f->plan = f->cli->plan;
+        f->has_plan = true;
         MYTH_TRY(myth_engine_open(&engine, f->model, &eo, err));
     }
     for (uint32_t i = 0; i < f->n_file; i++) {
@@ -324,6 +333,20 @@ void myth_judged_close(myth_judged *f)
     myth_free(mem, f->score);
     myth_free(mem, f->file);
     myth_free(mem, f);
+}
+
+void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra)
+{
+    for (int c = 0; f && c < MYTH_MEM_CLASS_N; c++) {
+        const uint64_t own = extra->bytes[c], judged = f->has_plan ? f->plan.device[0].bytes[c] : 0,
+                       least = own > judged ? own : judged, has = plan->device[0].bytes[c];
+        if (has >= least)
+            continue;
+        plan->device[0].bytes[c] = least;
+        plan->bytes[c] += least - has;
+        if (c != MYTH_MEM_WEIGHTS_MAPPED)
+            plan->total_bytes += least - has;
+    }
 }
 
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n)

@@ -38,6 +38,9 @@ myth_status myth_judged_open(myth_judged **out, myth_cli *cli, myth_model *model
                              const myth_judged_opts *opts, myth_error *err);
 void myth_judged_close(myth_judged *f); /* takes NULL */
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
+/* Raises a later plan of the run to what judging took, and to what the inspection takes beside an engine, class by
+ * class, so that it covers the whole run. f NULL: nothing was judged. */
+void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);
 /* Says how many there are, were judged and pass. */
 void myth_judged_note(const myth_judged *f);
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n);

@@ -600,9 +600,11 @@ static int plan_and_run(run *w)
         st = MYTH_ENOFIT;
         goto refuse;
     }
-    if (!w->o->dry_run && !myth_inspect_asks(w->in))
-        return generate(w, &(myth_engine_opts){0});
     MYTH_TRY(plan_jobs(w, &eo, &extra, &err));
+    if (!w->o->dry_run && !myth_inspect_asks(w->in)) {
+        myth_judged_cover(w->places, &w->cli->plan, &extra);
+        return generate(w, &(myth_engine_opts){0});
+    }
     if (w->o->dry_run) {
         if (myth_inspect_rehearse(w->in, NULL) != MYTH_OK && w->cli->global->verbose)
             myth_term_note(w->cli->term, "no memory to look for kept answers: they are expected to be generated");
@@ -611,6 +613,8 @@ static int plan_and_run(run *w)
         myth_expect_limits(w->cli, &eo, w->o->as);
     }
     st = myth_cli_plan(w->cli, &w->model, &eo, &extra, &err);
+    if (st == MYTH_OK)
+        myth_judged_cover(w->places, &w->cli->plan, &extra);
     if (w->o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT)) {
         (w->o->format == MYTH_FORM_TEXT ? dry_run_text : dry_run_json)(w);
         return MYTH_EXIT_CLEAN;

@@ -211,6 +211,38 @@ static void a_run_is_repeated_and_logged(void **state)
     assert_non_null(strstr(r.out, text_of(dropped, "rule")));
 }
 
+/* The plan that --mem-report shows covers the judge's engine and the inspection after it. */
+static void the_plan_covers_the_run(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"candidates --no-explain", "candidates -n 30", "both -n 30"};
+    if (!has_rules())
+        check_skip("no rules in this build");
+    for (size_t i = 0; i < sizeof(how) / sizeof(*how); i++) {
+        char line[256], path[128];
+        const char *class;
+        json_t *v;
+        snprintf(line, sizeof(line),
+                 "$M inspect $D/src " MODEL
+                 "--confidence 0 --no-cache --fail-level never --mem-report $D/m.json --find %s",
+                 how[i]);
+        cli_shell(&r, line);
+        assert_true(r.code == 0 || r.code == 3);
+        snprintf(path, sizeof(path), "%s/m.json", cli_dir);
+        json_t *report = json_load_file(path, 0, NULL);
+        assert_non_null(report);
+        json_object_foreach(json_object_get(report, "classes"), class, v)
+        {
+            const json_int_t planned = json_integer_value(json_object_get(v, "planned")),
+                             peak = json_integer_value(json_object_get(v, "peak"));
+            if (peak > planned)
+                fail_msg("%s, %s: planned %lld, peak %lld", how[i], class, (long long)planned, (long long)peak);
+            assert_int_equal(json_integer_value(json_object_get(v, "live")), 0);
+        }
+        json_decref(report);
+    }
+}
+
 static void what_cannot_be_searched_is_missed(void **state)
 {
     (void)state;
@@ -270,9 +302,9 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_pass_are_findings),     cmocka_unit_test(filters_and_marks_hold),
-        cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
-        cmocka_unit_test(what_cannot_be_searched_is_missed),
+        cmocka_unit_test(places_that_pass_are_findings),  cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(both_has_the_same_places_first), cmocka_unit_test(a_run_is_repeated_and_logged),
+        cmocka_unit_test(the_plan_covers_the_run),        cmocka_unit_test(what_cannot_be_searched_is_missed),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
