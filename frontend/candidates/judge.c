@@ -83,6 +83,7 @@ typedef struct {
     myth_removed *removed; /* what a change removed from it */
     char *gone;            /* the texts of removed */
     uint32_t n_place, n_removed;
+    bool has_gone_comments; /* a text that was removed has comments, which are shown */
     size_t n_text, room_text, room_number, room_place, room_removed, room_gone;
 } shown;
 
@@ -406,14 +407,18 @@ static bool is_gone_from(const myth_removed *r, uint32_t line0, uint32_t line1)
 }
 
 /* Copies a removed text without the blanks at its lines' ends; with is_bare also without comments, and without the
- * lines that held nothing else. Returns the bytes written, which are at most r->len + 1. */
-static size_t copy_gone(char *dst, const myth_removed *r, bool is_bare, const myth_language *language, uint32_t *n_line)
+ * lines that held nothing else. Returns the bytes written, which are at most r->len + 1. Sets *has_comments where
+ * comments are left in it. */
+static size_t copy_gone(char *dst, const myth_removed *r, bool is_bare, const myth_language *language, uint32_t *n_line,
+                        bool *has_comments)
 {
     size_t n = 0;
     *n_line = 0;
     memcpy(dst, r->text, r->len);
-    if (is_bare)
-        myth_comments_blank((unsigned char *)dst, r->len, language);
+    if (myth_comments_blank((unsigned char *)dst, r->len, language) && !is_bare) {
+        memcpy(dst, r->text, r->len);
+        *has_comments = true;
+    }
     for (size_t at = 0, next; at < r->len; at = next) {
         const char *end = memchr(dst + at, '\n', r->len - at);
         next = end ? (size_t)(end - dst) + 1 : r->len;
@@ -435,6 +440,7 @@ static myth_status set_removed(shown *f, myth_mem *mem, const myth_judge_job *jo
     size_t bytes = 0, n_gone = 0;
     uint32_t n = 0;
     f->n_removed = 0;
+    f->has_gone_comments = false;
     for (uint32_t i = 0; i < job->n_removed; i++)
         if (is_gone_from(&job->removed[i], line0, line1)) {
             bytes += job->removed[i].len + 1;
@@ -454,34 +460,14 @@ static myth_status set_removed(shown *f, myth_mem *mem, const myth_judge_job *jo
         to->before = here + (here == f->number[at - 1]); /* a line that is left out has the number of the one before */
         to->path = NULL;
         to->text = f->gone + n_gone;
-        to->len = copy_gone(f->gone + n_gone, r, is_bare, myth_language_get(job->language), &to->n_line);
+        to->len = copy_gone(f->gone + n_gone, r, is_bare, myth_language_get(job->language), &to->n_line,
+                            &f->has_gone_comments);
         n_gone += to->len;
         f->n_removed += to->n_line > 0;
     }
     f->src.removed = f->removed;
     f->src.n_removed = f->n_removed;
     return MYTH_OK;
-}
-
-/* Whether a text that was removed from the function has comments. */
-static bool has_gone_comments(const myth_judge_job *job, uint32_t line0, uint32_t line1, myth_mem *mem, myth_error *err,
-                              myth_status *st)
-{
-    bool has_any = false;
-    for (uint32_t i = 0; i < job->n_removed && *st == MYTH_OK && !has_any; i++) {
-        const myth_removed *r = &job->removed[i];
-        if (!is_gone_from(r, line0, line1))
-            continue;
-        unsigned char *copy = myth_alloc(mem, MYTH_MEM_STAGING, "judge lines", r->len + 1);
-        if (!copy) {
-            *st = no_room("removed lines", err);
-            break;
-        }
-        memcpy(copy, r->text, r->len);
-        has_any = myth_comments_blank(copy, r->len, myth_language_get(job->language));
-        myth_free(mem, copy);
-    }
-    return has_any;
 }
 
 /* Makes *f the function of places [first, end) of the job. index gets the numbers of those that are shown. */
@@ -586,12 +572,11 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     const myth_line *from = &o->src.line[c->function_line0 - 1], *to = &o->src.line[c->function_line1 - 1];
     bool has_comments = memcmp(o->src.bytes + from->off, o->bare + from->off, to->off + to->len - from->off) != 0;
     myth_status st = MYTH_OK;
-    if (!has_comments)
-        has_comments = has_gone_comments(job, c->function_line0, c->function_line1, j->mem, err, &st);
     for (uint32_t i = 0; i < end - first; i++)
         o->own[i] = NAN;
     for (int is_bare = 0; is_bare <= has_comments && st == MYTH_OK; is_bare++) {
         st = show(&o->f, j->mem, job, &o->src, is_bare ? o->bare : o->src.bytes, first, end, o->index, err);
+        has_comments = has_comments || o->f.has_gone_comments;
         if (st == MYTH_OK && o->f.n_place)
             st = judge_places(j, e, seq, &(sheet){.f = &o->f}, 0, o->f.n_place, o->own, err);
     }

@@ -64,16 +64,6 @@ static int rule_of(const char *candidate, myth_severity *severity)
     return rule < 0 ? MYTH_RULE_CODE_N - 1 : rule;
 }
 
-static bool is_in_subject(const myth_judged *f, const myth_source *src, uint32_t line)
-{
-    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
-        const myth_piece *p = myth_material_piece(f->material, i);
-        if (p->is_subject && myth_material_of(f->material, p->source) == src && p->first <= line && line <= p->last)
-            return true;
-    }
-    return false;
-}
-
 static bool has_subject(const myth_judged *f, uint32_t source)
 {
     for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++)
@@ -82,15 +72,27 @@ static bool has_subject(const myth_judged *f, uint32_t source)
     return false;
 }
 
-static bool is_wanted(const myth_judged *f, const myth_source *src, const myth_candidates *k, uint32_t i)
+/* Chooses the places that begin in a line of a subject and whose rule is wanted. */
+static void choose_places(const myth_judged *f, found_file *file, uint32_t source)
 {
-    myth_severity severity;
-    const int rule = rule_of(k->names + k->candidate[i].rule, &severity);
-    return is_in_subject(f, src, k->candidate[i].line0) && (!f->o.wants || f->o.wants(f->o.user, rule, severity));
+    const myth_candidates *k = &file->found;
+    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
+        const myth_piece *p = myth_material_piece(f->material, i);
+        for (uint32_t c = 0; p->is_subject && p->source == source && c < k->n; c++) {
+            const uint32_t line = k->candidate[c].line0;
+            myth_severity severity;
+            const int rule = rule_of(k->names + k->candidate[c].rule, &severity);
+            file->is_wanted[c] |=
+                p->first <= line && line <= p->last && (!f->o.wants || f->o.wants(f->o.user, rule, severity));
+        }
+    }
+    for (uint32_t c = 0; c < k->n; c++)
+        file->n_wanted += file->is_wanted[c];
 }
 
-static myth_status find_in(myth_judged *f, myth_chunker *chunker, const myth_source *src, myth_error *err)
+static myth_status find_in(myth_judged *f, myth_chunker *chunker, uint32_t source, myth_error *err)
 {
+    const myth_source *src = myth_material_of(f->material, source);
     found_file *file = &f->file[f->n_file];
     char why[160];
     *file = (found_file){.src = src, .language = myth_detect_language(src->path, src->bytes, src->len)};
@@ -107,10 +109,7 @@ static myth_status find_in(myth_judged *f, myth_chunker *chunker, const myth_sou
     file->is_wanted = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n + 1u, sizeof(*file->is_wanted));
     if (!file->is_wanted)
         return no_room("a file's places", err);
-    for (uint32_t i = 0; i < file->found.n; i++) {
-        file->is_wanted[i] = is_wanted(f, src, &file->found, i);
-        file->n_wanted += file->is_wanted[i];
-    }
+    choose_places(f, file, source);
     f->n_wanted += file->n_wanted;
     return st;
 }
@@ -126,7 +125,7 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     myth_status st = myth_chunker_open(&chunker, f->mem, myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
     for (uint32_t i = 0; i < n && st == MYTH_OK && !(f->o.is_dry && f->cli->cancel && *f->cli->cancel); i++)
         if (has_subject(f, i))
-            st = find_in(f, chunker, myth_material_of(f->material, i), err);
+            st = find_in(f, chunker, i, err);
     myth_chunker_close(chunker);
     return st;
 }

@@ -536,12 +536,14 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
     };
 }
 
+enum { USUAL_CTX = 4096 }; /* tokens of a context that nobody chose (engine.h) */
+
 /* The context is a multiple of 64 tokens. */
 uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
 {
-    enum { DEFAULT = 4096, STEP = 64 };
+    enum { STEP = 64 };
     uint32_t most = m->config.n_ctx_train;
-    if (n_tok <= DEFAULT)
+    if (n_tok <= USUAL_CTX)
         return 0;
     n_tok = (n_tok + STEP - 1) / STEP
     *STEP;
@@ -565,7 +567,6 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err)
 {
-    enum { USUAL = 4096 };
     myth_plan_extra own = extra ? *extra : (myth_plan_extra){0};
     if (own.bytes[MYTH_MEM_STAGING] == 0)
         own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
@@ -581,7 +582,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
         myth_plan_refusal_print(line, sizeof(line), &cli->plan);
         return myth_fail(err, MYTH_ENOFIT, "%s", line);
     }
-    if (!opts->n_ctx && cli->plan.n_ctx < USUAL && cli->plan.n_ctx < m->config.n_ctx_train)
+    if (!opts->n_ctx && cli->plan.n_ctx < USUAL_CTX && cli->plan.n_ctx < m->config.n_ctx_train)
         myth_term_note(cli->term, "a context of %u tokens, the most that the memory limit allows", cli->plan.n_ctx);
     opts->n_ctx = cli->plan.n_ctx;
     opts->n_ubatch = cli->plan.n_ubatch;

@@ -26,6 +26,25 @@ static uint32_t block_of(const myth_inspection *in, const myth_source *src, uint
     return i;
 }
 
+/* A given finding about the lines that a block shows, without texts but its evidence. */
+static myth_finding finding_of(const myth_inspection *in, const myth_given *g, uint32_t block)
+{
+    static const myth_str none = {"", 0};
+    return (myth_finding){
+        .block = block,
+        .first = g->first,
+        .last = myth_min_u32(g->last, in->block[block].last),
+        .rule = g->rule,
+        .severity = g->severity,
+        .status = MYTH_LIKELY,
+        .evidence = g->evidence,
+        .issue = none,
+        .why = none,
+        .fix = none,
+        .missing = none,
+    };
+}
+
 /* Makes the given findings that pass the report's first ones. */
 void myth_inspect_keep_given(myth_inspection *in)
 {
@@ -36,19 +55,10 @@ void myth_inspect_keep_given(myth_inspection *in)
         const uint32_t at = g->passes ? block_of(in, g->src, g->first) : in->n_block;
         if (at == in->n_block)
             continue;
-        const myth_finding f = {
-            .block = at,
-            .first = g->first,
-            .last = myth_min_u32(g->last, in->block[at].last),
-            .rule = g->rule,
-            .severity = g->severity,
-            .status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE,
-            .evidence = g->evidence,
-            .issue = g->issue,
-            .why = g->why,
-            .fix = {"", 0},
-            .missing = {"", 0},
-        };
+        myth_finding f = finding_of(in, g, at);
+        f.status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE;
+        f.issue = g->issue;
+        f.why = g->why;
         const myth_verdict v =
             myth_verify(&in->citation[r->n_finding], &f, in->block, in->n_block, in->finding, r->n_finding);
         if (v == MYTH_CITES_AGAIN)
@@ -74,29 +84,16 @@ static bool brief_finding(myth_finding *all, uint32_t n_all, const myth_inspecti
                           const myth_given *g)
 {
     myth_finding *f = &all[n_all];
-    const uint32_t at = block_of(in, g->src, g->first);
-    if (!g->passes || at < p->block0 || at >= p->block0 + p->n_block)
+    const uint32_t at = g->passes ? block_of(in, g->src, g->first) : in->n_block;
+    if (at < p->block0 || at >= p->block0 + p->n_block)
         return false;
-    const size_t most = (size_t)in->brief.evidence;
-    size_t n = g->evidence.len;
-    while (n && (myth_spell(NULL, 0, g->evidence.text, n) > most || (g->evidence.text[n] & 0xc0) == 0x80))
-        n--;
-    *f = (myth_finding){
-        .block = at - p->block0,
-        .first = g->first,
-        .last = myth_min_u32(g->last, in->block[at].last),
-        .rule = g->rule,
-        .severity = g->severity,
-        .status = MYTH_LIKELY,
-        .evidence = {g->evidence.text, n},
-        .issue = {"", 0},
-        .why = {"", 0},
-        .fix = {"", 0},
-        .missing = {"", 0},
-    };
-    const uint32_t span = f->last - f->first + 1;
-    if (span > (uint32_t)in->brief.span)
-        f->last = f->first + (uint32_t)in->brief.span - 1;
+    *f = finding_of(in, g, at);
+    f->block -= p->block0;
+    f->last = myth_min_u32(f->last, f->first + (uint32_t)in->brief.span - 1);
+    size_t *n = &f->evidence.len;
+    while (*n && (myth_spell(NULL, 0, f->evidence.text, *n) > (size_t)in->brief.evidence ||
+                  (*n < g->evidence.len && (f->evidence.text[*n] & 0xc0) == 0x80)))
+        --*n;
     for (uint32_t i = 0; i < n_all; i++)
         if (all[i].block == f->block && all[i].first == f->first && all[i].last == f->last && all[i].rule == f->rule)
             return false;

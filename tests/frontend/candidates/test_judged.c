@@ -268,12 +268,9 @@ static int begin(void **state)
     json_error_t e;
     if (cli_begin(state) != 0)
         return -1;
-    char home[128];
-    snprintf(home, sizeof(home), "%s/home", cli_dir);
-    setenv("XDG_CACHE_HOME", home, 1);
-    setenv("XDG_STATE_HOME", home, 1);
+    cli_own_home();
     cli_shell(&r,
-              "mkdir -p $D/home $D/src && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
+              "mkdir -p $D/src && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
               "tests/corpus/candidates/examples.c >$D/src/a.c && printf 'char *f(int n)\\n{\\n    char *p = malloc(n * "
               "4);\\n    p[0] = 1;\\n    free(p);\\n    return p;\\n}\\n' >$D/one.c");
     if (r.code)

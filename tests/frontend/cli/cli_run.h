@@ -31,6 +31,16 @@ static inline int cli_begin(void **state)
     return mkdtemp(cli_dir) ? 0 : -1;
 }
 
+/* Gives the program a cache and a state directory in the test's folder: $D/cache and $D/state. */
+static inline void cli_own_home(void)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/cache", cli_dir);
+    setenv("XDG_CACHE_HOME", path, 1);
+    snprintf(path, sizeof(path), "%s/state", cli_dir);
+    setenv("XDG_STATE_HOME", path, 1);
+}
+
 static inline int cli_end(void **state)
 {
     char line[128];

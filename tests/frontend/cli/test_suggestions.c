@@ -77,10 +77,7 @@ static int begin(void **state)
 {
     if (cli_begin(state) != 0)
         return -1;
-    char home[128];
-    snprintf(home, sizeof(home), "%s/home", cli_dir);
-    setenv("XDG_CACHE_HOME", home, 1);
-    setenv("XDG_STATE_HOME", home, 1);
+    cli_own_home();
     cli_shell(&r, "printf 'hello world, good day\\nand so on\\n' >$D/text && "
                   "printf '{\"prompt\":\"hello\"}\\n{\"prompt\":\"yes\"}\\n' >$D/p.jsonl && "
                   "printf '{\"text\":\"hello there\"}\\n{\"text\":\"good day\"}\\n' >$D/t.jsonl && "

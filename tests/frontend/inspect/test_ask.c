@@ -25,13 +25,9 @@ enum { N_FILE = sizeof(file) / sizeof(file[0]) };
 
 static int begin(void **state)
 {
-    static char home[PATH_MAX];
     if (cli_begin(state) != 0)
         return -1;
-    snprintf(home, sizeof(home), "%s/state", cli_dir);
-    setenv("XDG_STATE_HOME", home, 1);
-    snprintf(home, sizeof(home), "%s/cache", cli_dir);
-    setenv("XDG_CACHE_HOME", home, 1);
+    cli_own_home();
     cli_shell(&r, "mkdir -p $D/r/src");
     for (int i = 0; i < N_FILE; i++) {
         char path[PATH_MAX];

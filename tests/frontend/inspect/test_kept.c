@@ -250,11 +250,7 @@ static void must(const char *line)
 
 static void make_tree(void)
 {
-    static char home[2][300];
-    snprintf(home[0], sizeof(home[0]), "%s/cache", cli_dir);
-    snprintf(home[1], sizeof(home[1]), "%s/state", cli_dir);
-    setenv("XDG_CACHE_HOME", home[0], 1);
-    setenv("XDG_STATE_HOME", home[1], 1);
+    cli_own_home();
     must("rm -rf $D/t $D/cache && mkdir -p $D/t && cd $D/t && for i in 1 2 3 4 5 6 7 8; do printf 'int f%s(char "
          "*p)\\n{\\n    return p[%s];\\n}\\n' $i $i >f$i.c; done");
 }

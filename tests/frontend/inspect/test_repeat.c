@@ -29,11 +29,7 @@ static char program[300];
 
 static void make_tree(void)
 {
-    static char home[3][300];
-    snprintf(home[0], sizeof(home[0]), "%s/cache", cli_dir);
-    snprintf(home[1], sizeof(home[1]), "%s/state", cli_dir);
-    setenv("XDG_CACHE_HOME", home[0], 1);
-    setenv("XDG_STATE_HOME", home[1], 1);
+    cli_own_home();
     must("rm -rf $D/t $D/cache $D/state $D/m.gguf && mkdir -p $D/t && "
          "$M convert -m random:gemma3-tiny:f32 --type f32 -o $D/m.gguf -q && cd $D/t && git init -q . && "
          "for i in 1 2 3 4 5 6; do printf 'int f%s(char *p)\\n{\\n    return p[%s] + other(p);\\n}\\n' $i $i >f$i.c; "

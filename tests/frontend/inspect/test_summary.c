@@ -24,13 +24,9 @@ static cli_result r;
 
 static int begin(void **state)
 {
-    static char home[PATH_MAX];
     if (cli_begin(state) != 0)
         return -1;
-    snprintf(home, sizeof(home), "%s/state", cli_dir);
-    setenv("XDG_STATE_HOME", home, 1);
-    snprintf(home, sizeof(home), "%s/cache", cli_dir);
-    setenv("XDG_CACHE_HOME", home, 1);
+    cli_own_home();
     static char bin[PATH_MAX];
     assert_non_null(realpath(cli_bin(), bin));
     setenv("MYTHOS_BIN", bin, 1);

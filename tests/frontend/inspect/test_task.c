@@ -13,13 +13,9 @@ static void must(const char *line)
 
 static int begin(void **state)
 {
-    static char home[2][300];
     if (cli_begin(state) != 0)
         return -1;
-    snprintf(home[0], sizeof(home[0]), "%s/cache", cli_dir);
-    snprintf(home[1], sizeof(home[1]), "%s/state", cli_dir);
-    setenv("XDG_CACHE_HOME", home[0], 1);
-    setenv("XDG_STATE_HOME", home[1], 1);
+    cli_own_home();
     must("mkdir -p $D/t && cd $D/t && git init -q && printf 'int f(char *p)\\n{\\n    return p[1];\\n}\\n' >a.c && "
          "printf 'int g;\\n' >b.c && git add -A && git -c user.name=n -c user.email=e@e commit -qm 1 && "
          "printf 'int h;\\n' >>b.c");
