@@ -3,6 +3,7 @@
  * findings. */
 #include "judge.h"
 
+#include "engine/base/array.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
@@ -21,7 +22,7 @@
 typedef struct {
     myth_opt_list include, exclude;
     const char *rules;
-    int format;
+    int format, prompts;
     bool judge, cache;
     float confidence;
     myth_model_flags model;
@@ -29,7 +30,17 @@ typedef struct {
 } candidates_opts;
 
 /* FILES_AHEAD: so many files at most are read before they are printed, because a model is slower than the rules. */
-enum { FORM_TEXT, FORM_JSON, FORM_JSONL, MOST_THREADS = 16, FILES_AHEAD = 64, FILE_BYTES_MAX = 64 << 20 };
+enum {
+    FORM_TEXT,
+    FORM_JSON,
+    FORM_JSONL,
+    PROMPTS_NONE = 0,
+    PROMPTS_FULL,
+    PROMPTS_JUDGE,
+    MOST_THREADS = 16,
+    FILES_AHEAD = 64,
+    FILE_BYTES_MAX = 64 << 20
+};
 
 static const myth_option candidates_options[] = {
     {"format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(candidates_opts, format), "text", 0, 0,
@@ -43,9 +54,12 @@ static const myth_option candidates_options[] = {
     {"cache", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, cache), "on", 0, 0,
      "keep the places of each file, and do not read a file of the same content again"},
     {"judge", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, judge), NULL, 0, 0,
-     "ask the model of -m about each place, and print the probability that it is a fault"},
+     "ask the model of -m, or the judge that ships, about each place, and print the probability that it is a fault"},
     {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
      "with --judge, print only places with at least this probability"},
+    {"prompts", NULL, MYTH_OPT_CHOICE, "none|full|judge", offsetof(candidates_opts, prompts), "none", 0, 0,
+     "with --judge, print the ids of each place's prompt instead of asking: full for any model that follows "
+     "instructions, judge for one that was trained to judge. Needs no weights"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("candidates", candidates_opts, candidates_options),
@@ -67,6 +81,16 @@ typedef struct {
     bool is_skipped; /* no rules for its language */
     bool is_kept;    /* its places are of an earlier run */
 } file_result;
+
+/* The prompts about a file's places, one after the other. */
+typedef struct {
+    int32_t *id;
+    struct {
+        uint32_t place;
+        size_t from, n;
+    } * prompt;
+    size_t n_id, cap_id, n, cap;
+} prompt_list;
 
 typedef struct {
     myth_cli *cli;
@@ -90,7 +114,8 @@ typedef struct {
     myth_model model;
     myth_judge *judge;
     myth_engine *engine;
-    bool is_stopped; /* by a signal: the rest is not judged, and not printed */
+    prompt_list prompts; /* with --prompts: of the file's places */
+    bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
 } job;
 
 /* Finds the places of a text that was read, among those of earlier runs or by its tree. */
@@ -193,10 +218,37 @@ static myth_status choose_rules(job *j, myth_error *err)
     return j->n_rule ? myth_args_read_names(&j->wanted, "--rules", "rule", j->o->rules, name, j->n_rule, err) : MYTH_OK;
 }
 
+static myth_status keep_prompt(void *user, uint32_t place, const int32_t *ids, size_t n, myth_error *err)
+{
+    job *j = user;
+    prompt_list *l = &j->prompts;
+    if (!MYTH_ARRAY_ROOM(j->cli->mem, MYTH_MEM_OTHER, "prompts", &l->prompt, l->n, &l->cap) ||
+        !MYTH_ARRAY_MORE(j->cli->mem, MYTH_MEM_OTHER, "prompts", &l->id, l->n_id, n, &l->cap_id))
+        return myth_fail(err, MYTH_ENOMEM, "a prompt of %zu tokens", n);
+    memcpy(l->id + l->n_id, ids, n * sizeof(*ids));
+    l->prompt[l->n].place = place;
+    l->prompt[l->n].from = l->n_id;
+    l->prompt[l->n++].n = n;
+    l->n_id += n;
+    return MYTH_OK;
+}
+
+/* A place has none where its lines do not fit, and two where it is asked about with comments and without. */
+static void print_prompts(myth_json_out *out, const prompt_list *l, uint32_t place)
+{
+    myth_jout_key(out, "prompts");
+    myth_jout_array(out);
+    for (size_t i = 0; i < l->n; i++)
+        if (l->prompt[i].place == place)
+            myth_jout_ids(out, l->id + l->prompt[i].from, l->prompt[i].n);
+    myth_jout_end(out);
+}
+
 /* score: NULL = no model was asked. */
-static void print_json(myth_json_out *out, const char *path, const myth_candidates *k, const myth_candidate_place *c,
+static void print_json(job *j, const char *path, const myth_candidates *k, const myth_candidate_place *c,
                        const float *score)
 {
+    myth_json_out *out = &j->json;
     myth_jout_object(out);
     myth_jout_key_str(out, "file", path);
     myth_jout_key_u64(out, "line", c->line0);
@@ -211,12 +263,19 @@ static void print_json(myth_json_out *out, const char *path, const myth_candidat
     if (c->about_line)
         myth_jout_key_u64(out, "about_line", c->about_line);
     myth_jout_key_str(out, "why", k->names + c->say);
-    if (score) {
+    if (j->o->prompts)
+        print_prompts(out, &j->prompts, (uint32_t)(c - k->candidate));
+    else if (score) {
         myth_jout_key(out, "probability");
         if (isnan(*score))
             myth_jout_null(out);
         else
-            myth_jout_f64(out, myth_judge_probability(*score));
+            myth_jout_f64(out, myth_judge_probability(j->judge, k->names + c->rule, *score));
+        myth_jout_key(out, "score");
+        if (isnan(*score))
+            myth_jout_null(out);
+        else
+            myth_jout_f64(out, (double)*score);
     }
     myth_jout_key(out, "facts");
     myth_jout_object(out);
@@ -233,7 +292,8 @@ static void print_json(myth_json_out *out, const char *path, const myth_candidat
     myth_jout_end(out);
 }
 
-static void print_text(const char *path, const file_result *r, const myth_candidate_place *c, const float *score)
+static void print_text(const job *j, const char *path, const file_result *r, const myth_candidate_place *c,
+                       const float *score)
 {
     const myth_candidates *k = &r->found;
     myth_term_path(stdout, path);
@@ -242,7 +302,7 @@ static void print_text(const char *path, const file_result *r, const myth_candid
     fputs(": ", stdout);
     myth_term_path(stdout, k->names + c->say);
     if (score && !isnan(*score))
-        printf(" [%.2f]", myth_judge_probability(*score));
+        printf(" [%.2f]", myth_judge_probability(j->judge, k->names + c->rule, *score));
     else if (score)
         fputs(" [not judged]", stdout);
     putchar('\n');
@@ -285,6 +345,7 @@ static myth_status judge_file(job *j, uint32_t i, float **score, myth_error *err
             .found = &r->found,
             .is_wanted = is_chosen,
         };
+        j->prompts.n = j->prompts.n_id = 0;
         st = myth_judge_file(j->judge, j->engine, &what, *score, err);
     }
     myth_free(j->cli->mem, is_chosen);
@@ -315,16 +376,16 @@ static void print_file(job *j, uint32_t i, const float *score)
             continue;
         const float *of = score ? &score[c] : NULL;
         j->n_place++;
-        if (of && !isnan(*of) && myth_judge_probability(*of) < (double)j->o->confidence) {
+        if (of && myth_judge_probability(j->judge, r->found.names + k->rule, *of) < (double)j->o->confidence) {
             j->n_dropped++;
             continue;
         }
         if (j->o->format == FORM_TEXT)
-            print_text(path, r, k, of);
+            print_text(j, path, r, k, of);
         else {
             if (j->o->format == FORM_JSONL)
                 myth_jout_start(&j->json, stdout);
-            print_json(&j->json, path, &r->found, k, of);
+            print_json(j, path, &r->found, k, of);
         }
     }
 }
@@ -341,10 +402,12 @@ static void print_judged(job *j)
 {
     const myth_judge_counts n = myth_judge_counted(j->judge);
     myth_json_out *out = &j->json;
+    double confidence;
     myth_jout_key(out, "judged");
     myth_jout_object(out);
     myth_jout_key_str(out, "model", myth_weights_name(j->model.weights));
-    myth_jout_key_bool(out, "calibrated", false);
+    myth_jout_key_bool(out, "calibrated", myth_judge_is_calibrated(j->judge, &confidence));
+    myth_jout_key_f64(out, "confidence", confidence);
     myth_jout_key_u64(out, "places", n.n_place - n.n_unjudged);
     myth_jout_key_u64(out, "not_judged", n.n_unjudged);
     myth_jout_key_u64(out, "dropped", j->n_dropped);
@@ -466,15 +529,31 @@ static bool is_flag(const myth_cli *cli, const char *name)
 static myth_status open_judge(job *j, myth_error *err)
 {
     const candidates_opts *o = j->o;
-    const myth_judge_opts jo = {.cancel = j->cli->cancel};
+    char spec[PATH_MAX];
+    myth_model_flags model = o->model;
+    const myth_judge_opts jo = {
+        .cancel = j->cli->cancel,
+        .is_short = o->prompts == PROMPTS_JUDGE,
+        .on_prompt = o->prompts ? keep_prompt : NULL,
+        .user = j,
+    };
     myth_engine_opts eo;
+    if (o->prompts && o->format == FORM_TEXT)
+        return myth_fail(err, MYTH_EARG, "--prompts: add --format json or jsonl");
+    if (!o->judge && o->prompts)
+        return myth_fail(err, MYTH_EARG, "--prompts: add --judge");
     if (!o->judge)
         return is_flag(j->cli, "confidence") || is_flag(j->cli, "model")
                  ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")
                  : MYTH_OK;
-    myth_status st = myth_cli_model_open(j->cli, &j->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err);
+    if (!model.model && myth_cli_judge_spec(spec, sizeof(spec)))
+        model.model = spec;
+    myth_status st = myth_cli_model_open(j->cli, &j->model, &model, &o->engine,
+                                         o->prompts ? MYTH_WEIGHTS_CONFIG : MYTH_WEIGHTS_DATA, err);
     if (st == MYTH_OK)
         st = myth_judge_open(&j->judge, &j->model, &jo, err);
+    if (st == MYTH_OK && o->prompts)
+        return MYTH_OK;
     if (st == MYTH_OK)
         st = myth_cli_engine_opts(j->cli, &eo, &o->engine, err);
     if (st != MYTH_OK)
@@ -486,6 +565,8 @@ static myth_status open_judge(job *j, myth_error *err)
 
 static void close_judge(job *j)
 {
+    myth_free(j->cli->mem, j->prompts.prompt);
+    myth_free(j->cli->mem, j->prompts.id);
     myth_engine_close(j->engine);
     myth_judge_close(j->judge);
     myth_model_close(&j->model);
@@ -541,7 +622,12 @@ static int run_candidates(myth_cli *cli, const void *opts)
         if (n_unjudged)
             myth_term_note(cli->term, "%llu not judged: their lines do not fit the prompt",
                            (unsigned long long)n_unjudged);
-        myth_term_note(cli->term, "the probabilities of this model are not calibrated: compare them with each other");
+        double confidence;
+        if (myth_judge_is_calibrated(j.judge, &confidence))
+            myth_term_note(cli->term, "inspect --find candidates takes what has at least %.2f", confidence);
+        else if (!j.o->prompts)
+            myth_term_note(cli->term,
+                           "the probabilities of this model are not calibrated: compare them with each other");
     }
     if (st == MYTH_OK && j.n_skipped)
         myth_term_note(cli->term, "%llu file%s of languages without rules", (unsigned long long)j.n_skipped,

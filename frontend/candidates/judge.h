@@ -5,17 +5,16 @@
  *   myth_judge_needs   says which engine options the questions need
  *   myth_judge_file    scores the places of one file
  *
- * Prompt   the function as a <file> block (prompt.h), the list of its places, each with a number, its lines, the rule,
- *          why it was found and the facts, and the question, which ends in the number of a place: what all places of a
- *          function share comes first
+ * Prompt   judge_text.h: the full form, which asks about all places of a function behind one prefix, or the short form
+ *          for models that were trained to judge (mythos.prompt = judge), one prompt a place
  * Window   a function whose prompt has more than n_tok tokens is shown around its places only; where they are too far
  *          apart, in several prompts
  * Score    logit("Yes") - logit("No") of the answer's first token
  * Comments do not speak for a place: where a function has any, each place is asked about twice, with them and without,
  *          and the larger score counts. The prompt without them is, to the byte, that of a function that never had any,
- *          so a comment cannot make a place less probable
+ *          so a comment cannot make a place less probable. The short form is always without
  * Removed  lines that a change removed inside of the function stand after it, as in the prompts of inspect-diff and
- *          without numbers; their comments do not speak for a place either
+ *          without numbers; their comments do not speak for a place either. The short form has none
  * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
  * Bits     a score depends on the model, the function and its list of places, not on how many are asked about at once
  * Owner    model and engine outlive the judge
@@ -30,12 +29,17 @@
 #include "frontend/inspect/prompt/prompt.h"
 #include "retrieval/retrieval.h"
 
-enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_AT_ONCE = 32 };
+enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_SHORT_TOKENS = 384, MYTH_JUDGE_AT_ONCE = 32 };
 
 typedef struct {
-    uint32_t n_tok;            /* most tokens of a prompt; 0 = MYTH_JUDGE_TOKENS, or fewer as the model was trained */
+    uint32_t n_tok;            /* most tokens of a prompt; 0 = as the model was trained, at most MYTH_JUDGE_TOKENS */
     uint32_t n_at_once;        /* most questions of a forward pass; 0 = MYTH_JUDGE_AT_ONCE */
     const myth_cancel *cancel; /* may be NULL */
+    bool is_short;             /* prompts of the short form (judge_text.h), whatever the model says */
+    /* Gets the ids of each prompt, which is then not asked about, and the number of its place among those of the file;
+     * myth_judge_file takes no engine and leaves all scores NAN. NULL: the model is asked. */
+    myth_status (*on_prompt)(void *user, uint32_t place, const int32_t *ids, size_t n, myth_error *err);
+    void *user;
 } myth_judge_opts;
 
 /* What was done so far. */
@@ -64,8 +68,13 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts);
 /* score [found->n]: NAN where a place is not wanted or was not judged. */
 myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err);
 myth_judge_counts myth_judge_counted(const myth_judge *j);
-/* The probability that the model gives to Yes among the two answers. */
-double myth_judge_probability(float score);
+/* The probability that a place of the rule is a fault, as the model was calibrated (calibration.h); of a model that was
+ * not, the one that it gives to Yes among the two answers. NAN of NAN. */
+double myth_judge_probability(const myth_judge *j, const char *rule, float score);
+/* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */
+bool myth_judge_is_calibrated(const myth_judge *j, double *confidence);
+/* Whether the model answers questions about places at all. */
+bool myth_judge_can(const myth_model *model);
 
 /* For tests: the prompt about place `ask` of those of one function, which begin with place `first`; is_bare: without
  * comments. ids has room for `cap`. */

@@ -39,8 +39,33 @@ struct myth_judged {
     uint32_t n_file, n_given, cap_given, n_text, cap_text, n_wanted;
     myth_missed_list missed;
     myth_plan plan; /* of the judge's engine */
-    bool has_plan;
+    bool has_plan, is_calibrated;
+    double confidence; /* places at least as probable pass */
+    char by[PATH_MAX]; /* the judge's model; "" = the run's */
 };
+
+#define AT(field) offsetof(myth_judged_flags, field)
+const myth_option myth_options_judged[MYTH_N_OPTIONS_JUDGED] = {
+    {"find", NULL, MYTH_OPT_CHOICE, "model|candidates|both", AT(find), "model", 0, 0,
+     "who finds: the model in its answers; rules, whose places a judge accepts or not by one word each (mythos "
+     "candidates); or both"},
+    {"judge-model", NULL, MYTH_OPT_TEXT, "MODEL", AT(model), "(-m where it can judge, else the shipped judge)", 0, 0,
+     "with --find candidates or both: the model that judges"},
+    {"confidence", NULL, MYTH_OPT_F32, "P", AT(confidence), "(the judge's own, else 0.5)", 0, 1,
+     "with --find candidates or both: a place is a finding when the judge gives it at least this probability"},
+    {"explain", NULL, MYTH_OPT_FLAG, NULL, AT(explain), "on", 0, 0,
+     "with --find candidates or both: let the model write why each of them is a fault and what mends it"},
+};
+#undef AT
+
+myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *parsed, myth_error *err)
+{
+    static const char *const name[] = {"confidence", "judge-model"};
+    for (int i = 0; i < 2 && f->find == MYTH_FIND_MODEL; i++)
+        if (myth_args_find(parsed, name[i])->source == MYTH_FROM_FLAG)
+            return myth_fail(err, MYTH_EARG, "--%s: add --find candidates or both", name[i]);
+    return MYTH_OK;
+}
 
 static myth_status no_room(const char *what, myth_error *err)
 {
@@ -181,7 +206,7 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     return set_evidence(f, g);
 }
 
-static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, float score, myth_error *err)
+static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability, myth_error *err)
 {
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i];
@@ -195,11 +220,11 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
         .severity = severity,
         .candidate = k->names + c->rule,
         .facts = k->names + c->facts,
-        .probability = isnan(score) ? NAN : myth_judge_probability(score),
+        .probability = probability,
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
-    g.passes = g.probability >= f->o.confidence;
+    g.passes = g.probability >= f->confidence;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
         !set_texts(f, &g, k, c))
         return no_room("their texts", err);
@@ -241,7 +266,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
         if (!file->is_wanted[i])
             continue;
-        st = keep_place(f, file, i, f->score[i], err);
+        const char *rule = file->found.names + file->found.candidate[i].rule;
+        st = keep_place(f, file, i, myth_judge_probability(judge, rule, f->score[i]), err);
         if (st == MYTH_OK && e && isnan(f->score[i]))
             st = miss(f, file->src->path, file->found.candidate[i].line0, file->found.candidate[i].line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"
@@ -251,12 +277,45 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     return st;
 }
 
+/* Opens the judge's model where it is not the run's. *model = the one that judges. */
+static myth_status open_model(myth_judged *f, myth_model *own, myth_model **model, myth_error *err)
+{
+    const char *spec = f->o.flags->model;
+    *model = f->model;
+    if (spec && strlen(spec) >= sizeof(f->by))
+        return myth_fail(err, MYTH_EARG, "--judge-model: longer than %zu bytes", sizeof(f->by) - 1);
+    if (spec)
+        strcpy(f->by, spec);
+    else if (myth_judge_can(f->model) || !myth_cli_judge_spec(f->by, sizeof(f->by)))
+        return MYTH_OK;
+    const myth_model_flags flags = {.model = f->by};
+    myth_status st =
+        myth_cli_model_open(f->cli, own, &flags, NULL, f->o.is_dry ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err);
+    if (st == MYTH_OK && !own->tokenizer)
+        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a judge with one", f->by);
+    *model = own;
+    return st;
+}
+
+/* What is held while places are judged and is not of the judge's model and engine: the files, their places with their
+ * texts, and the run's own model where another one judges. */
+static myth_plan_extra held(const myth_judged *f, const myth_mem_count before[MYTH_MEM_CLASS_N])
+{
+    myth_plan_extra extra = {0};
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+        extra.bytes[c] = c == MYTH_MEM_OTHER || f->by[0] ? before[c].live : 0;
+    extra.bytes[MYTH_MEM_OTHER] += (uint64_t)f->n_wanted * PLACE;
+    return extra;
+}
+
 static myth_status judge_all(myth_judged *f, myth_error *err)
 {
     const myth_judge_opts jo = {.cancel = f->cli->cancel};
     myth_engine_opts eo;
     myth_judge *judge = NULL;
     myth_engine *engine = NULL;
+    myth_model own = {0}, *model;
+    myth_mem_count before[MYTH_MEM_CLASS_N];
     myth_status st;
     uint32_t most = 0;
     for (uint32_t i = 0; i < f->n_file; i++)
@@ -264,18 +323,21 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     f->score = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "scores", most + 1u, sizeof(*f->score));
     if (!f->score)
         return no_room("scores", err);
-    MYTH_TRY(myth_judge_open(&judge, f->model, &jo, err)); /* also without places, to say what the model cannot do */
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+        before[c] = myth_mem_get(f->mem, MYTH_MEM_HOST, (myth_mem_class)c);
+    MYTH_TRY(open_model(f, &own, &model, err));
+    MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
+    f->is_calibrated = myth_judge_is_calibrated(judge, &f->confidence);
+    if (myth_args_find(f->cli->parsed, "confidence")->source != MYTH_FROM_DEFAULT)
+        f->confidence = (double)f->o.flags->confidence;
     if (f->n_wanted && !f->o.is_dry) {
         MYTH_TRY(myth_cli_engine_opts(f->cli, &eo, f->o.engine, err));
         myth_judge_needs(judge, &eo);
-        /* what is held already, and the texts of each place */
-        const myth_plan_extra extra = {
-            .bytes = {[MYTH_MEM_OTHER] =
-                          myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live + (uint64_t)f->n_wanted * PLACE}};
-        MYTH_TRY(myth_cli_plan(f->cli, f->model, &eo, &extra, err));
+        const myth_plan_extra extra = held(f, before);
+        MYTH_TRY(myth_cli_plan(f->cli, model, &eo, &extra, err));
         f->plan = f->cli->plan;
         f->has_plan = true;
-        MYTH_TRY(myth_engine_open(&engine, f->model, &eo, err));
+        MYTH_TRY(myth_engine_open(&engine, model, &eo, err));
     }
     for (uint32_t i = 0; i < f->n_file; i++) {
         show_progress(f, i);
@@ -285,6 +347,7 @@ fail:
     myth_term_progress_end(f->cli->term);
     myth_engine_close(engine);
     myth_judge_close(judge);
+    myth_model_close(&own);
     return st;
 }
 
@@ -354,6 +417,8 @@ const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n)
     return f ? f->given : NULL;
 }
 
+const char *myth_judged_by(const myth_judged *f) { return f && f->by[0] ? f->by : NULL; }
+
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
 {
     *n = f ? f->missed.n : 0;
@@ -367,6 +432,7 @@ void myth_judged_note(const myth_judged *f)
         n_judged += f->given[i].probability >= 0;
         n_passed += f->given[i].passes;
     }
-    myth_term_note(f->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more (not calibrated)",
-                   n_judged, f->n_given, f->o.is_dry ? " in a dry run" : "", n_passed, f->o.confidence);
+    myth_term_note(f->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more%s", n_judged,
+                   f->n_given, f->o.is_dry ? " in a dry run" : "", n_passed, f->confidence,
+                   f->is_calibrated ? "" : " (not calibrated)");
 }

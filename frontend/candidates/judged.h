@@ -5,6 +5,8 @@
  *
  * Places    those that begin in a line of a subject and whose rule is wanted (candidates.h)
  * Rule      the row of rules.def with the same id, or `other` where there is none
+ * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
+ *           run's is opened for the judging alone
  * Judged    as judge.h does it, with an engine of its own that is closed again: its memory is planned like a command's
  * Missed    with lists_missed, what could not be searched or judged: files of languages without rules, files that no
  *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt
@@ -21,8 +23,28 @@
 #include "frontend/inspect/prompt/material.h"
 #include "frontend/inspect/report/missed.h"
 
+/* Flags of the inspect commands. */
+typedef enum { MYTH_FIND_MODEL, MYTH_FIND_CANDIDATES, MYTH_FIND_BOTH } myth_find;
+
 typedef struct {
-    double confidence;                                           /* places at least as probable pass */
+    int find;          /* myth_find */
+    float confidence;  /* read where it is given; else the judge's calibration says it, else it is 0.5 */
+    const char *model; /* NULL = see Judge */
+    bool explain;
+} myth_judged_flags;
+
+extern const myth_option myth_options_judged[];
+enum { MYTH_N_OPTIONS_JUDGED = 4 };
+#define MYTH_GROUP_JUDGED(type, field)                                              \
+    {                                                                               \
+        "places", myth_options_judged, MYTH_N_OPTIONS_JUDGED, offsetof(type, field) \
+    }
+
+/* Flags that say nothing without another one are an error. */
+myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *parsed, myth_error *err);
+
+typedef struct {
+    const myth_judged_flags *flags;
     const myth_engine_flags *engine;                             /* of the command */
     bool (*wants)(void *user, int rule, myth_severity severity); /* NULL = all */
     void *user;
@@ -38,6 +60,8 @@ myth_status myth_judged_open(myth_judged **out, myth_cli *cli, myth_model *model
                              const myth_judged_opts *opts, myth_error *err);
 void myth_judged_close(myth_judged *f); /* takes NULL */
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
+/* The path of the judge's model; NULL = it is the run's. */
+const char *myth_judged_by(const myth_judged *f);
 /* Raises a later plan of the run to what judging took, and to what the inspection takes beside an engine, class by
  * class, so that it covers the whole run. f NULL: nothing was judged. */
 void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);

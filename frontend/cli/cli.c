@@ -180,20 +180,28 @@ const char *myth_cli_dir(const myth_cli *cli, int idx)
     return cli->directory ? cli->directory : cli->n_arg > idx ? cli->arg[idx] : ".";
 }
 
-/* The shipped embedder has a fixed name; the shipped model is the first other .gguf in the same folder. */
-#define EMBEDDER "mythos-embed.gguf"
+/* The shipped embedder and judge have fixed names; the shipped model is the first other .gguf in the same folder. */
+typedef enum { SHIPPED_EMBEDDER, SHIPPED_JUDGE, SHIPPED_MODEL } shipped;
+static const char *const shipped_name[] = {"mythos-embed.gguf", "mythos-judge.gguf", "*.gguf"};
 
-static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
+static shipped shipped_as(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int which = SHIPPED_EMBEDDER;
+    while (which < SHIPPED_MODEL && strcmp(slash ? slash + 1 : path, shipped_name[which]) != 0)
+        which++;
+    return (shipped)which;
+}
+
+static bool model_of(const char *dir, shipped which, char *dst, size_t cap)
 {
     char pattern[PATH_MAX];
     glob_t g;
     bool found = false;
-    snprintf(pattern, sizeof(pattern), "%s/%s", dir, is_embedder ? EMBEDDER : "*.gguf");
+    snprintf(pattern, sizeof(pattern), "%s/%s", dir, shipped_name[which]);
     if (glob(pattern, 0, NULL, &g) == 0)
         for (size_t i = 0; i < g.gl_pathc && !found; i++) {
-            const char *slash = strrchr(g.gl_pathv[i], '/');
-            if (is_embedder != (strcmp(slash ? slash + 1 : g.gl_pathv[i], EMBEDDER) == 0) ||
-                strlen(g.gl_pathv[i]) >= cap)
+            if (shipped_as(g.gl_pathv[i]) != which || strlen(g.gl_pathv[i]) >= cap)
                 continue;
             strcpy(dst, g.gl_pathv[i]);
             found = true;
@@ -222,7 +230,7 @@ void myth_cli_program(char *dst, size_t cap)
 
 /* Shipped models are in models/ beside the build folder of a source tree, or in share/mythos/models of the install
  * prefix. Both are relative to the parent of the folder that holds this program. */
-static bool shipped_model(bool is_embedder, char *dst, size_t cap)
+static bool shipped_model(shipped which, char *dst, size_t cap)
 {
     static const char *const place[] = {"models", "share/mythos/models"};
     char exe[PATH_MAX], dir[PATH_MAX + 32];
@@ -233,16 +241,18 @@ static bool shipped_model(bool is_embedder, char *dst, size_t cap)
     }
     for (size_t i = 0; has_self && i < sizeof(place) / sizeof(place[0]); i++) {
         snprintf(dir, sizeof(dir), "%s/%s", exe, place[i]);
-        if (model_of(dir, is_embedder, dst, cap))
+        if (model_of(dir, which, dst, cap))
             return true;
     }
-    return model_of(MYTHOS_INSTALL_MODELS, is_embedder, dst, cap);
+    return model_of(MYTHOS_INSTALL_MODELS, which, dst, cap);
 }
+
+bool myth_cli_judge_spec(char *dst, size_t cap) { return shipped_model(SHIPPED_JUDGE, dst, cap); }
 
 myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err)
 {
     if (!given)
-        return shipped_model(true, dst, cap)
+        return shipped_model(SHIPPED_EMBEDDER, dst, cap)
                  ? MYTH_OK
                  : myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give a model with --embed-model");
     if (strlen(given) >= cap)
@@ -254,7 +264,7 @@ myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myt
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err)
 {
     if (!f->model) {
-        if (!shipped_model(false, dst, cap))
+        if (!shipped_model(SHIPPED_MODEL, dst, cap))
             return myth_fail(err, MYTH_ENOTFOUND, "no shipped model found; give one with -m or MYTHOS_MODEL");
         return MYTH_OK;
     }

@@ -130,6 +130,8 @@ const char *myth_cli_dir(const myth_cli *cli, int idx);
 /* Writes to dst which model to open: the one given by -m or MYTHOS_MODEL, else the shipped model. MYTH_ENOTFOUND when
  * none is given and none is shipped. */
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err);
+/* Writes the path of the shipped judge of places; false: none is shipped. */
+bool myth_cli_judge_spec(char *dst, size_t cap);
 /* The same for the embedding model; given NULL = the shipped one. */
 myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err);
 /* Opens the model of -m at a level, with the adapters of --lora where there are flags of the engine (NULL = none), and

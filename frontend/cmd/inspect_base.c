@@ -49,8 +49,13 @@ void myth_base_model(myth_inspect_base *b, const char *path)
         return;
     const int n_entry = S_ISDIR(sb.st_mode) ? scandir(path, &entry, NULL, alphasort) : 0;
     add_file(b, "model", path, &sb);
-    if (!S_ISDIR(sb.st_mode))
+    if (!S_ISDIR(sb.st_mode)) {
+        char beside[PATH_MAX + 16]; /* what calibrates the model as a judge */
         add_tokenizers(b, path);
+        snprintf(beside, sizeof(beside), "%s.judge", path);
+        if (stat(beside, &sb) == 0)
+            add_file(b, "judge", beside, &sb);
+    }
     for (int i = 0; i < n_entry; i++) {
         char file[PATH_MAX + 300];
         snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);

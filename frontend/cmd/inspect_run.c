@@ -21,7 +21,6 @@
 #include <string.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
-enum { FIND_MODEL, FIND_CANDIDATES, FIND_BOTH }; /* in the order of --find */
 
 #define AT(field) offsetof(myth_inspect_flags, field)
 const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
@@ -46,13 +45,6 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "report no findings that are less severe"},
     {"task", NULL, MYTH_OPT_TEXT, "TEXT", AT(task), NULL, 0, 0,
      "also ask for this, in your own words: what to look for, or what not to report; at most 2,000 bytes"},
-    {"find", NULL, MYTH_OPT_CHOICE, "model|candidates|both", AT(find), "model", 0, 0,
-     "who finds: the model in its answers; rules, whose places the model judges by one word each (mythos candidates); "
-     "or both"},
-    {"confidence", NULL, MYTH_OPT_F32, "P", AT(confidence), "0.5", 0, 1,
-     "with --find candidates or both: a place is a finding when the model gives it at least this probability"},
-    {"explain", NULL, MYTH_OPT_FLAG, NULL, AT(explain), "on", 0, 0,
-     "with --find candidates or both: let the model write why each of them is a fault and what mends it"},
     {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
      "most tokens of one prompt; code that is longer is inspected in parts"},
     {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "most tokens of an answer"},
@@ -558,18 +550,18 @@ static bool wants_rule(void *user, int rule, myth_severity severity)
 static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
 {
     const myth_judged_opts fo = {
-        .confidence = (double)w->o->confidence,
+        .flags = &w->o->judged,
         .engine = &w->o->engine,
         .wants = wants_rule,
         .user = w,
         .missed = io->missed,
         .n_missed = io->n_missed,
-        .lists_missed = w->o->find == FIND_CANDIDATES,
+        .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
         .is_dry = w->o->dry_run,
     };
     if (io->style == MYTH_PROMPT_QUESTION)
         return myth_fail(err, MYTH_EARG, "--find: a question is answered by the model alone; leave the flag out");
-    if (w->o->dry_run && w->o->find == FIND_CANDIDATES)
+    if (w->o->dry_run && w->o->judged.find == MYTH_FIND_CANDIDATES)
         return myth_fail(err, MYTH_EARG, "--dry-run: what judging costs is not known; mythos candidates counts places");
     if (!w->has_data && !w->o->dry_run) {
         *err = w->data_err;
@@ -580,8 +572,9 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         return st;
     io->given = myth_judged_list(w->places, &io->n_given);
     io->missed = myth_judged_missed(w->places, &io->n_missed);
-    io->only_given = w->o->find == FIND_CANDIDATES;
-    io->explains_given = w->o->explain;
+    io->only_given = w->o->judged.find == MYTH_FIND_CANDIDATES;
+    io->explains_given = w->o->judged.explain && myth_prompt_is_full(io->style);
+    myth_runlog_input(w->log, "judge", myth_judged_by(w->places));
     myth_runlog_given(w->log, io->given, io->n_given);
     myth_runlog_stage(w->log, "judge");
     myth_judged_note(w->places);
@@ -694,9 +687,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
         MYTH_TRY(myth_hint_check_output("--baseline", o->baseline, err));
     if (o->as && !o->dry_run)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--as: add --dry-run; a real run says nothing of another machine"));
-    if (o->find == FIND_MODEL && o->confidence != 0.5f && /* a replay gives every flag its value */
-        myth_args_find(w->cli->parsed, "confidence")->source == MYTH_FROM_FLAG)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "--confidence: add --find candidates or both"));
+    MYTH_TRY(myth_judged_check(&o->judged, w->cli->parsed, err));
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: name the file with --baseline FILE"));
     myth_runlog_input(w->log, "baseline", o->baseline);
@@ -768,7 +759,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     }
     rebase_kept(&w, &io);
     io.kept = w.kept;
-    st = o->find != FIND_MODEL ? find_places(&w, &io, &err) : MYTH_OK;
+    st = o->judged.find != MYTH_FIND_MODEL ? find_places(&w, &io, &err) : MYTH_OK;
     if (st == MYTH_ENOFIT)
         w.no_places = err; /* the report says so */
     else if (st != MYTH_OK)

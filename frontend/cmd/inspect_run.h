@@ -12,6 +12,7 @@
 #ifndef MYTH_INSPECT_RUN_H
 #define MYTH_INSPECT_RUN_H
 
+#include "frontend/candidates/judged.h"
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/kept/looks.h"
 #include "frontend/inspect/prompt/material.h"
@@ -26,11 +27,11 @@ extern "C" {
 
 typedef struct {
     uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds, jobs;
-    int format, fail_level, min_severity, find;
-    float confidence;
+    int format, fail_level, min_severity;
     const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task;
     myth_opt_list output;
-    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache, explain;
+    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache;
+    myth_judged_flags judged;
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
@@ -38,13 +39,14 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 28 };
-/* Five rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
+enum { MYTH_N_OPTIONS_INSPECT = 25 };
+/* Six rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \
     {"inspection", myth_options_inspect, MYTH_N_OPTIONS_INSPECT, offsetof(type, field)}, \
-        MYTH_GROUP_MODEL(type, field.model), MYTH_GROUP_ENGINE(type, field.engine),      \
-        MYTH_GROUP_SAMPLE(type, field.sample), MYTH_GROUP_RUNLOG(type, field.log)
+        MYTH_GROUP_JUDGED(type, field.judged), MYTH_GROUP_MODEL(type, field.model),      \
+        MYTH_GROUP_ENGINE(type, field.engine), MYTH_GROUP_SAMPLE(type, field.sample),    \
+        MYTH_GROUP_RUNLOG(type, field.log)
 
 typedef struct {
     const char *root; /* directory that the material's paths are relative to; NULL = none. Read after begin */

@@ -81,19 +81,13 @@ static bool add_file(myth_repeat *r, const char *path, myth_error *err)
     return true;
 }
 
-/* Adds the files of the model. What the name of a model of the cache means is asked of its configuration alone. */
-static bool add_model(myth_repeat *r, myth_inspect_base *b, myth_error *err)
+/* Adds the files of a model. What the name of a model of the cache means is asked of its configuration alone. */
+static bool add_spec(myth_repeat *r, myth_inspect_base *b, const char *spec, myth_error *err)
 {
-    char spec[PATH_MAX];
     struct stat sb;
-    const myth_model_flags *f = &r->o->model;
     const myth_weights_opts opts = {.level = MYTH_WEIGHTS_CONFIG, .hub_dir = myth_env_hub_dir()};
     myth_weights *w = NULL;
-    if (myth_cli_model_spec(f, spec, sizeof(spec), err) != MYTH_OK)
-        return false;
     myth_base_add(b, "spec", spec);
-    if (f->tokenizer)
-        myth_base_model(b, f->tokenizer);
     if (!strncmp(spec, "random:", 7))
         return true;
     if (stat(spec, &sb) == 0) {
@@ -105,6 +99,21 @@ static bool add_model(myth_repeat *r, myth_inspect_base *b, myth_error *err)
     myth_base_model(b, myth_weights_path(w));
     myth_weights_close(w);
     return true;
+}
+
+/* Adds the run's model, and the one that may judge places. */
+static bool add_models(myth_repeat *r, myth_inspect_base *b, myth_error *err)
+{
+    char spec[PATH_MAX];
+    const myth_model_flags *f = &r->o->model;
+    const char *judge = r->o->judged.model;
+    if (myth_cli_model_spec(f, spec, sizeof(spec), err) != MYTH_OK || !add_spec(r, b, spec, err))
+        return false;
+    if (f->tokenizer)
+        myth_base_model(b, f->tokenizer);
+    if (!judge && myth_cli_judge_spec(spec, sizeof(spec)))
+        judge = spec;
+    return r->o->judged.find == MYTH_FIND_MODEL || !judge || add_spec(r, b, judge, err);
 }
 
 static bool may_repeat(const myth_repeat *r)
@@ -119,7 +128,8 @@ static bool make_key(myth_repeat *r, myth_kept_key *key, int64_t *newest_ns, myt
 {
     const int shown[] = {REPEAT_VERSION, r->cli->term->has_color_out, r->cli->term->is_terminal_out, newest_ns != NULL};
     myth_inspect_base *b = calloc(1, sizeof(*b));
-    bool is_made = b && myth_base_settings(b, r->cli, &r->o->engine, r->sample, err) == MYTH_OK && add_model(r, b, err);
+    bool is_made =
+        b && myth_base_settings(b, r->cli, &r->o->engine, r->sample, err) == MYTH_OK && add_models(r, b, err);
     if (is_made) {
         myth_kept_begin(r->kept);
         myth_kept_add(r->kept, b->text, b->n);
@@ -276,8 +286,11 @@ bool myth_repeat_take(myth_repeat *r, myth_runlog *log, int *code)
     keep_times(r);
     myth_runlog_repeats(log, &its.place);
     say_notes(r, note, n_note);
-    myth_term_note(r->cli->term, "%lld of %lld answers from earlier runs; --no-cache asks the model again",
-                   (long long)its.n_answer, (long long)its.n_answer);
+    if (its.n_answer)
+        myth_term_note(r->cli->term, "%lld of %lld answers from earlier runs; --no-cache asks the model again",
+                       (long long)its.n_answer, (long long)its.n_answer);
+    else
+        myth_term_note(r->cli->term, "the report of an earlier run: nothing has changed; --no-cache does it again");
     *code = write_all(r, &in, &err) == MYTH_OK ? (int)its.code : myth_cli_fail(r->cli, &err);
     free(body);
     return true;

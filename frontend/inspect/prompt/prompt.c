@@ -170,6 +170,10 @@ myth_status myth_prompt_style_of(myth_prompt_style *out, const myth_meta *meta, 
             *out = named[i];
             return MYTH_OK;
         }
+    if (myth_str_is(s, "judge"))
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "this model was trained to judge places and writes no findings; name it with --judge-model "
+                         "and --find candidates");
     return myth_fail(err, MYTH_EFORMAT, "mythos.prompt: got \"%.*s\", expected full or compact",
                      (int)(s.len < 40 ? s.len : 40), s.text);
 }

@@ -1,0 +1,100 @@
+/* calibration.c - reads a judge's calibration from its model and applies it. */
+#include "calibration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TEXT_MAX = 8192 };
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/* Reads a number that ends at `end`. */
+static bool read_number(float *out, const char *text, const char *end)
+{
+    char *stop;
+    *out = strtof(text, &stop);
+    return stop == end && stop > text && isfinite(*out);
+}
+
+/* Reads "confidence=P" or "RULE=SCALE:OFFSET". */
+static bool read_word(myth_calibration *c, const char *word)
+{
+    const char *is = strchr(word, '='), *end = word + strlen(word);
+    if (!is || is == word)
+        return false;
+    const size_t n = (size_t)(is - word);
+    if (n == strlen("confidence") && memcmp(word, "confidence", n) == 0)
+        return read_number(&c->confidence, is + 1, end) && c->confidence >= 0 && c->confidence <= 1;
+    const char *mid = strchr(is, ':');
+    if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_RULES)
+        return false;
+    memcpy(c->row[c->n].rule, word, n);
+    c->row[c->n].rule[n] = '\0';
+    return read_number(&c->row[c->n].scale, is + 1, mid) && c->row[c->n].scale > 0 &&
+           read_number(&c->row[c->n++].offset, mid + 1, end);
+}
+
+myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err)
+{
+    *out = (myth_calibration){0};
+    for (size_t at = 0, n; at < text.len; at += n) {
+        char word[96];
+        for (n = 0; at + n < text.len && !is_space(text.text[at + n]);)
+            n++;
+        if (n && n < sizeof(word)) {
+            memcpy(word, text.text + at, n);
+            word[n] = '\0';
+        }
+        if (n >= sizeof(word) || (n && !read_word(out, word)))
+            return myth_fail(err, MYTH_EFORMAT, "calibration: \"%.*s\" is neither confidence=P nor RULE=SCALE:OFFSET",
+                             (int)(n < 60 ? n : 60), text.text + at);
+        n += !n;
+    }
+    return MYTH_OK;
+}
+
+/* The file beside the model. */
+static void name_file(char *dst, size_t cap, const char *model)
+{
+    struct stat st;
+    const bool is_folder = stat(model, &st) == 0 && S_ISDIR(st.st_mode);
+    snprintf(dst, cap, "%s%s", model, is_folder ? "/mythos.judge" : ".judge");
+}
+
+myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err)
+{
+    myth_str text;
+    char path[4096];
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    struct stat st;
+    *out = (myth_calibration){0};
+    if (myth_meta_str(&text, myth_weights_meta(model->weights), "mythos.judge"))
+        return myth_calibration_read(out, text, err);
+    name_file(path, sizeof(path), myth_weights_path(model->weights));
+    if (stat(path, &st) != 0)
+        return MYTH_OK;
+    myth_status status = myth_cli_read(&bytes, &n, model->mem, path, TEXT_MAX, err);
+    if (status == MYTH_OK)
+        status = myth_calibration_read(out, (myth_str){(const char *)bytes, n}, err);
+    myth_free(model->mem, bytes);
+    return status;
+}
+
+double myth_calibration_probability(const myth_calibration *c, const char *rule, float score)
+{
+    double scale = 1, offset = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const bool is_other = strcmp(c->row[i].rule, "*") == 0;
+        if (!is_other && strcmp(c->row[i].rule, rule) != 0)
+            continue;
+        scale = (double)c->row[i].scale;
+        offset = (double)c->row[i].offset;
+        if (!is_other)
+            break;
+    }
+    return 1.0 / (1.0 + exp(-(scale * (double)score + offset)));
+}
