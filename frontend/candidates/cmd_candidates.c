@@ -1,14 +1,13 @@
 /* cmd_candidates.c - lists the places that the rules of retrieval/candidates find worth a judgement, with the facts
  * that speak for and against each, and, with --judge, how probable a model finds each to be a fault. They are no
  * findings. */
+#include "finder.h"
 #include "judge.h"
 
 #include "engine/base/array.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
-#include "frontend/cli/environment.h"
-#include "frontend/inspect/kept/kept.h"
 #include "frontend/inspect/select/files.h"
 #include "retrieval/retrieval.h"
 
@@ -97,8 +96,7 @@ typedef struct {
     const candidates_opts *o;
     myth_files files;
     file_result *result; /* [files.n] */
-    char worker[PATH_MAX];
-    bool has_worker, has_threads;
+    bool has_threads;
     char rule[MYTH_ARGS_NAMES][MYTH_CANDIDATES_NAME]; /* [n_rule] where some were chosen: a bit of `wanted` each */
     uint32_t n_rule;
     uint64_t wanted;
@@ -107,9 +105,7 @@ typedef struct {
     pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
     uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept;
-    myth_kept *kept; /* places of earlier runs; NULL = none. One connection, so that no thread waits for a file */
-    pthread_mutex_t kept_mutex;
-    char program[256]; /* in the key of everything that is kept: it decides the places of a text */
+    myth_finder *finder;
     /* with --judge */
     myth_model model;
     myth_judge *judge;
@@ -117,35 +113,6 @@ typedef struct {
     prompt_list prompts; /* with --prompts: of the file's places */
     bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
 } job;
-
-/* Finds the places of a text that was read, among those of earlier runs or by its tree. */
-static void find_places(job *j, file_result *r, myth_chunker *chunker, const char *name)
-{
-    myth_kept_key key = {0};
-    myth_candidates_bytes bytes = {0};
-    if (j->kept) {
-        size_t n;
-        pthread_mutex_lock(&j->kept_mutex);
-        myth_kept_begin(j->kept);
-        myth_kept_add(j->kept, r->language, strlen(r->language));
-        myth_kept_add(j->kept, r->text, r->n_text);
-        key = myth_kept_end(j->kept);
-        unsigned char *old = myth_kept_get_report(j->kept, &key, &n);
-        pthread_mutex_unlock(&j->kept_mutex);
-        if (old)
-            r->st = myth_candidates_take(&r->found, &r->is_kept, j->cli->mem, old, n, r->text, r->n_text, &r->err);
-        free(old);
-        if (r->is_kept || r->st != MYTH_OK)
-            return;
-    }
-    r->st = myth_candidates_ask(&r->found, &bytes, chunker, r->language, name, r->text, r->n_text, &r->err);
-    if (j->kept && r->st == MYTH_OK && bytes.byte) {
-        pthread_mutex_lock(&j->kept_mutex);
-        myth_kept_put_report(j->kept, &key, bytes.byte, bytes.n);
-        pthread_mutex_unlock(&j->kept_mutex);
-    }
-    myth_free(j->cli->mem, bytes.byte);
-}
 
 static void read_one(job *j, myth_chunker *chunker, uint32_t i)
 {
@@ -155,7 +122,8 @@ static void read_one(job *j, myth_chunker *chunker, uint32_t i)
     r->language = myth_detect_language(f->name, r->text, r->st == MYTH_OK ? r->n_text : 0);
     r->is_skipped = r->st == MYTH_OK && !myth_candidates_has(r->language);
     if (r->st == MYTH_OK && !r->is_skipped)
-        find_places(j, r, chunker, f->name);
+        r->st = myth_finder_find(&r->found, &r->is_kept, j->finder, chunker, r->language, f->name, r->text, r->n_text,
+                                 &r->err);
 }
 
 /* Whether so many files wait to be printed that the next must wait too. A run without threads prints afterwards. */
@@ -169,7 +137,7 @@ static void *work(void *arg)
     job *j = arg;
     myth_chunker *chunker = NULL;
     myth_error err = {0};
-    const myth_status st = myth_chunker_open(&chunker, j->cli->mem, j->has_worker ? j->worker : NULL, &err);
+    const myth_status st = myth_finder_chunker(&chunker, j->finder, &err);
     for (;;) {
         pthread_mutex_lock(&j->mutex);
         while (is_ahead(j))
@@ -493,9 +461,6 @@ static myth_status run_job(job *j, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%u files", j->files.n);
     n = n > MOST_THREADS ? MOST_THREADS : n;
     n = n > j->files.n ? j->files.n : n;
-    if (j->o->cache && j->has_worker) /* when it cannot be opened, files are read */
-        myth_kept_open_file(&j->kept, myth_env_cache_dir(), "candidates-1.db", j->program, strlen(j->program), NULL);
-    pthread_mutex_init(&j->kept_mutex, NULL);
     pthread_mutex_init(&j->mutex, NULL);
     pthread_cond_init(&j->ready, NULL);
     pthread_cond_init(&j->more, NULL);
@@ -512,8 +477,6 @@ static myth_status run_job(job *j, myth_error *err)
     pthread_cond_destroy(&j->ready);
     pthread_cond_destroy(&j->more);
     pthread_mutex_destroy(&j->mutex);
-    pthread_mutex_destroy(&j->kept_mutex);
-    myth_kept_close(j->kept);
     myth_free(j->cli->mem, j->result);
     return st;
 }
@@ -596,9 +559,9 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .n_exclude = (uint32_t)j.o->exclude.n,
         .cancel = cli->cancel,
     };
-    j.has_worker = myth_cli_self(j.worker, sizeof(j.worker));
-    myth_cli_program(j.program, sizeof(j.program));
     myth_status st = choose_rules(&j, &err);
+    if (st == MYTH_OK)
+        st = myth_finder_open(&j.finder, cli, j.o->cache, &err);
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);
     if (st == MYTH_OK)
@@ -633,6 +596,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         myth_term_note(cli->term, "%llu file%s of languages without rules", (unsigned long long)j.n_skipped,
                        myth_s(j.n_skipped));
     close_judge(&j);
+    myth_finder_close(j.finder);
     myth_files_close(&j.files);
     return code;
 }

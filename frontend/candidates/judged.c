@@ -3,6 +3,7 @@
 #include "judged.h"
 
 #include "engine/base/array.h"
+#include "finder.h"
 #include "judge.h"
 #include "retrieval/retrieval.h"
 
@@ -115,7 +116,7 @@ static void choose_places(const myth_judged *f, found_file *file, uint32_t sourc
         file->n_wanted += file->is_wanted[c];
 }
 
-static myth_status find_in(myth_judged *f, myth_chunker *chunker, uint32_t source, myth_error *err)
+static myth_status find_in(myth_judged *f, myth_finder *finder, myth_chunker *chunker, uint32_t source, myth_error *err)
 {
     const myth_source *src = myth_material_of(f->material, source);
     found_file *file = &f->file[f->n_file];
@@ -123,7 +124,8 @@ static myth_status find_in(myth_judged *f, myth_chunker *chunker, uint32_t sourc
     *file = (found_file){.src = src, .language = myth_detect_language(src->path, src->bytes, src->len)};
     if (!myth_candidates_has(file->language))
         return miss(f, src->path, 0, 0, "no rules find places in its language: --find both lets the model search", err);
-    myth_status st = myth_candidates_find(&file->found, chunker, file->language, src->path, src->bytes, src->len, err);
+    myth_status st =
+        myth_finder_find(&file->found, NULL, finder, chunker, file->language, src->path, src->bytes, src->len, err);
     if (st != MYTH_OK)
         return st;
     f->n_file++;
@@ -141,17 +143,20 @@ static myth_status find_in(myth_judged *f, myth_chunker *chunker, uint32_t sourc
 
 static myth_status find_all(myth_judged *f, myth_error *err)
 {
-    char worker[PATH_MAX];
+    myth_finder *finder = NULL;
     myth_chunker *chunker = NULL;
     const uint32_t n = myth_material_n_source(f->material);
     f->file = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n + 1u, sizeof(*f->file));
     if (!f->file)
         return no_room("files", err);
-    myth_status st = myth_chunker_open(&chunker, f->mem, myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
+    myth_status st = myth_finder_open(&finder, f->cli, f->o.keeps, err);
+    if (st == MYTH_OK)
+        st = myth_finder_chunker(&chunker, finder, err);
     for (uint32_t i = 0; i < n && st == MYTH_OK && !(f->o.is_dry && f->cli->cancel && *f->cli->cancel); i++)
         if (has_subject(f, i))
-            st = find_in(f, chunker, i, err);
+            st = find_in(f, finder, chunker, i, err);
     myth_chunker_close(chunker);
+    myth_finder_close(finder);
     return st;
 }
 

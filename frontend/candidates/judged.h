@@ -51,6 +51,7 @@ typedef struct {
     const myth_missed *missed; /* [n_missed] what the list of missed code begins with */
     uint32_t n_missed;
     bool lists_missed;
+    bool keeps;  /* places are taken from earlier runs over the same text, and kept (finder.h) */
     bool is_dry; /* the places are found and not judged */
 } myth_judged_opts;
 

@@ -557,6 +557,7 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .missed = io->missed,
         .n_missed = io->n_missed,
         .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
+        .keeps = w->o->cache,
         .is_dry = w->o->dry_run,
     };
     if (io->style == MYTH_PROMPT_QUESTION)

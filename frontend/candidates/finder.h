@@ -1,0 +1,28 @@
+/* finder.h - finds the places of a file's text, or takes them from those that an earlier run found in the same text.
+ *
+ *   myth_finder_open   opens the file of kept places (in the cache directory, candidates-1.db)
+ *   myth_finder_find   the places of one text
+ *
+ * Kept     by language, bytes and program; what is kept is checked like a parser's answer. Without the file, and where
+ *          there is no parsers' process, texts are parsed each time
+ * Errors   what myth_candidates_ask returns; a file of kept places that cannot be opened is none
+ * Threads  any, each with a chunker of its own: one connection serves all, so that none waits for a file */
+#ifndef MYTH_CANDIDATES_FINDER_H
+#define MYTH_CANDIDATES_FINDER_H
+
+#include "frontend/cli/cli.h"
+#include "retrieval/retrieval.h"
+
+typedef struct myth_finder myth_finder;
+
+/* keeps: false = nothing is taken or kept. The caller keeps cli until close. */
+myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, myth_error *err);
+void myth_finder_close(myth_finder *f); /* takes NULL */
+/* A chunker for a thread of the caller's. */
+myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *err);
+/* *is_kept: the places are of an earlier run; may be NULL. */
+myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker,
+                             const char *language, const char *name, const unsigned char *text, uint64_t n_text,
+                             myth_error *err);
+
+#endif
