@@ -497,6 +497,7 @@ static myth_status open_judge(job *j, myth_error *err)
     const myth_judge_opts jo = {
         .cancel = j->cli->cancel,
         .is_short = o->prompts == PROMPTS_JUDGE,
+        .is_dry = o->prompts != PROMPTS_NONE,
         .on_prompt = o->prompts ? keep_prompt : NULL,
         .user = j,
     };

@@ -151,7 +151,7 @@ static myth_status encode_list(myth_judge *j, const myth_sheet *s, uint32_t *n_s
     return MYTH_OK;
 }
 
-/* Gives the prompts about the places of the list to the caller instead of asking. */
+/* Gives the prompts about the places of the list to the caller. */
 static myth_status show_list(myth_judge *j, const myth_sheet *s, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -168,18 +168,22 @@ static myth_status show_list(myth_judge *j, const myth_sheet *s, myth_error *err
 static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const myth_sheet *s, float *score,
                             myth_error *err)
 {
-    if (j->o.on_prompt)
-        return show_list(j, s, err);
-    const uint32_t ubatch = myth_engine_plan(e)->n_ubatch;
+    const uint32_t ubatch = j->o.is_dry ? UINT32_MAX : myth_engine_plan(e)->n_ubatch;
     uint32_t n_shared = 0, n_fed = 0;
     myth_status st = encode_list(j, s, &n_shared, err);
     if (st != MYTH_OK)
         return st;
     const double begin = now();
-    st = myth_seq_sync(seq, j->shared, n_shared, &n_fed, err);
+    n_fed = n_shared; /* in a dry run; what the list before shares with it may be fewer to feed */
+    if (!j->o.is_dry)
+        st = myth_seq_sync(seq, j->shared, n_shared, &n_fed, err);
     j->count.prefix_s += now() - begin;
     j->count.n_prefix_tok += n_fed;
     j->count.n_prompt++;
+    for (uint32_t i = 0; i < s->n && st == MYTH_OK && j->o.is_dry; i++)
+        j->count.n_question_tok += j->question[i].n;
+    if (j->o.is_dry)
+        return st == MYTH_OK && j->o.on_prompt ? show_list(j, s, err) : st;
     for (uint32_t from = 0, n; from < s->n && st == MYTH_OK; from += n) {
         const tail *q = j->question + from;
         uint32_t n_tok = q->n;
@@ -505,7 +509,7 @@ myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job 
     if (!job->found->n)
         return MYTH_OK;
     myth_status st = open_file(&o, j->mem, job, err);
-    if (st == MYTH_OK && !j->o.on_prompt)
+    if (st == MYTH_OK && !j->o.is_dry)
         st = myth_seq_open(&seq, e, err);
     for (uint32_t first = 0, end; first < job->found->n && st == MYTH_OK; first = end) {
         end = function_end(job->found, first);

@@ -35,9 +35,11 @@ typedef struct {
     uint32_t n_tok;            /* most tokens of a prompt; 0 = as the model was trained, at most MYTH_JUDGE_TOKENS */
     uint32_t n_at_once;        /* most questions of a forward pass; 0 = MYTH_JUDGE_AT_ONCE */
     const myth_cancel *cancel; /* may be NULL */
-    bool is_short;             /* prompts of the short form (judge_text.h), whatever the model says */
-    /* Gets the ids of each prompt, which is then not asked about, and the number of its place among those of the file;
-     * myth_judge_file takes no engine and leaves all scores NAN. NULL: the model is asked. */
+    /* Nothing is asked: tokens are counted, as many as may be fed; myth_judge_file takes no engine, and all scores are
+     * NAN. */
+    bool is_dry;
+    bool is_short; /* prompts of the short form (judge_text.h), whatever the model says */
+    /* In a dry run: gets the ids of each prompt, and the number of its place among those of the file. NULL = nobody. */
     myth_status (*on_prompt)(void *user, uint32_t place, const int32_t *ids, size_t n, myth_error *err);
     void *user;
 } myth_judge_opts;

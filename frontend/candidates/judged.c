@@ -4,6 +4,7 @@
 
 #include "engine/base/array.h"
 #include "finder.h"
+#include "frontend/rates/expect.h"
 #include "judge.h"
 #include "retrieval/retrieval.h"
 
@@ -40,6 +41,10 @@ struct myth_judged {
     uint32_t n_file, n_given, cap_given, n_text, cap_text, n_wanted;
     myth_missed_list missed;
     myth_plan plan; /* of the judge's engine */
+    myth_work work; /* of a dry run */
+    myth_expectation expected;
+    myth_judge_counts count;
+    char name[128]; /* of the judge's model */
     bool has_plan, is_calibrated;
     double confidence; /* places at least as probable pass */
     char by[PATH_MAX]; /* the judge's model; "" = the run's */
@@ -265,7 +270,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     const bool is_stopped = f->cli->cancel && *f->cli->cancel;
     for (uint32_t i = 0; i < file->found.n; i++)
         f->score[i] = NAN;
-    myth_status st = is_stopped || !e ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
+    const bool is_asked = e || f->o.is_dry;
+    myth_status st = is_stopped || !is_asked ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
     if (st == MYTH_ECANCEL)
         st = MYTH_OK;
     for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
@@ -313,9 +319,28 @@ static myth_plan_extra held(const myth_judged *f, const myth_mem_count before[MY
     return extra;
 }
 
+/* What judging is expected to take. */
+static myth_status reckon(myth_judged *f, const myth_judge *judge, const myth_model *model, myth_error *err)
+{
+    myth_engine_opts eo;
+    const myth_judge_counts *n = &f->count;
+    const double mean = n->n_prompt ? (double)n->n_prefix_tok / (double)n->n_prompt : 0;
+    f->work = (myth_work){
+        .n_part = (uint32_t)n->n_prompt,
+        .prompt_tokens = n->n_prefix_tok + n->n_question_tok,
+        .depth = mean / 2,
+        .end = mean,
+    };
+    myth_status st = myth_cli_engine_opts(f->cli, &eo, f->o.engine, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_judge_needs(judge, &eo);
+    return myth_expect(&f->expected, f->cli, model, &eo, f->o.as, &f->work, err);
+}
+
 static myth_status judge_all(myth_judged *f, myth_error *err)
 {
-    const myth_judge_opts jo = {.cancel = f->cli->cancel};
+    const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry};
     myth_engine_opts eo;
     myth_judge *judge = NULL;
     myth_engine *engine = NULL;
@@ -348,6 +373,10 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
         show_progress(f, i);
         MYTH_TRY(judge_file(f, judge, engine, &f->file[i], err));
     }
+    f->count = myth_judge_counted(judge);
+    snprintf(f->name, sizeof(f->name), "%s", myth_weights_name(model->weights));
+    if (f->o.is_dry)
+        MYTH_TRY(reckon(f, judge, model, err));
 fail:
     myth_term_progress_end(f->cli->term);
     myth_engine_close(engine);
@@ -430,14 +459,38 @@ const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
     return f ? f->missed.row : NULL;
 }
 
+void myth_judged_print_text(FILE *to, const myth_judged *f)
+{
+    char seconds[32];
+    fprintf(to, "places           %u, judged by %s in %llu prompt%s, at most %llu tokens", f->n_given, f->name,
+            (unsigned long long)f->count.n_prompt, myth_s(f->count.n_prompt),
+            (unsigned long long)f->work.prompt_tokens);
+    if (f->expected.is_known)
+        fprintf(to, ", %s", myth_seconds_text(seconds, f->expected.prefill));
+    fputc('\n', to);
+}
+
+void myth_judged_print_json(myth_json_out *out, const myth_judged *f)
+{
+    myth_jout_object(out);
+    myth_jout_key_str(out, "model", f->name);
+    myth_jout_key_u64(out, "places", f->n_given);
+    myth_jout_key_u64(out, "prompts", f->count.n_prompt);
+    myth_jout_key_u64(out, "prompt_tokens", f->work.prompt_tokens);
+    myth_jout_key(out, "expected");
+    myth_expect_print_json(out, &f->expected, &f->work);
+    myth_jout_end(out);
+}
+
 void myth_judged_note(const myth_judged *f)
 {
     uint32_t n_judged = 0, n_passed = 0;
+    if (f->o.is_dry) /* myth_judged_print_text says more */
+        return;
     for (uint32_t i = 0; i < f->n_given; i++) {
         n_judged += f->given[i].probability >= 0;
         n_passed += f->given[i].passes;
     }
-    myth_term_note(f->cli->term, "%u of %u places judged%s, %u with a probability of %.2f or more%s", n_judged,
-                   f->n_given, f->o.is_dry ? " in a dry run" : "", n_passed, f->confidence,
-                   f->is_calibrated ? "" : " (not calibrated)");
+    myth_term_note(f->cli->term, "%u of %u places judged, %u with a probability of %.2f or more%s", n_judged,
+                   f->n_given, n_passed, f->confidence, f->is_calibrated ? "" : " (not calibrated)");
 }

@@ -10,6 +10,8 @@
  * Judged    as judge.h does it, with an engine of its own that is closed again: its memory is planned like a command's
  * Missed    with lists_missed, what could not be searched or judged: files of languages without rules, files that no
  *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt
+ * Dry       the tokens of the prompts are the most that the run feeds, and the seconds those of the judge's model
+ *           (rates/expect.h)
  * Bits      the same code and model give the same list
  * Owner     the caller keeps cli, model and material until close; lists and texts are the finder's
  * Errors    MYTH_EUNSUPPORTED: the model cannot judge; MYTH_ENOFIT: no plan for the judge's engine; MYTH_ENOMEM; what
@@ -19,6 +21,7 @@
 #define MYTH_CANDIDATES_JUDGED_H
 
 #include "frontend/cli/cli.h"
+#include "frontend/cli/json_out.h"
 #include "frontend/inspect/answer/given.h"
 #include "frontend/inspect/prompt/material.h"
 #include "frontend/inspect/report/missed.h"
@@ -51,8 +54,9 @@ typedef struct {
     const myth_missed *missed; /* [n_missed] what the list of missed code begins with */
     uint32_t n_missed;
     bool lists_missed;
-    bool keeps;  /* places are taken from earlier runs over the same text, and kept (finder.h) */
-    bool is_dry; /* the places are found and not judged */
+    bool keeps;     /* places are taken from earlier runs over the same text, and kept (finder.h) */
+    bool is_dry;    /* nothing is judged: what it would cost is counted */
+    const char *as; /* the machine whose rates a dry run takes; NULL = this one */
 } myth_judged_opts;
 
 typedef struct myth_judged myth_judged;
@@ -68,6 +72,9 @@ const char *myth_judged_by(const myth_judged *f);
 void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);
 /* Says how many there are, were judged and pass. */
 void myth_judged_note(const myth_judged *f);
+/* What judging costs, of a dry run: a line, and {"model","places","prompts","prompt_tokens","expected"}. */
+void myth_judged_print_text(FILE *to, const myth_judged *f);
+void myth_judged_print_json(myth_json_out *out, const myth_judged *f);
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n);
 
 #endif

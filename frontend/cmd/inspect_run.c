@@ -330,6 +330,8 @@ static void dry_run_text(const run *w)
         if (plan->bytes[c])
             printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
     myth_expect_print_text(stdout, &w->expected, &w->work);
+    if (w->places)
+        myth_judged_print_text(stdout, w->places);
 }
 
 static void part_object(const run *w, myth_json_out *j, uint32_t i)
@@ -394,6 +396,10 @@ static void dry_run_json(const run *w)
     myth_render_budget(&j, r);
     myth_jout_key(&j, "expected");
     myth_expect_print_json(&j, &w->expected, &w->work);
+    if (w->places) {
+        myth_jout_key(&j, "judging");
+        myth_judged_print_json(&j, w->places);
+    }
     if (r->summary.n_block) {
         myth_jout_key(&j, "change_summary");
         part_object(w, &j, myth_inspect_n_part(w->in) - 1);
@@ -559,11 +565,10 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
         .keeps = w->o->cache,
         .is_dry = w->o->dry_run,
+        .as = w->o->as,
     };
     if (io->style == MYTH_PROMPT_QUESTION)
         return myth_fail(err, MYTH_EARG, "--find: a question is answered by the model alone; leave the flag out");
-    if (w->o->dry_run && w->o->judged.find == MYTH_FIND_CANDIDATES)
-        return myth_fail(err, MYTH_EARG, "--dry-run: what judging costs is not known; mythos candidates counts places");
     if (!w->has_data && !w->o->dry_run) {
         *err = w->data_err;
         return MYTH_EFORMAT;

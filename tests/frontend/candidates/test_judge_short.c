@@ -83,7 +83,8 @@ static void prompt_of(shown *s, const myth_model *model, uint32_t n_tok, const c
     };
     *s = (shown){.model = model};
     assert_ok(myth_judge_open(
-        &j, model, &(myth_judge_opts){.is_short = true, .n_tok = n_tok, .on_prompt = show, .user = s}, &rig_err));
+        &j, model, &(myth_judge_opts){.is_short = true, .n_tok = n_tok, .is_dry = true, .on_prompt = show, .user = s},
+        &rig_err));
     assert_ok(myth_judge_file(j, NULL, &job, &score, &rig_err));
     assert_true(isnan(score));
     myth_judge_close(j);

@@ -263,6 +263,30 @@ static void what_cannot_be_searched_is_missed(void **state)
     assert_non_null(strstr(r.err, "name a Gemma that follows instructions"));
 }
 
+/* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
+ * sliding windows. */
+static void a_dry_run_says_what_judging_costs(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    json_t *dry = run_json("inspect $D/src " MODEL "--find candidates --dry-run --format json", 0),
+           *run = run_json("candidates $D/src " MODEL "--judge --confidence 1 --format json", 0);
+    const json_t *judging = json_object_get(dry, "judging"), *judged = json_object_get(run, "judged");
+    const json_int_t n_tok = json_integer_value(json_object_get(judged, "prompt_tokens")) +
+                             json_integer_value(json_object_get(judged, "question_tokens"));
+    assert_int_equal(json_integer_value(json_object_get(judging, "places")),
+                     json_integer_value(json_object_get(judged, "places")));
+    assert_int_equal(json_integer_value(json_object_get(judging, "prompts")),
+                     json_integer_value(json_object_get(judged, "prompts")));
+    assert_int_equal(json_integer_value(json_object_get(judging, "prompt_tokens")), n_tok);
+    assert_non_null(json_object_get(json_object_get(judging, "expected"), "known"));
+    json_decref(dry);
+    json_decref(run);
+    cli_expect(&r, "inspect $D/src " MODEL "--find both --dry-run", 0);
+    assert_non_null(strstr(r.out, "\nplaces "));
+}
+
 static int begin(void **state)
 {
     json_error_t e;
@@ -299,9 +323,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_pass_are_findings),  cmocka_unit_test(filters_and_marks_hold),
-        cmocka_unit_test(both_has_the_same_places_first), cmocka_unit_test(a_run_is_repeated_and_logged),
-        cmocka_unit_test(the_plan_covers_the_run),        cmocka_unit_test(what_cannot_be_searched_is_missed),
+        cmocka_unit_test(places_that_pass_are_findings),     cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
+        cmocka_unit_test(the_plan_covers_the_run),           cmocka_unit_test(what_cannot_be_searched_is_missed),
+        cmocka_unit_test(a_dry_run_says_what_judging_costs),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
