@@ -15,9 +15,12 @@ const myth_command *const myth_commands[] = {
 static const myth_option options[] = {
     {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(none; on a GPU what is free)", 0, 0,
      "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; 80% is a share of what the device has (or "
-     "the process may have), all-2GiB what is left of it; mapped weights are page cache and do not count"},
+     "the process may have), all-2GiB what is left of it, @FILE what a file says, which is read again when it changes; "
+     "mapped weights are page cache and do not count"},
     {"mem-report", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
-     "write the planned, peak and live bytes of each memory class as JSON"},
+     "write the planned, peak and live bytes of each memory class as JSON; to FILE.jsonl lines while the command runs"},
+    {"control", NULL, MYTH_OPT_TEXT, "SOCKET", offsetof(myth_global, control), NULL, 0, 0,
+     "listen on a Unix socket for JSON lines while the command runs: stats, limit, pause, resume, cancel"},
     {"exact", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_global, is_exact), NULL, 0, 0,
      "compute with float32 activations and cache in the reference order, so that every device gives the same result"},
     {"threads", "-t", MYTH_OPT_U32, "N", offsetof(myth_global, n_threads), "(all cores)", 0, 64,

@@ -5,6 +5,7 @@
 #include "retrieval/retrieval.h"
 #include "frontend/cli/help.h"
 #include "frontend/cli/hints.h"
+#include "frontend/cli/live.h"
 #include "frontend/cli/memreport.h"
 #include "frontend/cli/rcfile.h"
 
@@ -16,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t n_interrupt, n_tick;
-static myth_cancel is_cancelled;
+static volatile sig_atomic_t n_tick;
+static myth_cancel is_cancelled, n_interrupt;
 
 static _Noreturn void end_now(int code)
 {
@@ -143,22 +144,32 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
     myth_rss_watch watch;
-    const char *report = cli->global->mem_report;
-    if (myth_hint_check_output("--mem-report", report, &err) != MYTH_OK)
+    const char *report = cli->global->mem_report, *limit;
+    char room[MYTH_LIVE_LIMIT_BYTES];
+    int code;
+    if (myth_hint_check_output("--mem-report", report, &err) != MYTH_OK ||
+        myth_live_limit_text(&limit, room, cli->global->mem_limit, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    if (cli->global->mem_limit &&
-        myth_devices_read_limits(&cli->limits, cli->global->mem_limit, myth_size_parse, &err) != MYTH_OK)
+    if (limit && myth_devices_read_limits(&cli->limits, limit, myth_size_parse, &err) != MYTH_OK)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
     if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
-        myth_mem_set_limit(cli->mem, d, cli->limits.bytes[d]);
-    if (report)
+    if (myth_live_open(&cli->live, cli, &is_cancelled, &n_interrupt, &err) != MYTH_OK) {
+        myth_mem_close(cli->mem);
+        return myth_cli_fail(cli, &err);
+    }
+    const bool is_whole_report = report && !myth_live_is_stream(report);
+    if (is_whole_report)
         myth_rss_start(&watch);
-    int code = cli->command->run(cli, opts);
-    myth_term_progress_end(cli->term);
-    if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
+    do {
+        for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
+            myth_mem_set_limit(cli->mem, d, cli->limits.bytes[d]);
+        code = cli->command->run(cli, opts);
+        myth_term_progress_end(cli->term);
+    } while (myth_live_again(cli->live, code, &cli->limits) && (cli->goes_on = true));
+    if (is_whole_report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
+    myth_live_close(cli->live);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
         int c = i % MYTH_MEM_CLASS_N;
         uint64_t live = myth_mem_get(cli->mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)c).live;

@@ -21,21 +21,69 @@ static uint64_t number_in(const char *path)
     return is_read && isdigit((unsigned char)text[0]) ? strtoull(text, NULL, 10) : UINT64_MAX;
 }
 
-/* The least limit of a group and of those above it. */
-static uint64_t least_of(const char *mount, const char *group, const char *name)
+/* The files of a version of control groups. */
+typedef struct {
+    const char *limit, *used, *cache; /* cache: the line of memory.stat with what the system can drop */
+} group_files;
+static const group_files version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "},
+                         version_2 = {"memory.max", "memory.current", "inactive_file "};
+
+/* What the groups of a process say together. */
+typedef struct {
+    uint64_t least;        /* limit; UINT64_MAX = none */
+    myth_host_use fullest; /* of those with a limit */
+} group_state;
+
+/* The number behind a word that begins a line of a file; 0 when there is none. */
+static uint64_t number_behind(const char *path, const char *word)
 {
-    char path[PATH_MAX], at[PATH_MAX];
-    uint64_t least = UINT64_MAX;
+    char line[256];
+    uint64_t n = 0;
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof(line), f))
+        if (strncmp(line, word, strlen(word)) == 0)
+            n = strtoull(line + strlen(word), NULL, 10);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static bool is_fuller(myth_host_use a, myth_host_use b)
+{
+    return a.all && (!b.all || (double)a.used / (double)a.all > (double)b.used / (double)b.all);
+}
+
+/* Looks at one group, whose files are in a folder. */
+static void look_at(group_state *s, const char *folder, const group_files *name)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name->limit) >= (int)sizeof(path))
+        return;
+    const uint64_t limit = number_in(path);
+    s->least = limit < s->least ? limit : s->least;
+    if (limit == UINT64_MAX || !limit || snprintf(path, sizeof(path), "%s/%s", folder, name->used) >= (int)sizeof(path))
+        return;
+    const uint64_t used = number_in(path);
+    if (used == UINT64_MAX || snprintf(path, sizeof(path), "%s/memory.stat", folder) >= (int)sizeof(path))
+        return;
+    const uint64_t cache = number_behind(path, name->cache);
+    const myth_host_use use = {.used = used > cache ? used - cache : 0, .all = limit};
+    if (is_fuller(use, s->fullest))
+        s->fullest = use;
+}
+
+/* Looks at a group and at those above it. */
+static void look_up(group_state *s, const char *mount, const char *group, const group_files *name)
+{
+    char folder[PATH_MAX], at[PATH_MAX];
     if (snprintf(at, sizeof(at), "%s", group) >= (int)sizeof(at))
-        return least;
+        return;
     for (;;) {
-        if (snprintf(path, sizeof(path), "%s%s/%s", mount, strcmp(at, "/") == 0 ? "" : at, name) < (int)sizeof(path)) {
-            const uint64_t n = number_in(path);
-            least = n < least ? n : least;
-        }
+        if (snprintf(folder, sizeof(folder), "%s%s", mount, strcmp(at, "/") == 0 ? "" : at) < (int)sizeof(folder))
+            look_at(s, folder, name);
         char *slash = strrchr(at, '/');
         if (!slash || !at[0])
-            return least;
+            return;
         *slash = '\0';
     }
 }
@@ -51,27 +99,38 @@ static bool has_memory(const char *list, const char *end)
     return false;
 }
 
-uint64_t myth_host_group_limit(const char *groups, const char *mount)
+static group_state groups_of(const char *groups, const char *mount)
 {
     char line[PATH_MAX], below[PATH_MAX];
-    uint64_t least = UINT64_MAX;
+    group_state s = {.least = UINT64_MAX};
     FILE *f = fopen(groups, "re");
     while (f && fgets(line, sizeof(line), f)) { /* NUMBER:CONTROLLERS:/GROUP */
         char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
-        uint64_t n = UINT64_MAX;
         if (!group || group[1] != '/')
             continue;
         group[strcspn(group, "\n")] = '\0';
         if (group == list + 1) /* version 2 has one tree for all controllers */
-            n = least_of(mount, group + 1, "memory.max");
+            look_up(&s, mount, group + 1, &version_2);
         else if (has_memory(list + 1, group) && snprintf(below, sizeof(below), "%s/memory", mount) < (int)sizeof(below))
-            n = least_of(below, group + 1, "memory.limit_in_bytes");
-        least = n < least ? n : least;
+            look_up(&s, below, group + 1, &version_1);
     }
     if (f)
         fclose(f);
-    return least;
+    return s;
 }
+
+uint64_t myth_host_group_limit(const char *groups, const char *mount) { return groups_of(groups, mount).least; }
+
+myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const char *mount)
+{
+    const uint64_t all = number_behind(meminfo, "MemTotal:") << 10, left = number_behind(meminfo, "MemAvailable:")
+                                                                        << 10;
+    const myth_host_use machine = {.used = all > left ? all - left : 0, .all = all};
+    const group_state s = groups_of(groups, mount);
+    return is_fuller(s.fullest, machine) ? s.fullest : machine;
+}
+
+myth_host_use myth_host_used(void) { return myth_host_used_of("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"); }
 
 uint64_t myth_host_memory(uint64_t machine)
 {

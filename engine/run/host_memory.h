@@ -2,7 +2,8 @@
  *
  * Least     of what the machine has, what the process's control group and those above it allow (versions 1 and 2), and
  *           its limit on the address space
- * Source    Linux: Documentation/admin-guide/cgroup-v2.rst (memory.max), cgroup-v1/memory.rst (memory.limit_in_bytes)
+ * Source    Linux: Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat),
+ *           cgroup-v1/memory.rst (memory.limit_in_bytes, memory.usage_in_bytes), proc.rst (MemAvailable)
  * Units     bytes; 0 = unknown
  * Threads   any */
 #ifndef MYTH_HOST_MEMORY_H
@@ -15,5 +16,14 @@ uint64_t myth_host_memory(uint64_t machine);
 /* The least limit of the groups that the file at groups names ("/proc/self/cgroup"), in the tree at mount
  * ("/sys/fs/cgroup"); UINT64_MAX: none has one. For tests, too. */
 uint64_t myth_host_group_limit(const char *groups, const char *mount);
+
+/* How much memory is in use by all processes, of how much: of the machine, or of the group with a limit that is the
+ * fullest, whichever is fuller. Page cache that the system can drop is not in use. {0, 0} = unknown. */
+typedef struct {
+    uint64_t used, all;
+} myth_host_use;
+myth_host_use myth_host_used(void);
+/* For tests: the same from these files. meminfo: "/proc/meminfo". */
+myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const char *mount);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "environment.h"
 #include "hints.h"
+#include "live.h"
 #include "plan_out.h"
 #include "engine/base/map.h"
 #include "engine/base/mtime.h"
@@ -153,6 +154,8 @@ static void append_missing(char *text, size_t cap)
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
 {
     char text[sizeof(err->msg) + 512];
+    if (err->code == MYTH_ECANCEL && myth_live_takes_end(cli->live))
+        return myth_exit_of(err->code);
     myth_cli_spell(text, sizeof(err->msg) + 160, err);
     const size_t n = strlen(text);
     if (err->code == MYTH_ENOTFOUND)
@@ -375,6 +378,7 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         .tokenizer = f->tokenizer,
         .hub_dir = myth_env_hub_dir(),
     };
+    myth_live_phase(cli->live, "model");
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
@@ -587,6 +591,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;
+    myth_live_planned(cli->live, &cli->plan);
     if (!cli->plan.fits) {
         char line[240];
         myth_plan_refusal_print(line, sizeof(line), &cli->plan);

@@ -25,6 +25,7 @@ extern "C" {
 typedef struct {
     const char *mem_limit;  /* as given; cli->limits has the parsed bytes */
     const char *mem_report; /* NULL = none */
+    const char *control;    /* NULL = none */
     const char *device;
     uint32_t n_threads;
     int log_format;
@@ -60,6 +61,7 @@ typedef struct {
 enum { MYTH_END_SECONDS = 20 };
 
 typedef struct myth_command myth_command;
+typedef struct myth_live myth_live;
 
 typedef struct {
     const myth_command *command;
@@ -77,6 +79,11 @@ typedef struct {
     myth_plan plan;            /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog; /* the record of a running inspect command, NULL = none: see inspect/log/runlog.h */
+    myth_live *live;            /* what may change while the command runs (live.h); NULL = nothing */
+    /* Set by commands, read by live's thread: a journal is open from which the run can go on; standard input or a pipe
+     * was read, which cannot be read again. Set for commands: this is a run that goes on, whatever --resume says. */
+    myth_cancel has_journal, has_read_stdin;
+    bool goes_on;
     uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
 } myth_cli;
 

@@ -139,6 +139,8 @@ myth_status myth_lines_open(myth_lines *out, myth_cli *cli, const char *path, co
         MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: %s", path, strerror(errno)));
     if (S_ISDIR(info.st_mode))
         MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: a directory where a file is expected", path));
+    if (out->fd == STDIN_FILENO || !S_ISREG(info.st_mode))
+        cli->has_read_stdin = 1;
     if (!S_ISREG(info.st_mode) && opts->is_copied)
         MYTH_TRY(copy(out, err));
     else if (S_ISREG(info.st_mode))

@@ -4,6 +4,7 @@
 #include "batch_size.h"
 
 #include "engine/base/hash.h"
+#include "frontend/cli/live.h"
 #include "frontend/common/calls.h"
 #include "frontend/common/said.h"
 
@@ -415,7 +416,11 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
 /* Begins the next prompts in the slots that are free; *has_more is false after the last prompt. */
 static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *err)
 {
-    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel;) {
+    const bool is_critical = myth_live_level(a->cli->live) == MYTH_LEVEL_CRITICAL;
+    bool has_one = false;
+    for (uint32_t i = 0; i < a->n_parallel; i++)
+        has_one |= a->answer[i].is_used;
+    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel && !(is_critical && has_one);) {
         myth_job_prompt it;
         own_opts own;
         char why[MYTH_PROMPT_FAULT_BYTES];
@@ -432,6 +437,7 @@ static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *er
             st = myth_results_fault(&a->rows, &it, why, err);
         else if ((st = read_grammar(a, &it, &a->answer[i].grammar, why, err)) == MYTH_OK)
             st = *why ? myth_results_fault(&a->rows, &it, why, err) : begin_answer(a, i, &it, &own, err);
+        has_one |= a->answer[i].is_used;
         if (st != MYTH_OK)
             return st;
     }

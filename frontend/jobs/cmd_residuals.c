@@ -340,7 +340,9 @@ static myth_status compute(run_state *r, myth_error *err)
     r->p.po.is_done = is_done;
     r->p.po.user = r;
     r->had_journal = has_journal(r->o->output);
-    MYTH_TRY(myth_journal_open(&r->journal, r->o->output, fact, list_facts(r, fact), r->o->resume == 0, err));
+    MYTH_TRY(myth_journal_open(&r->journal, r->o->output, fact, list_facts(r, fact),
+                               r->o->resume == 0 || r->cli->goes_on, err));
+    r->cli->has_journal = 1;
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &r->p.eo, err));
     r->figure = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "figures", (size_t)r->p.ro.n_label * r->p.ro.n_layer,
                              sizeof(*r->figure));
@@ -364,6 +366,7 @@ fail:
 
 static void release(run_state *r)
 {
+    r->cli->has_journal = 0;
     if (!r->had_journal && (!r->run || myth_residual_run_state(r->run)->next == 0))
         myth_journal_remove(r->journal); /* nothing is done: nothing to go on from */
     else

@@ -15,10 +15,11 @@ myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *
 {
     bool has;
     *v = (myth_embed_rows){.cli = cli, .output = output, .dim = dim};
-    myth_status st = myth_journal_open(&v->journal, output, fact, n_fact, goes_on, err);
+    myth_status st = myth_journal_open(&v->journal, output, fact, n_fact, goes_on || cli->goes_on, err);
     if (st == MYTH_OK)
         st = myth_journal_get_state(v->journal, "faults", &v->n_fault, sizeof(v->n_fault), &has, err);
     const uint64_t n = st == MYTH_OK ? myth_journal_n_done(v->journal) : 0;
+    cli->has_journal = st == MYTH_OK;
     if (n)
         myth_term_note(cli->term, "%s: goes on, %llu text%s are done", output, (unsigned long long)n, myth_s(n));
     return st;
@@ -45,6 +46,8 @@ void myth_embed_rows_close(myth_embed_rows *v)
 {
     if (v->journal)
         myth_embed_rows_commit(v, NULL);
+    if (v->cli)
+        v->cli->has_journal = 0;
     if (v->is_of_stream)
         myth_journal_remove(v->journal);
     else

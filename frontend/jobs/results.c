@@ -26,12 +26,13 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
     r->buffer = myth_alloc(cli->mem, MYTH_MEM_STAGING, "rows", r->cap);
     if (!r->buffer)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->cap);
-    const myth_status st = myth_journal_open(&r->journal, output, fact, n_fact, goes_on, err);
+    const myth_status st = myth_journal_open(&r->journal, output, fact, n_fact, goes_on || cli->goes_on, err);
     if (st != MYTH_OK) {
         myth_free(cli->mem, r->buffer);
         *r = (myth_results){0};
         return st;
     }
+    cli->has_journal = 1;
     r->n_before = myth_journal_n_done(r->journal);
     r->begin = r->drawn_at = myth_expect_now();
     if (r->n_before)
@@ -46,8 +47,10 @@ void myth_results_close(myth_results *r)
     if (r->journal)
         myth_journal_commit(r->journal, NULL);
     myth_journal_close(r->journal);
-    if (r->cli)
+    if (r->cli) {
+        r->cli->has_journal = 0;
         myth_free(r->cli->mem, r->buffer);
+    }
     *r = (myth_results){0};
 }
 

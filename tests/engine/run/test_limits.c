@@ -113,6 +113,18 @@ static uint64_t group_limit(const char *groups)
     return myth_host_group_limit(file, mount);
 }
 
+static void assert_use(const char *groups, const char *meminfo, uint64_t used, uint64_t all)
+{
+    char file[64], info[64], mount[64];
+    put("groups", groups);
+    snprintf(file, sizeof(file), "%s/groups", dir);
+    snprintf(info, sizeof(info), "%s/%s", dir, meminfo);
+    snprintf(mount, sizeof(mount), "%s/tree", dir);
+    const myth_host_use u = myth_host_used_of(info, file, mount);
+    assert_int_equal(u.used, used);
+    assert_int_equal(u.all, all);
+}
+
 static void groups_and_those_above_count(void **state)
 {
     (void)state;
@@ -131,6 +143,22 @@ static void groups_and_those_above_count(void **state)
     assert_true(group_limit("7:memory:/\\n") == 9223372036854771712u);
     assert_true(group_limit("nonsense\\n:\\n::\\n") == UINT64_MAX);
     assert_true(myth_host_group_limit("/nowhere/at/all", dir) == UINT64_MAX);
+
+    /* How full: of the groups with a limit the fullest, or the machine; what the system can drop is not in use. */
+    put("tree/a/memory.current", "2900\\n");
+    put("tree/a/memory.stat", "anon 100\\ninactive_file 900\\nactive_file 300\\n");
+    put("tree/c/memory.current", "4900\\n");
+    put("tree/memory/d/memory.usage_in_bytes", "690\\n");
+    put("tree/memory/d/memory.stat", "total_inactive_file 10\\n");
+    put("meminfo", "MemTotal:       1000 kB\\nMemFree:  10 kB\\nMemAvailable:    400 kB\\n");
+    put("empty", "");
+    assert_use("0::/a/b\\n", "meminfo", 2000, 3000);
+    assert_use("0::/c\\n", "meminfo", 4900, 5000);
+    assert_use("7:memory:/d\\n", "meminfo", 680, 700);
+    assert_use("0::/none\\n", "meminfo", 600 << 10, 1000 << 10);
+    assert_use("0::/c\\n", "empty", 4900, 5000);
+    assert_use("0::/none\\n", "empty", 0, 0);
+    assert_true(myth_host_used().used < myth_host_used().all);
     char line[64];
     snprintf(line, sizeof(line), "rm -rf %s", dir);
     assert_int_equal(system(line), 0);

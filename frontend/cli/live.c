@@ -1,0 +1,605 @@
+/* live.c - a thread that answers on a socket, reads a limit from a file, and reports memory while a command runs; and
+ * what the main thread does between two runs of a command. */
+#define _GNU_SOURCE
+#include "live.h"
+
+#include "engine/base/thread.h"
+#include "engine/run/devices.h"
+#include "engine/run/host_memory.h"
+#include "json_out.h"
+#include "memreport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LOOK_MS = 20, /* between two looks at the socket and the file */
+    CLIENTS = 8,
+    LINE = 4096, /* bytes of a request */
+    SCHEMA = 1,
+};
+
+typedef enum { ASKED_NOTHING, ASKED_LIMIT, ASKED_PAUSE } asked;
+
+typedef struct {
+    int fd; /* -1 = free */
+    size_t n;
+    char line[LINE];
+    asked waits; /* for the run to be as it asked */
+    double since;
+} client;
+
+struct myth_live {
+    myth_cli *cli;
+    myth_cancel *cancel;
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t mutex;    /* of all below */
+    bool is_over, is_closing; /* over: nothing goes on */
+    const myth_cancel *n_interrupt;
+    double began;
+    /* the socket */
+    int listener;  /* -1 = none */
+    bool is_bound; /* the socket's file is ours to remove */
+    struct sockaddr_un address;
+    client client[CLIENTS];
+    /* the file of the limit; NULL = none */
+    const char *limit_file;
+    struct stat limit_seen;
+    char limit_said[MYTH_LIVE_LIMIT_BYTES];
+    /* what is asked of the run */
+    bool wants_change, wants_pause, is_between, was_cancelled, is_waiting;
+    myth_mem_limits limits;
+    /* the report */
+    FILE *report;
+    char phase[16];
+    myth_plan plan;
+    bool has_plan;
+    uint64_t shown_bytes;
+    double shown_at;
+    myth_memory_level level;
+    myth_host_use use;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- what is reported ---- */
+
+myth_memory_level myth_memory_level_of(uint64_t used, uint64_t all, myth_memory_level was)
+{
+    static const double from[] = {0, 0.85, 0.95}, back = 0.05;
+    const double share = all ? (double)used / (double)all : 0;
+    int level = MYTH_LEVEL_CRITICAL;
+    while (level > MYTH_LEVEL_NORMAL && share < from[level] - (level <= (int)was ? back : 0))
+        level--;
+    return (myth_memory_level)level;
+}
+
+static const char *const level_name[] = {"normal", "warning", "critical"};
+
+static void put_device(const myth_live *l, myth_json_out *j, const myth_plan_device *planned, int ledger)
+{
+    const myth_mem_count total = myth_mem_total(l->cli->mem, ledger);
+    const uint64_t limit = myth_mem_limit(l->cli->mem, ledger);
+    myth_jout_key(j, "limit_bytes");
+    if (limit)
+        myth_jout_u64(j, limit);
+    else
+        myth_jout_null(j);
+    myth_jout_key(j, "planned_bytes");
+    if (planned)
+        myth_jout_u64(j, planned->total_bytes);
+    else
+        myth_jout_null(j);
+    myth_jout_key_u64(j, "used_bytes", total.live);
+    myth_jout_key_u64(j, "peak_bytes", total.peak);
+    myth_jout_key(j, "classes");
+    myth_jout_object(j);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+        const myth_mem_count n = myth_mem_get(l->cli->mem, ledger, (myth_mem_class)c);
+        if (!n.peak && !(planned && planned->bytes[c]))
+            continue;
+        myth_jout_key(j, myth_mem_class_name((myth_mem_class)c));
+        myth_jout_object(j);
+        if (planned)
+            myth_jout_key_u64(j, "planned", planned->bytes[c]);
+        myth_jout_key_u64(j, "used", n.live);
+        myth_jout_key_u64(j, "peak", n.peak);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
+{
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "schema", SCHEMA);
+    myth_jout_key_str(j, "event", event);
+    myth_jout_key_f64(j, "seconds", now() - l->began);
+    myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
+    put_device(l, j, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
+    myth_jout_key_u64(j, "rss_anon_bytes", myth_rss_anon());
+    myth_jout_key_u64(j, "machine_bytes", l->use.all);
+    myth_jout_key_u64(j, "machine_used_bytes", l->use.used);
+    myth_jout_key_str(j, "level", level_name[l->level]);
+    myth_jout_key(j, "devices");
+    myth_jout_array(j);
+    for (uint32_t i = 1; l->has_plan && i < l->plan.n_device; i++) {
+        myth_jout_object(j);
+        myth_jout_key_str(j, "device", l->plan.device[i].name);
+        put_device(l, j, &l->plan.device[i], l->plan.device[i].ledger);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_end(j);
+}
+
+static void report(myth_live *l, const char *event)
+{
+    myth_json_out j;
+    if (!l->report)
+        return;
+    l->shown_at = now();
+    l->shown_bytes = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live;
+    myth_jout_start(&j, l->report);
+    put_sample(l, &j, event);
+    fflush(l->report);
+}
+
+static void look_at_memory(myth_live *l)
+{
+    const uint64_t live = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live, was = l->shown_bytes;
+    const uint64_t change = live > was ? live - was : was - live;
+    l->use = myth_host_used();
+    const myth_memory_level level = myth_memory_level_of(l->use.used, l->use.all, l->level);
+    if (level != l->level) {
+        l->level = level;
+        report(l, level_name[level]);
+        myth_term_note(l->cli->term, "memory: %.0f %% in use by all processes (%s)%s",
+                       100 * (double)l->use.used / (double)l->use.all, level_name[level],
+                       level == MYTH_LEVEL_CRITICAL ? "; nothing more is begun beside what runs" : "");
+    } else if (change > was / 8 || now() - l->shown_at >= 1) {
+        report(l, "sample");
+    }
+}
+
+/* ---- what is asked ---- */
+
+static void answer(client *c, const char *text)
+{
+    char line[512];
+    const int n = snprintf(line, sizeof(line), "%s\n", text);
+    if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) != n) { /* it is gone: the next look closes it */
+    }
+}
+
+static void refuse(client *c, const char *why)
+{
+    char text[400];
+    json_t *o = json_pack("{s:b, s:s}", "ok", 0, "error", why);
+    char *s = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    snprintf(text, sizeof(text), "%s", s ? s : "{\"ok\":false}");
+    free(s);
+    json_decref(o);
+    answer(c, text);
+}
+
+static void answer_stats(myth_live *l, client *c)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    if (!f) {
+        refuse(c, "out of memory");
+        return;
+    }
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key(&j, "ok");
+    myth_jout_bool(&j, true);
+    myth_jout_key(&j, "stats");
+    put_sample(l, &j, "stats");
+    myth_jout_end(&j);
+    if (fclose(f) == 0)
+        send(c->fd, text, n, MSG_NOSIGNAL);
+    free(text);
+}
+
+/* Why the run cannot be interrupted and go on; NULL = it can. */
+static const char *why_not(const myth_live *l)
+{
+    if (l->is_waiting)
+        return NULL;
+    if (!l->cli->has_journal)
+        return "this command, or this step of it, cannot be interrupted and go on: only jobs with a journal can (embed "
+               "-o, residuals, logprobs, generate --jsonl)";
+    return l->cli->has_read_stdin ? "standard input cannot be read a second time: give the job a file" : NULL;
+}
+
+/* Interrupts the run, so that it goes on in another way. */
+static void interrupt(myth_live *l)
+{
+    if (l->is_waiting)
+        return;
+    l->is_between = true;
+    *l->cancel = 1;
+}
+
+static const char *ask_limit(myth_live *l, const char *text, myth_error *err)
+{
+    myth_mem_limits limits = {0};
+    const char *why = why_not(l);
+    if (why)
+        return why;
+    if (myth_devices_read_limits(&limits, text, myth_size_parse, err) != MYTH_OK)
+        return err->msg;
+    l->limits = limits;
+    l->wants_change = true;
+    interrupt(l);
+    return NULL;
+}
+
+static void obey(myth_live *l, client *c, const char *line)
+{
+    myth_error err;
+    json_error_t e;
+    json_t *o = json_loads(line, 0, &e);
+    const char *cmd = json_string_value(json_object_get(o, "cmd")),
+               *size = json_string_value(json_object_get(o, "size"));
+    const char *why = NULL;
+    if (!json_is_object(o) || !cmd)
+        why = "a line is a JSON object with \"cmd\": stats, limit, pause, resume or cancel";
+    else if (strcmp(cmd, "stats") == 0)
+        answer_stats(l, c);
+    else if (strcmp(cmd, "limit") == 0 && !size)
+        why = "limit: \"size\" is missing, a text as --mem-limit takes it";
+    else if (strcmp(cmd, "limit") == 0) {
+        if (!(why = ask_limit(l, size, &err)))
+            c->waits = ASKED_LIMIT;
+    } else if (strcmp(cmd, "pause") == 0) {
+        if (!(why = why_not(l))) {
+            l->wants_pause = true;
+            interrupt(l);
+            c->waits = ASKED_PAUSE;
+        }
+    } else if (strcmp(cmd, "resume") == 0) {
+        l->wants_pause = false;
+        answer(c, "{\"ok\":true}");
+    } else if (strcmp(cmd, "cancel") == 0) {
+        l->is_between = l->wants_change = l->wants_pause = false;
+        l->is_over = l->is_waiting;
+        *l->cancel = 1;
+        answer(c, "{\"ok\":true}");
+    } else
+        why = "\"cmd\" is one of stats, limit, pause, resume, cancel";
+    if (why)
+        refuse(c, why);
+    c->since = now();
+    json_decref(o);
+}
+
+static void drop(client *c)
+{
+    close(c->fd);
+    *c = (client){.fd = -1};
+}
+
+static void accept_clients(myth_live *l)
+{
+    for (int fd; (fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+        int i = 0;
+        while (i < CLIENTS && l->client[i].fd >= 0)
+            i++;
+        if (i == CLIENTS)
+            close(fd);
+        else
+            l->client[i] = (client){.fd = fd};
+    }
+}
+
+static void serve(myth_live *l, client *c)
+{
+    const ssize_t n = recv(c->fd, c->line + c->n, sizeof(c->line) - 1 - c->n, 0);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        drop(c);
+        return;
+    }
+    c->n += n > 0 ? (size_t)n : 0;
+    for (char *end; !c->waits && (end = memchr(c->line, '\n', c->n));) {
+        const size_t whole = (size_t)(end - c->line) + 1;
+        *end = '\0';
+        obey(l, c, c->line);
+        c->n -= whole;
+        memmove(c->line, c->line + whole, c->n);
+    }
+    if (c->n == sizeof(c->line) - 1 && !c->waits) {
+        refuse(c, "a line is longer than 4,094 bytes");
+        drop(c);
+    }
+}
+
+/* Tells who waits for it that the run is as it was asked to be. */
+static void tell_waiting(myth_live *l, asked what)
+{
+    char text[200];
+    for (int i = 0; i < CLIENTS; i++) {
+        client *c = &l->client[i];
+        if (c->fd < 0 || c->waits != what)
+            continue;
+        snprintf(text, sizeof(text), "{\"ok\":true,\"seconds\":%.3f}", now() - c->since);
+        answer(c, text);
+        c->waits = ASKED_NOTHING;
+    }
+}
+
+/* Reads the first line of the limit's file; false: it cannot be read, or is empty. */
+static bool read_limit(const char *path, char text[MYTH_LIVE_LIMIT_BYTES])
+{
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(text, 1, MYTH_LIVE_LIMIT_BYTES - 1, f) : 0;
+    const bool is_read = f != NULL;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return is_read && text[0];
+}
+
+myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYTES], const char *flag, myth_error *err)
+{
+    *out = flag;
+    if (!flag || flag[0] != '@')
+        return MYTH_OK;
+    *out = room;
+    if (access(flag + 1, R_OK) != 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "--mem-limit %.200s: %s", flag, strerror(errno));
+    return read_limit(flag + 1, room) ? MYTH_OK
+                                      : myth_fail(err, MYTH_EARG, "--mem-limit %.200s: the file has no limit", flag);
+}
+
+static void look_at_file(myth_live *l)
+{
+    char text[MYTH_LIVE_LIMIT_BYTES];
+    struct stat is;
+    myth_error err = {0};
+    const struct stat *was = &l->limit_seen;
+    if (stat(l->limit_file, &is) != 0 ||
+        (is.st_ino == was->st_ino && is.st_size == was->st_size && is.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+         is.st_mtim.tv_nsec == was->st_mtim.tv_nsec))
+        return;
+    l->limit_seen = is;
+    if (!read_limit(l->limit_file, text) || strcmp(text, l->limit_said) == 0)
+        return;
+    snprintf(l->limit_said, sizeof(l->limit_said), "%s", text);
+    const char *why = ask_limit(l, text, &err);
+    if (why)
+        myth_term_note(l->cli->term, "%s: the limit stays as it was: %.200s", l->limit_file, why);
+}
+
+static void *work(void *arg)
+{
+    myth_live *l = arg;
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    for (bool is_closing = false; !is_closing; nanosleep(&pause, NULL)) {
+        pthread_mutex_lock(&l->mutex);
+        is_closing = l->is_closing;
+        if (!is_closing && l->listener >= 0)
+            accept_clients(l);
+        for (int i = 0; i < CLIENTS && !is_closing; i++)
+            if (l->client[i].fd >= 0)
+                serve(l, &l->client[i]);
+        if (!is_closing && l->limit_file)
+            look_at_file(l);
+        if (!is_closing)
+            look_at_memory(l);
+        pthread_mutex_unlock(&l->mutex);
+    }
+    return NULL;
+}
+
+/* ---- between two runs ---- */
+
+bool myth_live_takes_end(myth_live *l)
+{
+    if (!l)
+        return false;
+    pthread_mutex_lock(&l->mutex);
+    l->was_cancelled = l->is_between;
+    const bool takes = l->is_between;
+    pthread_mutex_unlock(&l->mutex);
+    return takes;
+}
+
+/* Waits until the run may go on, with the mutex held but while it sleeps. */
+static void wait_for(myth_live *l, bool needs_limit)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    l->is_waiting = true;
+    if (needs_limit)
+        myth_term_note(l->cli->term, "waiting, without memory, for another limit; what is finished is kept");
+    report(l, "waiting");
+    while ((l->wants_pause || (needs_limit && !l->wants_change)) && !l->is_over && !*l->n_interrupt) {
+        tell_waiting(l, ASKED_PAUSE);
+        pthread_mutex_unlock(&l->mutex);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&l->mutex);
+    }
+    l->is_waiting = false;
+}
+
+bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits)
+{
+    if (!l)
+        return false;
+    pthread_mutex_lock(&l->mutex);
+    const bool is_asked = l->is_between && l->was_cancelled, needs_limit = l->cli->goes_on && code == MYTH_EXIT_MEMORY;
+    l->is_between = l->was_cancelled = l->has_plan = false;
+    bool goes_on = (is_asked || needs_limit) && !*l->n_interrupt;
+    if (goes_on) {
+        *l->cancel = 0;
+        wait_for(l, needs_limit);
+        goes_on = !l->is_over && !*l->n_interrupt;
+        *l->cancel = !goes_on;
+    }
+    if (goes_on) {
+        l->wants_change = false;
+        tell_waiting(l, ASKED_LIMIT);
+        tell_waiting(l, ASKED_PAUSE); /* it was paused for a moment */
+        *limits = l->limits;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return goes_on;
+}
+
+/* ---- what the command says ---- */
+
+void myth_live_phase(myth_live *l, const char *phase)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    snprintf(l->phase, sizeof(l->phase), "%s", phase);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+void myth_live_planned(myth_live *l, const myth_plan *plan)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    l->plan = *plan;
+    l->has_plan = true;
+    snprintf(l->phase, sizeof(l->phase), "run");
+    report(l, "plan");
+    pthread_mutex_unlock(&l->mutex);
+}
+
+myth_memory_level myth_live_level(myth_live *l)
+{
+    if (!l)
+        return MYTH_LEVEL_NORMAL;
+    pthread_mutex_lock(&l->mutex);
+    const myth_memory_level level = l->level;
+    pthread_mutex_unlock(&l->mutex);
+    return level;
+}
+
+/* ---- life ---- */
+
+static myth_status listen_on(myth_live *l, const char *path, myth_error *err)
+{
+    struct stat is;
+    if (strlen(path) >= sizeof(l->address.sun_path))
+        return myth_fail(err, MYTH_EARG, "--control: a socket's path has at most %zu bytes",
+                         sizeof(l->address.sun_path) - 1);
+    l->address.sun_family = AF_UNIX;
+    strcpy(l->address.sun_path, path);
+    l->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (l->listener < 0)
+        return myth_fail(err, MYTH_EIO, "--control: %s", strerror(errno));
+    if (stat(path, &is) == 0 && S_ISSOCK(is.st_mode)) {
+        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const bool is_served = fd >= 0 && connect(fd, (struct sockaddr *)&l->address, sizeof(l->address)) == 0;
+        close(fd);
+        if (is_served)
+            return myth_fail(err, MYTH_ECREATE, "--control %s: another run listens there; give another path", path);
+        unlink(path); /* of a run that was killed */
+    }
+    const mode_t mask = umask(0177);
+    const int st = bind(l->listener, (struct sockaddr *)&l->address, sizeof(l->address));
+    const int cause = errno;
+    umask(mask);
+    l->is_bound = st == 0;
+    if (st != 0 || listen(l->listener, CLIENTS) != 0)
+        return myth_fail(err, MYTH_ECREATE, "--control %s: %s", path, strerror(st != 0 ? cause : errno));
+    return MYTH_OK;
+}
+
+bool myth_live_is_stream(const char *path)
+{
+    const size_t n = path ? strlen(path) : 0;
+    return n > 6 && strcmp(path + n - 6, ".jsonl") == 0;
+}
+
+myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, const myth_cancel *n_interrupt,
+                           myth_error *err)
+{
+    const myth_global *g = cli->global;
+    const char *file = g->mem_limit && g->mem_limit[0] == '@' ? g->mem_limit + 1 : NULL;
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (!g->control && !file && !myth_live_is_stream(g->mem_report))
+        return MYTH_OK;
+    myth_live *l = calloc(1, sizeof(*l)); /* outside of the ledger: it lives longer than a run */
+    if (!l)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*l));
+    l->cli = cli;
+    l->cancel = cancel;
+    l->n_interrupt = n_interrupt;
+    l->limits = cli->limits;
+    l->limit_file = file;
+    l->listener = -1;
+    l->began = now();
+    l->use = myth_host_used();
+    strcpy(l->phase, "start");
+    for (int i = 0; i < CLIENTS; i++)
+        l->client[i].fd = -1;
+    pthread_mutex_init(&l->mutex, NULL);
+    if (file) {
+        stat(file, &l->limit_seen);
+        read_limit(file, l->limit_said);
+    }
+    if (g->control)
+        st = listen_on(l, g->control, err);
+    if (st == MYTH_OK && myth_live_is_stream(g->mem_report) && !(l->report = fopen(g->mem_report, "we")))
+        st = myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", g->mem_report, strerror(errno));
+    report(l, "begin");
+    if (st == MYTH_OK && !(l->has_thread = myth_thread_start_small(&l->thread, work, l)))
+        st = myth_fail(err, MYTH_ENOMEM, "the system gives no thread to listen with");
+    if (st != MYTH_OK)
+        myth_live_close(l);
+    else
+        *out = l;
+    return st;
+}
+
+void myth_live_close(myth_live *l)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    strcpy(l->phase, "end");
+    report(l, "end");
+    for (int i = 0; i < CLIENTS; i++)
+        if (l->client[i].fd >= 0 && l->client[i].waits)
+            refuse(&l->client[i], "the run has ended");
+    l->is_closing = true;
+    pthread_mutex_unlock(&l->mutex);
+    if (l->has_thread)
+        pthread_join(l->thread, NULL);
+    for (int i = 0; i < CLIENTS; i++)
+        if (l->client[i].fd >= 0)
+            close(l->client[i].fd);
+    if (l->listener >= 0)
+        close(l->listener);
+    if (l->is_bound)
+        unlink(l->address.sun_path);
+    if (l->report)
+        fclose(l->report);
+    pthread_mutex_destroy(&l->mutex);
+    free(l);
+}

@@ -1,0 +1,68 @@
+/* live.h - what can be asked of a command, and changed, while it runs: its memory, its limit, a pause, its end.
+ *
+ *   myth_live_open     starts to listen, to watch and to report, as the flags say
+ *   myth_live_again    after the command has returned: whether it runs once more, under other limits
+ *   myth_live_close    stops, and writes the report's last line
+ *
+ * Control   --control SOCKET: a Unix socket, mode 0600. Each line is a JSON object and gets one line in answer:
+ *             {"cmd":"stats"}                  {"ok":true,"stats":{...}} as a line of the report
+ *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it; {"ok":true,"limit":{"cpu":N},"seconds":T} when
+ *                                              the run is under the new limit
+ *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
+ *             {"cmd":"resume"}, {"cmd":"cancel"}
+ *           what cannot be done gets {"ok":false,"error":"..."}
+ * File      --mem-limit @FILE: the file holds what --mem-limit takes. It is read again whenever it has changed; one
+ *           that cannot be read or says something else changes nothing, and a note says so
+ * Acting    a command with a journal (jobs/journal.h) whose input can be read again takes a new limit at any time: it
+ *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
+ *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
+ *           does not fit it waits, without memory, for another one. Other commands keep the limit they began with
+ * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, ends, each time a figure has changed by
+ *           an eighth, and once a second. Schema 1: {"schema":1,"event":"sample","seconds","phase","limit_bytes",
+ *           "planned_bytes","used_bytes","peak_bytes","rss_anon_bytes","machine_bytes","machine_used_bytes","level",
+ *           "classes":{name:{"planned","used","peak"}},"devices":[{"device","limit_bytes",...,"classes"}]}
+ * Level     how much of the machine's memory, or of what the control group allows, all processes together use:
+ *           "warning" from 85 % on, "critical" from 95 %, back 5 points below. Each crossing is a line of the report
+ *           and a note; while it is critical, generate --jsonl begins no answer beside another one
+ * Latency   the socket and the file are looked at every 20 ms; a forward pass ends behind its micro-batch (-ub)
+ * Threads   a thread of its own from open to close. It reads the ledger, and sets the cancel flag */
+#ifndef MYTH_LIVE_H
+#define MYTH_LIVE_H
+
+#include "cli.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_LIVE_LIMIT_BYTES = 1024 };
+
+typedef enum { MYTH_LEVEL_NORMAL, MYTH_LEVEL_WARNING, MYTH_LEVEL_CRITICAL } myth_memory_level;
+
+/* cli, its ledger and both flags live until close. n_interrupt: signals so far; after one, nothing goes on. NULL in
+ * *out, and MYTH_OK, when no flag asks for it. */
+myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, const myth_cancel *n_interrupt,
+                           myth_error *err);
+/* Waits while the run is paused or does not fit. True: *limits are those to run under now. code: what the command
+ * returned. Takes NULL. */
+bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits);
+void myth_live_close(myth_live *l); /* takes NULL */
+/* Whether --mem-report names a stream of lines. */
+bool myth_live_is_stream(const char *path);
+/* The text of a limit: of --mem-limit, or what stands in its file. MYTH_EARG, MYTH_ENOTFOUND: the file. */
+myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYTES], const char *flag, myth_error *err);
+
+/* Said by the command's steps; each takes NULL. phase: "model", "plan", "run". */
+void myth_live_phase(myth_live *l, const char *phase);
+void myth_live_planned(myth_live *l, const myth_plan *plan);
+/* The command ends because it was cancelled. True: by what was asked here, so that its end is no error. */
+bool myth_live_takes_end(myth_live *l);
+myth_memory_level myth_live_level(myth_live *l);
+
+/* For tests: the level when `used` of `all` bytes are in use and it was `was`. */
+myth_memory_level myth_memory_level_of(uint64_t used, uint64_t all, myth_memory_level was);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
