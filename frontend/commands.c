@@ -17,6 +17,8 @@ static const myth_option options[] = {
      "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; 80% is a share of what the device has (or "
      "the process may have), all-2GiB what is left of it, @FILE what a file says, which is read again when it changes; "
      "mapped weights are page cache and do not count"},
+    {"max-memory-gb", NULL, MYTH_OPT_F32, "N", offsetof(myth_global, max_memory_gb), "(none)", 0.001, 1e6,
+     "the same as --mem-limit NGiB"},
     {"mem-report", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
      "write the planned, peak and live bytes of each memory class as JSON; to FILE.jsonl lines while the command runs"},
     {"control", NULL, MYTH_OPT_TEXT, "SOCKET", offsetof(myth_global, control), NULL, 0, 0,

@@ -250,6 +250,15 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         show_config(&parsed);
         return MYTH_EXIT_CLEAN;
     }
+    char limit[32];
+    if (global.max_memory_gb != 0 && global.mem_limit) {
+        myth_term_error(term, "--max-memory-gb and --mem-limit say the same: give one of them");
+        return MYTH_EXIT_USAGE;
+    }
+    if (global.max_memory_gb != 0) {
+        snprintf(limit, sizeof(limit), "%.0fKiB", (double)global.max_memory_gb * (1 << 20));
+        global.mem_limit = limit;
+    }
     myth_term_start(term, global.is_quiet, global.verbose, global.log_format == 1);
     myth_cli cli = {
         .command = c,
