@@ -33,8 +33,8 @@ const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
 };
 
 const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
-    {"ctx-size", "-c, --max-cache-tokens", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size), "(4096, or the model's)", 0, 1u << 24,
-     "tokens of context per sequence"},
+    {"ctx-size", "-c, --max-cache-tokens", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size),
+     "(4096, or the model's)", 0, 1u << 24, "tokens of context per sequence"},
     {"batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20,
      "upper bound of -ub"},
     {"ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0,

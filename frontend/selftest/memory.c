@@ -1,0 +1,188 @@
+/* memory.c - what each memory flag promises, checked on the reports of small runs. */
+#include "selftest.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODEL "-m ~/m.gguf --load-mode pread"
+#define RUN   "generate -p hello " MODEL " -n 4 --temp 0 -q"
+
+static uint64_t u64_of(const json_t *o, const char *key)
+{
+    const json_int_t v = json_integer_value(json_object_get(o, key));
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+/* The bytes that a plan has of a class, or in all with cls "total_bytes"; 0 = it failed. */
+static uint64_t planned(myth_selftest *t, const char *cls, const char *flags)
+{
+    json_t *plan;
+    uint64_t n = 0;
+    if (myth_selftest_run(t, &plan, "plan --json %s", flags) == 0)
+        n = u64_of(strcmp(cls, "total_bytes") == 0 ? plan : json_object_get(plan, "classes"), cls);
+    json_decref(plan);
+    return n;
+}
+
+/* Of two plans the second has fewer bytes of a class. */
+static bool is_less(myth_selftest *t, const char *cls, const char *flags, const char *other)
+{
+    const uint64_t a = planned(t, cls, flags), b = planned(t, cls, other);
+    return myth_selftest_say(t, a && b && b < a, "%s: %" PRIu64 " bytes, then %" PRIu64, cls, a, b);
+}
+
+static bool report_equals_plan(myth_selftest *t)
+{
+    const char *name;
+    json_t *v;
+    uint64_t n_class = 0, n_wrong = 0, sum = 0;
+    const int code = myth_selftest_run(t, NULL, RUN " -c 256 --mem-report ~/r.json");
+    json_t *report = myth_selftest_file(t, "r.json");
+    json_object_foreach(json_object_get(report, "classes"), name, v)
+    {
+        const uint64_t plan = u64_of(v, "planned"), peak = u64_of(v, "peak");
+        n_class++;
+        sum += peak;
+        n_wrong += strcmp(name, "staging") == 0 ? peak > plan : peak != plan;
+        n_wrong += u64_of(v, "live") != 0;
+    }
+    json_decref(report);
+    return myth_selftest_say(t, code == 0 && n_class && !n_wrong && sum,
+                             "exit code %d, %" PRIu64 " of %" PRIu64 " classes differ", code, n_wrong, n_class);
+}
+
+static bool limit_holds(myth_selftest *t)
+{
+    const uint64_t need = planned(t, "total_bytes", MODEL " -c 256 -ub 64");
+    const int code =
+        myth_selftest_run(t, NULL, RUN " -c 256 -ub 64 --mem-limit %" PRIu64 " --mem-report ~/r.json", need);
+    json_t *report = myth_selftest_file(t, "r.json");
+    const uint64_t peak = u64_of(report, "peak_bytes");
+    json_decref(report);
+    const int less = myth_selftest_run(t, NULL, RUN " -c 256 -ub 64 --mem-limit %" PRIu64, need - 65536);
+    return myth_selftest_say(t, code == 0 && peak && peak <= need && less == MYTH_EXIT_MEMORY,
+                             "limit %" PRIu64 ": exit code %d, peak %" PRIu64 "; 64 KiB less: exit code %d", need, code,
+                             peak, less);
+}
+
+static bool limit_takes_shares(myth_selftest *t)
+{
+    const int half = myth_selftest_run(t, NULL, RUN " --mem-limit 50%%"),
+              most = myth_selftest_run(t, NULL, RUN " --mem-limit all-64MiB"),
+              byte = myth_selftest_run(t, NULL, RUN " --mem-limit 0.5");
+    return myth_selftest_say(t, half == 0 && most == 0 && byte == MYTH_EXIT_USAGE,
+                             "exit codes: 50%% %d, all-64MiB %d, 0.5 %d", half, most, byte);
+}
+
+static bool limit_is_read_from_a_file(myth_selftest *t)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/limit", t->dir);
+    FILE *f = fopen(path, "we");
+    if (!f || fputs("1KiB\n", f) < 0 || fclose(f) != 0)
+        return myth_selftest_say(t, false, "%s cannot be written", path);
+    const int code = myth_selftest_run(t, NULL, RUN " --mem-limit @~/limit");
+    return myth_selftest_say(t, code == MYTH_EXIT_MEMORY, "1 KiB: exit code %d", code);
+}
+
+static bool gigabytes_are_a_limit(myth_selftest *t)
+{
+    const int little = myth_selftest_run(t, NULL, RUN " --max-memory-gb 0.001"),
+              much = myth_selftest_run(t, NULL, RUN " --max-memory-gb 1");
+    return myth_selftest_say(t, little == MYTH_EXIT_MEMORY && much == 0, "exit codes: 0.001 %d, 1 %d", little, much);
+}
+
+/* Every suggestion of a refusal is accepted. */
+static bool suggestions_fit(myth_selftest *t)
+{
+    json_t *plan, *s;
+    size_t i, n_wrong = 0;
+    const uint64_t need = planned(t, "total_bytes", MODEL " -c 2048 -ub 256");
+    myth_selftest_run(t, &plan, "plan --json " MODEL " -c 2048 -ub 256 --mem-limit %" PRIu64, need / 2);
+    const json_t *list = json_object_get(plan, "suggestions");
+    const size_t n = json_array_size(list);
+    json_array_foreach(list, i, s)
+    {
+        const char *change = json_string_value(json_object_get(s, "change"));
+        char limit[48] = "";
+        json_t *again;
+        change = change ? change : "";
+        if (!strstr(change, "--mem-limit"))
+            snprintf(limit, sizeof(limit), "--mem-limit %" PRIu64, need / 2);
+        myth_selftest_run(t, &again, "plan --json " MODEL " %s %s %s %s", strstr(change, "-c ") ? "" : "-c 2048",
+                          strstr(change, "-ub ") ? "" : "-ub 256", limit, change);
+        n_wrong += !json_is_true(json_object_get(again, "fits"));
+        json_decref(again);
+    }
+    json_decref(plan);
+    return myth_selftest_say(t, n > 0 && n_wrong == 0, "%zu suggestions, %zu of them do not fit", n, n_wrong);
+}
+
+static bool context_is_rows(myth_selftest *t)
+{
+    const uint64_t a = planned(t, "kv_global", MODEL " -c 512"), b = planned(t, "kv_global", MODEL " -c 1024"),
+                   c = planned(t, "kv_global", MODEL " --max-cache-tokens 1024");
+    return myth_selftest_say(t, a && b == 2 * a && c == b,
+                             "keys and values of 512 and 1,024 tokens: %" PRIu64 " and %" PRIu64 " bytes", a, b);
+}
+
+static bool keys_are_smaller(myth_selftest *t)
+{
+    return is_less(t, "kv_global", MODEL " -c 1024", MODEL " -c 1024 -ctk q8_0");
+}
+static bool values_are_smaller(myth_selftest *t)
+{
+    return is_less(t, "kv_global", MODEL " -c 1024", MODEL " -c 1024 -ctv q8_0");
+}
+static bool steps_are_smaller(myth_selftest *t) { return is_less(t, "activations", MODEL " -ub 256", MODEL " -ub 32"); }
+static bool sequences_cost(myth_selftest *t) { return is_less(t, "kv_global", MODEL " -np 4", MODEL " -np 1"); }
+static bool mapped_is_not_copied(myth_selftest *t)
+{
+    return is_less(t, "weights", "-m ~/m.gguf --load-mode pread", "-m ~/m.gguf --load-mode mmap");
+}
+static bool batches_cost(myth_selftest *t)
+{
+    return is_less(t, "total_bytes", MODEL " --for residuals --batch 64 ~/prompts.jsonl",
+                   MODEL " --for residuals --batch 1 ~/prompts.jsonl");
+}
+
+static bool lines_are_streamed(myth_selftest *t)
+{
+    char path[PATH_MAX], line[1 << 14], last[64] = "";
+    uint64_t n = 0, n_bad = 0;
+    const int code = myth_selftest_run(t, NULL, RUN " --mem-report ~/lines.jsonl");
+    snprintf(path, sizeof(path), "%s/lines.jsonl", t->dir);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof(line), f)) {
+        json_t *o = json_loads(line, 0, NULL);
+        n_bad += u64_of(o, "schema") != 1;
+        snprintf(last, sizeof(last), "%s",
+                 json_is_string(json_object_get(o, "event")) ? json_string_value(json_object_get(o, "event")) : "");
+        json_decref(o);
+        n++;
+    }
+    if (f)
+        fclose(f);
+    return myth_selftest_say(t, code == 0 && n >= 3 && !n_bad && strcmp(last, "end") == 0,
+                             "exit code %d, %" PRIu64 " lines, the last is \"%s\"", code, n, last);
+}
+
+const myth_selftest_check myth_selftest_memory[] = {
+    {"--mem-report", "every class uses what was planned, and nothing stays", report_equals_plan},
+    {"--mem-report", "FILE.jsonl gets lines while a command runs", lines_are_streamed},
+    {"--mem-limit", "a run stays below it, and is refused where it cannot", limit_holds},
+    {"--mem-limit", "takes shares of what there is, and no half bytes", limit_takes_shares},
+    {"--mem-limit", "@FILE says it", limit_is_read_from_a_file},
+    {"--max-memory-gb", "is the limit in GiB", gigabytes_are_a_limit},
+    {"suggestions", "of a refusal fit", suggestions_fit},
+    {"-c", "twice the context has twice the rows of global layers", context_is_rows},
+    {"-ctk", "q8_0 keys are smaller", keys_are_smaller},
+    {"-ctv", "q8_0 values are smaller", values_are_smaller},
+    {"-ub", "smaller steps need less for activations", steps_are_smaller},
+    {"-np", "each sequence has rows of its own", sequences_cost},
+    {"--load-mode", "mapped weights are not copied", mapped_is_not_copied},
+    {"--batch", "more prompts at a time need more", batches_cost},
+    {"--control", "a paused job holds nothing, and goes on to the same bytes", myth_selftest_control},
+};
+const size_t myth_selftest_n_memory = sizeof(myth_selftest_memory) / sizeof(*myth_selftest_memory);
