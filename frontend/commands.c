@@ -13,7 +13,7 @@ const myth_command *const myth_commands[] = {
 };
 
 static const myth_option options[] = {
-    {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(none; on a GPU what is free)", 0, 0,
+    {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(what is left)", 0, 0,
      "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; 80% is a share of what the device has (or "
      "the process may have), all-2GiB what is left of it, @FILE what a file says, which is read again when it changes; "
      "mapped weights are page cache and do not count"},

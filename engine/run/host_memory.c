@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* The number that a file holds; UINT64_MAX when it holds none ("max"), or cannot be read. */
 static uint64_t number_in(const char *path)
@@ -141,4 +142,26 @@ uint64_t myth_host_memory(uint64_t machine)
     if (machine && machine < least)
         least = machine;
     return least == UINT64_MAX ? 0 : least;
+}
+
+static uint64_t left_of(myth_host_use u) { return !u.all ? UINT64_MAX : u.used < u.all ? u.all - u.used : 0; }
+
+uint64_t myth_host_left(void)
+{
+    struct rlimit space;
+    unsigned long long pages = 0;
+    const uint64_t group = left_of(groups_of("/proc/self/cgroup", "/sys/fs/cgroup").fullest),
+                   available = number_behind("/proc/meminfo", "MemAvailable:") << 10;
+    uint64_t left = available ? available : UINT64_MAX;
+    left = group < left ? group : left;
+    FILE *f = fopen("/proc/self/statm", "re");
+    const bool is_read = f && fscanf(f, "%llu", &pages) == 1;
+    if (f)
+        fclose(f);
+    const uint64_t mapped = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (is_read && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        const uint64_t more = space.rlim_cur > mapped ? space.rlim_cur - mapped : 0;
+        left = more < left ? more : left;
+    }
+    return left;
 }

@@ -23,6 +23,9 @@ typedef struct {
     uint64_t used, all;
 } myth_host_use;
 myth_host_use myth_host_used(void);
+/* What this process can still take: the least of what the machine and its control groups have left, and of what its
+ * limit on the address space leaves. UINT64_MAX = unknown. */
+uint64_t myth_host_left(void);
 /* For tests: the same from these files. meminfo: "/proc/meminfo". */
 myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const char *mount);
 

@@ -8,6 +8,7 @@
 #include "engine/base/mtime.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
+#include "engine/run/host_memory.h"
 #include "version.h"
 
 #include <ctype.h>
@@ -578,6 +579,13 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
     return st;
 }
 
+uint64_t myth_cli_host_budget(const myth_cli *cli)
+{
+    const uint64_t left = cli->limits.bytes[MYTH_MEM_HOST] ? UINT64_MAX : myth_host_left(),
+                   live = myth_mem_total(cli->mem, MYTH_MEM_HOST).live;
+    return left > UINT64_MAX - live ? UINT64_MAX : live + left;
+}
+
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err)
 {
@@ -588,6 +596,14 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     myth_status st = myth_cli_limits(cli, &limits, opts, err);
     if (st == MYTH_OK)
         st = myth_plan_make(&cli->plan, m, opts, &own, &limits, true, err);
+    const uint64_t budget = myth_cli_host_budget(cli);
+    const bool is_own = st == MYTH_OK && cli->plan.device[0].total_bytes > budget;
+    if (is_own) {
+        myth_engine_opts fixed = *opts;
+        fixed.fixed |= MYTH_CHANGE_LIMIT;
+        limits.bytes[MYTH_MEM_HOST] = budget;
+        st = myth_plan_make(&cli->plan, m, &fixed, &own, &limits, true, err);
+    }
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;
@@ -595,7 +611,8 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     if (!cli->plan.fits) {
         char line[240];
         myth_plan_refusal_print(line, sizeof(line), &cli->plan);
-        return myth_fail(err, MYTH_ENOFIT, "%s", line);
+        return myth_fail(err, MYTH_ENOFIT, "%s%s", line,
+                         is_own ? "; the limit is what this machine, or the group of this process, has left" : "");
     }
     if (!opts->n_ctx && cli->plan.n_ctx < USUAL_CTX && cli->plan.n_ctx < m->config.n_ctx_train)
         myth_term_note(cli->term, "a context of %u tokens, the most that the memory limit allows", cli->plan.n_ctx);

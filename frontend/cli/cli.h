@@ -167,6 +167,9 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
 /* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
+/* The bytes that this run may have of the host's memory where no limit is given: what it has, and what the machine, its
+ * control groups and its address space have left. UINT64_MAX: a limit is given, or nothing is known. */
+uint64_t myth_cli_host_budget(const myth_cli *cli);
 /* Makes the plan of this run under --mem-limit and keeps it for --mem-report. Options left at 0 may shrink to fit; the
  * chosen values are written back into *opts. extra has the bytes that the command allocates beside the engine. When
  * extra is NULL or has no STAGING, the plan has myth_cli_staging bytes of it for the command's text and ids, and the

@@ -35,7 +35,7 @@ void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p)
 {
     char line[96], change[MYTH_SUGGESTION_TEXT];
     myth_plan_refusal(p, line, sizeof(line));
-    size_t n = (size_t)snprintf(dst, cap, "%s; fits with:", line);
+    size_t n = (size_t)snprintf(dst, cap, "%s%s", line, p->n_suggestion ? "; fits with:" : "");
     for (uint32_t i = 0; i < p->n_suggestion && n < cap; i++) {
         myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);
         n += (size_t)snprintf(dst + n, cap - n, "%s %s", i ? "," : "", change);

@@ -170,6 +170,7 @@ static myth_status plan(myth_answers *a, const myth_engine_opts *eo, myth_error 
     myth_mem_limits limits;
     const uint64_t most = a->survey.n_item < MYTH_ANSWERS_AT_ONCE ? a->survey.n_item : MYTH_ANSWERS_AT_ONCE;
     uint32_t n = a->o->n_parallel ? a->o->n_parallel : most ? (uint32_t)most : 1;
+    const uint64_t budget = myth_cli_host_budget(a->cli);
     myth_status st = myth_cli_limits(a->cli, &limits, eo, err);
     for (bool fits = false; st == MYTH_OK && !fits; n--) {
         set_parallel(a, n, eo);
@@ -179,7 +180,7 @@ static myth_status plan(myth_answers *a, const myth_engine_opts *eo, myth_error 
             break;
         myth_plan p;
         st = myth_plan_make(&p, a->model, &a->eo, &extra, &limits, true, err);
-        fits = p.fits;
+        fits = p.fits && p.device[0].total_bytes <= budget;
     }
     return st == MYTH_OK ? myth_cli_plan(a->cli, a->model, &a->eo, &extra, err) : st;
 }

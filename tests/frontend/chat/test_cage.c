@@ -75,8 +75,36 @@ static void a_tool_call_fits_in_400_mib(void **state)
     json_decref(second);
 }
 
+/* Without a limit of its own a run has the one that the process has: the context that it may choose becomes
+ * smaller; one that is asked for is refused with what would fit, which is accepted. */
+static void what_is_left_is_the_limit(void **state)
+{
+    (void)state;
+    char line[512];
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer allows no limit on the address space");
+#define RUN "\"$M\" generate -p hello -m random:gemma3-270m:q8_0 -n 2 --temp 0 -t 1 -q"
+    cli_shell(&r, "ulimit -v 360000; export MALLOC_ARENA_MAX=1; " RUN);
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "ulimit -v 360000; export MALLOC_ARENA_MAX=1; " RUN " -c 32000");
+    assert_int_equal(r.code, 71);
+    assert_non_null(strstr(r.err, "the limit is what this machine"));
+    assert_null(strstr(r.err, "--mem-limit"));
+    const char *fits = strstr(r.err, "fits with: ");
+    assert_non_null(fits);
+    fits += strlen("fits with: ");
+    snprintf(line, sizeof(line), "ulimit -v 360000; export MALLOC_ARENA_MAX=1; " RUN " %.*s", (int)strcspn(fits, ",;"),
+             fits);
+    cli_shell(&r, line);
+    if (r.code != 0)
+        fail_msg("%s: exit %d: %s", line, r.code, r.err);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_tool_call_fits_in_400_mib)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tool_call_fits_in_400_mib),
+        cmocka_unit_test(what_is_left_is_the_limit),
+    };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
