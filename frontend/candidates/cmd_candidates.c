@@ -377,7 +377,7 @@ static void print_judged(job *j)
     myth_jout_key_bool(out, "calibrated", myth_judge_is_calibrated(j->judge, &confidence));
     myth_jout_key_f64(out, "confidence", confidence);
     myth_jout_key_u64(out, "places", n.n_place - n.n_unjudged);
-    myth_jout_key_u64(out, "not_judged", n.n_unjudged);
+    myth_jout_key_u64(out, "not_judged", n.n_unjudged + n.n_unknown);
     myth_jout_key_u64(out, "dropped", j->n_dropped);
     myth_jout_key_u64(out, "prompts", n.n_prompt);
     myth_jout_key_u64(out, "prompt_tokens", n.n_prefix_tok);
@@ -579,7 +579,13 @@ static int run_candidates(myth_cli *cli, const void *opts)
                        myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line), (unsigned long long)j.n_file,
                        myth_s(j.n_file));
     if (st == MYTH_OK && j.judge) {
-        const uint64_t n_unjudged = myth_judge_counted(j.judge).n_unjudged;
+        const uint64_t n_unjudged = myth_judge_counted(j.judge).n_unjudged,
+                       n_unknown = myth_judge_counted(j.judge).n_unknown;
+        if (n_unknown) {
+            myth_term_note(cli->term, "%llu not judged: the judge was not trained on their language",
+                           (unsigned long long)n_unknown);
+            code = MYTH_EXIT_INCOMPLETE;
+        }
         if (j.n_dropped)
             myth_term_note(cli->term, "%llu less probable than %.2f", (unsigned long long)j.n_dropped,
                            (double)j.o->confidence);

@@ -508,6 +508,11 @@ myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job 
         score[i] = NAN;
     if (!job->found->n)
         return MYTH_OK;
+    if (!myth_judge_knows(j, job->language)) {
+        for (uint32_t i = 0; i < job->found->n; i++)
+            j->count.n_unknown += !job->is_wanted || job->is_wanted[i];
+        return MYTH_OK;
+    }
     myth_status st = open_file(&o, j->mem, job, err);
     if (st == MYTH_OK && !j->o.is_dry)
         st = myth_seq_open(&seq, e, err);
@@ -609,6 +614,17 @@ bool myth_judge_is_calibrated(const myth_judge *j, double *confidence)
 {
     *confidence = j->calibration.confidence != 0 ? (double)j->calibration.confidence : 0.5;
     return j->calibration.n > 0;
+}
+
+bool myth_judge_knows(const myth_judge *j, const char *language)
+{
+    char list[256];
+    myth_str all;
+    if (!myth_meta_str(&all, myth_weights_meta(j->model->weights), "mythos.languages") || all.len >= sizeof(list))
+        return true;
+    memcpy(list, all.text, all.len);
+    list[all.len] = '\0';
+    return myth_language_lists(list, language, strlen(language));
 }
 
 bool myth_judge_can(const myth_model *model)

@@ -270,16 +270,18 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     const bool is_stopped = f->cli->cancel && *f->cli->cancel;
     for (uint32_t i = 0; i < file->found.n; i++)
         f->score[i] = NAN;
-    const bool is_asked = e || f->o.is_dry;
+    const bool is_asked = e || f->o.is_dry, is_known = myth_judge_knows(judge, file->language);
     myth_status st = is_stopped || !is_asked ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
     if (st == MYTH_ECANCEL)
         st = MYTH_OK;
+    if (st == MYTH_OK && !is_known && file->n_wanted)
+        st = miss(f, file->src->path, 0, 0, "the judge was not trained on its language", err);
     for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
         if (!file->is_wanted[i])
             continue;
         const char *rule = file->found.names + file->found.candidate[i].rule;
         st = keep_place(f, file, i, myth_judge_probability(judge, rule, f->score[i]), err);
-        if (st == MYTH_OK && e && isnan(f->score[i]))
+        if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
             st = miss(f, file->src->path, file->found.candidate[i].line0, file->found.candidate[i].line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"
                                                         : "its lines do not fit the prompt that judges them",

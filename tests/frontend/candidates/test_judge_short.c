@@ -341,6 +341,13 @@ static void another_model_judges_than_writes(void **state)
     cli_expect(&out, "inspect $D/src -m $D/judge.gguf", 65);
     assert_non_null(strstr(out.err, "name it with --judge-model"));
     cli_expect(&out, "inspect $D/src --find both --judge-model $D/none.gguf", 66);
+    /* What the judge does not know it says nothing about, and the run is not complete. */
+    cli_expect(&out, "candidates $D/src --judge -m $D/only_c.gguf --format json", 3);
+    assert_non_null(strstr(out.err, "the judge was not trained on their language"));
+    assert_non_null(strstr(out.out, "\"probability\":null"));
+    cli_expect(&out, "inspect $D/src --find candidates --judge-model $D/only_c.gguf --fail-level never", 3);
+    assert_non_null(strstr(out.out, "b.py: the judge was not trained on its language"));
+    cli_expect(&out, "inspect $D/src/a.c --find candidates --judge-model $D/only_c.gguf --fail-level never", 0);
     cli_expect(&out, "candidates $D/src --judge -m $D/wrong.gguf", 65);
     assert_non_null(strstr(out.err, "RULE=SCALE:OFFSET"));
 }
@@ -356,7 +363,9 @@ static int begin(void **state)
                     "confidence=0.35 missing-null-check=0.5:-1 *=2:0.25' && $M convert -m random:gemma3-tiny:q8_0 -o "
                     "$D/bare.gguf --type q8_0 --kv mythos.prompt=judge,mythos.trained_tokens=500 && printf "
                     "'confidence=0.35 missing-null-check=0.5:-1\\n*=2:0.25\\n' >$D/bare.gguf.judge && cp $D/bare.gguf "
-                    "$D/wrong.gguf && printf 'missing-null-check=1' >$D/wrong.gguf.judge");
+                    "$D/wrong.gguf && $M convert -m $D/bare.gguf -o $D/only_c.gguf --type q8_0 --kv "
+                    "'mythos.prompt=judge,mythos.trained_tokens=500,mythos.languages=cpp c java' && printf "
+                    "'missing-null-check=1' >$D/wrong.gguf.judge");
     return out.code;
 }
 

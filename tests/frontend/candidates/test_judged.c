@@ -258,9 +258,16 @@ static void what_cannot_be_searched_is_missed(void **state)
     assert_non_null(json_object_get(all, "refusal"));
     assert_non_null(strstr(r.err, "fits with: --mem-limit"));
     json_decref(all);
-    /* The shipped model writes findings and cannot judge. */
-    cli_expect(&r, "inspect $D/one.c --find candidates", 65);
+    /* The shipped model writes findings and cannot judge; without the judge that ships beside it a run says so. */
+    cli_shell(&r, "mkdir -p $D/alone/bin $D/alone/models && cp $M $D/alone/bin/mythos && cp models/mythos-inspect.gguf "
+                  "$D/alone/models/ && $D/alone/bin/mythos inspect $D/one.c --find candidates");
+    assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "name a Gemma that follows instructions"));
+    cli_expect(&r, "inspect $D/one.c --find candidates --fail-level never", 0);
+    assert_null(strstr(r.err, "not calibrated"));
+    cli_expect(&r, "inspect $D/one.c " MODEL "--no-explain --find candidates --fail-level never",
+               0); /* it judges itself */
+    assert_non_null(strstr(r.err, "not calibrated"));
 }
 
 /* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
