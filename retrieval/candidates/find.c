@@ -122,6 +122,22 @@ static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *
     return is != c->is_not;
 }
 
+/* What a test compares with: its path, else what kind of value it is. */
+static void put_other(char *dst, size_t cap, myth_facts *k, uint32_t e)
+{
+    const char *name = k->flow->names + k->flow->path[k->flow->event[e].other].text;
+    char kind[16];
+    if (!myth_fact_value_name(MYTH_FACT_versus, myth_fact(k, MYTH_FACT_versus, e), kind))
+        kind[0] = '\0';
+    snprintf(dst, cap, "%s",
+             *name                          ? name
+             : strcmp(kind, "size") == 0    ? "a size"
+             : strcmp(kind, "call") == 0    ? "the result of a call"
+             : strcmp(kind, "element") == 0 ? "an element"
+             : strcmp(kind, "field") == 0   ? "a field"
+                                            : "another value");
+}
+
 /* The sentence of a row with what was found in the places of {path} and others. */
 static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts *k, uint32_t e)
 {
@@ -139,7 +155,7 @@ static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts
         if (m == 4 && memcmp(p + 1, "path", 4) == 0)
             snprintf(value, sizeof(value), "%s", f->names + f->path[at->path].text);
         else if (m == 5 && memcmp(p + 1, "other", 5) == 0)
-            snprintf(value, sizeof(value), "%s", f->names + f->path[at->other].text);
+            put_other(value, sizeof(value), k, e);
         else if (m == 6 && memcmp(p + 1, "callee", 6) == 0)
             myth_fact_text(k, MYTH_FACT_callee, e, value, sizeof(value));
         else if (m == 6 && memcmp(p + 1, "origin", 6) == 0)
