@@ -76,8 +76,8 @@ myth_judge_counts myth_judge_counted(const myth_judge *j);
 double myth_judge_probability(const myth_judge *j, const char *rule, float score);
 /* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence);
-/* Whether the judge was trained on a language of languages.def; a model that says nothing of languages knows all. Places
- * of other languages are not judged. */
+/* Whether the judge was trained on a language of languages.def; a model that says nothing of languages knows all.
+ * Places of other languages are not judged. */
 bool myth_judge_knows(const myth_judge *j, const char *language);
 /* Whether the model answers questions about places at all. */
 bool myth_judge_can(const myth_model *model);
