@@ -536,7 +536,7 @@ static myth_status plan_jobs(run *w, myth_engine_opts *eo, myth_plan_extra *extr
             break;
         MYTH_TRY(myth_cli_limits(w->cli, &limits, eo, err));
         MYTH_TRY(myth_plan_make(&plan, &w->model, eo, extra, &limits, false, err));
-        if (plan.fits)
+        if (plan.fits && plan.device[0].total_bytes <= myth_cli_host_budget(w->cli))
             break;
     }
     const uint32_t n = myth_inspect_jobs(w->in);
