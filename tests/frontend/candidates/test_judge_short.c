@@ -304,13 +304,13 @@ static size_t given_of(const json_t *report, double least)
 static void another_model_judges_than_writes(void **state)
 {
     (void)state;
+#define BY(judge) "--find candidates --judge-model $D/" judge " --format json --fail-level never"
     static const char *const one[] = {
         /* the shipped model writes findings, so the judge is asked for */
-        "inspect $D/src --find candidates --judge-model $D/judge.gguf --format json --fail-level never",
-        "inspect $D/src -m random:gemma3-tiny:q8_0 --no-explain --find candidates --judge-model $D/judge.gguf --format "
-        "json --fail-level never",
+        "inspect $D/src " BY("judge.gguf"),
+        "inspect $D/src -m random:gemma3-tiny:q8_0 --no-explain " BY("judge.gguf"),
         /* the same calibration in a file beside the model */
-        "inspect $D/src --find candidates --judge-model $D/bare.gguf --format json --fail-level never",
+        "inspect $D/src " BY("bare.gguf"),
     };
     json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --confidence 0.35 --format json", 0);
     const size_t n = json_array_size(json_object_get(all, "candidates"));
