@@ -85,10 +85,16 @@ def slots(split, file, place, kind):
     return sorted({zlib.crc32(f.encode()) % SLOTS for f in found})
 
 
-def examples(train, kind):
-    """(features, is a fault, weight) of places."""
+def half_of(label):
+    return zlib.crc32(label["repository"].encode()) % 2
+
+
+def examples(train, kind, half=None):
+    """(features, is a fault, weight) of places, of all repositories or of half of them."""
     dice, rows = random.Random(1), []
     for label in train.labels:
+        if half is not None and half_of(label) != half:
+            continue
         file, side = label["file"], label.get("side")
         if side == "before":
             key = lambda p: (p["rule"], p["row"], p["path"], p["callee"])  # noqa: E731
@@ -129,7 +135,7 @@ def fit(rows):
             step.zero_grad()
             (losses * share).mean().backward()
             step.step()
-    return weight.weight.detach().squeeze(1).tolist()
+    return weight.weight.detach().squeeze(1).tolist(), float(bias.detach())
 
 
 def judge(split, weights, kind):
@@ -151,17 +157,45 @@ def judge(split, weights, kind):
     return rows
 
 
+def every(split, weights, kind):
+    """Scores of all places of every file, in the order in which mythos names them."""
+    return {
+        file: [round(sum(weights[s] for s in slots(split, file, p, kind)), 5) for p in places]
+        for file, places in split.places.items()
+    }
+
+
+def teach(train, path, kind="both"):
+    """Writes scores of all places of train, those of each half of the repositories by words fitted on the other half."""
+    side = {label["file"]: half_of(label) for label in train.labels}
+    scores = {}
+    for half in (0, 1):
+        weights, bias = fit(examples(train, kind, 1 - half))
+        for file, places in train.places.items():
+            if side.get(file) == half:
+                of = [sum(weights[s] for s in slots(train, file, p, kind)) for p in places]
+                scores[file] = [round(s + bias, 4) for s in of]
+        print(f"half {half}: {len(scores)} files", flush=True)
+    path.write_text(json.dumps(scores))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build-judge"))
     parser.add_argument("--mythos", default=str(HERE.parents[1] / "build" / "mythos"))
+    parser.add_argument("--scores", type=pathlib.Path, help="write the scores of all places of dev and test there")
+    parser.add_argument("--teach", type=pathlib.Path, help="write scores of train's places there, and do nothing else")
     opts = parser.parse_args()
-    mythos = str(pathlib.Path(opts.mythos).resolve())
+    mythos, scores = str(pathlib.Path(opts.mythos).resolve()), {}
+    if opts.teach:
+        return teach(Split(opts.work, "train", mythos), opts.teach)
     splits = {name: Split(opts.work, name, mythos) for name in ("train", "dev", "test")}
     print("| judged by | split | pairs | higher score | more than candidates alone |\n| --- | --- | --- | --- | --- |")
     for kind in ("facts", "words", "both"):
-        weights = fit(examples(splits["train"], kind))
+        weights, _ = fit(examples(splits["train"], kind))
         for name in ("dev", "test"):
+            if opts.scores:
+                scores.setdefault(name, {})[kind] = every(splits[name], weights, kind)
             rows = judge(splits[name], weights, kind)
             for what, of in (("all", rows), ("with a place", [row for row in rows if row["has"]])):
                 pair, more = interval(of, "pair"), interval(of, "more")
@@ -170,6 +204,8 @@ def main():
                     f"| {more[0]:+.3f} ({more[1]:+.3f} to {more[2]:+.3f}) |",
                     flush=True,
                 )
+    if opts.scores:
+        opts.scores.write_text(json.dumps(scores))
 
 
 if __name__ == "__main__":
