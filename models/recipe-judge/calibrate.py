@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """calibrate.py - WORK/model, WORK/data/dev -> WORK/model/calibration.{json,txt}: from a judge's score to a probability.
 
-sigmoid(scale * score + offset) is the probability that a place of dev is a fault, over all places of the functions before
-and after a fix and of the clean ones, as they come. A rule with at least --least places has a scale and an offset of
-its own, drawn towards the shared ones as if by --prior places; the others have the shared ones. `confidence` is the
-probability that the places of dev's clean functions reach once in 1,000 lines. The .txt is what mythos reads, from the
-key mythos.judge of the model's file or from a file beside it.
+sigmoid(scale * score + offset) is the probability that a place of dev is a fault, over all places of the functions
+before and after a fix and of the clean ones, as they come. A rule with at least --least places has a scale and an
+offset of its own, drawn towards the shared ones as if by --prior places; the others have the shared ones. `confidence`
+is the probability that the places of dev's clean functions reach once in 1,000 lines. The .txt is what mythos reads,
+from the key mythos.judge of the model's file or from a file beside it.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""changes.py - WORK/pairs/train.jsonl -> WORK/data/changes.npz: prompts about the line behind a change, without a place.
+"""changes.py - WORK/pairs/train.jsonl -> WORK/data/changes.npz: prompts about the line behind a change.
 
 Half of the fixes are where no rule of `mythos candidates` finds a place. They still teach what a mended function looks
 like: the line behind the first change is asked about as if a place were there, once in the function before and once in

@@ -87,11 +87,16 @@ def make(folder, found):
             is_mine = place["rule"] in label["rules"]
             rows.append((number.get(ids, -1), n, rules.index(place["rule"]), is_mine, is_gone, is_new))
     columns = list(zip(*rows))
-    arrays = dict(
-        ids=np.concatenate(texts), start=np.cumsum([0] + [len(t) for t in texts]),
-        prompt=np.array(columns[0], np.int32), label=np.array(columns[1], np.int32), rule=np.array(columns[2], np.uint8),
-        mine=np.array(columns[3], bool), gone=np.array(columns[4], bool), near=np.array(columns[5], bool),
-    )  # fmt: skip
+    arrays = {
+        "ids": np.concatenate(texts),
+        "start": np.cumsum([0] + [len(t) for t in texts]),
+        "prompt": np.array(columns[0], np.int32),
+        "label": np.array(columns[1], np.int32),
+        "rule": np.array(columns[2], np.uint8),
+        "mine": np.array(columns[3], bool),
+        "gone": np.array(columns[4], bool),
+        "near": np.array(columns[5], bool),
+    }
     return arrays, {"rules": rules, "labels": labels}
 
 

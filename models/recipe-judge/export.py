@@ -2,8 +2,8 @@
 """export.py - WORK/model (safetensors, tokenizer, config, calibration) -> models/mythos-judge.gguf by `mythos convert`.
 
 The file says which prompt it was trained for (mythos.prompt), how long the prompts were (mythos.trained_tokens) and how
-its scores become probabilities (mythos.judge). With --check SPLIT the file is asked about some files of a split, and the
-largest distance between its scores and those of the weights in float32 is printed.
+its scores become probabilities (mythos.judge). With --check SPLIT the file is asked about some files of a split,
+and the distance between its scores and those of the weights in float32 is printed.
 """
 
 import argparse

@@ -17,8 +17,8 @@ sys.path.insert(1, str(HERE.parent / "recipe"))
 import model as M  # noqa: E402
 
 SHAPE = dict(
-    hidden_size=192, intermediate_size=512, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
-    sliding_window=512, max_position_embeddings=1024,
+    hidden_size=192, intermediate_size=512, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3,
+    sliding_window=512, max_position_embeddings=4096,
 )  # fmt: skip
 
 

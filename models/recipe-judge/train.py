@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""train.py - WORK/data -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command, resumed by giving it again.
+"""train.py - WORK/data -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command, resumed by the same one.
 
 Groups    what is computed together: the places of a fix's rule in the function before and in the one after. Of a clean
           function some places, of a pair some of other rules, drawn anew in each round through the data. Of fixes also
@@ -9,17 +9,20 @@ Loss      Yes or No at a prompt's end: before, a place that the fix made disappe
           a bag of words says that was fitted on other repositories: the labels are noisy, and it has seen all of them
           + the worst place before has to be worse than the worst one after
           + next tokens of the prompts at a sample of positions, which is what most of the vocabulary is learned from
+Names     in most groups the rarer words change places with each other, the same ones in all prompts of the group, and
+          some tokens are masked: else the places are known by their names after one round
 Optimiser Muon for the matrices of the layers, AdamW for the rest; the rate falls to nothing over the last 55 % of
           --minutes, the time that all runs together have trained
 Workers   processes of one thread each that share every step, each with groups of its own
-Best      every --every minutes: pairs of dev in which the function before has the higher score, and what is found of dev
-          when 1,000 lines of clean functions give one false place (measures.py); the weights with the highest sum are
-          kept
+Best      every --every minutes: pairs of dev in which the function before has the higher score, and what is found of
+          dev when 1,000 lines of clean functions give one false place (measures.py); the weights with the highest sum
+          are kept
 """
 
 import argparse
 import json
 import pathlib
+import re
 import time
 
 import numpy as np
@@ -32,8 +35,9 @@ import network
 from measure import HERE
 from network import M
 
-MOST, CLEAN, OTHERS, CHANGES, TAUGHT = 5, 1, 0.4, 0.5, 0.3
-SHARE = {"answer": 1.0, "pair": 0.8, "next": 0.25}
+MOST, CLEAN, OTHERS, CHANGES, TAUGHT = 6, 2, 0.5, 1.0, 0.5
+COMMON, RENAMED, MASKED, MASK, FIRST, BLANK = 1200, 0.9, 0.1, 4, 494, "\u2581"
+SHARE = {"answer": 1.0, "pair": 0.5, "change": 0.8, "next": 0.1}
 
 
 class Groups:
@@ -41,6 +45,7 @@ class Groups:
 
     def __init__(self, arrays, document, teacher, changes, seed):
         self.arrays, self.rng, self.teacher = arrays, np.random.default_rng(seed), teacher
+        self.n_place = len(arrays["start"]) - 1
         self.changes = [] if changes is None else add_changes(arrays, changes)
         self.pairs, self.clean, self.others = [], [], []
         labels = document["labels"]
@@ -118,7 +123,7 @@ def add_changes(arrays, changes):
 
 
 def teacher_of(path, split):
-    """Of every place of train the probability that a bag of words gives it (words.py --teach), None without the file."""
+    """Of every place of train the probability that a bag of words gives it (words.py --teach); None without it."""
     if not path.exists():
         return None
     scores = json.loads(path.read_text())
@@ -127,9 +132,43 @@ def teacher_of(path, split):
     return 1 / (1 + np.exp(-np.array([s for of in flat for s in of])))
 
 
-def losses(net, arrays, batch, yes, no, lm, rng):
+class Names:
+    """Renames the words of a group, but for the COMMON most frequent pieces."""
+
+    def __init__(self, arrays, pieces, rng):
+        self.rng, self.kinds, self.same = rng, [], np.arange(len(pieces))
+        count = np.bincount(arrays["ids"], minlength=len(pieces))
+        common = {p.lstrip(BLANK) for p, i in pieces.items() if i >= FIRST and (count > count[i]).sum() < COMMON}
+        plain = {p: i for p, i in pieces.items() if re.fullmatch(r"[A-Za-z_]{2,}", p) and p not in common}
+        blank = {p[1:]: i for p, i in pieces.items() if re.fullmatch(BLANK + r"[A-Za-z_]{2,}", p)}
+        blank = {p: i for p, i in blank.items() if p not in common}
+        self.kinds.append(np.array([(i, blank[p]) for p, i in plain.items() if p in blank]))  # at a word's begin or not
+        self.kinds.append(np.array([(i,) for p, i in plain.items() if p not in blank]))
+        self.kinds.append(np.array([(i,) for p, i in blank.items() if p not in plain]))
+
+    def table(self):
+        """Where each id goes."""
+        if self.rng.random() > RENAMED:
+            return self.same
+        to = self.same.copy()
+        for ids in self.kinds:
+            mine = ids[self.rng.random(len(ids)) < RENAMED]
+            to[mine] = self.rng.permutation(mine)
+        return to
+
+    def change(self, ids, batch):
+        first, table = 0, ids.numpy()
+        for group in batch:
+            rows = table[first : first + len(group)]
+            rows[:] = self.table()[rows]
+            first += len(group)
+        table[(self.rng.random(table.shape) < MASKED) & (table >= FIRST)] = MASK
+
+
+def losses(net, arrays, batch, n_place, names, yes, no, lm, rng):
     rows = [row for group in batch for row in group]
     ids, lengths = network.padded(arrays, [row[0] for row in rows])
+    names.change(ids, batch)
     wanted, share = (torch.tensor([row[k] for row in rows], dtype=torch.float) for k in (1, 2))
     ask = np.zeros(ids.shape, bool)  # position i tells token i + 1
     ask[:, :-1] = (rng.random(ids[:, 1:].shape) < lm) & (ids[:, 1:].numpy() != 0)
@@ -141,16 +180,15 @@ def losses(net, arrays, batch, yes, no, lm, rng):
     out = {"answer": (F.binary_cross_entropy_with_logits(score, wanted, reduction="none") * share).sum() / share.sum()}
     if (~is_end).any():
         out["next"] = F.cross_entropy(net.logits(h[~is_end]), ids[row[~is_end], col[~is_end] + 1])
-    first, worse = 0, []
+    first, worse = 0, {"pair": [], "change": []}
     for group in batch:
         before = [first + i for i, r in enumerate(group) if r[3]]
         after = [first + i for i, r in enumerate(group) if r[4]]
-        if before and after:
-            worse.append(score[before].max() - score[after].max())
+        if before and after and before != after:
+            kind = "change" if rows[first][0] >= n_place else "pair"
+            worse[kind].append(score[before].max() - score[after].max())
         first += len(group)
-    if worse:
-        out["pair"] = F.softplus(-torch.stack(worse)).mean()
-    return out
+    return out | {kind: F.softplus(-torch.stack(gaps)).mean() for kind, gaps in worse.items() if gaps}
 
 
 def rate(minutes, total, step):
@@ -170,6 +208,18 @@ def optimizers(net, lr):
         torch.optim.Muon(matrices, lr=lr, weight_decay=0.05, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.01),
     ]
+
+
+def begin_with(net, path):
+    """Takes from a checkpoint of the same width what the net has too: words, first layers, the last one as the last."""
+    old, c = torch.load(path, weights_only=False)["model"], net.c
+    top = max(int(k.split(".")[1]) for k in old if k.startswith("layers."))
+    for name, tensor in net.state_dict().items():
+        from_name = name.replace(f"layers.{c.num_hidden_layers - 1}.", f"layers.{top}.")
+        value = old[from_name]
+        if len(value) != len(tensor):  # one head of keys or values for all becomes one for each
+            value = value.repeat(len(tensor) // len(value), 1)
+        tensor.copy_(value)
 
 
 def add_up(net, workers):
@@ -201,7 +251,7 @@ def work(rank, a):
     if a.workers > 1:
         dist.init_process_group("gloo", init_method=f"file://{a.meeting}", rank=rank, world_size=a.workers)
     train, dev = measures.Split(a.work, "train"), measures.Split(a.work, "dev")
-    net = network.Judge(network.config(dev.n_vocab))
+    net = network.Judge(network.config(dev.n_vocab, num_hidden_layers=a.layers))
     opts = optimizers(net, a.lr)
     state = {"minutes": 0.0, "step": 0, "tokens": 0, "best": -1.0}
     path = a.work / "run" / "checkpoint.pt"
@@ -212,12 +262,14 @@ def work(rank, a):
         for o, s in zip(opts, ck["opts"]):
             o.load_state_dict(s)
     elif a.start:
-        net.load_state_dict(torch.load(a.start, weights_only=False)["model"])
+        begin_with(net, a.start)
     path_changes = a.work / "data" / "changes.npz"
     changes = np.load(path_changes) if path_changes.exists() else None
     teacher = teacher_of(a.work / "teacher.json", train)
     groups = Groups(train.arrays, train.document, teacher, changes, [state["step"], rank])
     rng = np.random.default_rng([state["step"], rank, 1])
+    pieces = json.loads((a.work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
+    names = Names(train.arrays, pieces, np.random.default_rng([state["step"], rank, 2]))
     if rank == 0:
         sizes = len(groups.pairs), len(groups.clean), len(groups.others), len(groups.changes)
         print(f"{sizes} groups of pairs, clean, others, changes; at {state['minutes']:.1f} minutes", flush=True)
@@ -246,7 +298,7 @@ def work(rank, a):
             for g in o.param_groups:
                 g["lr"] = a.lr * rate(state["minutes"], a.minutes, state["step"])
         batch = next(batches)
-        part = losses(net, train.arrays, batch, *dev.answers, a.lm, rng)
+        part = losses(net, train.arrays, batch, groups.n_place, names, *dev.answers, a.lm, rng)
         sum(v * SHARE[k] for k, v in part.items()).backward()
         add_up(net, a.workers)
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -269,12 +321,13 @@ def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--work", type=pathlib.Path, default=HERE.parents[1] / "build-judge")
     args.add_argument("--minutes", type=float, default=60, help="of training, all runs together")
-    args.add_argument("--batch", type=int, default=24, help="prompts of a worker's step")
-    args.add_argument("--lr", type=float, default=4e-3)
-    args.add_argument("--lm", type=float, default=0.12, help="share of positions whose next token is asked for")
+    args.add_argument("--batch", type=int, default=32, help="prompts of a worker's step")
+    args.add_argument("--lr", type=float, default=3e-3)
+    args.add_argument("--lm", type=float, default=0.05, help="share of positions whose next token is asked for")
     args.add_argument("--every", type=float, default=8, help="minutes between looks at dev")
     args.add_argument("--workers", type=int, default=2)
-    args.add_argument("--start", help="a checkpoint to begin with, where there is none")
+    args.add_argument("--layers", type=int, default=2)
+    args.add_argument("--start", help="a checkpoint of another run to begin with, where there is none of this one")
     a = args.parse_args()
     (a.work / "run").mkdir(parents=True, exist_ok=True)
     if a.workers == 1:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """vocabulary.py - WORK/files/train -> WORK/model/{tokenizer,config}.json: the judge's 12,288 pieces.
 
-Ids and file are those of the other model's recipe (../recipe/vocab.py): Gemma 3's first ids, characters, learned pieces.
+Ids and file are like those of the other model's recipe (../recipe/vocab.py): Gemma 3's first ids, characters, pieces.
 Two rounds of learning. The first joins letters within a word and marks within a run of marks, from functions of the
 train split in all languages and from what `mythos candidates` says of them. The second joins pieces that often follow
 each other, as `if (!` or `is used without a test`, so that a prompt becomes shorter and common phrases are one step;
 it never joins over a line's end, and of two words only those of the language and of the sentences are frequent enough.
-"Yes" and "No" are pieces.
+"Yes" and "No" are pieces. Phrases that begin with a run of blanks are never used: mythos takes such runs first.
 """
 
 import argparse

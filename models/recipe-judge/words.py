@@ -166,7 +166,7 @@ def every(split, weights, kind):
 
 
 def teach(train, path, kind="both"):
-    """Writes scores of all places of train, those of each half of the repositories by words fitted on the other half."""
+    """Writes scores of train's places, those of each half of the repositories by words fitted on the other half."""
     side = {label["file"]: half_of(label) for label in train.labels}
     scores = {}
     for half in (0, 1):
