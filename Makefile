@@ -19,6 +19,7 @@ build:
 
 demo: build
 	build/mythos inspect-file $(DEMO_FILE); code=$$?; [ $$code -lt 4 ] && [ $$code -ne 2 ]
+	build/mythos candidates $(DEMO_FILE) --judge --confidence 0.1
 
 # All of it runs, also after a failure: the last line counts every suite.
 test:
