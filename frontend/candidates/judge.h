@@ -29,7 +29,7 @@
 #include "frontend/inspect/prompt/prompt.h"
 #include "retrieval/retrieval.h"
 
-enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_SHORT_TOKENS = 384, MYTH_JUDGE_AT_ONCE = 32 };
+enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_SHORT_TOKENS = 224, MYTH_JUDGE_AT_ONCE = 32 };
 
 typedef struct {
     uint32_t n_tok;            /* most tokens of a prompt; 0 = as the model was trained, at most MYTH_JUDGE_TOKENS */
