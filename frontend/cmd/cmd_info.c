@@ -376,23 +376,31 @@ fail:
         error_row(d, "model", PROBLEM, "", &err);
 }
 
-static void check_embedder(doctor *d)
+/* A row for a model that ships beside the one that runs. */
+static void check_shipped(doctor *d, const char *what, const char *spec, const char *use)
 {
-    myth_error err = {0};
-    char spec[PATH_MAX];
-    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()};
-    myth_model m = {0};
-    myth_status st = myth_cli_embedder_spec(NULL, spec, sizeof(spec), &err);
-    if (st == MYTH_OK)
-        st = myth_model_open(&m, d->cli->mem, spec, &header, &err);
-    if (st != MYTH_OK) {
-        error_row(d, "embedder", NOTE, "", &err);
-        return;
-    }
     char bytes[24];
-    row(d, "embedder", OK, NULL, "%s, %s of tensors, for index --embed", myth_weights_name(m.weights),
-        myth_size_text(bytes, myth_weights_bytes(m.weights)));
+    myth_error err = {0};
+    myth_model m = {0};
+    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER};
+    if (myth_model_open(&m, d->cli->mem, spec, &header, &err) != MYTH_OK)
+        error_row(d, what, NOTE, "", &err);
+    else
+        row(d, what, OK, NULL, "%s, %s of tensors, for %s", myth_weights_name(m.weights),
+            myth_size_text(bytes, myth_weights_bytes(m.weights)), use);
     myth_model_close(&m);
+}
+
+static void check_companions(doctor *d)
+{
+    char spec[PATH_MAX];
+    myth_error err = {0};
+    if (myth_cli_embedder_spec(NULL, spec, sizeof(spec), &err) == MYTH_OK)
+        check_shipped(d, "embedder", spec, "index --embed");
+    else
+        error_row(d, "embedder", NOTE, "", &err);
+    if (myth_cli_judge_spec(spec, sizeof(spec)))
+        check_shipped(d, "judge", spec, "candidates --judge");
 }
 
 /* Turns the name of a folder of the cache, "models--ORG--NAME", into ORG/NAME. False: the folder holds no model. */
@@ -481,7 +489,7 @@ static int run_doctor(myth_cli *cli, const void *opts)
     check_program(&d);
     check_devices(&d);
     check_model(&d, o);
-    check_embedder(&d);
+    check_companions(&d);
     check_cache(&d);
     check_index(&d, dir);
     if (d.json)
