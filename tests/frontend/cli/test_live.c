@@ -263,7 +263,7 @@ static void a_job_goes_on_in_another_way(void **state)
 static void a_job_waits_for_its_memory(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", 240);
+    put_prompts("p.jsonl", 1000);
     cli_expect(&r, "residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/want", 0);
     const pid_t pid = begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/got");
     assert_obeyed("{\"cmd\":\"limit\",\"size\":\"1MiB\"}");
@@ -287,7 +287,7 @@ static void a_job_waits_for_its_memory(void **state)
 static void a_file_holds_the_limit(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", 400);
+    put_prompts("p.jsonl", 1500);
     cli_expect(&r, "residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/want", 0);
     cli_shell(&r, "printf '700MiB\\n' >$D/limit");
     const pid_t pid =
