@@ -56,7 +56,7 @@ static const myth_option candidates_options[] = {
      "ask the model of -m, or the judge that ships, about each place, and print the probability that it is a fault"},
     {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
      "with --judge, print only places with at least this probability"},
-    {"prompts", NULL, MYTH_OPT_CHOICE, "none|full|judge", offsetof(candidates_opts, prompts), "none", 0, 0,
+    {"judge-prompts", NULL, MYTH_OPT_CHOICE, "none|full|judge", offsetof(candidates_opts, prompts), "none", 0, 0,
      "with --judge, print the ids of each place's prompt instead of asking: full for any model that follows "
      "instructions, judge for one that was trained to judge. Needs no weights"},
 };
@@ -110,7 +110,7 @@ typedef struct {
     myth_model model;
     myth_judge *judge;
     myth_engine *engine;
-    prompt_list prompts; /* with --prompts: of the file's places */
+    prompt_list prompts; /* with --judge-prompts: of the file's places */
     bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
 } job;
 
@@ -503,9 +503,9 @@ static myth_status open_judge(job *j, myth_error *err)
     };
     myth_engine_opts eo;
     if (o->prompts && o->format == FORM_TEXT)
-        return myth_fail(err, MYTH_EARG, "--prompts: add --format json or jsonl");
+        return myth_fail(err, MYTH_EARG, "--judge-prompts: add --format json or jsonl");
     if (!o->judge && o->prompts)
-        return myth_fail(err, MYTH_EARG, "--prompts: add --judge");
+        return myth_fail(err, MYTH_EARG, "--judge-prompts: add --judge");
     if (!o->judge)
         return is_flag(j->cli, "confidence") || is_flag(j->cli, "model")
                  ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")

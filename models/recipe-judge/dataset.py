@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """dataset.py - WORK/files, WORK/model -> WORK/data/{train,dev,test}.npz and .json: every place with its prompt's ids.
 
-The ids are those that mythos itself asks with (`mythos candidates --judge --prompts judge`), at most --tokens of them.
-mythos reads that length from a model file, so a file without worth is written for it: one small layer of zeros.
+The ids are those that mythos itself asks with (`mythos candidates --judge --judge-prompts judge`), at most --tokens of
+them. mythos reads that length from a model file, so a file without worth is written for it: one small layer of zeros.
 A prompt that comes more than once, as that of a place that a fix did not touch, is kept once.
 
   ids, start   uint16, all prompts one after another; [n + 1] first id of each
@@ -52,7 +52,8 @@ def worthless(folder, tokens, tokenizer, mythos):
 
 def asked(mythos, file, folder):
     """{file: its places, each with prompts} of a folder."""
-    command = [mythos, "candidates", "--judge", "--prompts", "judge", "--format", "jsonl", "-q", "-m", str(file), "."]
+    command = [mythos, "candidates", "--judge", "--judge-prompts", "judge", "--format", "jsonl", "-q"]
+    command += ["-m", str(file), "."]
     found = collections.defaultdict(list)
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as run:
         for line in run.stdout:

@@ -214,7 +214,7 @@ static void a_trained_judge_is_asked_in_its_form(void **state)
     (void)state;
     json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --format json", 0), *place;
     json_t *list = json_object_get(all, "candidates");
-    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --prompts judge --format json", 0);
+    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json", 0);
     size_t i;
     if (!json_array_size(list)) {
         json_decref(all);
@@ -267,7 +267,7 @@ static void a_score_is_that_of_the_whole_prompt(void **state)
     rig r = {0};
     json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --format json", 0), *place;
     json_t *list = json_object_get(all, "candidates");
-    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --prompts judge --format json", 0);
+    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json", 0);
     size_t i, k;
     snprintf(path, sizeof(path), "%s/judge.gguf", cli_dir);
     assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
