@@ -352,6 +352,39 @@ static void another_model_judges_than_writes(void **state)
     assert_non_null(strstr(out.err, "RULE=SCALE:OFFSET"));
 }
 
+/* The judge that ships says of some places what it said when it was made: its prompts are those of its training. */
+static void the_judge_that_ships_knows_its_prompts(void **state)
+{
+    (void)state;
+    static const struct {
+        json_int_t line;
+        const char *rule;
+        double score;
+    } row[] = {{13, "unchecked-return", 1.22},
+               {14, "missing-bounds-check", 2.07},
+               {21, "path-traversal", -6.06},
+               {43, "shell-injection", 0.90}};
+    json_t *all = json_of("candidates tests/corpus/demo.c --judge --format json", 0), *place;
+    const json_t *judged = json_object_get(all, "judged");
+    size_t i, n_found = 0;
+    assert_string_equal(json_string_value(json_object_get(judged, "model")), "mythos-judge.gguf");
+    assert_true(json_is_true(json_object_get(judged, "calibrated")));
+    json_array_foreach(json_object_get(all, "candidates"), i, place) for (size_t k = 0; k < 4; k++)
+    {
+        if (json_integer_value(json_object_get(place, "line")) != row[k].line ||
+            strcmp(json_string_value(json_object_get(place, "rule")), row[k].rule) != 0)
+            continue;
+        n_found++;
+        if (fabs(number_of(place, "score") - row[k].score) > 0.1)
+            fail_msg("%s: %f", row[k].rule, number_of(place, "score"));
+    }
+    const size_t n_all = json_array_size(json_object_get(all, "candidates"));
+    json_decref(all);
+    if (!n_all)
+        check_skip("no rules in this build");
+    assert_int_equal(n_found, 4);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -372,9 +405,12 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_window_keeps_what_a_place_is_about), cmocka_unit_test(a_calibration_is_read),
-        cmocka_unit_test(a_trained_judge_is_asked_in_its_form),   cmocka_unit_test(a_score_is_that_of_the_whole_prompt),
+        cmocka_unit_test(the_window_keeps_what_a_place_is_about),
+        cmocka_unit_test(a_calibration_is_read),
+        cmocka_unit_test(a_trained_judge_is_asked_in_its_form),
+        cmocka_unit_test(a_score_is_that_of_the_whole_prompt),
         cmocka_unit_test(another_model_judges_than_writes),
+        cmocka_unit_test(the_judge_that_ships_knows_its_prompts),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -108,8 +108,9 @@ static void test_shipped_models(void **unused)
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
         assert_ok(
             myth_model_open(&m, mem, g.gl_pathv[i], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
-        if (!m.config.is_bidirectional) { /* an embedder has no prompt of this kind */
-            const myth_meta *meta = myth_weights_meta(m.weights);
+        const myth_meta *meta = myth_weights_meta(m.weights);
+        const bool is_judge = myth_meta_str(&trained, meta, "mythos.prompt") && myth_str_is(trained, "judge");
+        if (!m.config.is_bidirectional && !is_judge) { /* an embedder and a judge have no prompt of this kind */
             assert_ok(myth_prompt_style_of(&style, meta, &rig_err));
             myth_prompt_hash(hash, style);
             assert_true(myth_meta_str(&trained, meta, "mythos.prompt_hash") && myth_str_is(trained, hash));
