@@ -56,8 +56,7 @@ myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_err
     return MYTH_OK;
 }
 
-/* The file beside the model. */
-static void name_file(char *dst, size_t cap, const char *model)
+void myth_calibration_file(char *dst, size_t cap, const char *model)
 {
     struct stat st;
     const bool is_folder = stat(model, &st) == 0 && S_ISDIR(st.st_mode);
@@ -74,7 +73,7 @@ myth_status myth_calibration_open(myth_calibration *out, const myth_model *model
     *out = (myth_calibration){0};
     if (myth_meta_str(&text, myth_weights_meta(model->weights), "mythos.judge"))
         return myth_calibration_read(out, text, err);
-    name_file(path, sizeof(path), myth_weights_path(model->weights));
+    myth_calibration_file(path, sizeof(path), myth_weights_path(model->weights));
     if (stat(path, &st) != 0)
         return MYTH_OK;
     myth_status status = myth_cli_read(&bytes, &n, model->mem, path, TEXT_MAX, err);

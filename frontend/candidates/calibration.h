@@ -30,6 +30,8 @@ typedef struct {
     float confidence; /* 0 = none named */
 } myth_calibration;
 
+/* Writes the path of the file beside a model, whether it is there or not. */
+void myth_calibration_file(char *dst, size_t cap, const char *model);
 myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err);
 /* For tests and tools: reads the form above. */
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err);

@@ -151,15 +151,15 @@ static myth_status encode_list(myth_judge *j, const myth_sheet *s, uint32_t *n_s
     return MYTH_OK;
 }
 
-/* Gives the prompts about the places of the list to the caller. */
-static myth_status show_list(myth_judge *j, const myth_sheet *s, myth_error *err)
+/* Gives the prompts about the places of the list, which are encoded, to the caller. */
+static myth_status show_list(myth_judge *j, const myth_sheet *s, uint32_t n_shared, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    size_t n;
     for (uint32_t i = 0; i < s->n && st == MYTH_OK; i++) {
-        st = encode(j, s, i, &n, err);
-        if (st == MYTH_OK)
-            st = j->o.on_prompt(j->o.user, j->index[s->first + i], j->ids, n, err);
+        const tail *q = &j->question[i]; /* j->ids has room for the longest */
+        memcpy(j->ids, j->shared, n_shared * sizeof(*j->ids));
+        memcpy(j->ids + n_shared, q->last + QUESTION - q->n, q->n * sizeof(*j->ids));
+        st = j->o.on_prompt(j->o.user, j->index[s->first + i], j->ids, q->n_prompt, err);
     }
     return st;
 }
@@ -183,7 +183,7 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
     for (uint32_t i = 0; i < s->n && st == MYTH_OK && j->o.is_dry; i++)
         j->count.n_question_tok += j->question[i].n;
     if (j->o.is_dry)
-        return st == MYTH_OK && j->o.on_prompt ? show_list(j, s, err) : st;
+        return st == MYTH_OK && j->o.on_prompt ? show_list(j, s, n_shared, err) : st;
     for (uint32_t from = 0, n; from < s->n && st == MYTH_OK; from += n) {
         const tail *q = j->question + from;
         uint32_t n_tok = q->n;

@@ -1,6 +1,7 @@
 /* inspect_base.c - writes what decides the answers as "name=value;". */
 #include "inspect_base.h"
 
+#include "frontend/candidates/calibration.h"
 #include "engine/base/mtime.h"
 
 #include <dirent.h>
@@ -52,7 +53,7 @@ void myth_base_model(myth_inspect_base *b, const char *path)
     if (!S_ISDIR(sb.st_mode)) {
         char beside[PATH_MAX + 16]; /* what calibrates the model as a judge */
         add_tokenizers(b, path);
-        snprintf(beside, sizeof(beside), "%s.judge", path);
+        myth_calibration_file(beside, sizeof(beside), path);
         if (stat(beside, &sb) == 0)
             add_file(b, "judge", beside, &sb);
     }
