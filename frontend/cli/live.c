@@ -27,6 +27,8 @@ enum {
     SCHEMA = 1,
 };
 
+static const double USE_S = 0.2; /* between two looks at what all processes use, which reads several files */
+
 typedef enum { ASKED_NOTHING, ASKED_LIMIT, ASKED_PAUSE } asked;
 
 typedef struct {
@@ -64,7 +66,7 @@ struct myth_live {
     myth_plan plan;
     bool has_plan;
     uint64_t shown_bytes;
-    double shown_at;
+    double shown_at, used_at; /* when a sample was written; when use was read */
     myth_memory_level level;
     myth_host_use use;
 };
@@ -163,7 +165,10 @@ static void look_at_memory(myth_live *l)
 {
     const uint64_t live = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live, was = l->shown_bytes;
     const uint64_t change = live > was ? live - was : was - live;
-    l->use = myth_host_used();
+    if (now() - l->used_at >= USE_S) {
+        l->use = myth_host_used();
+        l->used_at = now();
+    }
     const myth_memory_level level = myth_memory_level_of(l->use.used, l->use.all, l->level);
     if (level != l->level) {
         l->level = level;

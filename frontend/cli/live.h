@@ -24,7 +24,8 @@
  * Level     how much of the machine's memory, or of what the control group allows, all processes together use:
  *           "warning" from 85 % on, "critical" from 95 %, back 5 points below. Each crossing is a line of the report
  *           and a note; while it is critical, generate --jsonl begins no answer beside another one
- * Latency   the socket and the file are looked at every 20 ms; a forward pass ends behind its micro-batch (-ub)
+ * Latency   the socket and the file are looked at every 20 ms, what all processes use every 200 ms; a forward pass
+ *           ends behind its micro-batch (-ub)
  * Threads   a thread of its own from open to close. It reads the ledger, and sets the cancel flag */
 #ifndef MYTH_LIVE_H
 #define MYTH_LIVE_H
