@@ -197,24 +197,14 @@ static void a_calibration_is_read(void **state)
 
 /* ---- the commands ---- */
 
-static json_t *json_of(const char *args, int code)
-{
-    json_error_t e;
-    cli_expect(&out, args, code);
-    json_t *all = json_loads(out.out, 0, &e);
-    if (!all)
-        fail_msg("%s: %s", e.text, out.out);
-    return all;
-}
-
 static double number_of(const json_t *o, const char *key) { return json_number_value(json_object_get(o, key)); }
 
 static void a_trained_judge_is_asked_in_its_form(void **state)
 {
     (void)state;
-    json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --format json", 0), *place;
+    json_t *all = cli_json(&out, "candidates $D/src -m $D/judge.gguf --judge --format json"), *place;
     json_t *list = json_object_get(all, "candidates");
-    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json", 0);
+    json_t *prompts = cli_json(&out, "candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json");
     size_t i;
     if (!json_array_size(list)) {
         json_decref(all);
@@ -265,9 +255,9 @@ static void a_score_is_that_of_the_whole_prompt(void **state)
     (void)state;
     char path[PATH_MAX];
     rig r = {0};
-    json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --format json", 0), *place;
+    json_t *all = cli_json(&out, "candidates $D/src -m $D/judge.gguf --judge --format json"), *place;
     json_t *list = json_object_get(all, "candidates");
-    json_t *prompts = json_of("candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json", 0);
+    json_t *prompts = cli_json(&out, "candidates $D/src -m $D/judge.gguf --judge --judge-prompts judge --format json");
     size_t i, k;
     snprintf(path, sizeof(path), "%s/judge.gguf", cli_dir);
     assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
@@ -312,14 +302,14 @@ static void another_model_judges_than_writes(void **state)
         /* the same calibration in a file beside the model */
         "inspect $D/src " BY("bare.gguf"),
     };
-    json_t *all = json_of("candidates $D/src -m $D/judge.gguf --judge --confidence 0.35 --format json", 0);
+    json_t *all = cli_json(&out, "candidates $D/src -m $D/judge.gguf --judge --confidence 0.35 --format json");
     const size_t n = json_array_size(json_object_get(all, "candidates"));
     json_decref(all);
     if (!n)
         check_skip("no rules in this build");
     size_t n_first = 0;
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++) {
-        json_t *report = json_of(one[i], 0);
+        json_t *report = cli_json(&out, one[i]);
         const size_t n_given = given_of(report, 0.35 - 1e-6);
         assert_null(strstr(out.err, "not calibrated"));
         assert_non_null(strstr(out.err, "with a probability of 0.35 or more"));
@@ -330,7 +320,7 @@ static void another_model_judges_than_writes(void **state)
     /* What the caller says comes before what the model says. A run over what has not changed needs no model, and a
      * changed calibration makes another run. */
 #define AGAIN "inspect $D/src --cache --find candidates --judge-model $D/bare.gguf --confidence 1 --format json"
-    json_t *report = json_of(AGAIN, 0);
+    json_t *report = cli_json(&out, AGAIN);
     assert_int_equal(given_of(report, 1), 0);
     json_decref(report);
     cli_expect(&out, AGAIN, 0);
@@ -364,7 +354,7 @@ static void the_judge_that_ships_knows_its_prompts(void **state)
                {14, "missing-bounds-check", 2.07},
                {21, "path-traversal", -6.06},
                {43, "shell-injection", 0.90}};
-    json_t *all = json_of("candidates tests/corpus/demo.c --judge --format json", 0), *place;
+    json_t *all = cli_json(&out, "candidates tests/corpus/demo.c --judge --format json"), *place;
     const json_t *judged = json_object_get(all, "judged");
     size_t i, n_found = 0;
     assert_string_equal(json_string_value(json_object_get(judged, "model")), "mythos-judge.gguf");
