@@ -16,7 +16,7 @@
 enum {
     EVIDENCE = 200, /* most bytes of a quoted line */
     WHY = 400,
-    PLACE = 3 * sizeof(myth_given) + WHY + 160 + 3 * EVIDENCE + 64, /* most bytes of a place and its texts */
+    PLACE = 3 * sizeof(myth_given) + WHY + 3 * EVIDENCE + 64, /* most bytes of a place and its texts */
 };
 
 /* A file with subjects, and the places that are wanted in it. */
@@ -86,13 +86,11 @@ static myth_status miss(myth_judged *f, const char *path, uint32_t first, uint32
 
 /* ---- finding ---- */
 
-/* The rule that findings of a candidate's rule have, and its severity. One without a row of its own is not less severe
- * because of that. */
-static int rule_of(const char *candidate, myth_severity *severity)
+/* The row of a candidate's rule; `other` for an id that the parsers' process made up. */
+static int rule_of(const char *candidate)
 {
     const int rule = myth_rule_find(candidate, strlen(candidate));
-    *severity = rule < 0 ? MYTH_SEVERITY_MEDIUM : myth_rules[rule].severity;
-    return rule < 0 ? MYTH_RULE_CODE_N - 1 : rule;
+    return rule < 0 ? MYTH_RULE_OTHER : rule;
 }
 
 static bool has_subject(const myth_judged *f, uint32_t source)
@@ -111,10 +109,9 @@ static void choose_places(const myth_judged *f, found_file *file, uint32_t sourc
         const myth_piece *p = myth_material_piece(f->material, i);
         for (uint32_t c = 0; p->is_subject && p->source == source && c < k->n; c++) {
             const uint32_t line = k->candidate[c].line0;
-            myth_severity severity;
-            const int rule = rule_of(k->names + k->candidate[c].rule, &severity);
-            file->is_wanted[c] |=
-                p->first <= line && line <= p->last && (!f->o.wants || f->o.wants(f->o.user, rule, severity));
+            const int rule = rule_of(k->names + k->candidate[c].rule);
+            file->is_wanted[c] |= p->first <= line && line <= p->last &&
+                                  (!f->o.wants || f->o.wants(f->o.user, rule, myth_rules[rule].severity));
         }
     }
     for (uint32_t c = 0; c < k->n; c++)
@@ -197,22 +194,18 @@ static bool set_evidence(myth_judged *f, myth_given *g)
 
 static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c)
 {
-    char why[WHY], issue[160] = "";
+    char why[WHY];
     if (isnan(g->probability))
         snprintf(why, sizeof(why), "%.300s", k->names + c->say);
     else
         snprintf(why, sizeof(why), "%.300s; the model judges it a fault with a probability of %.2f", k->names + c->say,
                  g->probability);
-    if (strcmp(myth_rules[g->rule].id, g->candidate) != 0)
-        snprintf(issue, sizeof(issue), "%s: %.120s", g->candidate, k->names + c->say);
-    const size_t n_why = strlen(why), n_issue = strlen(issue);
-    char *text = take_text(f, n_why + n_issue + 2);
+    const size_t n = strlen(why);
+    char *text = take_text(f, n + 1);
     if (!text)
         return false;
-    memcpy(text, why, n_why + 1);
-    memcpy(text + n_why + 1, issue, n_issue + 1);
-    g->why = (myth_str){text, n_why};
-    g->issue = (myth_str){text + n_why + 1, n_issue};
+    memcpy(text, why, n + 1);
+    g->why = (myth_str){text, n};
     return set_evidence(f, g);
 }
 
@@ -220,14 +213,13 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
 {
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i];
-    myth_severity severity;
-    const int rule = rule_of(k->names + c->rule, &severity);
+    const int rule = rule_of(k->names + c->rule);
     myth_given g = {
         .src = file->src,
         .first = c->line0,
         .last = c->line1 < file->src->n_line ? c->line1 : file->src->n_line,
         .rule = rule,
-        .severity = severity,
+        .severity = myth_rules[rule].severity,
         .candidate = k->names + c->rule,
         .facts = k->names + c->facts,
         .probability = probability,

@@ -4,7 +4,7 @@
  *   myth_judged_list   all of them, judged or not; those that pass are findings
  *
  * Places    those that begin in a line of a subject and whose rule is wanted (candidates.h)
- * Rule      the row of rules.def with the same id, or `other` where there is none
+ * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
  * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
  *           run's is opened for the judging alone
  * Judged    as judge.h does it, with an engine of its own that is closed again: its memory is planned like a command's

@@ -11,10 +11,30 @@ static myth_status read_list(uint64_t *bits, const char *flag, const char *list,
     return myth_args_read_names(bits, flag, "rule", list, names, myth_rule_count(), err);
 }
 
-myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
-                              uint32_t n_rule, myth_error *err)
+static uint64_t first(uint32_t n) { return ((uint64_t)1 << n) - 1; }
+
+/* The rules that find places are those of code and those of candidates; `other` is what a model calls the rest. */
+static uint64_t rules_of(const myth_rule_sources *from)
 {
-    const uint64_t can = ((uint64_t)1 << n_rule) - 1;
+    const uint64_t of_places = (first(MYTH_RULE_N) & ~first(MYTH_RULE_ANSWER_N)) | first(MYTH_RULE_OTHER);
+    return (from->has_places ? of_places : 0) |
+           (from->has_answers ? first(from->is_change ? MYTH_RULE_ANSWER_N : MYTH_RULE_CODE_N) : 0);
+}
+
+/* Where the rules that were named would be reported, which this run cannot have. */
+static const char *who_reports(const myth_rule_sources *from, uint64_t rules)
+{
+    if (!from->has_places && rules >> MYTH_RULE_ANSWER_N)
+        return "only places that rules find have it; add --find candidates or both";
+    return from->is_change || rules & first(MYTH_RULE_CODE_N)
+             ? "only the model's own search reports it; add --find both"
+             : "only mythos inspect-diff reports it";
+}
+
+myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
+                              const myth_rule_sources *from, myth_error *err)
+{
+    const uint64_t can = rules_of(from);
     uint64_t without = 0;
     myth_status st;
     *out = (myth_rule_choice){.rules = UINT64_MAX, .least = least};
@@ -25,7 +45,7 @@ myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const cha
     if (skip && (st = read_list(&without, "--skip-rules", skip, err)) != MYTH_OK)
         return st;
     if (!(out->rules & can))
-        return myth_fail(err, MYTH_EARG, "--rules %.60s: only mythos inspect-diff reports it", only);
+        return myth_fail(err, MYTH_EARG, "--rules %.60s: %s", only, who_reports(from, out->rules));
     out->rules &= ~without;
     return out->rules & can ? MYTH_OK : myth_fail(err, MYTH_EARG, "--skip-rules leaves no rule of --rules");
 }

@@ -18,10 +18,17 @@ typedef struct {
     myth_severity least;
 } myth_rule_choice;
 
-/* only, skip: ids of rules with commas between them; NULL = all, none. n_rule: the rules that the command can report;
- * others may be named, but not alone. */
+/* Where a run has its findings from, which decides the rules that they can have. */
+typedef struct {
+    bool is_change;   /* it inspects a change */
+    bool has_answers; /* a model searches */
+    bool has_places;  /* places that rules find are judged */
+} myth_rule_sources;
+
+/* only, skip: ids of rules with commas between them; NULL = all, none. Rules that no finding of the run can have may be
+ * named, but not alone. */
 myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const char *skip, myth_severity least,
-                              uint32_t n_rule, myth_error *err);
+                              const myth_rule_sources *from, myth_error *err);
 static inline bool myth_rules_has(const myth_rule_choice *c, int rule, myth_severity severity)
 {
     return severity <= c->least && (rule < 0 || c->rules >> rule & 1);

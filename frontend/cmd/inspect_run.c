@@ -682,9 +682,10 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
 {
     const myth_inspect_flags *o = w->o;
     const myth_inspect_job *job = w->job;
+    const int find = o->judged.find;
+    const myth_rule_sources from = {job->is_change, find != MYTH_FIND_CANDIDATES, find != MYTH_FIND_MODEL};
     myth_status st;
-    MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity,
-                               job->is_change ? MYTH_RULE_N : MYTH_RULE_CODE_N, err));
+    MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity, &from, err));
     if (o->task)
         MYTH_TRY(myth_task_check(o->task, err));
     MYTH_TRY(myth_outputs_check(&o->output, err));

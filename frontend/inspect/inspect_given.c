@@ -57,7 +57,6 @@ void myth_inspect_keep_given(myth_inspection *in)
             continue;
         myth_finding f = finding_of(in, g, at);
         f.status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE;
-        f.issue = g->issue;
         f.why = g->why;
         const myth_verdict v =
             myth_verify(&in->citation[r->n_finding], &f, in->block, in->n_block, in->finding, r->n_finding);
@@ -100,10 +99,10 @@ static bool brief_finding(myth_finding *all, uint32_t n_all, const myth_inspecti
     return true;
 }
 
-/* The grammar of a part's brief answer. */
+/* The grammar of a part's brief answer, with the rules that no answer of a model has. */
 static myth_findings_grammar brief_grammar(const myth_inspection *in, const inspect_part *p)
 {
-    return (myth_findings_grammar){.block = in->block + p->block0, .n_block = p->n_block, .limits = &in->brief};
+    return (myth_findings_grammar){.block = in->block + p->block0, .n_block = p->n_block, .limits = &in->listed};
 }
 
 /* Writes the question about n findings of a part: its prompt, the findings as an answer, and the turn that asks for
@@ -156,7 +155,9 @@ myth_status myth_inspect_plan_given(myth_inspection *in, myth_error *err)
     myth_status st = MYTH_OK;
     if (!in->o.n_given || !in->o.explains_given || in->report.refusal)
         return MYTH_OK;
+    in->listed = in->brief;
     in->told = in->expand;
+    in->listed.n_rule = in->told.n_rule = MYTH_RULE_N;
     in->told.n_context = 0; /* nothing is brought to an answer that only writes out */
     in->explain = myth_inspect_take(in, "given findings", myth_inspect_n_own(in) + in->o.n_given, sizeof(*in->explain));
     if (!in->explain)

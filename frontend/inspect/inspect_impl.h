@@ -66,7 +66,8 @@ struct myth_inspection {
     uint32_t n_again;
     uint32_t path_len; /* longest path of the blocks, in JSON spelling */
     bool has_summary;
-    myth_findings_limits limits, brief, expand, summary, told; /* told: of the texts of given findings */
+    myth_findings_limits limits, brief, expand, summary;
+    myth_findings_limits listed, told; /* given findings as a brief answer, and with their texts */
     myth_report report;
     myth_report_file *file;
     uint32_t cap_file;

@@ -15,9 +15,9 @@ typedef struct {
     uint32_t first, last;
     int rule; /* of rules.def */
     myth_severity severity;
-    const char *candidate; /* the id of the rule that found the place; it may be in no row of rules.def */
+    const char *candidate; /* the id of the rule that found the place */
     const char *facts;     /* "name=value" with blanks between */
-    myth_str evidence, issue, why;
+    myth_str evidence, why;
     double probability; /* NAN: the place was not judged */
     bool passes;        /* it is probable enough to be a finding */
 } myth_given;

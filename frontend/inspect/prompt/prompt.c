@@ -63,6 +63,7 @@ enum {
 
 #define RULE(id, cwe, severity, title) id ": " title "\n"
 #define CHANGE_RULE(id, cwe, severity, title)
+#define CANDIDATE_RULE(id, cwe, severity, title)
 static const char *const full[N_LITERAL] = {[RULES] = FULL_RULES
 #include "frontend/inspect/rules/rules.def"
                                                 FULL_ANSWER,
@@ -77,6 +78,7 @@ static const char *const change[N_LITERAL] = {[RULES] = FULL_RULES
                                                   FULL_ANSWER,
                                               FULL_LITERALS,
                                               BLOCK_LITERALS};
+#undef CANDIDATE_RULE
 #undef CHANGE_RULE
 #undef RULE
 

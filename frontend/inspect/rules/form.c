@@ -26,7 +26,7 @@ const char *const myth_form_literal[MYTH_PIECE_N] = {
     .n_context = 8, .context = 120
 static const myth_findings_limits limits[] = {
     [MYTH_PROMPT_FULL] = {FULL_LIMITS, .n_rule = MYTH_RULE_CODE_N},
-    [MYTH_PROMPT_CHANGE] = {FULL_LIMITS, .n_rule = MYTH_RULE_N},
+    [MYTH_PROMPT_CHANGE] = {FULL_LIMITS, .n_rule = MYTH_RULE_ANSWER_N},
     [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120, .n_rule = MYTH_RULE_CODE_N},
     [MYTH_PROMPT_QUESTION] =
         {.n_finding = 6, .span = 40, .evidence = 160, .issue = 300, .missing = 200, .n_context = 8, .context = 120},

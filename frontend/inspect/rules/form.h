@@ -32,7 +32,7 @@ typedef struct {
     int span;                               /* most lines of one finding                        */
     int evidence, issue, why, fix, missing; /* most bytes of JSON; 0 = always ""                */
     int n_context, context;                 /* most entries of missing_context; bytes of each   */
-    int n_rule;                             /* findings have the first n_rule rules only */
+    int n_rule;                             /* findings have the first n_rule rules only; at most 32 */
 } myth_findings_limits;
 
 /* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short

@@ -1,8 +1,9 @@
 /* rules.h - the rules, severities and statuses that a finding can have, and their names in prompts, answers, reports
  * and logs.
  *
- * Adding   a new rule is a row in rules.def; it changes the prompt's hash
- * Change   rules from MYTH_RULE_CODE_N on are only for findings about a change
+ * Adding   a new rule is a row in rules.def; a RULE or CHANGE_RULE changes the prompt's hash
+ * Order    first the rules of code, of which `other` is the last, then those that are only for findings about a change,
+ *          then those that no answer has: only judged places (given.h)
  * Owner    constant data */
 #ifndef MYTH_INSPECT_RULES_H
 #define MYTH_INSPECT_RULES_H
@@ -33,16 +34,25 @@ typedef struct {
 enum {
 #define RULE(id, cwe, severity, title) +1
 #define CHANGE_RULE(id, cwe, severity, title)
-    MYTH_RULE_CODE_N = 0
+#define CANDIDATE_RULE(id, cwe, severity, title)
+    MYTH_RULE_CODE_N = 0 /* rules of code */
 #include "rules.def"
 #undef CHANGE_RULE
 #define CHANGE_RULE(id, cwe, severity, title) +1
     ,
+    MYTH_RULE_ANSWER_N = 0 /* and of a change: what an answer can have */
+#include "rules.def"
+#undef CANDIDATE_RULE
+#define CANDIDATE_RULE(id, cwe, severity, title) +1
+    ,
     MYTH_RULE_N = 0
 #include "rules.def"
+#undef CANDIDATE_RULE
 #undef CHANGE_RULE
 #undef RULE
 };
+
+enum { MYTH_RULE_OTHER = MYTH_RULE_CODE_N - 1 };
 
 extern const myth_rule myth_rules[]; /* [MYTH_RULE_N] rules.def, in its order */
 uint32_t myth_rule_count(void);

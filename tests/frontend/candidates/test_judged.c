@@ -43,11 +43,7 @@ static double probability_of(const json_t *finding)
     return json_number_value(json_object_get(json_object_get(finding, "candidate"), "probability"));
 }
 
-/* Whether a finding has that rule, or the one of places whose rule no finding can have. */
-static bool is_rule(const json_t *finding, const char *rule)
-{
-    return strcmp(text_of(finding, "rule"), rule) == 0 || strcmp(text_of(finding, "rule"), "other") == 0;
-}
+static bool is_rule(const json_t *finding, const char *rule) { return strcmp(text_of(finding, "rule"), rule) == 0; }
 
 /* The place of a finding that no answer has; NULL: there is none, or the finding says something else about it. */
 static const json_t *place_of(const json_t *finding)
@@ -57,7 +53,7 @@ static const json_t *place_of(const json_t *finding)
     json_array_foreach(places, i, p)
     {
         if (strcmp(name_of(text_of(p, "file")), name_of(text_of(finding, "file"))) == 0 &&
-            strcmp(text_of(p, "rule"), text_of(c, "rule")) == 0 && is_rule(finding, text_of(p, "rule")) &&
+            strcmp(text_of(p, "rule"), text_of(c, "rule")) == 0 && is_rule(finding, text_of(c, "rule")) &&
             json_integer_value(json_object_get(p, "line")) == line_of(finding, 0) &&
             fabs(json_number_value(json_object_get(p, "probability")) - probability_of(finding)) < 1e-6 &&
             strstr(text_of(finding, "why"), text_of(p, "why")))
@@ -118,12 +114,12 @@ static void filters_and_marks_hold(void **state)
     if (!has_rules())
         check_skip("no rules in this build");
     json_t *all = run_json("inspect $D/src " MODEL
-                           "--find candidates --no-explain --confidence 0 --rules missing-null-check,other "
+                           "--find candidates --no-explain --confidence 0 --rules missing-null-check,copied-block "
                            "--min-severity medium --format json",
                            1);
     assert_true(json_array_size(json_object_get(all, "findings")) > 0);
     json_array_foreach(json_object_get(all, "findings"), i, f)
-        assert_true(strcmp(text_of(f, "rule"), "missing-null-check") == 0 || strcmp(text_of(f, "rule"), "other") == 0);
+        assert_true(is_rule(f, "missing-null-check") || is_rule(f, "copied-block"));
     json_decref(all);
     /* The others were not even judged: the model was asked about fewer. */
     unsigned n_judged = 0, n_place = 0;
@@ -143,6 +139,69 @@ static void filters_and_marks_hold(void **state)
                   "mythos:ignore[*] known */\\n    return p;\\n}\\n' >$D/one/i.c");
     all = run_json("inspect $D/one " MODEL "--find candidates --confidence 0 --format json --fail-level never", 0);
     assert_true(json_integer_value(json_object_get(all, "suppressed_findings")) > 0);
+    json_decref(all);
+}
+
+/* Rules that no answer of a model has are ids of the reports, of --rules and of comments, where places are judged. */
+static void rules_of_candidates_have_ids(void **state)
+{
+    (void)state;
+    static const char rule[] = "error-swallowed";
+    const json_t *p, *f;
+    size_t i, n = 0;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    json_array_foreach(places, i, p) n += is_rule(p, rule);
+    assert_true(n > 0 && n < json_array_size(places));
+#define ALL "inspect $D/src " MODEL "--find candidates --no-explain --confidence 0 --fail-level never "
+    json_t *all = run_json(ALL "--rules error-swallowed --format sarif", 0);
+    const json_t *run = json_array_get(json_object_get(all, "runs"), 0),
+                 *rules = json_object_get(json_object_get(json_object_get(run, "tool"), "driver"), "rules");
+    assert_int_equal(json_array_size(json_object_get(run, "results")), n);
+    json_array_foreach(json_object_get(run, "results"), i, f)
+    {
+        const json_int_t at = json_integer_value(json_object_get(f, "ruleIndex"));
+        assert_string_equal(text_of(f, "ruleId"), rule);
+        assert_string_equal(text_of(json_array_get(rules, (size_t)at), "id"), rule);
+        assert_string_equal(text_of(f, "level"), "warning");
+    }
+    json_decref(all);
+    all = run_json(ALL "--skip-rules error-swallowed --format json", 0);
+    json_array_foreach(json_object_get(all, "findings"), i, f) assert_false(is_rule(f, rule) || is_rule(f, "other"));
+    assert_true(i > 0);
+    json_decref(all);
+    all = run_json(ALL "--rules error-swallowed --min-severity high --format json", 0);
+    assert_int_equal(json_array_size(json_object_get(all, "findings")), 0);
+    json_decref(all);
+
+    cli_shell(&r, "mkdir -p $D/excused && printf 'def f(a):\n    try:\n        return a()\n    except KeyError:  # "
+                  "mythos:ignore[error-swallowed] none is wanted\n        pass\n' >$D/excused/e.py");
+    all = run_json("inspect $D/excused " MODEL "--find candidates --confidence 0 --format json", 0);
+    assert_int_equal(json_integer_value(json_object_get(all, "suppressed_findings")), 1);
+    assert_true(is_rule(json_array_get(json_object_get(all, "findings"), 0), rule));
+    json_decref(all);
+}
+
+/* Of a change, places in the lines that it touched are findings; --all-lines gives those of its functions. */
+static void of_a_change_its_lines_count(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    cli_shell(&r,
+              "mkdir -p $D/change && cd $D/change && git init -q && git config user.name n && git config user.email "
+              "n@example.com && printf 'def f(a):\n    b = a + 1\n    c = b\n    d = c\n    try:\n        "
+              "return d()\n    except KeyError:\n        pass\n' >e.py && git add e.py && git commit -qm one && "
+              "sed -i 's/a + 1/a + 2/' e.py && git commit -qam two");
+    assert_int_equal(r.code, 0);
+#define CHANGE "inspect-diff -C $D/change HEAD~1..HEAD " MODEL "--find candidates --confidence 0 --format json "
+    json_t *all = run_json(CHANGE "--fail-level never", 0);
+    assert_int_equal(json_array_size(json_object_get(all, "findings")), 0);
+    assert_int_equal(json_integer_value(json_object_get(all, "unwanted_findings")), 1);
+    json_decref(all);
+    all = run_json(CHANGE "--fail-level never --all-lines", 0);
+    assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
+    assert_true(is_rule(json_array_get(json_object_get(all, "findings"), 0), "error-swallowed"));
     json_decref(all);
 }
 
@@ -331,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_that_pass_are_findings),     cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(rules_of_candidates_have_ids),      cmocka_unit_test(of_a_change_its_lines_count),
         cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
         cmocka_unit_test(the_plan_covers_the_run),           cmocka_unit_test(what_cannot_be_searched_is_missed),
         cmocka_unit_test(a_dry_run_says_what_judging_costs),

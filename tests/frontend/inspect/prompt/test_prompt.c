@@ -152,6 +152,9 @@ static void test_rules(void **unused)
     snprintf(more, sizeof(more), "%s: %s\n%s", myth_rules[MYTH_RULE_CODE_N].id, myth_rules[MYTH_RULE_CODE_N].title,
              answer);
     assert_string_equal(of_change + (answer - rules), more);
+    /* no prompt has the rules of candidates */
+    for (uint32_t i = MYTH_RULE_ANSWER_N; i < MYTH_RULE_N; i++)
+        assert_null(strstr(of_change, myth_rules[i].id));
     assert_true(strlen(myth_prompt_system(MYTH_PROMPT_COMPACT)) <= 160); /* at most about 80 tokens */
 }
 
