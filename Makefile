@@ -18,8 +18,7 @@ build:
 	@cmake --build --preset release --target mythos mythos_docs
 
 demo: build
-	build/mythos inspect-file $(DEMO_FILE); code=$$?; [ $$code -lt 4 ] && [ $$code -ne 2 ]
-	build/mythos candidates $(DEMO_FILE) --judge --confidence 0.1
+	@sh tests/corpus/demo.sh build/mythos $(DEMO_FILE)
 
 # All of it runs, also after a failure: the last line counts every suite.
 test:
