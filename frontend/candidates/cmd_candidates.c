@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
     myth_opt_list include, exclude;
@@ -36,7 +35,6 @@ enum {
     PROMPTS_NONE = 0,
     PROMPTS_FULL,
     PROMPTS_JUDGE,
-    MOST_THREADS = 16,
     FILES_AHEAD = 64,
     FILE_BYTES_MAX = 64 << 20
 };
@@ -453,14 +451,12 @@ static myth_status print_all(job *j, myth_error *err)
 
 static myth_status run_job(job *j, myth_error *err)
 {
-    myth_thread thread[MOST_THREADS];
-    const long n_core = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = j->cli->global->n_threads ? j->cli->global->n_threads : n_core > 0 ? (uint32_t)n_core : 1, running = 0;
+    myth_thread thread[MYTH_FINDER_THREADS];
+    const uint32_t n = myth_finder_threads(j->cli, j->files.n);
+    uint32_t running = 0;
     j->result = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "files with candidates", j->files.n, sizeof(*j->result));
     if (!j->result)
         return myth_fail(err, MYTH_ENOMEM, "%u files", j->files.n);
-    n = n > MOST_THREADS ? MOST_THREADS : n;
-    n = n > j->files.n ? j->files.n : n;
     pthread_mutex_init(&j->mutex, NULL);
     pthread_cond_init(&j->ready, NULL);
     pthread_cond_init(&j->more, NULL);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct myth_finder {
     myth_cli *cli;
@@ -87,5 +88,87 @@ myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f
         pthread_mutex_unlock(&f->mutex);
     }
     myth_free(f->cli->mem, bytes.byte);
+    return st;
+}
+
+/* ---- many texts ---- */
+
+uint32_t myth_finder_threads(const myth_cli *cli, uint32_t n)
+{
+    const long n_core = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t n_thread = cli->global->n_threads ? cli->global->n_threads
+                            : n_core > 0             ? (uint32_t)n_core
+                                                     : 1,
+                   most = n_thread < MYTH_FINDER_THREADS ? n_thread : MYTH_FINDER_THREADS;
+    return most < n ? most : n;
+}
+
+/* Texts that are handed out one by one, in their order. */
+typedef struct {
+    myth_finder *finder;
+    myth_finder_text *text;
+    uint32_t n, next;
+    const myth_cancel *cancel;
+    pthread_mutex_t mutex;
+} queue;
+
+static bool is_cancelled(const myth_cancel *cancel) { return cancel && *cancel; }
+
+static myth_finder_text *next_text(queue *q)
+{
+    pthread_mutex_lock(&q->mutex);
+    myth_finder_text *t = q->next < q->n && !is_cancelled(q->cancel) ? &q->text[q->next++] : NULL;
+    pthread_mutex_unlock(&q->mutex);
+    return t;
+}
+
+static myth_status find_text(myth_finder *f, myth_chunker *chunker, myth_finder_text *t, myth_error *err)
+{
+    const myth_status st = myth_finder_find(&t->found, NULL, f, chunker, t->language, t->name, t->text, t->n_text, err);
+    t->is_found = st == MYTH_OK;
+    return st;
+}
+
+/* Finds until there is no text, or one fails. */
+static void work_off(queue *q, myth_chunker *chunker)
+{
+    myth_finder_text *t;
+    while ((t = next_text(q)) && find_text(q->finder, chunker, t, NULL) == MYTH_OK)
+        ;
+}
+
+static void *help(void *arg)
+{
+    queue *q = arg;
+    myth_chunker *chunker = NULL;
+    if (myth_finder_chunker(&chunker, q->finder, NULL) == MYTH_OK)
+        work_off(q, chunker);
+    myth_chunker_close(chunker);
+    return NULL;
+}
+
+myth_status myth_finder_all(myth_finder *f, myth_finder_text *text, uint32_t n, const myth_cancel *cancel,
+                            myth_error *err)
+{
+    myth_thread thread[MYTH_FINDER_THREADS];
+    queue q = {.finder = f, .text = text, .n = n, .cancel = cancel};
+    const uint32_t n_thread = myth_finder_threads(f->cli, n);
+    uint32_t running = 0;
+    myth_chunker *chunker = NULL;
+    myth_status st = myth_finder_chunker(&chunker, f, err);
+    if (st != MYTH_OK)
+        return st;
+    pthread_mutex_init(&q.mutex, NULL);
+    while (running + 1 < n_thread && myth_thread_start(&thread[running], help, &q))
+        running++;
+    if (running)
+        work_off(&q, chunker);
+    for (uint32_t i = 0; i < running; i++)
+        myth_thread_join(&thread[i]);
+    pthread_mutex_destroy(&q.mutex);
+    for (uint32_t i = 0; i < n && st == MYTH_OK && !is_cancelled(cancel); i++)
+        if (!text[i].is_found)
+            st = find_text(f, chunker, &text[i], err);
+    myth_chunker_close(chunker);
     return st;
 }

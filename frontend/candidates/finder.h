@@ -2,14 +2,17 @@
  *
  *   myth_finder_open   opens the file of kept places (in the cache directory, candidates-1.db)
  *   myth_finder_find   the places of one text
+ *   myth_finder_all    those of many texts, with threads
  *
  * Kept     by language, bytes and program; what is kept is checked like a parser's answer. Without the file, and where
  *          there is no parsers' process, texts are parsed each time
  * Errors   what myth_candidates_ask returns; a file of kept places that cannot be opened is none
- * Threads  any, each with a chunker of its own: one connection serves all, so that none waits for a file */
+ * Threads  any, each with a chunker of its own: one connection serves all, so that none waits for a file. The places of
+ *          a text are the same with any number of them */
 #ifndef MYTH_CANDIDATES_FINDER_H
 #define MYTH_CANDIDATES_FINDER_H
 
+#include "engine/base/cancel.h"
 #include "frontend/cli/cli.h"
 #include "retrieval/retrieval.h"
 
@@ -24,5 +27,22 @@ myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *
 myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker,
                              const char *language, const char *name, const unsigned char *text, uint64_t n_text,
                              myth_error *err);
+
+enum { MYTH_FINDER_THREADS = 16 }; /* most of them */
+/* How many threads find places of n texts: --threads, else one for each core. */
+uint32_t myth_finder_threads(const myth_cli *cli, uint32_t n);
+
+typedef struct {
+    const char *language, *name;
+    const unsigned char *text;
+    uint64_t n_text;
+    myth_candidates found; /* the caller frees them, also after a failure */
+    bool is_found;
+} myth_finder_text;
+
+/* Finds the places of all texts; after a cancel (may be NULL) those of the first ones alone. An error is that of the
+ * first text, in their order, that the caller's thread cannot do alone: what others fail at, it tries again. */
+myth_status myth_finder_all(myth_finder *f, myth_finder_text *text, uint32_t n, const myth_cancel *cancel,
+                            myth_error *err);
 
 #endif

@@ -118,22 +118,16 @@ static void choose_places(const myth_judged *f, found_file *file, uint32_t sourc
         file->n_wanted += file->is_wanted[c];
 }
 
-static myth_status find_in(myth_judged *f, myth_finder *finder, myth_chunker *chunker, uint32_t source, myth_error *err)
+/* Takes a text's places: those that are wanted are chosen, and what could not be looked for is missed. */
+static myth_status take_places(myth_judged *f, const myth_finder_text *t, uint32_t source, myth_error *err)
 {
-    const myth_source *src = myth_material_of(f->material, source);
-    found_file *file = &f->file[f->n_file];
+    found_file *file = &f->file[f->n_file++];
     char why[160];
-    *file = (found_file){.src = src, .language = myth_detect_language(src->path, src->bytes, src->len)};
-    if (!myth_candidates_has(file->language))
-        return miss(f, src->path, 0, 0, "no rules find places in its language: --find both lets the model search", err);
-    myth_status st =
-        myth_finder_find(&file->found, NULL, finder, chunker, file->language, src->path, src->bytes, src->len, err);
-    if (st != MYTH_OK)
-        return st;
-    f->n_file++;
+    myth_status st = MYTH_OK;
+    *file = (found_file){.src = myth_material_of(f->material, source), .language = t->language, .found = t->found};
     if (file->found.note[0]) {
         snprintf(why, sizeof(why), "no places were looked for: %s", file->found.note);
-        st = miss(f, src->path, 0, 0, why, err);
+        st = miss(f, file->src->path, 0, 0, why, err);
     }
     file->is_wanted = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n + 1u, sizeof(*file->is_wanted));
     if (!file->is_wanted)
@@ -143,22 +137,59 @@ static myth_status find_in(myth_judged *f, myth_finder *finder, myth_chunker *ch
     return st;
 }
 
+/* The sources of which places are looked for: text[*n] and source[*n]. The others are no text, and are missed. */
+static void list_texts(const myth_judged *f, myth_finder_text *text, uint32_t *source, uint32_t *n)
+{
+    *n = 0;
+    for (uint32_t i = 0; i < myth_material_n_source(f->material); i++) {
+        const myth_source *src = myth_material_of(f->material, i);
+        const char *language = myth_detect_language(src->path, src->bytes, src->len);
+        if (!has_subject(f, i) || !myth_candidates_has(language))
+            continue;
+        text[*n] = (myth_finder_text){.language = language, .name = src->path, .text = src->bytes, .n_text = src->len};
+        source[(*n)++] = i;
+    }
+}
+
+/* Takes the places of all texts, in the order of their sources. */
+static myth_status take_all(myth_judged *f, const myth_finder_text *text, const uint32_t *source, uint32_t n,
+                            myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0, k = 0; i < myth_material_n_source(f->material) && st == MYTH_OK; i++) {
+        if (k < n && source[k] == i) {
+            if (!text[k].is_found)
+                break;
+            st = take_places(f, &text[k++], i, err);
+        } else if (has_subject(f, i))
+            st = miss(f, myth_material_of(f->material, i)->path, 0, 0,
+                      "no rules find places in its language: --find both lets the model search", err);
+    }
+    return st;
+}
+
 static myth_status find_all(myth_judged *f, myth_error *err)
 {
     myth_finder *finder = NULL;
-    myth_chunker *chunker = NULL;
-    const uint32_t n = myth_material_n_source(f->material);
-    f->file = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n + 1u, sizeof(*f->file));
-    if (!f->file)
-        return no_room("files", err);
-    myth_status st = myth_finder_open(&finder, f->cli, f->o.keeps, err);
+    const uint32_t n_source = myth_material_n_source(f->material);
+    uint32_t n = 0;
+    f->file = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*f->file));
+    myth_finder_text *text = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*text));
+    uint32_t *source = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*source));
+    myth_status st = f->file && text && source ? MYTH_OK : no_room("files", err);
     if (st == MYTH_OK)
-        st = myth_finder_chunker(&chunker, finder, err);
-    for (uint32_t i = 0; i < n && st == MYTH_OK && !(f->o.is_dry && f->cli->cancel && *f->cli->cancel); i++)
-        if (has_subject(f, i))
-            st = find_in(f, finder, chunker, i, err);
-    myth_chunker_close(chunker);
+        list_texts(f, text, source, &n);
+    if (st == MYTH_OK)
+        st = myth_finder_open(&finder, f->cli, f->o.keeps, err);
+    if (st == MYTH_OK)
+        st = myth_finder_all(finder, text, n, f->o.is_dry ? f->cli->cancel : NULL, err);
+    if (st == MYTH_OK)
+        st = take_all(f, text, source, n, err);
+    for (uint32_t i = f->n_file; i < n; i++) /* the first n_file are in f->file */
+        myth_candidates_free(&text[i].found, f->mem);
     myth_finder_close(finder);
+    myth_free(f->mem, source);
+    myth_free(f->mem, text);
     return st;
 }
 
@@ -429,7 +460,9 @@ void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_ex
 {
     for (int c = 0; f && c < MYTH_MEM_CLASS_N; c++) {
         const uint64_t own = extra->bytes[c], judged = f->has_plan ? f->plan.device[0].bytes[c] : 0,
-                       least = own > judged ? own : judged, has = plan->device[0].bytes[c];
+                       taken = myth_mem_get(f->mem, MYTH_MEM_HOST, (myth_mem_class)c).peak,
+                       most = own > judged ? own : judged, least = taken > most ? taken : most,
+                       has = plan->device[0].bytes[c];
         if (has >= least)
             continue;
         plan->device[0].bytes[c] = least;

@@ -67,8 +67,8 @@ void myth_judged_close(myth_judged *f); /* takes NULL */
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
 /* The path of the judge's model; NULL = it is the run's. */
 const char *myth_judged_by(const myth_judged *f);
-/* Raises a later plan of the run to what judging took, and to what the inspection takes beside an engine, class by
- * class, so that it covers the whole run. f NULL: nothing was judged. */
+/* Raises a later plan of the run to what judging was planned to take, to what the run has taken so far, and to what the
+ * inspection takes beside an engine, class by class, so that it covers the whole run. f NULL: nothing was judged. */
 void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);
 /* Says how many there are, were judged and pass. */
 void myth_judged_note(const myth_judged *f);
