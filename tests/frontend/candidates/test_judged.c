@@ -8,8 +8,14 @@
 #define MODEL "-m random:gemma3-tiny:q8_0 "
 
 static cli_result r;
-static double least; /* a probability that about half of the places reach */
-static json_t *places;
+
+/* What is searched: $D/src has examples of nearly every rule, $D/few of several in each language. Judging takes the
+ * time of these tests, so only what is about each rule asks about the first. */
+static struct searched {
+    const char *const folder;
+    json_t *places;
+    double least; /* a probability that about half of the places reach */
+} src = {.folder = "src"}, few = {.folder = "few"};
 
 static json_t *run_json(const char *args, int code)
 {
@@ -50,7 +56,7 @@ static const json_t *place_of(const json_t *finding)
 {
     const json_t *p, *c = json_object_get(finding, "candidate");
     size_t i;
-    json_array_foreach(places, i, p)
+    json_array_foreach(src.places, i, p)
     {
         if (strcmp(name_of(text_of(p, "file")), name_of(text_of(finding, "file"))) == 0 &&
             strcmp(text_of(p, "rule"), text_of(c, "rule")) == 0 && is_rule(finding, text_of(c, "rule")) &&
@@ -62,7 +68,7 @@ static const json_t *place_of(const json_t *finding)
     return NULL;
 }
 
-static bool has_rules(void) { return json_array_size(places) > 0; }
+static bool has_rules(void) { return json_array_size(src.places) > 0; }
 
 static void places_that_pass_are_findings(void **state)
 {
@@ -71,22 +77,22 @@ static void places_that_pass_are_findings(void **state)
     if (!has_rules())
         check_skip("no rules in this build");
     snprintf(line, sizeof(line),
-             "inspect $D/src " MODEL "--find candidates --no-explain --confidence %.9f --format json", least);
+             "inspect $D/src " MODEL "--find candidates --no-explain --confidence %.9f --format json", src.least);
     json_t *all = run_json(line, 1), *list = json_object_get(all, "findings"), *p, *f;
     size_t i, k, n_pass = 0;
     assert_true(json_array_size(list) > 0);
     json_array_foreach(list, i, f)
     {
         assert_non_null(place_of(f));
-        assert_true(probability_of(f) >= least - 1e-6);
+        assert_true(probability_of(f) >= src.least - 1e-6);
         assert_string_not_equal(text_of(json_object_get(f, "candidate"), "facts"), "");
         assert_string_not_equal(text_of(f, "status"), "confirmed");
     }
     /* Every place that passes has a finding about its line and rule. */
-    json_array_foreach(places, i, p)
+    json_array_foreach(src.places, i, p)
     {
         bool is_there = false;
-        if (json_number_value(json_object_get(p, "probability")) < least + 1e-6)
+        if (json_number_value(json_object_get(p, "probability")) < src.least + 1e-6)
             continue;
         n_pass++;
         json_array_foreach(list, k, f) is_there =
@@ -94,14 +100,14 @@ static void places_that_pass_are_findings(void **state)
             (line_of(f, 0) == json_integer_value(json_object_get(p, "line")) && is_rule(f, text_of(p, "rule")));
         assert_true(is_there);
     }
-    assert_true(n_pass > 0 && n_pass < json_array_size(places));
+    assert_true(n_pass > 0 && n_pass < json_array_size(src.places));
     assert_true(json_is_true(json_object_get(all, "complete")));
     assert_int_equal(json_integer_value(json_object_get(all, "parts")), 0);
     assert_int_equal(json_integer_value(json_object_get(all, "prompt_tokens")), 0);
     json_decref(all);
 
-    cli_expect(&r, "inspect $D/src " MODEL "--find candidates --no-explain --confidence 1", 0);
-    cli_expect(&r, "inspect $D/src/a.c " MODEL "--find candidates --no-explain --confidence 0 --fail-level never", 0);
+    cli_expect(&r, "inspect $D/few " MODEL "--find candidates --no-explain --confidence 1", 0);
+    cli_expect(&r, "inspect $D/few/a.c " MODEL "--find candidates --no-explain --confidence 0 --fail-level never", 0);
     assert_non_null(strstr(r.out, "facts:"));
     assert_non_null(strstr(r.out, "with a probability of"));
 }
@@ -128,13 +134,13 @@ static void filters_and_marks_hold(void **state)
         note--;
     assert_true(note && sscanf(note, "%u of %u places judged", &n_judged, &n_place) == 2);
     assert_int_equal(n_judged, n_place);
-    assert_true(n_place > 0 && n_place < json_array_size(places));
+    assert_true(n_place > 0 && n_place < json_array_size(src.places));
     /* A baseline knows them; a comment excuses one. */
     cli_expect(&r,
-               "inspect $D/src " MODEL
+               "inspect $D/few " MODEL
                "--find candidates --no-explain --confidence 0 --baseline $D/base.json --update-baseline",
                0);
-    cli_expect(&r, "inspect $D/src " MODEL "--find candidates --no-explain --confidence 0 --baseline $D/base.json", 0);
+    cli_expect(&r, "inspect $D/few " MODEL "--find candidates --no-explain --confidence 0 --baseline $D/base.json", 0);
     cli_shell(&r, "mkdir -p $D/one && printf 'char *f(int n)\\n{\\n    char *p = malloc(n * 4);\\n    p[0] = 1; /* "
                   "mythos:ignore[*] known */\\n    return p;\\n}\\n' >$D/one/i.c");
     all = run_json("inspect $D/one " MODEL "--find candidates --confidence 0 --format json --fail-level never", 0);
@@ -241,8 +247,8 @@ static void a_run_is_repeated_and_logged(void **state)
     char line[256], *first;
     if (!has_rules())
         check_skip("no rules in this build");
-    snprintf(line, sizeof(line), "inspect $D/src/a.c " MODEL "--find candidates --confidence %.9f --format sarif",
-             least);
+    snprintf(line, sizeof(line), "inspect $D/few/a.c " MODEL "--find candidates --confidence %.9f --format sarif",
+             few.least);
     cli_expect(&r, line, 1);
     assert_non_null(strstr(r.out, "\"rank\""));
     first = strdup(r.out);
@@ -252,17 +258,17 @@ static void a_run_is_repeated_and_logged(void **state)
     free(first);
     const json_t *p, *kept = NULL, *dropped = NULL;
     size_t i;
-    json_array_foreach(places, i, p)
+    json_array_foreach(few.places, i, p)
     {
         if (strcmp(name_of(text_of(p, "file")), "a.c") != 0)
             continue;
         const double v = json_number_value(json_object_get(p, "probability"));
-        kept = v > least + 1e-6 ? p : kept;
-        dropped = v < least - 1e-6 ? p : dropped;
+        kept = v > few.least + 1e-6 ? p : kept;
+        dropped = v < few.least - 1e-6 ? p : dropped;
     }
     assert_true(kept && dropped);
     cli_expect(&r, "log replay last", 0);
-    cli_expect(&r, "inspect $D/src/a.c " MODEL "--no-cache --find candidates --confidence 0.99", 0);
+    cli_expect(&r, "inspect $D/few/a.c " MODEL "--no-cache --find candidates --confidence 0.99", 0);
     snprintf(line, sizeof(line), "log why last a.c:%d", (int)json_integer_value(json_object_get(dropped, "line")));
     cli_shell(&r, "true");
     cli_expect(&r, line, 0);
@@ -285,7 +291,8 @@ static void the_plan_covers_the_run(void **state)
         const char *class;
         json_t *v;
         snprintf(line, sizeof(line),
-                 "$M inspect $D/src --confidence 0 --no-cache --fail-level never --mem-report $D/m.json %s", how[i]);
+                 "$M inspect $D/%s --confidence 0 --no-cache --fail-level never --mem-report $D/m.json %s",
+                 i < 3 ? few.folder : src.folder, how[i]);
         cli_shell(&r, line);
         assert_true(r.code == 0 || r.code == 3);
         snprintf(path, sizeof(path), "%s/m.json", cli_dir);
@@ -337,8 +344,8 @@ static void a_dry_run_says_what_judging_costs(void **state)
     (void)state;
     if (!has_rules())
         check_skip("no rules in this build");
-    json_t *dry = run_json("inspect $D/src " MODEL "--find candidates --dry-run --format json", 0),
-           *run = run_json("candidates $D/src " MODEL "--judge --confidence 1 --format json", 0);
+    json_t *dry = run_json("inspect $D/few " MODEL "--find candidates --dry-run --format json", 0),
+           *run = run_json("candidates $D/few " MODEL "--judge --confidence 1 --format json", 0);
     const json_t *judging = json_object_get(dry, "judging"), *judged = json_object_get(run, "judged");
     const json_int_t n_tok = json_integer_value(json_object_get(judged, "prompt_tokens")) +
                              json_integer_value(json_object_get(judged, "question_tokens"));
@@ -354,36 +361,46 @@ static void a_dry_run_says_what_judging_costs(void **state)
     assert_non_null(strstr(r.out, "\nplaces "));
 }
 
+/* Returns 0 when the places of s are known. */
+static int judge(struct searched *s)
+{
+    char line[256];
+    json_error_t e;
+    snprintf(line, sizeof(line), "$M candidates $D/%s --judge " MODEL "--format json", s->folder);
+    cli_shell(&r, line);
+    json_t *all = json_loads(r.out, 0, &e);
+    if (!all)
+        return -1;
+    s->places = json_incref(json_object_get(all, "candidates"));
+    json_decref(all);
+    /* The middle of the probabilities, between two places. */
+    const size_t n = json_array_size(s->places);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += json_number_value(json_object_get(json_array_get(s->places, i), "probability"));
+    s->least = n ? sum / (double)n : 0;
+    return 0;
+}
+
 static int begin(void **state)
 {
-    json_error_t e;
     if (cli_begin(state) != 0)
         return -1;
     cli_own_home();
     cli_shell(&r,
-              "mkdir -p $D/src && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
-              "tests/corpus/candidates/examples.c >$D/src/a.c && printf 'char *f(int n)\\n{\\n    char *p = malloc(n * "
-              "4);\\n    p[0] = 1;\\n    free(p);\\n    return p;\\n}\\n' >$D/one.c");
+              "mkdir -p $D/src $D/few && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
+              "tests/corpus/candidates/examples.c >$D/src/a.c && sed '/^static long total_of/,$d' $D/src/a.c "
+              ">$D/few/a.c && sed '/^def total_of/,$d' $D/src/b.py >$D/few/b.py && printf 'char *f(int n)\\n{\\n    "
+              "char *p = malloc(n * 4);\\n    p[0] = 1;\\n    free(p);\\n    return p;\\n}\\n' >$D/one.c");
     if (r.code)
         return -1;
-    cli_shell(&r, "$M candidates $D/src --judge " MODEL "--format json");
-    json_t *all = json_loads(r.out, 0, &e);
-    if (!all)
-        return -1;
-    places = json_incref(json_object_get(all, "candidates"));
-    json_decref(all);
-    /* The middle of the probabilities, between two places. */
-    const size_t n = json_array_size(places);
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += json_number_value(json_object_get(json_array_get(places, i), "probability"));
-    least = n ? sum / (double)n : 0;
-    return 0;
+    return judge(&src) == 0 && judge(&few) == 0 ? 0 : -1;
 }
 
 static int end(void **state)
 {
-    json_decref(places);
+    json_decref(src.places);
+    json_decref(few.places);
     return cli_end(state);
 }
 
