@@ -5,6 +5,8 @@
 
 #include "tests/support/check.h"
 
+#include "engine/base/asan.h"
+
 #include <jansson.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +73,10 @@ static inline void cli_shell(cli_result *r, const char *line)
     cli_slurp(r->out, sizeof(r->out), "out");
     cli_slurp(r->err, sizeof(r->err), "err");
 }
+
+/* The lines of a job that is to last a while: under AddressSanitizer the command takes about three times as long, and
+ * lasts as long with a third of the n lines that it has without. */
+static inline uint32_t cli_lines(uint32_t n) { return MYTH_HAS_ASAN ? n / 3 : n; }
 
 /* Runs the program with these arguments, which the shell expands. */
 static inline void cli_run(cli_result *r, const char *args)

@@ -229,8 +229,8 @@ static void a_job_goes_on_in_another_way(void **state)
     (void)state;
     char line[512];
     uint64_t rng = check_seed();
-    put_prompts("p.jsonl", 240);
-    put_prompts("e.jsonl", 5000); /* the shipped embedder is fast */
+    put_prompts("p.jsonl", cli_lines(240));
+    put_prompts("e.jsonl", cli_lines(5000)); /* the shipped embedder is fast */
     for (size_t i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
         snprintf(line, sizeof(line), "%s -o $D/want", jobs[i].args);
         cli_expect(&r, line, 0);
@@ -263,7 +263,7 @@ static void a_job_goes_on_in_another_way(void **state)
 static void a_job_waits_for_its_memory(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", 1000);
+    put_prompts("p.jsonl", cli_lines(1000));
     cli_expect(&r, "residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/want", 0);
     const pid_t pid = begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/got");
     assert_obeyed("{\"cmd\":\"limit\",\"size\":\"1MiB\"}");
@@ -287,7 +287,7 @@ static void a_job_waits_for_its_memory(void **state)
 static void a_file_holds_the_limit(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", 1500);
+    put_prompts("p.jsonl", cli_lines(1500));
     cli_expect(&r, "residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/want", 0);
     cli_shell(&r, "printf '700MiB\\n' >$D/limit");
     const pid_t pid =
@@ -320,7 +320,7 @@ static void everything_gets_an_answer(void **state)
     (void)state;
     struct stat is;
     char path[128], longer[6000];
-    put_prompts("p.jsonl", 2500);
+    put_prompts("p.jsonl", cli_lines(2500));
     pid_t pid = begin_job("logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/got");
     snprintf(path, sizeof(path), "%s/s", cli_dir);
     assert_int_equal(stat(path, &is), 0);
@@ -375,7 +375,7 @@ static void everything_gets_an_answer(void **state)
 static void a_pipe_cannot_be_read_again(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", 300);
+    put_prompts("p.jsonl", cli_lines(300));
     cli_shell(&r, "mkfifo $D/pipe; (cat $D/p.jsonl >$D/pipe) & true");
     const pid_t pid = begin_job("logprobs $D/pipe -m random:gemma3-tiny:q8_0 -o $D/piped");
     await_plan(pid);

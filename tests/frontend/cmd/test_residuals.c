@@ -390,23 +390,24 @@ static void many_prompts_take_the_bytes_of_few(void **state)
 {
     (void)state;
     static order o;
+    const uint32_t n_many = cli_lines(5000);
     double peak[2], staging[2], tokens;
     first_numbers(&o, 400);
     write_prompts("few", &o, true);
-    first_numbers(&o, 5000);
+    first_numbers(&o, n_many);
     write_prompts("many", &o, true);
     for (int h = 0; h < 2; h++) {
         const char *how = h ? "--stats all" : "";
         report("few", how, &peak[0], &staging[0], &tokens);
         assert_true(tokens == 400 * 13);
         report("many", how, &peak[1], &staging[1], &tokens);
-        assert_true(tokens == 5000 * 13);
+        assert_true(tokens == n_many * 13);
         assert_true(peak[0] == peak[1] && staging[0] == staging[1]);
         printf("%.0f bytes\n", peak[0]);
     }
     /* what a dry run says is what the run takes */
     json_t *j = cli_json(&r, "residuals " TINY "$D/many --dry-run --json");
-    assert_true(cli_number(j, "tokens") == 5000 * 13 && cli_number(j, "prompts") == 5000);
+    assert_true(cli_number(j, "tokens") == n_many * 13 && cli_number(j, "prompts") == n_many);
     assert_true(cli_number(j, "plan.classes.kv_global") == 0 && cli_number(j, "longest") == 13);
     json_decref(j);
 }
@@ -523,7 +524,7 @@ static void killed_jobs_end_with_the_same_bytes(void **state)
     char line[400];
     uint64_t rng = check_seed();
     const uint32_t n_kill = check_is_full() ? 67 : check_sample(6);
-    first_numbers(&o, 1500);
+    first_numbers(&o, cli_lines(1500));
     write_prompts("kill", &o, false);
     for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
         uint32_t n_killed = 0;
@@ -562,7 +563,7 @@ static void a_stopped_job_goes_on_and_no_other_does(void **state)
     (void)state;
     static order o;
     make_adapter();
-    first_numbers(&o, 5000);
+    first_numbers(&o, cli_lines(5000));
     write_prompts("stop", &o, false);
     const char *const job = "residuals " TINY "$D/stop -o $D/stopped --batch 2 -t 1";
     const double begin = seconds();
