@@ -133,9 +133,11 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     set_property(TEST engine/block_types_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=6")
 endif()
 
-# The CPU runs every case of the ops and of what holds sequences together; the rest of these rooms, a third of it.
+# The CPU runs every case of the ops and of what holds sequences together; the rest of these rooms, a third of it. Of
+# these tests of the command only the sanitizers run a share.
 get_property(whole_tests DIRECTORY PROPERTY TESTS)
-list(FILTER whole_tests INCLUDE REGEX "^kernels/|^engine/(seq|parts|capture|evict)$")
+list(FILTER whole_tests INCLUDE REGEX
+    "^kernels/|^engine/(seq|parts|capture|evict)$|^frontend/(answers|mistakes)$")
 set_property(TEST ${whole_tests} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=1")
 
 # Minutes under the sanitizers.
