@@ -20,6 +20,7 @@ file(STRINGS ${spirv_def} spirv_rows REGEX "^SPIRV\\(")
 file(GLOB spirv_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/shaders/*.glsl ${CMAKE_SOURCE_DIR}/shaders/shared.h
     ${CMAKE_SOURCE_DIR}/kernels/eights.def ${CMAKE_SOURCE_DIR}/engine/base/types.def)
 set(spirv_out ${CMAKE_BINARY_DIR}/spirv)
+set(words sh ${CMAKE_SOURCE_DIR}/cmake/spirv_words.sh)
 if(MYTH_SPIRV_DIR)
     set(spirv_out ${MYTH_SPIRV_DIR})
 endif()
@@ -45,8 +46,8 @@ foreach(row IN LISTS spirv_rows)
     add_custom_command(OUTPUT ${spirv_out}/${name}.inc
         COMMAND ${compile} -o ${spirv_out}/${name}.spv
         ${validate}
-        COMMAND ${compile} -mfmt=num -o ${spirv_out}/${name}.inc
-        DEPENDS ${source} ${spirv_headers}
+        COMMAND ${words} ${spirv_out}/${name}.spv ${spirv_out}/${name}.inc
+        DEPENDS ${source} ${spirv_headers} ${CMAKE_SOURCE_DIR}/cmake/spirv_words.sh
         COMMENT "Shader ${name}" VERBATIM)
     list(APPEND spirv_files ${spirv_out}/${name}.inc)
 endforeach()
