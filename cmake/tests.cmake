@@ -67,6 +67,9 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${test_patterns})
 list(FILTER test_sources EXCLUDE REGEX "/tests/corpus/")
 # on the emulated device only: cmake/cuda_emu.cmake
 list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_(again|calls|device|products)\\.c$")
+if(NOT MYTH_HAS_VULKAN)                         # long to compile, and nothing to test
+    list(FILTER test_sources EXCLUDE REGEX "/tests/vulkan/")
+endif()
 if(NOT grammar_core)
     list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/parse/test_patterns\\.c$")
 endif()
