@@ -248,17 +248,19 @@ static void read_out(const char *name)
 static void forms(void **state)
 {
     (void)state;
+    enum { N_SEED = 40, LIKELY = 28 }; /* few of these models end their answer: one that did goes first */
     json_t *j = NULL, *s = NULL, *own;
     char line[512];
     int seed = 0;
-    for (; seed < 40 && !json_is_true(json_object_get(s, "answered")); seed++) {
+    for (int i = 0; i < N_SEED && !json_is_true(json_object_get(s, "answered")); i++) {
+        seed = 1 + (LIKELY - 1 + i) % N_SEED;
         json_decref(j);
         snprintf(line, sizeof(line),
                  DIFF "--summary -m random:gemma3-tiny:q8_0:%d -n 700 --temp 1.2 -q --format json "
                       "--output text=$D/out.text --output html=$D/out.html --output sarif=$D/out.sarif "
                       "--output github=$D/out.github --output jsonl=$D/out.jsonl --output rdjsonl=$D/out.rdjsonl "
                       "--output checkstyle=$D/out.checkstyle",
-                 seed + 1);
+                 seed);
         j = json_of(line);
         s = json_is_true(json_object_get(j, "complete")) ? json_object_get(j, "change_summary") : NULL;
     }
