@@ -151,7 +151,7 @@ if(MYTH_SANITIZE)
         set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
     endforeach()
     foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4
-        engine/generate retrieval/chunk)
+        engine/generate retrieval/chunk retrieval/candidates_hostile)
         if(name IN_LIST sanitized_tests)
             set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=12")
         endif()

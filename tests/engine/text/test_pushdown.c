@@ -349,9 +349,11 @@ static void same_as_the_slow_matcher(void **state)
     static tree t;
     static char text[OUT];
     uint64_t rng = check_seed(), n_step = 0, n_refused = 0, n_whole = 0, n_full = 0;
-    const uint32_t n_grammar = check_is_full() ? 4000 : 40;
+    const uint32_t n_wanted = check_is_full() ? 4000 : check_sample(40);
+    uint32_t n_grammar = 0;
+    bool has_met = false;
     (void)state;
-    for (uint32_t round = 0; round < n_grammar; round++) {
+    for (; check_goes_on(n_grammar, n_wanted, has_met); n_grammar++) {
         writer w = {text, 0, &rng};
         t.n = 0;
         for (int r = 0; r < N_RULE; r++) {
@@ -410,6 +412,7 @@ static void same_as_the_slow_matcher(void **state)
             n_full += myth_pushdown_is_full(states);
         }
         myth_gbnf_close(g);
+        has_met = n_full <= n_grammar && n_step > 1000 && n_refused > 1000 && n_whole > 100;
     }
     printf("%u grammars, %llu bytes that step, %llu that do not, %llu whole texts; %llu texts were too much\n",
            n_grammar, (unsigned long long)n_step, (unsigned long long)n_refused, (unsigned long long)n_whole,

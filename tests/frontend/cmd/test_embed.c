@@ -304,8 +304,11 @@ static void a_killed_run_goes_on(void **state)
 {
     (void)state;
     char line[2048];
-    cli_shell(&r, "for i in $(seq 4000); do printf '{\"id\":%d,\"text\":\"text %d of many\"}\\n' $i $i; done "
-                  ">\"$D/k.jsonl\"");
+    snprintf(line, sizeof(line),
+             "for i in $(seq %u); do printf '{\"id\":%%d,\"text\":\"text %%d of many\"}\\n' $i $i; done "
+             ">\"$D/k.jsonl\"",
+             cli_lines(4000));
+    cli_shell(&r, line);
     for (int npy = 0; npy < 2; npy++) {
         snprintf(
             line, sizeof(line),
