@@ -36,12 +36,15 @@ test-programs:
 
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
 # leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
-# What takes longest under them, mostly by running the command often, waits for test-full.
+# What takes longest under them, mostly by running the command often, waits for test-full. frontend/live runs the jobs
+# of answers and logprobs, and frontend/session_calls, chat and tool hold the conversations of session.
 LATER_LOG = runlog(_secrets)?|replay_ranked|repeat
 LATER_MANY = many_files|same_prompt|reverted|select_commands
 LATER_VECTORS = vectors_(command|killed)
 LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary
-ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^(retrieval/$(LATER_VECTORS)|frontend/plan_table|eval/eval)$$
+LATER_FRONTEND = plan_table|answers|logprobs|session
+LATER_OTHERS = retrieval/$(LATER_VECTORS)|frontend/($(LATER_FRONTEND))|eval/eval
+ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^($(LATER_OTHERS))$$
 asan:
 	@./setup.sh test
 	@cmake --preset asan -DMYTH_TESTS=ON -DMYTH_VULKAN=OFF
