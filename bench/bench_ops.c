@@ -61,6 +61,9 @@ static struct cost op_cost(const struct kernel_case *c)
     case MYTH_OP_attn_decode:
         keys = count_keys(c, &n_cached);
         return (struct cost){n_cached * kv * cell + rows * heads * hd * 8.0, 4.0 * keys * heads * hd};
+    case MYTH_OP_attn_mass: /* every head reads the keys */
+        keys = count_keys(c, &n_cached);
+        return (struct cost){n_cached * kv * (cell / 2.0) + rows * heads * hd * 4.0, 2.0 * keys * heads * hd};
     case MYTH_OP_norm_ffn_geglu:
         return (struct cost){2.0 * dim * c->d_ff * weight + rows * (3.0 * dim + c->d_ff) * 4.0,
                              4.0 * rows * dim * c->d_ff};
@@ -91,7 +94,9 @@ static struct cost op_cost(const struct kernel_case *c)
 /* The weight type of the products in the op. */
 static myth_dtype product_type(const struct kernel_case *c)
 {
-    return c->op == MYTH_OP_attn_prefill || c->op == MYTH_OP_attn_decode || !c->dim ? MYTH_F32 : c->type;
+    return c->op == MYTH_OP_attn_prefill || c->op == MYTH_OP_attn_decode || c->op == MYTH_OP_attn_mass || !c->dim
+             ? MYTH_F32
+             : c->type;
 }
 
 static int by_value(const void *a, const void *b)

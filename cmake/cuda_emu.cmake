@@ -91,7 +91,8 @@ set(cuda_whole ${cuda_sampled} "race launcher" "race ops")
 foreach(row
         "emu cuda launcher" "emu cuda calls" "emu cuda again" "emu cuda device" "emu cuda products" "emu kernels ops"
         "emu kernels bits" "emu kernels dequant"
-        "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate"
+        "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine sets"
+        "emu engine generate"
         "emu engine logits" "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat"
         "emu engine faults" "emu engine experts" "race cuda launcher" "race kernels ops")
     separate_arguments(row)

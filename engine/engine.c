@@ -46,9 +46,12 @@ static void place_in_host_blocks(myth_engine *e)
     e->w = e->host[MYTH_HOST_bound];
     e->low = e->host[MYTH_HOST_low];
     myth_kv_init(&e->kv, layout, e->host[MYTH_HOST_pages], e->rows, n_seq + n_cp);
-    int32_t *tokens = e->host[MYTH_HOST_tokens];
-    for (uint32_t i = 0; i < n_seq; i++)
-        e->seq[i] = (myth_seq){.e = e, .slot = i, .token = tokens + (size_t)i * layout->opts.n_ctx, .kv = &e->rows[i]};
+    int32_t *tokens = e->host[MYTH_HOST_tokens], *places = e->host[MYTH_HOST_places];
+    for (uint32_t i = 0; i < n_seq; i++) {
+        const size_t at = (size_t)i * layout->opts.n_ctx;
+        e->seq[i] = (myth_seq){
+            .e = e, .slot = i, .token = tokens + at, .place = places ? places + at : NULL, .kv = &e->rows[i]};
+    }
     for (uint32_t i = 0; i < n_cp; i++)
         e->checkpoint[i] = (myth_checkpoint){.slot = UINT32_MAX, .kv = &e->rows[n_seq + i]};
 
@@ -66,6 +69,7 @@ static void place_in_host_blocks(myth_engine *e)
     e->result_lse = e->result_logit + (size_t)n_out * k;
     e->result_entropy = e->result_lse + n_out;
     e->result_ask = e->result_entropy + n_out;
+    e->result_mass = e->result_ask + n_out * layout->opts.n_ask;
 }
 
 /* Blocks that are copied to or from a device are allocated by the last part's device, since results come from it; a GPU

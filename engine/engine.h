@@ -87,6 +87,10 @@ typedef struct { /* zero = default */
     uint32_t n_mask;       /* largest number of masks per forward                               */
     bool want_full_logits; /* MYTH_WANT_FULL_LOGITS may be used                                 */
     bool want_hidden;      /* MYTH_WANT_HIDDEN and MYTH_WANT_FINAL may be used                  */
+    /* Rows besides one a position that sets of tokens (myth_set_kind) may hold within the window of a local layer: its
+     * ring is that much longer. 0 = no sets. Keys of folded layers are then stored (no_kv_fold). */
+    uint32_t n_set_rows;
+    uint32_t n_mass; /* rows of which a set may ask how much attention it gives them (n_mass of its run)       */
     /* Residuals to sum: 0 = the scaled embedding, i = after layer i, each at most once. [n_capture_layer], lent until
      * open returns. */
     const uint32_t *capture_layer;
@@ -203,6 +207,19 @@ void myth_seq_forget(myth_seq *s, uint32_t n);
  * of tokens held afterwards: feed tokens *at .. n - 1 again. A gap at the end of what is held, or after it, is
  * closed: without gaps before it, the next token's position is *at. MYTH_EARG: s holds fewer than n tokens. */
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err);
+/* Rows that s holds besides one a position, because it holds sets of tokens. Such a sequence cannot be evicted from,
+ * saved or extended by anything but sets. */
+uint32_t myth_seq_extra(const myth_seq *s);
+/* The position of token i of those held, which sets share: 0 <= i < myth_seq_len. */
+uint32_t myth_seq_pos_of(const myth_seq *s, uint32_t i);
+/* The most tokens that a set at the end of s may have when one token at each of n_after more positions is to have room
+ * behind it; 0 = the context ends before. */
+uint32_t myth_seq_set_room(const myth_seq *s, uint32_t n_after);
+/* Removes these n rows (ascending indices of tokens held) of sets: the rows behind them move up in the cache, pages at
+ * the end return to the pool, and what is left is what it was. Tokens behind a removed one were computed while they saw
+ * it. MYTH_EARG: a position would lose its last token. MYTH_EUNSUPPORTED: a row that moves is shared with a fork or a
+ * checkpoint, or s has gaps. */
+myth_status myth_seq_remove(myth_seq *s, const uint32_t *row, uint32_t n, myth_error *err);
 enum { MYTH_SEQ_GAPS = 8 }; /* of a sequence at most */
 /* Drops the held tokens from .. from + n - 1 and leaves a gap: the other tokens keep their positions, and nothing is
  * moved or computed again. Global layers forget the dropped rows, and whole pages return to the pool (a shared page
@@ -245,6 +262,12 @@ typedef enum {
     MYTH_HOOK_N
 } myth_hook;
 
+/* A set: the tokens of a run are alternatives at one position. All have the position of the sequence's next token, each
+ * sees what the sequence holds, and each is appended as a row of its own, so that later tokens see all of them.
+ * ISOLATED: a token sees none of its set but itself; its result has the bits of the token alone. VISIBLE: each sees the
+ * others too. */
+typedef enum { MYTH_SET_NONE, MYTH_SET_ISOLATED, MYTH_SET_VISIBLE } myth_set_kind;
+
 /* Consecutive tokens of one sequence. */
 typedef struct {
     myth_seq *seq;
@@ -255,6 +278,13 @@ typedef struct {
     /* The run sees the sequence but is not appended: its keys and values are gone after the step. It must fit into one
      * micro-batch. Several such runs may follow the same sequence, which no other run of the batch may then extend. */
     bool is_ephemeral;
+    /* Not NONE: the tokens are a set, and this is the batch's only run. It must fit into one micro-batch. With
+     * is_decode it is a decode step of n rows, of a VISIBLE set of one token at most. A sequence that holds more rows
+     * than positions (myth_seq_extra) is extended by sets alone. */
+    myth_set_kind set;
+    /* With a set, whose tokens all want logits: how much attention each gives to each of the last n_mass rows held
+     * before it, in myth_result.mass. At most the engine's. 0 = not asked. */
+    uint32_t n_mass;
 } myth_batch_run;
 
 /* Arrays per token have the tokens of all runs in order; "token i" is the i-th of them. */
@@ -288,11 +318,15 @@ typedef struct {
 } myth_batch;
 
 typedef struct { /* lent until the next forward */
-    uint32_t n_rows, k, n_ask;
+    uint32_t n_rows, k, n_ask, n_mass;
     const int32_t *top_id;      /* [n_rows, k], best first; -1 where a mask allows fewer than k ids */
     const float *top_logit;     /* [n_rows, k] */
     const float *lse, *entropy; /* [n_rows] over the allowed ids, with biases: log-sum-exp, and entropy in nats */
     const float *ask_logit;     /* [n_rows, n_ask] */
+    /* [n_rows, n_mass], oldest row first: the mean over heads of the weight that the row's token gives the key, added
+     * up over the layers with shares that sum to 1 and rise evenly, the last layer's five times the first's. NULL = not
+     * asked */
+    const float *mass;
 } myth_result;
 
 /* Runs the batch and appends the tokens of all runs that are not ephemeral. out may be NULL. Everything is checked and

@@ -267,6 +267,16 @@ CHECK(attn_decode)
     return (!a->n_after || refuse(c, "n_after is for attn_prefill")) && check_attn(c, a, false);
 }
 
+CHECK(attn_mass)
+{
+    struct check c = {s, "attn_mass"};
+    const struct myth_attn_args *b = &a->attn;
+    return (!b->merges || refuse(c, "merges is for attn_decode")) && (!b->fold.w.buf || refuse(c, "keys are folded")) &&
+           check_attn(c, b, true) && (a->first <= UINT32_MAX - a->n_key || refuse(c, "keys past the last position")) &&
+           has(c, "mass", a->mass, F32, b->n_rows, a->n_key) &&
+           has(c, "part", a->part, F32, (uint64_t)b->n_rows * b->n_head, a->n_key) && a->n_key;
+}
+
 CHECK(kv_merge)
 {
     struct check c = {s, "kv_merge"};

@@ -31,6 +31,8 @@ TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%
       a->n_rows, a->n_head, a->n_head_kv, a->head_dim, a->window)
 TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u",
       a->n_rows, a->n_head, a->n_head_kv, a->head_dim, a->window)
+TRACE(attn_mass, a->mass, (uint64_t)a->attn.n_rows * a->n_key, "rows=%u heads=%u/%u head_dim=%u window=%u keys=%u",
+      a->attn.n_rows, a->attn.n_head, a->attn.n_head_kv, a->attn.head_dim, a->attn.window, a->n_key)
 TRACE(kv_merge, a->k_new, 0, "runs=%u kv_heads=%u head_dim=%u", a->n_run, a->n_head_kv, a->head_dim)
 TRACE(norm_ffn_geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u dim=%u d_ff=%u", a->n_rows, a->dim, a->d_ff)
 TRACE(geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)

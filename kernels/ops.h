@@ -181,6 +181,16 @@ struct myth_attn_args {
 #define myth_attn_prefill_args myth_attn_args
 #define myth_attn_decode_args  myth_attn_args
 
+/* The attention that either op gives single keys. part[r, h, i] is the weight of the key of position first + i in head
+ * h of row r, 0 where the row does not see that key. Then mass[r, i] += scale / n_head * (part[r, 0, i] + part[r, 1, i]
+ * + ...). Of attn, o and v_new are not read; keys are stored (no fold). */
+struct myth_attn_mass_args {
+    struct myth_attn_args attn;
+    myth_view mass, part; /* in and out f32 [n_rows, n_key]; scratch f32 [n_rows, n_head, n_key] */
+    uint32_t first, n_key;
+    float scale;
+};
+
 /* Copies the scratch rows of every run that is not ephemeral into the run's pages or ring; into a ring only the last
  * page_tok rows of the run. Without k_new it copies values only. */
 struct myth_kv_merge_args {

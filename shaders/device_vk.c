@@ -194,6 +194,7 @@ static const struct myth_ops ops = {
     .norm_qkv_rope_store = vk_norm_qkv_rope_store,
     .attn_prefill = vk_attn_prefill,
     .attn_decode = vk_attn_decode,
+    .attn_mass = vk_attn_mass,
     .norm_ffn_geglu = vk_norm_ffn_geglu,
     .head_topk = vk_head_topk,
     .head_logits = vk_head_logits,

@@ -18,6 +18,7 @@ MYTH_QUANT_TYPES(DT_QUANT, 0)
 #define vk_u32        uint
 #define vk_f32        float
 #define VK_KV_PLACE   vk_kv_place /* GLSL names a struct type without the keyword */
+#define VK_ATTN_ARGS  vk_attn_args
 #define RUN_ROW0      0
 #define RUN_N_ROWS    1
 #define RUN_POS0      2
@@ -36,7 +37,8 @@ MYTH_QUANT_TYPES(DT_QUANT, 0)
 typedef uint64_t vk_ptr;
 typedef uint32_t vk_u32;
 typedef float vk_f32;
-#define VK_KV_PLACE struct vk_kv_place
+#define VK_KV_PLACE  struct vk_kv_place
+#define VK_ATTN_ARGS struct vk_attn_args
 #endif
 
 /* Where the cached rows of one layer are: struct myth_kv_place with addresses. */
@@ -156,6 +158,14 @@ struct vk_attn_args {
     vk_u32 n_rows, cap_rows, n_head, n_head_kv, window, merges, n_split, row0;
     vk_f32 softcap;
     vk_u32 n_after, n_table, n_pair;
+};
+
+struct vk_attn_mass_args {
+    VK_ATTN_ARGS attn;
+    vk_ptr mass, part;
+    vk_u32 first, n_key;
+    vk_f32 scale;
+    vk_u32 pad;
 };
 
 /* Without ids, row r of p takes row r of a table of f32. */

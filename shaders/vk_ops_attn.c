@@ -1,4 +1,5 @@
-/* vk_ops_attn.c - dispatches attention of decode and prefill steps. The formulas are in the .comp files. */
+/* vk_ops_attn.c - dispatches attention of decode and prefill steps, and how much of it single keys get. The formulas
+ * are in the .comp files. */
 #include "vk_work.h"
 
 enum { WIDE_K = 1, WIDE_V = 2, FOLDS = 4, Q_TILE = 32, Q_HEADS_MAX = 8, LANE_QUERY_WORDS = 32 };
@@ -108,4 +109,26 @@ void vk_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
                     },
                     &args, sizeof(args));
     }
+}
+
+void vk_attn_mass(myth_stream *s, const struct myth_attn_mass_args *m)
+{
+    const struct myth_attn_args *a = &m->attn;
+    const struct vk_attn_mass_args args = {
+        .attn = args_of(a),
+        .mass = vk_addr(m->mass),
+        .part = vk_addr(m->part),
+        .first = m->first,
+        .n_key = m->n_key,
+        .scale = m->scale,
+    };
+    vk_dispatch(s,
+                &(struct vk_launch){
+                    .shader = VK_SHADER_attn_mass,
+                    .x = a->n_head,
+                    .y = a->n_rows,
+                    .spec = {key_type(a), a->v_new.dtype, a->head_dim, flags_of(a)},
+                },
+                &args, sizeof(args));
+    vk_dispatch(s, &(struct vk_launch){.shader = VK_SHADER_attn_mass_add, .x = a->n_rows}, &args, sizeof(args));
 }

@@ -20,6 +20,8 @@ struct myth_seq {
     bool is_open;
     uint32_t slot;       /* this sequence's row of the page tables on the device     */
     int32_t *token;      /* [n_ctx], the tokens held                                 */
+    int32_t *place;      /* [n_ctx], the position of each, when n_extra > 0; NULL = the engine has no sets */
+    uint32_t n_extra;    /* rows besides one a position                              */
     uint32_t n_new;      /* tokens that the present forward appends                  */
     uint32_t n_wrote;    /* those of them whose micro-batch was issued               */
     myth_kv_needs need;  /* pages and rings that the present forward takes           */
@@ -39,6 +41,9 @@ typedef struct {
     MYTH_INDEX_ARRAYS(INDEX)
 #undef INDEX
     uint32_t n_rows, n_run, n_keep;
+    myth_set_kind set; /* the rows are a set; NONE = they are not */
+    uint32_t window;   /* rows that local layers see, of a set */
+    uint32_t n_mass;   /* rows before the set whose attention is wanted */
 } myth_step_index;
 
 /* The same arrays in a part's index buffer, at the same offsets. */
@@ -99,6 +104,7 @@ struct myth_engine {
     bool has_result_bias;        /* the biases of the last forward are on the device */
     myth_error first_failure;    /* first error inside the present forward; later micro-batches are then skipped */
     float *result_logit, *result_lse, *result_entropy, *result_ask;
+    float *result_mass; /* [2, n_logit_rows, n_mass]: the sum over the parts; one part's */
     int32_t *result_id;
     uint64_t *n_captured; /* [n_capture_label] rows in the sums */
     bool is_capture_torn; /* a forward failed, so rows that were counted may be missing in the sums */
@@ -111,6 +117,22 @@ uint64_t myth_engine_block_bytes(const myth_layout *layout, uint32_t n_layer);
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
 /* Waits for the streams of all parts. Returns the first failure, in the order of the parts. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
+
+/* The position in the text of the next token of s; the first row that a local layer must hold when s holds n rows and a
+ * token is next. */
+static inline uint32_t myth_seq_next_place(const myth_seq *s) { return myth_kv_len(s->kv) - s->n_extra; }
+uint32_t myth_seq_first_needed(const myth_seq *s, uint32_t n);
+/* Keeps `place` and n_extra: a set of n tokens is written behind the first len ones, or, with n 0, s was cut to len. */
+void myth_seq_place(myth_seq *s, uint32_t len, uint32_t n);
+/* Whether a set run may extend its sequence: MYTH_EARG, MYTH_EFULL, MYTH_EUNSUPPORTED. */
+myth_status myth_seq_check_set(const myth_seq *s, const myth_batch *b, myth_error *err);
+/* Adds the rows of a set to e->idx. */
+void myth_forward_put_set(myth_engine *e, const myth_batch_run *run);
+/* Clears the sums of attention of all parts before the layers of a set; waits for the layers and adds them up. */
+void myth_forward_clear_mass(myth_engine *e);
+void myth_forward_take_mass(myth_engine *e);
+/* Whether a batch is a set that has to be treated as one: a set of one token is a token. */
+bool myth_batch_is_set(const myth_batch *b);
 
 /* Gives up the last n tokens of s, which a forward appended and nobody knows: s stands where it stood before them,
  * behind a gap too, or holds less where its rings were overwritten. */

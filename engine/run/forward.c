@@ -43,6 +43,8 @@ static uint8_t want_of(const myth_batch *b, uint32_t k, uint32_t at, uint32_t i)
 static uint8_t want_of_row(const forward_state *f, uint32_t r)
 {
     const myth_step_index *x = &f->e->idx;
+    if (x->set)
+        return want_of(f->b, 0, r, r);
     const uint32_t k = (uint32_t)x->row_run[r], row0 = (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_ROW0];
     return want_of(f->b, f->first_run + k, r - row0 + (k == 0 ? f->first_at : 0), f->first + r);
 }
@@ -51,10 +53,15 @@ static uint8_t want_of_row(const forward_state *f, uint32_t r)
 
 static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, myth_error *err)
 {
+    myth_status st = MYTH_OK;
     const myth_batch_run *run = &b->run[k];
     myth_seq *s = run->seq;
     const uint32_t n = run->n, n_vocab = e->model->config.n_vocab;
     assert(s->e == e && s->is_open);
+    if (run->n_mass && !myth_batch_is_set(b))
+        return myth_fail(err, MYTH_EARG, "n_mass is for sets");
+    if (myth_batch_is_set(b) || s->n_extra)
+        MYTH_TRY(myth_seq_check_set(s, b, err));
     if (n == 0)
         return myth_fail(err, MYTH_EARG, "run %u of the batch has no tokens", k);
     if (e->model->config.is_bidirectional && (!run->is_ephemeral || s->kv->n_pos || b->is_decode))
@@ -76,7 +83,7 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
     }
     if (s->n_new && s->has_ephemeral)
         return myth_fail(err, MYTH_EARG, "a sequence is extended and branched off in one forward");
-    if (b->is_decode && n != 1)
+    if (b->is_decode && n != 1 && !run->set)
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
     if (n > myth_kv_room(&e->kv, s->kv))
         return myth_fail_option(err, MYTH_EFULL, "n_ctx",
@@ -86,7 +93,8 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
         if (run->token[j] < 0 || (uint32_t)run->token[j] >= n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u: give ids below that",
                              run->token[j], n_vocab);
-    return MYTH_OK;
+fail:
+    return st;
 }
 
 /* Checks that the engine and the batch can deliver what token i wants. */
@@ -264,7 +272,10 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint3
         if (n > room && run->is_ephemeral) /* an ephemeral run is never split */
             break;
         n = n < room ? n : room;
-        myth_forward_put_run(e, run->seq, run->token + *at, n, run->is_ephemeral);
+        if (myth_batch_is_set(b))
+            myth_forward_put_set(e, run);
+        else
+            myth_forward_put_run(e, run->seq, run->token + *at, n, run->is_ephemeral);
         *at += n;
         if (*at == run->n) {
             *at = 0;
@@ -278,11 +289,13 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint3
 static void append_tokens(const forward_state *f)
 {
     const myth_step_index *x = &f->e->idx;
-    for (uint32_t k = 0; k < x->n_run; k++) {
+    for (uint32_t k = 0; k < (x->set ? 1 : x->n_run); k++) {
         const myth_batch_run *run = &f->b->run[f->first_run + k];
-        const uint32_t n = (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_N_ROWS];
+        const uint32_t n = x->set ? run->n : (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_N_ROWS];
         if (run->is_ephemeral)
             continue;
+        if (x->set)
+            myth_seq_place(run->seq, myth_kv_len(run->seq->kv), n);
         memcpy(run->seq->token + myth_kv_len(run->seq->kv), run->token + (k == 0 ? f->first_at : 0),
                (size_t)n * sizeof *run->token);
         myth_kv_wrote(run->seq->kv, n);
@@ -308,7 +321,9 @@ void myth_forward_write_index(const myth_engine *e, const myth_part *p)
     myth_index_write(p, p->index.id, x->id, x->n_rows);
     myth_index_write(p, p->index.pos, x->pos, x->n_rows);
     myth_index_write(p, p->index.row_run, x->row_run, x->n_rows);
-    myth_index_write(p, p->index.runs, x->runs, x->n_run * MYTH_RUN_WIDTH);
+    myth_index_write(p, p->index.runs, x->runs, (x->n_run + (x->set == MYTH_SET_ISOLATED)) * MYTH_RUN_WIDTH);
+    if (x->set)
+        myth_index_write(p, p->index.place, x->place, x->n_rows);
 }
 
 void myth_forward_run_layers(const myth_engine *e, myth_part *p)
@@ -320,6 +335,17 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     st->x_scale = 0.0f;
     st->pos = p->index.pos; /* the last step may have been narrowed to its kept rows (step.h) */
     st->row_run = p->index.row_run;
+    st->is_set = e->idx.set != MYTH_SET_NONE;
+    st->place = st->is_set ? p->index.place : st->pos;
+    st->window = st->is_set ? e->idx.window : e->layout.window;
+    st->merged = st->runs;
+    st->n_merged = st->n_run;
+    st->n_mass = st->is_set ? e->idx.n_mass : 0;
+    st->mass_first = st->n_mass ? (uint32_t)e->idx.runs[MYTH_RUN_POS0] - st->n_mass : 0;
+    if (e->idx.set == MYTH_SET_ISOLATED) { /* attention reads a run for each row; the cache takes them as one */
+        st->merged.off += 4 * (uint64_t)st->n_run * MYTH_RUN_WIDTH;
+        st->n_merged = 1;
+    }
     if (is_first)
         myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
                                          .y = st->x,
@@ -356,8 +382,8 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
  * same arguments. A step that hands rows to the host or moves offloaded layers cannot be recorded. */
 static bool is_replayed(const forward_state *f, const myth_part *p, bool has_capture)
 {
-    return f->b->is_decode && !f->has_hidden && !(has_capture && p->layout->n_capture) && !p->step.before_layer &&
-           myth_device_records(p->dev);
+    return f->b->is_decode && !f->has_hidden && !myth_batch_is_set(f->b) && !(has_capture && p->layout->n_capture) &&
+           !p->step.before_layer && myth_device_records(p->dev);
 }
 
 static bool has_label(const forward_state *f, uint32_t first, uint32_t n)
@@ -447,7 +473,7 @@ static void choose_kept(forward_state *f)
     myth_step_index *x = &f->e->idx;
     const myth_part *last = myth_engine_last(f->e);
     x->n_keep = x->n_rows;
-    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->layout.opts.no_kv_skip ||
+    if (!x->keep || f->b->is_decode || x->set || f->has_hidden || f->n_capture || f->e->layout.opts.no_kv_skip ||
         last->step.before_layer)
         return;
     x->n_keep = 0;
@@ -570,6 +596,8 @@ static void micro_batch(forward_state *f)
     f->n_capture =
         f->b->capture_label && e->layout.n_capture ? myth_capture_choose(e, f->b->capture_label + f->first) : 0;
     choose_kept(f);
+    if (e->idx.set && e->idx.n_mass)
+        myth_forward_clear_mass(e);
     for (uint32_t i = 0; i < e->n_part && e->first_failure.code == MYTH_OK; i++) {
         myth_part *p = f->part = &e->part[i];
         myth_step *st = &p->step;
@@ -591,6 +619,8 @@ static void micro_batch(forward_state *f)
             copy_to_next_part(e, p - 1, p);
         run_or_replay(f, p);
     }
+    if (e->idx.set && e->idx.n_mass)
+        myth_forward_take_mass(e);
     if (e->first_failure.code != MYTH_OK)
         return;
     uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
@@ -690,6 +720,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         *out = (myth_result){0};
     e->first_failure = (myth_error){.code = MYTH_OK};
     e->n_result = 0;
+    e->idx.set = MYTH_SET_NONE;
     uint8_t wants;
     MYTH_TRY(check_batch(e, b, &wants, err));
     f.has_hidden = wants & MYTH_WANT_HIDDEN;
@@ -699,6 +730,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
 
     for (uint32_t i = 0, k = 0, at = 0; k < b->n_run && !is_cancelled;) {
         e->idx.n_rows = e->idx.n_run = 0;
+        e->idx.set = MYTH_SET_NONE;
         f.first = i;
         f.first_run = k;
         f.first_at = at;
@@ -738,6 +770,8 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
             .lse = e->result_lse,
             .entropy = e->result_entropy,
             .ask_logit = e->result_ask,
+            .n_mass = e->idx.set ? e->idx.n_mass : 0,
+            .mass = e->idx.set && e->idx.n_mass ? e->result_mass : NULL,
         };
 fail:
     return st;

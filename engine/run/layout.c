@@ -84,6 +84,11 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
     if (!o->has_cache_type)
         o->type_k = o->type_v = o->is_exact ? MYTH_F32 : MYTH_F16;
     o->has_cache_type = true;
+    if (o->n_set_rows && o->no_cache)
+        return myth_fail(err, MYTH_EARG, "n_set_rows %u: sets of tokens need a cache", o->n_set_rows);
+    o->n_set_rows = min_u32(o->n_set_rows, o->n_ctx);
+    o->n_mass = o->n_set_rows ? min_u32(o->n_mass, o->n_ctx) : 0;
+    o->no_kv_fold = o->no_kv_fold || o->n_set_rows; /* a folded key is made for its row, not for its position */
     for (int i = 0; i < 2; i++) {
         myth_dtype t = i ? o->type_v : o->type_k;
         if (t != MYTH_F32 && t != MYTH_F16 && t != MYTH_BF16 && t != MYTH_Q8_0)
@@ -291,7 +296,8 @@ static void size_cache(myth_layout *layout, const myth_config *c)
     const myth_engine_opts *o = &layout->opts;
     bool has_global = false, has_local = false;
     layout->page_tok = o->page_tok;
-    layout->ring_tok = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
+    layout->window = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
+    layout->ring_tok = min_u32(o->n_ctx, layout->window + o->n_set_rows);
     layout->n_entry = o->no_cache ? 1 : div_up(o->n_ctx, layout->page_tok);
     if (o->no_cache)
         return;
@@ -457,9 +463,10 @@ static void place_index(myth_layout *layout, const myth_config *c)
     const uint64_t n[MYTH_INDEX_N] = {
         [MYTH_INDEX_id] = rows,
         [MYTH_INDEX_pos] = rows,
+        [MYTH_INDEX_place] = layout->opts.n_set_rows ? rows : 0,
         [MYTH_INDEX_row_run] = rows,
         [MYTH_INDEX_rows] = rows,
-        [MYTH_INDEX_runs] = (uint64_t)layout->n_run * MYTH_RUN_WIDTH,
+        [MYTH_INDEX_runs] = ((uint64_t)layout->n_run + (layout->opts.n_set_rows > 0)) * MYTH_RUN_WIDTH,
         [MYTH_INDEX_capture_rows] = captured,
         [MYTH_INDEX_capture_label] = captured,
         [MYTH_INDEX_keep] = kept,
@@ -504,6 +511,7 @@ static void size_step(const myth_layout *layout, myth_layout_part *p, const myth
     b[MYTH_BUF_index] = 4 * layout->index_at[MYTH_INDEX_N];
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (layout->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
+    b[MYTH_BUF_mass] = (uint64_t)o->n_logit_rows * o->n_mass * (1ull + c->n_head) * 4;
 }
 
 static void size_logits(myth_layout *layout, myth_layout_part *last, const myth_config *c)
@@ -521,7 +529,8 @@ static void size_logits(myth_layout *layout, myth_layout_part *last, const myth_
     b[MYTH_BUF_bias] = o->n_bias ? (rows + 1 + 2 * (uint64_t)o->n_bias) * 4 : 0;
     b[MYTH_BUF_full] = o->want_full_logits ? (uint64_t)c->n_vocab * 4 : 0;
     layout->host[MYTH_HOST_run] = 4 * (uint64_t)MYTH_RUN_STEPS * o->n_seq;
-    layout->host[MYTH_HOST_result] = rows * (2 * (uint64_t)o->top_k + 2 + o->n_ask) * 4;
+    /* a part's sums of mass arrive behind those of all parts */
+    layout->host[MYTH_HOST_result] = rows * (2 * (uint64_t)o->top_k + 2 + o->n_ask + 2ull * o->n_mass) * 4;
     uint64_t full = b[MYTH_BUF_full], hidden = b[MYTH_BUF_hidden];
     layout->host[MYTH_HOST_row] = full > hidden ? full : hidden;
 }
@@ -577,6 +586,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     out->host[MYTH_HOST_bound] = sizeof(myth_bound_weights);
     out->host[MYTH_HOST_low] = m->n_lora ? (c->n_layer + 1ull) * sizeof(myth_layer_low) : 0;
     out->host[MYTH_HOST_tokens] = o->no_cache ? 0 : 4 * (uint64_t)o->n_seq * o->n_ctx;
+    out->host[MYTH_HOST_places] = o->n_set_rows ? out->host[MYTH_HOST_tokens] : 0;
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
     const uint64_t ple = (uint64_t)c->n_layer * c->n_ple;

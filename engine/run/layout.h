@@ -59,6 +59,7 @@ extern "C" {
     BUF(bias,         MYTH_MEM_LOGITS)        /* i32 [n_logit_rows + 1], [n_bias], f32 [n_bias] */ \
     BUF(run,          MYTH_MEM_LOGITS)        /* i32: step [16], stop ids [16], tokens (run.c) */ \
     BUF(full,         MYTH_MEM_LOGITS)        /* [n_vocab] */ \
+    BUF(mass,         MYTH_MEM_LOGITS)        /* [n_logit_rows, n_mass], then the same for every head (attn_mass) */ \
     BUF(hidden,       MYTH_MEM_CAPTURE)       /* [n_ubatch, d] */ \
     BUF(capture,      MYTH_MEM_CAPTURE)       /* i64 [n_capture, n_capture_label, d], i32 [n_capture] */
 /* clang-format on */
@@ -70,6 +71,7 @@ extern "C" {
     HOST(bound, MYTH_MEM_OTHER)      /* views of the weights */                                                   \
     HOST(low, MYTH_MEM_OTHER)        /* myth_layer_low [n_layer + 1]: views of what adapters add */               \
     HOST(tokens, MYTH_MEM_OTHER)     /* i32 [n_seq, n_ctx] */                                                     \
+    HOST(places, MYTH_MEM_OTHER)     /* i32 [n_seq, n_ctx], with sets only: the position of each token */        \
     HOST(pages, MYTH_MEM_OTHER)      /* page tables of sequences and checkpoints, reference counts, free lists */ \
     HOST(step, MYTH_MEM_OTHER)       /* index arrays of a step */                                                 \
     HOST(result, MYTH_MEM_STAGING)   /* what myth_result lends */                                                 \
@@ -104,10 +106,11 @@ extern const char *const myth_buf_name[MYTH_BUF_N], *const myth_host_name[MYTH_H
 /* clang-format off */
 #define MYTH_INDEX_ARRAYS(INDEX) \
     INDEX(id)            /* [n_ubatch]: token of each row */ \
-    INDEX(pos)           /* [n_ubatch]: its position */ \
+    INDEX(pos)           /* [n_ubatch]: its position in the cache */ \
+    INDEX(place)         /* [n_ubatch], with sets only: its position in the text */ \
     INDEX(row_run)       /* [n_ubatch]: its run */ \
     INDEX(rows)          /* [n_ubatch]: rows of which something is asked */ \
-    INDEX(runs)          /* [n_run, MYTH_RUN_WIDTH]: kernels/ops.h */ \
+    INDEX(runs)          /* [n_run, MYTH_RUN_WIDTH]: kernels/ops.h; with sets one more, for a set's rows as one run */ \
     INDEX(capture_rows)  /* [n_ubatch], with captured layers only: rows that are summed */ \
     INDEX(capture_label) /* [n_ubatch], likewise: the label of each */ \
     INDEX(keep)          /* [n_ubatch], with layers that share K/V only: rows that go on past first_shared */ \
@@ -157,6 +160,9 @@ typedef struct {
     uint64_t page_bytes, ring_bytes;    /* of all parts together                    */
     uint64_t layer_off[MYTH_LAYER_MAX]; /* of a layer's K inside its part's page or ring */
     uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
+    uint32_t
+        window; /* tokens that a local layer sees: the model's, or a shorter context. A ring has as many rows, and those
+                      * of n_set_rows */
     uint32_t n_shard, n_wrapped;         /* files whose tensors are used in place; times the parts that do */
     uint32_t n_run;                      /* runs in a step at most                   */
     uint64_t index_at[MYTH_INDEX_N + 1]; /* where each index array begins, in i32; the last entry is their end. An

@@ -104,7 +104,8 @@ static void move_rows(const myth_part *p, uint32_t l, bool is_back)
     for (uint32_t i = 0; i < e->idx.n_run; i++) {
         const int32_t *run = e->idx.runs + (size_t)i * MYTH_RUN_WIDTH;
         const myth_kv_rows *r = e->seq[run[MYTH_RUN_SLOT]].kv;
-        if (is_back && run[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL)
+        if ((is_back && run[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL) ||
+            (i && run[MYTH_RUN_SLOT] == run[MYTH_RUN_SLOT - MYTH_RUN_WIDTH])) /* several runs of one sequence */
             continue;
         if (is_ring(e, l)) {
             if (r->ring >= 0)

@@ -34,6 +34,9 @@ static myth_status check_opts(const myth_engine *e, const myth_run_opts *o, myth
         if (myth_kv_room(&e->kv, o->seq[r]->kv) == 0)
             return myth_fail_option(err, MYTH_EFULL, "n_ctx", "context full: sequence %u holds %u tokens, n_ctx %u", r,
                                     myth_kv_len(o->seq[r]->kv), opts->n_ctx);
+        if (o->seq[r]->n_extra)
+            return myth_fail(err, MYTH_EUNSUPPORTED, "sequence %u holds sets of tokens: it is extended by sets alone",
+                             r);
         if (o->first[r] < 0 || (uint32_t)o->first[r] >= e->model->config.n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", o->first[r],
                              e->model->config.n_vocab);
@@ -51,6 +54,7 @@ myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o
     *run = (myth_run){.e = e, .o = *o};
     e->n_result = 0;
     e->idx.n_rows = e->idx.n_run = 0;
+    e->idx.set = MYTH_SET_NONE;
     for (uint32_t r = 0; r < o->n_seq; r++) {
         run->high[r] = o->seq[r]->kv->n_high;
         run->len[r] = myth_kv_len(o->seq[r]->kv);

@@ -52,8 +52,10 @@ void myth_seq_close(myth_seq *s)
         }
     myth_kv_release(&s->e->kv, s->kv);
     s->is_open = false;
+    s->n_extra = 0;
 }
 
+uint32_t myth_seq_extra(const myth_seq *s) { return s->n_extra; }
 uint32_t myth_seq_len(const myth_seq *s) { return myth_kv_len(s->kv); }
 uint32_t myth_seq_pos(const myth_seq *s) { return s->kv->n_pos; }
 uint32_t myth_seq_room(const myth_seq *s) { return myth_kv_room(&s->e->kv, s->kv); }
@@ -66,6 +68,9 @@ myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)
         return st;
     myth_kv_share(&s->e->kv, (*out)->kv, s->kv);
     memcpy((*out)->token, s->token, (size_t)myth_kv_len(s->kv) * 4);
+    if (s->n_extra)
+        memcpy((*out)->place, s->place, (size_t)myth_kv_len(s->kv) * 4);
+    (*out)->n_extra = s->n_extra;
     (*out)->is_table_stale = true;
     return MYTH_OK;
 }
@@ -91,16 +96,14 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
 
 void myth_seq_forget(myth_seq *s, uint32_t n) { drop_checkpoints(s, n, UINT32_MAX); }
 
-/* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last
+/* Position pos needs the keys of its window; a ring that has seen n_high positions holds none older than the last
  * ring_tok of them, even when the sequence was cut since. */
 static bool ring_reaches_back(const myth_seq *s, uint32_t pos)
 {
     const myth_layout *layout = &s->e->layout;
     if (!s->e->kv.has_rings || s->kv->n_high <= layout->ring_tok)
         return true;
-    uint32_t oldest_held = s->kv->n_high - layout->ring_tok;
-    uint32_t oldest_needed = pos + 1 > layout->ring_tok ? pos + 1 - layout->ring_tok : 0;
-    return oldest_held <= oldest_needed;
+    return s->kv->n_high - layout->ring_tok <= myth_seq_first_needed(s, pos);
 }
 
 /* Of two checkpoints of a sequence: more tokens, or as many at a later position. */
@@ -132,6 +135,7 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
                 myth_kv_share(&e->kv, s->kv, best->kv);
         }
         drop_checkpoints(s, myth_kv_len(s->kv), s->kv->n_pos);
+        myth_seq_place(s, myth_kv_len(s->kv), 0);
         s->is_table_stale = true;
     }
     *at = myth_kv_len(s->kv);
@@ -156,6 +160,8 @@ void myth_seq_take_back(myth_seq *s, uint32_t n)
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err)
 {
     uint32_t len = myth_kv_len(s->kv);
+    if (s->n_extra)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "cannot evict from a sequence that holds sets of tokens: truncate it");
     if (from > len || n > len - from)
         return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
     if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
@@ -294,6 +300,8 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
     saved_header h = header_of(s->e, s->kv);
     myth_engine *e = s->e;
     unsigned char *p = dst;
+    if (s->n_extra)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "cannot save a sequence that holds sets of tokens: truncate it");
     if (cap < myth_seq_save_bytes(s))
         return myth_fail(err, MYTH_EFULL, "the sequence takes %llu bytes", (unsigned long long)myth_seq_save_bytes(s));
     memcpy(p, MAGIC, 8);

@@ -12,7 +12,7 @@ void myth_step_rope(myth_step *st)
     if (c->head_dim_global)
         myth_rope_table(st->s, &(struct myth_rope_table_args){
                                    .table = st->rope_global,
-                                   .pos = st->pos,
+                                   .pos = st->place,
                                    .n_rows = st->n_rows,
                                    .head_dim = c->head_dim_global,
                                    .n_pair = c->rope_pairs_global,
@@ -22,7 +22,7 @@ void myth_step_rope(myth_step *st)
     if (c->head_dim_local)
         myth_rope_table(st->s, &(struct myth_rope_table_args){
                                    .table = st->rope_local,
-                                   .pos = st->pos,
+                                   .pos = st->place,
                                    .n_rows = st->n_rows,
                                    .head_dim = c->head_dim_local,
                                    .n_pair = c->head_dim_local / 2,
@@ -43,9 +43,9 @@ static void merge_new_rows(myth_step *st, uint32_t source)
                                     : is_shared         ? st->k_shared[lc->is_global]
                                                         : st->k_new,
                              .v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new,
-                             .runs = st->runs,
+                             .runs = st->merged,
                              .kv = st->kv[lc->kv_last],
-                             .n_run = st->n_run,
+                             .n_run = st->n_merged,
                              .cap_rows = st->cap_rows,
                              .n_head_kv = lc->n_head_kv,
                              .head_dim = lc->head_dim,
@@ -81,6 +81,23 @@ void myth_step_hook_input(myth_step *st, myth_hook hook, myth_view w_norm, uint3
                              .eps = st->c->eps,
                          });
     myth_step_hooked(st, hook, l);
+}
+
+/* Adds what the layer's attention gives the rows before the set, with the share that myth_result says. */
+static void attention_mass(myth_step *st, const struct myth_attn_args *attn, uint32_t l)
+{
+    const uint32_t n = st->c->n_layer;
+    const double share = n > 1 ? 0.2 + 0.8 * (double)l / (n - 1) : 1.0, all = n > 1 ? 0.6 * n : 1.0;
+    struct myth_attn_mass_args a = {
+        .attn = *attn,
+        .mass = st->mass,
+        .part = st->mass_part,
+        .first = st->mass_first,
+        .n_key = st->n_mass,
+        .scale = (float)(share / all),
+    };
+    a.attn.merges = false;
+    myth_attn_mass(st->s, &a);
 }
 
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
@@ -145,12 +162,12 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         .n_head = c->n_head,
         .n_head_kv = lc->n_head_kv,
         .head_dim = lc->head_dim,
-        .window = lc->is_global ? 0 : st->kv[l].page_tok, /* rows of a ring: the window, or a shorter context */
+        .window = lc->is_global ? 0 : st->window,
         .n_after = !c->is_bidirectional ? 0
                  : lc->is_global        ? UINT32_MAX
                                         : c->window - 1,
         .softcap = attn_softcap,
-        .merges = st->is_decode && is_last,
+        .merges = st->is_decode && is_last && !st->is_set,
     };
     if (st->folds[l])
         attn.fold = (struct myth_key_fold){
@@ -161,13 +178,14 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
             .base = c->rope_base_global,
             .factor = c->rope_factor_global,
         };
-    if (st->is_decode) {
+    if (st->is_decode)
         myth_attn_decode(st->s, &attn);
-    } else {
+    else
         myth_attn_prefill(st->s, &attn);
-        if (is_last) /* not before the last reader: the new rows overwrite rows of the ring that readers need */
-            merge_new_rows(st, source);
-    }
+    if (st->n_mass)
+        attention_mass(st, &attn, l);
+    if (is_last && !attn.merges) /* not before: the new rows overwrite rows of the ring that readers need */
+        merge_new_rows(st, source);
 
     myth_proj(st->s, &(struct myth_proj_args){
                          .y = st->branch,
@@ -440,7 +458,7 @@ static bool narrow(myth_step *st, uint32_t l)
             myth_copy(st->s, &(struct myth_copy_args){.dst = to, .src = from, .bytes = row});
     }
     st->n_rows = n;
-    st->pos = st->keep_pos;
+    st->pos = st->place = st->keep_pos;
     st->row_run = st->keep_row_run;
     myth_step_rope(st);
     st->pend = st->w_post = (myth_view){0};

@@ -60,6 +60,14 @@ struct myth_step {
     myth_view ple, ple_rows;
     myth_view moe_logits, moe_weight, moe_id, moe_order, moe_offset, moe_h, moe_part, moe_y;
     myth_view ids, runs, row_run, pos;
+    /* Positions that RoPE turns by, and the runs that are merged into the cache: `pos` and `runs`, but for the rows of
+     * a set (engine.h), which share a position and are one run of the cache. */
+    myth_view place, merged;
+    uint32_t n_merged;
+    myth_view mass, mass_part; /* attn_mass's, for the n_mass rows of the cache before the set; n_mass 0 = not wanted */
+    uint32_t n_mass, mass_first;
+    bool is_set;     /* the rows are a set, and attention does not merge */
+    uint32_t window; /* rows that a local layer sees, the row itself included */
     /* with n_keep < n_rows: the rows that go on past first_shared (`keep` is the same on the host), their positions and
      * their runs */
     uint32_t n_keep;

@@ -394,6 +394,30 @@ static inline void make_decode_next(struct rig *r, const struct kernel_case *c, 
     ((int32_t *)view_host(a->stop_id))[1] = 1;
 }
 
+static inline void make_attn(struct rig *r, const struct kernel_case *c, struct myth_attn_args *a)
+{
+    const struct kv_setup kv = make_kv(r, c);
+    *a = (struct myth_attn_args){
+        .k_new = kv.k_new,
+        .v_new = kv.v_new,
+        .runs = kv.runs,
+        .row_run = kv.row_run,
+        .pos = kv.pos,
+        .kv = kv.kv,
+        .n_rows = case_rows(c),
+        .cap_rows = kv.cap_rows,
+        .n_head = c->n_head,
+        .n_head_kv = c->n_head_kv,
+        .head_dim = c->head_dim,
+        .window = c->window,
+        .softcap = c->softcap,
+        .n_after = c->n_after,
+    };
+    a->q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
+    a->o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
+    a->fold = make_fold(r, c);
+}
+
 #include "op_case_gemma.h"
 
 /* Makes the arguments of the case and fills its inputs from `number`. */
@@ -462,28 +486,12 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
             rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
         break;
     case MYTH_OP_attn_prefill:
-    case MYTH_OP_attn_decode:
-        kv = make_kv(r, c);
-        a->attn_prefill = (struct myth_attn_args){
-            .k_new = kv.k_new,
-            .v_new = kv.v_new,
-            .runs = kv.runs,
-            .row_run = kv.row_run,
-            .pos = kv.pos,
-            .kv = kv.kv,
-            .n_rows = case_rows(c),
-            .cap_rows = kv.cap_rows,
-            .n_head = c->n_head,
-            .n_head_kv = c->n_head_kv,
-            .head_dim = c->head_dim,
-            .window = c->window,
-            .softcap = c->softcap,
-            .n_after = c->n_after,
-        };
-        a->attn_prefill.q =
-            rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
-        a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
-        a->attn_prefill.fold = make_fold(r, c);
+    case MYTH_OP_attn_decode: make_attn(r, c, &a->attn_prefill); break;
+    case MYTH_OP_attn_mass:
+        a->attn_mass = (struct myth_attn_mass_args){.first = c->n_out, .n_key = c->k, .scale = 0.625f};
+        make_attn(r, c, &a->attn_mass.attn);
+        a->attn_mass.mass = rig_noise(r, MYTH_F32, c->rows, c->k, 0.5f, 0.25f);
+        a->attn_mass.part = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->k);
         break;
     case MYTH_OP_kv_merge:
         kv = make_kv(r, c);

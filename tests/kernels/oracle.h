@@ -252,58 +252,91 @@ static inline void fold_key64(double *key, const struct myth_key_fold *f, uint32
     }
 }
 
-static inline void attn64(struct oracle *o, const struct myth_attn_args *a, const struct kernel_case *c)
+/* The softmax weights of row and head i over positions 0 .. *last; 0 for those that the row does not see. */
+static inline void weights64(double *weight, uint32_t *last, const struct myth_attn_args *a,
+                             const struct kernel_case *c, uint64_t i)
 {
-    uint64_t hd = a->head_dim;
-    double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd),
-           *score = doubles(c->depth + c->rows + 1ull);
-    double *key = doubles(hd);
+    const uint64_t hd = a->head_dim, r = i / a->n_head;
+    const uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
+                   head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv)),
+                   first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
+    double *key = doubles(hd), most = -INFINITY, total = 0.0;
     unsigned char *bytes = malloc((size_t)hd * 4 + 64);
     rig_must(bytes != NULL, "memory");
     myth_buf lone = {.host = bytes};
     const bool folds = a->fold.w.buf != NULL;
     const myth_dtype type_k = folds ? a->v_new.dtype : a->k_new.dtype;
-    for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
-        uint64_t r = i / a->n_head;
-        uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
-                 head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
-        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
-        uint32_t last = pos;
-        for (uint64_t next = r + 1;
-             next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && last - pos < a->n_after; next++)
-            last++;
-        double most = -INFINITY, total = 0.0;
-        struct case_gaps gaps = case_gaps(c, run);
-        gaps.n = c->is_ring ? 0 : gaps.n; /* rings ignore gaps */
-        for (uint32_t j = first; j <= last; j++) {
-            if (in_gap(&gaps, j, j + 1))
-                continue;
-            kv_row(bytes, type_k, run, folds, head, j, (uint32_t)hd);
-            double dot = 0.0;
-            for (uint64_t d = 0; d < hd; d++)
-                key[d] = value((myth_view){&lone, 0, type_k}, 0, hd, d);
-            if (folds)
-                fold_key64(key, &a->fold, j, hd);
-            for (uint64_t d = 0; d < hd; d++)
-                dot += value(a->q, i, hd, d) * key[d];
-            score[j] = cap64(dot, (double)a->softcap);
-            most = fmax(most, score[j]);
-        }
-        for (uint32_t j = first; j <= last; j++) {
-            if (in_gap(&gaps, j, j + 1))
-                continue;
-            kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
-            double weight = exp(score[j] - most);
-            total += weight;
-            for (uint64_t d = 0; d < hd; d++)
-                out[i * hd + d] += weight * value((myth_view){&lone, 0, a->v_new.dtype}, 0, hd, d);
-        }
+    struct case_gaps gaps = case_gaps(c, run);
+    gaps.n = c->is_ring ? 0 : gaps.n; /* rings ignore gaps */
+    *last = pos;
+    for (uint64_t next = r + 1;
+         next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && *last - pos < a->n_after; next++)
+        ++*last;
+    for (uint32_t j = 0; j <= *last; j++) {
+        weight[j] = -INFINITY;
+        if (j < first || in_gap(&gaps, j, j + 1))
+            continue;
+        kv_row(bytes, type_k, run, folds, head, j, (uint32_t)hd);
+        double dot = 0.0;
         for (uint64_t d = 0; d < hd; d++)
-            out[i * hd + d] /= total;
+            key[d] = value((myth_view){&lone, 0, type_k}, 0, hd, d);
+        if (folds)
+            fold_key64(key, &a->fold, j, hd);
+        for (uint64_t d = 0; d < hd; d++)
+            dot += value(a->q, i, hd, d) * key[d];
+        weight[j] = cap64(dot, (double)a->softcap);
+        most = fmax(most, weight[j]);
     }
+    for (uint32_t j = 0; j <= *last; j++)
+        total += weight[j] = exp(weight[j] - most);
+    for (uint32_t j = 0; j <= *last; j++)
+        weight[j] /= total;
     free(bytes);
     free(key);
-    free(score);
+}
+
+static inline void attn64(struct oracle *o, const struct myth_attn_args *a, const struct kernel_case *c)
+{
+    uint64_t hd = a->head_dim;
+    double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd),
+           *weight = doubles(c->depth + c->rows + 1ull);
+    unsigned char *bytes = malloc((size_t)hd * 4 + 64);
+    rig_must(bytes != NULL, "memory");
+    myth_buf lone = {.host = bytes};
+    for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
+        const uint32_t run = (uint32_t)index_at(a->row_run, i / a->n_head),
+                       head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
+        uint32_t last;
+        weights64(weight, &last, a, c, i);
+        for (uint32_t j = 0; j <= last; j++) {
+            if (weight[j] == 0.0)
+                continue;
+            kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
+            for (uint64_t d = 0; d < hd; d++)
+                out[i * hd + d] += weight[j] * value((myth_view){&lone, 0, a->v_new.dtype}, 0, hd, d);
+        }
+    }
+    free(bytes);
+    free(weight);
+}
+
+static inline void mass64(struct oracle *o, const struct myth_attn_mass_args *m, const struct kernel_case *c)
+{
+    const struct myth_attn_args *a = &m->attn;
+    double *mass = expect(o, "mass", m->mass, a->n_rows, m->n_key),
+           *part = expect(o, "part", m->part, (uint64_t)a->n_rows * a->n_head, m->n_key),
+           *weight = doubles(c->depth + c->rows + 1ull);
+    for (uint64_t i = 0; i < (uint64_t)a->n_rows * m->n_key; i++)
+        mass[i] = value(m->mass, 0, (uint64_t)a->n_rows * m->n_key, i);
+    for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
+        uint32_t last;
+        weights64(weight, &last, a, c, i);
+        for (uint32_t k = 0; k < m->n_key; k++) {
+            part[i * m->n_key + k] = m->first + k <= last ? weight[m->first + k] : 0.0;
+            mass[i / a->n_head * m->n_key + k] += (double)m->scale / a->n_head * part[i * m->n_key + k];
+        }
+    }
+    free(weight);
 }
 
 /* The whole pool, byte by byte. Rows that no run writes stay as they were. */
@@ -616,6 +649,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
     }
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode: attn64(o, &u->attn_prefill, c); break;
+    case MYTH_OP_attn_mass: mass64(o, &u->attn_mass, c); break;
     case MYTH_OP_kv_merge: merge64(o, &u->kv_merge, c); break;
     case MYTH_OP_norm_ffn_geglu: {
         const struct myth_norm_ffn_geglu_args *a = &u->norm_ffn_geglu;

@@ -68,6 +68,7 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
         break;
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode: ROWS(u->attn_prefill.o, hd, c->n_head); break;
+    case MYTH_OP_attn_mass: IN_PLACE(u->attn_mass.mass, c->k); break;
     case MYTH_OP_norm_ffn_geglu:
         IN_PLACE(u->norm_ffn_geglu.x, c->dim);
         ROWS(u->norm_ffn_geglu.h, c->d_ff, 1);
@@ -281,6 +282,13 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
         shift(&u->attn_prefill.row_run, row, 1);
         shift(&u->attn_prefill.pos, row, 1);
         u->attn_prefill.n_rows = 1;
+        return true;
+    case MYTH_OP_attn_mass:
+        shift(&u->attn_mass.mass, row, c->k);
+        shift(&u->attn_mass.attn.q, row * c->n_head, hd);
+        shift(&u->attn_mass.attn.row_run, row, 1);
+        shift(&u->attn_mass.attn.pos, row, 1);
+        u->attn_mass.attn.n_rows = 1;
         return true;
     case MYTH_OP_norm_ffn_geglu:
         shift(&u->norm_ffn_geglu.x, row, c->dim);

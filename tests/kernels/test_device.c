@@ -225,6 +225,7 @@ static void test_bad_arguments(void **state)
                 bool is_untyped = op == MYTH_OP_copy ||
                                   ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) &&
                                    v.buf == a.attn_prefill.kv.pool.buf) ||
+                                  (op == MYTH_OP_attn_mass && v.buf == a.attn_mass.attn.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
                 bool is_open_ended =
                     v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||

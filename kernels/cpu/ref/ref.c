@@ -77,6 +77,7 @@ const struct cpu_level cpu_level_ref = {
             .qkv_rope_store = cpu_ref_qkv_rope_store,
             .attn_prefill = cpu_ref_attn_prefill,
             .attn_decode = cpu_ref_attn_decode,
+            .attn_mass = cpu_ref_attn_mass,
             .kv_merge = cpu_ref_kv_merge,
             .geglu = cpu_ref_geglu,
             .gather_norm = cpu_ref_gather_norm,
