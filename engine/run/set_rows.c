@@ -7,6 +7,8 @@
  *          set are at one position, so one number of rows (myth_step.window) is right for the whole step
  * Isolated each row is a run of its own that begins where the sequence ends: none of them sees another. For the merge
  *          they are one run of n rows
+ * Removal  closes the gap at once: pages and rings stay without holes, so that neither a run's record nor a kernel has
+ *          to know of members that are gone
  * Visible  the rows are one run, and each has the last row's position in the cache: each sees the whole run */
 #include "offload.h"
 
@@ -156,6 +158,8 @@ void myth_forward_take_mass(myth_engine *e)
 
 /* ---- removal ---- */
 
+enum { ROW_BYTES_MAX = 4 * 1024 }; /* a head is at most 1,024 values wide (config.c) */
+
 /* Where a page or ring of the cache begins for one layer: on the part's device, or in host memory. */
 typedef struct {
     const myth_part *part;
@@ -207,27 +211,65 @@ static void move_layer(const rows_place *at, const myth_kv_rows *r, uint32_t src
     }
 }
 
-/* Moves n rows in every layer that has rows of its own. Rows that a ring holds no more stay where they are. */
-static void move_rows(const myth_seq *s, uint32_t src, uint32_t dst, uint32_t n)
+/* Turns the ring of one K or V of one head by d < tok rows towards its start; off: where its rows begin. */
+static void turn_head(const rows_place *at, uint64_t off, uint64_t row_bytes, myth_view scratch, int32_t ring,
+                      uint32_t d)
 {
-    myth_engine *e = s->e;
-    const myth_config *c = &e->model->config;
-    const uint32_t ring_tok = e->layout.ring_tok, high = s->kv->n_high, oldest = high > ring_tok ? high - ring_tok : 0,
-                   lost = dst < oldest ? oldest - dst : 0;
-    for (uint32_t i = 0; i < e->n_part; i++)
-        for (uint32_t l = e->part[i].layout->layer0; l < e->part[i].layout->layer1; l++) {
-            const bool is_ring = !c->layer[l].is_global;
-            const uint32_t skip = is_ring ? lost < n ? lost : n : 0;
-            const rows_place at = {
-                .part = &e->part[i],
-                .is_ring = is_ring,
-                .is_held = e->layout.opts.offload == MYTH_OFFLOAD_KV && l < e->part[i].layout->offload1,
-                .layer = l,
-                .tok = is_ring ? ring_tok : e->layout.page_tok,
-            };
-            if (c->layer[l].kv_source == l)
-                move_layer(&at, s->kv, src + skip, dst + skip, n - skip);
+    const myth_part *p = at->part;
+    const uint32_t tok = at->tok, room = p->step.cap_rows;
+    if (at->is_held) {
+        unsigned char *row = myth_offload_held(p, true, ring) + p->e->layout.layer_off[at->layer] + off,
+                      kept[ROW_BYTES_MAX];
+        uint32_t n_moved = 0;
+        for (uint32_t first = 0; n_moved < tok; first++) { /* cycle by cycle */
+            uint32_t to = first;
+            memcpy(kept, row + first * row_bytes, (size_t)row_bytes);
+            for (uint32_t from; (from = (to + d) % tok) != first; to = from, n_moved++)
+                memcpy(row + to * row_bytes, row + from * row_bytes, (size_t)row_bytes);
+            memcpy(row + to * row_bytes, kept, (size_t)row_bytes);
+            n_moved++;
         }
+        return;
+    }
+    for (uint32_t n; d; d -= n) { /* as many at a time as the step's scratch has rows */
+        n = d < room ? d : room;
+        const myth_view begin = myth_part_view(
+            p, MYTH_BUF_kv_local,
+            (uint64_t)(uint32_t)ring * p->layout->ring_bytes + p->e->layout.layer_off[at->layer] + off, MYTH_I32);
+        myth_view rest = begin, end = begin;
+        rest.off += n * row_bytes;
+        end.off += (tok - n) * row_bytes;
+        myth_copy(p->stream, &(struct myth_copy_args){.dst = scratch, .src = begin, .bytes = n * row_bytes});
+        myth_copy(p->stream, &(struct myth_copy_args){.dst = begin, .src = rest, .bytes = (tok - n) * row_bytes});
+        myth_copy(p->stream, &(struct myth_copy_args){.dst = end, .src = scratch, .bytes = n * row_bytes});
+    }
+}
+
+static void turn_layer(const rows_place *at, int32_t ring, uint32_t d)
+{
+    const myth_engine *e = at->part->e;
+    const myth_layer_config *lc = &e->model->config.layer[at->layer];
+    const uint64_t k_row = myth_row_bytes(e->layout.opts.type_k, lc->head_dim),
+                   v_row = myth_row_bytes(e->layout.opts.type_v, lc->head_dim),
+                   k_bytes = (uint64_t)lc->n_head_kv * at->tok * k_row;
+    for (uint32_t h = 0; h < lc->n_head_kv; h++) {
+        turn_head(at, h * at->tok * k_row, k_row, at->part->step.k_new, ring, d);
+        turn_head(at, k_bytes + h * at->tok * v_row, v_row, at->part->step.v_new, ring, d);
+    }
+}
+
+/* Takes the rows (ascending) out of one layer. Rows that its ring holds no more only count: those it holds change their
+ * places in it by as many. */
+static void remove_from_layer(const rows_place *at, const myth_seq *s, const uint32_t *row, uint32_t n, uint32_t n_lost)
+{
+    const uint32_t len = myth_kv_len(s->kv), first = at->is_ring ? n_lost : 0;
+    if (at->is_ring && n_lost % at->tok)
+        turn_layer(at, s->kv->ring, n_lost % at->tok);
+    for (uint32_t i = first; i < n; i++) {
+        const uint32_t from = row[i] + 1 - first, end = (i + 1 < n ? row[i + 1] : len) - first;
+        if (end > from)
+            move_layer(at, s->kv, from, row[i] - i, end - from);
+    }
 }
 
 static uint32_t rows_at(const myth_seq *s, int32_t place)
@@ -269,16 +311,31 @@ myth_status myth_seq_remove(myth_seq *s, const uint32_t *row, uint32_t n, myth_e
         return MYTH_OK;
     for (uint32_t i = 0; i < e->n_part && e->layout.opts.offload == MYTH_OFFLOAD_KV; i++)
         MYTH_TRY(myth_stream_sync(e->part[i].stream, err)); /* rows in host memory: the last step's have arrived */
-    uint32_t to = row[0];
+    const myth_config *c = &e->model->config;
+    const uint32_t high = s->kv->n_high, ring_tok = e->layout.ring_tok, oldest = high > ring_tok ? high - ring_tok : 0;
+    uint32_t n_lost = 0, to = row[0]; /* n_lost: how many of them no ring holds any more */
+    while (e->kv.has_rings && n_lost < n && row[n_lost] < oldest)
+        n_lost++;
+    for (uint32_t i = 0; i < e->n_part; i++)
+        for (uint32_t l = e->part[i].layout->layer0; l < e->part[i].layout->layer1; l++) {
+            const bool is_ring = !c->layer[l].is_global;
+            const rows_place at = {
+                .part = &e->part[i],
+                .is_ring = is_ring,
+                .is_held = e->layout.opts.offload == MYTH_OFFLOAD_KV && l < e->part[i].layout->offload1,
+                .layer = l,
+                .tok = is_ring ? ring_tok : e->layout.page_tok,
+            };
+            if (c->layer[l].kv_source == l)
+                remove_from_layer(&at, s, row, n, n_lost);
+        }
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t from = row[i] + 1, end = i + 1 < n ? row[i + 1] : len;
-        if (end == from)
-            continue;
-        move_rows(s, from, to, end - from);
         memmove(s->token + to, s->token + from, (size_t)(end - from) * sizeof *s->token);
         memmove(s->place + to, s->place + from, (size_t)(end - from) * sizeof *s->place);
         to += end - from;
     }
+    s->kv->n_high -= n_lost;
     myth_kv_cut(&e->kv, s->kv, to);
     s->n_extra -= n;
     s->is_table_stale = true;

@@ -2,6 +2,8 @@
  *
  * Thoughts  a chat's thoughts go to stderr and its answer to stdout; with --json the thoughts are in
  *           "reasoning_content". Neither has the marks between them or the channel's name; "ids" has every new id
+ * Sets      with --parallel-threshold a position may hold several tokens (token_sets.h): the text shows them as
+ *           {one|other}, "ids" and "text" of the JSON are of the best of each
  * Calls     of tools are in the text as the model wrote them; with --json also in "tool_calls" (calls.h) */
 #include "frontend/rates/expect.h"
 #include "frontend/common/conversation.h"
@@ -62,8 +64,9 @@ static const myth_option many[] = {
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("generate", myth_generate_flags, options), MYTH_GROUP("many prompts", myth_generate_flags, many),
-    MYTH_GROUP_GRAMMAR(myth_generate_flags, grammar),     MYTH_GROUP_SAMPLE(myth_generate_flags, sample),
-    MYTH_GROUP_MODEL(myth_generate_flags, model),         MYTH_GROUP_ENGINE(myth_generate_flags, engine),
+    MYTH_GROUP_TOKEN_SETS(myth_generate_flags, sets),     MYTH_GROUP_GRAMMAR(myth_generate_flags, grammar),
+    MYTH_GROUP_SAMPLE(myth_generate_flags, sample),       MYTH_GROUP_MODEL(myth_generate_flags, model),
+    MYTH_GROUP_ENGINE(myth_generate_flags, engine),
 };
 
 typedef struct {
@@ -81,6 +84,8 @@ typedef struct {
     myth_seq *seq;
     myth_gbnf *grammar; /* NULL = any answer */
     myth_grammars *grammars;
+    myth_sets *sets; /* NULL = one token a position */
+    myth_sets_result set_result;
     myth_finish finish;
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
@@ -95,6 +100,7 @@ static void release(run_state *r)
     myth_mem *mem = r->cli->mem;
     if (r->seq)
         myth_seq_close(r->seq);
+    myth_sets_close(r->sets);
     myth_engine_close(r->engine);
     myth_grammars_close(r->grammars);
     myth_gbnf_close(r->grammar);
@@ -231,6 +237,17 @@ static bool on_token(void *user, int32_t id)
     return true;
 }
 
+static void on_set(void *user, const myth_set_member *set, uint32_t n)
+{
+    run_state *r = user;
+    if (!r->first_at)
+        r->first_at = myth_expect_now();
+    myth_term_progress_end(r->cli->term);
+    r->ids[r->n_ids++] = set[0].id;
+    if (r->piece && !r->o->json)
+        myth_token_sets_print(r->cli->term, stdout, set, n, &r->detok, r->piece);
+}
+
 static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
 {
     if (r->piece)
@@ -253,6 +270,8 @@ static void print_json(run_state *r)
         &(myth_answer_ids){r->piece ? r->model.tokenizer : NULL, r->channel, r->ids, r->n_ids, r->piece}, &j,
         r->finish);
     myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
+    if (r->sets)
+        myth_token_sets_json(&j, &r->set_result, (uint32_t)r->n_prompt, r->piece ? r->model.tokenizer : NULL, r->piece);
     myth_cli_print_adapters(&j, &r->model);
     if (r->shown) {
         myth_jout_key(&j, "prompt");
@@ -297,6 +316,16 @@ static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
     myth_expect_keep(r->cli, &r->model, eo, myth_engine_device(r->engine), &pace);
 }
 
+static myth_status answer_in_sets(run_state *r, const myth_sets_opts *so, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_sets_open(&r->sets, r->engine, so, err));
+    MYTH_TRY(myth_sets_run(r->sets, r->seq, r->prompt, (uint32_t)r->n_prompt, &r->set_result, err));
+    r->finish = r->set_result.why;
+fail:
+    return st;
+}
+
 static myth_status generate(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -327,6 +356,11 @@ static myth_status generate(run_state *r, myth_error *err)
     };
     myth_cli_sample_params(&g.sample, &o->sample);
     myth_generate_needs(&eo, &g.sample, r->grammar != NULL);
+    myth_sets_opts so;
+    myth_token_sets_opts(&so, &o->sets);
+    so.n_max = o->n_predict;
+    if (o->sets.threshold > 0.0f)
+        myth_sets_needs(&eo, &r->model, &so, (uint32_t)r->n_prompt);
     if ((o->chat || o->messages) && r->model.tokenizer)
         myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
     const myth_channel behind_prompt = r->channel;
@@ -346,6 +380,7 @@ static myth_status generate(run_state *r, myth_error *err)
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
     extra.bytes[MYTH_MEM_OTHER] = r->grammar ? myth_grammars_bytes(&r->model, 1) : 0;
+    extra.bytes[MYTH_MEM_STAGING] = o->sets.threshold > 0.0f ? myth_cli_staging(cli) + myth_sets_bytes(&so) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     if (r->grammar) {
         MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
@@ -354,8 +389,18 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const double begin = myth_expect_now();
-    MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
-    keep_pace(r, &eo, begin);
+    if (o->sets.threshold > 0.0f) {
+        so.stop_ids = g.stop_ids;
+        so.n_stop = g.n_stop;
+        so.on_prefill = on_prefill;
+        so.on_set = on_set;
+        so.user = r;
+        so.cancel = cli->cancel;
+        MYTH_TRY(answer_in_sets(r, &so, err));
+    } else {
+        MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
+        keep_pace(r, &eo, begin);
+    }
     if (r->finish == MYTH_FINISH_GRAMMAR)
         myth_term_note(cli->term, "the answer is not whole: %s", myth_grammars_why(r->grammars, 0));
     if (r->finish == MYTH_FINISH_REFUSED)
@@ -376,6 +421,8 @@ static int run(myth_cli *cli, const void *opts)
                               "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST, --jsonl FILE");
     if (myth_generate_check_many(cli, r.o, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
+    if (myth_generate_check_sets(cli, r.o, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     if (r.o->jsonl)
         return myth_generate_many(cli, r.o);
     if (r.o->chat && !r.o->prompt && !r.o->file)
@@ -394,6 +441,13 @@ static int run(myth_cli *cli, const void *opts)
         print_json(&r);
     else if (st == MYTH_OK)
         print_rest(&r);
+    if (st == MYTH_OK && r.sets) {
+        char note[512];
+        fflush(stdout);
+        myth_token_sets_note(note, sizeof note, &r.set_result, &r.o->sets);
+        if (note[0])
+            myth_term_note(cli->term, "%s", note);
+    }
     release(&r);
     return code;
 }

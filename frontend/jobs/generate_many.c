@@ -6,6 +6,8 @@
 #include "frontend/common/said.h"
 #include "answers.h"
 
+#include <string.h>
+
 myth_status myth_generate_budget(const myth_generate_flags *o, bool *thinks, uint32_t *n_think, myth_error *err)
 {
     const myth_status st = myth_said_budget(o->budget, thinks, n_think, err);
@@ -88,6 +90,25 @@ fail:
     myth_gbnf_close(grammar);
     myth_model_close(&model);
     return st;
+}
+
+myth_status myth_generate_check_sets(const myth_cli *cli, const myth_generate_flags *o, myth_error *err)
+{
+    const myth_status st = myth_token_sets_check(cli, &o->sets, err);
+    if (st != MYTH_OK || !(o->sets.threshold > 0.0f))
+        return st;
+    static const char *const held[] = {"jsonl",       "grammar",          "grammar-file",
+                                       "json-schema", "json-schema-file", "tool-choice"};
+    const char *other = o->sample.temp > 0.0f            ? "temp"
+                      : o->sample.repeat_penalty != 1.0f ? "repeat-penalty"
+                      : strcmp(o->budget, "0") != 0      ? "reasoning-budget"
+                                                         : NULL;
+    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]) && !other; i++)
+        other = myth_args_is_given(cli->parsed, held[i]) ? held[i] : NULL;
+    if (other)
+        return myth_fail(err, MYTH_EARG, "--parallel-threshold keeps the likely tokens of one answer; leave --%s out",
+                         other);
+    return MYTH_OK;
 }
 
 /* What --jsonl has to do with the other flags. */

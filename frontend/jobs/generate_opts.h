@@ -3,6 +3,7 @@
 #define MYTH_GENERATE_OPTS_H
 
 #include "frontend/common/grammars.h"
+#include "token_sets.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,7 @@ typedef struct {
     myth_engine_flags engine;
     myth_sample_flags sample;
     myth_grammar_flags grammar;
+    myth_token_set_flags sets;
     const char *prompt, *file, *ids, *messages, *system, *budget, *tool_choice, *jsonl, *output;
     uint32_t n_predict, parallel, n_top;
     int resume;
@@ -29,6 +31,8 @@ myth_status myth_generate_grammar(const myth_generate_flags *o, const myth_model
                                   uint64_t *hash, myth_error *err);
 /* MYTH_EARG: a flag needs --jsonl, or is not for it. MYTH_ECREATE: the output cannot be made. */
 myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err);
+/* MYTH_EARG: flags of sets of tokens without the one that asks for sets, or others that do not go with it. */
+myth_status myth_generate_check_sets(const myth_cli *cli, const myth_generate_flags *o, myth_error *err);
 /* Answers the prompts of --jsonl. The exit code. */
 int myth_generate_many(myth_cli *cli, const myth_generate_flags *o);
 

@@ -45,7 +45,7 @@ NAMES = [
 def walk(rng, n_vocab):
     """Steps (kind, ids, removed), and for every row its position, its set, and the step after which it is gone."""
     steps, rows, held, place = [], [], [], 0
-    for number in range(14):
+    for number in range(30):
         kind = 0 if number == 0 else rng.choice([0, 1, 1, 2])
         n = 7 if number == 0 else 1 if kind == 0 else rng.randint(1, 4)
         ids = [rng.randrange(2, n_vocab) for _ in range(n)]
@@ -56,7 +56,8 @@ def walk(rng, n_vocab):
         removed = []
         for i in range(len(held)):
             left = [r for k, r in enumerate(held) if rows[r]["place"] == rows[held[i]]["place"] and k not in removed]
-            if len(left) > 1 and rows[held[i]]["step"] + 3 > number and rng.random() < 0.3:
+            often = 0.3 if rows[held[i]]["step"] + 3 > number else 0.1  # of those past a window some, too
+            if len(left) > 1 and rng.random() < often:
                 removed.append(i)
                 rows[held[i]]["gone"] = number
         held = [r for k, r in enumerate(held) if k not in removed]

@@ -157,8 +157,8 @@ static void rules_of_candidates_have_ids(void **state)
     size_t i, n = 0;
     if (!has_rules())
         check_skip("no rules in this build");
-    json_array_foreach(places, i, p) n += is_rule(p, rule);
-    assert_true(n > 0 && n < json_array_size(places));
+    json_array_foreach(src.places, i, p) n += is_rule(p, rule);
+    assert_true(n > 0 && n < json_array_size(src.places));
 #define ALL "inspect $D/src " MODEL "--find candidates --no-explain --confidence 0 --fail-level never "
     json_t *all = run_json(ALL "--rules error-swallowed --format sarif", 0);
     const json_t *run = json_array_get(json_object_get(all, "runs"), 0),
