@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 
 # The public headers are these and what they include. They keep their folders under include/mythos, so that an installed
 # header finds its neighbours. tests/tree/test_install.sh compiles each alone, as C and as C++.
-set(public_headers engine/engine.h engine/run/devices.h engine/run/embed.h engine/run/sets.h engine/make/convert.h engine/make/imatrix.h
-    engine/make/imatrix_tap.h engine/text/json_tree.h engine/text/pushdown.h)
+set(public_headers engine/engine.h engine/run/devices.h engine/run/embed.h engine/run/sets.h engine/make/convert.h
+    engine/make/imatrix.h engine/make/imatrix_tap.h engine/text/json_tree.h engine/text/pushdown.h)
 set(pending ${public_headers})
 while(pending)
     list(POP_FRONT pending header)

@@ -62,6 +62,9 @@ typedef struct { /* zero = default */
     /* The experts of the model's first n_cpu_moe layers stay in host memory, and GPUs read the chosen ones over the
      * bus. With offload as well, offload moves the other weights of such a layer. */
     uint32_t n_cpu_moe;
+    /* The embedding and the head stay in host memory, and GPUs read there the rows of a step's tokens, and the whole
+     * head for a step's logits. */
+    bool host_head;
     myth_ple_place ple;
     /* Where Gemma 4 derives a global layer's keys and values from one projection, the cache holds the values alone,
      * half the bytes, and attention computes the keys. true: the cache holds both. */
@@ -128,11 +131,14 @@ enum {
     MYTH_CHANGE_UBATCH = 64,     /* n_ubatch                                                  */
     MYTH_CHANGE_CTX = 128,       /* n_ctx; page_tok is chosen again from it                   */
     MYTH_CHANGE_SEQ = 256,       /* n_seq                                                     */
+    MYTH_CHANGE_HEAD = 512,      /* host_head                                                 */
+    MYTH_CHANGE_SPLIT = 1024,    /* split: layers for each device named                       */
     MYTH_SUGGESTION_MAX = 8
 };
 typedef struct {
     uint32_t changes; /* bits above */
     uint32_t n_gpu_layers, n_cpu_moe, n_ubatch, n_ctx, n_seq;
+    float split[MYTH_SPLIT_MAX];
     myth_dtype cache_type;
     uint64_t limit_bytes;
     uint64_t total_bytes; /* of the plan with these changes */

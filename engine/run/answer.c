@@ -229,7 +229,7 @@ static myth_status feed(myth_answering *a, const int32_t *token, uint32_t n, boo
     int32_t bias_off[2] = {0, 0};
     float bias[MYTH_PENALTY_MAX];
     for (uint32_t done = 0; done < n;) {
-        const uint32_t m = n - done < MYTH_ANSWER_PART ? n - done : MYTH_ANSWER_PART;
+        const uint32_t part = myth_answer_part(a->e), m = n - done < part ? n - done : part;
         const bool is_last = done + m == n, wants = is_last && want;
         const myth_batch_run run = {
             .seq = a->s,

@@ -54,7 +54,14 @@ static inline bool myth_answer_wants_mask(const myth_answering *a)
 }
 /* Sets a->ask for a forward that feeds these tokens to the sequence. */
 void myth_answer_ask(myth_answering *a, const int32_t *fed, uint32_t n_fed);
-enum { MYTH_ANSWER_PART = 512 }; /* tokens of a prompt that a forward feeds at least, if there are so many */
+enum { MYTH_ANSWER_PART = 512 };
+/* Tokens of a prompt that a forward feeds, if there are so many: a whole micro-batch, and not so few that a small one
+ * costs a wait for the device each time. */
+static inline uint32_t myth_answer_part(const myth_engine *e)
+{
+    const uint32_t n = e->layout.opts.n_ubatch;
+    return n > MYTH_ANSWER_PART ? n : (uint32_t)MYTH_ANSWER_PART;
+}
 
 /* Sets up an answer whose prompt is not fed yet: with why NONE it is to be fed. A prompt without room in the sequence
  * ends as REFUSED. */

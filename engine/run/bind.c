@@ -122,7 +122,8 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot,
                                             err);
         if (b->is_offloaded)
             return MYTH_OK; /* written when the layer runs */
-        unsigned char *host = myth_buf_host(b->matrices);
+        /* what a GPU reads in host memory has the GPU's form */
+        unsigned char *host = b->p->layout->is_host ? myth_buf_host(b->matrices) : NULL;
         return host
                  ? myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, host + out->off, err)
                  : copy_matrix(b, *out, s, err);

@@ -403,11 +403,13 @@ static void size_weights(myth_layout *layout, const myth_model *m)
             layout->expert_bytes += layout->expert[l];
         }
         if (copies && is_first)
-            matrices += layout->first_bytes =
+            layout->first_bytes =
                 matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(layout, m, MYTH_AT_FIRST, false);
         if (copies && is_last)
-            matrices += layout->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
-                                             model_bytes(layout, m, MYTH_AT_LAST, false);
+            layout->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
+                                 model_bytes(layout, m, MYTH_AT_LAST, false);
+        *(layout->opts.host_head && !p->is_host ? &layout->host_class[MYTH_MEM_WEIGHTS] : &matrices) +=
+            (is_first ? layout->first_bytes : 0) + (is_last ? layout->last_bytes : 0);
         p->buf[MYTH_BUF_norms] = norms;
         p->buf[MYTH_BUF_adapter] = myth_low_rank_bytes(m, p->layer0, p->layer1);
         p->own_class[MYTH_MEM_WEIGHTS] += matrices;

@@ -139,6 +139,15 @@ fail:
     return st;
 }
 
+/* The embedding or the head. */
+static myth_status open_end(const myth_engine *e, const myth_part *p, myth_buf **out, const char *name, uint64_t bytes,
+                            myth_error *err)
+{
+    return e->layout.opts.host_head && !p->layout->is_host
+             ? myth_buf_open_host(out, p->dev, MYTH_MEM_WEIGHTS, name, bytes, err)
+             : myth_buf_open(out, p->dev, MYTH_MEM_WEIGHTS, name, bytes, err);
+}
+
 /* A layer's matrices are one buffer: no device need hold all weights in one piece. */
 myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err)
 {
@@ -156,9 +165,9 @@ myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err)
     }
     MYTH_TRY(myth_offload_open(e, p, err));
     if (e->layout.first_bytes && i == 0)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->layout.first_bytes, err));
+        MYTH_TRY(open_end(e, p, &e->matrix[n_layer], "embedding", e->layout.first_bytes, err));
     if (e->layout.last_bytes && i + 1 == e->n_part)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer + 1], p->dev, MYTH_MEM_WEIGHTS, "head", e->layout.last_bytes, err));
+        MYTH_TRY(open_end(e, p, &e->matrix[n_layer + 1], "head", e->layout.last_bytes, err));
 fail:
     return st;
 }

@@ -112,6 +112,7 @@ static void suggest(suggester *s, const myth_engine_opts *changed, uint32_t chan
         .limit_bytes = s->limits.bytes[MYTH_MEM_HOST],
         .total_bytes = p.total_bytes,
     };
+    memcpy(s->plan->suggestion[s->plan->n_suggestion - 1].split, changed->split, sizeof changed->split);
 }
 
 void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myth_mem_limits *limits)
@@ -129,6 +130,10 @@ void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myt
     }
     if (s->changes & MYTH_CHANGE_CPU_MOE)
         opts->n_cpu_moe = s->n_cpu_moe;
+    if (s->changes & MYTH_CHANGE_HEAD)
+        opts->host_head = true;
+    if (s->changes & MYTH_CHANGE_SPLIT)
+        memcpy(opts->split, s->split, sizeof opts->split);
     if (s->changes & MYTH_CHANGE_OFFLOAD) {
         opts->offload = MYTH_OFFLOAD_WEIGHTS;
         opts->n_offload = 0;
@@ -153,19 +158,60 @@ static bool fits_with(const suggester *s, const myth_engine_opts *o)
     return plan_once(&p, s->m, o, s->extra, &s->limits, NULL) == MYTH_OK && p.fits;
 }
 
-/* The largest value of *field, halving from its present one down to low, with which o fits; 0 = none. */
-static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint32_t *field, uint32_t low)
+/* The largest value below *field of low, low + step, ... with which o fits; 0 = none. */
+static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint32_t *field, uint32_t low, uint32_t step)
 {
-    uint32_t was = *field;
-    for (uint32_t v = was / 2; v >= low; v /= 2) {
-        *field = v;
-        if (fits_with(s, o)) {
-            *field = was;
-            return v;
-        }
+    const uint32_t was = *field;
+    uint32_t best = 0, high = was; /* best fits, high does not */
+    *field = low;
+    if (low < was && fits_with(s, o))
+        best = low;
+    while (best && best + step < high) {
+        *field = best + ((high - best - 1) / step + 1) / 2 * step;
+        if (fits_with(s, o))
+            best = *field;
+        else
+            high = *field;
     }
     *field = was;
-    return 0;
+    return best;
+}
+
+/* Tries to divide the layers by what the devices named may have; with two of them every division, the nearest to that
+ * first. */
+static void suggest_split(suggester *s, const myth_engine_opts *o)
+{
+    char name[MYTH_SPLIT_MAX][MYTH_DEVICE_NAME_MAX];
+    myth_engine_opts t = *o;
+    const uint32_t n_layer = s->m->config.n_layer;
+    uint32_t n_name;
+    double all = 0.0;
+    if (o->has_gpu_layers || myth_layout_devices(name, MYTH_SPLIT_MAX, &n_name, o->device, NULL) != MYTH_OK ||
+        n_name < 2)
+        return;
+    for (uint32_t i = 0; i < n_name; i++) {
+        const uint64_t limit = s->limits.bytes[myth_device_ledger(name[i])];
+        if (limit == 0)
+            return; /* it may have all that it needs: there is nothing to weigh it by */
+        all += (double)limit;
+    }
+    uint32_t left = n_layer;
+    for (uint32_t i = 0; i < n_name; i++) {
+        const uint32_t n = (uint32_t)(n_layer * ((double)s->limits.bytes[myth_device_ledger(name[i])] / all) + 0.5);
+        t.split[i] = (float)(i + 1 == n_name || n > left ? left : n);
+        left -= (uint32_t)t.split[i];
+    }
+    const uint32_t first = (uint32_t)t.split[0], n_suggestion = s->plan->n_suggestion;
+    suggest(s, &t, MYTH_CHANGE_SPLIT);
+    for (uint32_t away = 1; away < n_layer && n_name == 2 && s->plan->n_suggestion == n_suggestion; away++)
+        for (int side = -1; side <= 1 && s->plan->n_suggestion == n_suggestion; side += 2) {
+            const int64_t at = (int64_t)first + side * (int64_t)away;
+            if (at <= 0 || at >= n_layer)
+                continue;
+            t.split[0] = (float)at;
+            t.split[1] = (float)(n_layer - at);
+            suggest(s, &t, MYTH_CHANGE_SPLIT);
+        }
 }
 
 /* Tries other places: fewer layers on the devices, experts or all weights in host memory, everything on the CPU. */
@@ -188,11 +234,23 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
             break;
         }
     }
+    suggest_split(s, o);
     t = *o;
+    t.host_head = true;
+    if (!o->host_head)
+        suggest(s, &t, MYTH_CHANGE_HEAD);
+    t.host_head = o->host_head;
     if (o->offload == MYTH_OFFLOAD_NONE) {
+        const uint32_t n = s->plan->n_suggestion;
         t.offload = MYTH_OFFLOAD_WEIGHTS;
         t.n_offload = 0;
         suggest(s, &t, MYTH_CHANGE_OFFLOAD);
+        t.host_head = true;
+        if (s->plan->n_suggestion == n && !o->host_head)
+            suggest(s, &t, MYTH_CHANGE_OFFLOAD | MYTH_CHANGE_HEAD);
+        t.n_ubatch = o->n_ubatch < 64 ? o->n_ubatch : 64;
+        if (s->plan->n_suggestion == n && !o->host_head)
+            suggest(s, &t, MYTH_CHANGE_OFFLOAD | MYTH_CHANGE_HEAD | MYTH_CHANGE_UBATCH);
     }
     t = *o;
     t.has_gpu_layers = false;
@@ -237,18 +295,18 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     if (p->n_device > 1)
         suggest_other_places(s, &o);
     uint32_t v;
-    if ((v = largest_that_fits(s, &o, &o.n_ubatch, MIN_UBATCH))) {
+    if ((v = largest_that_fits(s, &o, &o.n_ubatch, MIN_UBATCH, MIN_UBATCH))) {
         t = o;
         t.n_ubatch = v;
         suggest(s, &t, MYTH_CHANGE_UBATCH);
     }
-    if ((v = largest_that_fits(s, &o, &o.n_ctx, MIN_CTX))) {
+    if ((v = largest_that_fits(s, &o, &o.n_ctx, MIN_CTX, CTX_STEP))) {
         t = o;
         t.n_ctx = v;
         t.page_tok = 0;
         suggest(s, &t, MYTH_CHANGE_CTX);
     }
-    if (o.n_seq > 1 && (v = largest_that_fits(s, &o, &o.n_seq, 1))) {
+    if (o.n_seq > 1 && (v = largest_that_fits(s, &o, &o.n_seq, 1, 1))) {
         t = o;
         t.n_seq = v;
         suggest(s, &t, MYTH_CHANGE_SEQ);
@@ -264,7 +322,7 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     }
     t = o;
     t.n_ubatch = o.n_ubatch < 64 ? o.n_ubatch : 64;
-    if ((v = largest_that_fits(s, &t, &t.n_ctx, MIN_CTX))) {
+    if ((v = largest_that_fits(s, &t, &t.n_ctx, MIN_CTX, CTX_STEP))) {
         t.n_ctx = v;
         t.page_tok = 0;
         suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX);

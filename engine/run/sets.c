@@ -2,13 +2,13 @@
  * at by the sets after it. */
 #include "sets.h"
 
-#include "engine_impl.h"
+#include "answer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { K_LEAST = 64, PART = 512 };
+enum { K_LEAST = 64 };
 
 typedef struct {
     double p;
@@ -305,7 +305,8 @@ static myth_status feed_prompt(myth_sets *x, myth_seq *s, const int32_t *prompt,
                                myth_error *err)
 {
     for (uint32_t done = 0, m; done < n; done += m) {
-        m = n - done < PART ? n - done : PART;
+        const uint32_t part = myth_answer_part(x->e);
+        m = n - done < part ? n - done : part;
         const bool wants = done + m == n && x->o.n_max > 0;
         const myth_batch_run run = {
             .seq = s,

@@ -256,9 +256,7 @@ static void cancel(slot *at)
 /* Feeds prompts until a forward is full; *is_done: nothing was left to feed. */
 static myth_status join_some(myth_slots *p, bool *is_done, myth_error *err)
 {
-    const uint32_t n_ubatch = p->e->layout.opts.n_ubatch, most = p->n_most                   ? p->n_most
-                                                               : n_ubatch > MYTH_ANSWER_PART ? n_ubatch
-                                                                                             : MYTH_ANSWER_PART;
+    const uint32_t most = p->n_most ? p->n_most : myth_answer_part(p->e);
     myth_batch b = {.run = p->run};
     myth_result result = {0};
     uint32_t n_row = 0, room = most, n;

@@ -10,7 +10,7 @@ enum {
     TEXT_PER_TOKEN = 16, /* bytes of text kept for each token of the context: code and prose have 3 to 5 */
     ANSWER_MOST = 1024,
     CTX_DEFAULT = 4096, /* of myth_engine_opts */
-    FEED_TOKENS = 512   /* between two looks at the cancel flag */
+    FEED_TOKENS = 512   /* at least, between two looks at the cancel flag */
 };
 
 /* ---- life ---- */
@@ -303,8 +303,9 @@ static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, 
     myth_status st = MYTH_OK;
     uint32_t n_fed = 0;
     MYTH_TRY(cut_to_same(s, n, err));
+    const uint32_t n_ubatch = myth_engine_plan(s->e)->n_ubatch, part = n_ubatch > FEED_TOKENS ? n_ubatch : FEED_TOKENS;
     for (uint32_t at = myth_seq_len(s->seq); at < n;) {
-        const uint32_t rest = n - at, next = at + (rest < FEED_TOKENS ? rest : FEED_TOKENS);
+        const uint32_t rest = n - at, next = at + (rest < part ? rest : part);
         if (cancel && *cancel)
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tokens of the prompt", at, n);
         MYTH_TRY(myth_seq_sync(s->seq, s->ids, next, &n_fed, err));

@@ -56,6 +56,8 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
      "keep all experts in host memory; the GPU reads the chosen ones from there"},
     {"n-cpu-moe", "-ncmoe", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_cpu_moe), "0", 0, 0,
      "use --cpu-moe only for the first N layers"},
+    {"head", NULL, MYTH_OPT_CHOICE, "device|host", offsetof(myth_engine_flags, head), "device", 0, 0,
+     "where a GPU's embedding and head are; host: in host memory, read there by each step"},
     {"ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
      "where to keep the table of per-layer embeddings (Gemma 3n, Gemma 4 E), of which only single rows are read"},
     {"kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
@@ -492,6 +494,8 @@ static uint32_t fixed_options(const myth_cli *cli)
         {"n-gpu-layers", MYTH_CHANGE_GPU_LAYERS},
         {"n-cpu-moe", MYTH_CHANGE_CPU_MOE},
         {"offload", MYTH_CHANGE_OFFLOAD},
+        {"head", MYTH_CHANGE_HEAD},
+        {"tensor-split", MYTH_CHANGE_SPLIT},
     };
     uint32_t fixed = 0;
     for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
@@ -512,6 +516,7 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
         .offload = (myth_offload)f->offload,
         .n_offload = f->offload_layers,
         .n_cpu_moe = f->cpu_moe ? UINT32_MAX : f->n_cpu_moe,
+        .host_head = f->head == 1,
         .ple = (myth_ple_place)f->ple,
         .no_kv_skip = f->kv_skip != 0,
         .n_threads = (int)cli->global->n_threads,

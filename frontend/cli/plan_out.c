@@ -21,6 +21,7 @@ void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s)
     ADD(MYTH_CHANGE_LIMIT, " --mem-limit %lluMiB", (unsigned long long)(s->limit_bytes >> 20))
     ADD(MYTH_CHANGE_GPU_LAYERS, " -ngl %u", s->n_gpu_layers)
     ADD(MYTH_CHANGE_CPU_MOE, " --n-cpu-moe %u", s->n_cpu_moe)
+    ADD(MYTH_CHANGE_HEAD, " --head host")
     ADD(MYTH_CHANGE_OFFLOAD, " --offload weights")
     ADD(MYTH_CHANGE_UBATCH, " -ub %u", s->n_ubatch)
     ADD(MYTH_CHANGE_CTX, " -c %u", s->n_ctx)
@@ -28,6 +29,13 @@ void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s)
     ADD(MYTH_CHANGE_CACHE_TYPE, " -ctk %s -ctv %s", myth_dtype_get(s->cache_type)->name,
         myth_dtype_get(s->cache_type)->name)
 #undef ADD
+    for (uint32_t i = 0, more = 1; i < MYTH_SPLIT_MAX && more && s->changes & MYTH_CHANGE_SPLIT && n < sizeof(text);
+         i++) {
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%g", i ? "," : " -ts ", (double)s->split[i]);
+        more = 0;
+        for (uint32_t k = i + 1; k < MYTH_SPLIT_MAX; k++)
+            more |= s->split[k] > 0.0f;
+    }
     snprintf(dst, cap, "%s", text[0] ? text + 1 : text);
 }
 

@@ -44,6 +44,53 @@ static myth_generate_opts request(const myth_sample_params *sample)
     return (myth_generate_opts){.prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_MAX, .sample = *sample};
 }
 
+/* ---- how a prompt is fed ---- */
+
+enum { LONG_PROMPT = 1300 };
+
+static struct {
+    uint32_t part, n; /* tokens that each call but the last is to have; calls so far */
+} feeding;
+
+static void on_part(void *user, uint32_t done, uint32_t total)
+{
+    (void)user;
+    feeding.n++;
+    assert_int_equal(total, LONG_PROMPT);
+    assert_int_equal(done, feeding.n * feeding.part < total ? feeding.n * feeding.part : total);
+}
+
+/* As many tokens at a time as a micro-batch has rows, so that a large one is used; 512 where it has fewer. */
+static void a_prompt_is_fed_by_micro_batches(void **state)
+{
+    (void)state;
+    static const uint32_t n_ubatch[] = {32, 512, 900, 2048};
+    static int32_t ids[LONG_PROMPT];
+    const myth_sample_params greedy = {0};
+    answer first = {.n = 0}, a;
+    for (uint32_t i = 0; i < LONG_PROMPT; i++)
+        ids[i] = 3 + (int32_t)(i * 7 % 400);
+    for (size_t i = 0; i < sizeof(n_ubatch) / sizeof(n_ubatch[0]); i++) {
+        rig r;
+        myth_engine_opts eo = opts_of(rig_target(), &greedy);
+        eo.n_ctx = LONG_PROMPT + N_MAX;
+        eo.n_ubatch = n_ubatch[i];
+        rig_open(&r, "random:gemma3-tiny:bf16", &eo);
+        myth_generate_opts o = request(&greedy);
+        o.prompt = ids;
+        o.n_prompt = LONG_PROMPT;
+        o.n_max = 5;
+        o.on_prefill = on_part;
+        feeding.part = n_ubatch[i] > 512 ? n_ubatch[i] : 512;
+        feeding.n = 0;
+        generate(&r, i ? &a : &first, &o);
+        assert_int_equal(feeding.n, (LONG_PROMPT + feeding.part - 1) / feeding.part);
+        if (i)
+            assert_memory_equal(a.id, first.id, 5 * sizeof(a.id[0]));
+        rig_close(&r);
+    }
+}
+
 /* ---- reasons to finish ---- */
 
 static uint32_t n_called;
@@ -454,6 +501,7 @@ static void greedy_under_a_grammar_takes_the_best_allowed_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_prompt_is_fed_by_micro_batches),
         cmocka_unit_test(every_reason_is_told),
         cmocka_unit_test(the_context_ends_an_answer_or_refuses_it),
         cmocka_unit_test(a_full_context_is_not_written_past),

@@ -381,8 +381,8 @@ static void on_set(void *user, const myth_set_member *set, uint32_t n)
         *w->cancel = 1;
 }
 
-/* A stop id ends an answer where it is the best; elsewhere it is no member. A cancel, a prompt without room, options that
- * do not go together. */
+/* A stop id ends an answer where it is the best; elsewhere it is no member. A cancel, a prompt without room, options
+ * that do not go together. */
 static void how_answers_end(void **state)
 {
     (void)state;

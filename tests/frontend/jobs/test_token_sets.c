@@ -64,8 +64,8 @@ static void check_view(const json_t *j, const char *shown, uint32_t *n)
         const size_t n_member = json_array_size(members);
         for (size_t k = 0; k < n_member; k++) {
             const char *text = json_string_value(json_object_get(json_array_get(members, k), "text"));
-            for (const char *p = text; *p; p++)
-                if ((unsigned char)*p < ' ' || (unsigned char)*p >= 127 || *text == '\0')
+            for (const char *p = text; p == text || *p; p++) /* an empty one too: it may be a part of a character */
+                if ((unsigned char)*p < ' ' || (unsigned char)*p >= 127)
                     return;
             len += (size_t)snprintf(want + len, sizeof(want) - len, "%s%s%s",
                                     n_member > 1 && k == 0 ? "{"

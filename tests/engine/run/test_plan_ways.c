@@ -1,0 +1,247 @@
+/* test_plan_ways.c - ways to fit: the sizes that a refusal proposes are the largest there are, found by trying all;
+ * layers divided by what devices may have; the embedding and the head in host memory, with the bits that they have on
+ * the device. */
+#include "tests/support/rig.h"
+#include "kernels/device.h"
+
+#include <string.h>
+
+static void open_header(myth_mem **mem, myth_model *m, const char *spec)
+{
+    *m = (myth_model){0};
+    assert_ok(myth_mem_open(mem, 0, &rig_err));
+    assert_ok(myth_model_open(m, *mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
+}
+
+static void close_header(myth_mem *mem, myth_model *m)
+{
+    myth_model_close(m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+static bool fits(const myth_model *m, const myth_engine_opts *o, const myth_mem_limits *limits)
+{
+    myth_plan p;
+    return myth_plan_make(&p, m, o, NULL, limits, false, &rig_err) == MYTH_OK && p.fits;
+}
+
+static void sizes_proposed_are_the_largest(void **state)
+{
+    (void)state;
+    static const char *const spec[] = {"random:gemma3-270m:q8_0", "random:gemma2-2b:q4_0", "random:gemma3-tiny:f32",
+                                       "random:gemma4-tiny:bf16"};
+    uint64_t rng = check_seed();
+    uint32_t n_seen[3] = {0};
+    for (uint32_t round = 0; round < (check_is_full() ? 2500u : 40u); round++) {
+        myth_mem *mem;
+        myth_model m;
+        myth_plan all, p;
+        open_header(&mem, &m, spec[round % 4]);
+        myth_engine_opts o = {
+            .device = "cpu",
+            .n_threads = 2,
+            .n_ctx = 300 + check_below(&rng, m.config.n_ctx_train < 8000 ? m.config.n_ctx_train - 300 : 7700),
+            .n_ubatch = 16 + check_below(&rng, 1000),
+            .n_seq = 1 + check_below(&rng, 9),
+        };
+        assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
+        const myth_mem_limits limits = {.bytes = {all.total_bytes / 1000 * (20 + check_below(&rng, 970))}};
+        assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
+        assert_false(p.fits);
+        o.n_ctx = p.n_ctx;
+        o.n_ubatch = p.n_ubatch;
+        uint32_t want[3], got[3] = {0};
+        myth_engine_opts t = o;
+        for (int k = 0; k < 3; k++) {
+            const uint32_t was = k == 0 ? o.n_ubatch
+                               : k == 1 ? o.n_ctx
+                                        : o.n_seq,
+                           low = k == 0 ? 16
+                               : k == 1 ? 256
+                                        : 1,
+                           step = k == 0 ? 16
+                                : k == 1 ? 64
+                                         : 1;
+            want[k] = 0;
+            for (int64_t v = low + (int64_t)(was - 1 - low) / step * step; v >= (int64_t)low && low < was; v -= step) {
+                t = o;
+                *(k == 0 ? &t.n_ubatch : k == 1 ? &t.n_ctx : &t.n_seq) = (uint32_t)v;
+                if (fits(&m, &t, &limits)) {
+                    want[k] = (uint32_t)v;
+                    break;
+                }
+            }
+        }
+        for (uint32_t i = 0; i < p.n_suggestion; i++) {
+            const myth_suggestion *s = &p.suggestion[i];
+            got[0] = s->changes == MYTH_CHANGE_UBATCH ? s->n_ubatch : got[0];
+            got[1] = s->changes == MYTH_CHANGE_CTX ? s->n_ctx : got[1];
+            got[2] = s->changes == MYTH_CHANGE_SEQ ? s->n_seq : got[2];
+        }
+        for (int k = 0; k < 3; k++) {
+            if (got[k] != want[k])
+                fail_msg("%s -c %u -ub %u --parallel %u at %llu bytes: %s %u, by trying all %u", spec[round % 4],
+                         o.n_ctx, o.n_ubatch, o.n_seq, (unsigned long long)limits.bytes[0],
+                         k == 0   ? "-ub"
+                         : k == 1 ? "-c"
+                                  : "--parallel",
+                         got[k], want[k]);
+            n_seen[k] += want[k] > 0;
+        }
+        close_header(mem, &m);
+    }
+    assert_true(n_seen[0] && n_seen[1] && n_seen[2]);
+}
+
+/* Two devices of which one may have little: equal shares do not fit, and a division of the layers is proposed that
+ * does. Nothing is opened, so the devices need not be there. */
+static void layers_are_divided_by_limits(void **state)
+{
+    (void)state;
+    static const char *const spec[] = {"random:gemma3-1b:q8_0", "random:gemma2-2b:q4_0", "random:gemma4-tiny:bf16"};
+    uint32_t n_split = 0, n_short = 0;
+    for (uint32_t round = 0; round < 60; round++) {
+        myth_mem *mem;
+        myth_model m;
+        myth_plan all, p;
+        open_header(&mem, &m, spec[round % 3]);
+        myth_engine_opts o = {.device = "cuda:0,cuda:1", .n_threads = 2, .n_ctx = 1024};
+        if (myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err) != MYTH_OK) {
+            close_header(mem, &m);
+            check_skip("no kind of device that two of can be planned for: %s", rig_err.msg);
+        }
+        const myth_plan_device *a = &all.device[1], *b = &all.device[2];
+        const uint64_t both = a->total_bytes + b->total_bytes, share = 10 + round * 80 / 60;
+        myth_mem_limits limits = {{0}};
+        limits.bytes[a->ledger] = both / 100 * share;
+        limits.bytes[b->ledger] = both / 100 * (108 - share);
+        assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
+        bool can = false, is_offered = false;
+        for (uint32_t k = 1; k < m.config.n_layer && !can; k++) {
+            myth_engine_opts t = o;
+            t.split[0] = (float)k;
+            t.split[1] = (float)(m.config.n_layer - k);
+            can = fits(&m, &t, &limits);
+        }
+        for (uint32_t i = 0; i < p.n_suggestion; i++) {
+            myth_engine_opts t = o;
+            myth_mem_limits l = limits;
+            myth_suggestion_apply(&p.suggestion[i], &t, &l);
+            assert_true(fits(&m, &t, &l));
+            is_offered = is_offered || p.suggestion[i].changes == MYTH_CHANGE_SPLIT;
+        }
+        if (!p.fits && can != is_offered)
+            fail_msg("%s at %u and %u %%: a division that fits %s, %s", spec[round % 3], (unsigned)share,
+                     (unsigned)(108 - share), can ? "is there" : "is not there",
+                     is_offered ? "offered" : "not offered");
+        n_split += !p.fits && is_offered;
+        n_short += !p.fits;
+        close_header(mem, &m);
+    }
+    printf("%u refusals, %u of them with a division\n", n_short, n_split);
+    assert_true(n_split > 0);
+}
+
+/* ---- the embedding and the head in host memory ---- */
+
+enum { N_TOK = 21 };
+
+static void feed_all(rig *r, rows *w)
+{
+    int32_t ids[N_TOK];
+    for (uint32_t i = 0; i < N_TOK; i++)
+        ids[i] = (int32_t)(3 + i * 37 % (r->model.config.n_vocab - 3));
+    rows_open(w, r, N_TOK + 1, false);
+    myth_seq *s = rig_seq(r);
+    rig_feed(r, s, ids, N_TOK, 8, w);
+    w->base = N_TOK;
+    rig_decode(r, s, 5, w);
+    myth_seq_close(s);
+}
+
+static void a_head_in_host_memory_changes_no_bit(void **state)
+{
+    (void)state;
+    static const char *const spec[] = {"random:gemma1-tiny:f32",         "random:gemma2-tiny:q4_0",
+                                       "random:gemma3-tiny:q8_0",        "random:gemma3-tiny:bf16",
+                                       "random:gemma3n-tiny:q8_0",       "random:gemma4-e-tiny:q4_k",
+                                       "tests/golden/models/gemma2-old", "tests/golden/models/gemma4-mm"};
+    const char *target[RIG_TARGET_MAX];
+    const uint32_t n_target = rig_targets(target);
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof(spec) / sizeof(spec[0]); i++)
+        for (uint32_t v = 0; v < n_target; v++) {
+            char path[1024];
+            rig r[2];
+            rows w[2];
+            uint64_t device[2], host[2];
+            if (!strchr(target[v], ':') && v > 0)
+                continue; /* of the CPU one target: nothing moves */
+            for (int k = 0; k < 2; k++) {
+                myth_engine_opts o = {.n_threads = 1,
+                                      .n_ctx = 32,
+                                      .n_ubatch = 8,
+                                      .n_logit_rows = 8,
+                                      .want_full_logits = true,
+                                      .host_head = k};
+                rig_at(&o, target[v]);
+                rig_open(&r[k], strchr(spec[i], ':') ? spec[i] : check_path(path, sizeof(path), spec[i]), &o);
+                const myth_plan *p = myth_engine_plan(r[k].engine);
+                for (uint32_t d = 0; d < p->n_device; d++) /* what is booked is what was planned */
+                    assert_int_equal(myth_mem_get(r[k].mem, p->device[d].ledger, MYTH_MEM_WEIGHTS).live,
+                                     p->device[d].bytes[MYTH_MEM_WEIGHTS]);
+                host[k] = p->device[0].bytes[MYTH_MEM_WEIGHTS];
+                device[k] = p->n_device > 1 ? p->device[1].bytes[MYTH_MEM_WEIGHTS] : 0;
+                feed_all(&r[k], &w[k]);
+            }
+            assert_same_bits(w[1].logits, w[0].logits, (size_t)(N_TOK + 1) * w[0].n_vocab, spec[i]);
+            if (strchr(target[v], ':')) {
+                const uint64_t moved = device[0] - device[1];
+                assert_true(moved > 0 && host[1] - host[0] == moved);
+                n++;
+            } else {
+                assert_int_equal(host[0], host[1]);
+            }
+            for (int k = 0; k < 2; k++) {
+                rows_close(&w[k]);
+                rig_close(&r[k]);
+            }
+        }
+    if (!n)
+        check_count_skipped("a_head_in_host_memory_changes_no_bit", "no device but the CPU is tested here");
+}
+
+/* A 270M model whose embedding alone is 170 MiB, on a device that may have 68 MiB. */
+static void a_device_smaller_than_the_embedding_runs(void **state)
+{
+    (void)state;
+    myth_mem *mem;
+    myth_model m;
+    myth_plan p;
+    open_header(&mem, &m, "random:gemma3-270m:q8_0");
+    const myth_engine_opts o = {.device = "vulkan:0", .n_threads = 2, .n_ctx = 1024};
+    myth_mem_limits limits = {{0}};
+    limits.bytes[myth_device_ledger("vulkan:0")] = 68ull << 20;
+    if (myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err) != MYTH_OK) {
+        close_header(mem, &m);
+        check_skip("%s", rig_err.msg);
+    }
+    assert_false(p.fits);
+    bool is_offered = false;
+    for (uint32_t i = 0; i < p.n_suggestion; i++)
+        is_offered =
+            is_offered || (p.suggestion[i].changes & MYTH_CHANGE_HEAD && p.suggestion[i].changes & MYTH_CHANGE_OFFLOAD);
+    assert_true(is_offered);
+    close_header(mem, &m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_proposed_are_the_largest),
+        cmocka_unit_test(layers_are_divided_by_limits),
+        cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
+        cmocka_unit_test(a_device_smaller_than_the_embedding_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
