@@ -77,6 +77,42 @@ uint64_t myth_sets_bytes(const myth_sets_opts *o);
 /* o is copied; what it points to is lent until close. */
 myth_status myth_sets_open(myth_sets **out, myth_engine *e, const myth_sets_opts *o, myth_error *err);
 void myth_sets_close(myth_sets *x); /* takes NULL */
+/* ---- branches: the tokens of a position go on apart ---- */
+
+/* A tree of answers with a shared beginning: where several tokens of a position are likely, each goes on by itself, as
+ * a fork of the sequence with the same pages up to there. A branch's ids and logits have the bits of the answer alone.
+ */
+typedef struct {
+    const int32_t *ids; /* [n], from the first new position on; lent until the next run or close */
+    uint32_t n;
+    double logprob; /* sum over its ids, and over the stop id where it ended at one */
+    uint32_t parent,
+        from; /* the branch that it left, and the position of its first own id; of the first, itself and 0 */
+    myth_finish why;
+} myth_branch;
+
+typedef struct {
+    const myth_branch *branch; /* [n_branch], in the order in which they came to be */
+    uint32_t n_branch;
+    uint32_t n_not_followed; /* likely tokens that no branch was left for */
+    myth_finish why;         /* of the whole: REFUSED, CANCELLED, else the first branch's */
+} myth_branches_result;
+
+typedef struct myth_branches myth_branches;
+
+/* Of the options n_max, n_member (branches at most), threshold, stop_ids, on_prefill, user and cancel are read. A
+ * branch that has ended counts. The likeliest branch is asked first for what else may follow it. */
+void myth_branches_needs(myth_engine_opts *opts, const myth_sets_opts *o);
+uint64_t myth_branches_bytes(const myth_sets_opts *o);
+/* MYTH_EARG: options out of range, or fewer sequences or rows of logits than n_member. */
+myth_status myth_branches_open(myth_branches **out, myth_engine *e, const myth_sets_opts *o, myth_error *err);
+void myth_branches_close(myth_branches *x); /* takes NULL */
+/* Takes all of the engine's sequences that it needs, for the call. */
+myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t n_prompt, myth_branches_result *out,
+                              myth_error *err);
+
+/* ---- sets ---- */
+
 /* Appends the prompt to s, and an answer behind it. A prompt without room gives MYTH_FINISH_REFUSED and changes
  * nothing; a cancel is no error. */
 myth_status myth_sets_run(myth_sets *x, myth_seq *s, const int32_t *prompt, uint32_t n_prompt, myth_sets_result *out,

@@ -86,6 +86,8 @@ typedef struct {
     myth_grammars *grammars;
     myth_sets *sets; /* NULL = one token a position */
     myth_sets_result set_result;
+    myth_branches *branches; /* NULL = none */
+    myth_branches_result branch_result;
     myth_finish finish;
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
@@ -101,6 +103,7 @@ static void release(run_state *r)
     if (r->seq)
         myth_seq_close(r->seq);
     myth_sets_close(r->sets);
+    myth_branches_close(r->branches);
     myth_engine_close(r->engine);
     myth_grammars_close(r->grammars);
     myth_gbnf_close(r->grammar);
@@ -273,6 +276,8 @@ static void print_json(run_state *r)
     if (r->sets)
         myth_token_sets_json(&j, &r->set_result, (uint32_t)r->n_prompt, r->piece ? r->model.tokenizer : NULL, r->piece);
     myth_cli_print_adapters(&j, &r->model);
+    if (r->branches)
+        myth_branches_json(&j, &r->branch_result, r->piece ? r->model.tokenizer : NULL, r->piece);
     if (r->shown) {
         myth_jout_key(&j, "prompt");
         myth_jout_text_begin(&j);
@@ -314,6 +319,24 @@ static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
     if (r->n_ids > 1)
         myth_pace_add(&pace, MYTH_DECODE, (uint32_t)r->n_prompt, r->n_ids - 1, end - r->first_at);
     myth_expect_keep(r->cli, &r->model, eo, myth_engine_device(r->engine), &pace);
+}
+
+/* The ids and the text of the answer are the likeliest branch's. */
+static myth_status answer_in_branches(run_state *r, const myth_sets_opts *so, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t best = 0;
+    MYTH_TRY(myth_branches_open(&r->branches, r->engine, so, err));
+    MYTH_TRY(myth_branches_run(r->branches, r->prompt, (uint32_t)r->n_prompt, &r->branch_result, err));
+    r->finish = r->branch_result.why;
+    for (uint32_t i = 1; i < r->branch_result.n_branch; i++)
+        best = r->branch_result.branch[i].logprob > r->branch_result.branch[best].logprob ? i : best;
+    if (r->branch_result.n_branch) {
+        r->n_ids = r->branch_result.branch[best].n;
+        memcpy(r->ids, r->branch_result.branch[best].ids, r->n_ids * sizeof(*r->ids));
+    }
+fail:
+    return st;
 }
 
 static myth_status answer_in_sets(run_state *r, const myth_sets_opts *so, myth_error *err)
@@ -359,7 +382,12 @@ static myth_status generate(run_state *r, myth_error *err)
     myth_sets_opts so;
     myth_token_sets_opts(&so, &o->sets);
     so.n_max = o->n_predict;
-    if (o->sets.threshold > 0.0f)
+    const bool has_branches = o->sets.threshold > 0.0f && o->sets.combine == MYTH_COMBINE_APART;
+    if (has_branches) {
+        myth_branches_needs(&eo, &so);
+        if (!eo.n_ctx && r->n_prompt + o->n_predict < r->model.config.n_ctx_train) /* of each branch */
+            eo.n_ctx = (uint32_t)r->n_prompt + o->n_predict;
+    } else if (o->sets.threshold > 0.0f)
         myth_sets_needs(&eo, &r->model, &so, (uint32_t)r->n_prompt);
     if ((o->chat || o->messages) && r->model.tokenizer)
         myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
@@ -380,14 +408,18 @@ static myth_status generate(run_state *r, myth_error *err)
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
     extra.bytes[MYTH_MEM_OTHER] = r->grammar ? myth_grammars_bytes(&r->model, 1) : 0;
-    extra.bytes[MYTH_MEM_STAGING] = o->sets.threshold > 0.0f ? myth_cli_staging(cli) + myth_sets_bytes(&so) : 0;
+    extra.bytes[MYTH_MEM_STAGING] =
+        !(o->sets.threshold > 0.0f)
+            ? 0
+            : myth_cli_staging(cli) + (has_branches ? myth_branches_bytes(&so) : myth_sets_bytes(&so));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     if (r->grammar) {
         MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
         g.grammar = myth_grammars_start(r->grammars, 0, r->grammar);
     }
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
-    MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
+    if (!has_branches)
+        MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const double begin = myth_expect_now();
     if (o->sets.threshold > 0.0f) {
         so.stop_ids = g.stop_ids;
@@ -396,7 +428,7 @@ static myth_status generate(run_state *r, myth_error *err)
         so.on_set = on_set;
         so.user = r;
         so.cancel = cli->cancel;
-        MYTH_TRY(answer_in_sets(r, &so, err));
+        MYTH_TRY(has_branches ? answer_in_branches(r, &so, err) : answer_in_sets(r, &so, err));
     } else {
         MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
         keep_pace(r, &eo, begin);
@@ -439,6 +471,8 @@ static int run(myth_cli *cli, const void *opts)
         r.finish = MYTH_FINISH_REFUSED;
     if (r.o->json && (st == MYTH_OK || r.finish == MYTH_FINISH_REFUSED))
         print_json(&r);
+    else if (st == MYTH_OK && r.branches)
+        myth_branches_print(cli->term, stdout, &r.branch_result, r.piece ? r.model.tokenizer : NULL, r.piece);
     else if (st == MYTH_OK)
         print_rest(&r);
     if (st == MYTH_OK && r.sets) {

@@ -1,6 +1,7 @@
 /* token_sets.c - see token_sets.h. */
 #include "token_sets.h"
 
+#include <math.h>
 #include <string.h>
 
 const myth_option myth_options_token_sets[MYTH_N_OPTIONS_TOKEN_SETS] = {
@@ -10,8 +11,10 @@ const myth_option myth_options_token_sets[MYTH_N_OPTIONS_TOKEN_SETS] = {
      "tokens beside each other at most; fewer where the context has no rows left for them"},
     {"set-mode", NULL, MYTH_OPT_CHOICE, "isolated|visible", offsetof(myth_token_set_flags, mode), "isolated", 0, 0,
      "whether the tokens of a position see each other"},
-    {"combine", NULL, MYTH_OPT_CHOICE, "mixture|top", offsetof(myth_token_set_flags, combine), "mixture", 0, 0,
-     "what comes next: by all tokens of the position, each with its weight, or by the best one"},
+    {"combine", NULL, MYTH_OPT_CHOICE, "mixture|top|branches", offsetof(myth_token_set_flags, combine), "mixture", 0, 0,
+     "what comes next: by all tokens of the position, each with its weight, or by the best one; or each goes on apart, "
+     "as "
+     "an answer of its own"},
     {"prune", NULL, MYTH_OPT_F32, "SHARE", offsetof(myth_token_set_flags, prune), "0", 0, 1,
      "take tokens out again that got less than this share of their position's mean attention; 0: keep all"},
     {"prune-after", NULL, MYTH_OPT_U32, "N", offsetof(myth_token_set_flags, prune_after), "4", 1, MYTH_SET_PRUNE_MOST,
@@ -24,6 +27,11 @@ myth_status myth_token_sets_check(const myth_cli *cli, const myth_token_set_flag
         if (myth_args_is_given(cli->parsed, myth_options_token_sets[i].name))
             return myth_fail(err, MYTH_EARG, "--%s is about several tokens a position; add --parallel-threshold P",
                              myth_options_token_sets[i].name);
+    static const char *const within[] = {"set-mode", "prune", "prune-after"};
+    for (size_t i = 0; i < sizeof(within) / sizeof(within[0]) && f->combine == MYTH_COMBINE_APART; i++)
+        if (myth_args_is_given(cli->parsed, within[i]))
+            return myth_fail(err, MYTH_EARG,
+                             "--%s is about tokens beside each other; leave it out with --combine branches", within[i]);
     if (myth_args_is_given(cli->parsed, "prune-after") && !(f->prune > 0.0f))
         return myth_fail(err, MYTH_EARG, "--prune-after says when tokens are taken out; add --prune SHARE");
     return MYTH_OK;
@@ -153,4 +161,59 @@ void myth_token_sets_note(char *dst, size_t cap, const myth_sets_result *r, cons
     say(dst, cap, r->n_cut_by_most, most);
     say(dst, cap, r->n_cut_by_context, "raise -c");
     say(dst, cap, r->n_cut_by_window, "the local layers keep no more rows of their window");
+}
+
+/* Writes the text of a branch's ids: as data to `out`, or into j. */
+static void branch_text(myth_json_out *j, myth_term *term, FILE *out, const myth_branch *b, const myth_tokenizer *t,
+                        char *piece)
+{
+    myth_detok d;
+    myth_detok_start(&d, t, j == NULL);
+    for (uint32_t i = 0; i <= b->n; i++) {
+        const size_t n = i < b->n ? myth_detok_push(&d, b->ids[i], piece) : myth_detok_finish(&d, piece);
+        if (j)
+            myth_jout_text_part(j, piece, n);
+        else
+            myth_term_data(term, out, piece, n);
+    }
+}
+
+void myth_branches_print(myth_term *term, FILE *out, const myth_branches_result *r, const myth_tokenizer *t,
+                         char *piece)
+{
+    for (uint32_t i = 0; i < r->n_branch; i++) {
+        const myth_branch *b = &r->branch[i];
+        fprintf(out, "%.3g\t", exp(b->logprob));
+        for (uint32_t k = 0; k < b->n && !t; k++)
+            fprintf(out, "%s%d", k ? "," : "", b->ids[k]);
+        if (t)
+            branch_text(NULL, term, out, b, t, piece);
+        fputc('\n', out);
+    }
+}
+
+void myth_branches_json(myth_json_out *j, const myth_branches_result *r, const myth_tokenizer *t, char *piece)
+{
+    myth_jout_key(j, "branches");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_branch; i++) {
+        const myth_branch *b = &r->branch[i];
+        myth_jout_object(j);
+        myth_jout_key(j, "ids");
+        myth_jout_ids(j, b->ids, b->n);
+        if (t) {
+            myth_jout_key(j, "text");
+            myth_jout_text_begin(j);
+            branch_text(j, NULL, NULL, b, t, piece);
+            myth_jout_text_end(j);
+        }
+        myth_jout_key_f64(j, "logprob", b->logprob);
+        myth_jout_key_f64(j, "probability", exp(b->logprob));
+        myth_jout_key_str(j, "finish_reason", myth_finish_name(b->why));
+        myth_jout_key_u64(j, "parent", b->parent);
+        myth_jout_key_u64(j, "from", b->from);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_key_u64(j, "not_followed", r->n_not_followed);
 }

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t prune_after;
 } myth_token_set_flags;
 
-enum { MYTH_N_OPTIONS_TOKEN_SETS = 6 };
+enum { MYTH_N_OPTIONS_TOKEN_SETS = 6, MYTH_COMBINE_APART = 2 }; /* APART: `combine` says branches */
 extern const myth_option myth_options_token_sets[MYTH_N_OPTIONS_TOKEN_SETS];
 #define MYTH_GROUP_TOKEN_SETS(type, field)                                                           \
     {                                                                                                \
@@ -40,6 +40,11 @@ void myth_token_sets_print(myth_term *term, FILE *out, const myth_set_member *se
 /* The keys "sets", "layout" and "limits" of the answer behind n_prompt tokens. t and piece NULL: ids without texts. */
 void myth_token_sets_json(myth_json_out *j, const myth_sets_result *r, uint32_t n_prompt, const myth_tokenizer *t,
                           char *piece);
+/* Prints each branch in a line of its own, behind its probability. */
+void myth_branches_print(myth_term *term, FILE *out, const myth_branches_result *r, const myth_tokenizer *t,
+                         char *piece);
+/* The keys "branches" and "not_followed". */
+void myth_branches_json(myth_json_out *j, const myth_branches_result *r, const myth_tokenizer *t, char *piece);
 /* A line about what bounded the sets and what was removed, for stderr; "" when there is nothing to say. */
 void myth_token_sets_note(char *dst, size_t cap, const myth_sets_result *r, const myth_token_set_flags *f);
 

@@ -22,16 +22,7 @@ struct mass_job {
     float softcap, scale;
 };
 
-static __device__ __forceinline__ float mass_score(const mass_job &j, const kv_run &run, const float *q, uint32_t head,
-                                                   uint32_t pos)
-{
-    const unsigned char *row = kv_row(j.kv, run, head, pos, false);
-    float dot = 0.0f;
-    for (uint32_t d = 0; d < j.kv.head_dim; d++)
-        dot = fmaf(q[d], kv_value(row, j.kv.k_type, d), dot);
-    return attn_cap(dot, j.softcap);
-}
-
+/* One loop for both passes, whose turns are not unrolled: the code that reads keys of any type is there once. */
 static __global__ void attn_mass_k(const mass_job j)
 {
     MYTH_SHARED(float, joined, 32);
@@ -39,24 +30,40 @@ static __global__ void attn_mass_k(const mass_job j)
     const uint32_t row = blockIdx.x, head = blockIdx.y, pos = (uint32_t)j.pos[row];
     const kv_run run = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)j.row_run[row] * MYTH_RUN_WIDTH);
     const uint32_t from = kv_first(pos, j.window), last = kv_last(pos, run.pos0 + run.n_rows - 1, j.n_after);
-    const uint64_t at = (uint64_t)row * (j.n_head) + head;
+    const uint64_t at = (uint64_t)row * j.n_head + head;
     for (uint32_t d = threadIdx.x; d < j.kv.head_dim; d += THREADS)
         q[d] = j.q[at * j.kv.head_dim + d];
     __syncthreads();
     float most = -INFINITY, total = 0.0f;
-    for (uint32_t k = from + threadIdx.x; k <= last; k += THREADS) {
-        if (kv_is_gone(run, k))
-            continue;
-        const float s = mass_score(j, run, q, head / j.n_share, k), now = fmaxf(most, s);
-        total = fmaf(total, attn_fade(most, now), expf(s - now));
-        most = now;
-    }
-    const float all = block_max(most, joined);
-    total = block_sum(total * attn_fade(most, all), joined);
-    for (uint32_t i = threadIdx.x; i < j.n_key; i += THREADS) {
-        const uint32_t k = j.first + i;
-        const bool is_seen = k >= from && k <= last && !kv_is_gone(run, k);
-        j.part[at * j.n_key + i] = is_seen ? expf(mass_score(j, run, q, head / j.n_share, k) - all) / total : 0.0f;
+    uint32_t begin = from, end = last + 1; /* first the keys that the row sees, then those that are asked for */
+#pragma unroll 1
+    for (int pass = 0; pass < 2; pass++) {
+#pragma unroll 1
+        for (uint32_t k = begin + threadIdx.x; k < end; k += THREADS) {
+            const bool is_seen = k >= from && k <= last && !kv_is_gone(run, k);
+            float dot = 0.0f;
+            if (is_seen) {
+                const unsigned char *key = kv_row(j.kv, run, head / j.n_share, k, false);
+#pragma unroll 1
+                for (uint32_t d = 0; d < j.kv.head_dim; d++)
+                    dot = fmaf(q[d], kv_value(key, j.kv.k_type, d), dot);
+            }
+            const float s = attn_cap(dot, j.softcap);
+            if (pass) {
+                j.part[at * j.n_key + (k - j.first)] = is_seen ? expf(s - most) / total : 0.0f;
+            } else if (is_seen) {
+                const float now = fmaxf(most, s);
+                total = fmaf(total, attn_fade(most, now), expf(s - now));
+                most = now;
+            }
+        }
+        if (pass == 0) {
+            const float all = block_max(most, joined);
+            total = block_sum(total * attn_fade(most, all), joined);
+            most = all;
+            begin = j.first;
+            end = j.first + j.n_key;
+        }
     }
 }
 
@@ -65,6 +72,7 @@ static __global__ void attn_mass_add_k(const mass_job j)
     const float *part = j.part + (uint64_t)blockIdx.x * j.n_head * j.n_key;
     for (uint32_t i = threadIdx.x; i < j.n_key; i += THREADS) {
         float sum = 0.0f;
+#pragma unroll 1
         for (uint32_t h = 0; h < j.n_head; h++)
             sum += part[(uint64_t)h * j.n_key + i];
         float *mass = j.mass + (uint64_t)blockIdx.x * j.n_key + i;

@@ -6,7 +6,7 @@
  * Traffic    8 bytes per element with a pending branch (4 without), and 8 of the sums per ROWS rows of one label
  * Limit      DRAM bandwidth for x and pend; L2 atomics for the sums. A block takes ROWS rows and adds those of one
  *            label as one number. If that carries a sum out of 64 bits, the number is subtracted again
- * Alignment  where sums are not aligned to 8 bytes, one block does plain additions */
+ * Alignment  where sums are not aligned to 8 bytes, one block does plain additions, row by row */
 #include "rows.cuh"
 
 enum { THREADS = 256, ROWS = 4 };
@@ -45,16 +45,16 @@ template <bool IS_SHARED> static __device__ __forceinline__ bool add_to(int *at,
     return true;
 }
 
-template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job j)
+template <bool IS_SHARED, int N> static __global__ void capture_sum_k(const capture_job j)
 {
     MYTH_SHARED(float, sums, 32);
     bool is_good = true;
-    for (uint32_t first = blockIdx.x * ROWS; first < j.n_gather; first += gridDim.x * ROWS) {
-        const float *x[ROWS], *pend[ROWS];
-        float scale[ROWS];
-        int label[ROWS];
+    for (uint32_t first = blockIdx.x * N; first < j.n_gather; first += gridDim.x * N) {
+        const float *x[N], *pend[N];
+        float scale[N];
+        int label[N];
 #pragma unroll
-        for (uint32_t k = 0; k < ROWS; k++) {
+        for (uint32_t k = 0; k < N; k++) {
             label[k] = first + k < j.n_gather ? j.label[first + k] : -1;
             x[k] = pend[k] = nullptr;
             scale[k] = 1.0f;
@@ -72,7 +72,7 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
             long long held = 0;
             int of = -1; /* the label of the number that is not added yet */
 #pragma unroll
-            for (uint32_t k = 0; k < ROWS; k++) {
+            for (uint32_t k = 0; k < N; k++) {
                 if (label[k] < 0)
                     continue;
                 const float v = row_fold(x[k], pend[k], j.w_post, scale[k], j.x_scale, i) *
@@ -81,7 +81,7 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
                     is_good = false;
                     continue;
                 }
-                const bool is_alone = fabsf(v) >= 0x1p52f; /* ROWS smaller numbers fit 64 bits together */
+                const bool is_alone = fabsf(v) >= 0x1p52f; /* N smaller numbers fit 64 bits together */
                 if (of >= 0 && (is_alone || of != label[k])) {
                     is_good &= add_to<IS_SHARED>(j.sum + 2 * ((uint64_t)of * j.dim + i), held);
                     held = 0;
@@ -117,8 +117,8 @@ extern "C" void cuda_capture_sum(myth_stream *s, const struct myth_capture_sum_a
     j.eps = a->eps;
     j.x_scale = cuda_x_scale(a->x_scale);
     if ((uint64_t)(uintptr_t)j.sum % 8 == 0)
-        MYTH_LAUNCH(capture_sum_k<true>, (a->n_gather + ROWS - 1) / ROWS, THREADS, 0, s)(j);
+        MYTH_LAUNCH((capture_sum_k<true, ROWS>), (a->n_gather + ROWS - 1) / ROWS, THREADS, 0, s)(j);
     else
-        MYTH_LAUNCH(capture_sum_k<false>, 1, THREADS, 0, s)(j);
+        MYTH_LAUNCH((capture_sum_k<false, 1>), 1, THREADS, 0, s)(j);
     cuda_check(s, "capture_sum");
 }

@@ -129,6 +129,43 @@ static void one_token_a_position_is_the_plain_answer(void **state)
     }
 }
 
+/* The branches of an answer: one a line, and the likeliest is the answer of the JSON; with one branch the plain answer.
+ */
+static void branches_are_answers(void **state)
+{
+    (void)state;
+    static cli_result r, plain;
+    for (uint32_t i = 0; i < MODEL_N; i++) {
+        char args[300];
+        snprintf(args, sizeof(args), "generate -m %s --ids 2,7,8,9 -n 12 --parallel-threshold 0.002 --combine branches",
+                 models[i]);
+        snprintf(args + strlen(args), sizeof(args) - strlen(args), " --max-parallel-tokens 4 --mem-report $D/mem.json");
+        cli_expect(&r, args, 0);
+        cli_expect_planned(args);
+        size_t n_line = 0, best = 0;
+        for (const char *p = r.out; (p = strchr(p, '\t')); p++)
+            n_line++;
+        snprintf(args + strlen(args), sizeof(args) - strlen(args), " --json");
+        json_t *j = cli_json(&r, args), *all = json_object_get(j, "branches");
+        assert_true(json_array_size(all) > 1 && json_array_size(all) <= 4 && json_array_size(all) == n_line);
+        for (size_t k = 0; k < json_array_size(all); k++) {
+            const json_t *b = json_array_get(all, k);
+            assert_true(number(b, "parent") <= (double)k &&
+                        fabs(exp(number(b, "logprob")) - number(b, "probability")) < 1e-6 * number(b, "probability"));
+            best = number(b, "logprob") > number(json_array_get(all, best), "logprob") ? k : best;
+        }
+        assert_true(json_equal(json_object_get(j, "ids"), json_object_get(json_array_get(all, best), "ids")));
+        json_decref(j);
+        snprintf(args, sizeof(args), "generate -m %s --ids 2,7,8,9 -n 12 --json", models[i]);
+        json_t *greedy = cli_json(&plain, args);
+        snprintf(args + strlen(args), sizeof(args) - strlen(args), " --parallel-threshold 1 --combine branches");
+        json_t *one = cli_json(&r, args);
+        assert_true(json_equal(json_object_get(one, "ids"), json_object_get(greedy, "ids")));
+        json_decref(one);
+        json_decref(greedy);
+    }
+}
+
 /* A context that is nearly full: fewer tokens a position, said in one line, and the answer is as long as it is without
  * them. */
 static void rows_run_short(void **state)
@@ -159,6 +196,7 @@ static void what_does_not_go_together_is_refused(void **state)
         {"--parallel-threshold 0.1 --repeat-penalty 1.2", "leave --repeat-penalty out"},
         {"--parallel-threshold 0.1 --grammar 'root ::= \"a\"'", "leave --grammar out"},
         {"--parallel-threshold 0.1 --json-schema '{}'", "leave --json-schema out"},
+        {"--parallel-threshold 0.1 --combine branches --prune 0.5", "leave it out"},
         {"--parallel-threshold 1.5", "0 to 1"},
         {"--parallel-threshold 0.1 --max-parallel-tokens 65", "1 to 64"},
         {"--parallel-threshold 0.1 --prune 2", "0 to 1"},
@@ -181,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_and_json_agree),
         cmocka_unit_test(one_token_a_position_is_the_plain_answer),
+        cmocka_unit_test(branches_are_answers),
         cmocka_unit_test(rows_run_short),
         cmocka_unit_test(what_does_not_go_together_is_refused),
     };
