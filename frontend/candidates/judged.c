@@ -3,7 +3,7 @@
 #include "judged.h"
 
 #include "engine/base/array.h"
-#include "finder.h"
+#include "before.h"
 #include "frontend/rates/expect.h"
 #include "judge.h"
 #include "retrieval/retrieval.h"
@@ -23,7 +23,8 @@ enum {
 typedef struct {
     const myth_source *src;
     myth_candidates found;
-    bool *is_wanted; /* [found.n] */
+    bool *is_wanted;  /* [found.n] */
+    bool *is_brought; /* [found.n] the change brought it; NULL = no change is known */
     uint32_t n_wanted;
     const char *language;
 } found_file;
@@ -168,6 +169,28 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
     return st;
 }
 
+/* Of files that the inspected change touched: which places it brought. */
+static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error *err)
+{
+    myth_chunker *chunker = NULL;
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < f->n_file && st == MYTH_OK; i++) {
+        found_file *file = &f->file[i];
+        if (!file->n_wanted || !myth_before_is_changed(file->src))
+            continue;
+        if (!(file->is_brought =
+                  myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->is_brought))))
+            st = no_room("a file's places", err);
+        if (st == MYTH_OK && !chunker)
+            st = myth_finder_chunker(&chunker, finder, err);
+        if (st == MYTH_OK)
+            st = myth_before_mark(file->is_brought, finder, chunker, f->mem, file->language, file->src, &file->found,
+                                  err);
+    }
+    myth_chunker_close(chunker);
+    return st;
+}
+
 static myth_status find_all(myth_judged *f, myth_error *err)
 {
     myth_finder *finder = NULL;
@@ -185,6 +208,8 @@ static myth_status find_all(myth_judged *f, myth_error *err)
         st = myth_finder_all(finder, text, n, f->o.is_dry ? f->cli->cancel : NULL, err);
     if (st == MYTH_OK)
         st = take_all(f, text, source, n, err);
+    if (st == MYTH_OK)
+        st = mark_brought(f, finder, err);
     for (uint32_t i = f->n_file; i < n; i++) /* the first n_file are in f->file */
         myth_candidates_free(&text[i].found, f->mem);
     myth_finder_close(finder);
@@ -226,11 +251,12 @@ static bool set_evidence(myth_judged *f, myth_given *g)
 static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c)
 {
     char why[WHY];
+    const char *since = g->is_brought ? "; before the change it was none" : "";
     if (isnan(g->probability))
-        snprintf(why, sizeof(why), "%.300s", k->names + c->say);
+        snprintf(why, sizeof(why), "%.300s%s", k->names + c->say, since);
     else
-        snprintf(why, sizeof(why), "%.300s; the model judges it a fault with a probability of %.2f", k->names + c->say,
-                 g->probability);
+        snprintf(why, sizeof(why), "%.300s%s; the model judges it a fault with a probability of %.2f",
+                 k->names + c->say, since, g->probability);
     const size_t n = strlen(why);
     char *text = take_text(f, n + 1);
     if (!text)
@@ -254,6 +280,7 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
         .candidate = k->names + c->rule,
         .facts = k->names + c->facts,
         .probability = probability,
+        .is_brought = file->is_brought && file->is_brought[i],
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
@@ -445,6 +472,7 @@ void myth_judged_close(myth_judged *f)
     for (uint32_t i = 0; i < f->n_file; i++) {
         myth_candidates_free(&f->file[i].found, mem);
         myth_free(mem, f->file[i].is_wanted);
+        myth_free(mem, f->file[i].is_brought);
     }
     for (uint32_t i = 0; i < f->n_text; i++)
         myth_free(mem, f->text[i]);

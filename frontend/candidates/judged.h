@@ -4,6 +4,8 @@
  *   myth_judged_list   all of them, judged or not; those that pass are findings
  *
  * Places    those that begin in a line of a subject and whose rule is wanted (candidates.h)
+ * Change    of an inspected change, places that the text before it did not have are its own, wherever their lines are
+ *           (before.h): a check that was taken out leaves its place some lines below
  * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
  * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
  *           run's is opened for the judging alone

@@ -250,7 +250,7 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 {
     const diff_job *j = user;
     const myth_filter filter = j->o->all_lines ? MYTH_FILTER_NONE : (myth_filter)j->o->filter;
-    const bool is_of_change = f->rule >= MYTH_RULE_CODE_N && f->rule < MYTH_RULE_ANSWER_N;
+    const bool is_of_change = f->is_brought || (f->rule >= MYTH_RULE_CODE_N && f->rule < MYTH_RULE_ANSWER_N);
     (void)c;
     return myth_changes_want(&j->changes, filter, is_of_change, src->path, f->first, f->last);
 }

@@ -37,6 +37,7 @@ static myth_finding finding_of(const myth_inspection *in, const myth_given *g, u
         .rule = g->rule,
         .severity = g->severity,
         .status = MYTH_LIKELY,
+        .is_brought = g->is_brought,
         .evidence = g->evidence,
         .issue = none,
         .why = none,

@@ -147,6 +147,50 @@ static bool batches_cost(myth_selftest *t)
                    MODEL " --for residuals --batch 1 ~/prompts.jsonl");
 }
 
+/* The bytes that a plan has on a GPU, which need not be there; 0 = it failed. */
+static uint64_t on_device(myth_selftest *t, const char *flags)
+{
+    json_t *plan;
+    uint64_t n = 0;
+    if (myth_selftest_run(t, &plan, "plan --json " MODEL " --device cuda:0 --mem-limit cuda:0=1GiB %s", flags) == 0)
+        n = u64_of(json_array_get(json_object_get(plan, "devices"), 1), "total_bytes");
+    json_decref(plan);
+    return n;
+}
+
+static bool is_less_there(myth_selftest *t, const char *flags)
+{
+    const uint64_t all = on_device(t, ""), less = on_device(t, flags);
+    return myth_selftest_say(t, all && less && less < all, "on the device %" PRIu64 " bytes, with %s %" PRIu64, all,
+                             flags, less);
+}
+
+static bool head_stays_on_the_host(myth_selftest *t) { return is_less_there(t, "--head host"); }
+static bool weights_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--offload weights"); }
+static bool rows_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --offload kv"); }
+static bool layers_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-ngl 1"); }
+
+/* The most tokens of a position, of an answer in which every token is likely enough. */
+static size_t most_members(myth_selftest *t, uint32_t most)
+{
+    json_t *answer, *set;
+    size_t i, n = 0;
+    myth_selftest_run(t, &answer, RUN " --json --parallel-threshold 0.000001 --max-parallel-tokens %u", most);
+    json_array_foreach(json_object_get(answer, "sets"), i, set)
+    {
+        const size_t here = json_array_size(json_object_get(set, "members"));
+        n = here > n ? here : n;
+    }
+    json_decref(answer);
+    return n;
+}
+
+static bool positions_have_so_many_tokens(myth_selftest *t)
+{
+    const size_t two = most_members(t, 2), five = most_members(t, 5);
+    return myth_selftest_say(t, two == 2 && five == 5, "at most 2: %zu, at most 5: %zu", two, five);
+}
+
 static bool lines_are_streamed(myth_selftest *t)
 {
     char path[PATH_MAX], line[1 << 14], last[64] = "";
@@ -182,6 +226,11 @@ const myth_selftest_check myth_selftest_memory[] = {
     {"-ub", "smaller steps need less for activations", steps_are_smaller},
     {"-np", "each sequence has rows of its own", sequences_cost},
     {"--load-mode", "mapped weights are not copied", mapped_is_not_copied},
+    {"-ngl", "layers before the last ones take nothing of the device", layers_stay_on_the_host},
+    {"--offload", "weights take two layers' room on the device", weights_stay_on_the_host},
+    {"--offload", "keys and values take two layers' room on the device", rows_stay_on_the_host},
+    {"--head", "the embedding and the head take nothing of the device", head_stays_on_the_host},
+    {"--max-parallel-tokens", "a position has at most as many tokens", positions_have_so_many_tokens},
     {"--batch", "more prompts at a time need more", batches_cost},
     {"--control", "a paused job holds nothing, and goes on to the same bytes", myth_selftest_control},
 };

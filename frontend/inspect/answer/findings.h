@@ -56,6 +56,7 @@ typedef struct {
     int rule;
     myth_severity severity;
     myth_finding_status status;
+    bool is_brought; /* the change that is inspected brought it, whether or not it touched its lines */
     myth_str evidence, issue, why, fix, missing; /* unescaped UTF-8 */
 } myth_finding;
 

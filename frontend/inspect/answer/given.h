@@ -20,6 +20,7 @@ typedef struct {
     myth_str evidence, why;
     double probability; /* NAN: the place was not judged */
     bool passes;        /* it is probable enough to be a finding */
+    bool is_brought;    /* the change that is inspected made it one, wherever its line is */
 } myth_given;
 
 #endif

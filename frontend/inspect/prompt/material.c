@@ -17,6 +17,7 @@ typedef struct {
     char *path;
     unsigned char *bytes;
     myth_removed *removed; /* the list, and in the same allocation its texts */
+    myth_added *added;
 } entry;
 
 typedef struct {
@@ -60,6 +61,7 @@ static void close_entry(entry *e)
     myth_mem *mem = e->mem;
     myth_source_close(&e->src);
     myth_free(mem, e->removed);
+    myth_free(mem, e->added);
     myth_free(mem, e->bytes);
     myth_free(mem, e->path);
     myth_free(mem, e);
@@ -241,6 +243,22 @@ myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_
     e->removed = list;
     e->src.removed = list;
     e->src.n_removed = n;
+    return MYTH_OK;
+}
+
+myth_status myth_material_added(myth_material *m, uint32_t source, const myth_added *added, uint32_t n, myth_error *err)
+{
+    entry *e = m->entry[source];
+    const size_t bytes = n * sizeof(*added);
+    myth_added *list = bytes ? myth_alloc(e->mem, MYTH_MEM_STAGING, "material", bytes) : NULL;
+    if (bytes && !list)
+        return no_room(e->path, bytes, err);
+    if (bytes)
+        memcpy(list, added, bytes);
+    myth_free(e->mem, e->added);
+    e->added = list;
+    e->src.added = list;
+    e->src.n_added = n;
     return MYTH_OK;
 }
 

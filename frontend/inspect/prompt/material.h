@@ -65,6 +65,9 @@ myth_status myth_material_source(myth_material *m, uint32_t *source, const char 
  * replace earlier ones, which may be among them. */
 myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
                                   myth_error *err);
+/* Says which lines of a source a change added: n ranges in order. They are copied, and replace earlier ones. */
+myth_status myth_material_added(myth_material *m, uint32_t source, const myth_added *added, uint32_t n,
+                                myth_error *err);
 /* Adds a piece; *index = the piece that now has its line `first`. A last line past the end of the file means the file's
  * last line. index may be NULL. */
 myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piece *piece, myth_error *err);

@@ -38,6 +38,11 @@ typedef struct {
     const char *path; /* NULL = the file's own */
 } myth_removed;
 
+/* Lines first .. last of a file that a change added. */
+typedef struct {
+    uint32_t first, last;
+} myth_added;
+
 typedef struct {
     const char *path; /* as given */
     const unsigned char *bytes;
@@ -50,6 +55,8 @@ typedef struct {
     uint32_t text_len;
     const myth_removed *removed; /* [n_removed] its own in order, then those of other files; the caller's */
     uint32_t n_removed;
+    const myth_added *added; /* [n_added] in order; the caller's */
+    uint32_t n_added;
     myth_mem *mem;
 } myth_source;
 

@@ -351,6 +351,21 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
     return st == MYTH_OK && runs(y) ? add_usage(x, c->path, chunks, y, index, err) : st;
 }
 
+/* Gives the added lines of a file to the material. */
+static myth_status give_added(selection *x, uint32_t source, const myth_diff_file *f, myth_error *err)
+{
+    if (!f->n_added)
+        return MYTH_OK;
+    myth_added *list = myth_alloc_n(x->out->mem, MYTH_MEM_OTHER, "diff", f->n_added, sizeof(*list));
+    if (!list)
+        return no_memory(err);
+    for (uint32_t i = 0; i < f->n_added; i++)
+        list[i] = (myth_added){f->added[i].first, f->added[i].last};
+    const myth_status st = myth_material_added(x->m, source, list, f->n_added, err);
+    myth_free(x->out->mem, list);
+    return st;
+}
+
 /* Gives the removed lines of a file to the material. */
 static myth_status give_removed(selection *x, uint32_t source, const myth_diff_file *f, myth_error *err)
 {
@@ -428,6 +443,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
                              src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));
     MYTH_TRY(give_removed(x, source, f, err));
+    MYTH_TRY(give_added(x, source, f, err));
     for (uint32_t i = 0; i < s.n; i++) {
         if (x->s->is_cancelled && *x->s->is_cancelled)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));

@@ -188,7 +188,8 @@ static void rules_of_candidates_have_ids(void **state)
     json_decref(all);
 }
 
-/* Of a change, places in the lines that it touched are findings; --all-lines gives those of its functions. */
+/* Of a change, places in the lines that it touched are findings, and those that it brought some lines away, by taking
+ * out a check or putting in a release; --all-lines gives those of its functions that were there before. */
 static void of_a_change_its_lines_count(void **state)
 {
     (void)state;
@@ -208,6 +209,40 @@ static void of_a_change_its_lines_count(void **state)
     all = run_json(CHANGE "--fail-level never --all-lines", 0);
     assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
     assert_true(is_rule(json_array_get(json_object_get(all, "findings"), 0), "error-swallowed"));
+    json_decref(all);
+    cli_shell(
+        &r,
+        "mkdir -p $D/taken && cd $D/taken && git init -q && git config user.name n && git config user.email "
+        "n@example.com && printf '#include <stdio.h>\n#include <stdlib.h>\nint f(const char *name, int n)\n{\n"
+        "    FILE *in = fopen(name, \"r\");\n    if (!in)\n        return -1;\n    n += 2;\n    n *= 3;\n    n -= 1;\n"
+        "    char c = (char)fgetc(in);\n    fclose(in);\n    char *p = malloc(10);\n    p[0] = c;\n    n += p[0];\n"
+        "    free(p);\n    return n;\n}\n' >t.c && git add t.c && git commit -qm one && "
+        "sed -i '6,7d' t.c && git commit -qam two");
+    assert_int_equal(r.code, 0);
+#define TAKEN "inspect-diff -C $D/taken HEAD~1..HEAD " MODEL "--find candidates --confidence 0 --format json "
+    all = run_json(TAKEN "--fail-level never", 0);
+    const json_t *f;
+    size_t i, n_far = 0;
+    json_array_foreach(json_object_get(all, "findings"), i, f)
+    {
+        const bool is_far = line_of(f, 0) == 10;   /* fclose(in), four lines below the check that is gone */
+        assert_true(line_of(f, 0) <= 6 || is_far); /* not malloc, which was unchecked before */
+        n_far += is_far && is_rule(f, "missing-null-check") &&
+                 strstr(text_of(f, "why"), "before the change it was none") != NULL;
+    }
+    assert_int_equal(n_far, 1);
+    assert_true(json_integer_value(json_object_get(all, "unwanted_findings")) >= 2);
+    json_decref(all);
+    cli_shell(
+        &r, "cd $D/taken && printf '#include <stdlib.h>\\nint g(int n)\\n{\\n    char *p = malloc(4);\\n    if (!p)\\n"
+            "        return 1;\\n    p[0] = 1;\\n    n += 1;\\n    n *= 2;\\n    n -= 3;\\n    n += p[0];\\n    return "
+            "n;\\n"
+            "}\\n' >t.c && git commit -qam three && sed -i '7s/$/ free(p);/' t.c && git commit -qam four");
+    assert_int_equal(r.code, 0);
+    all = run_json(TAKEN "--fail-level never", 0); /* the release is in line 7, the use that it makes wrong in 11 */
+    assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
+    f = json_array_get(json_object_get(all, "findings"), 0);
+    assert_true(is_rule(f, "use-after-free") && line_of(f, 0) == 11);
     json_decref(all);
 }
 
