@@ -591,6 +591,26 @@ uint64_t myth_cli_host_budget(const myth_cli *cli)
     return left > UINT64_MAX - live ? UINT64_MAX : live + left;
 }
 
+void myth_cli_divide(const myth_cli *cli, myth_engine_opts *opts, const myth_model *m, const myth_plan_extra *extra,
+                     const myth_mem_limits *limits)
+{
+    myth_plan p;
+    bool is_given = false;
+    for (int i = 0; i < MYTH_SPLIT_MAX; i++)
+        is_given |= opts->split[i] > 0.0f;
+    if (is_given || !opts->device || !strchr(opts->device, ',') ||
+        myth_plan_make(&p, m, opts, extra, limits, false, NULL) != MYTH_OK || p.fits)
+        return;
+    for (uint32_t i = 0; i < p.n_suggestion; i++)
+        if (p.suggestion[i].changes == MYTH_CHANGE_SPLIT) {
+            char text[MYTH_SUGGESTION_TEXT];
+            myth_suggestion_apply(&p.suggestion[i], opts, NULL);
+            myth_suggestion_print(text, sizeof(text), &p.suggestion[i]);
+            myth_term_note(cli->term, "the layers are divided by what each device may have: %s", text);
+            return;
+        }
+}
+
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err)
 {
@@ -599,6 +619,8 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
         own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
     myth_mem_limits limits;
     myth_status st = myth_cli_limits(cli, &limits, opts, err);
+    if (st == MYTH_OK)
+        myth_cli_divide(cli, opts, m, &own, &limits);
     if (st == MYTH_OK)
         st = myth_plan_make(&cli->plan, m, opts, &own, &limits, true, err);
     const uint64_t budget = myth_cli_host_budget(cli);

@@ -170,6 +170,10 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
 /* The bytes that this run may have of the host's memory where no limit is given: what it has, and what the machine, its
  * control groups and its address space have left. UINT64_MAX: a limit is given, or nothing is known. */
 uint64_t myth_cli_host_budget(const myth_cli *cli);
+/* Where several devices are named without -ts, and equal shares of the layers do not fit: divides them by what each may
+ * have, so that they do, and says so. Nothing when no division does. Before other plans under these limits. */
+void myth_cli_divide(const myth_cli *cli, myth_engine_opts *opts, const myth_model *m, const myth_plan_extra *extra,
+                     const myth_mem_limits *limits);
 /* Makes the plan of this run under --mem-limit and keeps it for --mem-report. Options left at 0 may shrink to fit; the
  * chosen values are written back into *opts. extra has the bytes that the command allocates beside the engine. When
  * extra is NULL or has no STAGING, the plan has myth_cli_staging bytes of it for the command's text and ids, and the

@@ -227,6 +227,8 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     }
     if (st == MYTH_OK && is_limited)
         st = myth_cli_limits(cli, &limits, &eo, err);
+    if (st == MYTH_OK && is_limited)
+        myth_cli_divide(cli, &eo, m, &extra, &limits);
     return st == MYTH_OK ? myth_plan_make(out, m, &eo, &extra, is_limited ? &limits : NULL, is_limited, err) : st;
 }
 

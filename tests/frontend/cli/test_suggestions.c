@@ -73,6 +73,36 @@ static void suggestions_run_as_printed(void **state)
     assert_true(n_refusal >= 10 && n_tried >= 3 * n_refusal);
 }
 
+/* Two devices of unequal limits: the layers are divided so that both hold, where equal shares would not, and it is said.
+ * The devices need not be here: it is a plan. */
+static void layers_are_divided_by_limits(void **state)
+{
+    (void)state;
+#define TWO "plan -m random:gemma3-1b:q8_0 -c 1024 --device cuda:0,cuda:1 --json "
+    json_t *whole = cli_json(&r, TWO "--mem-limit cuda:0=8GiB,cuda:1=8GiB"), *plan;
+    const json_t *devices = json_object_get(whole, "devices");
+    const double all = json_number_value(json_object_get(json_array_get(devices, 1), "total_bytes")) +
+                       json_number_value(json_object_get(json_array_get(devices, 2), "total_bytes"));
+    json_decref(whole);
+    assert_true(all > 0);
+    char args[300];
+    const double limit[2] = {0.75 * all, 0.4 * all};
+    snprintf(args, sizeof(args), TWO "--mem-limit cuda:0=%.0f,cuda:1=%.0f", limit[0], limit[1]);
+    plan = cli_json(&r, args);
+    assert_true(json_is_true(json_object_get(plan, "fits")));
+    assert_non_null(strstr(r.err, "the layers are divided by what each device may have: -ts "));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *d = json_array_get(json_object_get(plan, "devices"), i + 1);
+        const double n = json_number_value(json_object_get(d, "total_bytes"));
+        assert_true(n > 0 && n <= limit[i]);
+    }
+    json_decref(plan);
+    snprintf(args, sizeof(args), TWO "-ts 1,1 --mem-limit cuda:0=%.0f,cuda:1=%.0f", limit[0], limit[1]);
+    cli_run(&r, args); /* a division that was given is kept */
+    assert_null(strstr(r.err, "the layers are divided"));
+    assert_non_null(strstr(r.out, "\"fits\":false"));
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -89,6 +119,9 @@ static int begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(suggestions_run_as_printed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suggestions_run_as_printed),
+        cmocka_unit_test(layers_are_divided_by_limits),
+    };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
