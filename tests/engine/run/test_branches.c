@@ -159,7 +159,8 @@ static void branches_equal_answers_alone(void **state)
             const myth_sets_opts o = {
                 .n_max = N_MAX,
                 .n_member = 2 + check_below(&rng, MEMBERS - 1),
-                .threshold = 0.002f + 0.01f * check_unit(&rng),
+                /* low ones use up the branches at once, high ones while several go on */
+                .threshold = (i + v) % 2 ? 0.002f + 0.01f * check_unit(&rng) : 0.02f + 0.04f * check_unit(&rng),
                 .stop_ids = &stop,
                 .n_stop = (int)check_below(&rng, 2),
             };
