@@ -91,8 +91,8 @@ endif()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that
 # tests can have.
-set(device_tests model_golden adapters block_types embed seq sets generate logits run launches endless_chat faults plan
-    plan_ways parts experts)
+set(device_tests model_golden adapters block_types embed seq sets set_answers branches generate logits run launches
+    endless_chat faults plan plan_ways parts experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 # bench/gpu.sh
@@ -101,7 +101,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/device_tests
 # before a program: with MYTHOS_TEST_FULL=1 only
 set(full_only sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh)
 # most of their time goes into the programs of their engines
-set(vulkan_later generate parts experts seq faults logits endless_chat)
+set(vulkan_later generate parts experts seq set_answers branches faults logits endless_chat)
 foreach(short IN LISTS device_tests)
     if(NOT TARGET test_engine_${short})
         continue()

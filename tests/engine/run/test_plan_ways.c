@@ -32,7 +32,8 @@ static void sizes_proposed_are_the_largest(void **state)
                                        "random:gemma4-tiny:bf16"};
     uint64_t rng = check_seed();
     uint32_t n_seen[3] = {0};
-    for (uint32_t round = 0; round < (check_is_full() ? 2500u : 40u); round++) {
+    const uint32_t n_round = check_is_full() ? 2500 : check_sample(40);
+    for (uint32_t round = 0; round < n_round; round++) {
         myth_mem *mem;
         myth_model m;
         myth_plan all, p;
@@ -90,7 +91,7 @@ static void sizes_proposed_are_the_largest(void **state)
         }
         close_header(mem, &m);
     }
-    assert_true(n_seen[0] && n_seen[1] && n_seen[2]);
+    assert_true(n_round < 40 || (n_seen[0] && n_seen[1] && n_seen[2])); /* no small sample */
 }
 
 /* Two devices of which one may have little: equal shares do not fit, and a division of the layers is proposed that
@@ -175,7 +176,7 @@ static void a_head_in_host_memory_changes_no_bit(void **state)
             rig r[2];
             rows w[2];
             uint64_t device[2], host[2];
-            if (!strchr(target[v], ':') && v > 0)
+            if ((!strchr(target[v], ':') && v > 0) || !check_is_kept((uint32_t)i, sizeof(spec) / sizeof(spec[0])))
                 continue; /* of the CPU one target: nothing moves */
             for (int k = 0; k < 2; k++) {
                 myth_engine_opts o = {.n_threads = 1,

@@ -73,8 +73,8 @@ static void suggestions_run_as_printed(void **state)
     assert_true(n_refusal >= 10 && n_tried >= 3 * n_refusal);
 }
 
-/* Two devices of unequal limits: the layers are divided so that both hold, where equal shares would not, and it is said.
- * The devices need not be here: it is a plan. */
+/* Two devices of unequal limits: the layers are divided so that both hold, where equal shares would not, and it is
+ * said. The devices need not be here: it is a plan. */
 static void layers_are_divided_by_limits(void **state)
 {
     (void)state;
