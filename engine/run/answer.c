@@ -161,10 +161,10 @@ static myth_status choose_token(myth_answering *a, const myth_result *all, uint3
     return MYTH_OK;
 }
 
-static bool is_stop(const myth_generate_opts *o, int32_t id)
+bool myth_is_stop(const int32_t *stop_ids, int n_stop, int32_t id)
 {
-    for (int i = 0; i < o->n_stop; i++)
-        if (o->stop_ids[i] == id)
+    for (int i = 0; i < n_stop; i++)
+        if (stop_ids[i] == id)
             return true;
     return false;
 }
@@ -173,7 +173,7 @@ void myth_answer_accept(myth_answering *a, int32_t id)
 {
     const myth_generate_opts *o = a->o;
     a->goes_on = false;
-    if (is_stop(o, id)) {
+    if (myth_is_stop(o->stop_ids, o->n_stop, id)) {
         a->why = MYTH_FINISH_STOP;
         return;
     }

@@ -11,6 +11,7 @@
 #define MYTH_ANSWER_RUN_H
 
 #include "engine_impl.h"
+#include "sets.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +63,12 @@ static inline uint32_t myth_answer_part(const myth_engine *e)
     const uint32_t n = e->layout.opts.n_ubatch;
     return n > MYTH_ANSWER_PART ? n : (uint32_t)MYTH_ANSWER_PART;
 }
+
+bool myth_is_stop(const int32_t *stop_ids, int n_stop, int32_t id); /* whether id is one of stop_ids [n_stop] */
+/* Appends the prompt of an answer of sets.h to s, part by part; with n_max above 0, r then has the k best ids behind
+ * its last token. MYTH_ECANCEL: o->cancel was set before the last part was fed. */
+myth_status myth_sets_feed_prompt(myth_engine *e, myth_seq *s, const myth_sets_opts *o, uint32_t k,
+                                  const int32_t *prompt, uint32_t n, myth_result *r, myth_error *err);
 
 /* Sets up an answer whose prompt is not fed yet: with why NONE it is to be fed. A prompt without room in the sequence
  * ends as REFUSED. */

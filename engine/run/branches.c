@@ -109,14 +109,6 @@ void myth_branches_close(myth_branches *x)
 
 static int32_t *ids_of(myth_branches *x, uint32_t i) { return x->ids + (size_t)i * x->o.n_max; }
 
-static bool is_stop(const myth_sets_opts *o, int32_t id)
-{
-    for (int i = 0; i < o->n_stop; i++)
-        if (o->stop_ids[i] == id)
-            return true;
-    return false;
-}
-
 static void end(myth_branches *x, uint32_t i, myth_finish why)
 {
     x->branch[i].why = why;
@@ -129,7 +121,7 @@ static void accept(myth_branches *x, uint32_t i, int32_t id, double logprob)
 {
     myth_branch *b = &x->branch[i];
     b->logprob += logprob;
-    if (is_stop(&x->o, id)) {
+    if (myth_is_stop(x->o.stop_ids, x->o.n_stop, id)) {
         end(x, i, MYTH_FINISH_STOP);
         return;
     }
@@ -152,7 +144,7 @@ static myth_status choose(myth_branches *x, uint32_t i, const myth_result *r, my
         const double logprob = (double)logit[k] - (double)lse;
         if (exp(logprob) < (double)x->o.threshold)
             break;
-        if (is_stop(&x->o, id[k]))
+        if (myth_is_stop(x->o.stop_ids, x->o.n_stop, id[k]))
             continue;
         if (x->n_branch == x->o.n_member) {
             x->n_not_followed++;
@@ -217,7 +209,6 @@ myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t 
 {
     myth_result r = {0};
     myth_status st = MYTH_OK;
-    const uint32_t part = myth_answer_part(x->e);
     uint32_t n_row = 1;
     memset(x->live, 0, x->o.n_member * sizeof(*x->live));
     x->n_branch = 1;
@@ -230,20 +221,7 @@ myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t 
     if (n_prompt > myth_seq_room(x->live[0].seq))
         goto fail;
     out->why = MYTH_FINISH_LENGTH;
-    for (uint32_t done = 0, n; done < n_prompt; done += n) {
-        n = n_prompt - done < part ? n_prompt - done : part;
-        const bool wants = done + n == n_prompt && x->o.n_max > 0;
-        const myth_batch_run run = {
-            .seq = x->live[0].seq,
-            .token = prompt + done,
-            .n = n,
-            .want_last = wants ? MYTH_WANT_LOGITS : 0,
-        };
-        MYTH_TRY(
-            myth_forward(x->e, &(myth_batch){.run = &run, .n_run = 1, .top_k = x->k, .cancel = x->o.cancel}, &r, err));
-        if (x->o.on_prefill)
-            x->o.on_prefill(x->o.user, done + n, n_prompt);
-    }
+    MYTH_TRY(myth_sets_feed_prompt(x->e, x->live[0].seq, &x->o, x->k, prompt, n_prompt, &r, err));
     while (n_row && x->o.n_max) {
         MYTH_TRY(choose_all(x, &r, err));
         if (x->o.cancel && *x->o.cancel) {

@@ -170,20 +170,12 @@ static uint32_t list_candidates(myth_sets *x, const myth_result *r)
     return n_id;
 }
 
-static bool is_stop(const myth_sets_opts *o, int32_t id)
-{
-    for (int i = 0; i < o->n_stop; i++)
-        if (o->stop_ids[i] == id)
-            return true;
-    return false;
-}
-
 /* How many tokens a set takes where the cache is no limit; they are moved to the front of the list. */
 static uint32_t pick(myth_sets *x, uint32_t n_cand)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_cand && (i == 0 || x->cand[i].p >= (double)x->o.threshold); i++)
-        if (!is_stop(&x->o, x->cand[i].id))
+        if (!myth_is_stop(x->o.stop_ids, x->o.n_stop, x->cand[i].id))
             x->cand[n++] = x->cand[i];
     x->n_cut_by_most += n > x->o.n_member;
     return n < x->o.n_member ? n : x->o.n_member;
@@ -301,26 +293,26 @@ static myth_status make_room(myth_sets *x, myth_seq *s, uint32_t want, uint32_t 
 
 /* ---- feeding ---- */
 
-static myth_status feed_prompt(myth_sets *x, myth_seq *s, const int32_t *prompt, uint32_t n, myth_result *r,
-                               myth_error *err)
+myth_status myth_sets_feed_prompt(myth_engine *e, myth_seq *s, const myth_sets_opts *o, uint32_t k,
+                                  const int32_t *prompt, uint32_t n, myth_result *r, myth_error *err)
 {
+    const uint32_t part = myth_answer_part(e);
     for (uint32_t done = 0, m; done < n; done += m) {
-        const uint32_t part = myth_answer_part(x->e);
         m = n - done < part ? n - done : part;
-        const bool wants = done + m == n && x->o.n_max > 0;
+        const bool wants = done + m == n && o->n_max > 0;
         const myth_batch_run run = {
             .seq = s,
             .token = prompt + done,
             .n = m,
             .want_last = wants ? MYTH_WANT_LOGITS : 0,
         };
-        const myth_batch b = {.run = &run, .n_run = 1, .top_k = x->k, .cancel = x->o.cancel};
-        const myth_status st = myth_forward(x->e, &b, r, err);
+        const myth_batch b = {.run = &run, .n_run = 1, .top_k = k, .cancel = o->cancel};
+        const myth_status st = myth_forward(e, &b, r, err);
         if (st != MYTH_OK)
             return st;
-        if (x->o.on_prefill)
-            x->o.on_prefill(x->o.user, done + m, n);
-        if (done + m < n && x->o.cancel && *x->o.cancel)
+        if (o->on_prefill)
+            o->on_prefill(o->user, done + m, n);
+        if (done + m < n && o->cancel && *o->cancel)
             return myth_fail(err, MYTH_ECANCEL, "cancelled");
     }
     return MYTH_OK;
@@ -381,7 +373,7 @@ static myth_status answer(myth_sets *x, myth_seq *s, myth_result *r, myth_finish
         const bool is_last = x->n_position + 1 == x->o.n_max;
         if (n_cand == 0)
             return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
-        if (is_stop(&x->o, x->cand[0].id)) {
+        if (myth_is_stop(x->o.stop_ids, x->o.n_stop, x->cand[0].id)) {
             *why = MYTH_FINISH_STOP;
             break;
         }
@@ -422,7 +414,7 @@ myth_status myth_sets_run(myth_sets *x, myth_seq *s, const int32_t *prompt, uint
         return myth_fail(err, MYTH_EARG, "an empty prompt");
     if (n_prompt > myth_seq_room(s))
         return MYTH_OK;
-    st = feed_prompt(x, s, prompt, n_prompt, &r, err);
+    st = myth_sets_feed_prompt(x->e, s, &x->o, x->k, prompt, n_prompt, &r, err);
     if (st == MYTH_OK && x->o.n_max)
         st = answer(x, s, &r, &out->why, err);
     else

@@ -77,6 +77,11 @@ uint64_t myth_sets_bytes(const myth_sets_opts *o);
 /* o is copied; what it points to is lent until close. */
 myth_status myth_sets_open(myth_sets **out, myth_engine *e, const myth_sets_opts *o, myth_error *err);
 void myth_sets_close(myth_sets *x); /* takes NULL */
+/* Appends the prompt to s, and an answer behind it. A prompt without room gives MYTH_FINISH_REFUSED and changes
+ * nothing; a cancel is no error. */
+myth_status myth_sets_run(myth_sets *x, myth_seq *s, const int32_t *prompt, uint32_t n_prompt, myth_sets_result *out,
+                          myth_error *err);
+
 /* ---- branches: the tokens of a position go on apart ---- */
 
 /* A tree of answers with a shared beginning: where several tokens of a position are likely, each goes on by itself, as
@@ -110,13 +115,6 @@ void myth_branches_close(myth_branches *x); /* takes NULL */
 /* Takes all of the engine's sequences that it needs, for the call. */
 myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t n_prompt, myth_branches_result *out,
                               myth_error *err);
-
-/* ---- sets ---- */
-
-/* Appends the prompt to s, and an answer behind it. A prompt without room gives MYTH_FINISH_REFUSED and changes
- * nothing; a cancel is no error. */
-myth_status myth_sets_run(myth_sets *x, myth_seq *s, const int32_t *prompt, uint32_t n_prompt, myth_sets_result *out,
-                          myth_error *err);
 
 #ifdef __cplusplus
 }

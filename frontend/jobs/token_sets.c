@@ -98,7 +98,7 @@ static void print_member(myth_json_out *j, const myth_set_member *m, const char 
 void myth_token_sets_json(myth_json_out *j, const myth_sets_result *r, uint32_t n_prompt, const myth_tokenizer *t,
                           char *piece)
 {
-    myth_detok d;
+    myth_detok d = {0};
     uint64_t n_row = n_prompt, n_fed = 0;
     if (t)
         myth_detok_start(&d, t, false);

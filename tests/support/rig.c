@@ -123,6 +123,12 @@ myth_seq *rig_seq(rig *r)
     return s;
 }
 
+void rig_random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ids[i] = (int32_t)check_below(rng, r->model.config.n_vocab);
+}
+
 uint32_t rig_levels(const char *level[8])
 {
     static const char *const all[] = {"ref", "avx2", "avx512", "amx", "neon"};

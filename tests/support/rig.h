@@ -39,6 +39,8 @@ typedef struct {
 void rig_open(rig *r, const char *spec, const myth_engine_opts *opts);
 void rig_close(rig *r);
 myth_seq *rig_seq(rig *r);
+/* n ids of the model's vocabulary, drawn from *rng. */
+void rig_random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng);
 /* The CPU levels this machine has, slowest first; prints the names of those it lacks. */
 uint32_t rig_levels(const char *level[8]);
 

@@ -94,12 +94,6 @@ static const char *label(const combo *c, const char *what, uint32_t a, uint32_t 
     return s;
 }
 
-static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
-{
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = (int32_t)check_below(rng, r->model.config.n_vocab);
-}
-
 /* ---- the oracle: tokens alone; a token that came by the decode path goes by it here too ---- */
 
 typedef struct {

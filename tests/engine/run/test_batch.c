@@ -21,12 +21,6 @@ static void open_tiny(rig *r, uint32_t n_seq, uint32_t n_ubatch)
              });
 }
 
-static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *seed)
-{
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = (int32_t)check_below(seed, r->model.config.n_vocab);
-}
-
 /* want of the run, want_last and the array per token add up; rows come in the order of the tokens of all runs. */
 static void wants_add_up(void **state)
 {
@@ -36,7 +30,7 @@ static void wants_add_up(void **state)
     int32_t ids[N];
     uint64_t seed = check_seed();
     open_tiny(&r, 2, 7); /* runs are cut by the micro-batch */
-    random_ids(ids, N, &r, &seed);
+    rig_random_ids(ids, N, &r, &seed);
     rows_open(&all, &r, N, false);
     rows_open(&got, &r, N, false);
     myth_seq *a = rig_seq(&r), *b = rig_seq(&r);
@@ -75,7 +69,7 @@ static void wrong_runs_change_nothing(void **state)
     int32_t ids[N];
     uint64_t seed = check_seed();
     open_tiny(&r, 2, 16);
-    random_ids(ids, N, &r, &seed);
+    rig_random_ids(ids, N, &r, &seed);
     myth_seq *a = rig_seq(&r), *b = rig_seq(&r);
     const myth_batch_run twice[] = {
         {.seq = a, .token = ids, .n = 2}, {.seq = b, .token = ids, .n = 2}, {.seq = a, .token = ids + 2, .n = 2}};
@@ -108,13 +102,13 @@ static void sync_equals_a_fresh_sequence(void **state)
     rows_open(&want, &r, N + 1, false);
     rows_open(&got, &r, N + 1, false);
     myth_seq *s = rig_seq(&r);
-    random_ids(ids, N, &r, &seed);
+    rig_random_ids(ids, N, &r, &seed);
     for (int round = 0; round < 40; round++) {
         const uint32_t same = check_below(&seed, N), n = same + check_below(&seed, N - same + 1),
                        held = myth_seq_len(s);
         uint32_t n_fed, prefix = 0;
         memcpy(other, ids, sizeof(other));
-        random_ids(other + same, N - same, &r, &seed);
+        rig_random_ids(other + same, N - same, &r, &seed);
         while (prefix < held && prefix < n && myth_seq_tokens(s)[prefix] == other[prefix])
             prefix++;
         assert_ok(myth_seq_sync(s, other, n, &n_fed, &rig_err));

@@ -35,7 +35,7 @@ static void cuts(const combo *c, uint64_t *rng)
     int32_t ids[CTX];
     myth_engine_opts o = opts_of(c);
     open_on(&r, c, &o);
-    random_ids(ids, CTX, &r, rng);
+    rig_random_ids(ids, CTX, &r, rng);
     rows_open(&want, &r, CTX, true);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
@@ -122,7 +122,7 @@ static void ragged(const combo *c, uint64_t *rng)
     o.n_ubatch = 1 + check_below(rng, 2 * CTX);
     open_on(&r, c, &o);
     for (uint32_t i = 0; i < N_SEQ; i++) {
-        random_ids(ids[i], CTX, &r, rng);
+        rig_random_ids(ids[i], CTX, &r, rng);
         len[i] = i == 6 ? CTX : 10 + check_below(rng, CTX - 10);
     }
     uint32_t shared[N_SEQ] = {0};
@@ -204,11 +204,11 @@ static void ephemeral(const combo *c, uint64_t *rng)
     o.n_ubatch = 12 + check_below(rng, 30);
     open_on(&r, c, &o);
     myth_seq *s = rig_seq(&r), *empty = rig_seq(&r);
-    random_ids(ids, prefix, &r, rng);
+    rig_random_ids(ids, prefix, &r, rng);
     for (uint32_t i = 0; i < prefix; i++)
         toks[i] = (tok){ids[i], false};
     rig_feed(&r, s, ids, prefix, 0, NULL);
-    random_ids(ids, 4 * CTX, &r, rng);
+    rig_random_ids(ids, 4 * CTX, &r, rng);
     for (uint32_t k = 0; k < 4; k++) {
         n[k] = 1 + check_below(rng, 12);
         for (uint32_t j = 0; j < n[k]; j++, total++) {
@@ -337,7 +337,7 @@ static void refusals_change_nothing(void **state)
     open_on(&r, &c, &o);
     rows_open(&want, &r, CTX, false);
     rows_open(&got, &r, CTX, false);
-    random_ids(ids, CTX + 1, &r, &rng);
+    rig_random_ids(ids, CTX + 1, &r, &rng);
     s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
@@ -390,7 +390,7 @@ static void a_fork_needs_no_spare_room(void **state)
         o.n_seq = 2;
         o.page_tok = page;
         open_on(&r, &c, &o);
-        random_ids(ids, CTX, &r, &rng);
+        rig_random_ids(ids, CTX, &r, &rng);
         myth_seq *s[2] = {rig_seq(&r), NULL}, *seq[2];
         rig_feed(&r, s[0], ids, CTX - 6, 0, NULL);
         assert_ok(myth_seq_fork(&s[1], s[0], &rig_err));
@@ -422,7 +422,7 @@ static void what_a_ring_lost_stays_lost(void **state)
     o.n_checkpoint = 1;
     open_on(&r, &c, &o);
     assert_true(r.model.config.window < LONG / 2);
-    random_ids(ids, LONG, &r, &rng);
+    rig_random_ids(ids, LONG, &r, &rng);
     for (int way = 0; way < 4; way++) {
         myth_seq *s = rig_seq(&r), *t = s;
         rig_feed(&r, s, ids, LONG, 0, NULL);
@@ -472,7 +472,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
         open_on(&r, &c, &o);
         rows_open(&want, &r, CTX, false);
         rows_open(&got, &r, CTX, false);
-        random_ids(ids, CTX, &r, &rng);
+        rig_random_ids(ids, CTX, &r, &rng);
         myth_seq *s = rig_seq(&r);
         rig_feed(&r, s, ids, CTX, 0, &want);
         myth_seq_close(s);
@@ -517,7 +517,7 @@ static void one_sequence_is_one_run(void **state)
     open_on(&r, &c, &o);
     rows_open(&want, &r, CTX, false);
     rows_open(&got, &r, CTX, false);
-    random_ids(ids, CTX, &r, &rng);
+    rig_random_ids(ids, CTX, &r, &rng);
     s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
@@ -559,7 +559,7 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
     myth_engine_opts o = opts_of(&c);
     o.page_tok = 5;
     open_on(&r, &c, &o);
-    random_ids(ids, CTX, &r, &rng);
+    rig_random_ids(ids, CTX, &r, &rng);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, 23, 0, NULL);
     uint64_t bytes = myth_seq_save_bytes(s);
@@ -636,7 +636,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
         open_on(&r, &c, &o);
         rows_open(&want, &r, CTX, false);
         rows_open(&got, &r, CTX, false);
-        random_ids(ids, CTX, &r, &rng);
+        rig_random_ids(ids, CTX, &r, &rng);
         myth_seq *s = rig_seq(&r);
         rig_feed(&r, s, ids, CTX, 0, &want);
         myth_seq_close(s);

@@ -37,12 +37,6 @@ static void open_for(rig *r, const char *model, const char *target, const myth_s
     rig_open(r, model, &eo);
 }
 
-static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
-{
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = (int32_t)check_below(rng, r->model.config.n_vocab);
-}
-
 /* ---- the simulation ---- */
 
 typedef struct {
@@ -243,7 +237,7 @@ static void one(const char *model, const char *target, const myth_sets_opts *o, 
              target, (double)o->threshold, (int)o->kind, (int)o->combine, (double)o->prune, o->prune_after, n_ctx,
              n_set_rows);
     open_for(&r, model, target, o, n_ctx, n_set_rows);
-    random_ids(prompt, PROMPT, &r, rng);
+    rig_random_ids(prompt, PROMPT, &r, rng);
     myth_seq *s = rig_seq(&r);
     const uint32_t n_vocab = r.model.config.n_vocab;
     sim x = {.r = &r, .s = rig_seq(&r), .o = o, .after = o->prune > 0.0f ? o->prune_after ? o->prune_after : 4 : 0};
@@ -350,7 +344,7 @@ static void one_member_is_greedy(void **state)
                 myth_sets *sets;
                 myth_sets_result got;
                 open_for(&r, spec[i], target[v], &o, CTX, 0);
-                random_ids(prompt, PROMPT, &r, &rng);
+                rig_random_ids(prompt, PROMPT, &r, &rng);
                 myth_seq *s = rig_seq(&r), *plain = rig_seq(&r);
                 assert_ok(myth_generate(r.engine, plain,
                                         &(myth_generate_opts){.prompt = prompt, .n_prompt = PROMPT, .n_max = N_MAX},

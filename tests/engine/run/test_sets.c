@@ -226,12 +226,6 @@ static const char *const spec[] = {
 };
 enum { SPEC_N = sizeof(spec) / sizeof(spec[0]) };
 
-static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
-{
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = (int32_t)check_below(rng, r->model.config.n_vocab);
-}
-
 /* Takes cache types in turn, so that every one of them is moved on every device over the specs. */
 static void cache_type(myth_engine_opts *o, uint32_t i)
 {
@@ -250,7 +244,7 @@ static void isolated_members_are_alone(const char *model, const char *target, ui
     myth_engine_opts o = opts_of(target, 24);
     cache_type(&o, type);
     rig_open(&r, model, &o);
-    random_ids(ids, 32, &r, rng);
+    rig_random_ids(ids, 32, &r, rng);
     rows_open(&got, &r, SET_MAX, false);
     rows_open(&want, &r, SET_MAX, false);
     myth_seq *s = rig_seq(&r);
@@ -291,7 +285,7 @@ static void removed_members_leave_no_trace(const char *model, const char *target
     for (uint32_t place = 0; place < 40; place++) {
         const uint32_t n = place % 3 ? 1 + check_below(rng, SET_MAX) : 1, stays = check_below(rng, n);
         uint32_t gone[SET_MAX], n_gone = 0;
-        random_ids(ids, n, &r, rng);
+        rig_random_ids(ids, n, &r, rng);
         got.base = want.base = 0;
         feed(&r, with, ids, n, n == 1 && place % 2 ? MYTH_SET_NONE : MYTH_SET_ISOLATED, true, &got);
         feed(&r, without, ids + stays, 1, MYTH_SET_NONE, true, &want);
@@ -332,7 +326,7 @@ static void ring_length_changes_no_bit(const char *model, const char *target, ui
         const uint32_t room = myth_seq_set_room(s[0], 0), most = room < SET_MAX ? room : SET_MAX,
                        n = place % 4 == 0 ? 1 + check_below(rng, most) : 1;
         uint32_t gone[CTX], n_gone = 0;
-        random_ids(ids, n, &r[0], rng);
+        rig_random_ids(ids, n, &r[0], rng);
         for (int i = 0; i < 2; i++) {
             w[i].base = 0;
             feed(&r[i], s[i], ids, n, MYTH_SET_ISOLATED, true, &w[i]);
@@ -380,7 +374,7 @@ static void cuts_and_forks(void **state)
         uint32_t at;
         myth_engine_opts o = opts_of(rig_target(), 24);
         rig_open(&r, spec[i], &o);
-        random_ids(ids, 16, &r, &rng);
+        rig_random_ids(ids, 16, &r, &rng);
         rows_open(&got, &r, 4, false);
         rows_open(&want, &r, 4, false);
         myth_seq *s = rig_seq(&r), *fork;
@@ -451,7 +445,7 @@ static void room_equals_brute_force(void **state)
         rig_open(&r, model[m].model, &o);
         if (model[m].window)
             assert_int_equal(r.model.config.window, model[m].window);
-        random_ids(ids, 16, &r, &rng);
+        rig_random_ids(ids, 16, &r, &rng);
         myth_seq *s = rig_seq(&r);
         for (;;) {
             const uint32_t n_after = check_below(&rng, 30), room = myth_seq_set_room(s, n_after);
