@@ -164,8 +164,27 @@ enum { ROW_BYTES_MAX = 4 * 1024 }; /* a head is at most 1,024 values wide (confi
 typedef struct {
     const myth_part *part;
     bool is_ring, is_held;
-    uint32_t layer, tok; /* tok: its rows */
+    uint32_t layer, n_head, tok;  /* its K/V heads, and its rows */
+    uint64_t k_row, v_row, v_off; /* bytes of a row of one head, and where V begins behind K */
 } rows_place;
+
+static rows_place place_of(const myth_part *p, uint32_t layer)
+{
+    const myth_layout *layout = &p->e->layout;
+    const myth_layer_config *lc = &p->e->model->config.layer[layer];
+    rows_place at = {
+        .part = p,
+        .is_ring = !lc->is_global,
+        .is_held = layout->opts.offload == MYTH_OFFLOAD_KV && layer < p->layout->offload1,
+        .layer = layer,
+        .n_head = lc->n_head_kv,
+        .tok = lc->is_global ? layout->page_tok : layout->ring_tok,
+        .k_row = myth_row_bytes(layout->opts.type_k, lc->head_dim),
+        .v_row = myth_row_bytes(layout->opts.type_v, lc->head_dim),
+    };
+    at.v_off = (uint64_t)at.n_head * at.tok * at.k_row;
+    return at;
+}
 
 /* Moves n rows of one K or V of one head from row `src` of page `from` to row `dst` of page `to`. */
 static void move_head(const rows_place *at, uint64_t off, uint64_t row_bytes, int32_t from, uint32_t src, int32_t to,
@@ -192,11 +211,6 @@ static void move_head(const rows_place *at, uint64_t off, uint64_t row_bytes, in
 /* Moves n rows of one layer from row src of the sequence to row dst, dst < src. */
 static void move_layer(const rows_place *at, const myth_kv_rows *r, uint32_t src, uint32_t dst, uint32_t n)
 {
-    const myth_engine *e = at->part->e;
-    const myth_layer_config *lc = &e->model->config.layer[at->layer];
-    const uint64_t k_row = myth_row_bytes(e->layout.opts.type_k, lc->head_dim),
-                   v_row = myth_row_bytes(e->layout.opts.type_v, lc->head_dim),
-                   k_bytes = (uint64_t)lc->n_head_kv * at->tok * k_row;
     for (uint32_t done = 0, part; done < n; done += part) { /* not past the end of either page */
         const uint32_t from = (src + done) % at->tok, to = (dst + done) % at->tok;
         part = n - done;
@@ -204,9 +218,9 @@ static void move_layer(const rows_place *at, const myth_kv_rows *r, uint32_t src
         part = part < at->tok - to ? part : at->tok - to;
         const int32_t from_page = at->is_ring ? r->ring : r->page[(src + done) / at->tok],
                       to_page = at->is_ring ? r->ring : r->page[(dst + done) / at->tok];
-        for (uint32_t h = 0; h < lc->n_head_kv; h++) {
-            move_head(at, h * at->tok * k_row, k_row, from_page, from, to_page, to, part);
-            move_head(at, k_bytes + h * at->tok * v_row, v_row, from_page, from, to_page, to, part);
+        for (uint32_t h = 0; h < at->n_head; h++) {
+            move_head(at, h * at->tok * at->k_row, at->k_row, from_page, from, to_page, to, part);
+            move_head(at, at->v_off + h * at->tok * at->v_row, at->v_row, from_page, from, to_page, to, part);
         }
     }
 }
@@ -247,14 +261,9 @@ static void turn_head(const rows_place *at, uint64_t off, uint64_t row_bytes, my
 
 static void turn_layer(const rows_place *at, int32_t ring, uint32_t d)
 {
-    const myth_engine *e = at->part->e;
-    const myth_layer_config *lc = &e->model->config.layer[at->layer];
-    const uint64_t k_row = myth_row_bytes(e->layout.opts.type_k, lc->head_dim),
-                   v_row = myth_row_bytes(e->layout.opts.type_v, lc->head_dim),
-                   k_bytes = (uint64_t)lc->n_head_kv * at->tok * k_row;
-    for (uint32_t h = 0; h < lc->n_head_kv; h++) {
-        turn_head(at, h * at->tok * k_row, k_row, at->part->step.k_new, ring, d);
-        turn_head(at, k_bytes + h * at->tok * v_row, v_row, at->part->step.v_new, ring, d);
+    for (uint32_t h = 0; h < at->n_head; h++) {
+        turn_head(at, h * at->tok * at->k_row, at->k_row, at->part->step.k_new, ring, d);
+        turn_head(at, at->v_off + h * at->tok * at->v_row, at->v_row, at->part->step.v_new, ring, d);
     }
 }
 
@@ -318,14 +327,7 @@ myth_status myth_seq_remove(myth_seq *s, const uint32_t *row, uint32_t n, myth_e
         n_lost++;
     for (uint32_t i = 0; i < e->n_part; i++)
         for (uint32_t l = e->part[i].layout->layer0; l < e->part[i].layout->layer1; l++) {
-            const bool is_ring = !c->layer[l].is_global;
-            const rows_place at = {
-                .part = &e->part[i],
-                .is_ring = is_ring,
-                .is_held = e->layout.opts.offload == MYTH_OFFLOAD_KV && l < e->part[i].layout->offload1,
-                .layer = l,
-                .tok = is_ring ? ring_tok : e->layout.page_tok,
-            };
+            const rows_place at = place_of(&e->part[i], l);
             if (c->layer[l].kv_source == l)
                 remove_from_layer(&at, s, row, n, n_lost);
         }

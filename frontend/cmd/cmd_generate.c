@@ -382,12 +382,12 @@ static myth_status generate(run_state *r, myth_error *err)
     myth_sets_opts so;
     myth_token_sets_opts(&so, &o->sets);
     so.n_max = o->n_predict;
-    const bool has_branches = o->sets.threshold > 0.0f && o->sets.combine == MYTH_COMBINE_APART;
+    const bool has_sets = o->sets.threshold > 0.0f, has_branches = has_sets && o->sets.combine == MYTH_COMBINE_APART;
     if (has_branches) {
         myth_branches_needs(&eo, &so);
         if (!eo.n_ctx && r->n_prompt + o->n_predict < r->model.config.n_ctx_train) /* of each branch */
             eo.n_ctx = (uint32_t)r->n_prompt + o->n_predict;
-    } else if (o->sets.threshold > 0.0f)
+    } else if (has_sets)
         myth_sets_needs(&eo, &r->model, &so, (uint32_t)r->n_prompt);
     if ((o->chat || o->messages) && r->model.tokenizer)
         myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
@@ -408,10 +408,9 @@ static myth_status generate(run_state *r, myth_error *err)
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
     extra.bytes[MYTH_MEM_OTHER] = r->grammar ? myth_grammars_bytes(&r->model, 1) : 0;
-    extra.bytes[MYTH_MEM_STAGING] =
-        !(o->sets.threshold > 0.0f)
-            ? 0
-            : myth_cli_staging(cli) + (has_branches ? myth_branches_bytes(&so) : myth_sets_bytes(&so));
+    if (has_sets)
+        extra.bytes[MYTH_MEM_STAGING] =
+            myth_cli_staging(cli) + (has_branches ? myth_branches_bytes(&so) : myth_sets_bytes(&so));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     if (r->grammar) {
         MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
@@ -421,7 +420,7 @@ static myth_status generate(run_state *r, myth_error *err)
     if (!has_branches)
         MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const double begin = myth_expect_now();
-    if (o->sets.threshold > 0.0f) {
+    if (has_sets) {
         so.stop_ids = g.stop_ids;
         so.n_stop = g.n_stop;
         so.on_prefill = on_prefill;
