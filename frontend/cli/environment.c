@@ -97,6 +97,12 @@ fail:
 
 /* ---- folders ---- */
 
+const char *myth_env_tmp_dir(void)
+{
+    const char *dir = myth_env_get("TMPDIR");
+    return dir && dir[0] == '/' ? dir : "/tmp";
+}
+
 const char *myth_env_hub_dir(void)
 {
     static char dir[PATH_MAX];

@@ -34,6 +34,8 @@ myth_status myth_env_device(const char **cpu_level, int *n_threads, myth_device_
 /* The folder of the Hugging Face cache, for myth_weights_opts: HF_HUB_CACHE, else HF_HOME/hub, else
  * XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub. NULL when no variable names one. */
 const char *myth_env_hub_dir(void);
+/* The folder in which temporary files and folders are made: TMPDIR where it is absolute, else /tmp. */
+const char *myth_env_tmp_dir(void);
 /* The folder of caches, for myth_index_opts: XDG_CACHE_HOME, else ~/.cache. Relative paths do not count. NULL when no
  * variable names one. */
 const char *myth_env_cache_dir(void);

@@ -98,10 +98,9 @@ static myth_status copy(myth_lines *l, myth_error *err)
 {
     unsigned char piece[READ_BYTES];
     char name[PATH_MAX];
-    const char *folder = myth_env_get("TMPDIR");
     size_t k = 0;
     myth_status st = MYTH_OK;
-    if (snprintf(name, sizeof(name), "%s/mythos.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof(name))
+    if (snprintf(name, sizeof(name), "%s/mythos.XXXXXX", myth_env_tmp_dir()) >= (int)sizeof(name))
         return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
     const int fd = mkstemp(name);
     if (fd < 0)

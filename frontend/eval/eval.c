@@ -3,9 +3,8 @@
 #define _GNU_SOURCE
 #include "eval.h"
 
-#include "frontend/cli/environment.h"
+#include "frontend/cli/tempdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -208,19 +207,6 @@ myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *er
 
 /* ---- open, close ---- */
 
-static myth_status make_folder(myth_eval *ev, myth_error *err)
-{
-    const char *tmp = myth_env_get("TMPDIR");
-    if ((size_t)snprintf(ev->dir, sizeof(ev->dir), "%s/mythos-eval-XXXXXX",
-                         tmp && tmp[0] == '/' && strlen(tmp) < 32 ? tmp : "/tmp") >= sizeof(ev->dir) ||
-        !mkdtemp(ev->dir)) {
-        ev->dir[0] = '\0';
-        return myth_fail(err, MYTH_ECREATE, "eval: no temporary folder: %s", strerror(errno));
-    }
-    snprintf(ev->cache, sizeof(ev->cache), "%s/cache", ev->dir);
-    return MYTH_OK;
-}
-
 static myth_status read_data(myth_eval *ev, myth_error *err)
 {
     char path[MYTH_EVAL_PATH];
@@ -274,37 +260,11 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
     MYTH_TRY(find_data(ev, err));
     MYTH_TRY(read_data(ev, err));
     MYTH_TRY(alloc_values(ev, err));
-    MYTH_TRY(make_folder(ev, err));
+    MYTH_TRY(myth_tempdir_make(ev->dir, "eval", err));
+    snprintf(ev->cache, sizeof(ev->cache), "%s/cache", ev->dir);
     ev->self = (myth_self){.program = ev->program, .cache = ev->cache, .cancel = cli->cancel, .mem = cli->mem};
 fail:
     return st;
-}
-
-static void remove_below(int dir, int depth)
-{
-    DIR *d = fdopendir(dir);
-    if (!d) {
-        close(dir);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || unlinkat(dirfd(d), e->d_name, 0) == 0)
-            continue;
-        int sub = depth < 256 ? openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-        if (sub >= 0) {
-            remove_below(sub, depth + 1);
-            unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-        }
-    }
-    closedir(d);
-}
-
-void myth_eval_remove(const char *path)
-{
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir >= 0)
-        remove_below(dir, 0);
-    rmdir(path);
 }
 
 void myth_eval_close(myth_eval *ev)
@@ -312,8 +272,7 @@ void myth_eval_close(myth_eval *ev)
     if (!ev->cli)
         return;
     myth_mem *mem = ev->cli->mem;
-    if (ev->dir[0])
-        myth_eval_remove(ev->dir);
+    myth_tempdir_remove(ev->dir);
     myth_tasks_close(&ev->tasks);
     myth_plants_close(&ev->plants);
     myth_plants_close(&ev->changes);

@@ -13,6 +13,7 @@
 #include "measures.h"
 #include "frontend/cli/self.h"
 #include "tasks.h"
+#include "frontend/cli/tempdir.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +62,8 @@ typedef struct {
     myth_self self;
     const char *model;                                         /* NULL = the shipped one                      */
     char model_path[MYTH_EVAL_PATH], embedder[MYTH_EVAL_PATH]; /* embedder "" = no vectors */
-    char program[MYTH_EVAL_PATH], data[MYTH_EVAL_PATH], dir[64], cache[80]; /* dir: temporary */
+    char program[MYTH_EVAL_PATH], data[MYTH_EVAL_PATH], dir[MYTH_TEMPDIR_BYTES],
+        cache[MYTH_TEMPDIR_BYTES + 16]; /* dir: temporary */
     myth_tasks tasks;
     myth_plants plants, changes; /* changes: defects of the regression          */
     myth_eval_config config[MYTH_EVAL_CONFIGS];
@@ -107,8 +109,6 @@ void myth_eval_put(myth_eval *ev, uint32_t config, uint32_t task, const uint32_t
 uint32_t myth_eval_document(const myth_task *t, const char *const *seen, uint32_t n_seen, const char *name);
 /* A file below the data; false when the path is too long. */
 bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest);
-/* Removes a folder and all below it; no link is followed. */
-void myth_eval_remove(const char *path);
 /* Whether this program has a command. */
 bool myth_eval_has_command(const char *name);
 /* Flags for a command that runs a model behind args[n]; returns the new n. threads is written to. */

@@ -66,7 +66,7 @@ static myth_status make_tree(const myth_eval *ev, const char *tree, const myth_t
     myth_status st = find_clone(git_dir, ev->flags->repos, t->repo, err);
     if (st != MYTH_OK)
         return st;
-    myth_eval_remove(tree);
+    myth_tempdir_remove(tree);
     if (mkdir(tree, 0700) != 0)
         return myth_fail(err, MYTH_ECREATE, "%s: %s", tree, strerror(errno));
     const myth_snapshot_opts so = {

@@ -87,9 +87,10 @@ static myth_status begin(myth_selftest *t, myth_cli *cli, myth_error *err)
 {
     char path[PATH_MAX];
     *t = (myth_selftest){.cli = cli};
-    snprintf(t->dir, sizeof(t->dir), "/tmp/mythos-selftest-XXXXXX");
-    if (!myth_cli_self(t->program, sizeof(t->program)) || !mkdtemp(t->dir))
-        return myth_fail(err, MYTH_ECREATE, "selftest: no folder in /tmp, or this program's path is not known");
+    if (!myth_cli_self(t->program, sizeof(t->program)))
+        return myth_fail(err, MYTH_ECREATE, "selftest: this program's path is not known; call it by its path");
+    if (myth_tempdir_make(t->dir, "selftest", err) != MYTH_OK)
+        return err->code;
     t->self =
         (myth_self){.program = t->program, .cache = t->dir, .cancel = cli->cancel, .seconds = 60, .mem = cli->mem};
     snprintf(path, sizeof(path), "%s/prompts.jsonl", t->dir);
@@ -105,9 +106,7 @@ static myth_status begin(myth_selftest *t, myth_cli *cli, myth_error *err)
 
 static void end(const myth_selftest *t)
 {
-    char line[128];
-    snprintf(line, sizeof(line), "rm -rf '%s'", t->dir);
-    if (t->dir[0] && strchr(t->dir, 'X') == NULL && system(line) != 0)
+    if (!myth_tempdir_remove(t->dir))
         myth_term_note(t->cli->term, "%s stays: it could not be removed", t->dir);
 }
 

@@ -9,6 +9,7 @@
 
 #include "frontend/cli/cli.h"
 #include "frontend/cli/self.h"
+#include "frontend/cli/tempdir.h"
 
 #include <limits.h>
 
@@ -16,7 +17,7 @@ enum { MYTH_SELFTEST_SAY = 200, MYTH_SELFTEST_WORDS = 40 };
 
 typedef struct {
     myth_cli *cli;
-    char dir[64], program[PATH_MAX];
+    char dir[MYTH_TEMPDIR_BYTES], program[PATH_MAX];
     myth_self self;
     char say[MYTH_SELFTEST_SAY]; /* what a check found */
 } myth_selftest;

@@ -4,7 +4,7 @@
 
 #include "runlog_doc.h"
 #include "runlog_repeat.h"
-#include "frontend/cli/environment.h"
+#include "frontend/cli/tempdir.h"
 #include "frontend/inspect/prompt/source.h"
 
 #include <ctype.h>
@@ -393,16 +393,6 @@ fail:
 
 /* ---- all ---- */
 
-static void remove_folder(const char *dir)
-{
-    static const char *const name[] = {"runs.db", "runs.db-wal", "runs.db-shm", "runs.db-journal"};
-    char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
-        if (snprintf(path, sizeof(path), "%s/%s", dir, name[i]) < (int)sizeof(path))
-            unlink(path);
-    rmdir(dir);
-}
-
 /* Runs the command with a log of its own in the folder dir and compares the two runs. Afterwards r->reasons is empty or
  * says why they cannot be compared, or *diff is their difference, whose causes are then in r->reasons. */
 static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, const char *dir,
@@ -468,8 +458,7 @@ myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myt
     replay r = {.cli = cli, .doc = record, .reasons = json_array(), .notes = json_array()};
     json_t *diff = NULL;
     myth_status st = MYTH_OK;
-    char dir[PATH_MAX];
-    const char *tmp = myth_env_get("TMPDIR");
+    char dir[MYTH_TEMPDIR_BYTES];
     *said = NULL;
     *out = MYTH_REPLAY_CANNOT;
     check_record(&r);
@@ -480,13 +469,10 @@ myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myt
     if (!json_array_size(r.reasons))
         check_inputs(&r);
     if (!json_array_size(r.reasons)) {
-        snprintf(dir, sizeof(dir), "%.4000s/mythos-replay-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
-        if (!mkdtemp(dir)) {
-            st = myth_fail(err, MYTH_ECREATE, "%.160s: %s; TMPDIR names another place", dir, strerror(errno));
+        if ((st = myth_tempdir_make(dir, "replay", err)) != MYTH_OK)
             goto done;
-        }
         st = repeat(&r, &diff, file, run, dir, err);
-        remove_folder(dir);
+        myth_tempdir_remove(dir);
     }
     if (st != MYTH_OK)
         goto done;

@@ -18,7 +18,7 @@ typedef struct {
     char out[1 << 17], err[1 << 14]; /* cut when longer; the manual is the longest output and fits */
 } cli_result;
 
-static char cli_dir[] = "/tmp/mythos-cli-XXXXXX";
+static char cli_dir[48]; /* in TMPDIR, else in /tmp */
 
 static inline const char *cli_bin(void)
 {
@@ -28,8 +28,10 @@ static inline const char *cli_bin(void)
 
 static inline int cli_begin(void **state)
 {
+    const char *tmp = getenv("TMPDIR");
     (void)state;
     unsetenv("MYTHOS_MODEL");
+    snprintf(cli_dir, sizeof(cli_dir), "%s/mythos-cli-XXXXXX", tmp && strlen(tmp) < 30 ? tmp : "/tmp");
     return mkdtemp(cli_dir) ? 0 : -1;
 }
 

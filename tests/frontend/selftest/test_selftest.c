@@ -12,7 +12,7 @@ static void memory_holds(void **state)
     json_error_t e;
     json_t *row;
     size_t i;
-    cli_shell(&r, "ls -d /tmp/mythos-selftest-* 2>/dev/null | wc -l");
+    cli_shell(&r, "ls -d ${TMPDIR:-/tmp}/mythos-selftest-* 2>/dev/null | wc -l");
     const int n_before = atoi(r.out);
     cli_run(&r, "selftest memory --json");
     json_t *all = json_loads(r.out, 0, &e), *list = json_object_get(all, "checks");
@@ -26,7 +26,7 @@ static void memory_holds(void **state)
     assert_true(json_array_size(list) >= 15);
     assert_int_equal(json_integer_value(json_object_get(all, "passed")), json_array_size(list));
     json_decref(all);
-    cli_shell(&r, "ls -d /tmp/mythos-selftest-* 2>/dev/null | wc -l");
+    cli_shell(&r, "ls -d ${TMPDIR:-/tmp}/mythos-selftest-* 2>/dev/null | wc -l");
     assert_true(atoi(r.out) <= n_before);
 }
 
