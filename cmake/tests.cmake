@@ -92,7 +92,7 @@ endif()
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that
 # tests can have.
 set(device_tests model_golden adapters block_types embed seq sets set_answers branches generate logits run launches
-    endless_chat faults plan plan_ways parts experts)
+    endless_chat faults plan plan_ways parts tiers experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 # bench/gpu.sh
@@ -151,7 +151,8 @@ if(MYTH_SANITIZE)
         set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
     endforeach()
     foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4
-        engine/generate retrieval/chunk retrieval/candidates_hostile)
+        engine/generate engine/plan_ways engine/slots retrieval/chunk retrieval/candidates_hostile
+        retrieval/planted_rows)
         if(name IN_LIST sanitized_tests)
             set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=12")
         endif()
@@ -246,7 +247,10 @@ foreach(row
         "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65" "vulkan/ops_by_address 60" "vulkan/bits_by_address 60"
         "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45"
         "engine/generate_vulkan 45" "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30"
-        "cuda_emu/ops_sm80 25" "vulkan/replay 20")
+        "cuda_emu/ops_sm80 25" "vulkan/replay 20" "frontend/judged 60" "frontend/out_of_memory 40" "frontend/live 35"
+        "frontend/answers 30" "frontend/residuals 28" "engine/generate 27" "retrieval/planted_rows 26"
+        "frontend/embed 23" "engine/pushdown 22" "inspect/summary 21" "inspect/jobs 18" "retrieval/chunk_worker 18"
+        "tree/headers 17" "inspect/reverted 17")
     separate_arguments(row)
     list(GET row 0 name)
     list(GET row 1 seconds)

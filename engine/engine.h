@@ -65,6 +65,10 @@ typedef struct { /* zero = default */
     /* The embedding and the head stay in host memory, and GPUs read there the rows of a step's tokens, and the whole
      * head for a step's logits. */
     bool host_head;
+    /* The keys and values of the first n_host_kv global layers that are on GPUs stay in host memory, where the GPUs
+     * read and write them over the bus, without a copy. Those of local layers, which a window bounds, stay on the GPU.
+     * Not with offload of keys and values, nor without a cache. */
+    uint32_t n_host_kv;
     myth_ple_place ple;
     /* Where Gemma 4 derives a global layer's keys and values from one projection, the cache holds the values alone,
      * half the bytes, and attention computes the keys. true: the cache holds both. */
@@ -133,11 +137,12 @@ enum {
     MYTH_CHANGE_SEQ = 256,       /* n_seq                                                     */
     MYTH_CHANGE_HEAD = 512,      /* host_head                                                 */
     MYTH_CHANGE_SPLIT = 1024,    /* split: layers for each device named                       */
-    MYTH_SUGGESTION_MAX = 8
+    MYTH_CHANGE_HOST_KV = 2048,  /* n_host_kv                                                 */
+    MYTH_SUGGESTION_MAX = 10
 };
 typedef struct {
     uint32_t changes; /* bits above */
-    uint32_t n_gpu_layers, n_cpu_moe, n_ubatch, n_ctx, n_seq;
+    uint32_t n_gpu_layers, n_cpu_moe, n_host_kv, n_ubatch, n_ctx, n_seq;
     float split[MYTH_SPLIT_MAX];
     myth_dtype cache_type;
     uint64_t limit_bytes;
@@ -192,6 +197,14 @@ const myth_plan *myth_engine_plan(const myth_engine *e);
 myth_model *myth_engine_model(const myth_engine *e);
 /* A description of the device with the last layers: "AMD EPYC, 2 threads, avx512". */
 const char *myth_engine_device(const myth_engine *e);
+
+/* Bytes of weights, or of keys and values, that offload has moved since open. */
+typedef struct {
+    uint64_t in_bytes;    /* from host memory to a device                                                 */
+    uint64_t ahead_bytes; /* of these, those copied while the device had an earlier layer of the step to compute */
+    uint64_t out_bytes;   /* keys and values back to host memory                                          */
+} myth_offload_counts;
+myth_offload_counts myth_engine_offload_counts(const myth_engine *e);
 
 /* ---- sequences ---- */
 

@@ -120,9 +120,9 @@ myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, 
 
 myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
                           myth_error *err);
-/* A buffer in host memory that the device's ops read in place, over its bus, and only the bytes that they touch. It is
- * booked on the host's ledger. Streams write and read it like any other; no op may write into it. On the CPU this is
- * the same as myth_buf_open. MYTH_ENOMEM: the ledger's limit, or the system can pin no more pages. */
+/* A buffer in host memory that the device's ops read and write in place, over its bus, and only the bytes that they
+ * touch. It is booked on the host's ledger. Streams write and read it like any other. On the CPU this is the same as
+ * myth_buf_open. MYTH_ENOMEM: the ledger's limit, or the system can pin no more pages. */
 myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
                                myth_error *err);
 /* A buffer over memory of the caller, which stays valid until close (a mapped file, an arena). The caller books it. */

@@ -62,10 +62,12 @@ typedef struct {
     myth_buf **wrapped; /* [n_shard]; NULL = the part has copies */
     myth_engine *e;
     myth_index_views index;
-    myth_stream *copier;   /* a second stream that copies offloaded weights to the slots */
+    myth_stream *copier;   /* a second stream that fills the slots */
     myth_buf *slot[2];     /* offload.h */
     uint64_t slot_mark[2]; /* mark in `stream`: once passed, the slot may be overwritten */
-    void *held[2];         /* host memory: offloaded weights of a random: model, or offloaded pages and rings */
+    bool is_ahead;         /* the layer before the one whose slot is filled may still be computed */
+    myth_offload_counts moved;
+    void *held[2]; /* host memory: offloaded weights of a random: model, or offloaded pages and rings */
     myth_step step;
     myth_graph *graph; /* the recorded decode step of graph_rows rows; NULL = none */
     uint32_t graph_rows;
@@ -115,6 +117,8 @@ struct myth_engine {
 uint64_t myth_engine_block_bytes(const myth_layout *layout, uint32_t n_layer);
 /* Writes the row of s in the page tables to every device, before a step reads it. */
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
+/* Copies a page (or ring) on every part, because a sequence is about to write to one that it shares. */
+void myth_engine_copy_page(myth_engine *e, bool is_ring, myth_kv_copy c);
 /* Waits for the streams of all parts. Returns the first failure, in the order of the parts. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
 

@@ -180,22 +180,6 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, uint8_t *wan
 
 /* ---- 2: reserve ---- */
 
-/* Copies a page (or ring) on every part, because a sequence is about to write to one that it shares. */
-static void copy_page_or_ring(myth_engine *e, int buf, myth_kv_copy c)
-{
-    for (uint32_t i = 0; i < e->n_part && c.from >= 0; i++) {
-        myth_part *p = &e->part[i];
-        uint64_t bytes = buf == MYTH_BUF_kv_global ? p->layout->page_bytes : p->layout->ring_bytes;
-        myth_offload_copy(e, p, buf == MYTH_BUF_kv_local, c.from, c.to);
-        if (bytes)
-            myth_copy(p->stream, &(struct myth_copy_args){
-                                     .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
-                                     .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32),
-                                     .bytes = bytes,
-                                 });
-    }
-}
-
 myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
 {
     uint32_t pages = 0, rings = 0;
@@ -216,8 +200,8 @@ myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
         myth_kv_copy page, ring;
         if (s->n_new) {
             myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
-            copy_page_or_ring(e, MYTH_BUF_kv_global, page);
-            copy_page_or_ring(e, MYTH_BUF_kv_local, ring);
+            myth_engine_copy_page(e, false, page);
+            myth_engine_copy_page(e, true, ring);
             s->is_table_stale = s->is_table_stale || s->need.n_page || s->need.n_ring;
         }
         if (s->is_table_stale && (s->n_new || s->has_ephemeral)) {

@@ -72,6 +72,10 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
     if (o->no_cache && o->offload == MYTH_OFFLOAD_KV)
         return myth_fail_option(err, MYTH_EARG, "offload",
                                 "offload kv: this engine keeps no keys and values; offload weights, or nothing");
+    if (o->n_host_kv && (o->no_cache || o->offload == MYTH_OFFLOAD_KV))
+        return myth_fail_option(err, MYTH_EARG, "n_host_kv", "n_host_kv: %s",
+                                o->no_cache ? "this engine keeps no keys and values; leave it out"
+                                            : "offload kv keeps them in host memory too; use one of the two");
     if (o->n_ubatch > all && !o->no_cache)
         o->n_ubatch = (uint32_t)all;
     if (o->n_logit_rows == 0)
@@ -227,6 +231,23 @@ uint64_t myth_layout_layer_bytes(const myth_layout *layout, const myth_config *c
     return (uint64_t)lc->n_head_kv * row * (lc->is_global ? layout->page_tok : layout->ring_tok);
 }
 
+const int myth_layout_kv_bufs[2][MYTH_KV_BUFS] = {{MYTH_BUF_kv_host, MYTH_BUF_kv_global},
+                                                  {MYTH_BUF_kv_local, MYTH_BUF_N}};
+
+int myth_layout_kv_buf(const myth_layout_part *p, const myth_config *c, uint32_t l)
+{
+    const bool is_host = c->layer[l].kv_source < p->host_kv1;
+    return !c->layer[l].is_global ? MYTH_BUF_kv_local : is_host ? MYTH_BUF_kv_host : MYTH_BUF_kv_global;
+}
+
+uint64_t myth_layout_kv_bytes(const myth_layout_part *p, int buf)
+{
+    return buf == MYTH_BUF_kv_local  ? p->ring_bytes
+         : buf == MYTH_BUF_kv_host   ? p->host_page_bytes
+         : buf == MYTH_BUF_kv_global ? p->page_bytes
+                                     : 0;
+}
+
 myth_mem_class myth_layout_slot_class(const myth_layout *layout)
 {
     return layout->opts.offload == MYTH_OFFLOAD_KV ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_WEIGHTS;
@@ -248,6 +269,21 @@ static void choose_offload(myth_layout *layout, const myth_config *c)
         for (uint32_t l = p->layer0; l < p->offload1 && layout->opts.offload == MYTH_OFFLOAD_KV; l++)
             if (c->layer[l].kv_last >= p->offload1)
                 p->offload1 = c->layer[l].kv_last + 1u;
+    }
+}
+
+/* Decides which global layers have their keys and values in host memory. */
+static void choose_host_kv(myth_layout *layout, const myth_config *c)
+{
+    uint32_t left = layout->opts.n_host_kv;
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        myth_layout_part *p = &layout->part[i];
+        p->host_kv1 = p->layer0;
+        for (uint32_t l = p->layer0; l < p->layer1 && left && !p->is_host; l++)
+            if (c->layer[l].is_global && c->layer[l].kv_source == l) {
+                p->host_kv1 = l + 1;
+                left--;
+            }
     }
 }
 
@@ -308,7 +344,9 @@ static void size_cache(myth_layout *layout, const myth_config *c)
             bool is_held = o->offload == MYTH_OFFLOAD_KV && l < p->offload1;
             if (lc->kv_source != l)
                 continue; /* reads another layer's rows, owns none */
-            uint64_t *total = lc->is_global ? is_held ? &p->held_page_bytes : &p->page_bytes
+            uint64_t *total = lc->is_global ? is_held         ? &p->held_page_bytes
+                                            : l < p->host_kv1 ? &p->host_page_bytes
+                                                              : &p->page_bytes
                             : is_held       ? &p->held_ring_bytes
                                             : &p->ring_bytes;
             layout->layer_off[l] = *total;
@@ -318,7 +356,7 @@ static void size_cache(myth_layout *layout, const myth_config *c)
             else
                 has_local = true;
         }
-        layout->page_bytes += p->page_bytes + p->held_page_bytes;
+        layout->page_bytes += p->page_bytes + p->host_page_bytes + p->held_page_bytes;
         layout->ring_bytes += p->ring_bytes + p->held_ring_bytes;
     }
     for (uint32_t l = 0; l < c->n_layer; l++)
@@ -327,8 +365,10 @@ static void size_cache(myth_layout *layout, const myth_config *c)
     layout->n_page = has_global ? o->n_seq * layout->n_entry + o->n_checkpoint : 0;
     layout->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
     for (uint32_t i = 0; i < layout->n_part; i++) {
-        layout->part[i].buf[MYTH_BUF_kv_global] = layout->n_page * layout->part[i].page_bytes;
-        layout->part[i].buf[MYTH_BUF_kv_local] = layout->n_ring * layout->part[i].ring_bytes;
+        myth_layout_part *p = &layout->part[i];
+        p->buf[MYTH_BUF_kv_global] = layout->n_page * p->page_bytes;
+        p->buf[MYTH_BUF_kv_host] = layout->n_page * p->host_page_bytes;
+        p->buf[MYTH_BUF_kv_local] = layout->n_ring * p->ring_bytes;
     }
 }
 
@@ -571,6 +611,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     MYTH_TRY(myth_low_rank_check(m, err));
     MYTH_TRY(make_parts(out, c, err));
     choose_offload(out, c);
+    choose_host_kv(out, c);
     MYTH_TRY(choose_ple(out, m, err));
     size_weights(out, m);
     size_cache(out, c);
@@ -619,7 +660,8 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         myth_device_opts dev = myth_layout_device(out, i);
         myth_device_plan(&host, &own, &dev, &p->work);
         for (int k = 0; k < MYTH_BUF_N; k++)
-            p->own_class[myth_buf_class[k]] += p->buf[k];
+            *(k == MYTH_BUF_kv_host ? &out->host_class[myth_buf_class[k]] : &p->own_class[myth_buf_class[k]]) +=
+                p->buf[k];
         for (int k = 0; k < MYTH_MEM_CLASS_N; k++) {
             out->host_class[k] += host.bytes[k];
             p->own_class[k] += own.bytes[k];

@@ -22,6 +22,7 @@ extern "C" {
     BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32 */ \
     BUF(adapter,      MYTH_MEM_WEIGHTS)       /* f32: what adapters add (low_rank.h) */ \
     BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages */ \
+    BUF(kv_host,      MYTH_MEM_KV_GLOBAL)     /* [n_page] pages of n_host_kv layers, in host memory */ \
     BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings */ \
     BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d], of 3n one behind the other for each stream */ \
     BUF(branch,       MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d] */ \
@@ -135,6 +136,8 @@ typedef struct {
     myth_work_shape work;
     uint64_t buf[MYTH_BUF_N];        /* 0 = not taken                            */
     uint64_t page_bytes, ring_bytes; /* of its layers, on the device             */
+    uint64_t host_page_bytes; /* of its global layers below host_kv1: in host memory, where the device's ops use them */
+    uint32_t host_kv1;
     uint32_t offload1; /* layers layer0 .. offload1 - 1 have their weights, or keys and values, on the host */
     uint32_t n_slot;   /* 1 or 2 buffers on the device that such layers take turns in */
     uint64_t slot_bytes;
@@ -185,6 +188,13 @@ myth_mem_class myth_layout_slot_class(const myth_layout *layout);
 myth_mem_class myth_layout_held_class(const myth_layout *layout, int i);
 /* Whether layer l, or the layer whose rows it reads, keeps values only (kernels/ops.h, myth_key_fold). */
 bool myth_layout_folds(const myth_layout *layout, const myth_config *c, uint32_t l);
+/* The buffers that the device's ops use which hold pages ([0]), those of a part's first layers before the others, and
+ * which hold rings ([1]); MYTH_BUF_N = no other. */
+enum { MYTH_KV_BUFS = 2 };
+extern const int myth_layout_kv_bufs[2][MYTH_KV_BUFS];
+/* The one of layer l's rows, and the bytes of a page (or ring) in it: 0 = the part has none. */
+int myth_layout_kv_buf(const myth_layout_part *p, const myth_config *c, uint32_t l);
+uint64_t myth_layout_kv_bytes(const myth_layout_part *p, int buf);
 /* Bytes of layer l in a page of its kind (a page or a ring). */
 uint64_t myth_layout_layer_bytes(const myth_layout *layout, const myth_config *c, uint32_t l);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE,

@@ -18,7 +18,7 @@ myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
             return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", layout->device,
                              (unsigned long long)layout->held[i], myth_mem_class_name(cls));
     }
-    if (layout->n_slot && e->layout.opts.offload == MYTH_OFFLOAD_WEIGHTS)
+    if (layout->n_slot)
         MYTH_TRY(myth_stream_open(&p->copier, p->dev, err));
 fail:
     return st;
@@ -35,23 +35,42 @@ void myth_offload_close(myth_engine *e, myth_part *p)
 
 static uint32_t slot_of(const myth_part *p, uint32_t l) { return (l - p->layout->layer0) % 2; }
 
+/* Layer l - 1 was issued: layer l + 1 may have its slot when it is done. Waits until l may have its own; false on a
+ * failure. The first layer of a step waits for all of the last step. */
+static bool wait_for_slot(myth_part *p, uint32_t l)
+{
+    const uint64_t mark = myth_stream_mark(p->stream);
+    if (l == p->layout->layer0)
+        p->slot_mark[0] = p->slot_mark[1] = mark;
+    else
+        p->slot_mark[slot_of(p, l - 1)] = mark;
+    const uint64_t awaited = p->slot_mark[slot_of(p, l)];
+    p->is_ahead = awaited < mark;
+    return l < p->layout->offload1 && myth_stream_wait(p->stream, awaited, &p->e->first_failure) == MYTH_OK;
+}
+
+static void count_in(myth_part *p, uint64_t bytes)
+{
+    p->moved.in_bytes += bytes;
+    p->moved.ahead_bytes += p->is_ahead ? bytes : 0;
+}
+
+/* Waits until what was issued to the second stream is in the slot. */
+static void wait_for_copies(myth_part *p)
+{
+    myth_stream_wait(p->copier, myth_stream_mark(p->copier), &p->e->first_failure);
+}
+
 /* ---- weights ---- */
 
 void myth_offload_weights(void *owner, uint32_t l)
 {
     myth_part *p = owner;
-    myth_engine *e = p->e;
-    if (l > p->layout->offload1 || e->first_failure.code != MYTH_OK)
+    if (l > p->layout->offload1 || p->e->first_failure.code != MYTH_OK || !wait_for_slot(p, l))
         return;
-    if (l == p->layout->layer0) /* the last step's layers used both slots */
-        p->slot_mark[0] = p->slot_mark[1] = myth_stream_mark(p->stream);
-    else
-        p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream); /* the layer that was issued just now */
-    if (l == p->layout->offload1 ||
-        myth_stream_wait(p->stream, p->slot_mark[slot_of(p, l)], &e->first_failure) != MYTH_OK)
-        return;
-    myth_bind_offloaded(e, p, l);
-    myth_stream_wait(p->copier, myth_stream_mark(p->copier), &e->first_failure);
+    myth_bind_offloaded(p->e, p, l);
+    count_in(p, p->e->layout.offloaded[l]);
+    wait_for_copies(p);
 }
 
 /* ---- keys and values ---- */
@@ -81,21 +100,25 @@ struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p
 }
 
 /* Copies one page or ring that layer l reads, its own or another layer's, to l's slot or back. */
-static void copy_page(const myth_part *p, uint32_t l, int32_t number, bool is_back)
+static void copy_page(myth_part *p, uint32_t l, int32_t number, bool is_back)
 {
     const myth_engine *e = p->e;
     uint64_t bytes = myth_layout_layer_bytes(&e->layout, &e->model->config, l);
     unsigned char *host = myth_offload_held(p, is_ring(e, l), number) + e->layout.layer_off[l];
     myth_view slot = myth_view_at(p->slot[slot_of(p, l)], (uint64_t)number * bytes, MYTH_F32);
-    if (is_back)
+    if (is_back) {
         myth_stream_read(p->stream, host, slot, bytes);
-    else
-        myth_stream_write(p->stream, slot, host, bytes);
+        p->moved.out_bytes += bytes;
+    } else {
+        myth_stream_write(p->copier, slot, host, bytes);
+        count_in(p, bytes);
+    }
 }
 
-/* Before layer l (is_back false): copies in every page, or the ring, of the step's sequences. After it: copies back the
- * pages and rings that the step wrote, once the last layer that reads these keys and values is done. */
-static void move_rows(const myth_part *p, uint32_t l, bool is_back)
+/* Before layer l (is_back false): copies in every page, or the ring, of the step's sequences, through the second
+ * stream; in host memory their rows are those of the last step. After it: copies back the pages and rings that the step
+ * wrote, once the last layer that reads these keys and values is done. */
+static void move_rows(myth_part *p, uint32_t l, bool is_back)
 {
     const myth_engine *e = p->e;
     const myth_config *c = &e->model->config;
@@ -121,15 +144,14 @@ static void move_rows(const myth_part *p, uint32_t l, bool is_back)
 void myth_offload_rows(void *owner, uint32_t l)
 {
     myth_part *p = owner;
-    myth_engine *e = p->e;
-    if (l > p->layout->offload1 || e->first_failure.code != MYTH_OK)
+    if (l > p->layout->offload1 || p->e->first_failure.code != MYTH_OK)
         return;
     if (l > p->layout->layer0)
         move_rows(p, l - 1, true);
-    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK) /* so that the last step's rows have arrived */
+    if (!wait_for_slot(p, l))
         return;
-    if (l < p->layout->offload1)
-        move_rows(p, l, false);
+    move_rows(p, l, false);
+    wait_for_copies(p);
 }
 
 void myth_offload_copy(myth_engine *e, myth_part *p, bool is_ring, int32_t from, int32_t to)
@@ -137,4 +159,15 @@ void myth_offload_copy(myth_engine *e, myth_part *p, bool is_ring, int32_t from,
     uint64_t bytes = is_ring ? p->layout->held_ring_bytes : p->layout->held_page_bytes;
     if (bytes && myth_stream_sync(p->stream, &e->first_failure) == MYTH_OK)
         memcpy(myth_offload_held(p, is_ring, to), myth_offload_held(p, is_ring, from), (size_t)bytes);
+}
+
+myth_offload_counts myth_engine_offload_counts(const myth_engine *e)
+{
+    myth_offload_counts sum = {0};
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        sum.in_bytes += e->part[i].moved.in_bytes;
+        sum.ahead_bytes += e->part[i].moved.ahead_bytes;
+        sum.out_bytes += e->part[i].moved.out_bytes;
+    }
+    return sum;
 }

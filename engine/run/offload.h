@@ -3,10 +3,11 @@
  *
  * Slots    two buffers on the device; layer l uses slot (l - layer0) % 2, so that one can be filled while the layer in
  *          the other computes
- * Weights  are copied through a second stream: layer l while layer l - 1 computes. The source is the mapped file, or
- *          for random: models a block that was filled once at open
+ * Ahead    what layer l needs is copied through a second stream while layer l - 1 computes (a step's first layer waits
+ *          for it): the host waits only until the slot is free, which is when layer l - 2 is done
+ * Weights  the source is the mapped file, or for random: models a block that was filled once at open
  * K and V  whole pages and rings are in host memory. Before a layer those of the step's sequences are copied in; after
- *          it those that the step wrote are copied back, both in the order of the part's stream
+ *          it those that the step wrote are copied back, in the order of the part's stream
  * Graphs   none: a recording cannot hold transfers, so every step is issued op by op
  * Errors   in e->first_failure */
 #ifndef MYTH_OFFLOAD_H

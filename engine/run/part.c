@@ -9,15 +9,15 @@
 static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, uint32_t layer)
 {
     const myth_layout *layout = &e->layout;
-    bool is_ring = !e->model->config.layer[layer].is_global;
+    const int buf = myth_layout_kv_buf(p->layout, &e->model->config, layer);
+    const bool is_ring = buf == MYTH_BUF_kv_local;
     if (layout->opts.offload == MYTH_OFFLOAD_KV && layer < p->layout->offload1)
         return myth_offload_place(e, p, layer);
     uint64_t rings = 8 * (uint64_t)layout->opts.n_seq * layout->n_entry; /* the ring table follows the page table */
     return (struct myth_kv_place){
-        .pool =
-            myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, layout->opts.type_k), /* or none */
+        .pool = myth_part_view(p, buf, 0, layout->opts.type_k), /* or none */
         .table = myth_part_view(p, MYTH_BUF_table, is_ring ? rings : 0, MYTH_I32),
-        .page_bytes = is_ring ? p->layout->ring_bytes : p->layout->page_bytes,
+        .page_bytes = myth_layout_kv_bytes(p->layout, buf),
         .layer_off = layout->layer_off[layer],
         .page_tok = is_ring ? layout->ring_tok : layout->page_tok,
         .n_entry = is_ring ? 1 : layout->n_entry,
@@ -156,7 +156,8 @@ myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err)
     uint32_t n_layer = e->model->config.n_layer;
     for (int b = 0; b < MYTH_BUF_N; b++)
         if (p->layout->buf[b])
-            MYTH_TRY(myth_buf_open(&p->buf[b], p->dev, myth_buf_class[b], myth_buf_name[b], p->layout->buf[b], err));
+            MYTH_TRY((b == MYTH_BUF_kv_host ? myth_buf_open_host : myth_buf_open)(
+                &p->buf[b], p->dev, myth_buf_class[b], myth_buf_name[b], p->layout->buf[b], err));
     for (uint32_t l = p->layout->layer0; l < p->layout->layer1; l++) {
         if (e->layout.matrix[l])
             MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->layout.matrix[l], err));
@@ -190,6 +191,24 @@ myth_status myth_engine_sync(myth_engine *e, myth_error *err)
         st = st == MYTH_OK ? late : st;
     }
     return st;
+}
+
+void myth_engine_copy_page(myth_engine *e, bool is_ring, myth_kv_copy c)
+{
+    for (uint32_t i = 0; i < e->n_part && c.from >= 0; i++) {
+        myth_part *p = &e->part[i];
+        myth_offload_copy(e, p, is_ring, c.from, c.to);
+        for (int k = 0; k < MYTH_KV_BUFS; k++) {
+            const int buf = myth_layout_kv_bufs[is_ring][k];
+            const uint64_t bytes = myth_layout_kv_bytes(p->layout, buf);
+            if (bytes)
+                myth_copy(p->stream, &(struct myth_copy_args){
+                                         .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
+                                         .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32),
+                                         .bytes = bytes,
+                                     });
+        }
+    }
 }
 
 void myth_engine_write_table(myth_engine *e, const myth_seq *s)

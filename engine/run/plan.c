@@ -105,6 +105,7 @@ static void suggest(suggester *s, const myth_engine_opts *changed, uint32_t chan
         .changes = changes,
         .n_gpu_layers = changed->n_gpu_layers,
         .n_cpu_moe = changed->n_cpu_moe,
+        .n_host_kv = changed->n_host_kv,
         .n_ubatch = changed->n_ubatch,
         .n_ctx = changed->n_ctx,
         .n_seq = changed->n_seq,
@@ -132,6 +133,8 @@ void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myt
         opts->n_cpu_moe = s->n_cpu_moe;
     if (s->changes & MYTH_CHANGE_HEAD)
         opts->host_head = true;
+    if (s->changes & MYTH_CHANGE_HOST_KV)
+        opts->n_host_kv = s->n_host_kv;
     if (s->changes & MYTH_CHANGE_SPLIT)
         memcpy(opts->split, s->split, sizeof opts->split);
     if (s->changes & MYTH_CHANGE_OFFLOAD) {
@@ -214,6 +217,29 @@ static void suggest_split(suggester *s, const myth_engine_opts *o)
         }
 }
 
+/* Global layers that keep keys and values of their own. */
+static uint32_t n_global_layers(const myth_model *m)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < m->config.n_layer; l++)
+        n += m->config.layer[l].is_global && m->config.layer[l].kv_source == l;
+    return n;
+}
+
+/* Tries keys and values in host memory, of as few layers as fit. */
+static void suggest_host_kv(suggester *s, const myth_engine_opts *o)
+{
+    myth_engine_opts t = *o;
+    const uint32_t most = n_global_layers(s->m);
+    for (t.n_host_kv = o->n_host_kv; t.n_host_kv < most;) {
+        t.n_host_kv++;
+        if (fits_with(s, &t)) {
+            suggest(s, &t, MYTH_CHANGE_HOST_KV);
+            return;
+        }
+    }
+}
+
 /* Tries other places: fewer layers on the devices, experts or all weights in host memory, everything on the CPU. */
 static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 {
@@ -240,6 +266,8 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     if (!o->host_head)
         suggest(s, &t, MYTH_CHANGE_HEAD);
     t.host_head = o->host_head;
+    if (!o->no_cache && o->offload != MYTH_OFFLOAD_KV)
+        suggest_host_kv(s, o);
     if (o->offload == MYTH_OFFLOAD_NONE) {
         const uint32_t n = s->plan->n_suggestion;
         t.offload = MYTH_OFFLOAD_WEIGHTS;
@@ -251,6 +279,9 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
         t.n_ubatch = o->n_ubatch < 64 ? o->n_ubatch : 64;
         if (s->plan->n_suggestion == n && !o->host_head)
             suggest(s, &t, MYTH_CHANGE_OFFLOAD | MYTH_CHANGE_HEAD | MYTH_CHANGE_UBATCH);
+        t.n_host_kv = n_global_layers(s->m);
+        if (s->plan->n_suggestion == n && !o->host_head && !o->no_cache && !o->n_host_kv)
+            suggest(s, &t, MYTH_CHANGE_OFFLOAD | MYTH_CHANGE_HEAD | MYTH_CHANGE_HOST_KV | MYTH_CHANGE_UBATCH);
     }
     t = *o;
     t.has_gpu_layers = false;

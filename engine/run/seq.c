@@ -229,44 +229,47 @@ static bool rows_of(myth_kv_rows *r, const saved_header *h)
     return n_pos <= h->n_high && h->n_high <= MYTH_KV_POS_MAX;
 }
 
-/* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in
+/* A saved page (or ring) is the parts' pages behind each other, in each the layers in host memory first: layers in
  * order, however they are divided. */
-static uint64_t rows_of_part(const myth_part *p, int buf)
+static uint64_t held_of_part(const myth_part *p, bool is_ring)
 {
-    return buf == MYTH_BUF_kv_global ? p->layout->page_bytes : p->layout->ring_bytes;
+    return is_ring ? p->layout->held_ring_bytes : p->layout->held_page_bytes;
 }
 
-static uint64_t held_of_part(const myth_part *p, int buf)
-{
-    return buf == MYTH_BUF_kv_global ? p->layout->held_page_bytes : p->layout->held_ring_bytes;
-}
-
-static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
+static unsigned char *read_rows(myth_engine *e, bool is_ring, int32_t number, unsigned char *dst)
 {
     for (uint32_t i = 0; i < e->n_part; i++) {
-        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        const myth_part *p = &e->part[i];
+        const uint64_t held = held_of_part(p, is_ring);
         if (held)
-            memcpy(dst, myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), (size_t)held);
+            memcpy(dst, myth_offload_held(p, is_ring, number), (size_t)held);
         dst += held;
-        if (bytes)
-            myth_stream_read(e->part[i].stream, dst,
-                             myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
-        dst += bytes;
+        for (int k = 0; k < MYTH_KV_BUFS; k++) {
+            const int buf = myth_layout_kv_bufs[is_ring][k];
+            const uint64_t bytes = myth_layout_kv_bytes(p->layout, buf);
+            if (bytes)
+                myth_stream_read(p->stream, dst, myth_part_view(p, buf, (uint64_t)number * bytes, MYTH_F32), bytes);
+            dst += bytes;
+        }
     }
     return dst;
 }
 
-static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned char *src)
+static void write_rows(myth_engine *e, bool is_ring, int32_t number, const unsigned char *src)
 {
     for (uint32_t i = 0; i < e->n_part; i++) {
-        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        const myth_part *p = &e->part[i];
+        const uint64_t held = held_of_part(p, is_ring);
         if (held)
-            memcpy(myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), src, (size_t)held);
+            memcpy(myth_offload_held(p, is_ring, number), src, (size_t)held);
         src += held;
-        if (bytes)
-            myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32),
-                              src, bytes);
-        src += bytes;
+        for (int k = 0; k < MYTH_KV_BUFS; k++) {
+            const int buf = myth_layout_kv_bufs[is_ring][k];
+            const uint64_t bytes = myth_layout_kv_bytes(p->layout, buf);
+            if (bytes)
+                myth_stream_write(p->stream, myth_part_view(p, buf, (uint64_t)number * bytes, MYTH_F32), src, bytes);
+            src += bytes;
+        }
     }
 }
 
@@ -310,9 +313,9 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
     memcpy(p, s->token, 4 * (size_t)h.n_tok);
     p += 4 * (size_t)h.n_tok;
     for (uint32_t i = 0; i < h.n_page; i++)
-        p = read_rows(e, MYTH_BUF_kv_global, s->kv->page[i], p);
+        p = read_rows(e, false, s->kv->page[i], p);
     if (h.ring_bytes)
-        read_rows(e, MYTH_BUF_kv_local, s->kv->ring, p);
+        read_rows(e, true, s->kv->ring, p);
     return myth_engine_sync(e, err);
 }
 
@@ -353,9 +356,9 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     }
     myth_kv_take_all(&e->kv, s->kv, &rows);
     for (uint32_t i = 0; i < h.n_page; i++)
-        write_rows(e, MYTH_BUF_kv_global, s->kv->page[i], myth_reader_take(&r, h.page_bytes));
+        write_rows(e, false, s->kv->page[i], myth_reader_take(&r, h.page_bytes));
     if (h.ring_bytes)
-        write_rows(e, MYTH_BUF_kv_local, s->kv->ring, myth_reader_take(&r, h.ring_bytes));
+        write_rows(e, true, s->kv->ring, myth_reader_take(&r, h.ring_bytes));
     s->is_table_stale = true;
     return myth_engine_sync(e, err);
 }

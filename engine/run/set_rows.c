@@ -164,6 +164,7 @@ enum { ROW_BYTES_MAX = 4 * 1024 }; /* a head is at most 1,024 values wide (confi
 typedef struct {
     const myth_part *part;
     bool is_ring, is_held;
+    int buf;                      /* of the part, where it is not held */
     uint32_t layer, n_head, tok;  /* its K/V heads, and its rows */
     uint64_t k_row, v_row, v_off; /* bytes of a row of one head, and where V begins behind K */
 } rows_place;
@@ -176,6 +177,7 @@ static rows_place place_of(const myth_part *p, uint32_t layer)
         .part = p,
         .is_ring = !lc->is_global,
         .is_held = layout->opts.offload == MYTH_OFFLOAD_KV && layer < p->layout->offload1,
+        .buf = myth_layout_kv_buf(p->layout, &p->e->model->config, layer),
         .layer = layer,
         .n_head = lc->n_head_kv,
         .tok = lc->is_global ? layout->page_tok : layout->ring_tok,
@@ -192,18 +194,17 @@ static void move_head(const rows_place *at, uint64_t off, uint64_t row_bytes, in
 {
     const myth_part *p = at->part;
     const uint64_t layer_off = p->e->layout.layer_off[at->layer] + off,
-                   bytes = at->is_ring ? p->layout->ring_bytes : p->layout->page_bytes;
+                   bytes = myth_layout_kv_bytes(p->layout, at->buf);
     if (at->is_held) {
         memmove(myth_offload_held(p, at->is_ring, to) + layer_off + dst * row_bytes,
                 myth_offload_held(p, at->is_ring, from) + layer_off + src * row_bytes, (size_t)(n * row_bytes));
         return;
     }
-    const int buf = at->is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global;
     myth_copy(
         p->stream,
         &(struct myth_copy_args){
-            .dst = myth_part_view(p, buf, (uint64_t)(uint32_t)to * bytes + layer_off + dst * row_bytes, MYTH_I32),
-            .src = myth_part_view(p, buf, (uint64_t)(uint32_t)from * bytes + layer_off + src * row_bytes, MYTH_I32),
+            .dst = myth_part_view(p, at->buf, (uint64_t)(uint32_t)to * bytes + layer_off + dst * row_bytes, MYTH_I32),
+            .src = myth_part_view(p, at->buf, (uint64_t)(uint32_t)from * bytes + layer_off + src * row_bytes, MYTH_I32),
             .bytes = n * row_bytes,
         });
 }

@@ -45,9 +45,9 @@ typedef struct {
 typedef struct {
     uint32_t ctx_size, batch_size, ubatch_size;
     const char *cache_type_k, *cache_type_v, *tensor_split;
-    uint32_t n_gpu_layers, offload_layers, n_cpu_moe;
+    uint32_t n_gpu_layers, offload_layers, n_cpu_moe, n_host_kv;
     int offload, head, ple, kv_skip;
-    bool cpu_moe;
+    bool cpu_moe, no_kv_offload;
     myth_opt_list lora; /* FILE or FILE:SCALE */
 } myth_engine_flags;
 
@@ -102,7 +102,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 15, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 17, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)                                            \
     {                                                                            \
         "model", myth_options_model, MYTH_N_OPTIONS_MODEL, offsetof(type, field) \

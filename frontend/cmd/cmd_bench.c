@@ -60,6 +60,7 @@ typedef struct {
     const char *kind; /* "pp", "tg" */
     uint32_t n;
     double tok_s, bytes, flops; /* of one token */
+    double in_bytes, ahead;     /* offloaded bytes copied to the device for one token; the share copied ahead */
 } result;
 
 static double now(void)
@@ -178,6 +179,9 @@ static void print_result(run_state *s, const result *r)
     if (!s->o->json) {
         printf("%-14s %10.1f tok/s  %9.1f MB  %9.2f MFLOP  limit %10.1f  ratio %.2f\n", test, r->tok_s, r->bytes / 1e6,
                r->flops / 1e6, limit, r->tok_s / limit);
+        if (r->in_bytes > 0)
+            printf("%-14s %10.1f MB copied to the device for a token, %.0f%% while it computed\n", "",
+                   r->in_bytes / 1e6, 100 * r->ahead);
         return;
     }
     myth_jout_object(&s->json);
@@ -187,6 +191,8 @@ static void print_result(run_state *s, const result *r)
     myth_jout_key_f64(&s->json, "flops", r->flops);
     myth_jout_key_f64(&s->json, "limit_tok_s", limit);
     myth_jout_key_f64(&s->json, "ratio", r->tok_s / limit);
+    myth_jout_key_f64(&s->json, "offload_bytes", r->in_bytes);
+    myth_jout_key_f64(&s->json, "offload_ahead", r->ahead);
     myth_jout_end(&s->json);
 }
 
@@ -194,6 +200,7 @@ static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_
 {
     double seconds[REPEAT_MAX + 1];
     result r = {.kind = kind, .n = n};
+    const myth_offload_counts before = myth_engine_offload_counts(s->engine);
     for (uint32_t i = 0; i <= s->o->n_repeat; i++) {
         myth_term_progress(s->cli->term, kind, i, s->o->n_repeat);
         myth_status st = run_once(s, &r, is_prompt, &seconds[i], err);
@@ -205,6 +212,10 @@ static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_
     for (uint32_t i = 1; i <= s->o->n_repeat; i++)
         myth_pace_add(&s->pace, is_prompt ? MYTH_PREFILL : MYTH_DECODE, s->o->n_depth, n, seconds[i]);
     r.tok_s = n / seconds[1 + s->o->n_repeat / 2];
+    const myth_offload_counts after = myth_engine_offload_counts(s->engine);
+    r.in_bytes = (double)(after.in_bytes - before.in_bytes) / ((s->o->n_repeat + 1.0) * n);
+    if (after.in_bytes > before.in_bytes)
+        r.ahead = (double)(after.ahead_bytes - before.ahead_bytes) / (double)(after.in_bytes - before.in_bytes);
     price(&r, s, is_prompt);
     print_result(s, &r);
     return MYTH_OK;

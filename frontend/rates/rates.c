@@ -122,8 +122,10 @@ void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, 
     if (opts->has_gpu_layers)
         n += (size_t)snprintf(out->setup + n, sizeof(out->setup) - n, " -ngl %u", opts->n_gpu_layers);
     if (n < sizeof(out->setup) && (opts->offload || opts->n_cpu_moe || opts->host_head))
-        snprintf(out->setup + n, sizeof(out->setup) - n, " offload %d.%u%s", (int)opts->offload, opts->n_cpu_moe,
-                 opts->host_head ? " head" : "");
+        n += (size_t)snprintf(out->setup + n, sizeof(out->setup) - n, " offload %d.%u%s", (int)opts->offload,
+                              opts->n_cpu_moe, opts->host_head ? " head" : "");
+    if (n < sizeof(out->setup) && opts->n_host_kv)
+        snprintf(out->setup + n, sizeof(out->setup) - n, " kv %u", opts->n_host_kv);
     snprintf(out->model, sizeof(out->model), "%s", myth_model_name(model));
     snprintf(out->type, sizeof(out->type), "%s", type_of(model));
     myth_rates_shape(out->shape, &model->config);

@@ -168,6 +168,8 @@ static bool is_less_there(myth_selftest *t, const char *flags)
 static bool head_stays_on_the_host(myth_selftest *t) { return is_less_there(t, "--head host"); }
 static bool weights_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--offload weights"); }
 static bool rows_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --offload kv"); }
+static bool all_pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --no-kv-offload"); }
+static bool pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --n-host-kv 1"); }
 static bool layers_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-ngl 1"); }
 
 /* The most tokens of a position, of an answer in which every token is likely enough. */
@@ -229,6 +231,8 @@ const myth_selftest_check myth_selftest_memory[] = {
     {"-ngl", "layers before the last ones take nothing of the device", layers_stay_on_the_host},
     {"--offload", "weights take two layers' room on the device", weights_stay_on_the_host},
     {"--offload", "keys and values take two layers' room on the device", rows_stay_on_the_host},
+    {"--no-kv-offload", "keys and values of global layers take nothing of the device", all_pages_stay_on_the_host},
+    {"--n-host-kv", "those of the first global layer take nothing of the device", pages_stay_on_the_host},
     {"--head", "the embedding and the head take nothing of the device", head_stays_on_the_host},
     {"--max-parallel-tokens", "a position has at most as many tokens", positions_have_so_many_tokens},
     {"--batch", "more prompts at a time need more", batches_cost},

@@ -27,7 +27,7 @@ enum { MODEL_N = sizeof(models) / sizeof(models[0]) };
 typedef struct {
     char device[72];
     bool has_ngl, same_bits; /* same_bits: as with one part on the same device */
-    uint32_t ngl, n_offload;
+    uint32_t ngl, n_offload, n_host_kv;
     float split[3];
     myth_offload offload;
 } place;
@@ -73,6 +73,7 @@ static myth_engine_opts opts_at(const place *p)
         .n_gpu_layers = p->ngl,
         .offload = p->offload,
         .n_offload = p->n_offload,
+        .n_host_kv = p->n_host_kv,
     };
     memcpy(o.split, p->split, sizeof(p->split));
     return o;
@@ -81,9 +82,9 @@ static myth_engine_opts opts_at(const place *p)
 static const char *label(const place *p)
 {
     static char text[160];
-    snprintf(text, sizeof(text), "--device %.71s -ngl %d -ts %g,%g,%g --offload %d %u", p->device,
+    snprintf(text, sizeof(text), "--device %.71s -ngl %d -ts %g,%g,%g --offload %d %u --n-host-kv %u", p->device,
              p->has_ngl ? (int)p->ngl : -1, (double)p->split[0], (double)p->split[1], (double)p->split[2],
-             (int)p->offload, p->n_offload);
+             (int)p->offload, p->n_offload, p->n_host_kv);
     return text;
 }
 
@@ -117,6 +118,16 @@ static uint32_t places_of(place out[PLACE_MAX], const char *name, uint32_t n_lay
                 out[n].has_ngl = true, out[n].ngl = n_layer - 1, out[n].same_bits = false;
             n++;
         }
+    for (uint32_t k = 0; k < 4 && !is_cpu;
+         k++) { /* rows of global layers in host memory: one, all, and with the rest */
+        out[n] = alone;
+        out[n].n_host_kv = k == 0 ? 1 : UINT32_MAX;
+        if (k == 2)
+            out[n].offload = MYTH_OFFLOAD_WEIGHTS;
+        if (k == 3)
+            out[n].has_ngl = true, out[n].ngl = n_layer - 1, out[n].same_bits = false;
+        n++;
+    }
     assert_true(n <= PLACE_MAX);
     return n;
 }

@@ -270,13 +270,13 @@ static void plan_equals_ledger_on_a_grid(void **state)
                     o.has_gpu_layers = check_below(&rng, 3) == 0;
                     o.n_gpu_layers = check_below(&rng, 9);
                     o.offload = (myth_offload)check_below(&rng, 3); /* a CPU has nothing to offload */
-                    o.n_offload = check_below(&rng, 4);
-                    o.n_cpu_moe = check_below(&rng, 2) * (1 + check_below(&rng, 4));
+                    o.n_offload = check_below(&rng, 4), o.n_cpu_moe = check_below(&rng, 2) * (1 + check_below(&rng, 4));
+                    o.n_host_kv = o.offload == MYTH_OFFLOAD_KV ? 0 : check_below(&rng, 3);
                     snprintf(what, sizeof(what),
-                             "%s --device %s (%s) -ngl %u --offload %d %u -ncmoe %u -c %u -ub %u -ctk %s -ctv %s "
-                             "--parallel %u, options %u",
+                             "%s --device %s (%s) -ngl %u --offload %d %u -ncmoe %u --n-host-kv %u -c %u -ub %u "
+                             "-ctk %s -ctv %s --parallel %u, options %u",
                              name[m], o.device, at, o.has_gpu_layers ? o.n_gpu_layers : 99, (int)o.offload, o.n_offload,
-                             o.n_cpu_moe, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
+                             o.n_cpu_moe, o.n_host_kv, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
                              myth_dtype_get(o.type_v)->name, o.n_seq, odd);
                     one_point(spec, &o, what);
                     n_point++;

@@ -209,6 +209,9 @@ static void sets_equal_transformers(void **state)
             o.offload = MYTH_OFFLOAD_KV;
             one_walk(name[i], target[v], "offload kv", &o, tolerance, &n_failed);
             o.offload = MYTH_OFFLOAD_NONE;
+            o.n_host_kv = 1;
+            one_walk(name[i], target[v], "keys and values of a layer in host memory", &o, tolerance, &n_failed);
+            o.n_host_kv = 0;
             o.has_gpu_layers = true;
             o.n_gpu_layers = 2;
             one_walk(name[i], target[v], "two parts", &o, tolerance, &n_failed);
