@@ -302,7 +302,8 @@ static myth_status choose_ple(myth_layout *layout, const myth_model *m, myth_err
     return MYTH_OK;
 }
 
-/* The device's slots hold the largest of the layers that take turns in them. */
+/* Each of the device's slots holds the largest of its layers, every second one. Keys and values of global layers, which
+ * are the largest by far, are so in one slot where every sixth layer is global. */
 static void size_offload(myth_layout *layout, const myth_config *c, bool is_random)
 {
     for (uint32_t i = 0; i < layout->n_part; i++) {
@@ -315,13 +316,14 @@ static void size_offload(myth_layout *layout, const myth_config *c, bool is_rand
                     myth_layout_layer_bytes(layout, c, l) * (c->layer[l].is_global ? layout->n_page : layout->n_ring);
             else if (is_random)
                 p->held[0] += bytes;
-            p->slot_bytes = p->slot_bytes < bytes ? bytes : p->slot_bytes;
+            uint64_t *slot = &p->slot_bytes[(l - p->layer0) % 2];
+            *slot = *slot < bytes ? bytes : *slot;
         }
         if (layout->opts.offload == MYTH_OFFLOAD_KV) {
             p->held[0] = layout->n_page * p->held_page_bytes;
             p->held[1] = layout->n_ring * p->held_ring_bytes;
         }
-        p->own_class[myth_layout_slot_class(layout)] += p->n_slot * p->slot_bytes;
+        p->own_class[myth_layout_slot_class(layout)] += p->slot_bytes[0] + p->slot_bytes[1];
         for (int k = 0; k < 2; k++)
             layout->host_class[myth_layout_held_class(layout, k)] += p->held[k];
     }

@@ -140,7 +140,7 @@ typedef struct {
     uint32_t host_kv1;
     uint32_t offload1; /* layers layer0 .. offload1 - 1 have their weights, or keys and values, on the host */
     uint32_t n_slot;   /* 1 or 2 buffers on the device that such layers take turns in */
-    uint64_t slot_bytes;
+    uint64_t slot_bytes[2];
     uint64_t held_page_bytes, held_ring_bytes; /* of these layers, on the host             */
     uint64_t held[2];                          /* host blocks: matrices of a random: model, or pages and rings */
     uint32_t n_capture;                        /* residuals that it sums                   */

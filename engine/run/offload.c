@@ -11,7 +11,7 @@ myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
     const myth_layout_part *layout = p->layout;
     for (uint32_t i = 0; i < layout->n_slot; i++)
         MYTH_TRY(
-            myth_buf_open(&p->slot[i], p->dev, myth_layout_slot_class(&e->layout), "slot", layout->slot_bytes, err));
+            myth_buf_open(&p->slot[i], p->dev, myth_layout_slot_class(&e->layout), "slot", layout->slot_bytes[i], err));
     for (int i = 0; i < 2; i++) {
         myth_mem_class cls = myth_layout_held_class(&e->layout, i);
         if (layout->held[i] && !(p->held[i] = myth_host_alloc(p->dev, cls, "held", layout->held[i])))

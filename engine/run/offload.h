@@ -1,8 +1,8 @@
 /* offload.h - layers whose weights, or keys and values, are in host memory and are copied to the device before the
  * layer runs.
  *
- * Slots    two buffers on the device; layer l uses slot (l - layer0) % 2, so that one can be filled while the layer in
- *          the other computes
+ * Slots    two buffers on the device, each as large as its largest layer; layer l uses slot (l - layer0) % 2, so that
+ *          one can be filled while the layer in the other computes
  * Ahead    what layer l needs is copied through a second stream while layer l - 1 computes (a step's first layer waits
  *          for it): the host waits only until the slot is free, which is when layer l - 2 is done
  * Weights  the source is the mapped file, or for random: models a block that was filled once at open

@@ -152,7 +152,8 @@ static uint64_t on_device(myth_selftest *t, const char *flags)
 {
     json_t *plan;
     uint64_t n = 0;
-    if (myth_selftest_run(t, &plan, "plan --json " MODEL " --device cuda:0 --mem-limit cuda:0=1GiB %s", flags) == 0)
+    if (myth_selftest_run(t, &plan, "plan --json " MODEL " --device cuda:0 --mem-limit cuda:0=1GiB -c 2048 %s",
+                          flags) == 0)
         n = u64_of(json_array_get(json_object_get(plan, "devices"), 1), "total_bytes");
     json_decref(plan);
     return n;
@@ -167,9 +168,9 @@ static bool is_less_there(myth_selftest *t, const char *flags)
 
 static bool head_stays_on_the_host(myth_selftest *t) { return is_less_there(t, "--head host"); }
 static bool weights_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--offload weights"); }
-static bool rows_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --offload kv"); }
-static bool all_pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --no-kv-offload"); }
-static bool pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-c 1024 --n-host-kv 1"); }
+static bool rows_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--offload kv"); }
+static bool all_pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--no-kv-offload"); }
+static bool pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--n-host-kv 1"); }
 static bool layers_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-ngl 1"); }
 
 /* The most tokens of a position, of an answer in which every token is likely enough. */

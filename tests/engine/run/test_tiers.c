@@ -75,12 +75,13 @@ static void walk(rig *r, const int32_t *ids, rows *w)
 static void answers_are_those_of_the_device_alone(void **state)
 {
     (void)state;
-    static const char *const model[] = {"random:gemma3-tiny:q8_0", "random:gemma2-tiny:q4_0", "random:gemma4-tiny:q8_0",
-                                        "random:gemma4-e-tiny:q8_0", "random:gemma3n-tiny:q8_0"};
+    /* two global layers; two whose keys are made from their values; layers that read the rows of others */
+    static const char *const model[] = {"random:gemma2-tiny:q4_0", "random:gemma4-tiny:q8_0",
+                                        "random:gemma4-e-tiny:q8_0"};
     enum { MODEL_N = sizeof(model) / sizeof(model[0]), N_ROW = 23 + 1 + 8 + 12 };
     uint64_t rng = check_seed();
     for (uint32_t d = 0; d < n_device; d++)
-        for (uint32_t m = 0; m < MODEL_N && check_is_kept(m, MODEL_N); m++) {
+        for (uint32_t m = 0; m < MODEL_N; m++) {
             rig r[3];
             rows w[3];
             int32_t ids[CTX];
@@ -93,11 +94,15 @@ static void answers_are_those_of_the_device_alone(void **state)
                 walk(&r[i], ids, &w[i]);
                 if (i)
                     assert_same_bits(w[i].logits, w[0].logits, (size_t)N_ROW * w[0].n_vocab, model[m]);
-                /* what the host has more, the device has less, and less with every layer */
+                /* what the host has more, the device has less */
                 assert_int_equal(device_kv(&r[i]) + host_kv(&r[i]), device_kv(&r[0]) + host_kv(&r[0]));
-                assert_true(i == 0 || device_kv(&r[i]) < device_kv(&r[0]));
-                assert_true(i < 2 || device_kv(&r[2]) <= device_kv(&r[1]));
             }
+            const myth_layout *layout = &r[1].engine->layout;
+            uint32_t first = 0;
+            while (!r[1].model.config.layer[first].is_global)
+                first++;
+            assert_int_equal(host_kv(&r[1]) - host_kv(&r[0]),
+                             layout->n_page * myth_layout_layer_bytes(layout, &r[1].model.config, first));
             assert_int_equal(myth_engine_plan(r[2].engine)->device[1].bytes[MYTH_MEM_KV_GLOBAL], 0);
             for (uint32_t i = 0; i < 3; i++) {
                 rows_close(&w[i]);
