@@ -17,7 +17,7 @@ enum { CTX_STEP = 64, NEW_MOST = 1 << 20, FACTS = 24 };
 /* One answer under way. */
 typedef struct {
     myth_answers *all;
-    bool is_used, is_new; /* new: its prompt is not read yet */
+    bool is_used, is_new, has_channel; /* new: its prompt is not read yet */
     uint64_t index;
     myth_seq *seq;
     int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
@@ -26,6 +26,7 @@ typedef struct {
     uint32_t n_prompt, n_scored;
     myth_gbnf *grammar;   /* its line's own; NULL = none */
     myth_channel channel; /* behind the prompt */
+    myth_generate_opts g; /* what it was begun with */
     float *chosen;        /* [n_new_most] log-probability of each id */
     int32_t *top_id;      /* [n_new_most, n_top] */
     float *top;           /* [n_new_most, n_top] log-probabilities */
@@ -346,26 +347,53 @@ static bool has_messages(const myth_job_prompt *it)
     return it->object && myth_json_tree_get(it->tree, it->object, "messages");
 }
 
+/* Puts the answer of a slot at its beginning. */
+static myth_status start_answer(myth_answers *a, uint32_t slot, myth_error *err)
+{
+    answer *w = &a->answer[slot];
+    const myth_gbnf *program = w->grammar ? w->grammar : a->o->grammar;
+    const myth_status st = myth_seq_open(&w->seq, a->engine, err);
+    if (st != MYTH_OK)
+        return st;
+    w->is_used = w->is_new = true;
+    w->n_scored = 0;
+    w->channel = (myth_channel){.open = -1, .close = -1};
+    if (w->has_channel)
+        myth_channel_start(&w->channel, a->model->tokenizer, w->prompt, w->n_prompt);
+    w->g.grammar = program ? myth_grammars_start(a->grammars, slot, program) : NULL;
+    return myth_slots_start(a->slots, slot, w->seq, &w->g, w->ids, err);
+}
+
+/* After a failure: answers whose sequences could not be taken back have ended in their slots, without a reason. They
+ * begin again, and have the same bits. */
+static myth_status start_lost(myth_answers *a, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < a->n_parallel && st == MYTH_OK; i++) {
+        answer *w = &a->answer[i];
+        myth_finish why;
+        uint32_t n_ids;
+        if (!w->is_used || myth_slots_get(a->slots, i, &n_ids, &why) || why != MYTH_FINISH_NONE)
+            continue;
+        myth_seq_close(w->seq);
+        w->seq = NULL;
+        st = start_answer(a, i, err);
+    }
+    return st;
+}
+
 static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_prompt *it, const own_opts *own,
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
-    const myth_gbnf *program = w->grammar ? w->grammar : a->o->grammar;
-    myth_status st = myth_seq_open(&w->seq, a->engine, err);
-    if (st != MYTH_OK)
-        return st;
-    w->is_used = w->is_new = true;
     w->index = it->index;
     w->n_prompt = it->n_ids;
     w->n_id = it->n_id;
-    w->n_scored = 0;
     memcpy(w->prompt, it->ids, it->n_ids * sizeof(*it->ids));
     if (it->n_id)
         memcpy(w->id, it->id, it->n_id);
-    w->channel = (myth_channel){.open = -1, .close = -1};
-    if (a->model->tokenizer && (a->reading.is_chat || has_messages(it)))
-        myth_channel_start(&w->channel, a->model->tokenizer, it->ids, it->n_ids);
-    myth_generate_opts g = {
+    w->has_channel = a->model->tokenizer && (a->reading.is_chat || has_messages(it));
+    w->g = (myth_generate_opts){
         .prompt = w->prompt,
         .n_prompt = w->n_prompt,
         .n_max = (uint32_t)own->n_new,
@@ -377,13 +405,12 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
         .seq_number = own->has_seed ? 0 : (uint32_t)it->index,
         .channel = &w->channel,
         .n_think = a->o->n_think,
-        .grammar = program ? myth_grammars_start(a->grammars, slot, program) : NULL,
         .on_top = a->o->n_top ? on_top : NULL,
         .n_top = a->o->n_top,
     };
     if (own->has_seed)
-        g.sample.seed = own->seed;
-    return myth_slots_start(a->slots, slot, w->seq, &g, w->ids, err);
+        w->g.sample.seed = own->seed;
+    return start_answer(a, slot, err);
 }
 
 /* Puts the rows of the answers that have ended; an interrupted one is no answer. */
@@ -402,6 +429,9 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
             ++*n_active;
             continue;
         }
+        if (why == MYTH_FINISH_NONE)
+            return myth_fail(err, MYTH_ELOST, "the answer to prompt %" PRIu64 " was lost; the same command goes on",
+                             w->index);
         if (why != MYTH_FINISH_CANCELLED)
             st = put_row(a, w, n_ids, why, err);
         has_put |= why != MYTH_FINISH_CANCELLED;
@@ -453,7 +483,8 @@ static myth_status forward(myth_answers *a, myth_status (*call)(myth_slots *p, m
     myth_status st = call(a->slots, err);
     if (myth_batch_size_again(&a->size, st, n_row)) {
         myth_slots_limit(a->slots, a->size.now);
-        st = call(a->slots, err);
+        st = start_lost(a, err);
+        st = st == MYTH_OK ? call(a->slots, err) : st;
     }
     if (st == MYTH_OK)
         myth_batch_size_done(&a->size);
