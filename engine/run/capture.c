@@ -222,6 +222,58 @@ myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes
     return st;
 }
 
+/* How many bytes saved sums of this head have; 0: it is none. */
+static uint64_t saved_bytes(const unsigned char *p, uint64_t bytes)
+{
+    uint32_t head[4];
+    if (bytes < CAPTURE_HEAD || memcmp(p, CAPTURE_MAGIC, 8) != 0)
+        return 0;
+    memcpy(head, p + 8, sizeof head);
+    const uint64_t n_layer = head[0], n_label = head[1], d = head[2];
+    if (n_layer > MYTH_LAYER_MAX + 1 || n_label > UINT32_MAX / 8 || d > UINT32_MAX / 8 ||
+        n_label * d > (UINT64_MAX >> 16) / (MYTH_LAYER_MAX + 1))
+        return 0;
+    return CAPTURE_HEAD + 8 * ((n_layer + 1) / 2) + 8 * n_label + n_layer * (8 * n_label * d + 4);
+}
+
+/* a += b, of unaligned integers; false when the sum is past the range. */
+static bool add_saved(unsigned char *a, const unsigned char *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    const bool is_well = !__builtin_add_overflow(x, y, &x);
+    memcpy(a, &x, 8);
+    return is_well;
+}
+
+myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes, myth_error *err)
+{
+    unsigned char *a = sums;
+    const unsigned char *b = more;
+    uint32_t head[4];
+    memcpy(head, bytes < CAPTURE_HEAD ? (const unsigned char *)"                " : a + 8, sizeof head);
+    const uint64_t n_label = head[1], d = head[2], at = CAPTURE_HEAD + 8 * (((uint64_t)head[0] + 1) / 2);
+    if (saved_bytes(a, bytes) != bytes || saved_bytes(b, bytes) != bytes || memcmp(a, b, (size_t)at) != 0)
+        return myth_fail(err, MYTH_EFORMAT, "saved sums of another model, other layers or labels cannot be added");
+    a += at;
+    b += at;
+    for (uint64_t i = 0; i < n_label; i++, a += 8, b += 8)
+        add_saved(a, b);
+    for (uint32_t l = 0; l < head[0]; l++) {
+        int32_t bad[2], is_bad = 0;
+        for (uint64_t i = 0; i < n_label * d; i++, a += 8, b += 8)
+            is_bad |= !add_saved(a, b);
+        memcpy(&bad[0], a, 4);
+        memcpy(&bad[1], b, 4);
+        bad[0] |= bad[1] | is_bad;
+        memcpy(a, &bad[0], 4);
+        a += 4;
+        b += 4;
+    }
+    return MYTH_OK;
+}
+
 /* ---- position rules ---- */
 
 static uint32_t label_runs(int32_t *dst, const myth_batch *b, bool is_every, int32_t i, const int32_t *run_label)

@@ -85,6 +85,10 @@ typedef struct {
      * was read, which cannot be read again. Set for commands: this is a run that goes on, whatever --resume says. */
     myth_cancel has_journal, has_read_stdin;
     bool goes_on;
+    /* Of a job that is divided among processes (frontend/jobs/shares.h): this one has share 0 .. n_share - 1, or puts
+     * n_share of them together. n_share 0 = it is not divided. */
+    uint32_t share, n_share;
+    bool merges_shares;
     uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
 } myth_cli;
 

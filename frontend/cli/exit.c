@@ -45,6 +45,14 @@ int myth_exit_of(myth_status st)
     return (unsigned)st < MYTH_STATUS_N ? code[st] : MYTH_EXIT_INTERNAL;
 }
 
+myth_status myth_exit_status(int code)
+{
+    for (int st = MYTH_OK + 1; st < MYTH_STATUS_N; st++)
+        if (myth_exit_of((myth_status)st) == code)
+            return (myth_status)st;
+    return MYTH_EIO;
+}
+
 static int rank(int code)
 {
     return code == MYTH_EXIT_CLEAN ? 0 : code == MYTH_EXIT_INCOMPLETE ? 1 : code == MYTH_EXIT_FINDINGS ? 2 : 3;

@@ -36,6 +36,8 @@ typedef struct {
 
 const myth_exit_row *myth_exit_table(size_t *n);
 int myth_exit_of(myth_status st);
+/* A status that has this code; MYTH_EIO where none has. */
+myth_status myth_exit_status(int code);
 /* The code to exit with when both a and b apply, by the order above. */
 int myth_exit_worse(int a, int b);
 

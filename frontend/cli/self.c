@@ -127,14 +127,6 @@ static myth_status start(pid_t *pid, const myth_self *self, const char *const *a
                                dir ? dir : "", strerror(rc));
 }
 
-static myth_status status_of(int code)
-{
-    for (int st = MYTH_OK + 1; st < MYTH_STATUS_N; st++)
-        if (myth_exit_of((myth_status)st) == code)
-            return (myth_status)st;
-    return MYTH_EIO;
-}
-
 static myth_status check_exit(int status, uint32_t codes, const char *command, char *line, int *code, myth_error *err)
 {
     if (!WIFEXITED(status))
@@ -143,7 +135,7 @@ static myth_status check_exit(int status, uint32_t codes, const char *command, c
     if (*code == 0 || (*code < 32 && (codes >> *code & 1)))
         return MYTH_OK;
     line[strcspn(line, "\n")] = '\0';
-    return myth_fail(err, status_of(*code), "mythos %s: exit %d: %.180s", command, *code,
+    return myth_fail(err, myth_exit_status(*code), "mythos %s: exit %d: %.180s", command, *code,
                      strncmp(line, "mythos: ", 8) == 0 ? line + 8 : line);
 }
 

@@ -16,6 +16,7 @@
 #include "frontend/jobs/batch_size.h"
 #include "frontend/jobs/results.h"
 #include "frontend/jobs/embed_rows.h"
+#include "frontend/jobs/shares.h"
 
 #include "engine/run/embed.h"
 
@@ -29,6 +30,7 @@ enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, VALUE_BYTES = 20, ROW_MORE = 
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
+    myth_share_flags shares;
     const char *prompt, *output;
     uint32_t dim, line_bytes;
     int format, resume;
@@ -57,7 +59,8 @@ static const myth_option options[] = {
      "longest line when the input is a pipe, which cannot be measured first"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("embed", embed_opts, options),
-                                           MYTH_GROUP_MODEL(embed_opts, model), MYTH_GROUP_ENGINE(embed_opts, engine)};
+                                           MYTH_GROUP_MODEL(embed_opts, model), MYTH_GROUP_ENGINE(embed_opts, engine),
+                                           MYTH_GROUP_SHARES(embed_opts, shares)};
 
 /* One text of the current group. */
 typedef struct {
@@ -303,16 +306,23 @@ static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_t
     return MYTH_OK;
 }
 
-/* Passes over the texts whose rows are in the journal. */
-static myth_status skip_done(run_state *r, myth_error *err)
+/* Whether the group that begins at text n_done is another process's, or in the journal. A group is committed whole. */
+static bool is_passed(const run_state *r)
 {
-    const uint64_t n = r->rows.journal ? myth_journal_n_done(r->rows.journal) : 0;
+    return !myth_shares_has(r->cli, r->n_done / GROUP) ||
+           (r->rows.journal && myth_journal_is_done(r->rows.journal, r->n_done));
+}
+
+/* Passes over the texts of a group; *has_more is false when they are the last. */
+static myth_status pass_group(run_state *r, bool *has_more, myth_error *err)
+{
     myth_texts_item it;
-    bool has = true;
-    myth_status st = MYTH_OK;
-    for (; r->n_done < n && has && st == MYTH_OK; r->n_done += has)
-        st = myth_texts_next(&r->texts, &it, &has, err);
-    return st;
+    for (uint32_t i = 0; i < GROUP; i++, r->n_done++) {
+        const myth_status st = myth_texts_next(&r->texts, &it, has_more, err);
+        if (st != MYTH_OK || !*has_more)
+            return st;
+    }
+    return MYTH_OK;
 }
 
 static void show_progress(const run_state *r)
@@ -360,7 +370,13 @@ static myth_status embed_all(run_state *r, myth_error *err)
     uint32_t n_text, n_slot;
     bool has_more = true;
     while (has_more) {
-        myth_status st = read_group(r, text, &n_text, &n_slot, &has_more, err);
+        myth_status st = MYTH_OK;
+        if (is_passed(r)) {
+            if ((st = pass_group(r, &has_more, err)) != MYTH_OK)
+                return st;
+            continue;
+        }
+        st = read_group(r, text, &n_text, &n_slot, &has_more, err);
         const float *v = r->vector;
         const double begin = myth_expect_now();
         if (st == MYTH_OK && n_text)
@@ -410,7 +426,6 @@ static myth_status compute(run_state *r, myth_error *err)
                        "%s lacks the dense layers of the full model: vectors of the two cannot be compared",
                        myth_weights_name(r->model.weights));
     MYTH_TRY(open_output(r, err));
-    MYTH_TRY(skip_done(r, err));
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
     if (st == MYTH_OK)
@@ -454,6 +469,12 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
     if (myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
+    if ((r.o->shares.share || r.o->shares.data_parallel) && !is_many(&r))
+        return myth_cli_failf(cli, MYTH_EARG, "embed: %s divides many texts; add --jsonl or --files",
+                              r.o->shares.share ? "--share" : "--data-parallel");
+    if (myth_shares_begin(cli, &r.o->shares, cli->n_arg ? cli->arg[0] : "-", r.o->output,
+                          r.o->resume == 0 || cli->goes_on, false, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && r.rows.n_fault) {
@@ -482,7 +503,7 @@ const myth_command myth_cmd_embed = {
               "text (not JSON, no \"text\", longer than --line-bytes) has \"error\" in its row, in an npy array a row "
               "of NaN and a note, and the others go on (exit 3).",
     .group = groups,
-    .n_group = 3,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(embed_opts),
     .max_arg = 1,
     .run = run,

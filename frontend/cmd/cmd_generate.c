@@ -66,7 +66,7 @@ static const myth_option_group groups[] = {
     MYTH_GROUP("generate", myth_generate_flags, options), MYTH_GROUP("many prompts", myth_generate_flags, many),
     MYTH_GROUP_TOKEN_SETS(myth_generate_flags, sets),     MYTH_GROUP_GRAMMAR(myth_generate_flags, grammar),
     MYTH_GROUP_SAMPLE(myth_generate_flags, sample),       MYTH_GROUP_MODEL(myth_generate_flags, model),
-    MYTH_GROUP_ENGINE(myth_generate_flags, engine),
+    MYTH_GROUP_ENGINE(myth_generate_flags, engine),       MYTH_GROUP_SHARES(myth_generate_flags, shares),
 };
 
 typedef struct {

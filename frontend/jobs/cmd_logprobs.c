@@ -1,5 +1,6 @@
 /* cmd_logprobs.c - `logprobs`: the next tokens of many prompts, scores of completions, divergence from a baseline. */
 #include "logprobs.h"
+#include "shares.h"
 
 #include "frontend/cli/hints.h"
 
@@ -8,6 +9,7 @@ typedef struct {
     myth_engine_flags engine;
     myth_logprobs_flags what;
     myth_prompt_flags prompts;
+    myth_share_flags shares;
     const char *output;
     int resume;
     bool dry_run, json;
@@ -26,7 +28,7 @@ static const myth_option options[] = {
 static const myth_option_group groups[] = {
     MYTH_GROUP("logprobs", logprobs_opts, options), MYTH_GROUP_LOGPROBS("next tokens", logprobs_opts, what),
     MYTH_GROUP_PROMPTS(logprobs_opts, prompts),     MYTH_GROUP_MODEL(logprobs_opts, model),
-    MYTH_GROUP_ENGINE(logprobs_opts, engine),
+    MYTH_GROUP_ENGINE(logprobs_opts, engine),       MYTH_GROUP_SHARES(logprobs_opts, shares),
 };
 
 static myth_status check(const logprobs_opts *o, const char *prompts, myth_error *err)
@@ -110,6 +112,9 @@ static int run(myth_cli *cli, const void *opts)
     uint64_t n_fault = 0;
     myth_status st = check(o, cli->arg[0], &err);
     if (st == MYTH_OK)
+        st = myth_shares_begin(cli, &o->shares, cli->arg[0], o->output, o->resume == 0 || cli->goes_on, o->dry_run,
+                               &err);
+    if (st == MYTH_OK)
         st = work(cli, o, &n_fault, &err);
     if (st != MYTH_OK)
         return myth_cli_fail(cli, &err);
@@ -129,7 +134,7 @@ const myth_command myth_cmd_logprobs = {
               "wanted) and \"completions\" (texts or lists of ids to score behind the prompt, which is read once). "
               "What a killed run had finished is kept, and the same command goes on from there.",
     .group = groups,
-    .n_group = 5,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(logprobs_opts),
     .min_arg = 1,
     .max_arg = 1,

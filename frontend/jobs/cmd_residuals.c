@@ -4,6 +4,7 @@
  * Break     a journal beside the output (frontend/jobs/journal.h); SIGTERM ends after the present batch
  * Memory    does not grow with the number of prompts */
 #include "residual_plan.h"
+#include "shares.h"
 
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
@@ -25,6 +26,7 @@ typedef struct {
     myth_engine_flags engine;
     myth_residual_flags rows;
     myth_prompt_flags prompts;
+    myth_share_flags shares;
     const char *output, *base, *report;
     int type, resume;
     bool json, dry_run;
@@ -48,8 +50,8 @@ static const myth_option options[] = {
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("residuals", residual_opts, options), MYTH_GROUP_RESIDUALS("rows", residual_opts, rows),
-    MYTH_GROUP_PROMPTS(residual_opts, prompts), MYTH_GROUP_MODEL(residual_opts, model),
-    MYTH_GROUP_ENGINE(residual_opts, engine)};
+    MYTH_GROUP_PROMPTS(residual_opts, prompts),      MYTH_GROUP_MODEL(residual_opts, model),
+    MYTH_GROUP_ENGINE(residual_opts, engine),        MYTH_GROUP_SHARES(residual_opts, shares)};
 
 typedef struct {
     myth_cli *cli;
@@ -70,7 +72,7 @@ typedef struct {
 static bool is_done(void *user, uint64_t index)
 {
     const run_state *r = user;
-    return r->run && index < myth_residual_run_state(r->run)->next;
+    return r->run && (index < myth_residual_run_state(r->run)->next || !myth_shares_has(r->cli, index));
 }
 
 /* ---- the dry run ---- */
@@ -172,7 +174,7 @@ static void show_progress(run_state *r, myth_progress *p)
     char line[160], left[32];
     const myth_residual_state *s = myth_residual_run_state(r->run);
     const double rate = r->seconds > 0 ? (double)r->n_tok / r->seconds : 0;
-    const uint64_t todo = r->p.survey.n_token - s->n_token;
+    const uint64_t all = myth_shares_count(r->cli, r->p.survey.n_token), todo = all > s->n_token ? all - s->n_token : 0;
     if (!myth_progress_is_due(p, r->cli->term->has_progress, myth_expect_now()))
         return;
     int n = snprintf(line, sizeof(line), "residuals: %llu/%llu prompts", (unsigned long long)s->next,
@@ -192,7 +194,7 @@ static myth_status run_all(run_state *r, myth_error *err)
     myth_progress progress;
     const uint64_t n_item = r->p.survey.n_item;
     bool has_more = myth_residual_run_state(r->run)->next < n_item;
-    if (myth_residual_run_state(r->run)->next)
+    if (myth_residual_run_state(r->run)->next && !r->cli->merges_shares)
         myth_term_note(r->cli->term, "going on after %llu of %llu prompts",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
     myth_progress_begin(&progress, 1, r->p.survey.n_token, myth_expect_now());
@@ -323,6 +325,8 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_expectation expected;
     myth_pace pace = {0};
     myth_engine_opts eo;
+    char path[PATH_MAX];
+    const char *kept = myth_shares_output(path, r->cli, r->o->output);
     const myth_residual_ask ask = {
         .flags = &r->o->rows, .prompt = &r->o->prompts, .prompts = r->cli->arg[0], .base = r->o->base};
     MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, &r->o->engine,
@@ -339,9 +343,9 @@ static myth_status compute(run_state *r, myth_error *err)
                          (unsigned long long)r->p.survey.n_item, myth_s(r->p.survey.n_item), r->p.first_fault);
     r->p.po.is_done = is_done;
     r->p.po.user = r;
-    r->had_journal = has_journal(r->o->output);
-    MYTH_TRY(myth_journal_open(&r->journal, r->o->output, fact, list_facts(r, fact),
-                               r->o->resume == 0 || r->cli->goes_on, err));
+    r->had_journal = has_journal(kept);
+    MYTH_TRY(
+        myth_journal_open(&r->journal, kept, fact, list_facts(r, fact), r->o->resume == 0 || r->cli->goes_on, err));
     r->cli->has_journal = 1;
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &r->p.eo, err));
     r->figure = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "figures", (size_t)r->p.ro.n_label * r->p.ro.n_layer,
@@ -350,6 +354,8 @@ static myth_status compute(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for the figures of %u labels", r->p.ro.n_label);
     MYTH_TRY(myth_residual_run_open(&r->run, r->cli, r->engine, r->p.prompts, r->journal, &r->p.ro, &r->p.survey, err));
     MYTH_TRY(run_all(r, err));
+    if (myth_shares_is_part(r->cli))
+        return myth_journal_complete(r->journal, err);
     MYTH_TRY(myth_residual_run_finish(r->run, err));
     MYTH_TRY(write_output(r, err));
     if (r->o->report)
@@ -393,6 +399,13 @@ static int run(myth_cli *cli, const void *opts)
     if (r->o->rows.rows && stat(r->o->rows.rows, &info) == 0 && !S_ISDIR(info.st_mode))
         return myth_cli_failf(cli, MYTH_ECREATE, "--rows %.160s: is no folder; name one, or one to make",
                               r->o->rows.rows);
+    if (r->o->rows.rows && (r->o->shares.share || r->o->shares.data_parallel))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "residuals: --rows writes its files in order, by one process; leave %s out",
+                              r->o->shares.share ? "--share" : "--data-parallel");
+    if (myth_shares_begin(cli, &r->o->shares, cli->arg[0], r->o->output, r->o->resume == 0 || cli->goes_on,
+                          r->o->dry_run, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     const myth_status st = compute(r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && !r->o->dry_run && r->run && myth_residual_run_state(r->run)->n_fault)
@@ -419,7 +432,7 @@ const myth_command myth_cmd_residuals = {
         "--winsorize Q cuts each row before it is summed: its values to at most the Q-quantile of their "
         "magnitudes, between order statistics linearly. --exact computes in float32 in the reference order.",
     .group = groups,
-    .n_group = 5,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(residual_opts),
     .min_arg = 1,
     .max_arg = 1,

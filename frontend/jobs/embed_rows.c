@@ -1,6 +1,8 @@
 /* embed_rows.c - from the journal into the file. */
 #include "embed_rows.h"
 
+#include "shares.h"
+
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
 
@@ -13,14 +15,15 @@ enum { FAULT_BYTES = 256 };
 myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
                                  const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err)
 {
-    bool has;
+    char path[PATH_MAX];
     *v = (myth_embed_rows){.cli = cli, .output = output, .dim = dim};
-    myth_status st = myth_journal_open(&v->journal, output, fact, n_fact, goes_on || cli->goes_on, err);
+    myth_status st = myth_journal_open(&v->journal, myth_shares_output(path, cli, output), fact, n_fact,
+                                       goes_on || cli->goes_on, err);
     if (st == MYTH_OK)
-        st = myth_journal_get_state(v->journal, "faults", &v->n_fault, sizeof(v->n_fault), &has, err);
+        st = myth_journal_get_count(v->journal, "faults", &v->n_fault, err);
     const uint64_t n = st == MYTH_OK ? myth_journal_n_done(v->journal) : 0;
     cli->has_journal = st == MYTH_OK;
-    if (n)
+    if (n && !cli->merges_shares)
         myth_term_note(cli->term, "%s: goes on, %llu text%s are done", output, (unsigned long long)n, myth_s(n));
     return st;
 }
@@ -95,6 +98,8 @@ myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *e
     myth_out out = {0};
     writing w = {.v = v};
     myth_status st = myth_embed_rows_commit(v, err);
+    if (st == MYTH_OK && myth_shares_is_part(v->cli))
+        return myth_journal_complete(v->journal, err);
     if (st != MYTH_OK)
         return st;
     for (uint32_t i = 0; i < v->dim; i++)

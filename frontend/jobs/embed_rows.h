@@ -29,7 +29,6 @@ typedef struct {
     bool is_of_stream;     /* set by the caller: the input cannot be read again, so an unfinished journal is removed */
 } myth_embed_rows;
 
-/* Rows 0 .. myth_journal_n_done - 1 are there. */
 myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
                                  const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err);
 /* The row of an .npy for a text with a fault. */

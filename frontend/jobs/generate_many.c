@@ -114,7 +114,8 @@ myth_status myth_generate_check_sets(const myth_cli *cli, const myth_generate_fl
 /* What --jsonl has to do with the other flags. */
 myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_flags *o, myth_error *err)
 {
-    static const char *const own[] = {"output", "parallel", "top-logprobs", "resume", "dry-run"};
+    static const char *const own[] = {"output",  "parallel", "top-logprobs", "resume",
+                                      "dry-run", "share",    "data-parallel"};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !o->jsonl; i++)
         if (myth_args_is_given(cli->parsed, own[i]))
             return myth_fail(err, MYTH_EARG, "generate: --%s belongs to many prompts; add --jsonl FILE", own[i]);
@@ -140,7 +141,10 @@ int myth_generate_many(myth_cli *cli, const myth_generate_flags *o)
 {
     myth_error err = {0};
     uint64_t n_fault = 0;
-    const myth_status st = answer_many(cli, o, &n_fault, &err);
+    myth_status st =
+        myth_shares_begin(cli, &o->shares, o->jsonl, o->output, o->resume == 0 || cli->goes_on, o->dry_run, &err);
+    if (st == MYTH_OK)
+        st = answer_many(cli, o, &n_fault, &err);
     const int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st != MYTH_OK || !n_fault)
         return code;

@@ -3,6 +3,7 @@
 #define MYTH_GENERATE_OPTS_H
 
 #include "frontend/common/grammars.h"
+#include "shares.h"
 #include "token_sets.h"
 
 #ifdef __cplusplus
@@ -17,6 +18,7 @@ typedef struct {
     myth_sample_flags sample;
     myth_grammar_flags grammar;
     myth_token_set_flags sets;
+    myth_share_flags shares;
     const char *prompt, *file, *ids, *messages, *system, *budget, *tool_choice, *jsonl, *output;
     uint32_t n_predict, parallel, n_top;
     int resume;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEVICE_FACT "--device"
 enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, WAIT_MS = 0 };
 
 struct myth_journal {
@@ -106,6 +107,15 @@ static myth_status make_tables(const myth_journal *j, myth_error *err)
     return run_sql(j, sql, "write it", err);
 }
 
+/* A file may hold more than data. */
+static void distrust(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+}
+
 static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, myth_error *err)
 {
     char sql[160];
@@ -116,10 +126,7 @@ static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, si
         return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
                          j->db ? sqlite3_errmsg(j->db) : "out of memory");
     sqlite3_busy_timeout(j->db, WAIT_MS);
-    sqlite3_db_config(j->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(j->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(j->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
-    sqlite3_db_config(j->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    distrust(j->db);
     snprintf(sql, sizeof(sql),
              "PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
              CACHE_KIB);
@@ -268,6 +275,24 @@ myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst,
     return st;
 }
 
+myth_status myth_journal_get_count(myth_journal *j, const char *name, uint64_t *n, myth_error *err)
+{
+    uint32_t n_share = 0;
+    bool has;
+    *n = 0;
+    myth_status st = myth_journal_get_state(j, name, n, sizeof(*n), &has, err);
+    if (st == MYTH_OK && !has)
+        st = myth_journal_get_state(j, "shares", &n_share, sizeof(n_share), &has, err);
+    for (uint32_t k = 0; k < n_share && st == MYTH_OK; k++) {
+        char of_share[MYTH_JOURNAL_NAME_BYTES];
+        uint64_t one = 0;
+        snprintf(of_share, sizeof(of_share), "%.40s %u", name, k);
+        st = myth_journal_get_state(j, of_share, &one, sizeof(one), &has, err);
+        *n += one;
+    }
+    return st;
+}
+
 myth_status myth_journal_each(myth_journal *j,
                               myth_status (*row)(void *user, uint64_t index, const void *row, size_t n,
                                                  myth_error *err),
@@ -284,5 +309,167 @@ myth_status myth_journal_each(myth_journal *j,
         st = failed(j, "read it", err);
 fail:
     sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- shares ---- */
+
+static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
+{
+    const int len = n ? snprintf(dst, PATH_MAX - 16, "%s.%u-of-%u.journal", output, k + 1, n)
+                      : snprintf(dst, PATH_MAX - 16, "%s.journal", output);
+    return len < PATH_MAX - 16
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
+}
+
+/* Whether the journal at j->path is of shares that were put together to the end. */
+static bool is_merged(myth_journal *j)
+{
+    int64_t n = 0;
+    const bool has = sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+                     number_of(j, "SELECT count(*) FROM states WHERE name = 'shares'", &n, NULL) == MYTH_OK && n == 1;
+    sqlite3_close(j->db);
+    j->db = NULL;
+    return has;
+}
+
+myth_journal_kind myth_journal_kind_of(const char *output)
+{
+    static myth_journal j;
+    j = (myth_journal){0};
+    if (path_of(j.path, output, 0, 0, NULL) != MYTH_OK || access(j.path, F_OK) != 0)
+        return MYTH_JOURNAL_NONE;
+    return is_merged(&j) ? MYTH_JOURNAL_MERGED : MYTH_JOURNAL_BEGUN;
+}
+
+uint32_t myth_journal_shares(const char *output)
+{
+    char path[PATH_MAX];
+    for (uint32_t n = 1; n <= MYTH_JOURNAL_SHARES; n++)
+        if (path_of(path, output, 0, n, NULL) == MYTH_OK && access(path, F_OK) == 0)
+            return n;
+    return 0;
+}
+
+myth_status myth_journal_complete(myth_journal *j, myth_error *err)
+{
+    const myth_status st = myth_journal_put_state(j, "complete", "", 1, err);
+    return st == MYTH_OK ? myth_journal_commit(j, err) : st;
+}
+
+static myth_status remove_shares(const char *output, uint32_t n_share, myth_error *err)
+{
+    char path[PATH_MAX];
+    for (uint32_t k = 0; k < n_share; k++) {
+        const myth_status st = path_of(path, output, k, n_share, err);
+        if (st != MYTH_OK)
+            return st;
+        remove_files(path);
+    }
+    return MYTH_OK;
+}
+
+myth_status myth_journal_remove_all(const char *output, uint32_t n_share, myth_error *err)
+{
+    char path[PATH_MAX];
+    myth_status st = path_of(path, output, 0, 0, err);
+    if (st != MYTH_OK)
+        return st;
+    remove_files(path);
+    return remove_shares(output, n_share, err);
+}
+
+/* Adds what one share has. In the transaction of the merged journal, to which it is attached. */
+static myth_status add_share(const myth_journal *j, const char *path, uint32_t k, myth_error *err)
+{
+    char sql[512];
+    int64_t n_other, is_complete;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(number_of(j, "SELECT count(*) FROM share.states WHERE name = 'complete'", &is_complete, err));
+    if (!is_complete)
+        return myth_fail(err, MYTH_EARG, "%.200s: this share is not finished; give its command again", path);
+    if (k == 0)
+        MYTH_TRY(run_sql(j, "INSERT INTO facts SELECT * FROM share.facts", "write it", err));
+    MYTH_TRY(number_of(j,
+                       "SELECT count(*) FROM facts AS a JOIN share.facts AS b USING(name) WHERE a.value <> b.value AND "
+                       "a.name <> '" DEVICE_FACT "'",
+                       &n_other, err));
+    if (n_other)
+        return myth_fail(err, MYTH_EARG,
+                         "%.200s: was begun with another model, other prompts or other flags than the first share; "
+                         "give all shares the same, or --resume off to begin anew",
+                         path);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO items SELECT * FROM share.items; INSERT INTO states SELECT name || ' %u', bytes FROM "
+             "share.states",
+             k);
+    MYTH_TRY(run_sql(j, sql, "write it", err));
+fail:
+    return st;
+}
+
+/* Attaches the journal of a share outside a transaction, as SQLite demands, and adds it in one. */
+static myth_status merge_share(const myth_journal *j, const char *path, uint32_t k, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_status st;
+    MYTH_TRY(prepare(j, &q, "ATTACH ? AS share", err));
+    sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC);
+    const int rc = sqlite3_step(q);
+    sqlite3_finalize(q);
+    if (rc != SQLITE_DONE)
+        return failed(j, "read a share", err);
+    st = run_sql(j, "BEGIN IMMEDIATE", "read a share", err);
+    if (st == MYTH_OK)
+        st = add_share(j, path, k, err);
+    if (st == MYTH_OK)
+        st = run_sql(j, "COMMIT", "write it", err);
+    else
+        sqlite3_exec(j->db, "ROLLBACK", NULL, NULL, NULL);
+    if (sqlite3_exec(j->db, "DETACH share", NULL, NULL, NULL) != SQLITE_OK && st == MYTH_OK)
+        st = failed(j, "read a share", err);
+fail:
+    return st;
+}
+
+myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error *err)
+{
+    static myth_journal merged;
+    char path[PATH_MAX], sql[96];
+    myth_journal *j = &merged;
+    myth_status st = MYTH_OK;
+    *j = (myth_journal){0};
+    if ((st = path_of(j->path, output, 0, 0, err)) != MYTH_OK)
+        return st;
+    if (myth_journal_kind_of(output) == MYTH_JOURNAL_MERGED)
+        return remove_shares(output, n_share, err);
+    for (uint32_t k = 0; k < n_share; k++) {
+        if ((st = path_of(path, output, k, n_share, err)) != MYTH_OK)
+            return st;
+        if (access(path, F_OK) != 0)
+            return myth_fail(err, MYTH_EARG, "%.200s: missing; compute that share first: --share %u/%u", path, k + 1,
+                             n_share);
+    }
+    remove_files(j->path); /* of a merge that was ended */
+    if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        MYTH_TRY(myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
+                           j->db ? sqlite3_errmsg(j->db) : "out of memory"));
+    distrust(j->db);
+    MYTH_TRY(make_tables(j, err));
+    for (uint32_t k = 0; k < n_share; k++) {
+        MYTH_TRY(path_of(path, output, k, n_share, err));
+        MYTH_TRY(merge_share(j, path, k, err));
+    }
+    /* last: it says that all are there */
+    snprintf(sql, sizeof(sql), "INSERT INTO states VALUES('shares', x'%02x000000')", n_share);
+    MYTH_TRY(run_sql(j, sql, "write it", err));
+    sqlite3_close(j->db);
+    return remove_shares(output, n_share, err);
+fail:
+    sqlite3_close(j->db);
+    if (j->path[0])
+        remove_files(j->path);
     return st;
 }

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_JOURNAL_NAME_BYTES = 64, MYTH_JOURNAL_VALUE_BYTES = 512 };
+enum { MYTH_JOURNAL_SHARES = 64, MYTH_JOURNAL_NAME_BYTES = 64, MYTH_JOURNAL_VALUE_BYTES = 512 };
 
 /* "model" "3f2a..", "--layers" "all": the name is what a person is told. */
 typedef struct {
@@ -43,6 +43,22 @@ void myth_journal_close(myth_journal *j);
 /* Closes and removes it: the output is complete. Takes NULL. */
 void myth_journal_remove(myth_journal *j);
 
+/* Shares of a job (shares.h), whose journals are named OUT.1-of-N.journal and so on. */
+typedef enum { MYTH_JOURNAL_NONE, MYTH_JOURNAL_BEGUN, MYTH_JOURNAL_MERGED } myth_journal_kind;
+/* What OUT.journal is: there is none, that of one process (or of a merge that was ended), or of shares put together. */
+myth_journal_kind myth_journal_kind_of(const char *output);
+/* Into how many shares a job of this output was divided, as the journal of the first says; 0 = there is none. */
+uint32_t myth_journal_shares(const char *output);
+/* Notes that a share is finished. Its journal stays, for myth_journal_merge. */
+myth_status myth_journal_complete(myth_journal *j, myth_error *err);
+/* Puts the N journals together as OUT.journal: the items of all; of each state NAME those of the shares, as "NAME 0",
+ * "NAME 1" ...; a state "shares" with N, u32; and the facts, which must be the same in all, but for the device. Then
+ * removes them. When OUT.journal is MERGED it only removes them. MYTH_EARG: facts differ, or a
+ * share's journal is missing or not finished. */
+myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error *err);
+/* Removes OUT.journal and those of N shares. MYTH_EIO. */
+myth_status myth_journal_remove_all(const char *output, uint32_t n_share, myth_error *err);
+
 uint64_t myth_journal_n_done(const myth_journal *j);
 bool myth_journal_is_done(myth_journal *j, uint64_t index);
 
@@ -52,6 +68,8 @@ myth_status myth_journal_commit(myth_journal *j, myth_error *err);
 
 /* *has is false, and dst untouched, when there is none of this name with n bytes. */
 myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst, size_t n, bool *has, myth_error *err);
+/* A number that is a state, or the sum of those of shares; 0 when there is none. */
+myth_status myth_journal_get_count(myth_journal *j, const char *name, uint64_t *n, myth_error *err);
 /* Calls row for every finished item in the order of the indices; row is lent for the call. */
 myth_status myth_journal_each(myth_journal *j,
                               myth_status (*row)(void *user, uint64_t index, const void *row, size_t n,

@@ -286,7 +286,11 @@ myth_status myth_residual_plan_make(myth_residual_plan *p, myth_cli *cli, const 
         .flags = f,
         .eo = *eo,
         .po = {.is_chat = ask->prompt->chat, .system = ask->prompt->system},
-        .ro = {.hook = (myth_hook)f->hook, .winsorize = (double)f->winsorize, .batch = f->batch, .rows = f->rows},
+        .ro = {.hook = (myth_hook)f->hook,
+               .winsorize = (double)f->winsorize,
+               .batch = f->batch,
+               .rows = f->rows,
+               .adds_shares = cli->merges_shares},
     };
     MYTH_TRY(parse_layers(p, err));
     MYTH_TRY(parse_position(p, err));

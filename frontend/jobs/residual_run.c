@@ -91,8 +91,9 @@ static size_t took_bytes(const myth_residual_opts *o, uint32_t n_ubatch)
 uint64_t myth_residual_run_bytes(const myth_residual_opts *o, const myth_config *c, uint32_t n_ubatch)
 {
     const uint64_t n = n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
-    return sizeof(myth_residual_run) + block_bytes(o, c->d_model) + most * (sizeof(item) + sizeof(myth_batch_run)) +
-           n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4) + took_bytes(o, n_ubatch);
+    return sizeof(myth_residual_run) + block_bytes(o, c->d_model) * (o->adds_shares ? 2 : 1) +
+           most * (sizeof(item) + sizeof(myth_batch_run)) + n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4) +
+           took_bytes(o, n_ubatch);
 }
 
 /* ---- rows that come to the host ---- */
@@ -368,13 +369,61 @@ fail:
 
 /* ---- open, close ---- */
 
-/* Sums and state of an earlier run, else of none. */
+/* The sums of n_share shares, added up; each has its own items alone. */
+static myth_status add_shares(myth_residual_run *r, uint32_t n_share, const myth_prompts_survey *survey,
+                              myth_error *err)
+{
+    const size_t head = sizeof(r->st);
+    const myth_residual_shape is = shape_of(r->o, r->dim);
+    unsigned char *one = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "sums", r->n_block);
+    myth_residual_state all = {.next = survey->n_item}, part;
+    myth_residual_sums sums;
+    bool has;
+    myth_status st = MYTH_OK;
+    if (!one)
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for the sums of a share");
+    for (uint32_t k = 0; k < n_share; k++) {
+        char name[32];
+        snprintf(name, sizeof(name), "sums %u", k);
+        MYTH_TRY(myth_journal_get_state(r->journal, name, k ? one : r->block, r->n_block, &has, err));
+        if (!has && survey->n_item <= k) /* it has no item */
+            continue;
+        if (!has)
+            MYTH_TRY(myth_fail(err, MYTH_EARG, "share %u of %u has no sums: compute it first", k + 1, n_share));
+        memcpy(&part, k ? one : r->block, head);
+        all.n_done += part.n_done;
+        all.n_fault += part.n_fault;
+        all.n_token += part.n_token;
+        all.row += part.row;
+        if (k && !r->is_host)
+            MYTH_TRY(myth_capture_add_saved(r->block + head, one + head, r->n_block - head, err));
+        if (k && r->is_host) {
+            myth_residual_sums_at(&sums, one + head, &is);
+            myth_residual_sums_merge(&r->sums, &sums);
+        }
+    }
+    if (all.n_done + all.n_fault != survey->n_item)
+        MYTH_TRY(myth_fail(err, MYTH_EARG,
+                           "the shares have %llu of %llu prompts: one was interrupted; begin anew with --resume off",
+                           (unsigned long long)(all.n_done + all.n_fault), (unsigned long long)survey->n_item));
+    memcpy(r->block, &all, head);
+fail:
+    myth_free(r->cli->mem, one);
+    return st;
+}
+
+/* Sums and state of an earlier run, or of shares of one, else of none. */
 static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey, myth_error *err)
 {
     const size_t head = sizeof(r->st);
     bool has = false;
+    uint32_t n_share = 0;
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
+    MYTH_TRY(myth_journal_get_state(r->journal, "shares", &n_share, sizeof(n_share), &has, err));
+    if (has)
+        MYTH_TRY(add_shares(r, n_share, survey, err));
+    else
+        MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
     r->has_committed = has;
     if (has)
         memcpy(&r->st, r->block, head);

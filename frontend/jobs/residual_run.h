@@ -42,6 +42,7 @@ typedef struct {
     uint32_t batch;   /* prompts at a time; 0 = as many as fit */
     uint32_t stats;   /* MYTH_STAT_.. */
     const char *rows; /* folder of the rows; NULL = none */
+    bool adds_shares; /* the journal has the sums of shares (shares.h) */
 } myth_residual_opts;
 
 /* What is kept between runs, before the sums. */

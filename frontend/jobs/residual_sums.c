@@ -136,6 +136,42 @@ void myth_residual_sums_add(myth_residual_sums *s, uint32_t label, uint32_t idx,
         s->bad[idx] = 1;
 }
 
+static bool add_wide(uint64_t word[2], const uint64_t more[2])
+{
+    const wide old = (wide)word[1] << 64 | word[0], sum = old + ((wide)more[1] << 64 | more[0]);
+    word[0] = (uint64_t)sum;
+    word[1] = (uint64_t)(sum >> 64);
+    return sum >= old && sum >> 127 == 0;
+}
+
+void myth_residual_sums_merge(myth_residual_sums *s, const myth_residual_sums *more)
+{
+    const size_t n_row = n_pair(&s->is), dim = s->is.dim;
+    for (uint32_t i = 0; i < s->is.n_label; i++)
+        s->count[i] += more->count[i];
+    for (uint32_t i = 0; i < s->is.n_layer; i++)
+        s->bad[i] |= more->bad[i];
+    for (size_t pair = 0; pair < n_row; pair++) {
+        bool is_well = true;
+        for (size_t i = pair * dim; i < (pair + 1) * dim; i++) {
+            is_well &= !__builtin_add_overflow(s->sum[i], more->sum[i], &s->sum[i]);
+            if (s->is.stats & MYTH_STAT_VARIANCE)
+                is_well &= add_wide(s->square + 2 * i, more->square + 2 * i);
+        }
+        for (size_t i = 2 * pair * dim; i < 2 * (pair + 1) * dim && s->is.stats & MYTH_STAT_MINMAX; i++)
+            s->edge[i] = more->edge[i] > s->edge[i] ? more->edge[i] : s->edge[i];
+        if (s->is.stats & MYTH_STAT_NORMS) {
+            uint64_t *norm = s->norm + 3 * pair;
+            const uint64_t *other = more->norm + 3 * pair;
+            is_well &= !__builtin_add_overflow(norm[0], other[0], &norm[0]);
+            norm[1] = other[1] > norm[1] ? other[1] : norm[1];
+            norm[2] = other[2] > norm[2] ? other[2] : norm[2];
+        }
+        if (!is_well)
+            s->bad[pair % s->is.n_layer] = 1;
+    }
+}
+
 /* ---- what they say ---- */
 
 myth_status myth_residual_sums_mean(const myth_residual_sums *s, uint32_t label, uint32_t idx, uint32_t layer,

@@ -43,6 +43,8 @@ uint64_t myth_residual_sums_bytes(const myth_residual_shape *is);
 void myth_residual_sums_at(myth_residual_sums *out, void *block, const myth_residual_shape *is);
 /* One row of a label after layer number idx. The rows of a label are counted apart, once for all layers. */
 void myth_residual_sums_add(myth_residual_sums *s, uint32_t label, uint32_t idx, const float *row);
+/* Adds what another run has summed, of the same shape: the bits of one run over the rows of both. */
+void myth_residual_sums_merge(myth_residual_sums *s, const myth_residual_sums *more);
 /* idx is the layer's place; layer is only named in the message. */
 myth_status myth_residual_sums_mean(const myth_residual_sums *s, uint32_t label, uint32_t idx, uint32_t layer,
                                     double *mean, uint64_t *n, myth_error *err);

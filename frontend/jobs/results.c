@@ -2,6 +2,8 @@
  */
 #include "results.h"
 
+#include "shares.h"
+
 #include "engine/base/outfile.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/rates/expect.h"
@@ -26,7 +28,11 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
     r->buffer = myth_alloc(cli->mem, MYTH_MEM_STAGING, "rows", r->cap);
     if (!r->buffer)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a row of %zu bytes", r->cap);
-    const myth_status st = myth_journal_open(&r->journal, output, fact, n_fact, goes_on || cli->goes_on, err);
+    char path[PATH_MAX];
+    myth_status st = myth_journal_open(&r->journal, myth_shares_output(path, cli, output), fact, n_fact,
+                                       goes_on || cli->goes_on, err);
+    if (st == MYTH_OK && (st = myth_journal_get_count(r->journal, "faults", &r->n_fault, err)) != MYTH_OK)
+        myth_journal_close(r->journal);
     if (st != MYTH_OK) {
         myth_free(cli->mem, r->buffer);
         *r = (myth_results){0};
@@ -35,7 +41,7 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
     cli->has_journal = 1;
     r->n_before = myth_journal_n_done(r->journal);
     r->begin = r->drawn_at = myth_expect_now();
-    if (r->n_before)
+    if (r->n_before && !cli->merges_shares)
         myth_term_note(cli->term, "%s: goes on, %" PRIu64 " of %" PRIu64 " are done", output, r->n_before, n_item);
     return MYTH_OK;
 }
@@ -57,7 +63,7 @@ void myth_results_close(myth_results *r)
 bool myth_results_is_done(void *user, uint64_t index)
 {
     const myth_results *r = user;
-    return r->journal && myth_journal_is_done(r->journal, index);
+    return !myth_shares_has(r->cli, index) || (r->journal && myth_journal_is_done(r->journal, index));
 }
 
 /* ---- a row ---- */
@@ -109,7 +115,12 @@ myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const
     return myth_results_end(r, it->index, err);
 }
 
-myth_status myth_results_commit(myth_results *r, myth_error *err) { return myth_journal_commit(r->journal, err); }
+myth_status myth_results_commit(myth_results *r, myth_error *err)
+{
+    const myth_status st =
+        r->n_fault ? myth_journal_put_state(r->journal, "faults", &r->n_fault, sizeof(r->n_fault), err) : MYTH_OK;
+    return st == MYTH_OK ? myth_journal_commit(r->journal, err) : st;
+}
 
 void myth_results_progress(myth_results *r, const char *what)
 {
@@ -119,12 +130,12 @@ void myth_results_progress(myth_results *r, const char *what)
     if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
         return;
     r->drawn_at = now;
-    const uint64_t done = r->n_before + r->n_put;
-    int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, r->n_item,
+    const uint64_t done = r->n_before + r->n_put, all = myth_shares_count(r->cli, r->n_item);
+    int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, all,
                      (double)r->n_token / past, r->unit);
     if (r->n_put && n > 0 && (size_t)n < sizeof(line))
         snprintf(line + n, sizeof(line) - (size_t)n, ", %s left",
-                 myth_seconds_text(left, past / (double)r->n_put * (double)(r->n_item - done)));
+                 myth_seconds_text(left, past / (double)r->n_put * (double)(all - done)));
     if (t->has_progress)
         myth_term_progress_line(r->cli->term, line);
     else
@@ -167,11 +178,13 @@ myth_status myth_results_finish(myth_results *r, myth_error *err)
 {
     myth_status st;
     MYTH_TRY(myth_results_commit(r, err));
-    const uint64_t done = myth_journal_n_done(r->journal);
-    if (done < r->n_item)
+    const uint64_t done = myth_journal_n_done(r->journal), all = myth_shares_count(r->cli, r->n_item);
+    if (done < all)
         return myth_fail(err, MYTH_ECANCEL,
                          "interrupted after %" PRIu64 " of %" PRIu64 "; the same command goes on from there", done,
-                         r->n_item);
+                         all);
+    if (myth_shares_is_part(r->cli))
+        return myth_journal_complete(r->journal, err);
     if (r->second)
         MYTH_TRY(write_file(r, r->second, true, err));
     MYTH_TRY(write_file(r, r->output, false, err));

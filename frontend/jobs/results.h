@@ -28,7 +28,7 @@ typedef struct {
     char *buffer;                /* [cap] */
     size_t cap;
     myth_jout_block row;                       /* in buffer, while one is written */
-    uint64_t n_item, n_before, n_put, n_fault; /* before: done by earlier commands; put, fault: by this one */
+    uint64_t n_item, n_before, n_put, n_fault; /* before: done by earlier commands; put: by this one; fault: by all */
     uint64_t n_token;                          /* the job's own count, for the rate */
     const char *unit;                          /* of n_token: "tok/s" */
     double begin, drawn_at;
