@@ -1,13 +1,12 @@
 /* json_schema.c - one rule for each part of the schema that is referred to, written one after the other: a part that
  * refers to another names its rule, which is written later if it is not there yet. So a schema may refer to itself. */
-#include "json_schema_digits.h"
 #include "json_schema_impl.h"
 
 #include "engine/base/array.h"
 
 #include <stdlib.h>
 
-enum { HOPS = 32 };
+enum { UNIQUE_MOST = 8 };
 
 typedef myth_schema_writer writer;
 typedef myth_schema_part part;
@@ -15,6 +14,8 @@ typedef myth_schema_part part;
 static const char primitives[] =
     "space ::= | \" \" | \"\\n\"{1,2} [ \\t]{0,20}\n"
     "char ::= [^\"\\\\\\x7F\\x00-\\x1F] | [\\\\] ([\"\\\\bfnrt] | \"u\" ([0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2}))\n"
+    "any ::= char | [\\x7F]\n"
+    "control ::= \"u00\" (\"0\" [0-7bBeEfF] | \"1\" hex)\n"
     "string ::= \"\\\"\" char* \"\\\"\" space\n"
     "value ::= object | array | string | number | boolean | null\n"
     "object ::= \"{\" space (string \":\" space value (\",\" space string \":\" space value)*)? \"}\" space\n"
@@ -77,8 +78,7 @@ myth_status myth_schema_put_part(writer *w, const part *in, const json_t *schema
     return MYTH_OK;
 }
 
-/* What "#/a/b/0" names. */
-static const json_t *find(const json_t *root, const char *ref)
+const json_t *myth_schema_find(const json_t *root, const char *ref)
 {
     char key[128];
     if (*ref++ != '#')
@@ -99,7 +99,7 @@ static const json_t *find(const json_t *root, const char *ref)
     return *ref ? NULL : root;
 }
 
-static bool is_annotation(const char *key)
+bool myth_schema_is_annotation(const char *key)
 {
     static const char *const name[] = {"title",      "description", "default",   "examples", "$schema",
                                        "$id",        "$comment",    "$defs",     "$anchor",  "definitions",
@@ -110,40 +110,45 @@ static bool is_annotation(const char *key)
     return false;
 }
 
-/* Refuses keywords beside `only` that restrict; NULL: those that are not read at all. */
-static myth_status check_keys(const writer *w, const part *p, const char *only, const char *also)
+bool myth_schema_is_read(const char *key)
 {
     static const char *const read[] = {"type",
                                        "enum",
                                        "const",
                                        "properties",
                                        "required",
-                                       "additionalProperties",
                                        "items",
-                                       "prefixItems",
                                        "minItems",
                                        "maxItems",
                                        "minLength",
                                        "maxLength",
                                        "minimum",
                                        "maximum",
+                                       "format",
+                                       "pattern",
+                                       "prefixItems",
+                                       "uniqueItems",
                                        "exclusiveMinimum",
                                        "exclusiveMaximum",
-                                       "format",
-                                       "anyOf",
-                                       "oneOf",
-                                       "allOf",
-                                       "$ref"};
+                                       "additionalProperties"};
+    for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+        if (strcmp(key, read[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses keywords that restrict and are not read. */
+static myth_status check_keys(const writer *w, const part *p)
+{
+    static const char *const more[] = {"anyOf",          "oneOf", "allOf", "$ref", "then", "else", MYTH_SCHEMA_OTHERS,
+                                       MYTH_SCHEMA_NAMED};
     const char *key;
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)p->schema, key, v)
     {
-        bool is_read = is_annotation(key) || (only && (!strcmp(key, only) || (also && !strcmp(key, also)))) ||
-                       (!strcmp(key, "uniqueItems") && json_is_false(v));
-        for (size_t i = 0; i < sizeof(read) / sizeof(read[0]) && !only; i++)
-            is_read |= strcmp(key, read[i]) == 0;
-        if (!is_read && only)
-            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" beside \"%.12s\" is not supported", key, only);
+        bool is_read = myth_schema_is_annotation(key) || myth_schema_is_read(key);
+        for (size_t i = 0; i < sizeof(more) / sizeof(more[0]) && !is_read; i++)
+            is_read = strcmp(key, more[i]) == 0;
         if (!is_read)
             return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.24s\" is not supported", key);
     }
@@ -164,9 +169,8 @@ static myth_status get_count(const writer *w, const part *p, const char *key, ui
     return MYTH_OK;
 }
 
-/* Two counts, of which the second is not less. */
-static myth_status get_counts(const writer *w, const part *p, const char *least, const char *most, uint32_t *min,
-                              uint32_t *max)
+myth_status myth_schema_get_counts(const writer *w, const part *p, const char *least, const char *most, uint32_t *min,
+                                   uint32_t *max)
 {
     myth_status st = get_count(w, p, least, min);
     if (st == MYTH_OK)
@@ -174,15 +178,7 @@ static myth_status get_counts(const writer *w, const part *p, const char *least,
     return st == MYTH_OK && *max < *min ? myth_schema_fail(w, p, MYTH_EFORMAT, "%s is more than %s", least, most) : st;
 }
 
-#define ANY UINT32_MAX
-
-static void put_repeat(writer *w, uint32_t min, uint32_t max)
-{
-    if (max == ANY)
-        myth_schema_putf(w, "{%u,}", min);
-    else
-        myth_schema_putf(w, "{%u,%u}", min, max);
-}
+#define ANY MYTH_SCHEMA_ANY
 
 /* Puts the rule of schema i of a list under this key. */
 static myth_status put_nth(writer *w, const part *p, const json_t *list, size_t i, const char *key)
@@ -194,92 +190,113 @@ static myth_status put_nth(writer *w, const part *p, const json_t *list, size_t 
 
 /* ---- kinds of values ---- */
 
-static myth_status put_string(writer *w, const part *p)
+/* Values of a list that are allowed nowhere in the part, and are of the type. */
+static bool is_left_out(const part *p, const char *type)
 {
-    static const char *const form[] = {"date", "time", "date-time", "uuid"};
-    const json_t *format = json_object_get(p->schema, "format");
-    const char *quote = w->quote ? w->quote : "\"\\\"\"";
-    uint32_t min = 0, max = ANY;
-    myth_status st;
-    MYTH_TRY(get_counts(w, p, "minLength", "maxLength", &min, &max));
-    if (format) {
-        const char *name = json_is_string(format) ? json_string_value(format) : "";
-        size_t i = 0;
-        while (i < 4 && strcmp(form[i], name) != 0)
-            i++;
-        if (i == 4)
+    const json_t *list = json_object_get(p->schema, MYTH_SCHEMA_OTHERS);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (myth_schema_is_of(json_array_get(list, i), type))
+            return true;
+    return false;
+}
+
+static bool is_value_left_out(const part *p, const json_t *v)
+{
+    const json_t *list = json_object_get(p->schema, MYTH_SCHEMA_OTHERS);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (myth_schema_is_equal(json_array_get(list, i), v))
+            return true;
+    return false;
+}
+
+/* ---- arrays without repeats ---- */
+
+/* The values that items may have, each once, or none when they are not known. */
+static myth_status get_values(writer *w, const part *p, const json_t *items, const json_t **value, size_t *n)
+{
+    const json_t *const own[] = {json_true(), json_false(), json_null()};
+    json_t *flat;
+    const myth_status st = myth_schema_flatten(w, p, items, &flat);
+    *n = 0;
+    for (size_t i = 0; i < json_array_size(flat) && st == MYTH_OK; i++) {
+        const json_t *one = json_array_get(flat, i), *values = json_object_get(one, "enum"),
+                     *type = json_object_get(one, "type");
+        bool is_known = values && json_object_size(one) == 1;
+        for (size_t k = 0; k < json_array_size(type) && !values; k++) {
+            const char *name = json_string_value(json_array_get(type, k));
+            is_known = !strcmp(name, "boolean") || !strcmp(name, "null");
+            if (!is_known)
+                break;
+        }
+        for (size_t k = 0; k < (values ? json_array_size(values) : 3) && is_known; k++) {
+            const json_t *v = values ? json_array_get(values, k) : own[k];
+            size_t at = 0;
+            if (!values && myth_schema_holds(w, one, v, 0) != MYTH_SCHEMA_YES)
+                continue;
+            while (at < *n && !myth_schema_is_equal(value[at], v))
+                at++;
+            is_known = at < UNIQUE_MOST;
+            if (is_known && at == *n)
+                value[(*n)++] = v;
+        }
+        if (!is_known)
             return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
-                                    "format \"%.24s\": date, time, date-time and uuid are supported", name);
-        if (min || max != ANY)
-            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
-                                    "minLength and maxLength beside \"format\" are not supported");
-        myth_schema_putf(w, "%s %s %s space", quote, form[i], quote);
-        return MYTH_OK;
+                                    "\"uniqueItems\" of items that are not a list of at most %d values", UNIQUE_MOST);
     }
-    myth_schema_putf(w, "%s char", quote);
-    put_repeat(w, min, max);
-    myth_schema_putf(w, " %s space", quote);
+    return st;
+}
+
+static uint32_t n_bits(uint32_t m)
+{
+    uint32_t n = 0;
+    for (; m; m &= m - 1)
+        n++;
+    return n;
+}
+
+/* Rule s<idx>-u<m> is what may follow the values whose bits are in m. */
+static myth_status put_unique(writer *w, const part *p, size_t idx, const json_t *items, uint32_t min, uint32_t max)
+{
+    const json_t *value[UNIQUE_MOST];
+    size_t n;
+    myth_status st;
+    MYTH_TRY(get_values(w, p, items, value, &n));
+    max = max > n ? (uint32_t)n : max;
+    if (min > max)
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "minItems of more items than can differ");
+    myth_schema_putf(w, "\"[\" space s%zu-u0", idx);
+    for (uint32_t m = 0; m < 1u << n; m++) {
+        const uint32_t have = n_bits(m);
+        if (have > max)
+            continue;
+        myth_schema_putf(w, "\ns%zu-u%u ::= ", idx, (unsigned)m);
+        myth_schema_put(w, have >= min ? "\"]\" space" : "");
+        for (size_t i = 0, n_put = have >= min; i < n && have < max; i++) {
+            if (m >> i & 1)
+                continue;
+            myth_schema_put(w, n_put++ ? " | " : "");
+            myth_schema_put(w, have ? "\",\" space " : "");
+            MYTH_TRY(put_json(w, p, value[i]));
+            myth_schema_putf(w, " space s%zu-u%u", idx, (unsigned)(m | 1u << i));
+        }
+    }
 fail:
     return st;
 }
 
-/* A bound of an integer, rounded to the whole number inside it; outside of what is written it is none. */
-static myth_status get_bound(const writer *w, const part *p, const char *key, bool is_low, int step, int64_t *out)
-{
-    const json_t *v = json_object_get(p->schema, key);
-    if (!v)
-        return MYTH_OK;
-    if (!json_is_integer(v))
-        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"%.18s\": expected a whole number", key);
-    int64_t n = json_integer_value(v);
-    n = n > MYTH_DIGITS_MOST ? MYTH_DIGITS_MOST + 1 : n < -MYTH_DIGITS_MOST ? -MYTH_DIGITS_MOST - 1 : n;
-    n += step;
-    if (is_low ? n > *out : n < *out)
-        *out = n;
-    return MYTH_OK;
-}
-
-static myth_status put_integer(writer *w, const part *p)
-{
-    int64_t lo = -MYTH_DIGITS_MOST, hi = MYTH_DIGITS_MOST;
-    char text[MYTH_DIGITS_TEXT];
-    myth_status st;
-    MYTH_TRY(get_bound(w, p, "minimum", true, 0, &lo));
-    MYTH_TRY(get_bound(w, p, "exclusiveMinimum", true, 1, &lo));
-    MYTH_TRY(get_bound(w, p, "maximum", false, 0, &hi));
-    MYTH_TRY(get_bound(w, p, "exclusiveMaximum", false, -1, &hi));
-    if (lo > hi)
-        return myth_schema_fail(w, p, MYTH_EFORMAT, "no integer of at most 16 digits is between the bounds");
-    if (lo == -MYTH_DIGITS_MOST && hi == MYTH_DIGITS_MOST) {
-        myth_schema_put(w, "integer");
-        return MYTH_OK;
-    }
-    myth_digits_between(text, lo, hi);
-    myth_schema_putf(w, "(");
-    myth_schema_put(w, text);
-    myth_schema_put(w, ") space");
-fail:
-    return st;
-}
-
-static myth_status put_number(writer *w, const part *p)
-{
-    static const char *const bound[] = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"};
-    for (size_t i = 0; i < 4; i++)
-        if (json_object_get(p->schema, bound[i]))
-            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
-                                    "\"%.18s\" of a number is not supported; of an integer it is", bound[i]);
-    myth_schema_put(w, "number");
-    return MYTH_OK;
-}
-
-static myth_status put_array(writer *w, const part *p)
+static myth_status put_array(writer *w, const part *p, size_t idx)
 {
     const json_t *items = json_object_get(p->schema, "items"), *prefix = json_object_get(p->schema, "prefixItems");
     const size_t n_prefix = json_array_size(prefix);
     uint32_t min = 0, max = ANY;
     myth_status st;
-    MYTH_TRY(get_counts(w, p, "minItems", "maxItems", &min, &max));
+    MYTH_TRY(myth_schema_get_counts(w, p, "minItems", "maxItems", &min, &max));
+    if (is_left_out(p, "array"))
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"not\" of an array is not supported");
+    if (json_is_true(json_object_get(p->schema, "uniqueItems")) && (prefix || (max > 1 && !json_is_false(items))))
+        return prefix
+                 ? myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"uniqueItems\" beside \"prefixItems\" is not supported")
+                 : put_unique(w, p, idx, items ? items : json_true(), min, max);
     if (prefix && (!json_is_array(prefix) || n_prefix == 0))
         return myth_schema_fail(w, p, MYTH_EFORMAT, "\"prefixItems\": expected an array of schemas");
     if (prefix && (json_object_get(p->schema, "minItems") || json_object_get(p->schema, "maxItems")))
@@ -301,7 +318,7 @@ static myth_status put_array(writer *w, const part *p)
             MYTH_TRY(myth_schema_put_part(w, p, items ? items : json_true(), NULL, "items", ""));
         }
         myth_schema_put(w, ")");
-        put_repeat(w, min ? min - 1 : 0, max == ANY ? ANY : max - 1);
+        myth_schema_put_repeat(w, min ? min - 1 : 0, max == ANY ? ANY : max - 1);
         myth_schema_put(w, min ? "" : ")?");
     } else if (min) {
         return myth_schema_fail(w, p, MYTH_EFORMAT, "minItems of an array without items");
@@ -333,7 +350,7 @@ static myth_status put_pair(writer *w, const part *p, const char *name, const js
 }
 
 /* Pairs in order. The first that is there is one of those up to the first that must be there; rule s<i>-<k> is what may
- * follow: the pairs from the k-th on, each behind a comma. */
+ * follow: the pairs from the k-th on, each behind a comma. A property that may not be there has no pair. */
 static myth_status put_pairs(writer *w, const part *p, size_t idx, json_t *properties, const json_t *required)
 {
     const char *name;
@@ -346,6 +363,8 @@ static myth_status put_pairs(writer *w, const part *p, size_t idx, json_t *prope
     {
         if (must)
             break;
+        if (json_is_false(schema))
+            continue;
         myth_schema_put(w, k ? " | " : "");
         MYTH_TRY(put_pair(w, p, name, schema));
         myth_schema_putf(w, " s%zu-%zu", idx, ++k);
@@ -355,6 +374,8 @@ static myth_status put_pairs(writer *w, const part *p, size_t idx, json_t *prope
     k = 0;
     json_object_foreach(properties, name, schema)
     {
+        if (json_is_false(schema))
+            continue;
         if (k) {
             must = is_required(required, name);
             myth_schema_putf(w, "\ns%zu-%zu ::= %s\",\" space ", idx, k, must ? "" : "(");
@@ -364,9 +385,18 @@ static myth_status put_pairs(writer *w, const part *p, size_t idx, json_t *prope
         }
         k++;
     }
-    myth_schema_putf(w, "\ns%zu-%zu ::= \"\"", idx, k);
+    if (k)
+        myth_schema_putf(w, "\ns%zu-%zu ::= \"\"", idx, k);
 fail:
     return st;
+}
+
+static bool has_some(const json_t *properties)
+{
+    const char *name;
+    json_t *schema;
+    json_object_foreach((json_t *)(uintptr_t)properties, name, schema) if (!json_is_false(schema)) return true;
+    return false;
 }
 
 static myth_status put_object(writer *w, const part *p, size_t idx)
@@ -379,11 +409,17 @@ static myth_status put_object(writer *w, const part *p, size_t idx)
                                 "expected \"properties\" to be an object and \"required\" an array");
     for (size_t i = 0; i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
-        if (!name || !json_object_get(properties, name))
+        if (!name || !json_object_get(properties, name) || json_is_false(json_object_get(properties, name)))
             return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "required \"%.40s\" is none of the properties",
                                     name ? name : "");
     }
-    if (json_object_size(properties))
+    if (is_left_out(p, "object"))
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"not\" of an object as a value is not supported");
+    if (json_object_size(properties) && !json_is_false(more) && !has_some(properties) &&
+        !json_object_get(p->schema, MYTH_SCHEMA_NAMED))
+        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                "an object of which only is said what it has not; list its \"properties\"");
+    if (has_some(properties))
         return put_pairs(w, p, idx, properties, required);
     if (json_is_false(more) || (properties && !more) || (w->quote && p->depth == 1)) {
         myth_schema_put(w, "\"{\" space \"}\" space");
@@ -408,30 +444,6 @@ fail:
 
 /* ---- choices ---- */
 
-static bool is_of(const json_t *v, const char *type)
-{
-    if (!strcmp(type, "integer"))
-        return json_is_integer(v);
-    return !strcmp(type, "string")  ? json_is_string(v)
-         : !strcmp(type, "number")  ? json_is_number(v)
-         : !strcmp(type, "boolean") ? json_is_boolean(v)
-         : !strcmp(type, "null")    ? json_is_null(v)
-         : !strcmp(type, "array")   ? json_is_array(v)
-                                    : !strcmp(type, "object") && json_is_object(v);
-}
-
-/* Whether the schema's "type" (or its absence) allows the value. */
-static bool has_type_of(const json_t *schema, const json_t *v)
-{
-    const json_t *type = json_object_get(schema, "type");
-    if (json_is_string(type))
-        return is_of(v, json_string_value(type));
-    for (size_t i = 0; i < json_array_size(type); i++)
-        if (json_is_string(json_array_get(type, i)) && is_of(v, json_string_value(json_array_get(type, i))))
-            return true;
-    return type == NULL;
-}
-
 static myth_status put_values(writer *w, const part *p, const json_t *list)
 {
     size_t n = 0;
@@ -440,7 +452,7 @@ static myth_status put_values(writer *w, const part *p, const json_t *list)
         return myth_schema_fail(w, p, MYTH_EFORMAT, "\"enum\": expected an array");
     myth_schema_put(w, "(");
     for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++)
-        if (has_type_of(p->schema, json_array_get(list, i))) {
+        if (myth_schema_has_type_of(p->schema, json_array_get(list, i))) {
             myth_schema_put(w, n++ ? " | " : "");
             st = put_json(w, p, json_array_get(list, i));
         }
@@ -451,8 +463,8 @@ static myth_status put_values(writer *w, const part *p, const json_t *list)
 static myth_status put_any_of(writer *w, const part *p, const char *key)
 {
     const json_t *list = json_object_get(p->schema, key);
-    myth_status st = check_keys(w, p, key, NULL);
-    if (st == MYTH_OK && json_array_size(list) == 0)
+    myth_status st = MYTH_OK;
+    if (json_array_size(list) == 0)
         return myth_schema_fail(w, p, MYTH_EFORMAT, "\"%.8s\": expected an array of schemas", key);
     for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++) {
         myth_schema_put(w, i ? " | " : "");
@@ -464,71 +476,37 @@ static myth_status put_any_of(writer *w, const part *p, const char *key)
 static myth_status put_ref(writer *w, const part *p)
 {
     const char *ref = json_string_value(json_object_get(p->schema, "$ref"));
-    const json_t *to = ref ? find(w->root, ref) : NULL;
-    const myth_status st = check_keys(w, p, "$ref", NULL);
-    if (st == MYTH_OK && !to)
+    const json_t *to = ref ? myth_schema_find(w->root, ref) : NULL;
+    if (!to)
         return myth_schema_fail(w, p, MYTH_EFORMAT, "$ref \"%.48s\" is no place of this schema", ref ? ref : "");
-    return st == MYTH_OK ? myth_schema_put_part(w, p, to, NULL, "", "") : st;
+    return myth_schema_put_part(w, p, to, NULL, "", "");
 }
 
-/* ---- allOf ---- */
-
-static myth_status merge(writer *w, const part *p, json_t *into, const json_t *from, int depth)
+/* A choice between schemas without choices. */
+static myth_status put_flat(writer *w, const part *p)
 {
-    const char *key, *name;
-    json_t *v, *one;
-    size_t i;
-    if (!json_is_object(from) || depth > HOPS || ++w->n_merge > MYTH_SCHEMA_PARTS)
-        return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": only objects with properties can be put together");
-    json_object_foreach((json_t *)(uintptr_t)from, key, v)
-    {
-        myth_status st = MYTH_OK;
-        json_t *have = json_object_get(into, key);
-        if (!strcmp(key, "allOf")) {
-            for (i = 0; i < json_array_size(v) && st == MYTH_OK; i++)
-                st = merge(w, p, into, json_array_get(v, i), depth + 1);
-        } else if (!strcmp(key, "$ref")) {
-            st = merge(w, p, into, json_is_string(v) ? find(w->root, json_string_value(v)) : NULL, depth + 1);
-        } else if (!strcmp(key, "properties") && json_is_object(v)) {
-            json_object_foreach(v, name, one)
-            {
-                const json_t *other = json_object_get(have, name);
-                if (other && !json_equal(other, one))
-                    return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": property \"%.32s\" has two schemas",
-                                            name);
-                json_object_set(have, name, one);
-            }
-        } else if (!strcmp(key, "required") && json_is_array(v)) {
-            json_array_extend(have, v);
-        } else if (strcmp(key, "type") != 0 ? !is_annotation(key)
-                                            : !json_is_string(v) || strcmp(json_string_value(v), "object")) {
-            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "\"allOf\": \"%.24s\" in it is not supported", key);
-        }
-        if (st != MYTH_OK)
-            return st;
+    json_t *list;
+    myth_status st = myth_schema_flatten(w, p, p->schema, &list);
+    if (st == MYTH_OK && json_array_size(list) == 0)
+        return myth_schema_fail(w, p, MYTH_EFORMAT, "no value is allowed here");
+    for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++) {
+        json_t *one = json_array_get(list, i), *v;
+        const char *key;
+        json_object_foreach(one, key,
+                            v) if (json_object_get(one, "enum") &&
+                                   strcmp(key, "enum") !=
+                                       0) return myth_schema_fail(w, p, MYTH_EUNSUPPORTED,
+                                                                  "\"%.24s\" beside \"enum\" is not supported",
+                                                                  key[0] == '\xff' ? "not" : key);
+        myth_schema_put(w, i ? " | " : "");
+        st = myth_schema_put_part(w, p, one, NULL, "", "");
     }
-    return MYTH_OK;
-}
-
-static myth_status put_all_of(writer *w, const part *p)
-{
-    const json_t *list = json_object_get(p->schema, "allOf");
-    if (json_array_size(list) == 1 && check_keys(w, p, "allOf", NULL) == MYTH_OK)
-        return myth_schema_put_part(w, p, json_array_get(list, 0), NULL, "allOf", "0");
-    if (w->n_merged == MYTH_SCHEMA_MERGED)
-        return myth_schema_fail(w, p, MYTH_ELIMIT, "more than %d \"allOf\"", MYTH_SCHEMA_MERGED);
-    json_t *all = json_pack("{s:s,s:{},s:[]}", "type", "object", "properties", "required");
-    if (!all)
-        return myth_schema_no_memory(w);
-    w->merged[w->n_merged++] = all;
-    const myth_status st = merge(w, p, all, p->schema, 0);
-    return st == MYTH_OK ? myth_schema_put_part(w, p, all, NULL, "allOf", "") : st;
+    return st;
 }
 
 /* ---- a part ---- */
 
-/* The type that a schema without one has by its keywords; NULL = any. */
-static const char *type_by_keys(const json_t *s)
+const char *myth_schema_type_by_keys(const json_t *s)
 {
     static const char *const key[][2] = {{"properties", "object"},
                                          {"required", "object"},
@@ -537,6 +515,8 @@ static const char *type_by_keys(const json_t *s)
                                          {"prefixItems", "array"},
                                          {"minItems", "array"},
                                          {"maxItems", "array"},
+                                         {"uniqueItems", "array"},
+                                         {"pattern", "string"},
                                          {"minLength", "string"},
                                          {"maxLength", "string"},
                                          {"format", "string"},
@@ -556,18 +536,21 @@ static myth_status put_typed(writer *w, const part *p, size_t idx, const char *t
         return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "the arguments of a call are an object, not of type \"%.24s\"",
                                 type);
     if (!strcmp(type, "string"))
-        return put_string(w, p);
+        return myth_schema_put_string(w, p, idx);
     if (!strcmp(type, "integer"))
-        return put_integer(w, p);
+        return myth_schema_put_integer(w, p);
     if (!strcmp(type, "number"))
-        return put_number(w, p);
+        return myth_schema_put_number(w, p);
     if (!strcmp(type, "array"))
-        return put_array(w, p);
+        return put_array(w, p, idx);
     if (!strcmp(type, "object"))
         return put_object(w, p, idx);
     if (strcmp(type, "boolean") != 0 && strcmp(type, "null") != 0)
         return myth_schema_fail(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", type);
-    myth_schema_put(w, type);
+    if (is_left_out(p, type)) /* then it is a boolean, and one is left */
+        myth_schema_putf(w, "\"%s\" space", is_value_left_out(p, json_true()) ? "false" : "true");
+    else
+        myth_schema_put(w, type);
     return MYTH_OK;
 }
 
@@ -580,6 +563,8 @@ static myth_status put_types(writer *w, const part *p, const json_t *types)
         size_t k = 0;
         while (k < 7 && (!name || strcmp(name, all[k]) != 0))
             k++;
+        if (k == 7 && name && !strcmp(name, MYTH_SCHEMA_FRACTION))
+            return myth_schema_fail(w, p, MYTH_EUNSUPPORTED, "numbers, but no integers, are not supported");
         if (k == 7)
             return myth_schema_fail(w, p, MYTH_EFORMAT, "type \"%.24s\" does not exist", name ? name : "");
         myth_schema_put(w, i ? " | " : "");
@@ -590,45 +575,56 @@ static myth_status put_types(writer *w, const part *p, const json_t *types)
 }
 
 /* Of any type: arguments are then none. */
-static void put_any(writer *w, const part *p)
+static myth_status put_any(writer *w, const part *p)
 {
-    myth_schema_put(w, w->quote && p->depth == 1 ? "\"{\" \"}\"" : "value");
+    static const char *const all[] = {"string", "number", "boolean", "null", "array", "object"};
+    const bool is_call = w->quote != NULL;
+    myth_status st = MYTH_OK;
+    if (!json_object_get(p->schema, MYTH_SCHEMA_OTHERS) || (is_call && p->depth == 1)) {
+        myth_schema_put(w, is_call && p->depth == 1 ? "\"{\" \"}\"" : "value");
+        return MYTH_OK;
+    }
+    for (size_t i = 0; i < (is_call ? 4 : 6) && st == MYTH_OK; i++) {
+        myth_schema_put(w, i ? " | " : "");
+        st = myth_schema_put_part(w, p, p->schema, all[i], "", "");
+    }
+    return st;
+}
+
+static myth_status put_const(writer *w, const part *p, const json_t *value)
+{
+    const myth_status st = put_json(w, p, value);
+    myth_schema_put(w, " space");
+    return st == MYTH_OK && !myth_schema_has_type_of(p->schema, value)
+             ? myth_schema_fail(w, p, MYTH_EFORMAT, "\"const\" is not of the type")
+             : st;
 }
 
 static myth_status put_schema(writer *w, size_t idx)
 {
     const part own = w->part[idx], *p = &own; /* the array may grow */
-    const json_t *type = json_object_get(p->schema, "type"), *values = json_object_get(p->schema, "enum"),
-                 *value = json_object_get(p->schema, "const");
-    const char *by_keys = type_by_keys(p->schema);
+    const json_t *s = p->schema, *type = json_object_get(s, "type");
+    const char *by_keys = myth_schema_type_by_keys(s);
     myth_status st;
     myth_schema_putf(w, "s%zu ::= ", idx);
-    if (json_is_true(p->schema)) {
-        put_any(w, p);
-        return MYTH_OK;
-    }
-    if (!json_is_object(p->schema))
+    if (json_is_true(s))
+        return put_any(w, p);
+    if (!json_is_object(s))
         return myth_schema_fail(w, p, MYTH_EFORMAT,
-                                json_is_false(p->schema) ? "no value is allowed here" : "expected a schema");
-    if (json_object_get(p->schema, "$ref") && !json_object_get(p->schema, "allOf"))
+                                json_is_false(s) ? "no value is allowed here" : "expected a schema");
+    if (myth_schema_is_compound(s))
+        return put_flat(w, p);
+    MYTH_TRY(check_keys(w, p));
+    if (json_object_get(s, "$ref"))
         return put_ref(w, p);
-    if (json_object_get(p->schema, "allOf"))
-        return put_all_of(w, p);
-    MYTH_TRY(check_keys(w, p, NULL, NULL));
-    if (json_object_get(p->schema, "anyOf"))
-        return put_any_of(w, p, "anyOf");
-    if (json_object_get(p->schema, "oneOf"))
-        return put_any_of(w, p, "oneOf");
-    if (values || value) {
-        MYTH_TRY(check_keys(w, p, values ? "enum" : "const", "type"));
-        if (values)
-            return put_values(w, p, values);
-        st = put_json(w, p, value);
-        myth_schema_put(w, " space");
-        return st == MYTH_OK && !has_type_of(p->schema, value)
-                 ? myth_schema_fail(w, p, MYTH_EFORMAT, "\"const\" is not of the type")
-                 : st;
-    }
+    if (json_object_get(s, "allOf")) /* of one schema */
+        return put_nth(w, p, json_object_get(s, "allOf"), 0, "allOf");
+    if (json_object_get(s, "anyOf") || json_object_get(s, "oneOf"))
+        return put_any_of(w, p, json_object_get(s, "anyOf") ? "anyOf" : "oneOf");
+    if (json_object_get(s, "enum"))
+        return put_values(w, p, json_object_get(s, "enum"));
+    if (json_object_get(s, "const"))
+        return put_const(w, p, json_object_get(s, "const"));
     if (p->type)
         return put_typed(w, p, idx, p->type);
     if (json_is_array(type))
@@ -637,7 +633,7 @@ static myth_status put_schema(writer *w, size_t idx)
         return myth_schema_fail(w, p, MYTH_EFORMAT, "\"type\": expected a name or an array of names");
     if (type || by_keys)
         return put_typed(w, p, idx, type ? json_string_value(type) : by_keys);
-    put_any(w, p);
+    return put_any(w, p);
 fail:
     return st;
 }
@@ -660,8 +656,7 @@ myth_status myth_schema_end(writer *w, myth_status st, char **out, size_t *n)
                        MYTH_GBNF_BYTES);
     else if (st == MYTH_OK && w->is_short)
         st = myth_schema_no_memory(w);
-    while (w->n_merged)
-        json_decref(w->merged[--w->n_merged]);
+    json_decref(w->kept);
     myth_free(w->mem, w->part);
     if (st != MYTH_OK) {
         myth_free(w->mem, w->out);

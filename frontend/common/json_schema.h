@@ -4,16 +4,25 @@
  * Spaces    as llama.cpp's converter writes them: nothing, a space, or one or two line breaks with up to 20 blanks,
  *           where JSON allows space
  * Read      type (one or several), enum, const, properties, required, additionalProperties, items, prefixItems,
- *           minItems, maxItems, minLength, maxLength, minimum, maximum and the exclusive ones of integers, format
- *           (date, time, date-time, uuid), anyOf, oneOf (as anyOf), allOf of objects, $ref to a place of the schema,
- *           true, {}
+ *           minItems, maxItems, uniqueItems of items with at most 8 values, minLength, maxLength, pattern, format
+ *           (date, time, date-time, uuid), minimum, maximum and the exclusive ones, anyOf, oneOf (as anyOf), allOf,
+ *           not, if with then and else, $ref to a place of the schema, true, {}
+ * Pattern   json_schema_regex.h says which regular expressions; without ^ or $ any text may stand at that end. Its
+ *           characters stand as JSON.stringify writes them. Beside minLength and maxLength, its strings have one length
+ *           but for one repeat, or lengths that are within
+ * Not       of type, enum, const, required, properties, bounds, lengths and counts, and of anyOf, allOf and not with
+ *           these; "if" likewise. Of values it leaves out strings, integers, true, false and null
+ * Exact     where nothing below is narrower: a grammar takes compact JSON of every value that such keywords allow
  * Narrower  than the schema, never wider: beside properties there are no others, whatever additionalProperties says; a
  *           tuple (prefixItems) ends where it ends unless items are given; an integer has at most 16 digits, an
- *           exponent 2; a schema of no type but with keywords of one is of that type. oneOf alone can be wider: a value
- *           that two of its schemas allow
- * Refused   every other keyword that restricts (pattern, not, if, uniqueItems, multipleOf, minimum of a number), by
- *           name and place. Annotations (title, description, default, examples, $id, $comment) restrict nothing
- * Limits    MYTH_JSON_SCHEMA_BYTES of text; half as many parts as a grammar has rules
+ *           exponent 2; a number between bounds has no exponent, and 15 digits where a bound is near; a schema of no
+ *           type but with keywords of one is of that type. oneOf alone can be wider: a value that two of its schemas
+ *           allow
+ * Refused   every other keyword that restricts (contains, patternProperties, multipleOf), and those above beside what
+ *           they are not read with, by name and place. Annotations (title, description, default, examples, $id,
+ *           $comment) restrict nothing
+ * Limits    MYTH_JSON_SCHEMA_BYTES of text; half as many parts as a grammar has rules; 128 choices that allOf, anyOf,
+ *           not and if make of one schema; 512 characters of strings and 256 numbers in a not
  * Errors    MYTH_EFORMAT "NAME:LINE:COLUMN: what" of JSON, "NAME: #/a/place: what" of a schema; MYTH_EUNSUPPORTED,
  *           MYTH_ELIMIT, MYTH_ENOMEM
  * Threads   any

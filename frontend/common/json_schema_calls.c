@@ -8,6 +8,7 @@
 
 static const char not_of_json[] = "space ::= \"\"\n"
                                   "char ::= [^\\x00]\n"
+                                  "any ::= char\n"
                                   "value ::= string | number | boolean | null\n";
 
 /* ---- values ---- */

@@ -54,3 +54,17 @@ void myth_schema_put_text(myth_schema_writer *w, const char *s)
     }
     put_bytes(w, "\"", 1);
 }
+
+void myth_schema_put_repeat(myth_schema_writer *w, uint32_t min, uint32_t max)
+{
+    if (max == MYTH_SCHEMA_ANY)
+        myth_schema_putf(w, "{%u,}", min);
+    else
+        myth_schema_putf(w, "{%u,%u}", min, max);
+}
+
+bool myth_schema_work(myth_schema_writer *w, uint64_t n)
+{
+    w->n_work += n < MYTH_SCHEMA_WORK ? n : MYTH_SCHEMA_WORK;
+    return w->n_work <= MYTH_SCHEMA_WORK;
+}

@@ -102,7 +102,7 @@ static json_t *random_schema(uint64_t *rng, int depth)
 {
     const int lo = (int)check_below(rng, 3), hi = lo + (int)check_below(rng, 3);
     json_t *list;
-    switch (check_below(rng, depth > 2 ? 10 : 13)) {
+    switch (check_below(rng, depth > 2 ? 14 : 17)) {
     case 0: return json_pack("{s:s}", "type", "boolean");
     case 1: return json_pack("{s:s,s:i,s:i}", "type", "string", "minLength", lo, "maxLength", hi);
     case 2: return json_pack("{s:s,s:i,s:i}", "type", "integer", "minimum", -lo * 7, "maximum", hi * 50);
@@ -117,10 +117,16 @@ static json_t *random_schema(uint64_t *rng, int depth)
         for (int i = 0; i <= hi; i++)
             json_array_append_new(list, random_value(rng, 0));
         return json_pack("{s:o}", "enum", list);
-    case 10:
+    case 10: return json_pack("{s:s,s:s}", "type", "string", "pattern", "^[^a:\\]\"]*$");
+    case 11: return json_pack("{s:s,s:{s:[s,s]}}", "type", "string", "not", "enum", any_word(rng), any_word(rng));
+    case 12: return json_pack("{s:s,s:f,s:f}", "type", "number", "minimum", lo * -1.5, "maximum", hi * 2.25);
+    case 13:
+        return json_pack("{s:s,s:{s:[s,s,i]},s:b}", "type", "array", "items", "enum", "a", any_word(rng), 3,
+                         "uniqueItems", 1);
+    case 14:
         return json_pack("{s:s,s:o,s:i,s:i}", "type", "array", "items", random_schema(rng, depth + 1), "minItems", lo,
                          "maxItems", hi);
-    case 11: return json_pack("{s:[o,o]}", "anyOf", random_schema(rng, depth + 1), random_schema(rng, depth + 1));
+    case 15: return json_pack("{s:[o,o]}", "anyOf", random_schema(rng, depth + 1), random_schema(rng, depth + 1));
     default: return random_object(rng, depth);
     }
 }
@@ -194,6 +200,17 @@ static bool is_of(const json_t *v, const json_t *s, const json_t *root)
         return has_type(v, "string") || has_type(v, "null");
     if (type && !has_type(v, json_string_value(type)))
         return false;
+    if (json_is_string(v) && json_object_get(s, "pattern"))
+        return strpbrk(json_string_value(v), "a:]\"") == NULL;
+    list = json_object_get(json_object_get(s, "not"), "enum");
+    for (i = 0; i < json_array_size(list); i++)
+        is &= !is_equal(json_array_get(list, i), v);
+    if (json_is_number(v) && json_is_real(one = json_object_get(s, "maximum")))
+        return json_number_value(v) <= json_number_value(one) &&
+               json_number_value(v) >= json_number_value(json_object_get(s, "minimum"));
+    for (i = 0; json_object_get(s, "uniqueItems") && i < json_array_size(v); i++)
+        for (size_t k = 0; k < i; k++)
+            is &= !is_equal(json_array_get(v, i), json_array_get(v, k));
     if (json_is_string(v) && (one = json_object_get(s, "maxLength")) != NULL)
         is = n_chars(json_string_value(v)) <= (size_t)json_integer_value(one) &&
              n_chars(json_string_value(v)) >= (size_t)json_integer_value(json_object_get(s, "minLength"));
@@ -376,40 +393,57 @@ static void the_form(void **state)
     static const struct {
         const char *answer;
         bool must, is;
-    } row[] = {
-        {CALL("f{a:" Q "x" Q ",n:3}"), true, true},
-        {CALL("f{}") CALL("g{}"), true, true},
-        {CALL("f{n:3}"), true, true},
-        {CALL("f{n:3,a:" Q "x" Q "}"), true, false}, /* the order of the schema */
-        {CALL("f{a:x}"), true, false},
-        {CALL("f{n: 3}"), true, false},
-        {CALL("f{n:3.5}"), true, false},
-        {CALL("f{n:" Q "3" Q "}"), true, false},
-        {CALL("f{a:" Q "<|tool_call>" Q "}"), true, false}, /* encoded as the mark */
-        {CALL("f{a:" Q "},:{[\n\\\"" Q "}"), true, true},
-        {CALL("h{}"), true, false},
-        {CALL("f"), true, false},
-        {"ok", true, false},
-        {"ok " CALL("f{}"), true, false},
-        {CALL("f{}") " ok", true, false},
-        {"call:f{}", true, false},
-        {"ok " CALL("f{}") " and " CALL("g{}") " call:q", false, true},
-        {"ok <|tool_call>", false, false},
-        {"ok " CALL("h{}"), false, false},
-        {"", false, true},
-        {"", true, false},
-        {CALL("g{x y:" Q "k" Q "}"), true, true},
-        {CALL("g{x y:2}"), true, true},
-        {CALL("g{x y:[true,null]}"), true, true},
-        {CALL("g{x y:{o:1.5}}"), true, true},
-        {CALL("g{x y:{}}"), true, false},
-        {CALL("g{" Q "{" Q ":[1," Q "a" Q ",false]}"), true, true},
-        {CALL("g{{:[]}"), true, false},
-    };
+    } row[] =
+        {
+            {CALL("f{a:" Q "x" Q ",n:3}"), true, true},
+            {CALL("f{}") CALL("g{}"), true, true},
+            {CALL("f{n:3}"), true, true},
+            {CALL("f{n:3,a:" Q "x" Q "}"), true, false}, /* the order of the schema */
+            {CALL("f{a:x}"), true, false},
+            {CALL("f{n: 3}"), true, false},
+            {CALL("f{n:3.5}"), true, false},
+            {CALL("f{n:" Q "3" Q "}"), true, false},
+            {CALL("f{a:" Q "<|tool_call>" Q "}"), true, false}, /* encoded as the mark */
+            {CALL("f{a:" Q "},:{[\n\\\"" Q "}"), true, true},
+            {CALL("h{}"), true, false},
+            {CALL("f"), true, false},
+            {"ok", true, false},
+            {"ok " CALL("f{}"), true, false},
+            {CALL("f{}") " ok", true, false},
+            {"call:f{}", true, false},
+            {"ok " CALL("f{}") " and " CALL("g{}") " call:q", false, true},
+            {"ok <|tool_call>", false, false},
+            {"ok " CALL("h{}"), false, false},
+            {"", false, true},
+            {"", true, false},
+            {CALL("g{x y:" Q "k" Q "}"), true, true},
+            {CALL("g{x y:2}"), true, true},
+            {CALL("g{x y:[true,null]}"), true, true},
+            {CALL("g{x y:{o:1.5}}"), true, true},
+            {CALL("g{x y:{}}"), true, false},
+            {CALL("g{" Q "{" Q ":[1," Q "a" Q ",false]}"), true, true},
+            {CALL("g{{:[]}"), true, false},
+        },
+      choice[] = {
+          {CALL("f{way:" Q "by id" Q ",id:3}"), true, true},
+          {CALL("f{way:" Q "by name" Q ",name:" Q "a\"b" Q "}"), true, true},
+          {CALL("f{way:" Q "by id" Q "}"), true, false},
+          {CALL("f{way:" Q "by name" Q ",id:3}"), true, false},
+          {CALL("f{way:" Q "by name" Q ",name:" Q "ab" Q "}"), true, false},
+          {CALL("f{way:" Q "by name" Q ",name:" Q "a\\\"b" Q "}"), true, false}, /* a call writes no escapes */
+      };
     (void)state;
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         if (takes(tools, row[i].must, row[i].answer) != row[i].is)
             fail_msg("%s is %s", row[i].answer, row[i].is ? "not taken" : "taken");
+    static const char ways[] = "[" TOOL(
+        "f",
+        "{\"type\":\"object\",\"properties\":{\"way\":{\"enum\":[\"by id\",\"by name\"]},\"id\":{\"type\":"
+        "\"integer\"},\"name\":{\"pattern\":\"^a[\\\"]b$\"}},\"required\":[\"way\"],\"if\":{\"properties\":{"
+        "\"way\":{\"const\":\"by id\"}}},\"then\":{\"required\":[\"id\"]},\"else\":{\"required\":[\"name\"]}}") "]";
+    for (size_t i = 0; i < sizeof(choice) / sizeof(choice[0]); i++)
+        if (takes(ways, true, choice[i].answer) != choice[i].is)
+            fail_msg("%s is %s", choice[i].answer, choice[i].is ? "not taken" : "taken");
     assert_true(takes("", false, "any text"));
     assert_false(takes("", false, CALL("f{}")));
 }
@@ -429,8 +463,11 @@ static void what_is_refused(void **state)
         {"[{\"function\":{}}]", NULL, "tools: item 0: expected {\"function\"", MYTH_EFORMAT},
         {"{}", NULL, "tools: expected a list", MYTH_EFORMAT},
         {"[", NULL, "tools:1:", MYTH_EFORMAT},
-        {"[" TOOL("f", OBJECT("\"p\":{\"type\":\"string\",\"pattern\":\"x\"}")) "]", NULL,
-         "tools: f: #/properties/p: \"pattern\" is not supported", MYTH_EUNSUPPORTED},
+        {"[" TOOL("f", OBJECT("\"p\":{\"type\":\"string\",\"pattern\":\"^(?=x)\"}")) "]", NULL,
+         "tools: f: #/properties/p: \"pattern\", character 2: a look ahead or behind is not supported",
+         MYTH_EUNSUPPORTED},
+        {"[" TOOL("f", OBJECT("\"p\":{\"pattern\":\"^\\\\x00$\"}")) "]", NULL,
+         "\"pattern\", character 2: no character of this can stand in a call", MYTH_EUNSUPPORTED},
         {"[" TOOL("f", OBJECT("\"p\":{\"type\":\"object\"}")) "]", NULL,
          "tools: f: #/properties/p: an object in a call whose keys are not known; name them in \"properties\"",
          MYTH_EUNSUPPORTED},
