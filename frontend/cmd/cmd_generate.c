@@ -461,7 +461,10 @@ static int run(myth_cli *cli, const void *opts)
                               "generate: --chat makes a turn of -p TEXT or -f FILE; %s is taken as it is",
                               r.o->ids ? "--ids" : "--messages");
     if (r.o->tool_choice && !r.o->messages)
-        return myth_cli_failf(cli, MYTH_EARG, "generate: --tool-choice is about the tools of --messages FILE; add it");
+        return myth_cli_failf(
+            cli, MYTH_EARG,
+            "generate: --tool-choice is about the tools of --messages FILE or of the lines of --jsonl "
+            "FILE; add one of them");
     if (r.o->system && !r.o->chat)
         return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to a chat; add --chat");
     myth_status st = generate(&r, &err);

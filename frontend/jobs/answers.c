@@ -73,17 +73,27 @@ static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts 
            myth_results_number(it, "seed", UINT64_MAX, &own->seed, why);
 }
 
-/* The line's own grammar; what is wrong with it is in why, which is "" otherwise. */
+/* What the options' choice makes of a line. */
+static myth_status hold_calls(const myth_answers *a, const myth_job_prompt *it, myth_gbnf **out, myth_error *err)
+{
+    if (!it->is_talk)
+        return myth_fail(err, MYTH_EARG, "--tool-choice is about the tools of a chat; give \"messages\"");
+    return myth_grammars_of_tools(out, a->model, a->o->tool_choice, it->tools, err);
+}
+
+/* The line's own grammar, or that of its tools; what is wrong with it is in why, which is "" otherwise. */
 static myth_status read_grammar(const myth_answers *a, const myth_job_prompt *it, myth_gbnf **out,
                                 char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     myth_error own = {0};
     myth_status st = myth_grammars_of_line(out, a->cli->mem, it->tree, it->object, a->model->tokenizer, &own);
     why[0] = '\0';
-    if (st == MYTH_ENOMEM)
-        return myth_fail_as(err, &own);
     if (st == MYTH_OK && *out && a->reading.thinks)
         myth_fail(&own, st = MYTH_EARG, "a grammar: not with a chat that thinks first");
+    if (st == MYTH_OK && !*out && a->o->tool_choice)
+        st = hold_calls(a, it, out, &own);
+    if (st == MYTH_ENOMEM)
+        return myth_fail_as(err, &own);
     if (st != MYTH_OK) {
         myth_gbnf_close(*out);
         *out = NULL;
@@ -342,11 +352,6 @@ static void on_top(void *user, int32_t id, const int32_t *best, const float *log
     }
 }
 
-static bool has_messages(const myth_job_prompt *it)
-{
-    return it->object && myth_json_tree_get(it->tree, it->object, "messages");
-}
-
 /* Puts the answer of a slot at its beginning. */
 static myth_status start_answer(myth_answers *a, uint32_t slot, myth_error *err)
 {
@@ -392,7 +397,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     memcpy(w->prompt, it->ids, it->n_ids * sizeof(*it->ids));
     if (it->n_id)
         memcpy(w->id, it->id, it->n_id);
-    w->has_channel = a->model->tokenizer && (a->reading.is_chat || has_messages(it));
+    w->has_channel = a->model->tokenizer && (a->reading.is_chat || it->is_talk);
     w->g = (myth_generate_opts){
         .prompt = w->prompt,
         .n_prompt = w->n_prompt,
@@ -534,6 +539,7 @@ static myth_status open_rows(myth_answers *a, myth_error *err)
     myth_results_fact(fact, &n, "--system-prompt", "%016" PRIx64,
                       p->system ? myth_fnv1a(MYTH_FNV1A, p->system, strlen(p->system)) : 0);
     myth_results_fact(fact, &n, "--grammar", "%016" PRIx64, a->o->grammar_hash);
+    myth_results_fact(fact, &n, "--tool-choice", "%.64s", a->o->tool_choice ? a->o->tool_choice : "not given");
     myth_results_fact(fact, &n, "--top-logprobs", "%u", a->o->n_top);
     myth_results_fact(fact, &n, "--ctx-size", "%u", a->eo.n_ctx);
     return myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item, row_bytes(a),

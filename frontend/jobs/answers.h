@@ -4,7 +4,8 @@
  *          of the prompts; calls of tools are in the text, too; with n_top also "logprobs" [ids] and "top_logprobs"
  *          [ids][{"id","logprob"}], of the model's own distribution, before temperature and cuts
  * A line   what prompts.h reads, and "max_tokens", "seed", and "grammar" or "json_schema", which take the place of the
- *          options'; a grammar that cannot be read is the line's fault
+ *          options'; a grammar that cannot be read is the line's fault. With tool_choice a line has messages, and a
+ *          choice that its tools do not allow is its fault
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
  *          nothing else. So an answer has the same bits alone, in company, and after a restart
  * At once  a prompt joins as soon as another's answer has ended, and those that join together are read together; each
@@ -40,7 +41,8 @@ typedef struct {
     uint32_t n_top;
     const myth_gbnf *grammar; /* of lines without one of their own; NULL = none */
     uint64_t grammar_hash;
-    bool goes_on; /* from the output's journal */
+    const char *tool_choice; /* grammars.h; of lines with messages and without a grammar of their own; NULL = none */
+    bool goes_on;            /* from the output's journal */
 } myth_answers_opts;
 
 typedef struct myth_answers myth_answers;

@@ -25,6 +25,21 @@ myth_status myth_generate_grammar(const myth_generate_flags *o, const myth_model
     return st;
 }
 
+/* What is wrong with --tool-choice whatever the lines are; how it holds each of them is in answers.c. */
+static myth_status check_tool_choice(const myth_generate_flags *o, const myth_model *m, bool has_grammar, bool thinks,
+                                     uint32_t n_think, myth_error *err)
+{
+    const myth_str no_tools = {NULL, 0};
+    myth_gbnf *text = NULL;
+    if (!o->tool_choice)
+        return MYTH_OK;
+    myth_status st = myth_grammars_check_choice(o->tool_choice, has_grammar, thinks, n_think, err);
+    if (st == MYTH_OK) /* whether the model has marks for calls */
+        st = myth_grammars_of_tools(&text, m, "none", no_tools, err);
+    myth_gbnf_close(text);
+    return st;
+}
+
 static void print_counts(const myth_answers *a, const myth_model *m)
 {
     uint64_t n_answer, n_fault, n_id;
@@ -59,6 +74,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
                                  o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_generate_grammar(o, &model, thinks, &grammar, &hash, err));
+    MYTH_TRY(check_tool_choice(o, &model, grammar != NULL, thinks, n_think, err));
     MYTH_TRY(myth_said_check(&model, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_answers_opts ao = {
@@ -73,6 +89,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
         .n_top = o->n_top,
         .grammar = grammar,
         .grammar_hash = hash,
+        .tool_choice = o->tool_choice,
         .goes_on = o->resume == 0,
     };
     myth_cli_sample_params(&ao.sample, &o->sample);
@@ -121,8 +138,6 @@ myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_fl
             return myth_fail(err, MYTH_EARG, "generate: --%s belongs to many prompts; add --jsonl FILE", own[i]);
     if (!o->jsonl)
         return MYTH_OK;
-    if (o->tool_choice)
-        return myth_fail(err, MYTH_EARG, "generate: --tool-choice holds one answer; leave it out with --jsonl");
     if (o->verbose_prompt)
         return myth_fail(err, MYTH_EARG, "generate: --verbose-prompt shows one prompt; leave it out with --jsonl");
     if (o->n_top && o->sample.repeat_penalty != 1.0f && o->sample.repeat_penalty != 0.0f)

@@ -212,6 +212,8 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
     if (st == MYTH_OK) {
         it->ids = p->ids;
         it->n_ids = (uint32_t)p->n_ids;
+        it->is_talk = member(p, it->object, "messages") != NULL;
+        it->tools = it->is_talk ? p->talk.tools : (myth_str){NULL, 0};
     }
     return as_fault(it, st, &why, err);
 }

@@ -47,6 +47,8 @@ typedef struct {
     const char *id; /* the JSON value as it is written in the line, [n_id]; NULL = none */
     size_t n_id;
     myth_str label;                      /* text NULL = none */
+    bool is_talk;                        /* the line has "messages" */
+    myth_str tools;                      /* JSON list of those that the messages come with; text NULL = none */
     const myth_json_tree *tree;          /* of the line; NULL when it is no JSON */
     const myth_json_node *object;        /* its root; NULL when the line is a string or no JSON */
     char fault[MYTH_PROMPT_FAULT_BYTES]; /* "" = none */

@@ -5,6 +5,7 @@
 
 #define FOUR "-m random:gemma4-tiny:f32 "
 #define TALK "--messages $D/talk.json "
+#define MANY "--jsonl $D/p.jsonl --exact -n 90 --temp 1.2 "
 
 static cli_result r;
 
@@ -135,6 +136,106 @@ static void in_a_chat(void **state)
     }
 }
 
+/* The rows of a file of answers. */
+static json_t *read_rows(const char *name)
+{
+    char path[128];
+    json_error_t e;
+    json_t *rows = json_array();
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    for (json_t *one; (one = json_loadf(f, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &e));)
+        json_array_append_new(rows, one);
+    fclose(f);
+    return rows;
+}
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    const char *s = json_string_value(json_object_get(row, key));
+    return s ? s : "";
+}
+
+/* Many at once are the same as one at a time and as the single command; a line that no choice fits is a row that says
+ * so. */
+static void many_answers(void **state)
+{
+    enum { N_SEED = 6 };
+    static const char *const choice[] = {"required", "weather", "auto", "none"}, *const key[] = {
+                                                                                     "ids", "text", "tool_calls",
+                                                                                     "finish_reason", "prompt_tokens"};
+    char line[512];
+    uint32_t n_call = 0;
+    (void)state;
+    cli_shell(&r, "for i in 0 1 2 3 4 5; do sed \"s/^{/{\\\"seed\\\":$i,/\" $D/talk.json; echo; done >$D/p.jsonl; "
+                  "cat $D/bare.json >>$D/p.jsonl; printf '\\n%s\\n%s\\n' '\"a text\"' "
+                  "'{\"text\":\"b\",\"grammar\":\"root ::= \\\"yes\\\"\",\"max_tokens\":9}' >>$D/p.jsonl");
+    assert_int_equal(r.code, 0);
+    for (size_t i = 0; i < 4; i++) {
+        const bool is_held = i < 2;
+        for (int at_once = 1; at_once <= 4; at_once += 3) {
+            snprintf(line, sizeof(line),
+                     "generate " FOUR MANY
+                     "-o $D/m%d.jsonl --resume off -np %d --tool-choice %s --mem-report $D/mem.json",
+                     at_once, at_once, choice[i]);
+            cli_expect(&r, line, 3);
+            cli_expect_planned("answers that are held to calls");
+        }
+        cli_shell(&r, "cmp $D/m1.jsonl $D/m4.jsonl");
+        assert_int_equal(r.code, 0);
+        json_t *rows = read_rows("m1.jsonl");
+        assert_int_equal(json_array_size(rows), N_SEED + 3);
+        for (uint32_t k = 0; k < N_SEED; k++) {
+            const json_t *row = json_array_get(rows, k);
+            const size_t n = check_answer(row, i == 1 ? choice[i] : NULL);
+            n_call += (uint32_t)n;
+            if (is_held && strcmp(text_of(row, "finish_reason"), "length") != 0) {
+                assert_string_equal(text_of(row, "finish_reason"), "tool_calls");
+                assert_true(n >= 1);
+            }
+            assert_true(i != 3 || n == 0);
+            snprintf(line, sizeof(line),
+                     "generate " FOUR TALK "--json --exact --tool-choice %s -n 90 --temp 1.2 --seed %u", choice[i], k);
+            json_t *alone = cli_json(&r, line);
+            for (size_t m = 0; m < 5; m++)
+                if (m == 2 ? !json_equal(json_object_get(alone, key[m]), json_object_get(row, key[m])) &&
+                                 (json_object_get(alone, key[m]) || json_object_get(row, key[m]))
+                           : !json_equal(json_object_get(alone, key[m]), json_object_get(row, key[m])))
+                    fail_msg("%s: %s is another one", line, key[m]);
+            json_decref(alone);
+        }
+        const json_t *bare = json_array_get(rows, N_SEED), *text = json_array_get(rows, N_SEED + 1),
+                     *own = json_array_get(rows, N_SEED + 2);
+        if (i == 0 && !strstr(text_of(bare, "error"), "the chat has no tools to call"))
+            fail_msg("%s", text_of(bare, "error"));
+        if (i == 1 && !strstr(text_of(bare, "error"), "\"weather\" is none of the tools"))
+            fail_msg("%s", text_of(bare, "error"));
+        assert_true(is_held || json_object_get(bare, "ids"));
+        assert_non_null(strstr(text_of(text, "error"), "is about the tools of a chat; give \"messages\""));
+        assert_string_equal(text_of(own, "text"), "yes");
+        json_decref(rows);
+    }
+    assert_true(n_call > 0);
+    cli_expect(&r, "generate " FOUR MANY "-o $D/k.jsonl --tool-choice required --dry-run", 0);
+}
+
+/* A job goes on with the choice that it began with. */
+static void many_answers_go_on(void **state)
+{
+    (void)state;
+    cli_shell(&r, "for i in 0 1 2 3 4 5 6 7 8 9; do for k in 0 1 2 3 4 5; do cat $D/talk.json; echo; done; done "
+                  ">$D/p.jsonl");
+    cli_expect(&r, "generate " FOUR MANY "-np 8 -o $D/whole.jsonl --tool-choice none", 0);
+    cli_interrupt(&r, "generate " FOUR MANY "-np 1 -o $D/k.jsonl --tool-choice none");
+    cli_expect(&r, "generate " FOUR MANY "-np 1 -o $D/k.jsonl --tool-choice auto", 2);
+    if (!strstr(r.err, "--tool-choice (none, now auto)"))
+        fail_msg("%s", r.err);
+    cli_expect(&r, "generate " FOUR MANY "-np 8 -o $D/k.jsonl --tool-choice none", 0);
+    cli_shell(&r, "cmp $D/whole.jsonl $D/k.jsonl");
+    assert_int_equal(r.code, 0);
+}
+
 static void what_it_does_not_go_with(void **state)
 {
     static const struct {
@@ -148,7 +249,10 @@ static void what_it_does_not_go_with(void **state)
         {"generate " FOUR TALK "--tool-choice required --reasoning-budget -1", 2, "thoughts go with auto and none"},
         {"generate " FOUR TALK "--tool-choice auto --reasoning-budget 5", 2, "thoughts go with auto and none"},
         {"generate " FOUR "-p a --tool-choice auto", 2, "is about the tools of --messages"},
-        {"generate " FOUR "--jsonl $D/talk.json -o $D/o --tool-choice auto", 2, "leave it out with --jsonl"},
+        {"generate " FOUR "--jsonl $D/talk.json -o $D/o --tool-choice auto -j '{}'", 2, "leave out the other one"},
+        {"generate " FOUR "--jsonl $D/talk.json -o $D/o --tool-choice now --reasoning-budget -1", 2,
+         "thoughts go with auto and none"},
+        {"generate " TINY "--jsonl $D/talk.json -o $D/o --tool-choice auto", 65, "has no marks for calls of tools"},
         {"generate " TINY "--messages $D/bare.json --tool-choice none", 65, "has no marks for calls of tools"},
         {"chat " FOUR TALK "--tool-choice sun", 2, "\"sun\" is none of the tools"},
         {"chat " FOUR TALK "--tool-choice auto --grammar 'root ::= \"a\"'", 2, "leave out the other one"},
@@ -167,10 +271,9 @@ static void what_it_does_not_go_with(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_calls),
-        cmocka_unit_test(free_answers),
-        cmocka_unit_test(in_a_chat),
-        cmocka_unit_test(what_it_does_not_go_with),
+        cmocka_unit_test(answers_are_calls),  cmocka_unit_test(free_answers),
+        cmocka_unit_test(in_a_chat),          cmocka_unit_test(many_answers),
+        cmocka_unit_test(many_answers_go_on), cmocka_unit_test(what_it_does_not_go_with),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
