@@ -619,8 +619,14 @@ static myth_status put_schema(writer *w, size_t idx)
         return put_ref(w, p);
     if (json_object_get(s, "allOf")) /* of one schema */
         return put_nth(w, p, json_object_get(s, "allOf"), 0, "allOf");
-    if (json_object_get(s, "anyOf") || json_object_get(s, "oneOf"))
-        return put_any_of(w, p, json_object_get(s, "anyOf") ? "anyOf" : "oneOf");
+    if (json_object_get(s, "anyOf"))
+        return put_any_of(w, p, "anyOf");
+    if (json_object_get(s, "oneOf")) {
+        bool are_apart = w->is_loose;
+        if (!are_apart)
+            MYTH_TRY(myth_schema_are_apart(w, p, json_object_get(s, "oneOf"), &are_apart));
+        return are_apart ? put_any_of(w, p, "oneOf") : put_flat(w, p);
+    }
     if (json_object_get(s, "enum"))
         return put_values(w, p, json_object_get(s, "enum"));
     if (json_object_get(s, "const"))
@@ -646,6 +652,24 @@ myth_status myth_schema_put_rules(writer *w)
         myth_schema_put(w, "\n");
     }
     return st;
+}
+
+bool myth_schema_again(writer *w, myth_status st, myth_error *err)
+{
+    if (st == MYTH_OK && w->is_large)
+        st = MYTH_ELIMIT;
+    if ((st != MYTH_EUNSUPPORTED && st != MYTH_ELIMIT) || w->is_short || !w->has_one_of || w->is_loose)
+        return false;
+    json_decref(w->kept);
+    w->kept = NULL;
+    w->n_part = w->n_written = w->n = 0;
+    w->n_merge = 0;
+    w->n_work = 0;
+    w->is_large = w->has_one_of = false;
+    w->is_loose = true;
+    if (err)
+        *err = (myth_error){0};
+    return true;
 }
 
 myth_status myth_schema_end(writer *w, myth_status st, char **out, size_t *n)
@@ -681,12 +705,15 @@ myth_status myth_json_schema_to_gbnf(char **out, size_t *n, myth_mem *mem, const
     if (!root)
         return myth_fail(err, MYTH_EFORMAT, "%.60s:%d:%d: %.120s", name, e.line, e.column, e.text);
     w.root = root;
-    myth_schema_put(&w, "root ::= ");
-    myth_status st = myth_schema_put_part(&w, &top, root, NULL, "", "");
-    myth_schema_put(&w, "\n");
-    if (st == MYTH_OK)
-        st = myth_schema_put_rules(&w);
-    myth_schema_put(&w, primitives);
+    myth_status st;
+    do {
+        myth_schema_put(&w, "root ::= ");
+        st = myth_schema_put_part(&w, &top, root, NULL, "", "");
+        myth_schema_put(&w, "\n");
+        if (st == MYTH_OK)
+            st = myth_schema_put_rules(&w);
+        myth_schema_put(&w, primitives);
+    } while (myth_schema_again(&w, st, err));
     st = myth_schema_end(&w, st, out, n);
     json_decref(root);
     return st;

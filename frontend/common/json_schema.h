@@ -5,7 +5,7 @@
  *           where JSON allows space
  * Read      type (one or several), enum, const, properties, required, additionalProperties, items, prefixItems,
  *           minItems, maxItems, uniqueItems of items with at most 8 values, minLength, maxLength, pattern, format
- *           (date, time, date-time, uuid), minimum, maximum and the exclusive ones, anyOf, oneOf (as anyOf), allOf,
+ *           (date, time, date-time, uuid), minimum, maximum and the exclusive ones, anyOf, oneOf, allOf,
  *           not, if with then and else, $ref to a place of the schema, true, {}
  * Pattern   json_schema_regex.h says which regular expressions; without ^ or $ any text may stand at that end. Its
  *           characters stand as JSON.stringify writes them. Beside minLength and maxLength, its strings have one length
@@ -16,8 +16,8 @@
  * Narrower  than the schema, never wider: beside properties there are no others, whatever additionalProperties says; a
  *           tuple (prefixItems) ends where it ends unless items are given; an integer has at most 16 digits, an
  *           exponent 2; a number between bounds has no exponent, and 15 digits where a bound is near; a schema of no
- *           type but with keywords of one is of that type. oneOf alone can be wider: a value that two of its schemas
- *           allow
+ *           type but with keywords of one is of that type. oneOf alone can be wider: where "not" of its schemas is
+ *           not read it is taken as anyOf, all through the schema, so a value that two of them allow is, too
  * Refused   every other keyword that restricts (contains, patternProperties, multipleOf), and those above beside what
  *           they are not read with, by name and place. Annotations (title, description, default, examples, $id,
  *           $comment) restrict nothing

@@ -222,9 +222,12 @@ myth_status myth_json_schema_calls_to_gbnf(char **out, size_t *n, myth_mem *mem,
                          MYTH_JSON_SCHEMA_BYTES);
     if (len && !(list = json_loadb(tools, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e)))
         return myth_fail(err, MYTH_EFORMAT, "tools:%d:%d: %.120s", e.line, e.column, e.text);
-    myth_status st = put_tools(&w, list, form);
-    myth_schema_put(&w, not_of_json);
-    myth_schema_putf(&w, "string ::= %s char* %s\n", quote, quote);
+    myth_status st;
+    do {
+        st = put_tools(&w, list, form);
+        myth_schema_put(&w, not_of_json);
+        myth_schema_putf(&w, "string ::= %s char* %s\n", quote, quote);
+    } while (myth_schema_again(&w, st, err));
     st = myth_schema_end(&w, st, out, n);
     json_decref(list);
     return st;

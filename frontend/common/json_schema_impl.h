@@ -40,7 +40,8 @@ typedef struct {
     const char *quote;      /* what begins and ends a string, in the grammar; NULL = JSON */
     myth_schema_part *part; /* rule i is s<i> */
     size_t n_part, cap_part, n_written;
-    json_t *kept; /* lists of schemas that were made */
+    json_t *kept;              /* lists of schemas that were made */
+    bool is_loose, has_one_of; /* oneOf is taken as anyOf; there was one that was not */
     char *out;
     size_t n, cap;
     bool is_short, is_large;
@@ -56,6 +57,8 @@ myth_status myth_schema_put_part(myth_schema_writer *w, const myth_schema_part *
                                  const char *type, const char *way, const char *name);
 /* Writes the rules of all parts that have none yet. */
 myth_status myth_schema_put_rules(myth_schema_writer *w);
+/* Whether a failed grammar is written once more with oneOf as anyOf, for which the writer is emptied. */
+bool myth_schema_again(myth_schema_writer *w, myth_status st, myth_error *err);
 /* Writes the rules that both forms use, frees what the writer holds, and gives its text, or the first error: st or that
  * of the output. */
 myth_status myth_schema_end(myth_schema_writer *w, myth_status st, char **out, size_t *n);
@@ -95,6 +98,9 @@ bool myth_schema_is_compound(const json_t *schema);
 /* *out: the flat schemas that together allow what the schema does, none when it allows nothing; the writer keeps
  * them. */
 myth_status myth_schema_flatten(myth_schema_writer *w, const myth_schema_part *p, const json_t *schema, json_t **out);
+
+/* Whether no value is of two schemas of a list. */
+myth_status myth_schema_are_apart(myth_schema_writer *w, const myth_schema_part *p, const json_t *list, bool *out);
 
 /* ---- json_schema_holds.c ---- */
 

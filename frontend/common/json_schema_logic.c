@@ -576,6 +576,53 @@ static myth_status cross_any(logic *l, json_t **list, const json_t *of, const ch
     return cross(l, list, more, st);
 }
 
+/* Whether some value is of both, as far as the flat schemas of two say. */
+static myth_status are_apart(logic *l, const json_t *a, const json_t *b, bool *out)
+{
+    json_t *both_of = json_copy(open_(a));
+    const myth_status st = cross(l, &both_of, json_incref(open_(b)), MYTH_OK);
+    *out = json_array_size(both_of) == 0;
+    json_decref(both_of);
+    return st;
+}
+
+/* The flat schemas of each schema of a list. */
+static myth_status flatten_each(logic *l, const json_t *list, json_t *out)
+{
+    myth_status st = MYTH_OK;
+    for (size_t i = 0; i < json_array_size(list) && st == MYTH_OK; i++) {
+        json_t *one = json_array();
+        st = flatten(l, json_array_get(list, i), one);
+        append(l, out, one);
+    }
+    return st == MYTH_OK ? checked(l) : st;
+}
+
+/* Makes *list those that one schema of `of` allows, too, and none of the others does. */
+static myth_status cross_one_of(logic *l, json_t **list, const json_t *of)
+{
+    json_t *more = json_array(), *each = json_array();
+    myth_status st = flatten_each(l, of, each);
+    l->w->has_one_of = true;
+    for (size_t i = 0; i < json_array_size(of) && st == MYTH_OK; i++) {
+        json_t *one = json_incref(json_array_get(each, i));
+        for (size_t k = 0; k < json_array_size(of) && st == MYTH_OK; k++) {
+            bool is_apart = k == i;
+            if (!is_apart)
+                st = are_apart(l, one, json_array_get(each, k), &is_apart);
+            if (is_apart || st != MYTH_OK)
+                continue;
+            json_t *not = json_array();
+            st = negate(l, json_array_get(of, k), not );
+            st = cross(l, &one, not, st);
+        }
+        l->is_short |= json_array_extend(more, one) != 0;
+        json_decref(one);
+    }
+    json_decref(each);
+    return cross(l, list, more, st);
+}
+
 static myth_status cross_one(logic *l, json_t **list, const json_t *schema, bool is_not)
 {
     json_t *more = json_array();
@@ -624,7 +671,10 @@ static myth_status flatten(logic *l, const json_t *schema, json_t *out)
         if (st == MYTH_OK && json_object_get(schema, "anyOf"))
             st = cross_any(l, &list, json_object_get(schema, "anyOf"), "anyOf");
         if (st == MYTH_OK && json_object_get(schema, "oneOf"))
-            st = cross_any(l, &list, json_object_get(schema, "oneOf"), "oneOf");
+            st = expect_list(l, json_object_get(schema, "oneOf"), "oneOf");
+        if (st == MYTH_OK && json_object_get(schema, "oneOf"))
+            st = l->w->is_loose ? cross_any(l, &list, json_object_get(schema, "oneOf"), "oneOf")
+                                : cross_one_of(l, &list, json_object_get(schema, "oneOf"));
         if (st == MYTH_OK && json_object_get(schema, "not"))
             st = cross_one(l, &list, json_object_get(schema, "not"), true);
         if (st == MYTH_OK && json_object_get(schema, "if"))
@@ -653,6 +703,19 @@ myth_status myth_schema_flatten(writer *w, const part *p, const json_t *schema, 
         return myth_schema_no_memory(w);
     }
     return flatten(&l, schema, list);
+}
+
+myth_status myth_schema_are_apart(writer *w, const part *p, const json_t *list, bool *out)
+{
+    logic l = {.w = w, .p = p};
+    json_t *each = json_array();
+    myth_status st = flatten_each(&l, list, each);
+    w->has_one_of = *out = true;
+    for (size_t i = 0; i < json_array_size(each) && st == MYTH_OK && *out; i++)
+        for (size_t k = 0; k < i && st == MYTH_OK && *out; k++)
+            st = are_apart(&l, json_array_get(each, i), json_array_get(each, k), out);
+    json_decref(each);
+    return st;
 }
 
 bool myth_schema_is_compound(const json_t *s)

@@ -100,6 +100,15 @@ static void values_of_schemas(void **state)
         {"{\"enum\":[1,2,3,\"1\"],\"exclusiveMinimum\":1,\"exclusiveMaximum\":3}", {"2", "\"1\""}, {"1", "3"}},
         {"{\"not\":{\"type\":[\"array\",\"object\",\"number\"]}}", {"\"a\"", "null", "true"}, {"1", "[]", "{}"}},
         {"{\"not\":{\"enum\":[\"a\",true,null]}}", {"\"b\"", "false", "1", "[null]"}, {"\"a\"", "true", "null"}},
+        {"{\"oneOf\":[{\"type\":\"integer\",\"minimum\":0},{\"type\":\"integer\",\"maximum\":5}]}", {"6", "-1"}, {"3"}},
+        {"{\"properties\":{\"a\":{},\"b\":{}},\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+         {"{\"a\":1}", "{\"b\":1}"},
+         {"{}", "{\"a\":1,\"b\":1}"}},
+        {"{\"oneOf\":[{\"pattern\":\"a\"},{\"pattern\":\"b\"}]}", {"\"a\"", "\"b\""}, {"\"c\""}}, /* as anyOf */
+        {"{\"oneOf\":[{\"type\":\"null\"},{\"type\":\"object\",\"properties\":{\"n\":{\"$ref\":\"#\"}},\"required\":["
+         "\"n\"]}]}",
+         {"{\"n\":{\"n\":null}}", "null"},
+         {"{}", "{\"n\":1}"}},
         {"{\"maximum\":-0.5}", {"-0.5", "-1"}, {"0", "-0.49", "\"a\""}},
         {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":1}", {"[]", "[1]"}, {"[1,1]"}},
     };
@@ -400,6 +409,9 @@ static void what_is_refused(void **state)
         {"{\"type\":\"null\",\"enum\":[1]}", "\"enum\" has no value of the type"},
         {"{\"type\":\"null\",\"const\":1}", "\"const\" is not of the type"},
         {"{\"anyOf\":[]}", "\"anyOf\": expected an array of schemas"},
+        {"{\"oneOf\":[]}", "\"oneOf\": expected an array of schemas"},
+        {"{\"oneOf\":[{\"type\":\"null\"},{\"const\":null}]}", "s: #: no value is allowed here"},
+        {"{\"oneOf\":[{\"contains\":1},{}]}", "s: #/oneOf/0: \"contains\" is not supported"},
         {"{\"$ref\":\"#/$defs/x\"}", "$ref \"#/$defs/x\" is no place of this schema"},
         {"{\"$ref\":\"http://example.com/s\"}", "is no place of this schema"},
     };
