@@ -8,8 +8,8 @@
  *           (date, time, date-time, uuid), minimum, maximum and the exclusive ones, anyOf, oneOf, allOf,
  *           not, if with then and else, $ref to a place of the schema, true, {}
  * Pattern   json_schema_regex.h says which regular expressions; without ^ or $ any text may stand at that end. Its
- *           characters stand as JSON.stringify writes them. Beside minLength and maxLength, its strings have one length
- *           but for one repeat, or lengths that are within
+ *           characters stand as JSON.stringify writes them. Beside minLength or maxLength it has at most 128 places
+ *           for a character, and lengths up to 1,024, unless one repeat makes all of its lengths
  * Not       of type, enum, const, required, properties, bounds, lengths and counts, and of anyOf, allOf and not with
  *           these; "if" likewise. Of values it leaves out strings, integers, true, false and null
  * Exact     where nothing below is narrower: a grammar takes compact JSON of every value that such keywords allow

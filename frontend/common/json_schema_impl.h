@@ -74,7 +74,8 @@ myth_status myth_schema_get_counts(const myth_schema_writer *w, const myth_schem
 
 /* ---- json_schema_string.c, json_schema_number.c ---- */
 
-/* The value of a part: rule idx is being written, and may be followed by rules of its own, s<idx>-n<number>. */
+/* The value of a part: rule idx is being written, and may be followed by rules of its own, s<idx>-n<number>,
+ * s<idx>-c<number> and s<idx>-l<number>. */
 myth_status myth_schema_put_string(myth_schema_writer *w, const myth_schema_part *p, size_t idx);
 myth_status myth_schema_put_integer(myth_schema_writer *w, const myth_schema_part *p);
 myth_status myth_schema_put_number(myth_schema_writer *w, const myth_schema_part *p);

@@ -1,17 +1,12 @@
-/* json_schema_string.c - strings of a schema: lengths, formats, patterns, and all strings but some.
- *
- * A character of a pattern stands as JSON.stringify writes it: as it is, or with the shortest escape where it needs
- * one. A pattern that is not held at an end by ^ or $ has any text there. */
-#include "json_schema_impl.h"
-#include "json_schema_regex.h"
+/* json_schema_string.c - strings of a schema: lengths, formats, characters, and all strings but some. */
+#include "json_schema_pattern.h"
 
-#include "engine/base/array.h"
 #include "engine/base/utf8.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define ANY  MYTH_SCHEMA_ANY
-#define NONE MYTH_REGEX_NONE
+#define ANY MYTH_SCHEMA_ANY
 
 typedef myth_schema_writer writer;
 typedef myth_schema_part part;
@@ -70,8 +65,7 @@ static bool put_escapes(writer *w, const chars *r, size_t n, bool has_before)
     return n_put > 0;
 }
 
-/* One character of the sorted ranges; false: there is none that a string may hold here. */
-static bool put_chars(writer *w, const chars *r, size_t n)
+bool myth_schema_put_chars(writer *w, const chars *r, size_t n)
 {
     static const chars plain[] = {{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x10ffff}}, in_call[] = {{1, 0x10ffff}};
     const chars *const may = w->quote ? in_call : plain;
@@ -100,237 +94,6 @@ static bool put_chars(writer *w, const chars *r, size_t n)
     const bool has_escape = !w->quote && put_escapes(w, r, n, has_plain);
     myth_schema_put(w, ")");
     return has_plain || has_escape;
-}
-
-/* ---- patterns ---- */
-
-/* What is at a side of a node: other nodes; nothing, as ^ or $ says; or the end of the pattern, any text beyond it. */
-typedef enum { SIDE_NODES, SIDE_NOTHING, SIDE_OPEN } side;
-
-typedef struct {
-    writer *w;
-    const part *p;
-    myth_regex_tree tree;
-    uint32_t min_any, max_any; /* characters beyond an open end */
-} pattern;
-
-static myth_status fail_at(const pattern *t, uint32_t at, myth_status code, const char *why)
-{
-    return code == MYTH_ENOMEM ? myth_schema_no_memory(t->w)
-                               : myth_schema_fail(t->w, t->p, code, "\"pattern\", character %u: %s", (unsigned)at, why);
-}
-
-static void put_any(const pattern *t)
-{
-    myth_schema_put(t->w, " any");
-    myth_schema_put_repeat(t->w, t->min_any, t->max_any);
-    myth_schema_put(t->w, " ");
-}
-
-static bool is_kind(const pattern *t, uint32_t i, myth_regex_kind kind) { return t->tree.node[i].kind == kind; }
-
-/* The nodes of a sequence without anchors that say of its sides what is so: *first up to but not *end. */
-static void strip(const pattern *t, uint32_t i, side *left, side *right, uint32_t *first, uint32_t *end)
-{
-    *first = t->tree.node[i].first;
-    *end = NONE;
-    while (*left != SIDE_NODES && *first != NONE && is_kind(t, *first, MYTH_REGEX_BEGIN)) {
-        *left = SIDE_NOTHING;
-        *first = t->tree.node[*first].next;
-    }
-    if (*right == SIDE_NODES)
-        return;
-    for (uint32_t k = *first, anchors = NONE; k != NONE; k = t->tree.node[k].next) {
-        if (!is_kind(t, k, MYTH_REGEX_END))
-            anchors = NONE;
-        else if (anchors == NONE)
-            anchors = k;
-        *end = anchors;
-    }
-    if (*end != NONE)
-        *right = SIDE_NOTHING;
-    if (*first == *end) { /* nothing is left: one any text is both sides' */
-        *first = *end = NONE;
-        return;
-    }
-}
-
-static myth_status put_node(pattern *t, uint32_t i, side left, side right);
-
-static myth_status put_sequence(pattern *t, uint32_t i, side left, side right)
-{
-    uint32_t first, end;
-    myth_status st = MYTH_OK;
-    strip(t, i, &left, &right, &first, &end);
-    if (first == NONE) {
-        if (left == SIDE_OPEN || right == SIDE_OPEN)
-            put_any(t);
-        else
-            myth_schema_put(t->w, "\"\"");
-        return MYTH_OK;
-    }
-    for (uint32_t k = first; k != end && st == MYTH_OK; k = t->tree.node[k].next) {
-        const bool is_last = t->tree.node[k].next == end;
-        myth_schema_put(t->w, k == first ? "" : " ");
-        st = put_node(t, k, k == first ? left : SIDE_NODES, is_last ? right : SIDE_NODES);
-    }
-    return st;
-}
-
-static myth_status put_inner(pattern *t, uint32_t i, side left, side right)
-{
-    const myth_regex_node *n = &t->tree.node[i];
-    myth_status st = MYTH_OK;
-    switch (n->kind) {
-    case MYTH_REGEX_CHARS:
-        return put_chars(t->w, t->tree.range + n->range, n->n_range)
-                 ? MYTH_OK
-                 : fail_at(t, n->at, MYTH_EUNSUPPORTED, "no character of this can stand in a call");
-    case MYTH_REGEX_BEGIN: return fail_at(t, n->at, MYTH_EUNSUPPORTED, "a ^ that does not begin the text");
-    case MYTH_REGEX_END: return fail_at(t, n->at, MYTH_EUNSUPPORTED, "a $ that does not end the text");
-    case MYTH_REGEX_REPEAT:
-        st = put_node(t, n->first, SIDE_NODES, SIDE_NODES);
-        myth_schema_put_repeat(t->w, n->min, n->max);
-        return st;
-    case MYTH_REGEX_SEQUENCE: return put_sequence(t, i, left, right);
-    case MYTH_REGEX_CHOICE: break;
-    }
-    myth_schema_put(t->w, "(");
-    for (uint32_t k = n->first; k != NONE && st == MYTH_OK; k = t->tree.node[k].next) {
-        myth_schema_put(t->w, k == n->first ? "" : " | ");
-        st = put_node(t, k, left, right);
-    }
-    myth_schema_put(t->w, ")");
-    return st;
-}
-
-/* Any text stands beside characters and repeats; choices and sequences hand their sides on. */
-static myth_status put_node(pattern *t, uint32_t i, side left, side right)
-{
-    const bool has_sides = is_kind(t, i, MYTH_REGEX_CHARS) || is_kind(t, i, MYTH_REGEX_REPEAT);
-    if (has_sides && left == SIDE_OPEN)
-        put_any(t);
-    const myth_status st = put_inner(t, i, left, right);
-    if (has_sides && right == SIDE_OPEN && st == MYTH_OK)
-        put_any(t);
-    return st;
-}
-
-/* ---- lengths of a pattern ---- */
-
-typedef struct {
-    uint64_t min, max; /* characters; max UINT64_MAX = any number */
-} length;
-
-static uint64_t times(uint64_t a, uint32_t n)
-{
-    if (a == 0 || n == 0)
-        return 0;
-    return n == NONE || a > UINT32_MAX ? UINT64_MAX : a * n > UINT32_MAX ? UINT64_MAX : a * n;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT32_MAX || b > UINT32_MAX ? UINT64_MAX : a + b; }
-
-static length length_of(const pattern *t, uint32_t i, side left, side right)
-{
-    static const length open = {0, UINT64_MAX};
-    const myth_regex_node *n = &t->tree.node[i];
-    length all = {0, 0};
-    uint32_t first, end;
-    switch (n->kind) {
-    case MYTH_REGEX_BEGIN:
-    case MYTH_REGEX_END: return all;
-    case MYTH_REGEX_CHARS: all = (length){1, 1}; break;
-    case MYTH_REGEX_REPEAT: {
-        const length one = length_of(t, n->first, SIDE_NODES, SIDE_NODES);
-        all = (length){times(one.min, n->min), times(one.max, n->max)};
-        break;
-    }
-    case MYTH_REGEX_SEQUENCE:
-        strip(t, i, &left, &right, &first, &end);
-        if (first == NONE)
-            return left == SIDE_OPEN || right == SIDE_OPEN ? open : all;
-        for (uint32_t k = first; k != end; k = t->tree.node[k].next) {
-            const length one =
-                length_of(t, k, k == first ? left : SIDE_NODES, t->tree.node[k].next == end ? right : SIDE_NODES);
-            all = (length){plus(all.min, one.min), plus(all.max, one.max)};
-        }
-        return all;
-    case MYTH_REGEX_CHOICE:
-        for (uint32_t k = n->first; k != NONE; k = t->tree.node[k].next) {
-            const length one = length_of(t, k, left, right);
-            all.min = k == n->first || one.min < all.min ? one.min : all.min;
-            all.max = one.max > all.max ? one.max : all.max;
-        }
-        return all;
-    }
-    if (left == SIDE_OPEN || right == SIDE_OPEN)
-        all.max = UINT64_MAX;
-    return all;
-}
-
-/* Turns of k characters each that, with n beside them, make min to max; false: none. */
-static bool bound_turns(uint32_t *least, uint32_t *most, uint64_t k, uint64_t n, uint32_t min, uint32_t max)
-{
-    const uint64_t low = min > n ? (min - n + k - 1) / k : 0, high = max == ANY ? UINT64_MAX : (max - n) / k;
-    if (max != ANY && n > max)
-        return false;
-    *least = low > *least ? (uint32_t)low : *least;
-    if (high != UINT64_MAX && (*most == NONE || high < *most))
-        *most = (uint32_t)high;
-    return *most == NONE || *least <= *most;
-}
-
-/* Bounds of length beside a pattern: those that it keeps itself, or that one repeat in it can keep, all else being of
- * one length. */
-static myth_status hold_lengths(pattern *t, uint32_t min, uint32_t max)
-{
-    const length all = length_of(t, 0, SIDE_OPEN, SIDE_OPEN);
-    const uint32_t sequence = t->tree.node[0].first;
-    side left = SIDE_OPEN, right = SIDE_OPEN;
-    uint32_t first, end, n_varies = 0, varies = NONE;
-    uint64_t n_fixed = 0;
-    if (all.min >= min && (max == ANY || all.max <= max))
-        return MYTH_OK;
-    strip(t, sequence, &left, &right, &first, &end);
-    bool is_known = t->tree.node[sequence].next == NONE;
-    for (uint32_t k = first; k != end && is_known; k = t->tree.node[k].next) {
-        const length one = length_of(t, k, SIDE_NODES, SIDE_NODES);
-        is_known = !t->tree.node[k].has_anchor;
-        if (one.min == one.max)
-            n_fixed = plus(n_fixed, one.min);
-        else if (n_varies++ == 0)
-            varies = k;
-    }
-    const bool is_open = first == NONE ? left == SIDE_OPEN || right == SIDE_OPEN : left != right || left == SIDE_OPEN;
-    n_varies += first != NONE && left == SIDE_OPEN && right == SIDE_OPEN ? 2 : is_open;
-    is_known = is_known && n_varies == 1 && (varies == NONE || is_kind(t, varies, MYTH_REGEX_REPEAT));
-    const length turn =
-        is_known && varies != NONE ? length_of(t, t->tree.node[varies].first, SIDE_NODES, SIDE_NODES) : (length){1, 1};
-    if (!is_known || turn.min != turn.max)
-        return myth_schema_fail(t->w, t->p, MYTH_EUNSUPPORTED,
-                                "minLength and maxLength beside a \"pattern\" of several lengths; write them into it");
-    const bool is_some =
-        varies == NONE ? bound_turns(&t->min_any, &t->max_any, 1, n_fixed, min, max)
-                       : bound_turns(&t->tree.node[varies].min, &t->tree.node[varies].max, turn.min, n_fixed, min, max);
-    return is_some ? MYTH_OK
-                   : myth_schema_fail(t->w, t->p, MYTH_EFORMAT, "no string of the \"pattern\" has such a length");
-}
-
-static myth_status put_pattern(writer *w, const part *p, const json_t *text, uint32_t min, uint32_t max)
-{
-    pattern t = {.w = w, .p = p, .max_any = ANY};
-    if (!json_is_string(text))
-        return myth_schema_fail(w, p, MYTH_EFORMAT, "\"pattern\": expected a string");
-    myth_status st = myth_regex_tree_open(&t.tree, w->mem, json_string_value(text), json_string_length(text));
-    if (st != MYTH_OK)
-        fail_at(&t, t.tree.at, st, t.tree.why);
-    if (st == MYTH_OK)
-        st = hold_lengths(&t, min, max);
-    if (st == MYTH_OK)
-        st = put_node(&t, 0, SIDE_OPEN, SIDE_OPEN);
-    myth_regex_tree_close(&t.tree);
-    return st;
 }
 
 /* ---- all strings but some ---- */
@@ -378,11 +141,11 @@ static void put_behind(other_texts *o, size_t from, size_t to, size_t depth)
             o->own[n_own++] = (chars){o->text[i].cp[depth], o->text[i].cp[depth]};
     const bool goes_on = depth + 1 < o->max; /* else those with one more character are the texts themselves */
     for (size_t i = 0; i < n_own && goes_on; i++) {
-        put_chars(o->w, &o->own[i], 1);
+        myth_schema_put_chars(o->w, &o->own[i], 1);
         myth_schema_putf(o->w, " s%zu-n%zu | ", o->idx, rule + i);
     }
     o->n_rule += goes_on ? n_own : 0;
-    put_chars(o->w, o->rest, myth_regex_others(o->rest, o->own, myth_regex_sort(o->own, n_own)));
+    myth_schema_put_chars(o->w, o->rest, myth_regex_others(o->rest, o->own, myth_regex_sort(o->own, n_own)));
     myth_schema_put(o->w, " any");
     myth_schema_put_repeat(o->w, o->min > depth + 1 ? o->min - (uint32_t)depth - 1 : 0,
                            o->max == ANY ? ANY : o->max - (uint32_t)depth - 1);
@@ -485,13 +248,10 @@ myth_status myth_schema_put_string(writer *w, const part *p, size_t idx)
         return put_format(w, p, json_is_string(format) ? json_string_value(format) : "", quote);
     if (has_other)
         return put_others(w, p, idx, others, quote, min, max);
-    myth_schema_putf(w, "%s ", quote);
-    if (text) {
-        MYTH_TRY(put_pattern(w, p, text, min, max));
-    } else {
-        myth_schema_put(w, "char");
-        myth_schema_put_repeat(w, min, max);
-    }
+    if (text)
+        return myth_schema_put_pattern(w, p, idx, text, quote, min, max);
+    myth_schema_putf(w, "%s char", quote);
+    myth_schema_put_repeat(w, min, max);
     myth_schema_putf(w, " %s space", quote);
 fail:
     return st;
