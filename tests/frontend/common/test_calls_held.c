@@ -117,7 +117,7 @@ static json_t *random_schema(uint64_t *rng, int depth)
         for (int i = 0; i <= hi; i++)
             json_array_append_new(list, random_value(rng, 0));
         return json_pack("{s:o}", "enum", list);
-    case 10: return json_pack("{s:s,s:s}", "type", "string", "pattern", "^[^a:\\]\"]*$");
+    case 10: return json_pack("{s:s,s:s,s:i}", "type", "string", "pattern", "^[^a:\\]\"]*(xy)?$", "maxLength", 2 + hi);
     case 11: return json_pack("{s:s,s:{s:[s,s]}}", "type", "string", "not", "enum", any_word(rng), any_word(rng));
     case 12: return json_pack("{s:s,s:f,s:f}", "type", "number", "minimum", lo * -1.5, "maximum", hi * 2.25);
     case 13:
@@ -201,7 +201,8 @@ static bool is_of(const json_t *v, const json_t *s, const json_t *root)
     if (type && !has_type(v, json_string_value(type)))
         return false;
     if (json_is_string(v) && json_object_get(s, "pattern"))
-        return strpbrk(json_string_value(v), "a:]\"") == NULL;
+        return strpbrk(json_string_value(v), "a:]\"") == NULL &&
+               n_chars(json_string_value(v)) <= (size_t)json_integer_value(json_object_get(s, "maxLength"));
     list = json_object_get(json_object_get(s, "not"), "enum");
     for (i = 0; i < json_array_size(list); i++)
         is &= !is_equal(json_array_get(list, i), v);
