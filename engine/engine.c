@@ -91,6 +91,19 @@ static myth_status alloc_host_blocks(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
+/* The rows of a page or ring that nobody holds go back to the system, where they are the host's. */
+static void give_back(void *owner, bool is_ring, int32_t number)
+{
+    const myth_engine *e = owner;
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        const myth_part *p = &e->part[i];
+        myth_buf *pool = p->buf[is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global];
+        const uint64_t bytes = is_ring ? p->layout->ring_bytes : p->layout->page_bytes;
+        if (p->layout->is_host && pool)
+            myth_mem_give_back(e->mem, myth_buf_host(pool), (uint64_t)number * bytes, bytes);
+    }
+}
+
 /* Opens the engine with each ledger limited to limits beyond what is in use there now. got[ledger] is set to the bytes
  * that the device gave, on failure as well. */
 static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
@@ -122,6 +135,8 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
         st = alloc_host_blocks(e, err);
     if (st == MYTH_OK)
         place_in_host_blocks(e);
+    e->kv.gave = give_back;
+    e->kv.owner = e;
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         st = myth_part_open_buffers(e, i, err);
     if (st == MYTH_OK)

@@ -158,6 +158,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_mem_close(cli->mem);
         return myth_cli_fail(cli, &err);
     }
+    myth_cli_mem_mode(cli);
     const bool is_whole_report = report && !myth_live_is_stream(report);
     if (is_whole_report)
         myth_rss_start(&watch);

@@ -4,18 +4,25 @@
  * Small      from the C library, cleared here
  * Large      an anonymous mapping of its own, so that a free gives the pages back at once and resident memory follows
  *            the ledger. Under AddressSanitizer every block comes from the C library, where its ends are guarded */
+#define _GNU_SOURCE
 #include "mem.h"
 
 #include "asan.h"
 #include "bytes.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { ALIGN = 64, MMAP_FROM = 64 << 10 };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 static const uint32_t MAGIC = 0x6d797468;
 
@@ -38,6 +45,8 @@ struct myth_mem {
     myth_fault fault;
     uint64_t fault_count; /* matching allocations so far */
     uint64_t n_alloc;
+    bool reserves;
+    myth_mem_left left; /* NULL = unknown */
 };
 
 _Static_assert(sizeof(block_head) <= ALIGN, "the head fits in front of an aligned block");
@@ -122,14 +131,35 @@ uint64_t myth_mem_close(myth_mem *mem)
     return leaked;
 }
 
+static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+
+/* Makes a fresh mapping resident. A system that cannot do that at once gets every page written. */
+static bool populate(unsigned char *p, size_t bytes)
+{
+    int st;
+    do
+        st = madvise(p, bytes, MADV_POPULATE_WRITE);
+    while (st != 0 && (errno == EINTR || errno == EAGAIN));
+    if (st == 0 || errno != EINVAL)
+        return st == 0;
+    for (size_t i = 0; i < bytes; i += page_bytes())
+        *(volatile unsigned char *)(p + i) = 0;
+    return true;
+}
+
 /* NULL = the system says no. */
-static unsigned char *take_from_system(uint64_t bytes, bool *is_mapped)
+static unsigned char *take_from_system(const myth_mem *mem, uint64_t bytes, bool *is_mapped)
 {
     size_t whole = (size_t)bytes + ALIGN;
     *is_mapped = !MYTH_HAS_ASAN && whole >= MMAP_FROM;
+    if (mem->reserves && whole >= MMAP_FROM && mem->left && mem->left() < whole)
+        return NULL;
     if (*is_mapped) {
         void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return p == MAP_FAILED ? NULL : p;
+        if (p == MAP_FAILED || !mem->reserves || populate(p, whole))
+            return p == MAP_FAILED ? NULL : p;
+        munmap(p, whole);
+        return NULL;
     }
     void *p = NULL;
     if (posix_memalign(&p, ALIGN, whole) != 0)
@@ -151,7 +181,7 @@ void *myth_alloc(myth_mem *mem, myth_mem_class cls, const char *owner, size_t by
     if (bytes > PTRDIFF_MAX - ALIGN || !book(mem, MYTH_MEM_HOST, cls, bytes))
         return NULL;
     bool is_mapped;
-    unsigned char *base = take_from_system(bytes, &is_mapped);
+    unsigned char *base = take_from_system(mem, bytes, &is_mapped);
     if (!base) {
         unbook(mem, MYTH_MEM_HOST, cls, bytes);
         return NULL;
@@ -191,6 +221,26 @@ void myth_free(myth_mem *mem, void *p)
         munmap(h, (size_t)h->bytes + ALIGN);
     else
         free(h);
+}
+
+void myth_mem_reserve(myth_mem *mem, myth_mem_left left)
+{
+    mem->reserves = true;
+    mem->left = left;
+}
+
+bool myth_mem_reserves(const myth_mem *mem) { return mem->reserves; }
+
+void myth_mem_give_back(myth_mem *mem, void *p, uint64_t off, uint64_t bytes)
+{
+    const block_head *h = head_of(p);
+    assert(off <= h->bytes && bytes <= h->bytes - off);
+    if (mem->reserves || !h->is_mapped)
+        return;
+    const uint64_t page = page_bytes(), at = (uint64_t)(uintptr_t)p + off, from = (at + page - 1) / page * page,
+                   to = (at + bytes) / page * page;
+    if (to > from)
+        madvise((unsigned char *)p + (from - (uint64_t)(uintptr_t)p), (size_t)(to - from), MADV_DONTNEED);
 }
 
 bool myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *owner, uint64_t bytes)

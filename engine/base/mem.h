@@ -3,6 +3,9 @@
  * Ledger   counts the bytes asked for, per (device, class): live and peak. Device 0 is the host; others are booked by
  *          their drivers with myth_mem_book. The limit counts every class but MYTH_MEM_WEIGHTS_MAPPED (page cache).
  * Blocks   zeroed, aligned to 64 bytes, at least one byte each
+ * Pages    the system gives the pages of a large block when they are first written, so less may be resident than is
+ *          booked. With myth_mem_reserve a block has all its pages before it is handed out: a group's limit, or a
+ *          system that promises more than it has, then ends nothing later
  * Owner    whoever calls myth_alloc frees with myth_free; myth_mem_close asserts that nothing is live (debug) and
  *          returns the bytes that leaked
  * Errors   NULL when the limit, the system or the fault table says no; nothing changed
@@ -66,6 +69,18 @@ void *myth_alloc_n(myth_mem *mem, myth_mem_class cls, const char *owner, size_t 
  */
 void *myth_realloc(myth_mem *mem, myth_mem_class cls, const char *owner, void *p, size_t bytes);
 void myth_free(myth_mem *mem, void *p); /* takes NULL */
+
+/* How many bytes this process can still take; UINT64_MAX = unknown. */
+typedef uint64_t (*myth_mem_left)(void);
+/* Blocks allocated from now on are resident as a whole, where `left` (NULL = nobody is asked) says that there is room
+ * for that: a page that a control group does not give ends the process instead of failing. NULL from myth_alloc where
+ * there is none. For a ledger without threads yet. */
+void myth_mem_reserve(myth_mem *mem, myth_mem_left left);
+bool myth_mem_reserves(const myth_mem *mem);
+/* Bytes off .. off + bytes - 1 of a live block, which nobody needs any more, are undefined, and their whole pages go
+ * back to the system until they are written again. Booked they stay. Nothing in a ledger that reserves, for small
+ * blocks, and under AddressSanitizer. */
+void myth_mem_give_back(myth_mem *mem, void *p, uint64_t off, uint64_t bytes);
 
 /* Book bytes that another allocator holds (a driver, a file mapping). False = limit or fault, nothing booked. */
 bool myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *owner, uint64_t bytes);

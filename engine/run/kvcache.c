@@ -155,8 +155,11 @@ static int32_t take_page(myth_kvcache *kv)
 
 static void drop_page(myth_kvcache *kv, int32_t p)
 {
-    if (--kv->page_ref[p] == 0)
-        kv->free_page[kv->n_free_page++] = p;
+    if (--kv->page_ref[p] > 0)
+        return;
+    kv->free_page[kv->n_free_page++] = p;
+    if (kv->gave)
+        kv->gave(kv->owner, false, p);
 }
 
 static int32_t take_ring(myth_kvcache *kv)
@@ -169,8 +172,11 @@ static int32_t take_ring(myth_kvcache *kv)
 
 static void drop_ring(myth_kvcache *kv, int32_t ring)
 {
-    if (ring >= 0 && --kv->ring_ref[ring] == 0)
-        kv->free_ring[kv->n_free_ring++] = ring;
+    if (ring < 0 || --kv->ring_ref[ring] > 0)
+        return;
+    kv->free_ring[kv->n_free_ring++] = ring;
+    if (kv->gave)
+        kv->gave(kv->owner, true, ring);
 }
 
 void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_copy *page, myth_kv_copy *ring)

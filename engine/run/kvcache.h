@@ -28,6 +28,9 @@ typedef struct {
     int32_t *free_page, *free_ring; /* stacks */
     uint32_t *page_ref, *ring_ref;
     bool has_pages, has_rings;
+    /* Called with each page or ring that nobody holds any more; NULL = nobody is told. Set after init. */
+    void (*gave)(void *owner, bool is_ring, int32_t number);
+    void *owner;
 } myth_kvcache;
 
 typedef struct {

@@ -520,7 +520,7 @@ static myth_status open_judge(job *j, myth_error *err)
         return st;
     myth_judge_needs(j->judge, &eo);
     st = myth_cli_plan(j->cli, &j->model, &eo, NULL, err);
-    return st == MYTH_OK ? myth_engine_open(&j->engine, &j->model, &eo, err) : st;
+    return st == MYTH_OK ? myth_cli_engine_open(j->cli, &j->engine, &j->model, &eo, err) : st;
 }
 
 static void close_judge(job *j)

@@ -419,7 +419,7 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
         MYTH_TRY(myth_cli_plan(f->cli, model, &eo, &extra, err));
         f->plan = f->cli->plan;
         f->has_plan = true;
-        MYTH_TRY(myth_engine_open(&engine, model, &eo, err));
+        MYTH_TRY(myth_cli_engine_open(f->cli, &engine, model, &eo, err));
     }
     for (uint32_t i = 0; i < f->n_file; i++) {
         show_progress(f, i);

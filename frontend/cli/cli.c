@@ -170,6 +170,8 @@ int myth_cli_fail(myth_cli *cli, const myth_error *err)
         append_missing(text, sizeof(text));
     else if (err->code == MYTH_ENOMEM && cli->global->mem_limit && !strstr(text, "--mem-limit"))
         snprintf(text + n, sizeof(text) - n, "; raise --mem-limit %.40s", cli->global->mem_limit);
+    else if (err->code == MYTH_ENOMEM && cli->global->mem_mode == 1)
+        snprintf(text + n, sizeof(text) - n, "; free some memory, or leave out --mem-mode reserve");
     myth_term_error(cli->term, text);
     return myth_exit_of(err->code);
 }
@@ -566,6 +568,15 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
 
 enum { USUAL_CTX = 4096 }; /* tokens of a context that nobody chose (engine.h) */
 
+myth_status myth_cli_engine_open(const myth_cli *cli, myth_engine **out, myth_model *m, const myth_engine_opts *opts,
+                                 myth_error *err)
+{
+    const myth_status st = myth_engine_open(out, m, opts, err);
+    if (st == MYTH_OK)
+        myth_live_ready(cli->live);
+    return st;
+}
+
 /* The context is a multiple of 64 tokens. */
 uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
 {
@@ -592,10 +603,16 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
     return st;
 }
 
+void myth_cli_mem_mode(const myth_cli *cli)
+{
+    if (cli->global->mem_mode == 1)
+        myth_mem_reserve(cli->mem, myth_host_left);
+}
+
 uint64_t myth_cli_host_budget(const myth_cli *cli)
 {
-    const uint64_t left = cli->limits.bytes[MYTH_MEM_HOST] ? UINT64_MAX : myth_host_left(),
-                   live = myth_mem_total(cli->mem, MYTH_MEM_HOST).live;
+    const bool is_given = cli->limits.bytes[MYTH_MEM_HOST] && cli->global->mem_mode == 0;
+    const uint64_t left = is_given ? UINT64_MAX : myth_host_left(), live = myth_mem_total(cli->mem, MYTH_MEM_HOST).live;
     return left > UINT64_MAX - live ? UINT64_MAX : live + left;
 }
 

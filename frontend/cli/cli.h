@@ -27,6 +27,7 @@ typedef struct {
     const char *mem_report; /* NULL = none */
     const char *control;    /* NULL = none */
     float max_memory_gb;    /* --mem-limit in GiB; 0 = not given */
+    int mem_mode;           /* 1 = reserve */
     const char *device;
     uint32_t n_threads;
     int log_format;
@@ -169,10 +170,13 @@ void myth_cli_tokenizer_close(myth_cli_tokenizer *t);
  * bad value. */
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
+/* Sets how the ledger, just opened, takes the host's memory: --mem-mode. */
+void myth_cli_mem_mode(const myth_cli *cli);
 /* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
 /* The bytes that this run may have of the host's memory where no limit is given: what it has, and what the machine, its
- * control groups and its address space have left. UINT64_MAX: a limit is given, or nothing is known. */
+ * control groups and its address space have left. UINT64_MAX: a limit is given, without --mem-mode reserve, or
+ * nothing is known. */
 uint64_t myth_cli_host_budget(const myth_cli *cli);
 /* Where several devices are named without -ts, and equal shares of the layers do not fit: divides them by what each may
  * have, so that they do, and says so. Nothing when no division does. Before other plans under these limits. */
@@ -184,6 +188,10 @@ void myth_cli_divide(const myth_cli *cli, myth_engine_opts *opts, const myth_mod
  * command must stay within them. MYTH_ENOFIT: it does not fit; the message names the bytes and what would fit. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err);
+
+/* Opens the engine of this run, and says in the report that it is ready. */
+myth_status myth_cli_engine_open(const myth_cli *cli, myth_engine **out, myth_model *m, const myth_engine_opts *opts,
+                                 myth_error *err);
 
 /* The context for a command that must fit n_tok tokens when -c is not given: 0 (the default of 4096) when that is
  * enough, else n_tok rounded up, at most the context that the model was trained with. */

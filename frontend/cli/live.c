@@ -133,6 +133,7 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_key_f64(j, "seconds", now() - l->began);
     myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
     put_device(l, j, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
+    myth_jout_key_str(j, "mode", myth_mem_reserves(l->cli->mem) ? "reserve" : "share");
     myth_jout_key_u64(j, "rss_anon_bytes", myth_rss_anon());
     myth_jout_key_u64(j, "machine_bytes", l->use.all);
     myth_jout_key_u64(j, "machine_used_bytes", l->use.used);
@@ -490,6 +491,15 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     l->has_plan = true;
     snprintf(l->phase, sizeof(l->phase), "run");
     report(l, "plan");
+    pthread_mutex_unlock(&l->mutex);
+}
+
+void myth_live_ready(myth_live *l)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    report(l, "ready");
     pthread_mutex_unlock(&l->mutex);
 }
 

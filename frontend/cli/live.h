@@ -17,10 +17,12 @@
  *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
  *           does not fit it waits, without memory, for another one. Other commands keep the limit they began with
- * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, ends, each time a figure has changed by
- *           an eighth, and once a second. Schema 1: {"schema":1,"event":"sample","seconds","phase","limit_bytes",
- *           "planned_bytes","used_bytes","peak_bytes","rss_anon_bytes","machine_bytes","machine_used_bytes","level",
- *           "classes":{name:{"planned","used","peak"}},"devices":[{"device","limit_bytes",...,"classes"}]}
+ * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, is ready, ends, each time a figure has
+ *           changed by an eighth, and once a second. Schema 1: {"schema":1,"event":"sample","seconds","phase",
+ *           "limit_bytes","planned_bytes","used_bytes","peak_bytes","mode","rss_anon_bytes","machine_bytes",
+ *           "machine_used_bytes","level","classes":{name:{"planned","used","peak"}},
+ *           "devices":[{"device","limit_bytes",...,"classes"}]}. Used are the bytes taken from the plan; those that are
+ *           resident, and all others of the process, are in rss_anon_bytes: in mode "share" it may be less
  * Level     how much of the machine's memory, or of what the control group allows, all processes together use:
  *           "warning" from 85 % on, "critical" from 95 %, back 5 points below. Each crossing is a line of the report
  *           and a note; while it is critical, generate --jsonl begins no answer beside another one
@@ -56,6 +58,7 @@ myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYT
 /* Said by the command's steps; each takes NULL. phase: "model", "plan", "run". */
 void myth_live_phase(myth_live *l, const char *phase);
 void myth_live_planned(myth_live *l, const myth_plan *plan);
+void myth_live_ready(myth_live *l); /* the engine has taken what the plan lists */
 /* The command ends because it was cancelled. True: by what was asked here, so that its end is no error. */
 bool myth_live_takes_end(myth_live *l);
 myth_memory_level myth_live_level(myth_live *l);

@@ -275,7 +275,7 @@ static myth_status prepare(run_state *s, myth_error *err)
     for (uint32_t i = 0; i < n; i++)
         s->ids[i] = (int32_t)((i * 2654435761u >> 8) % n_vocab);
     MYTH_TRY(myth_cli_plan(s->cli, &s->model, &s->eo, NULL, err));
-    MYTH_TRY(myth_engine_open(&s->engine, &s->model, &s->eo, err));
+    MYTH_TRY(myth_cli_engine_open(s->cli, &s->engine, &s->model, &s->eo, err));
     if (o->n_depth) {
         MYTH_TRY(myth_seq_open(&s->base, s->engine, err));
         MYTH_TRY(feed(s, s->base, 0, o->n_depth, false, &res, err));

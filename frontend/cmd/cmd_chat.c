@@ -102,7 +102,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
     extra.bytes[MYTH_MEM_OTHER] = so.grammar || so.tool_choice ? myth_grammars_bytes(&r->model, 1) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     st = myth_session_open(&r->session, r->engine, &so, err);
 fail:
     return st;

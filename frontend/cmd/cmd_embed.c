@@ -265,7 +265,7 @@ static myth_status open_engine(run_state *r, myth_error *err)
     MYTH_TRY(myth_texts_see(&r->texts, err));
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     r->eo = eo;
     r->size = myth_batch_size_of(myth_engine_plan(r->engine)->n_ubatch);
     MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));

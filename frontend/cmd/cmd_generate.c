@@ -416,7 +416,7 @@ static myth_status generate(run_state *r, myth_error *err)
         MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
         g.grammar = myth_grammars_start(r->grammars, 0, r->grammar);
     }
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     if (!has_branches)
         MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const double begin = myth_expect_now();

@@ -69,7 +69,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     extra.bytes[MYTH_MEM_OTHER] = myth_imatrix_tap_bytes(&r->model);
     MYTH_TRY(measure_writer(r, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_imatrix_tap_open(&r->tap, r->engine, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
 fail:

@@ -327,7 +327,7 @@ static myth_status compute(run_state *r, myth_error *err)
     for (uint32_t i = 0; i < r->n_row; i++)
         MYTH_TRY(create_files(r, i, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     for (uint32_t i = 0; i < r->n_row; i++) {
         MYTH_TRY(myth_seq_open(&r->rows[i].seq, r->engine, err));
         r->run[i] = (myth_batch_run){

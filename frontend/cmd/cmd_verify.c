@@ -145,7 +145,7 @@ static myth_status check_forward(run_state *r, myth_error *err)
     eo.want_full_logits = !is_encoder;
     eo.want_hidden = is_encoder;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     const myth_batch_run run = {
         .seq = r->seq,

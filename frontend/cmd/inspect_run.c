@@ -464,7 +464,7 @@ static void refuse_memory(const run *w, const char *reason)
 static myth_status open_engine(void *user, myth_engine **e, myth_error *err)
 {
     run *w = user;
-    const myth_status st = myth_engine_open(&w->engine, &w->model, w->engine_opts, err);
+    const myth_status st = myth_cli_engine_open(w->cli, &w->engine, &w->model, w->engine_opts, err);
     *e = w->engine;
     return st;
 }

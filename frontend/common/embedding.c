@@ -256,7 +256,7 @@ myth_status myth_embedding_start(myth_embedding *x, uint64_t other_bytes, myth_e
     extra.bytes[MYTH_MEM_STAGING] += myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).peak;
     extra.bytes[MYTH_MEM_WEIGHTS_MAPPED] += x->before_mapped;
     MYTH_TRY(myth_cli_plan(cli, &x->model, &eo, &extra, err));
-    MYTH_TRY(myth_engine_open(&x->engine, &x->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(x->cli, &x->engine, &x->model, &eo, err));
     MYTH_TRY(myth_embedder_open(&x->embedder, x->engine, err));
     x->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     x->n_most = x->n_most < n_train ? x->n_most : n_train;

@@ -250,7 +250,7 @@ static myth_status open_desk(desk *d, const myth_engine_flags *engine, myth_erro
     myth_generate_needs(&eo, &greedy, true);
     extra.bytes[MYTH_MEM_OTHER] = myth_grammar_plan(m->tokenizer, m->config.n_vocab, N_MASK);
     MYTH_TRY(myth_cli_plan(d->cli, m, &eo, &extra, err));
-    MYTH_TRY(myth_engine_open(&d->engine, &d->model, &eo, err));
+    MYTH_TRY(myth_cli_engine_open(d->cli, &d->engine, &d->model, &eo, err));
     MYTH_TRY(myth_seq_open(&d->seq, d->engine, err));
     MYTH_TRY(myth_grammar_open(&d->grammar, mem, m->tokenizer, m->config.n_vocab, stop,
                                myth_chat_stop_ids(m->tokenizer, stop), N_MASK, err));

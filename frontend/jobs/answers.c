@@ -556,7 +556,7 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
     a->reading.user = &a->rows;
     MYTH_TRY(open_rows(a, err));
     MYTH_TRY(take_memory(a, err));
-    MYTH_TRY(myth_engine_open(&a->engine, a->model, &a->eo, err));
+    MYTH_TRY(myth_cli_engine_open(a->cli, &a->engine, a->model, &a->eo, err));
     if (a->has_grammar)
         MYTH_TRY(
             myth_grammars_open(&a->grammars, a->model, a->cli->mem, a->o->stop_ids, a->o->n_stop, a->n_parallel, err));

@@ -347,7 +347,7 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(
         myth_journal_open(&r->journal, kept, fact, list_facts(r, fact), r->o->resume == 0 || r->cli->goes_on, err));
     r->cli->has_journal = 1;
-    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &r->p.eo, err));
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &r->p.eo, err));
     r->figure = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "figures", (size_t)r->p.ro.n_label * r->p.ro.n_layer,
                              sizeof(*r->figure));
     if (!r->figure)

@@ -752,7 +752,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     l->reading.user = &l->results;
     MYTH_TRY(open_results(l, err));
     MYTH_TRY(take_memory(l, err));
-    MYTH_TRY(myth_engine_open(&l->engine, l->model, &l->eo, err));
+    MYTH_TRY(myth_cli_engine_open(l->cli, &l->engine, l->model, &l->eo, err));
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
     l->size = myth_batch_size_of(l->n_step);
     while (!*l->cli->cancel) {

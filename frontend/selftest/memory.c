@@ -1,6 +1,8 @@
 /* memory.c - what each memory flag promises, checked on the reports of small runs. */
 #include "selftest.h"
 
+#include "engine/base/asan.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -194,6 +196,50 @@ static bool positions_have_so_many_tokens(myth_selftest *t)
     return myth_selftest_say(t, two == 2 && five == 5, "at most 2: %zu, at most 5: %zu", two, five);
 }
 
+/* The line of an event in a stream of --mem-report; NULL = there is none. */
+static json_t *line_of(const myth_selftest *t, const char *name, const char *event)
+{
+    char path[PATH_MAX], line[1 << 14];
+    json_t *o = NULL;
+    snprintf(path, sizeof(path), "%s/%s", t->dir, name);
+    FILE *f = fopen(path, "re");
+    while (f && !o && fgets(line, sizeof(line), f)) {
+        o = json_loads(line, 0, NULL);
+        const char *is = json_string_value(json_object_get(o, "event"));
+        if (!is || strcmp(is, event) != 0) {
+            json_decref(o);
+            o = NULL;
+        }
+    }
+    if (f)
+        fclose(f);
+    return o;
+}
+
+/* What is resident when the run is ready, and what it has taken from the plan. */
+static int ready(myth_selftest *t, const char *mode, uint64_t *resident, uint64_t *used)
+{
+    const int code = myth_selftest_run(t, NULL, RUN " -c 8192 --mem-mode %s --mem-report ~/ready.jsonl", mode);
+    json_t *line = line_of(t, "ready.jsonl", "ready");
+    *resident = u64_of(line, "rss_anon_bytes");
+    *used = u64_of(line, "used_bytes");
+    json_decref(line);
+    return code;
+}
+
+static bool reserved_is_resident(myth_selftest *t)
+{
+    enum { BESIDE = 8 << 20 }; /* the program's own, beside the plan */
+    uint64_t shared, reserved, used, same;
+    const int share = ready(t, "share", &shared, &same), reserve = ready(t, "reserve", &reserved, &used);
+    const bool is_so =
+        MYTH_HAS_ASAN || (used > shared && reserved >= used && reserved <= used + BESIDE); /* its own memory is more */
+    return myth_selftest_say(t, share == 0 && reserve == 0 && used && used == same && is_so,
+                             "exit codes %d and %d; of %" PRIu64 " bytes %" PRIu64 " resident in a shared run, %" PRIu64
+                             " in a reserved one",
+                             share, reserve, used, shared, reserved);
+}
+
 static bool lines_are_streamed(myth_selftest *t)
 {
     char path[PATH_MAX], line[1 << 14], last[64] = "";
@@ -221,6 +267,7 @@ const myth_selftest_check myth_selftest_memory[] = {
     {"--mem-limit", "a run stays below it, and is refused where it cannot", limit_holds},
     {"--mem-limit", "takes shares of what there is, and no half bytes", limit_takes_shares},
     {"--mem-limit", "@FILE says it", limit_is_read_from_a_file},
+    {"--mem-mode", "what reserve takes is resident before the run begins", reserved_is_resident},
     {"--max-memory-gb", "is the limit in GiB", gigabytes_are_a_limit},
     {"suggestions", "of a refusal fit", suggestions_fit},
     {"-c", "twice the context has twice the rows of global layers", context_is_rows},

@@ -1,11 +1,13 @@
 /* test_mem.c - the ledger counts every byte once, keeps its limit, and fails exactly the allocation that a test names.
  */
+#include "engine/base/asan.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "tests/support/check.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -314,6 +316,82 @@ static void small_files_are_read_written_and_limited(void **state)
     assert_int_equal(myth_file_write(name, "x", 1, NULL), MYTH_ECREATE);
 }
 
+/* Resident pages among the n whole ones behind p. */
+static uint32_t n_resident(const unsigned char *p, uint32_t n)
+{
+    unsigned char in[256];
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = ((uint64_t)(uintptr_t)p + page - 1) / page * page;
+    uint32_t sum = 0;
+    assert_true(n <= sizeof(in));
+    assert_int_equal(mincore((void *)(uintptr_t)from, n * page, in), 0);
+    for (uint32_t i = 0; i < n; i++)
+        sum += in[i] & 1;
+    return sum;
+}
+
+static uint64_t is_left;
+static uint64_t left(void) { return is_left; }
+
+static void a_ledger_that_reserves_has_its_pages(void **state)
+{
+    myth_mem *mem = *state;
+    enum { N = 40 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (N + 1) * page;
+    unsigned char *shared = myth_alloc(mem, MYTH_MEM_OTHER, "test", bytes);
+    assert_non_null(shared);
+    myth_mem_reserve(mem, left);
+    is_left = bytes / 2;
+    assert_null(myth_alloc(mem, MYTH_MEM_OTHER, "test", bytes));
+    assert_int_equal(myth_mem_total(mem, 0).live, bytes);
+    void *small = myth_alloc(mem, MYTH_MEM_OTHER, "test", 100); /* nobody asks for so little */
+    assert_non_null(small);
+    is_left = 2 * bytes;
+    unsigned char *all = myth_alloc(mem, MYTH_MEM_OTHER, "test", bytes);
+    assert_non_null(all);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(all[i], 0);
+    if (!MYTH_HAS_ASAN) {
+        assert_int_equal(n_resident(shared, N), 0);
+        assert_int_equal(n_resident(all, N), N);
+        myth_mem_give_back(mem, all, 0, bytes);
+        assert_int_equal(n_resident(all, N), N);
+    }
+    myth_free(mem, shared);
+    myth_free(mem, small);
+    myth_free(mem, all);
+}
+
+static void pages_given_back_are_not_resident(void **state)
+{
+    myth_mem *mem = *state;
+    enum { N = 40 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (N + 1) * page;
+    unsigned char *p = myth_alloc(mem, MYTH_MEM_OTHER, "test", bytes),
+                  *small = myth_alloc(mem, MYTH_MEM_OTHER, "s", page);
+    assert_true(p && small);
+    memset(p, 7, bytes);
+    memset(small, 7, page);
+    myth_mem_give_back(mem, small, 0, page);
+    assert_true(small[0] == 7 && small[page - 1] == 7);
+    myth_mem_give_back(mem, p, 10 * page + 1, page); /* no whole page */
+    const size_t at = page - 64;                     /* the first byte of a page of the system, behind the head */
+    myth_mem_give_back(mem, p, at + 2 * page - 1, 3 * page + 2);
+    assert_int_equal(myth_mem_total(mem, 0).live, bytes + page);
+    for (size_t i = 0; i < bytes; i++)
+        if (i < at + 2 * page || i >= at + 5 * page)
+            assert_int_equal(p[i], 7);
+        else if (!MYTH_HAS_ASAN)
+            assert_int_equal(p[i], 0);
+    memset(p, 9, bytes);
+    myth_mem_give_back(mem, p, 0, bytes);
+    if (!MYTH_HAS_ASAN)
+        assert_int_equal(n_resident(p, N), 0);
+    memset(p, 3, bytes);
+    assert_int_equal(p[bytes - 1], 3);
+    myth_free(mem, p);
+    myth_free(mem, small);
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -329,6 +407,8 @@ int main(void)
         TEST(realloc_under_a_fault_keeps_the_old_block),
         TEST(arena_gives_what_it_priced),
         TEST(threads_share_a_ledger),
+        TEST(a_ledger_that_reserves_has_its_pages),
+        TEST(pages_given_back_are_not_resident),
         TEST(maps_and_copies_hold_the_file),
         TEST(a_changed_file_is_noticed),
         TEST(odd_paths_have_their_codes),

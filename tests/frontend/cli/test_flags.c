@@ -227,6 +227,30 @@ static void staging_is_what_was_used(void **state)
     }
 }
 
+/* Two modes with the same text; what is reserved is refused before the weights are read where the system has too little
+ * of it, also under a limit that would allow it. */
+static void memory_is_shared_or_reserved(void **state)
+{
+    (void)state;
+    char shared[1 << 14];
+    snprintf(shared, sizeof(shared), "%s", generate_text("--mem-mode share -n 20"));
+    assert_string_equal(generate_text("--mem-mode reserve -n 20"), shared);
+    cli_expect(&r, "generate " TINY "-p x --mem-mode both", 2);
+#if !defined(__SANITIZE_ADDRESS__)
+    static const char *const mode[] = {"reserve", "share"};
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof(line),
+                 "(ulimit -v 600000; $M generate -m random:gemma3-1b:q8_0 -p x -n 1 --device cpu --mem-limit 8GiB "
+                 "--mem-mode %s)",
+                 mode[i]);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 71);
+        assert_true((strstr(r.err, "needs ") == NULL) == (i == 1)); /* the plan's refusal, or that of an allocation */
+    }
+#endif
+}
+
 static void threads_device_and_messages(void **state)
 {
     (void)state;
@@ -365,6 +389,7 @@ int main(void)
         cmocka_unit_test(limit_shrinks_what_was_left_open),
         cmocka_unit_test(report_equals_plan),
         cmocka_unit_test(staging_is_what_was_used),
+        cmocka_unit_test(memory_is_shared_or_reserved),
         cmocka_unit_test(threads_device_and_messages),
         cmocka_unit_test(show_config_names_the_source),
         cmocka_unit_test(sampling),
