@@ -333,7 +333,7 @@ typedef struct {
     /* layer: 0 = scaled embedding, i = after layer i, n_layer + 1 = FINAL */
     void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
     void *user;
-    const myth_cancel *cancel; /* read between micro-batches; may be NULL */
+    const myth_cancel *cancel; /* read between the ops of the layers, but not between those of a GPU's graph; or NULL */
 } myth_batch;
 
 typedef struct { /* lent until the next forward */
@@ -353,9 +353,10 @@ typedef struct { /* lent until the next forward */
  * more rows, masks, biases or asked ids than the engine was opened for), MYTH_EARG (a token outside the vocabulary, a
  * mask that does not exist, rows wanted without a function that receives them), MYTH_EUNSUPPORTED (a model with
  * config.is_bidirectional has no logits and takes each text as one ephemeral run). MYTH_ECANCEL: the micro-batches
- * that were done stay appended. MYTH_ENOMEM, MYTH_EDEVICE: the device failed on the way. The sequences hold what they
- * held before, and the forward can be done again, or one of fewer rows; a sequence of which more than the rings' slack
- * was overwritten is cut to its newest checkpoint or to 0, as by truncate. */
+ * that were done stay appended, the one under way is taken back. MYTH_ENOMEM, MYTH_EDEVICE: the device failed on the
+ * way. The sequences hold what they held before, and the forward can be done again, or one of fewer rows. In all three
+ * cases a sequence of which more than the rings' slack was overwritten is cut to its newest checkpoint or to 0, as by
+ * truncate. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces logits row `row` of the last forward again under this mask, with the biases that the row had. The result is
  * exact, however few ids the mask allows. k is at most the forward's top_k. */
@@ -366,8 +367,9 @@ myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask
 
 /* The residual row of a token with a capture_label is added to that label's sums after every captured layer. Each value
  * is first rounded to a multiple of 2^-24; the sums are then integers, so a mean has the same bits for any order, batch
- * and micro-batch. Memory does not grow with the tokens, and capturing does not change logits. After a cancel, counts
- * and sums hold the tokens that were computed. */
+ * and micro-batch. Memory does not grow with the tokens, and capturing does not change logits. After a cancel
+ * between two micro-batches, counts and sums hold the tokens that were computed; where one with rows to sum was left in
+ * the middle they cannot be read, as after a failure: reset or restore them. */
 
 /* Fills dst [tokens of all runs] with labels. `at` labels token i of every run: i < 0 counts from the end, -1 is the
  * last token, and a run that is too short gets none. `every` labels all tokens. Run k gets run_label[k]; -1 leaves the

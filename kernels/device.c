@@ -335,6 +335,9 @@ myth_status myth_stream_sync(myth_stream *s, myth_error *err)
     return report(s, err);
 }
 
+void myth_stream_watch(myth_stream *s, const myth_cancel *cancel) { s->cancel = cancel; }
+bool myth_stream_is_cut(const myth_stream *s) { return s->err.code == MYTH_ECANCEL; }
+
 uint64_t myth_stream_mark(myth_stream *s)
 {
     return s->dev->vt->mark && s->err.code == MYTH_OK ? s->dev->vt->mark(s) : 0;

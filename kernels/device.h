@@ -18,6 +18,7 @@
 #ifndef MYTH_DEVICE_H
 #define MYTH_DEVICE_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/dtype.h"
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
@@ -144,6 +145,12 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
+/* Once *cancel is set, ops are not run, until a sync reports MYTH_ECANCEL; it is read before each op and, on the CPU,
+ * between those of a replay, never while ops are recorded. NULL, as after open: nobody asks. Lent until the next call.
+ */
+void myth_stream_watch(myth_stream *s, const myth_cancel *cancel);
+/* Whether a flag has kept ops from running since the last sync. */
+bool myth_stream_is_cut(const myth_stream *s);
 /* mark names the present end of the stream. wait returns when everything issued before the mark is done, reads
  * included; it does not wait for what was issued later. */
 uint64_t myth_stream_mark(myth_stream *s);

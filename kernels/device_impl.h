@@ -67,8 +67,17 @@ struct myth_stream {
     myth_device *dev;
     myth_error err; /* first failure; ops do nothing while it is set */
     bool is_recording;
-    myth_graph *graph; /* being recorded; NULL = none */
+    const myth_cancel *cancel; /* NULL = nobody asks */
+    myth_graph *graph;         /* being recorded; NULL = none */
 };
+
+/* Whether ops still run: nothing has failed, and nobody asks for the end. */
+static inline bool myth_stream_goes_on(myth_stream *s)
+{
+    if (s->cancel && *s->cancel && !s->is_recording && s->err.code == MYTH_OK)
+        myth_fail(&s->err, MYTH_ECANCEL, "cancelled");
+    return s->err.code == MYTH_OK;
+}
 
 /* Every device's graph starts with this. */
 struct myth_graph {

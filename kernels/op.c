@@ -103,7 +103,7 @@ static bool split_ffn(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
     }                                                                                         \
     void myth_##op(myth_stream *s, const struct myth_##op##_args *a)                          \
     {                                                                                         \
-        if (s->err.code != MYTH_OK || !myth_check_##op(s, a))                                 \
+        if (!myth_stream_goes_on(s) || !myth_check_##op(s, a))                                \
             return;                                                                           \
         if (s->is_recording && s->dev->vt->record)                                            \
             s->dev->vt->record(s, MYTH_OP_##op, a, sizeof(*a));                               \

@@ -24,6 +24,7 @@ struct myth_seq {
     uint32_t n_extra;    /* rows besides one a position                              */
     uint32_t n_new;      /* tokens that the present forward appends                  */
     uint32_t n_wrote;    /* those of them whose micro-batch was issued               */
+    uint32_t n_last;     /* those of the micro-batch that was issued last            */
     myth_kv_needs need;  /* pages and rings that the present forward takes           */
     bool has_ephemeral;  /* the present forward has an ephemeral run after it        */
     bool is_table_stale; /* pages or ring changed; the next forward must write its row of the table to the device */
@@ -119,8 +120,11 @@ uint64_t myth_engine_block_bytes(const myth_layout *layout, uint32_t n_layer);
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
 /* Copies a page (or ring) on every part, because a sequence is about to write to one that it shares. */
 void myth_engine_copy_page(myth_engine *e, bool is_ring, myth_kv_copy c);
-/* Waits for the streams of all parts. Returns the first failure, in the order of the parts. */
+/* Waits for the streams of all parts. Returns the first failure, in the order of the parts; a cancel is none where a
+ * part has failed. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
+/* Whether a cancel has ended the layers of the present micro-batch before their end. */
+bool myth_engine_is_cut(const myth_engine *e);
 
 /* The position in the text of the next token of s; the first row that a local layer must hold when s holds n rows and a
  * token is next. */
@@ -141,6 +145,9 @@ bool myth_batch_is_set(const myth_batch *b);
 /* Gives up the last n tokens of s, which a forward appended and nobody knows: s stands where it stood before them,
  * behind a gap too, or holds less where its rings were overwritten. */
 void myth_seq_take_back(myth_seq *s, uint32_t n);
+/* Takes back what the present forward appended to every sequence, or its last micro-batch alone, and gives back pages
+ * that hold no row. */
+void myth_engine_take_back(myth_engine *e, bool is_last);
 
 /* The steps of a forward that run.c uses too. e->idx and the part's step say which rows the micro-batch has. */
 

@@ -6,7 +6,7 @@
  *   4 reduce     one reduction over the logits of all rows that want them
  *
  * A device that fails in 3 or 4 leaves rows that nobody knows: the sequences give up all that the forward appended, and
- * it can be done again. */
+ * it can be done again. A cancel between the ops of the layers does the same to the last micro-batch. */
 #include "offload.h"
 
 #include <assert.h>
@@ -273,6 +273,8 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t *k, uint3
 static void append_tokens(const forward_state *f)
 {
     const myth_step_index *x = &f->e->idx;
+    for (uint32_t i = 0; i < f->e->layout.opts.n_seq; i++)
+        f->e->seq[i].n_last = 0;
     for (uint32_t k = 0; k < (x->set ? 1 : x->n_run); k++) {
         const myth_batch_run *run = &f->b->run[f->first_run + k];
         const uint32_t n = x->set ? run->n : (uint32_t)x->runs[(size_t)k * MYTH_RUN_WIDTH + MYTH_RUN_N_ROWS];
@@ -284,18 +286,7 @@ static void append_tokens(const forward_state *f)
                (size_t)n * sizeof *run->token);
         myth_kv_wrote(run->seq->kv, n);
         run->seq->n_wrote += n;
-    }
-}
-
-/* Cuts the sequences back to what they held before the forward, or to less where their rings were overwritten. */
-static void take_back(myth_engine *e)
-{
-    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
-        myth_seq *s = &e->seq[i];
-        if (s->n_wrote)
-            myth_seq_take_back(s, s->n_wrote);
-        if (s->n_new)
-            myth_kv_trim(&e->kv, s->kv);
+        run->seq->n_last += n;
     }
 }
 
@@ -601,7 +592,9 @@ static void micro_batch(forward_state *f)
             myth_capture_write_index(e, p, f->n_capture);
         if (i > 0)
             copy_to_next_part(e, p - 1, p);
+        myth_stream_watch(p->stream, f->b->cancel);
         run_or_replay(f, p);
+        myth_stream_watch(p->stream, NULL);
     }
     if (e->idx.set && e->idx.n_mass)
         myth_forward_take_mass(e);
@@ -684,11 +677,17 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         myth_stream_read(p->stream, e->result_ask, a.ask_logit, 4 * (uint64_t)n * n_ask);
 }
 
+/* The first failure; a cancel is none where a device has failed. */
 static myth_status finish(myth_engine *e, myth_error *err)
 {
-    myth_status st = myth_engine_sync(e, e->first_failure.code == MYTH_OK ? err : NULL);
-    if (e->first_failure.code == MYTH_OK)
+    myth_error late = {.code = MYTH_OK};
+    const myth_status st = myth_engine_sync(e, &late);
+    if (e->first_failure.code == MYTH_OK ||
+        (e->first_failure.code == MYTH_ECANCEL && st != MYTH_OK && st != MYTH_ECANCEL)) {
+        if (st != MYTH_OK && err)
+            *err = late;
         return st;
+    }
     if (err)
         *err = e->first_failure;
     return e->first_failure.code;
@@ -726,7 +725,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         micro_batch(&f);
         if (e->first_failure.code != MYTH_OK)
             break;
-        is_cancelled = b->cancel && *b->cancel && i < n_tok;
+        is_cancelled = myth_engine_is_cut(e) || (b->cancel && *b->cancel && i < n_tok);
     }
     if (is_cancelled || !is_recorded)
         for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) /* give back pages that were reserved but not written */
@@ -737,9 +736,10 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         reduce(e, 0, f.n_logit, e->k_result, b, NULL, b->is_decode);
     }
     st = finish(e, err);
-    e->is_capture_torn = e->is_capture_torn || st != MYTH_OK;
-    if (st == MYTH_ENOMEM || st == MYTH_EDEVICE) /* of a lost device the tokens are what is left to feed to another */
-        take_back(e);
+    e->is_capture_torn = e->is_capture_torn || (st != MYTH_OK && (st != MYTH_ECANCEL || f.n_capture));
+    if (st == MYTH_ENOMEM || st == MYTH_EDEVICE || st == MYTH_ECANCEL)
+        myth_engine_take_back(e,
+                              st == MYTH_ECANCEL); /* of a lost device the tokens are what is left to feed to another */
     if (st != MYTH_OK)
         goto fail;
     if (is_cancelled)

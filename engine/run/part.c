@@ -187,8 +187,8 @@ myth_status myth_engine_sync(myth_engine *e, myth_error *err)
 {
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < e->n_part; i++) {
-        myth_status late = myth_stream_sync(e->part[i].stream, st == MYTH_OK ? err : NULL);
-        st = st == MYTH_OK ? late : st;
+        myth_status late = myth_stream_sync(e->part[i].stream, st == MYTH_OK || st == MYTH_ECANCEL ? err : NULL);
+        st = st == MYTH_OK || (st == MYTH_ECANCEL && late != MYTH_OK) ? late : st;
     }
     return st;
 }
@@ -209,6 +209,14 @@ void myth_engine_copy_page(myth_engine *e, bool is_ring, myth_kv_copy c)
                                      });
         }
     }
+}
+
+bool myth_engine_is_cut(const myth_engine *e)
+{
+    bool is = e->first_failure.code == MYTH_ECANCEL;
+    for (uint32_t i = 0; i < e->n_part; i++)
+        is |= myth_stream_is_cut(e->part[i].stream);
+    return is;
 }
 
 void myth_engine_write_table(myth_engine *e, const myth_seq *s)

@@ -157,6 +157,18 @@ void myth_seq_take_back(myth_seq *s, uint32_t n)
     }
 }
 
+void myth_engine_take_back(myth_engine *e, bool is_last)
+{
+    for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) {
+        myth_seq *s = &e->seq[i];
+        const uint32_t n = is_last ? s->n_last : s->n_wrote;
+        if (n)
+            myth_seq_take_back(s, n);
+        if (s->n_new)
+            myth_kv_trim(&e->kv, s->kv);
+    }
+}
+
 myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err)
 {
     uint32_t len = myth_kv_len(s->kv);

@@ -311,17 +311,26 @@ static myth_status step_some(myth_slots *p, uint32_t *from, myth_error *err)
     myth_batch b = {.run = p->run, .is_decode = true};
     myth_result result = {0};
     uint32_t n_row = 0;
+    bool is_common = true;
     for (; *from < p->n_slot && (!p->n_most || n_row < p->n_most); ++*from) {
         const myth_answering *a = &p->slot[*from].a;
         if (!a->goes_on)
             continue;
+        is_common = is_common && (b.n_run == 0 || b.cancel == p->slot[*from].o.cancel);
+        b.cancel = p->slot[*from].o.cancel;
         p->token[n_row] = a->id;
         add_run(p, &b, *from, &p->token[n_row], 1, true, &n_row);
     }
     if (b.n_run == 0)
         return MYTH_OK;
+    if (!is_common) /* looked at with the next tokens */
+        b.cancel = NULL;
     const myth_status st = forward(p, &b, n_row, &result, err);
-    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : st;
+    for (uint32_t r = 0; r < n_row && st == MYTH_ECANCEL; r++) {
+        cancel(&p->slot[p->slot_of[r]]);
+        p->slot[p->slot_of[r]].a.goes_on = false;
+    }
+    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : st == MYTH_ECANCEL ? MYTH_OK : st;
 }
 
 myth_status myth_slots_step(myth_slots *p, myth_error *err)

@@ -29,6 +29,8 @@ static const myth_env_row table[] = {
     {"CI", "1", "show no progress lines"},
     {"SOURCE_DATE_EPOCH", "SECONDS", "the day on an HTML page, in seconds since 1970, in place of the present one"},
     {"MYTHOS_TRACE", "ops", "print a line for every operation of the model: its shape, microseconds and a fingerprint"},
+    {"MYTHOS_MEMINFO", "FILE",
+     "what all processes use is read from FILE, which is like /proc/meminfo, and not from the system"},
     {"MYTHOS_VK_VALIDATE", "1", "run Vulkan devices under the Khronos validation layer"},
     {"MYTHOS_VK_TEXELS", "0", "give a Vulkan driver that runs on the CPU the programs of GPUs"},
 #define KNOB(field, name, least, most, fallback) \

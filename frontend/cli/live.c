@@ -6,6 +6,7 @@
 #include "engine/base/thread.h"
 #include "engine/run/devices.h"
 #include "engine/run/host_memory.h"
+#include "environment.h"
 #include "json_out.h"
 #include "memreport.h"
 
@@ -27,7 +28,8 @@ enum {
     SCHEMA = 1,
 };
 
-static const double USE_S = 0.2; /* between two looks at what all processes use, which reads several files */
+static const double USE_S = 0.2;    /* between two looks at what all processes use, which reads several files */
+static const double PATIENCE_S = 1; /* of a critical level, in which no answer is begun, before a job pauses */
 
 typedef enum { ASKED_NOTHING, ASKED_LIMIT, ASKED_PAUSE } asked;
 
@@ -69,6 +71,11 @@ struct myth_live {
     double shown_at, used_at; /* when a sample was written; when use was read */
     myth_memory_level level;
     myth_host_use use;
+    /* a pause that nobody asked for */
+    bool is_pressed;
+    double critical_since; /* 0 = it is not */
+    uint64_t others;       /* what other processes used when the run was planned */
+    uint64_t own;          /* what this one had when it paused */
 };
 
 static double now(void)
@@ -162,12 +169,84 @@ static void report(myth_live *l, const char *event)
     fflush(l->report);
 }
 
+/* ---- pressure ---- */
+
+/* Why the run cannot be interrupted and go on; NULL = it can. */
+static const char *why_not(const myth_live *l)
+{
+    if (l->is_waiting)
+        return NULL;
+    if (!l->cli->has_journal)
+        return "this command, or this step of it, cannot be interrupted and go on: only jobs with a journal can (embed "
+               "-o, residuals, logprobs, generate --jsonl)";
+    return l->cli->has_read_stdin ? "standard input cannot be read a second time: give the job a file" : NULL;
+}
+
+/* Interrupts the run, so that it goes on in another way. */
+static void interrupt(myth_live *l)
+{
+    if (l->is_waiting)
+        return;
+    l->is_between = true;
+    *l->cancel = 1;
+}
+
+static myth_host_use use_now(void)
+{
+    const char *file = myth_env_get("MYTHOS_MEMINFO");
+    return file ? myth_host_used_of(file, "/dev/null", "/dev/null") : myth_host_used();
+}
+
+static uint64_t used_by_others(const myth_live *l)
+{
+    const uint64_t own = myth_rss_anon();
+    return l->use.used > own ? l->use.used - own : 0;
+}
+
+/* Whether the level is critical because other processes have taken more since the run was planned. A run that fills the
+ * machine by itself does what its plan says, and a pause would not end. */
+static bool others_press(const myth_live *l)
+{
+    const uint64_t others = used_by_others(l), more = others > l->others ? others - l->others : 0;
+    return l->level == MYTH_LEVEL_CRITICAL &&
+           myth_memory_level_of(l->use.used - more, l->use.all, MYTH_LEVEL_NORMAL) < MYTH_LEVEL_CRITICAL;
+}
+
+/* Whether the run, which waits without memory, would not be in a critical level again, or others have no more than when
+ * it was planned. */
+static bool has_room_again(const myth_live *l)
+{
+    return used_by_others(l) <= l->others ||
+           myth_memory_level_of(l->use.used + l->own, l->use.all, MYTH_LEVEL_CRITICAL) < MYTH_LEVEL_CRITICAL;
+}
+
+static void look_at_pressure(myth_live *l)
+{
+    if (l->level != MYTH_LEVEL_CRITICAL)
+        l->critical_since = 0;
+    else if (!l->critical_since)
+        l->critical_since = now();
+    if (l->is_pressed && l->is_waiting && has_room_again(l)) {
+        l->is_pressed = false;
+        myth_term_note(l->cli->term, "memory: the job goes on");
+    } else if (l->critical_since && now() - l->critical_since >= PATIENCE_S && !l->is_waiting && !l->is_between &&
+               !why_not(l) && others_press(l)) {
+        l->is_pressed = true;
+        l->own = myth_rss_anon();
+        report(l, "paused");
+        myth_term_note(l->cli->term, "memory: the job pauses, without memory, until other processes use less; what is "
+                                     "finished is kept");
+        interrupt(l);
+    }
+}
+
 static void look_at_memory(myth_live *l)
 {
     const uint64_t live = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live, was = l->shown_bytes;
     const uint64_t change = live > was ? live - was : was - live;
-    if (now() - l->used_at >= USE_S) {
-        l->use = myth_host_used();
+    const bool is_new = now() - l->used_at >= USE_S;
+    if (is_new) {
+        l->use = use_now();
         l->used_at = now();
     }
     const myth_memory_level level = myth_memory_level_of(l->use.used, l->use.all, l->level);
@@ -180,6 +259,8 @@ static void look_at_memory(myth_live *l)
     } else if (change > was / 8 || now() - l->shown_at >= 1) {
         report(l, "sample");
     }
+    if (is_new)
+        look_at_pressure(l);
 }
 
 /* ---- what is asked ---- */
@@ -225,26 +306,6 @@ static void answer_stats(myth_live *l, client *c)
     free(text);
 }
 
-/* Why the run cannot be interrupted and go on; NULL = it can. */
-static const char *why_not(const myth_live *l)
-{
-    if (l->is_waiting)
-        return NULL;
-    if (!l->cli->has_journal)
-        return "this command, or this step of it, cannot be interrupted and go on: only jobs with a journal can (embed "
-               "-o, residuals, logprobs, generate --jsonl)";
-    return l->cli->has_read_stdin ? "standard input cannot be read a second time: give the job a file" : NULL;
-}
-
-/* Interrupts the run, so that it goes on in another way. */
-static void interrupt(myth_live *l)
-{
-    if (l->is_waiting)
-        return;
-    l->is_between = true;
-    *l->cancel = 1;
-}
-
 static const char *ask_limit(myth_live *l, const char *text, myth_error *err)
 {
     myth_mem_limits limits = {0};
@@ -255,6 +316,8 @@ static const char *ask_limit(myth_live *l, const char *text, myth_error *err)
         return err->msg;
     l->limits = limits;
     l->wants_change = true;
+    if (limits.bytes[MYTH_MEM_HOST] && limits.bytes[MYTH_MEM_HOST] < l->own)
+        l->own = limits.bytes[MYTH_MEM_HOST];
     interrupt(l);
     return NULL;
 }
@@ -283,10 +346,10 @@ static void obey(myth_live *l, client *c, const char *line)
             c->waits = ASKED_PAUSE;
         }
     } else if (strcmp(cmd, "resume") == 0) {
-        l->wants_pause = false;
+        l->wants_pause = l->is_pressed = false;
         answer(c, "{\"ok\":true}");
     } else if (strcmp(cmd, "cancel") == 0) {
-        l->is_between = l->wants_change = l->wants_pause = false;
+        l->is_between = l->wants_change = l->wants_pause = l->is_pressed = false;
         l->is_over = l->is_waiting;
         *l->cancel = 1;
         answer(c, "{\"ok\":true}");
@@ -438,7 +501,7 @@ static void wait_for(myth_live *l, bool needs_limit)
     if (needs_limit)
         myth_term_note(l->cli->term, "waiting, without memory, for another limit; what is finished is kept");
     report(l, "waiting");
-    while ((l->wants_pause || (needs_limit && !l->wants_change)) && !l->is_over && !*l->n_interrupt) {
+    while ((l->wants_pause || l->is_pressed || (needs_limit && !l->wants_change)) && !l->is_over && !*l->n_interrupt) {
         tell_waiting(l, ASKED_PAUSE);
         pthread_mutex_unlock(&l->mutex);
         nanosleep(&pause, NULL);
@@ -489,6 +552,8 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     pthread_mutex_lock(&l->mutex);
     l->plan = *plan;
     l->has_plan = true;
+    l->use = use_now();
+    l->others = used_by_others(l);
     snprintf(l->phase, sizeof(l->phase), "run");
     report(l, "plan");
     pthread_mutex_unlock(&l->mutex);
@@ -569,7 +634,7 @@ myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, 
     l->limit_file = file;
     l->listener = -1;
     l->began = now();
-    l->use = myth_host_used();
+    l->use = use_now();
     strcpy(l->phase, "start");
     for (int i = 0; i < CLIENTS; i++)
         l->client[i].fd = -1;

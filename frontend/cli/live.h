@@ -26,8 +26,11 @@
  * Level     how much of the machine's memory, or of what the control group allows, all processes together use:
  *           "warning" from 85 % on, "critical" from 95 %, back 5 points below. Each crossing is a line of the report
  *           and a note; while it is critical, generate --jsonl begins no answer beside another one
- * Latency   the socket and the file are looked at every 20 ms, what all processes use every 200 ms; a forward pass
- *           ends behind its micro-batch (-ub)
+ * Pressure  a job that could be paused pauses by itself ("paused" in the report) when the level has been critical for
+ *           a second because other processes took more since the job was planned. It goes on when its memory fits
+ *           below the level again, when they have no more than at its plan, or on "resume"
+ * Latency   the socket and the file are looked at every 20 ms, what all processes use every 200 ms; on the CPU a
+ *           forward pass ends behind the operation under way, on a GPU behind the micro-batch (-ub)
  * Threads   a thread of its own from open to close. It reads the ledger, and sets the cancel flag */
 #ifndef MYTH_LIVE_H
 #define MYTH_LIVE_H

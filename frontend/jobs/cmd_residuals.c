@@ -193,7 +193,7 @@ static myth_status run_all(run_state *r, myth_error *err)
     myth_status st = MYTH_OK;
     myth_progress progress;
     const uint64_t n_item = r->p.survey.n_item;
-    bool has_more = myth_residual_run_state(r->run)->next < n_item;
+    bool has_more = myth_residual_run_state(r->run)->next < n_item, is_cut = false;
     if (myth_residual_run_state(r->run)->next && !r->cli->merges_shares)
         myth_term_note(r->cli->term, "going on after %llu of %llu prompts",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
@@ -201,13 +201,18 @@ static myth_status run_all(run_state *r, myth_error *err)
     while (has_more && !*r->cli->cancel) {
         uint32_t n_tok = 0;
         double seconds = 0;
-        MYTH_TRY(myth_residual_run_step(r->run, &has_more, &n_tok, &seconds, err));
+        st = myth_residual_run_step(r->run, &has_more, &n_tok, &seconds, err);
+        is_cut = st == MYTH_ECANCEL && *r->cli->cancel;
+        if (is_cut)
+            break;
+        MYTH_TRY(st);
         r->n_tok += n_tok;
         r->seconds += seconds;
         show_progress(r, &progress);
     }
-    if (has_more && myth_residual_run_state(r->run)->next < n_item) {
-        MYTH_TRY(myth_residual_run_commit(r->run, err));
+    if (is_cut || (has_more && myth_residual_run_state(r->run)->next < n_item)) {
+        if (!is_cut) /* else the state is that of the last commit */
+            MYTH_TRY(myth_residual_run_commit(r->run, err));
         st = myth_fail(err, MYTH_ECANCEL, "interrupted after %llu of %llu prompts; the same command goes on from there",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
     }

@@ -23,6 +23,7 @@ struct myth_residual_run {
     const myth_residual_opts *o;
     uint32_t n_ubatch, most, dim, n_layer; /* rows of a step; prompts of a batch; of the model */
     bool is_host, has_committed;           /* committed: block has sums */
+    bool is_behind;                        /* batches were done since the last commit: the next one is not cut short */
     /* the state and the sums are one block, which is what the journal keeps */
     unsigned char *block;
     size_t n_block;
@@ -291,6 +292,7 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     MYTH_TRY(myth_journal_commit(r->journal, err));
     r->committed_at = myth_expect_now();
     r->has_committed = true;
+    r->is_behind = false;
 fail:
     return st;
 }
@@ -313,6 +315,7 @@ static myth_status forward(myth_residual_run *r, uint32_t *from, uint32_t most, 
                             .hook = r->o->hook,
                             .on_hidden = on_hidden,
                             .user = r,
+                            .cancel = r->is_behind ? NULL : r->cli->cancel,
                         },
                         NULL, err);
 }
@@ -363,7 +366,15 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
     *seconds = myth_expect_now() - begin;
     if (!r->rows.is_open || !*has_more || myth_expect_now() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
         MYTH_TRY(myth_residual_run_commit(r, err));
+    else
+        r->is_behind = true;
 fail:
+    if (st == MYTH_ECANCEL) {
+        if (r->has_committed)
+            memcpy(&r->st, r->block, sizeof(r->st));
+        else
+            r->st = (myth_residual_state){0};
+    }
     return st;
 }
 

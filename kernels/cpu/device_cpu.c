@@ -319,7 +319,7 @@ static myth_status end_record(myth_graph **out, myth_stream *s, myth_error *err)
 static void replay(myth_stream *s, const myth_graph *graph)
 {
     const struct cpu_graph *g = (const struct cpu_graph *)(const void *)graph;
-    for (uint32_t i = 0; i < g->n_op && s->err.code == MYTH_OK; i++)
+    for (uint32_t i = 0; i < g->n_op && myth_stream_goes_on(s); i++)
         myth_op_run(s, g->record[i].op, &g->record[i].args);
 }
 

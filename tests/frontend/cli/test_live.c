@@ -284,6 +284,77 @@ static void a_job_waits_for_its_memory(void **state)
     assert_string_equal(r.out, "1\n");
 }
 
+/* What all processes use, in thousandths of a terabyte. */
+static void use(uint32_t thousandths)
+{
+    char line[256];
+    snprintf(line, sizeof(line),
+             "printf 'MemTotal: 1000000000 kB\\nMemAvailable: %u kB\\n' >$D/use.new && mv $D/use.new $D/use",
+             (1000 - thousandths) * 1000000u);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+}
+
+static void await_phase(const char *phase)
+{
+    for (bool is = false; !is; usleep(5000)) {
+        json_t *a = ask("{\"cmd\":\"stats\"}");
+        if (!a)
+            fail_msg("the job has ended before it was %s", phase);
+        is = strcmp(json_string_value(json_object_get(json_object_get(a, "stats"), "phase")), phase) == 0;
+        json_decref(a);
+    }
+}
+
+static uint32_t count_events(const char *event)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "grep -c '\"event\":\"%s\"' $D/report.jsonl", event);
+    cli_shell(&r, line);
+    return (uint32_t)atoi(r.out);
+}
+
+/* Other processes take nearly all memory: the job gives back its own, and goes on when they have less. */
+static void a_job_makes_room_for_others(void **state)
+{
+    (void)state;
+    char path[128];
+    put_prompts("p.jsonl", cli_lines(4000));
+    cli_expect(&r, "logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/want", 0);
+    snprintf(path, sizeof(path), "%s/use", cli_dir);
+    setenv("MYTHOS_MEMINFO", path, 1);
+    use(500);
+    pid_t pid = begin_job("logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/got -t 1 --mem-report $D/report.jsonl");
+    await_plan(pid);
+    use(970);
+    await_phase("waiting");
+    assert_int_equal(stat_of("used_bytes"), 0);
+    use(920); /* still critical */
+    usleep(300000);
+    await_phase("waiting");
+    use(500);
+    await_phase("run");
+    use(980); /* again, and this time somebody wants it to go on */
+    await_phase("waiting");
+    assert_obeyed("{\"cmd\":\"resume\"}");
+    assert_int_equal(end_job(pid), 0);
+    assert_true(is_same("want", "got"));
+    check_report();
+    assert_int_equal(count_events("paused"), 2);
+    assert_true(count_events("waiting") == 2 && count_events("critical") == 2 && count_events("ready") == 3);
+    cli_shell(&r, "grep -c 'the job pauses' $D/job.err; grep -c 'the job goes on' $D/job.err; rm $D/got");
+    assert_string_equal(r.out, "2\n1\n");
+
+    /* A machine that was full when the job was planned is no pressure. */
+    use(990);
+    cli_shell(&r, "head -1200 $D/p.jsonl >$D/few.jsonl");
+    pid = begin_job("logprobs $D/few.jsonl -m random:gemma3-tiny:q8_0 -o $D/got -t 1 --mem-report $D/report.jsonl");
+    assert_int_equal(end_job(pid), 0);
+    assert_true(count_events("paused") == 0 && count_events("critical") == 1);
+    unsetenv("MYTHOS_MEMINFO");
+    cli_shell(&r, "rm $D/want $D/got");
+}
+
 static void a_file_holds_the_limit(void **state)
 {
     (void)state;
@@ -395,9 +466,10 @@ static void a_pipe_cannot_be_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_hysteresis),     cmocka_unit_test(a_job_goes_on_in_another_way),
-        cmocka_unit_test(a_job_waits_for_its_memory), cmocka_unit_test(a_file_holds_the_limit),
-        cmocka_unit_test(everything_gets_an_answer),  cmocka_unit_test(a_pipe_cannot_be_read_again),
+        cmocka_unit_test(levels_have_hysteresis),      cmocka_unit_test(a_job_goes_on_in_another_way),
+        cmocka_unit_test(a_job_waits_for_its_memory),  cmocka_unit_test(a_file_holds_the_limit),
+        cmocka_unit_test(a_job_makes_room_for_others), cmocka_unit_test(everything_gets_an_answer),
+        cmocka_unit_test(a_pipe_cannot_be_read_again),
     };
     alarm(check_is_full() ? 1200 : 600); /* a job that waits for ever fails the test */
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
