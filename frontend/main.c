@@ -233,8 +233,6 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     myth_args_add(&parsed, &myth_group_global, &global);
     parsed.command = c->name;
     parsed.command_of = myth_hint_command_of;
-    myth_error in_file = {0};
-    myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
         myth_term_error(term, err.msg);
         return MYTH_EXIT_USAGE;
@@ -243,8 +241,8 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
     }
-    if (in_file.code != MYTH_OK) { /* checked after --help, which works with a broken configuration file too */
-        myth_term_error(term, in_file.msg);
+    if (myth_rcfile_read(&parsed, c, global.config, &err) != MYTH_OK) { /* --help works with a broken one, too */
+        myth_term_error(term, err.msg);
         return MYTH_EXIT_CONFIG;
     }
     if (global.show_config) {

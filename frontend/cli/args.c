@@ -425,18 +425,25 @@ static void begin_list(const myth_opt_slot *s, myth_opt_source source)
 myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, const char *where, myth_error *err)
 {
     char whole[256];
+    myth_opt_list unused; /* for a value that is checked only: as large as any */
     for (int i = 0; i < p->n_slot; i++) {
         myth_opt_slot *s = &p->slot[i];
         if (strcmp(s->opt->name, name) != 0)
             continue;
-        begin_list(s, MYTH_FROM_FILE);
+        void *const field = s->source > MYTH_FROM_FILE ? &unused : s->field;
+        if (s->source > MYTH_FROM_FILE)
+            memset(&unused, 0, sizeof(unused));
+        else
+            begin_list(s, MYTH_FROM_FILE);
         snprintf(whole, sizeof(whole), "%.160s: %.60s", where, name);
-        if (!set_value(s->opt, s->field, text)) {
+        if (!set_value(s->opt, field, text)) {
             bad_value(s->opt, whole, text, err);
             if (err)
                 err->code = MYTH_EFORMAT;
             return MYTH_EFORMAT;
         }
+        if (s->source > MYTH_FROM_FILE)
+            continue;
         s->source = MYTH_FROM_FILE;
         s->text = text;
     }

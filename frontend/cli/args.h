@@ -87,8 +87,8 @@ typedef struct {
 
 /* Adds a group whose struct is at `base`; sets the fields to their defaults. */
 void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base);
-/* Sets an option from a configuration file; call before parse. p must have an option of that name, and text must live
- * as long as p. MYTH_EFORMAT: text is not a value of the option; the message begins with `where`. */
+/* Sets an option from a configuration file, after parse, unless that found a value. p must have an option of that name,
+ * and text must live as long as p. MYTH_EFORMAT: text is not a value of the option; the message begins with `where`. */
 myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, const char *where, myth_error *err);
 /* Reads the environment, then argv[0..argc): argv is reordered, the n_arg positional arguments first. */
 myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *err);

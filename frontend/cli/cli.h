@@ -26,6 +26,7 @@ typedef struct {
     const char *mem_limit;  /* as given; cli->limits has the parsed bytes */
     const char *mem_report; /* NULL = none */
     const char *control;    /* NULL = none */
+    const char *config;     /* NULL = none */
     float max_memory_gb;    /* --mem-limit in GiB; 0 = not given */
     int mem_mode;           /* 1 = reserve */
     const char *device;

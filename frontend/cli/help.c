@@ -266,8 +266,9 @@ void myth_help_man(FILE *f, const myth_command *c)
     fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
           "One setting on each line, name = value, where name is a long flag without its dashes. A setting holds for "
           "every command that has the flag; after a line [COMMAND], for that command only. # begins a comment. "
-          "Environment variables and flags override the file. MYTHOS_CONFIG names another file; if it is empty, none "
-          "is read.\n",
+          "A file that begins with { is the same as a JSON object, with an object for each command. "
+          "Environment variables and flags override the file. \\-\\-config or MYTHOS_CONFIG name another file; if "
+          "MYTHOS_CONFIG is empty, none is read.\n",
           f);
     man_environment(f);
     man_exits(f);

@@ -95,6 +95,22 @@ static bool gigabytes_are_a_limit(myth_selftest *t)
     return myth_selftest_say(t, little == MYTH_EXIT_MEMORY && much == 0, "exit codes: 0.001 %d, 1 %d", little, much);
 }
 
+/* The plan is that of the same flags. */
+static bool file_says_flags(myth_selftest *t)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/config.json", t->dir);
+    FILE *f = fopen(path, "we");
+    if (!f || fputs("{\"max_cache_tokens\": 640, \"max_memory_gb\": 0.001}", f) < 0 || fclose(f) != 0)
+        return myth_selftest_say(t, false, "%s cannot be written", path);
+    const uint64_t a = planned(t, "kv_global", MODEL " -c 640"),
+                   b = planned(t, "kv_global", MODEL " --config ~/config.json");
+    const int code = myth_selftest_run(t, NULL, RUN " --config ~/config.json");
+    return myth_selftest_say(
+        t, a && a == b && code == MYTH_EXIT_MEMORY,
+        "keys and values by flag %" PRIu64 " bytes, by file %" PRIu64 "; under 1 MiB: exit code %d", a, b, code);
+}
+
 /* Every suggestion of a refusal is accepted. */
 static bool suggestions_fit(myth_selftest *t)
 {
@@ -269,6 +285,7 @@ const myth_selftest_check myth_selftest_memory[] = {
     {"--mem-limit", "@FILE says it", limit_is_read_from_a_file},
     {"--mem-mode", "what reserve takes is resident before the run begins", reserved_is_resident},
     {"--max-memory-gb", "is the limit in GiB", gigabytes_are_a_limit},
+    {"--config", "a file says what flags say", file_says_flags},
     {"suggestions", "of a refusal fit", suggestions_fit},
     {"-c", "twice the context has twice the rows of global layers", context_is_rows},
     {"-ctk", "q8_0 keys are smaller", keys_are_smaller},

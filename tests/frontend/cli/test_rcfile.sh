@@ -57,6 +57,41 @@ echo 'threads = 9' >"$dir/r/.config/mythos/config"
 echo 'threads = 9' >"$dir/r/.mythos"
 echo 'threads = 9' >"$dir/r/mythos.conf"
 (cd "$dir/r" && is "$(says scan threads)" "3 file")
+# a file that is named, by flag or variable, stands instead; another spelling of a flag and _ for - are the same
+echo 'max_cache_tokens = 123' >"$dir/mine"
+is "$("$MYTHOS_BIN" plan --config "$dir/mine" --show-config | awk '$1 == "ctx-size" { print $2, $3 }')" "123 file"
+is "$("$MYTHOS_BIN" scan --show-config --config="$dir/mine" | awk '$1 == "threads" { print $2, $3 }')" "0 default"
+is "$(MYTHOS_CONFIG=$dir/nowhere "$MYTHOS_BIN" plan --config "$dir/mine" --show-config |
+    awk '$1 == "ctx-size" { print $2 }')" 123
+is "$("$MYTHOS_BIN" plan --config "$dir/mine" --show-config -c 77 | awk '$1 == "ctx-size" { print $2, $3 }')" "77 flag"
+# the same as JSON
+cat >"$dir/mine.json" <<'END'
+{"threads": 3, "max_memory_gb": 1.5, "max-cache-tokens": 256, "max_parallel_tokens": 4,
+ "cpu_moe": true, "kv-skip": "off", "model": "/a \u0062/m.gguf",
+ "inspect_file": {"fail-level": "low", "output": ["json=a.json", "sarif=a.sarif"], "two-pass": true},
+ "search": {"top": 4}}
+END
+MYTHOS_CONFIG=$dir/mine.json
+export MYTHOS_CONFIG
+is "$(says inspect-file threads)" "3 file"
+is "$(says plan ctx-size)" "256 file"
+is "$(says plan max-memory-gb)" "1.5 file"
+is "$(says generate max-parallel-tokens)" "4 file"
+is "$(says plan cpu-moe)" "on file"
+is "$(says plan kv-skip)" "off file"
+is "$(says inspect-file model)" "/a b/m.gguf file"
+is "$(says inspect-file fail-level)" "low file"
+is "$(says inspect-diff fail-level)" "high default"
+is "$(says inspect-file output)" "json=a.json sarif=a.sarif file"
+is "$(says inspect-file two-pass)" "on file"
+is "$(says search top)" "4 file"
+is "$(MYTHOS_THREADS=5 says scan threads)" "5 environment"
+# the same plan as by flags
+M="-m random:gemma3-tiny:q8_0 --device cpu --json"
+printf '{"ctx_size": 512, "ubatch-size": 64, "cache_type_k": "q8_0", "max-memory-gb": 1}' >"$dir/p.json"
+"$MYTHOS_BIN" plan $M --config "$dir/p.json" >"$dir/a" && MYTHOS_CONFIG='' "$MYTHOS_BIN" plan $M -c 512 -ub 64 \
+    -ctk q8_0 --max-memory-gb 1 >"$dir/b" && cmp "$dir/a" "$dir/b" || fail "another plan by file than by flags"
+unset MYTHOS_CONFIG
 # what is wrong
 wrong() { printf "$1" >"$conf"; code=0; "$MYTHOS_BIN" version >"$dir/out" 2>"$dir/err" || code=$?
     [ $code -eq 78 ] || fail "'$1': exit $code: $(cat "$dir/err")"
@@ -71,6 +106,25 @@ wrong 'threads =\n' "config:1: threads has no value"
 wrong '\n\nthreads = many\n' "config:3: threads: got 'many', expected a whole number"
 wrong 'log-format = xml\n' "config:1: log-format: got 'xml', expected"
 wrong 'threads = 3\000\n' "a zero byte"
+wrong 'config = x\n' "config:1: a configuration file names no other"
+wrong '{"threads": 3,\n "fail_levle": "low"}\n' "config:2: unknown flag 'fail-levle'; did you mean fail-level?"
+wrong '{\n\n"inspect-fil": {}}\n' "config:3: unknown command 'inspect-fil'"
+wrong '{"scan":\n{"fail-level": "low"}}\n' "config:2: unknown flag 'fail-level'"
+wrong '{"scan": {"search": {}}}\n' "config:1: search: an object in that of a command"
+wrong '{"threads": "many"}\n' "config:1: threads: got 'many', expected a whole number"
+wrong '{"threads": 1.5}\n' "config:1: threads: got '1.5', expected a whole number"
+wrong '{"threads":\n null}\n' "config:2: threads has no value"
+wrong '{"threads": [3]}\n' "config:1: threads takes one value, not a list"
+wrong '{"threads": 3, "threads": 4}\n' "config:1: threads is there twice"
+wrong '{"model": "a\\u0000b"}\n' "config:1: model has a zero byte"
+wrong '{"threads": 3,\n}\n' "config:2: this is not JSON"
+wrong '{"threads": 3} 4\n' "config:1: this is not JSON"
+code=0; "$MYTHOS_BIN" version --config "$dir/nowhere" 2>"$dir/err" >/dev/null || code=$?
+[ $code -eq 78 ] && grep -q -- '--config' "$dir/err" || fail "not there: $code $(cat "$dir/err")"
+# a value is checked where a flag stands above it, too
+printf '{"threads": "many"}' >"$conf"
+code=0; "$MYTHOS_BIN" version --threads 2 2>/dev/null >&2 || code=$?
+[ $code -eq 78 ] || fail "a bad value below a flag: $code"
 head -c 70000 /dev/zero | tr '\0' '#' >"$conf"
 code=0; "$MYTHOS_BIN" version 2>"$dir/err" >/dev/null || code=$?
 [ $code -eq 78 ] && grep -q '65536 bytes' "$dir/err" || fail "large: $code $(cat "$dir/err")"
