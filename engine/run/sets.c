@@ -77,6 +77,21 @@ static sizes sizes_of(const myth_sets_opts *o)
 
 uint64_t myth_sets_bytes(const myth_sets_opts *o) { return sizes_of(o).all; }
 
+myth_sets_most myth_sets_at_most(const myth_sets_opts *o, const myth_model *m, const myth_plan *p, uint32_t n_prompt)
+{
+    const myth_config *c = &m->config;
+    const double can = floor(1.0 / (double)o->threshold);
+    const uint64_t one_each = (uint64_t)n_prompt + o->n_max, free = p->n_ctx > one_each ? p->n_ctx - one_each : 0;
+    myth_sets_most most = {.n_member = can < o->n_member ? (uint32_t)(can < 1 ? 1 : can) : o->n_member};
+    most.n_row = (uint64_t)(most.n_member - 1) * o->n_max;
+    most.n_row = most.n_row < free ? most.n_row : free;
+    for (uint32_t l = 0; l < c->n_layer; l++)
+        if (c->layer[l].kv_source == l)
+            most.row_bytes += c->layer[l].n_head_kv * (myth_row_bytes(p->type_k, c->layer[l].head_dim) +
+                                                       myth_row_bytes(p->type_v, c->layer[l].head_dim));
+    return most;
+}
+
 static myth_status check_opts(const myth_sets_opts *o, const myth_engine_opts *e, myth_error *err)
 {
     if (o->n_member == 0 || o->n_member > MYTH_SET_MEMBERS || o->n_member > e->n_logit_rows)

@@ -74,6 +74,13 @@ typedef struct myth_sets myth_sets;
  * n_mass, and n_ctx where it is 0. */
 void myth_sets_needs(myth_engine_opts *opts, const myth_model *m, const myth_sets_opts *o, uint32_t n_prompt);
 uint64_t myth_sets_bytes(const myth_sets_opts *o);
+/* What sets take of the cache of a plan at most, before anything is known of the text. */
+typedef struct {
+    uint32_t n_member;  /* tokens of a position: n_member, and no more than can have the threshold's probability */
+    uint64_t n_row;     /* rows in all beside one a position, behind a prompt of n_prompt tokens */
+    uint64_t row_bytes; /* of one of them, in all layers */
+} myth_sets_most;
+myth_sets_most myth_sets_at_most(const myth_sets_opts *o, const myth_model *m, const myth_plan *p, uint32_t n_prompt);
 /* o is copied; what it points to is lent until close. */
 myth_status myth_sets_open(myth_sets **out, myth_engine *e, const myth_sets_opts *o, myth_error *err);
 void myth_sets_close(myth_sets *x); /* takes NULL */

@@ -11,6 +11,7 @@
 #include "frontend/common/said.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/cli/plan_out.h"
 #include "frontend/cli/cli.h"
 #include "frontend/jobs/generate_opts.h"
 
@@ -41,6 +42,8 @@ static const myth_option options[] = {
      "most new tokens"},
     {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, ignore_eos), NULL, 0, 0,
      "do not end at a stop token"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, dry_run), NULL, 0, 0,
+     "count the tokens of the prompt or prompts, plan memory and expect the seconds, but do not run the model"},
     {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, verbose_prompt), NULL, 0, 0,
      "also print the prompt, with control tokens by name, on stderr or in the JSON"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, json), NULL, 0, 0,
@@ -59,8 +62,6 @@ static const myth_option many[] = {
      "also write each id's log-probability, and the K best ids of its place with theirs"},
     {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_generate_flags, resume), "on", 0, 0,
      "go on from what an interrupted run with the same model, prompts and flags finished; off: begin anew"},
-    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, dry_run), NULL, 0, 0,
-     "count the prompts' tokens, plan memory and expect the seconds, but do not run the model"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("generate", myth_generate_flags, options), MYTH_GROUP("many prompts", myth_generate_flags, many),
@@ -349,6 +350,44 @@ fail:
     return st;
 }
 
+/* What --dry-run says of one prompt. */
+static myth_status print_plan(run_state *r, const myth_engine_opts *eo, const myth_sets_opts *so, myth_error *err)
+{
+    const myth_plan *p = &r->cli->plan;
+    const uint32_t n_prompt = (uint32_t)r->n_prompt;
+    const bool has_sets = r->o->sets.threshold > 0.0f,
+               are_branches = has_sets && r->o->sets.combine == MYTH_COMBINE_APART;
+    const myth_work work = {.n_part = 1,
+                            .prompt_tokens = n_prompt,
+                            .depth = (double)n_prompt / 2,
+                            .end = (double)n_prompt,
+                            .answer_most = r->o->n_predict};
+    myth_expectation e;
+    myth_json_out j;
+    const myth_status st = myth_expect(&e, r->cli, &r->model, eo, NULL, has_sets ? NULL : &work, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!r->o->json) {
+        printf("%-20s %u\n", "prompt tokens", n_prompt);
+        myth_plan_print_text(stdout, p);
+        if (has_sets)
+            myth_token_sets_plan_text(stdout, so, are_branches, &r->model, p, n_prompt);
+        myth_expect_print_text(stdout, &e, has_sets ? NULL : &work);
+        return MYTH_OK;
+    }
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_u64(&j, "prompt_tokens", n_prompt);
+    myth_jout_key(&j, "plan");
+    myth_plan_print_json(&j, p);
+    if (has_sets)
+        myth_token_sets_plan_json(&j, so, are_branches, &r->model, p, n_prompt);
+    myth_jout_key(&j, "expected");
+    myth_expect_print_json(&j, &e, has_sets ? NULL : &work);
+    myth_jout_end(&j);
+    return MYTH_OK;
+}
+
 static myth_status generate(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -412,6 +451,10 @@ static myth_status generate(run_state *r, myth_error *err)
         extra.bytes[MYTH_MEM_STAGING] =
             myth_cli_staging(cli) + (has_branches ? myth_branches_bytes(&so) : myth_sets_bytes(&so));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
+    if (o->dry_run) {
+        st = print_plan(r, &eo, &so, err);
+        goto fail;
+    }
     if (r->grammar) {
         MYTH_TRY(myth_grammars_open(&r->grammars, &r->model, cli->mem, g.stop_ids, g.n_stop, 1, err));
         g.grammar = myth_grammars_start(r->grammars, 0, r->grammar);
@@ -468,6 +511,10 @@ static int run(myth_cli *cli, const void *opts)
     if (r.o->system && !r.o->chat)
         return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to a chat; add --chat");
     myth_status st = generate(&r, &err);
+    if (st == MYTH_OK && r.o->dry_run) {
+        release(&r);
+        return MYTH_EXIT_CLEAN;
+    }
     int code = st == MYTH_OK ? exit_of_finish(&r) : myth_cli_fail(cli, &err);
     if (st == MYTH_ENOFIT)
         r.finish = MYTH_FINISH_REFUSED;

@@ -8,6 +8,7 @@
 #include "frontend/chat/session.h"
 #include "frontend/jobs/logprobs.h"
 #include "frontend/jobs/residual_plan.h"
+#include "frontend/jobs/token_sets.h"
 #include "frontend/rates/expect.h"
 
 #include "engine/run/embed.h"
@@ -20,6 +21,8 @@ typedef struct {
     myth_residual_flags residuals;
     myth_logprobs_flags logprobs;
     myth_prompt_flags prompts;
+    myth_token_set_flags sets;
+    uint32_t n_predict;
     int what;
     const char *as;
     uint32_t parallel;
@@ -36,6 +39,8 @@ static const myth_option options[] = {
      offsetof(plan_opts, what), "generate", 0, 0, "the command to plan"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096,
      "number of sequences at the same time"},
+    {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(plan_opts, n_predict), "128", 0, 1u << 20,
+     "most new tokens, which bound the rows of --parallel-threshold"},
     {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
      "the seconds on another machine, by the name of a file of bench/results or the path of a file of rates; its "
      "devices need not be here"},
@@ -51,9 +56,35 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_RESIDUALS("for residuals", plan_opts, residuals),
     MYTH_GROUP_LOGPROBS("for logprobs", plan_opts, logprobs),
     MYTH_GROUP_PROMPTS(plan_opts, prompts),
+    MYTH_GROUP_TOKEN_SETS(plan_opts, sets),
     MYTH_GROUP_MODEL(plan_opts, model),
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
+
+static bool has_sets(const plan_opts *o) { return o->sets.threshold > 0.0f; }
+static bool has_branches(const plan_opts *o) { return has_sets(o) && o->sets.combine == MYTH_COMBINE_APART; }
+
+static myth_sets_opts sets_of(const plan_opts *o)
+{
+    myth_sets_opts so;
+    myth_token_sets_opts(&so, &o->sets);
+    so.n_max = o->n_predict;
+    return so;
+}
+
+/* As `generate` does it, but for the length of the prompt, which it does not know. */
+static void plan_generate(const plan_opts *o, const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra)
+{
+    const myth_sample_params greedy = {0};
+    const myth_sets_opts so = sets_of(o);
+    myth_generate_needs(eo, &greedy, false);
+    if (has_branches(o))
+        myth_branches_needs(eo, &so);
+    else if (has_sets(o))
+        myth_sets_needs(eo, m, &so, 0);
+    if (has_sets(o))
+        extra->bytes[MYTH_MEM_STAGING] += has_branches(o) ? myth_branches_bytes(&so) : myth_sets_bytes(&so);
+}
 
 static bool is_job(const plan_opts *o) { return o->what == FOR_RESIDUALS || o->what == FOR_LOGPROBS; }
 
@@ -190,7 +221,6 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     myth_engine_opts eo;
     myth_work work = {0};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    myth_sample_params greedy = {0};
     myth_mem_limits limits;
     uint64_t measured;
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
@@ -205,7 +235,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     }
     eo.n_seq = o->parallel;
     switch (o->what) {
-    case FOR_GENERATE: myth_generate_needs(&eo, &greedy, false); break;
+    case FOR_GENERATE: plan_generate(o, m, &eo, &extra); break;
     case FOR_CHAT: st = plan_chat(m, &eo, &extra, err); break;
     case FOR_LOGITS: myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0); break;
     case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, &work, err); break;
@@ -331,6 +361,15 @@ static myth_status check_flags(const myth_cli *cli, const plan_opts *o, myth_err
 static myth_status check(const myth_cli *cli, const plan_opts *o, myth_error *err)
 {
     const bool has_path = o->what == FOR_INSPECT_FILE || is_job(o);
+    const myth_status st = myth_token_sets_check(cli, &o->sets, err);
+    if (st != MYTH_OK)
+        return st;
+    if (has_sets(o) && (o->what != FOR_GENERATE || o->is_table))
+        return myth_fail(err, MYTH_EARG, "plan: --parallel-threshold is about an answer of generate; leave out %s",
+                         o->is_table ? "--table" : "--for, or the flag");
+    if (!has_sets(o) && myth_args_is_given(cli->parsed, "n-predict"))
+        return myth_fail(err, MYTH_EARG,
+                         "plan: -n bounds the rows of sets; add --parallel-threshold P, or leave it out");
     if (o->is_table && o->as)
         return myth_fail(err, MYTH_EARG, "--table plans memory only; leave out --as");
     if (o->is_table && (has_path || cli->n_arg))
@@ -364,15 +403,20 @@ static int run(myth_cli *cli, const void *opts)
     if (st == MYTH_OK)
         st = plan_command(&plan, cli, o, &model, true, &e, &err);
     const myth_work *work = e.work.n_part || e.work.n_kept ? &e.work : NULL;
+    const myth_sets_opts so = sets_of(o);
     if (st == MYTH_OK && o->json) {
         myth_jout_start(&j, stdout);
         myth_plan_begin_json(&j, &plan);
         myth_jout_key(&j, "expected");
         myth_expect_print_json(&j, &e.is, work);
+        if (has_sets(o))
+            myth_token_sets_plan_json(&j, &so, has_branches(o), &model, &plan, 0);
         myth_cli_print_adapters(&j, &model);
         myth_jout_end(&j);
     } else if (st == MYTH_OK) {
         myth_plan_print_text(stdout, &plan);
+        if (has_sets(o))
+            myth_token_sets_plan_text(stdout, &so, has_branches(o), &model, &plan, 0);
         myth_expect_print_text(stdout, &e.is, work);
     }
     myth_model_close(&model);
@@ -405,7 +449,7 @@ const myth_command myth_cmd_plan = {
         "$XDG_STATE_HOME/mythos/rates.csv, by machine, setup, shape of the model and type. --as "
         "takes those of another machine; such a file can be carried there and back.",
     .group = groups,
-    .n_group = 6,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(plan_opts),
     .run = run,
 };

@@ -49,6 +49,37 @@ void myth_token_sets_opts(myth_sets_opts *out, const myth_token_set_flags *f)
     };
 }
 
+void myth_token_sets_plan_json(myth_json_out *j, const myth_sets_opts *o, bool are_branches, const myth_model *m,
+                               const myth_plan *p, uint32_t n_prompt)
+{
+    const myth_sets_most most = myth_sets_at_most(o, m, p, n_prompt);
+    myth_jout_key(j, "sets");
+    myth_jout_object(j);
+    if (are_branches) {
+        myth_jout_key_u64(j, "branches", o->n_member);
+    } else {
+        myth_jout_key_u64(j, "members", most.n_member);
+        myth_jout_key_u64(j, "rows_per_position", most.n_member - 1);
+        myth_jout_key_u64(j, "rows", most.n_row);
+        myth_jout_key_u64(j, "row_bytes", most.row_bytes);
+    }
+    myth_jout_end(j);
+}
+
+void myth_token_sets_plan_text(FILE *f, const myth_sets_opts *o, bool are_branches, const myth_model *m,
+                               const myth_plan *p, uint32_t n_prompt)
+{
+    const myth_sets_most most = myth_sets_at_most(o, m, p, n_prompt);
+    if (are_branches)
+        fprintf(f, "up to %u branches, each a sequence of the plan\n", o->n_member);
+    else
+        fprintf(f,
+                "sets of up to %u tokens: %u row%s more a position at most, %llu in all, of %llu bytes; the keys and "
+                "values above have them\n",
+                most.n_member, most.n_member - 1, myth_s(most.n_member - 1), (unsigned long long)most.n_row,
+                (unsigned long long)most.row_bytes);
+}
+
 void myth_token_sets_print(myth_term *term, FILE *out, const myth_set_member *set, uint32_t n, myth_detok *d,
                            char *piece)
 {

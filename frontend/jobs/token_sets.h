@@ -33,6 +33,13 @@ extern const myth_option myth_options_token_sets[MYTH_N_OPTIONS_TOKEN_SETS];
 myth_status myth_token_sets_check(const myth_cli *cli, const myth_token_set_flags *f, myth_error *err);
 /* Sets what the flags say; the caller sets the rest. */
 void myth_token_sets_opts(myth_sets_opts *out, const myth_token_set_flags *f);
+/* What the sets of a plan take at most, behind n_prompt tokens: the key "sets" {"members","rows_per_position","rows",
+ * "row_bytes"}, or a line. Rows are those beside one a position, which the plan's keys and values have; local layers
+ * keep those of their window. Of branches: {"branches"}. */
+void myth_token_sets_plan_json(myth_json_out *j, const myth_sets_opts *o, bool are_branches, const myth_model *m,
+                               const myth_plan *p, uint32_t n_prompt);
+void myth_token_sets_plan_text(FILE *f, const myth_sets_opts *o, bool are_branches, const myth_model *m,
+                               const myth_plan *p, uint32_t n_prompt);
 /* Prints a set as text; d is the state behind the best tokens before it, and goes on with this set's best. piece has
  * room for a token's text. */
 void myth_token_sets_print(myth_term *term, FILE *out, const myth_set_member *set, uint32_t n, myth_detok *d,

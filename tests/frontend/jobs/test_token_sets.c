@@ -214,14 +214,80 @@ static void what_does_not_go_together_is_refused(void **state)
     assert_non_null(strstr(r.err, "leave --jsonl out"));
 }
 
+/* plan and --dry-run have the bytes that the answer takes, and the rows that its sets have at most; a lower threshold
+ * never has fewer of them. */
+static void plans_have_their_rows(void **state)
+{
+    (void)state;
+    static cli_result r;
+    static const char *const flags[] = {"--parallel-threshold 0.004", "--parallel-threshold 0.3",
+                                        "--parallel-threshold 0.004 --prune 0.9", "--parallel-threshold 1",
+                                        "--parallel-threshold 0.004 --combine branches"};
+    for (uint32_t i = 0; i < MODEL_N * sizeof(flags) / sizeof(*flags); i++) {
+        char args[400], own[200];
+        const char *f = flags[i / MODEL_N];
+        const uint32_t most = 2 + i % 5, n_new = 6 + i % 30;
+        snprintf(own, sizeof(own), "-m %s -n %u -c 256 --max-parallel-tokens %u %s", models[i % MODEL_N], n_new, most,
+                 f);
+        snprintf(args, sizeof(args), "generate --ids 2,7,8,9 %s --mem-report $D/mem.json", own);
+        cli_expect(&r, args, 0);
+        cli_expect_planned(args);
+        snprintf(args, sizeof(args), "%s/mem.json", cli_dir);
+        json_t *report = json_load_file(args, 0, NULL), *v;
+        snprintf(args, sizeof(args), "generate --ids 2,7,8,9 %s --dry-run --json", own);
+        json_t *dry = cli_json(&r, args);
+        snprintf(args, sizeof(args), "plan --json %s", own);
+        json_t *plan = cli_json(&r, args);
+        const char *name;
+        json_object_foreach(json_object_get(report, "classes"), name, v)
+        {
+            const double is = number(v, "planned");
+            if (number(json_object_get(plan, "classes"), name) != is ||
+                number(json_object_get(json_object_get(dry, "plan"), "classes"), name) != is)
+                fail_msg("%s: %s: planned %.0f, plan says %.0f", own, name, is,
+                         number(json_object_get(plan, "classes"), name));
+        }
+        assert_true(number(dry, "prompt_tokens") == 4);
+        if (i / MODEL_N == 4) {
+            assert_true(cli_number(plan, "sets.branches") == most);
+        } else {
+            const double can = strstr(f, "0.3") ? 3 : strstr(f, "0.004") ? 250 : 1, n = can < most ? can : most;
+            snprintf(args, sizeof(args), "generate --ids 2,7,8,9 %s --json", own);
+            json_t *answer = cli_json(&r, args);
+            assert_true(cli_number(plan, "sets.members") == n && cli_number(plan, "sets.rows_per_position") == n - 1);
+            assert_true(cli_number(plan, "sets.rows") == (n - 1) * n_new);
+            assert_true(cli_number(dry, "sets.rows") == cli_number(plan, "sets.rows"));
+            if (n > 1)
+                assert_true(cli_number(plan, "sets.row_bytes") == cli_number(answer, "layout.row_bytes"));
+            json_decref(answer);
+        }
+        json_decref(report);
+        json_decref(dry);
+        json_decref(plan);
+    }
+    /* Rows that the context has not are no rows of sets. */
+    json_t *j = cli_json(&r, "plan " TINY "--json -c 64 -n 60 --parallel-threshold 0.1 --max-parallel-tokens 8");
+    assert_true(cli_number(j, "sets.rows") == 4 && cli_number(j, "sets.rows_per_position") == 7);
+    json_decref(j);
+    double last = 0;
+    for (int k = 100; k > 0; k -= 9) {
+        char args[200];
+        snprintf(args, sizeof(args), "plan " TINY "--json -n 20 --parallel-threshold %.2f --max-parallel-tokens 16",
+                 k / 100.0);
+        j = cli_json(&r, args);
+        assert_true(cli_number(j, "sets.rows") >= last);
+        last = cli_number(j, "sets.rows");
+        json_decref(j);
+    }
+    assert_true(last == 15 * 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_and_json_agree),
-        cmocka_unit_test(one_token_a_position_is_the_plain_answer),
-        cmocka_unit_test(branches_are_answers),
-        cmocka_unit_test(rows_run_short),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(text_and_json_agree),   cmocka_unit_test(one_token_a_position_is_the_plain_answer),
+        cmocka_unit_test(branches_are_answers),  cmocka_unit_test(rows_run_short),
+        cmocka_unit_test(plans_have_their_rows), cmocka_unit_test(what_does_not_go_together_is_refused),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
