@@ -426,6 +426,15 @@ static void everything_gets_an_answer(void **state)
     cli_expect(&r, "logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/got", 0); /* it goes on */
     assert_non_null(strstr(r.err, "goes on"));
 
+    /* One that is left in the middle of a batch keeps what it has committed. */
+    pid = begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 8 -o $D/means");
+    await_phase("run");
+    usleep(50000);
+    assert_obeyed("{\"cmd\":\"cancel\"}");
+    assert_int_equal(end_job(pid), 3);
+    cli_shell(&r, "cat $D/job.err");
+    assert_non_null(strstr(r.out, "interrupted after"));
+
     /* Commands that cannot go on say so; a socket that nobody serves is replaced. */
     cli_shell(&r, "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"'$D'/s\")' || true");
     pid = begin_job("generate -p x -m random:gemma3-270m:q8_0 -n 3000 -c 4096 --ignore-eos");
