@@ -57,7 +57,7 @@ typedef struct {
     char variants[128];    /* what the device's kernels were chosen for: "subgroup 32 fp16 int8dot"; may be "" */
     int ledger;            /* index of its bytes in the ledger: 0 = host, 1 + N = cuda:N, 9 + N = vulkan:N (N < 8) */
     int n_threads;
-    uint64_t total_bytes, free_bytes; /* what the system says; 0 = unknown                 */
+    uint64_t total_bytes, free_bytes; /* what the system says; 0 = unknown, 1 = nothing is left */
     uint64_t
         budget_bytes; /* what the driver allows this process; 0 = unknown. May exceed free_bytes: use the smaller */
     bool is_gpu;      /* hardware of its own: neither the CPU nor a driver that runs on it. "auto" may choose it  */

@@ -208,6 +208,13 @@ struct vk_fault {
     const char *seen[VK_FAULT_SEEN]; /* names of the first calls     */
 };
 extern struct vk_fault *vk_fault;
+
+/* While vk_lie is set, this is what the driver says of its memory. For tests; see vk_probe.h. */
+struct vk_lie {
+    uint64_t budget, usage;
+    bool is_silent; /* it does not have the extension */
+};
+extern const struct vk_lie *vk_lie;
 VkResult vk_inject(const char *name);
 
 #define VK_CALL(d, name, ...) \

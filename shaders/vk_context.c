@@ -14,6 +14,7 @@
 #include <string.h>
 
 struct vk_fault *vk_fault;
+const struct vk_lie *vk_lie;
 atomic_uint_fast32_t vk_n_message;
 
 static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -350,14 +351,18 @@ void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
         .pNext = d->traits.has_budget ? &b : NULL,
     };
-    uint64_t heap = d->traits.heap_bytes, own = atomic_load(&d->driver_bytes);
+    const uint64_t heap = d->traits.heap_bytes, own = atomic_load(&d->driver_bytes);
     *budget = 0;
-    *free_bytes = heap > own ? heap - own : 0;
-    if (!d->traits.has_budget)
+    *free_bytes = heap > own ? heap - own : 1; /* 0 would be unknown */
+    if (vk_lie ? vk_lie->is_silent : !d->traits.has_budget)
         return;
     vkGetPhysicalDeviceMemoryProperties2(d->physical, &m);
-    *budget = b.heapBudget[d->traits.heap] < heap ? b.heapBudget[d->traits.heap] : heap;
-    uint64_t used = b.heapUsage[d->traits.heap], left = *budget > used ? *budget - used : 0;
+    const uint64_t allowed = vk_lie ? vk_lie->budget : b.heapBudget[d->traits.heap],
+                   used = vk_lie ? vk_lie->usage : b.heapUsage[d->traits.heap];
+    if (allowed == 0) /* some drivers leave both at 0 */
+        return;
+    *budget = allowed < heap ? allowed : heap;
+    const uint64_t left = *budget > used ? *budget - used : 1;
     *free_bytes = left < *free_bytes ? left : *free_bytes;
 }
 

@@ -24,6 +24,13 @@ void vk_probe_hog(uint64_t first, uint32_t one_in, uint64_t seed, vk_probe_failu
     vk_fault = &fault;
 }
 
+void vk_probe_memory(bool is_lying, bool is_silent, uint64_t budget, uint64_t usage)
+{
+    static struct vk_lie lie;
+    lie = (struct vk_lie){.budget = budget, .usage = usage, .is_silent = is_silent};
+    vk_lie = is_lying ? &lie : NULL;
+}
+
 uint64_t vk_probe_n_failed(void) { return fault.n_failed; }
 uint64_t vk_probe_n_call(void) { return fault.n_call; }
 const char *vk_probe_call(uint64_t nth)

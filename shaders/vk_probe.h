@@ -3,6 +3,8 @@
  * Faults   after vk_probe_fault, the nth call (from 1) of the process that can fail is not made and returns the given
  *          failure, once. nth 0 turns this off. After vk_probe_hog calls from the first-th on do, each by chance one
  *          in so many, as if somebody else took and gave memory
+ * Memory   while vk_probe_memory is lying, it says in the driver's place how much memory this process may use and how
+ *          much it does; is_silent: the driver does not know
  * Threads  one at a time
  * Builds   only with MYTH_HAS_VULKAN */
 #ifndef MYTH_VK_PROBE_H
@@ -24,6 +26,7 @@ typedef enum {
 
 void vk_probe_fault(uint64_t nth, vk_probe_failure failure);
 void vk_probe_hog(uint64_t first, uint32_t one_in, uint64_t seed, vk_probe_failure failure);
+void vk_probe_memory(bool is_lying, bool is_silent, uint64_t budget, uint64_t usage);
 uint64_t vk_probe_n_failed(void);        /* calls that failed since                      */
 uint64_t vk_probe_n_call(void);          /* calls that can fail since vk_probe_fault     */
 const char *vk_probe_call(uint64_t nth); /* name of the n-th of these calls; NULL past the first 1,024 */

@@ -428,7 +428,7 @@ static void measure(myth_device_caps *c)
     size_t free_bytes = 0, total_bytes = 0;
     current = -1;
     if (cudaSetDevice(c->ledger - 1) == cudaSuccess && cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) {
-        c->free_bytes = free_bytes;
+        c->free_bytes = free_bytes ? free_bytes : 1; /* 0 would be unknown */
         c->total_bytes = total_bytes;
     } else {
         (void)cudaGetLastError();
