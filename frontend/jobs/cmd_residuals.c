@@ -378,7 +378,8 @@ fail:
 static void release(run_state *r)
 {
     r->cli->has_journal = 0;
-    if (!r->had_journal && (!r->run || myth_residual_run_state(r->run)->next == 0))
+    const bool has_done = r->run && (myth_residual_run_state(r->run)->next || myth_shares_is_part(r->cli));
+    if (!r->had_journal && !has_done)
         myth_journal_remove(r->journal); /* nothing is done: nothing to go on from */
     else
         myth_journal_close(r->journal);

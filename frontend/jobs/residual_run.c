@@ -397,8 +397,6 @@ static myth_status add_shares(myth_residual_run *r, uint32_t n_share, const myth
         char name[32];
         snprintf(name, sizeof(name), "sums %u", k);
         MYTH_TRY(myth_journal_get_state(r->journal, name, k ? one : r->block, r->n_block, &has, err));
-        if (!has && survey->n_item <= k) /* it has no item */
-            continue;
         if (!has)
             MYTH_TRY(myth_fail(err, MYTH_EARG, "share %u of %u has no sums: compute it first", k + 1, n_share));
         memcpy(&part, k ? one : r->block, head);

@@ -102,7 +102,9 @@ static void outputs_are_those_of_one_process(void **state)
 static void shares_are_computed_apart_and_merged(void **state)
 {
     (void)state;
-    for (uint32_t j = 0; j < JOB_N; j += 1 + check_below(&(uint64_t){check_seed() + j}, 3)) {
+    for (uint32_t j = 0; j < JOB_N; j++) {
+        if (j > 1 && !check_is_case(j, JOB_N))
+            continue;
         write_prompts(j % 2 ? 3 : 70);
         run_job(j, "one", "", j % 2 ? 0 : MYTH_EXIT_INCOMPLETE);
         for (int k = 4; k > 0; k--) {
