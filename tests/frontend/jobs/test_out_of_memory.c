@@ -121,6 +121,12 @@ static const struct {
     {"embed", "embed " ENCODER "--jsonl @/", "p", " -o @/x -ub 64"},
 };
 
+/* A quick run has the answers, and a part of the other jobs. */
+static bool is_run(size_t i)
+{
+    return strncmp(jobs[i].before, "generate", 8) == 0 || check_is_case((uint32_t)i, sizeof(jobs) / sizeof(jobs[0]));
+}
+
 static void a_batch_is_done_again(void **state)
 {
     (void)state;
@@ -130,6 +136,8 @@ static void a_batch_is_done_again(void **state)
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         char whole[512], one[512];
         uint32_t n_failed = 0;
+        if (!is_run(i))
+            continue;
         snprintf(whole, sizeof(whole), "%s%s%s", jobs[i].before, jobs[i].prompts, jobs[i].after);
         snprintf(one, sizeof(one), "%sone%s", jobs[i].before, jobs[i].after);
         const outcome least = run_with_fault(one, 0, VK_PROBE_DEVICE_MEMORY);
@@ -171,6 +179,8 @@ static void taking_and_giving_changes_nothing(void **state)
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         char whole[512], one[512];
         uint64_t n_failed = 0, n_run = 0;
+        if (!is_run(i))
+            continue;
         snprintf(whole, sizeof(whole), "%s%s%s", jobs[i].before, jobs[i].prompts, jobs[i].after);
         snprintf(one, sizeof(one), "%sone%s", jobs[i].before, jobs[i].after);
         const outcome least = run_with_fault(one, 0, VK_PROBE_DEVICE_MEMORY);
