@@ -216,6 +216,7 @@ static myth_status begin(process *p, const char *program, char *const *argv, myt
     if (p->pid == 0) { /* only calls that are safe after fork */
         const int none = open("/dev/null", O_RDWR);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0); /* a Ctrl-C reaches the leader alone, which asks once: asked twice, a process ends at once */
         if (getppid() == parent && none >= 0 && dup2(none, 0) == 0 && dup2(none, 1) == 1 && dup2(end[1], 2) == 2)
             execv(program, argv);
         _exit(127);
@@ -343,9 +344,9 @@ static myth_status lead(myth_cli *cli, const device_list *d, const char *output,
     if (!myth_cli_self(program, sizeof(program)))
         return myth_fail(err, MYTH_EIO, "--data-parallel: this program's path is not known; call it by its path");
     if (is_dry) {
-        const char *const flag[] = {"--device", d->name[0]};
+        const char *const flag[] = {"--device", d->name[0], "--share", "1/1"};
         myth_term_note(cli->term, "what one process needs, on %s; there are %u of them", d->name[0], d->n);
-        with_flags(argv, &c, flag, 2);
+        with_flags(argv, &c, flag, 4);
     } else {
         if (myth_journal_kind_of(output) == MYTH_JOURNAL_BEGUN && !myth_journal_shares(output))
             MYTH_TRY(myth_fail(err, MYTH_EARG,
