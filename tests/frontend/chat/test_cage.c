@@ -100,11 +100,49 @@ static void what_is_left_is_the_limit(void **state)
         fail_msg("%s: exit %d: %s", line, r.code, r.err);
 }
 
+/* Two processes at a time, each with 40 % of one device, and of the host: both finish, with the answers of one alone. A
+ * process that needs more than it may have is refused beside them. */
+static void processes_share_a_device(void **state)
+{
+    (void)state;
+    static const char *const device[] = {"cpu", "vulkan:0"};
+    for (int d = 0; d < 2; d++) {
+        char line[2048], run[512];
+        snprintf(run, sizeof(run),
+                 "\"$M\" generate " TINY "-p \"one two three\" -n 60 --temp 0.8 --seed 4 -t 1 --device %s", device[d]);
+        snprintf(line, sizeof(line), "%s >\"$D/alone\"", run);
+        cli_shell(&r, line);
+        if (d && r.code) {
+            check_count_skipped(__func__, "no vulkan:0 here");
+            continue;
+        }
+        snprintf(
+            line, sizeof(line),
+            "for k in 1 2; do for i in $(seq %u); do %s --mem-limit '%s' --mem-report \"$D/report$k\" >\"$D/got$k\" || "
+            "touch \"$D/failed\"; cmp \"$D/alone\" \"$D/got$k\" || touch \"$D/failed\"; done & done; "
+            "%s --mem-limit %s=100KiB 2>&1; c=$?; wait; test $c = 71 && ! test -e \"$D/failed\"",
+            check_is_full() ? 100 : 3, run, d ? "host=40%,vulkan:0=40%" : "40%", run, d ? "vulkan:0" : "host");
+        cli_shell(&r, line);
+        if (r.code != 0)
+            fail_msg("%s: exit %d: %s%s", device[d], r.code, r.out, r.err);
+        for (int k = 1; k <= 2; k++) {
+            char path[128];
+            snprintf(path, sizeof(path), "%s/report%d", cli_dir, k);
+            json_t *report = json_load_file(path, 0, NULL);
+            const json_t *own = d ? json_array_get(json_object_get(report, "devices"), 0) : report;
+            assert_non_null(own);
+            assert_true(cli_number(own, "peak_bytes") > 1e6); /* it was this device */
+            json_decref(report);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tool_call_fits_in_400_mib),
         cmocka_unit_test(what_is_left_is_the_limit),
+        cmocka_unit_test(processes_share_a_device),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
