@@ -40,9 +40,9 @@ test-programs:
 # of answers, embed, logprobs and residuals; frontend/session_calls, chat and tool_choice hold the conversations of
 # session; frontend/judge asks as judged does.
 LATER_LOG = runlog(_secrets)?|replay_ranked|repeat
-LATER_MANY = many_files|same_prompt|reverted|select_commands
+LATER_MANY = many_files|same_prompt|reverted|select_commands|jobs|patch
 LATER_VECTORS = vectors_(command|killed)
-LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary|ask|kept|complete|jobs|patch
+LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary|ask|kept|complete
 LATER_JOBS = answers|embed|logprobs|residuals|shares|token_sets
 LATER_FRONTEND = $(LATER_JOBS)|judged|model_tools|plan_table|session|suggestions|tool
 LATER_OTHERS = retrieval/$(LATER_VECTORS)|frontend/($(LATER_FRONTEND))|eval/eval
