@@ -222,18 +222,18 @@ myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes
     return st;
 }
 
-/* How many bytes saved sums of this head have; 0: it is none. */
-static uint64_t saved_bytes(const unsigned char *p, uint64_t bytes)
+/* Whether these are saved sums of as many bytes as their head says. */
+static bool is_saved(const unsigned char *p, uint64_t bytes)
 {
     uint32_t head[4];
     if (bytes < CAPTURE_HEAD || memcmp(p, CAPTURE_MAGIC, 8) != 0)
-        return 0;
+        return false;
     memcpy(head, p + 8, sizeof head);
     const uint64_t n_layer = head[0], n_label = head[1], d = head[2];
     if (n_layer > MYTH_LAYER_MAX + 1 || n_label > UINT32_MAX / 8 || d > UINT32_MAX / 8 ||
         n_label * d > (UINT64_MAX >> 16) / (MYTH_LAYER_MAX + 1))
-        return 0;
-    return CAPTURE_HEAD + 8 * ((n_layer + 1) / 2) + 8 * n_label + n_layer * (8 * n_label * d + 4);
+        return false;
+    return bytes == CAPTURE_HEAD + 8 * ((n_layer + 1) / 2) + 8 * n_label + n_layer * (8 * n_label * d + 4);
 }
 
 /* a += b, of unaligned integers; false when the sum is past the range. */
@@ -252,9 +252,11 @@ myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes,
     unsigned char *a = sums;
     const unsigned char *b = more;
     uint32_t head[4];
-    memcpy(head, bytes < CAPTURE_HEAD ? (const unsigned char *)"                " : a + 8, sizeof head);
+    if (!is_saved(a, bytes) || !is_saved(b, bytes))
+        return myth_fail(err, MYTH_EFORMAT, "not saved sums of %llu bytes", (unsigned long long)bytes);
+    memcpy(head, a + 8, sizeof head);
     const uint64_t n_label = head[1], d = head[2], at = CAPTURE_HEAD + 8 * (((uint64_t)head[0] + 1) / 2);
-    if (saved_bytes(a, bytes) != bytes || saved_bytes(b, bytes) != bytes || memcmp(a, b, (size_t)at) != 0)
+    if (memcmp(a, b, (size_t)at) != 0)
         return myth_fail(err, MYTH_EFORMAT, "saved sums of another model, other layers or labels cannot be added");
     a += at;
     b += at;
