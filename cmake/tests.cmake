@@ -155,7 +155,7 @@ if(MYTH_SANITIZE)
     endforeach()
     foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4
         engine/generate engine/plan_ways engine/slots retrieval/chunk retrieval/candidates_hostile
-        retrieval/planted_rows)
+        engine/pushdown)
         if(name IN_LIST sanitized_tests)
             set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=12")
         endif()
