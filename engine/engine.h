@@ -253,11 +253,15 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
  * token, sync n - 1 tokens and feed the last one with myth_forward. Errors are those of truncate and myth_forward; s
  * then holds a prefix of ids. */
 myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t *n_fed, myth_error *err);
-/* Save writes the tokens of s and their keys and values to dst, which has room for cap >= myth_seq_save_bytes bytes.
- * Restore reads them into an empty sequence of an engine with the same model and cache types. MYTH_EFORMAT: saved with
- * another model (myth_model_hash), by an engine of another shape, or damaged; s is then still empty. */
+/* Save writes the tokens of s and their keys and values to dst, which has room for cap >= myth_seq_save_bytes bytes;
+ * save_whole its checkpoints too, of which restore takes as many as are free: with all of them what follows, cuts
+ * too, has the bits of a sequence that was never saved. Restore reads both into an empty sequence of an engine with the
+ * same model and cache types. MYTH_EFORMAT: saved with another model (myth_model_hash), by an engine of another shape,
+ * or damaged; s is then still empty. */
 uint64_t myth_seq_save_bytes(const myth_seq *s);
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
+uint64_t myth_seq_save_whole_bytes(const myth_seq *s);
+myth_status myth_seq_save_whole(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err);
 
 /* ---- forward ---- */

@@ -162,7 +162,7 @@ static void drop_page(myth_kvcache *kv, int32_t p)
         kv->gave(kv->owner, false, p);
 }
 
-static int32_t take_ring(myth_kvcache *kv)
+int32_t myth_kv_new_ring(myth_kvcache *kv)
 {
     assert(kv->n_free_ring);
     int32_t ring = kv->free_ring[--kv->n_free_ring];
@@ -193,7 +193,7 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
     for (uint32_t i = myth_kv_n_page(kv, r); i < n_pages_to(kv, r, r->n_pos + n_new); i++)
         r->page[i] = take_page(kv);
     if (kv->has_rings && (r->ring < 0 || ring_is_shared(kv, r))) {
-        int32_t to = take_ring(kv);
+        int32_t to = myth_kv_new_ring(kv);
         *ring = (myth_kv_copy){r->ring, to};
         drop_ring(kv, r->ring);
         r->ring = to;
@@ -228,7 +228,7 @@ void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *wan
     for (uint32_t i = 0; i < myth_kv_n_page(kv, want); i++)
         r->page[i] = take_page(kv);
     if (kv->has_rings && want->n_pos && r->ring < 0)
-        r->ring = take_ring(kv);
+        r->ring = myth_kv_new_ring(kv);
     r->n_pos = want->n_pos;
     r->n_high = want->n_high;
     r->n_gap = want->n_gap;

@@ -98,6 +98,8 @@ void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
  * want->page and want->ring are not read. */
 myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want);
 void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want);
+/* A ring that nobody holds, for one holder; the caller has checked that one is free. */
+int32_t myth_kv_new_ring(myth_kvcache *kv);
 /* Rows from .. from + n - 1 of those held become a gap, one with the gaps that they touch or enclose, and pages wholly
  * in it are given back. Nothing is moved. False, and nothing changed: it would be one gap more than MYTH_SEQ_GAPS. */
 bool myth_kv_evict(myth_kvcache *kv, myth_kv_rows *r, uint32_t from, uint32_t n);

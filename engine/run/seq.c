@@ -199,6 +199,13 @@ typedef struct {
     uint64_t page_bytes, ring_bytes, model;
 } saved_header;
 
+/* A checkpoint of a sequence that is saved whole, behind its rows; its ring follows. Its pages are the first of the
+ * sequence's. */
+typedef struct {
+    uint32_t n_tok, n_high, n_gap;
+    myth_kv_gap gap[MYTH_SEQ_GAPS];
+} saved_checkpoint;
+
 enum { HEADER_BYTES = 8 + sizeof(saved_header) };
 _Static_assert(sizeof(saved_header) == 8 * 4 + MYTH_SEQ_GAPS * 8 + 3 * 8, "no padding in the saved form");
 
@@ -223,22 +230,22 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
     return h;
 }
 
-/* The rows that a header speaks of. False: no sequence can have such gaps and positions. */
-static bool rows_of(myth_kv_rows *r, const saved_header *h)
+/* The rows of n_tok tokens with these gaps. False: no sequence can have such gaps and positions. */
+static bool rows_of(myth_kv_rows *r, uint32_t n_tok, uint32_t n_high, const myth_kv_gap *gap, uint32_t n_gap)
 {
-    uint64_t n_pos = h->n_tok, least = 0; /* where the next gap may begin */
-    if (h->n_gap > MYTH_SEQ_GAPS)
+    uint64_t n_pos = n_tok, least = 0; /* where the next gap may begin */
+    if (n_gap > MYTH_SEQ_GAPS)
         return false;
-    *r = (myth_kv_rows){.n_high = h->n_high, .n_gap = h->n_gap};
-    for (uint32_t i = 0; i < h->n_gap; i++) {
-        r->gap[i] = h->gap[i];
-        if (h->gap[i].from < least || h->gap[i].from >= h->gap[i].to || h->gap[i].from > n_pos)
+    *r = (myth_kv_rows){.n_high = n_high, .n_gap = n_gap};
+    for (uint32_t i = 0; i < n_gap; i++) {
+        r->gap[i] = gap[i];
+        if (gap[i].from < least || gap[i].from >= gap[i].to || gap[i].from > n_pos)
             return false;
-        n_pos += h->gap[i].to - h->gap[i].from;
-        least = h->gap[i].to + 1ull;
+        n_pos += gap[i].to - gap[i].from;
+        least = gap[i].to + 1ull;
     }
     r->n_pos = (uint32_t)n_pos;
-    return n_pos <= h->n_high && h->n_high <= MYTH_KV_POS_MAX;
+    return n_pos <= n_high && n_high <= MYTH_KV_POS_MAX;
 }
 
 /* A saved page (or ring) is the parts' pages behind each other, in each the layers in host memory first: layers in
@@ -304,31 +311,122 @@ myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t 
     return st;
 }
 
+/* The next checkpoint of s from *at on that holds tokens, all in pages that s has too; NULL = there is none. */
+static const myth_kv_rows *next_checkpoint(const myth_seq *s, uint32_t *at)
+{
+    myth_engine *e = s->e;
+    while (*at < e->layout.opts.n_checkpoint) {
+        const myth_checkpoint *cp = &e->checkpoint[(*at)++];
+        if (cp->slot == s->slot && cp->kv->n_pos && myth_kv_n_page(&e->kv, cp->kv) <= myth_kv_n_page(&e->kv, s->kv))
+            return cp->kv;
+    }
+    return NULL;
+}
+
 uint64_t myth_seq_save_bytes(const myth_seq *s)
 {
     saved_header h = header_of(s->e, s->kv);
     return HEADER_BYTES + 4 * (uint64_t)h.n_tok + h.n_page * h.page_bytes + h.ring_bytes;
 }
 
-myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
+uint64_t myth_seq_save_whole_bytes(const myth_seq *s)
 {
-    saved_header h = header_of(s->e, s->kv);
-    myth_engine *e = s->e;
-    unsigned char *p = dst;
+    const uint64_t each = sizeof(saved_checkpoint) + header_of(s->e, s->kv).ring_bytes;
+    uint64_t n = myth_seq_save_bytes(s);
+    for (uint32_t at = 0; next_checkpoint(s, &at);)
+        n += each;
+    return n;
+}
+
+/* Issues what reads the sequence; returns the end of what it wrote. */
+static unsigned char *put_rows(const myth_seq *s, const saved_header *h, unsigned char *p)
+{
+    memcpy(p, MAGIC, 8);
+    memcpy(p + 8, h, sizeof *h);
+    p += HEADER_BYTES;
+    memcpy(p, s->token, 4 * (size_t)h->n_tok);
+    p += 4 * (size_t)h->n_tok;
+    for (uint32_t i = 0; i < h->n_page; i++)
+        p = read_rows(s->e, false, s->kv->page[i], p);
+    return h->ring_bytes ? read_rows(s->e, true, s->kv->ring, p) : p;
+}
+
+static void put_checkpoints(const myth_seq *s, const saved_header *h, unsigned char *p)
+{
+    const myth_kv_rows *rows;
+    for (uint32_t at = 0; (rows = next_checkpoint(s, &at));) {
+        saved_checkpoint c = {.n_tok = myth_kv_len(rows), .n_high = rows->n_high, .n_gap = rows->n_gap};
+        memcpy(c.gap, rows->gap, rows->n_gap * sizeof(*rows->gap));
+        memcpy(p, &c, sizeof c);
+        p += sizeof c;
+        if (h->ring_bytes)
+            p = read_rows(s->e, true, rows->ring, p);
+    }
+}
+
+static myth_status save(const myth_seq *s, bool is_whole, void *dst, uint64_t cap, myth_error *err)
+{
+    const saved_header h = header_of(s->e, s->kv);
+    const uint64_t bytes = is_whole ? myth_seq_save_whole_bytes(s) : myth_seq_save_bytes(s);
     if (s->n_extra)
         return myth_fail(err, MYTH_EUNSUPPORTED, "cannot save a sequence that holds sets of tokens: truncate it");
-    if (cap < myth_seq_save_bytes(s))
-        return myth_fail(err, MYTH_EFULL, "the sequence takes %llu bytes", (unsigned long long)myth_seq_save_bytes(s));
-    memcpy(p, MAGIC, 8);
-    memcpy(p + 8, &h, sizeof h);
-    p += HEADER_BYTES;
-    memcpy(p, s->token, 4 * (size_t)h.n_tok);
-    p += 4 * (size_t)h.n_tok;
-    for (uint32_t i = 0; i < h.n_page; i++)
-        p = read_rows(e, false, s->kv->page[i], p);
-    if (h.ring_bytes)
-        read_rows(e, true, s->kv->ring, p);
-    return myth_engine_sync(e, err);
+    if (cap < bytes)
+        return myth_fail(err, MYTH_EFULL, "the sequence takes %llu bytes", (unsigned long long)bytes);
+    unsigned char *end = put_rows(s, &h, dst);
+    if (is_whole)
+        put_checkpoints(s, &h, end);
+    return myth_engine_sync(s->e, err);
+}
+
+myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
+{
+    return save(s, false, dst, cap, err);
+}
+
+myth_status myth_seq_save_whole(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
+{
+    return save(s, true, dst, cap, err);
+}
+
+/* Whether what is left of a saved sequence is checkpoints of these rows, up to the end. */
+static bool are_checkpoints(const myth_engine *e, myth_reader r, const myth_kv_rows *rows, uint64_t ring_bytes)
+{
+    while (myth_reader_left(&r)) {
+        saved_checkpoint c;
+        myth_kv_rows own;
+        const unsigned char *p = myth_reader_take(&r, sizeof c);
+        if (!p || !myth_reader_take(&r, ring_bytes))
+            return false;
+        memcpy(&c, p, sizeof c);
+        if (!rows_of(&own, c.n_tok, c.n_high, c.gap, c.n_gap) || c.n_tok == 0 || c.n_tok > myth_kv_len(rows) ||
+            own.n_pos > rows->n_pos || myth_kv_n_page(&e->kv, &own) > myth_kv_n_page(&e->kv, rows))
+            return false;
+    }
+    return true;
+}
+
+/* Takes the checkpoints of a restored sequence, as many as are free here. They share its pages, whose rows behind a
+ * checkpoint's own it does not read. */
+static void take_checkpoints(myth_seq *s, myth_reader *r, uint64_t ring_bytes)
+{
+    myth_engine *e = s->e;
+    for (uint32_t i = 0; i < e->layout.opts.n_checkpoint && myth_reader_left(r); i++) {
+        saved_checkpoint c;
+        myth_kv_rows own;
+        myth_checkpoint *cp = &e->checkpoint[i];
+        if (cp->slot != UINT32_MAX || (ring_bytes && e->kv.n_free_ring == 0))
+            continue;
+        memcpy(&c, myth_reader_take(r, sizeof c), sizeof c);
+        rows_of(&own, c.n_tok, c.n_high, c.gap, c.n_gap);
+        own.ring = -1;
+        own.page = s->kv->page;
+        myth_kv_share(&e->kv, cp->kv, &own);
+        cp->slot = s->slot;
+        if (ring_bytes) {
+            cp->kv->ring = myth_kv_new_ring(&e->kv);
+            write_rows(e, true, cp->kv->ring, myth_reader_take(r, ring_bytes));
+        }
+    }
 }
 
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err)
@@ -345,7 +443,7 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     if (e->layout.opts.no_cache)
         return myth_fail(err, MYTH_EUNSUPPORTED, "a saved sequence needs a cache, and this engine was opened without");
     myth_kv_rows rows;
-    if (!rows_of(&rows, &h))
+    if (!rows_of(&rows, h.n_tok, h.n_high, h.gap, h.n_gap))
         return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
     myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
     if (h.n_tok > e->layout.opts.n_ctx || need.n_page > e->kv.n_entry)
@@ -356,8 +454,10 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     if (h.model != want.model)
         return myth_fail(err, MYTH_EFORMAT, "saved with another model than %s: feed the tokens again",
                          myth_weights_name(e->model->weights));
-    uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
-    if (memcmp(&h, &want, sizeof h) != 0 || myth_reader_left(&r) != body)
+    const uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
+    myth_reader behind = r;
+    if (memcmp(&h, &want, sizeof h) != 0 || !myth_reader_take(&behind, body) ||
+        !are_checkpoints(e, behind, &rows, want.ring_bytes))
         return myth_fail(err, MYTH_EFORMAT, "saved by an engine of another shape, or cut off");
     for (uint32_t i = 0; i < h.n_tok; i++) {
         uint32_t id;
@@ -371,6 +471,7 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
         write_rows(e, false, s->kv->page[i], myth_reader_take(&r, h.page_bytes));
     if (h.ring_bytes)
         write_rows(e, true, s->kv->ring, myth_reader_take(&r, h.ring_bytes));
+    take_checkpoints(s, &r, h.ring_bytes);
     s->is_table_stale = true;
     return myth_engine_sync(e, err);
 }
