@@ -46,8 +46,13 @@ static void end_line(myth_chat_input *in)
 static void on_said(void *user, const char *text, size_t n, bool is_thought)
 {
     myth_chat_input *in = user;
+    const size_t n_pass = n < in->n_pass ? n : in->n_pass;
     myth_term_progress_end(in->cli->term);
-    if (in->is_json)
+    in->n_said += n;
+    in->n_pass -= n_pass;
+    text += n_pass;
+    n -= n_pass;
+    if (in->is_json || n == 0)
         return;
     if (in->has_line && in->in_thought != is_thought)
         end_line(in);
@@ -61,9 +66,7 @@ void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s,
                            bool is_json)
 {
     *out = (myth_chat_input){.cli = cli, .s = s, .cancel = cancel, .is_json = is_json};
-    s->on_said = on_said;
-    s->on_prefill = on_prefill;
-    s->user = out;
+    myth_chat_input_again(out, true);
 }
 
 /* Says what could not be done. */
@@ -79,6 +82,21 @@ static void fail_line(myth_chat_input *in, const myth_error *why)
         fflush(stdout);
     } else {
         myth_term_error(in->cli->term, why->msg);
+    }
+}
+
+void myth_chat_input_again(myth_chat_input *in, bool is_same)
+{
+    in->s->on_said = on_said;
+    in->s->on_prefill = on_prefill;
+    in->s->user = in;
+    in->s->put_off = &in->cli->put_off;
+    if (!is_same && in->n_pass) {
+        in->n_pass = 0;
+        if (in->has_line) {
+            end_line(in);
+            myth_term_note(in->cli->term, "the context is another one: the answer begins anew");
+        }
     }
 }
 
@@ -154,8 +172,14 @@ static myth_status answer(myth_chat_input *in, myth_error *err)
 {
     myth_chat_reply r;
     myth_error why = {0};
+    const size_t n_printed = in->n_pass;
+    in->n_said = 0;
     const myth_status st = myth_session_answer(in->s, in->cancel, &r, &why);
     myth_term_progress_end(in->cli->term);
+    in->is_put_off = st == MYTH_OK && r.is_put_off;
+    in->n_pass = !in->is_put_off ? 0 : in->n_said > n_printed ? in->n_said : n_printed;
+    if (in->is_put_off)
+        return MYTH_OK;
     if (!in->is_json)
         end_line(in);
     if (st == MYTH_EARG || st == MYTH_ELIMIT) { /* the template does not take it, or it is too long */

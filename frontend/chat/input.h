@@ -7,6 +7,8 @@
  * Out      text: the answer as it is made, thoughts on stderr; notes on stderr. JSON: a line for each line of input:
  *          {"role": "assistant", "content", "reasoning_content", "finish_reason", "usage": {...}, "context": {...}},
  *          {"role", "added": true}, {"command", "ok", ...} or {"error"}
+ * Put off  an answer that was put off (session.h) is asked for again by myth_chat_input_answer; what was printed of it
+ *          is not printed twice
  * Errors   what a person can mend (a bad line, a refused message, an unknown command) is reported and counted in
  *          n_failed, and the chat goes on; the status is that of what ends it
  * Threads  one */
@@ -36,13 +38,23 @@ typedef struct {
     uint64_t n_failed;         /* lines that could not be done */
     uint64_t n_cut;            /* answers that were interrupted */
     bool in_thought, has_line; /* text: the last part was a thought; the line on the terminal is open */
+    bool is_put_off;           /* the last answer is to be asked for again */
+    size_t n_said, n_pass;     /* bytes of the answer so far; that are not printed, since they were already */
+    /* Called while a line is waited for, every MYTH_CHAT_LOOK_MS, and before the next one: the chat may be moved in it,
+     * when it has nothing but itself (*s). NULL = never. A failure ends the chat. */
+    myth_status (*look)(void *look_user, myth_error *err);
+    void *look_user;
 } myth_chat_input;
+
+enum { MYTH_CHAT_LOOK_MS = 20 };
 
 /* The session's on_said and on_prefill are set; they write what is said. */
 void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s, const myth_cancel *cancel,
                            bool is_json);
 /* One line without its newline. */
 myth_status myth_chat_input_line(myth_chat_input *in, const char *line, size_t n, myth_error *err);
+/* The session was opened again. is_same: what is asked for again comes with the same bytes. */
+void myth_chat_input_again(myth_chat_input *in, bool is_same);
 /* Answers the last message of the chat, if it asks for one: a chat that was read from a file may end so. */
 myth_status myth_chat_input_answer(myth_chat_input *in, myth_error *err);
 

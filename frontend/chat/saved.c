@@ -1,13 +1,17 @@
 /* saved.c - one line of JSON and the bytes of a sequence. */
+#define _GNU_SOURCE /* memfd_create */
 #include "saved.h"
 
 #include "engine/base/map.h"
 #include "engine/base/outfile.h"
 #include "engine/text/json_tree.h"
+#include "frontend/cli/environment.h"
 #include "frontend/cli/json_out.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -98,31 +102,38 @@ static myth_status write_header(myth_session *s, const char *path, int fd, uint6
     return MYTH_OK;
 }
 
+/* Writes the chat as it is to an empty file; whole: with the checkpoints of its sequence. */
+static myth_status write_chat(myth_session *s, bool is_whole, const char *path, int fd, uint64_t *bytes,
+                              myth_error *err)
+{
+    const uint64_t most = header_most(s),
+                   n = is_whole ? myth_seq_save_whole_bytes(s->seq) : myth_seq_save_bytes(s->seq);
+    const int why = posix_fallocate(fd, 0, (off_t)(most + n)); /* else a full disk ends the process */
+    if (why)
+        return cannot_write(path, why, err);
+    unsigned char *map = mmap(NULL, (size_t)(most + n), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED)
+        return cannot_write(path, errno, err);
+    myth_status st = (is_whole ? myth_seq_save_whole : myth_seq_save)(s->seq, map + most, n, err);
+    if (st == MYTH_OK)
+        st = write_header(s, path, fd, most, n, XXH3_64bits(map + most, (size_t)n), err);
+    *bytes = most + n;
+    munmap(map, (size_t)(most + n));
+    return st;
+}
+
 myth_status myth_chat_save(myth_session *s, const char *path, uint64_t *bytes, myth_error *err)
 {
     myth_out out = {0};
-    unsigned char *map = MAP_FAILED;
     myth_status st = myth_session_settle(s, err);
-    const uint64_t most = header_most(s), n = myth_seq_save_bytes(s->seq);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_out_open(&out, path, MYTH_OUT_PRIVATE, err));
     if (out.is_special)
         MYTH_TRY(myth_fail(err, MYTH_ECREATE, "%s: a chat is saved to a regular file", path));
-    const int why = posix_fallocate(out.fd, 0, (off_t)(most + n)); /* else a full disk ends the process */
-    if (why)
-        MYTH_TRY(cannot_write(path, why, err));
-    map = mmap(NULL, (size_t)(most + n), PROT_READ | PROT_WRITE, MAP_SHARED, out.fd, 0);
-    if (map == MAP_FAILED)
-        MYTH_TRY(cannot_write(path, errno, err));
-    MYTH_TRY(myth_seq_save(s->seq, map + most, n, err));
-    MYTH_TRY(write_header(s, path, out.fd, most, n, XXH3_64bits(map + most, (size_t)n), err));
-    *bytes = most + n;
-    munmap(map, (size_t)(most + n));
+    MYTH_TRY(write_chat(s, false, path, out.fd, bytes, err));
     return myth_out_finish(&out, err);
 fail:
-    if (map != MAP_FAILED)
-        munmap(map, (size_t)(most + n));
     myth_out_abandon(&out);
     return st;
 }
@@ -203,7 +214,23 @@ static myth_status read_header(myth_json_tree *t, const myth_map *map, const uns
     return sum.text && myth_str_is(sum, hex) ? MYTH_OK : no_chat(path, "damaged", err);
 }
 
-myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err)
+/* Drops the oldest turns while the texts, or their messages, are more than this context has room for. */
+static myth_status shrink(const myth_session *s, myth_talk *talk, myth_error *err)
+{
+    const size_t most = s->n_ctx / 4; /* a message has four tokens at least */
+    while ((talk->n_bytes > s->talk.max_bytes || talk->n > most) && s->o.on_full != MYTH_FULL_REFUSE &&
+           myth_talk_n_droppable(talk))
+        myth_talk_drop(talk, 1);
+    talk->max_bytes = s->talk.max_bytes;
+    return talk->n_bytes <= talk->max_bytes && talk->n <= most
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ELIMIT, "the chat's %zu messages of %zu bytes do not fit a context of %u tokens%s",
+                         talk->n, talk->n_bytes, s->n_ctx,
+                         s->o.on_full == MYTH_FULL_REFUSE ? ", and --on-full refuse drops nothing" : "");
+}
+
+/* shrinks: the chat may be one of a longer context. */
+static myth_status load(myth_session *s, const char *path, bool shrinks, bool *is_warm, myth_error *err)
 {
     const myth_model *model = myth_engine_model(s->e);
     const unsigned char *seq = NULL;
@@ -216,8 +243,10 @@ myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myt
     *is_warm = false;
     MYTH_TRY(myth_map_open(&map, model->mem, path, 0, MYTH_MEM_STAGING, err));
     MYTH_TRY(read_header(&t, &map, &seq, &n, path, err));
-    myth_talk_open(&talk, model->mem, model, s->o.thinks, s->talk.max_bytes);
+    myth_talk_open(&talk, model->mem, model, s->o.thinks, shrinks ? SIZE_MAX : s->talk.max_bytes);
     MYTH_TRY(load_talk(&talk, &t, path, err));
+    if (shrinks)
+        MYTH_TRY(shrink(s, &talk, err));
     MYTH_TRY(myth_seq_truncate(s->seq, 0, &at, err));
     myth_talk_close(&s->talk);
     s->talk = talk;
@@ -229,5 +258,108 @@ fail:
     myth_talk_close(&talk);
     myth_json_tree_close(&t);
     myth_map_close(&map);
+    return st;
+}
+
+myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err)
+{
+    return load(s, path, false, is_warm, err);
+}
+
+/* ---- kept for this process ---- */
+
+/* A new file of the temporary folder that has no name any more. */
+static int unnamed_file(char name[PATH_MAX])
+{
+    if (snprintf(name, PATH_MAX, "%s/mythos-chat.XXXXXX", myth_env_tmp_dir()) >= PATH_MAX)
+        return -1;
+    const int fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+static myth_status cannot_keep(const char *name, myth_error *err)
+{
+    return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to keep the chat in: %s; set TMPDIR", name,
+                     strerror(errno));
+}
+
+static myth_status copy_to(const myth_chat_kept *k, const char *name, int fd, myth_error *err)
+{
+    for (off_t at = 0; (uint64_t)at < k->bytes;)
+        if (copy_file_range(k->fd, &at, fd, NULL, (size_t)k->bytes - (size_t)at, 0) <= 0) {
+            unsigned char piece[1 << 14];
+            const ssize_t n = pread(k->fd, piece, sizeof(piece), at); /* not between these two file systems */
+            if (n <= 0 || !myth_out_write(fd, piece, (size_t)n))
+                return cannot_write(name, errno ? errno : EIO, err);
+            at += n;
+        }
+    return MYTH_OK;
+}
+
+uint64_t myth_chat_keep_bytes(const myth_session *s) { return header_most(s) + myth_seq_save_whole_bytes(s->seq); }
+
+myth_status myth_chat_keep(myth_chat_kept *out, myth_session *s, bool in_memory, myth_error *err)
+{
+    char name[PATH_MAX] = "memory";
+    myth_mem *mem = myth_engine_model(s->e)->mem;
+    const uint64_t bytes = myth_chat_keep_bytes(s);
+    *out = (myth_chat_kept){.mem = mem, .fd = -1, .bytes = bytes, .rest = myth_session_rest_of(s)};
+    out->is_in_memory = in_memory && myth_mem_book(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "chat", bytes);
+    out->fd = out->is_in_memory ? memfd_create("mythos-chat", MFD_CLOEXEC) : unnamed_file(name);
+    myth_status st = out->fd >= 0 ? write_chat(s, true, name, out->fd, &out->bytes, err) : cannot_keep(name, err);
+    if (st != MYTH_OK)
+        myth_chat_kept_close(out);
+    return st;
+}
+
+void myth_chat_kept_close(myth_chat_kept *k)
+{
+    if (!k->mem)
+        return;
+    if (k->fd >= 0)
+        close(k->fd);
+    if (k->is_in_memory)
+        myth_mem_unbook(k->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, k->bytes);
+    *k = (myth_chat_kept){0};
+}
+
+myth_status myth_chat_kept_to_file(myth_chat_kept *k, myth_error *err)
+{
+    char name[PATH_MAX] = "";
+    myth_chat_kept file = *k;
+    if (!k->is_in_memory)
+        return MYTH_OK;
+    file.is_in_memory = false;
+    file.fd = unnamed_file(name);
+    if (file.fd < 0)
+        return cannot_keep(name, err);
+    const myth_status st = copy_to(k, name, file.fd, err);
+    myth_chat_kept_close(st == MYTH_OK ? k : &file);
+    if (st == MYTH_OK)
+        *k = file;
+    return st;
+}
+
+myth_status myth_chat_take_back(myth_session *s, const myth_chat_kept *k, bool *is_warm, myth_error *err)
+{
+    char path[40];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", k->fd);
+    const myth_status st = load(s, path, true, is_warm, err);
+    if (st == MYTH_OK)
+        myth_session_go_on(s, &k->rest);
+    return st;
+}
+
+myth_status myth_chat_kept_save(const myth_chat_kept *k, const char *path, myth_error *err)
+{
+    myth_out out = {0};
+    myth_status st = myth_out_open(&out, path, MYTH_OUT_PRIVATE, err);
+    if (st == MYTH_OK)
+        st = copy_to(k, path, out.fd, err);
+    if (st == MYTH_OK)
+        return myth_out_finish(&out, err);
+    myth_out_abandon(&out);
     return st;
 }

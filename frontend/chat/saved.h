@@ -7,6 +7,12 @@
  * Load     the messages replace the present ones. A sequence of another model, of other cache types, or one that does
  *          not fit is left aside: the messages are then computed again, and *is_warm is false. A damaged file is
  *          refused, and nothing changed
+ * Kept     the same for the process itself, of a chat that gives back its memory for a while: in memory that the ledger
+ *          books (class STAGING), or in a file of the temporary folder that has no name, so that it is gone with the
+ *          process. Nothing is computed for it, and with the checkpoints that it has, the chat that takes it back, in
+ *          an engine with as long a context, goes on with the same bits. In a shorter context the oldest turns go whose
+ *          texts have no room in it (--on-full refuse: none does, and MYTH_ELIMIT), and where the cache has another
+ *          shape the rest is computed again: what then follows is what a chat of that context does with these messages
  * Memory   the file is mapped, both ways: no copy of the sequence is allocated
  * Errors   MYTH_ECREATE, MYTH_EIO; MYTH_EFORMAT: no saved chat, or damaged; those of talk.h
  * Threads  one */
@@ -21,6 +27,26 @@ extern "C" {
 
 myth_status myth_chat_save(myth_session *s, const char *path, uint64_t *bytes, myth_error *err);
 myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err);
+
+typedef struct {
+    myth_mem *mem; /* NULL = nothing is kept */
+    int fd;
+    uint64_t bytes;
+    bool is_in_memory; /* booked in mem */
+    myth_session_rest rest;
+} myth_chat_kept;
+
+/* The bytes of what keep keeps now. */
+uint64_t myth_chat_keep_bytes(const myth_session *s);
+/* in_memory: where the ledger has room for it, else in a file. */
+myth_status myth_chat_keep(myth_chat_kept *out, myth_session *s, bool in_memory, myth_error *err);
+/* Moves what is kept out of memory. */
+myth_status myth_chat_kept_to_file(myth_chat_kept *k, myth_error *err);
+/* Puts it into a session that was just opened; k stays. */
+myth_status myth_chat_take_back(myth_session *s, const myth_chat_kept *k, bool *is_warm, myth_error *err);
+/* Writes it to a file that myth_chat_load takes. */
+myth_status myth_chat_kept_save(const myth_chat_kept *k, const char *path, myth_error *err);
+void myth_chat_kept_close(myth_chat_kept *k); /* takes a zeroed one */
 
 #ifdef __cplusplus
 }

@@ -297,6 +297,8 @@ fail:
     return st;
 }
 
+static bool is_to_put_off(const myth_session *s) { return s->put_off && *s->put_off; }
+
 /* Feeds ids until the sequence holds exactly the first n of them. */
 static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
 {
@@ -306,7 +308,7 @@ static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, 
     const uint32_t n_ubatch = myth_engine_plan(s->e)->n_ubatch, part = n_ubatch > FEED_TOKENS ? n_ubatch : FEED_TOKENS;
     for (uint32_t at = myth_seq_len(s->seq); at < n;) {
         const uint32_t rest = n - at, next = at + (rest < part ? rest : part);
-        if (cancel && *cancel)
+        if ((cancel && *cancel) || is_to_put_off(s))
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tokens of the prompt", at, n);
         MYTH_TRY(myth_seq_sync(s->seq, s->ids, next, &n_fed, err));
         out->n_fed += n_fed;
@@ -384,7 +386,7 @@ static bool on_token(void *user, int32_t id)
         return true;
     }
     say(s, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
-    return s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) <= s->cap_text;
+    return !is_to_put_off(s) && s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) <= s->cap_text;
 }
 
 /* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt
@@ -449,6 +451,10 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
         .n_think = s->o.n_think,
     };
     const myth_status st = myth_generate(s->e, s->seq, &g, s->answer, &out->n_answer, &out->finish, err);
+    if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel) && is_to_put_off(s)) {
+        out->n_fed++;
+        return myth_fail(err, MYTH_ECANCEL, "put off"); /* the bytes of half a character are not said */
+    }
     say(s, myth_detok_finish(&s->detok, s->piece), s->channel.is_open);
     if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
         out->finish = MYTH_FINISH_LENGTH; /* ended by its text */
@@ -458,6 +464,15 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
     return st;
 }
 
+/* What an answer that was put off took, added to what it takes now. */
+static void add_before(myth_chat_reply *out, const myth_chat_reply *before)
+{
+    out->n_fed += before->n_fed;
+    out->n_turn_gone += before->n_turn_gone;
+    out->n_row_gone += before->n_row_gone;
+    out->how = out->how == MYTH_FULL_REFUSE && before->n_turn_gone ? before->how : out->how;
+}
+
 static myth_status refuse(myth_session *s, size_t n, myth_chat_reply *out)
 {
     out->finish = MYTH_FINISH_REFUSED;
@@ -465,6 +480,7 @@ static myth_status refuse(myth_session *s, size_t n, myth_chat_reply *out)
     out->n_held = myth_seq_len(s->seq);
     out->n_room = s->n_ctx - out->n_held;
     s->stats.n_refused++;
+    s->before = (myth_chat_reply){0};
     myth_talk_cut(&s->talk, s->talk.n - 1);
     return MYTH_OK;
 }
@@ -484,6 +500,7 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
     if (st == MYTH_OK)
         st = myth_session_hold_calls(s, err);
     if (st != MYTH_OK) { /* the template does not take it, or its tools cannot be held to */
+        s->before = (myth_chat_reply){0};
         myth_talk_cut(&s->talk, n_msg - 1);
         return st;
     }
@@ -494,6 +511,13 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
     s->n_tried = s->talk.n;
     if (st == MYTH_OK)
         st = generate(s, (uint32_t)c.n, cancel, out, err);
+    add_before(out, &s->before);
+    s->before = (myth_chat_reply){0};
+    if (st == MYTH_ECANCEL && !(cancel && *cancel)) {
+        out->is_put_off = true;
+        s->before = *out;
+        return MYTH_OK;
+    }
     if (st == MYTH_ECANCEL) {
         st = MYTH_OK;
         out->finish = MYTH_FINISH_CANCELLED;
@@ -513,6 +537,20 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
     s->stats.n_turn_gone += out->n_turn_gone;
     s->stats.n_row_gone += out->n_row_gone;
     return st;
+}
+
+myth_session_rest myth_session_rest_of(const myth_session *s)
+{
+    return (myth_session_rest){s->stats, s->n_try, s->talk.n - s->n_tried, s->n_called, s->before};
+}
+
+void myth_session_go_on(myth_session *s, const myth_session_rest *rest)
+{
+    s->stats = rest->stats;
+    s->n_try = rest->n_try;
+    s->n_tried = s->talk.n - rest->n_since;
+    s->n_called = rest->n_called;
+    s->before = rest->before;
 }
 
 bool myth_session_take_back(myth_session *s)

@@ -20,6 +20,8 @@
  * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text.
  *          With a tool choice answers are held to the form of calls (grammars.h), but those behind a tool's result may
  *          be text, whatever the choice
+ * Put off  an answer that another thread asks to leave is computed again from its prompt later, perhaps by a session of
+ *          another engine that took this one's conversation and sequence (saved.h): the same bits
  * Memory   all at open: the ids and texts of a full context, class STAGING (myth_session_bytes), and with a grammar or
  *          a tool choice myth_grammars_bytes of class OTHER; but for the program of a tool choice, class STAGING,
  *          which is made when the tools are known. A chat of any length takes no more
@@ -61,6 +63,7 @@ typedef struct {
     myth_on_full how;                 /* DROP or RECOMPUTE when the cache was changed so; REFUSE: neither */
     uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
     uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
+    bool is_put_off;                  /* nothing was added to the chat: the answer is to be asked for again */
 } myth_chat_reply;
 
 typedef struct {
@@ -98,7 +101,18 @@ typedef struct {
     myth_on_said *on_said;
     void (*on_prefill)(void *user, uint32_t done, uint32_t total); /* may be NULL */
     void *user;
+    const myth_cancel *put_off; /* while it is set answers are put off; NULL = they never are */
+    myth_chat_reply before;     /* what was computed and dropped for the answer that is put off */
 } myth_session;
+
+/* What a session knows besides its conversation and its sequence: another one goes on with it. */
+typedef struct {
+    myth_session_stats stats;
+    uint32_t n_try;
+    size_t n_since; /* messages since the one that n_try is of, modulo 2^64 */
+    uint64_t n_called;
+    myth_chat_reply before;
+} myth_session_rest;
 
 /* Sets what the engine needs for a chat: one sequence, checkpoints, sampling. */
 void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o);
@@ -112,8 +126,12 @@ void myth_session_close(myth_session *s); /* takes a zeroed one */
  * done. Errors: those of myth_grammars_of_tools. */
 myth_status myth_session_hold_calls(myth_session *s, myth_error *err);
 /* Answers the last message of s->talk, which is a user's or a tool's, and adds the answer to it. Cancelled before the
- * first token, or refused: the turn's last message is taken out again. */
+ * first token, or refused: the turn's last message is taken out again. While s->put_off is set it is left behind the
+ * token under way: its message stays, and the next call computes the same answer again. out then counts both. */
 myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err);
+myth_session_rest myth_session_rest_of(const myth_session *s);
+/* After the conversation, on which the session goes on, was put into it. */
+void myth_session_go_on(myth_session *s, const myth_session_rest *rest);
 /* Takes the last answer back; false when there is none. The next one to the same message samples otherwise. */
 bool myth_session_take_back(myth_session *s);
 /* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on

@@ -51,18 +51,54 @@ static void restore_signals(void)
 
 static sigset_t open_mask; /* while it waits for a key */
 
+typedef struct {
+    myth_mem *mem;
+    char *text;
+    size_t n, cap;
+} message;
+
+/* What is asked while a line is waited for, and what came of it. */
+static struct {
+    myth_chat_input *in;
+    message *m;
+    myth_status st;
+    myth_error *err;
+} waiting;
+
+/* Lets the chat be moved. False: it ends. */
+static bool look(void)
+{
+    sigset_t mask;
+    message *m = waiting.m;
+    if (!waiting.in->look || !waiting.in->cli->put_off)
+        return !*waiting.in->cli->cancel;
+    if (m->n == 0) { /* else a message of several lines is being typed */
+        myth_free(m->mem, m->text);
+        m->text = NULL;
+        m->cap = 0;
+    }
+    sigprocmask(SIG_SETMASK, &open_mask, &mask);
+    waiting.st = waiting.in->look(waiting.in->look_user, waiting.err);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return waiting.st == MYTH_OK;
+}
+
 /* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as
  * that of a window's size, interrupt nothing. */
 static int read_byte(char *c)
 {
+    const struct timespec pause = {.tv_nsec = MYTH_CHAT_LOOK_MS * 1000000L};
     while (!is_stopped) {
         fd_set in;
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
-        if (pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &open_mask) > 0)
+        const int n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, waiting.in->look ? &pause : NULL, &open_mask);
+        if (n > 0)
             return (int)read(STDIN_FILENO, c, 1);
-        if (errno != EINTR)
+        if (n < 0 && errno != EINTR)
             return -1;
+        if (!look())
+            return 0;
     }
     return -1;
 }
@@ -93,12 +129,6 @@ static char *prompt_of(EditLine *el)
     (void)el;
     return (char *)prompt_text;
 }
-
-typedef struct {
-    myth_mem *mem;
-    char *text;
-    size_t n, cap;
-} message;
 
 /* Reads a message of one or more lines; *is_end at the end of the input. */
 static myth_status read_message(EditLine *el, History *past, message *m, bool *is_end, myth_error *err)
@@ -162,14 +192,22 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     el_set(el, EL_SIGNAL, 0);
     el_set(el, EL_GETCFN, read_key);
     is_stopped = is_ended = 0;
+    waiting.in = in;
+    waiting.m = &m;
+    waiting.st = MYTH_OK;
+    waiting.err = err;
     in->cancel = &is_stopped;
     catch_signals();
     st = myth_chat_input_answer(in, err);
     while (st == MYTH_OK && !in->is_over && !is_ended && !is_end) {
         is_stopped = 0;
         st = read_message(el, past, &m, &is_end, err);
+        st = waiting.st != MYTH_OK ? waiting.st : st;
         if (st == MYTH_OK && m.n && !is_ended)
             st = myth_chat_input_line(in, m.text, m.n, err);
+        m.n = 0;
+        if (st == MYTH_OK && !is_ended && !look())
+            st = waiting.st;
     }
     restore_signals();
     in->cancel = outer;

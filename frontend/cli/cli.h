@@ -87,6 +87,9 @@ typedef struct {
      * was read, which cannot be read again. Set for commands: this is a run that goes on, whatever --resume says. */
     myth_cancel has_journal, has_read_stdin;
     bool goes_on;
+    /* can_swap: set by a command that gives back its memory and takes it again by itself, in myth_live_wait, when
+     * put_off is set for it: a chat. */
+    myth_cancel can_swap, put_off;
     /* Of a job that is divided among processes (frontend/jobs/shares.h): this one has share 0 .. n_share - 1, or puts
      * n_share of them together. n_share 0 = it is not divided. */
     uint32_t share, n_share;

@@ -76,6 +76,9 @@ struct myth_live {
     double critical_since; /* 0 = it is not */
     uint64_t others;       /* what other processes used when the run was planned */
     uint64_t own;          /* what this one had when it paused */
+    /* what a chat has kept while it holds no engine */
+    const char *swapped_to; /* NULL = nothing */
+    uint64_t swapped_bytes;
 };
 
 static double now(void)
@@ -145,6 +148,13 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_key_u64(j, "machine_bytes", l->use.all);
     myth_jout_key_u64(j, "machine_used_bytes", l->use.used);
     myth_jout_key_str(j, "level", level_name[l->level]);
+    if (l->swapped_to) {
+        myth_jout_key(j, "swapped");
+        myth_jout_object(j);
+        myth_jout_key_str(j, "to", l->swapped_to);
+        myth_jout_key_u64(j, "bytes", l->swapped_bytes);
+        myth_jout_end(j);
+    }
     myth_jout_key(j, "devices");
     myth_jout_array(j);
     for (uint32_t i = 1; l->has_plan && i < l->plan.n_device; i++) {
@@ -174,11 +184,11 @@ static void report(myth_live *l, const char *event)
 /* Why the run cannot be interrupted and go on; NULL = it can. */
 static const char *why_not(const myth_live *l)
 {
-    if (l->is_waiting)
+    if (l->is_waiting || l->cli->can_swap)
         return NULL;
     if (!l->cli->has_journal)
         return "this command, or this step of it, cannot be interrupted and go on: only jobs with a journal can (embed "
-               "-o, residuals, logprobs, generate --jsonl)";
+               "-o, residuals, logprobs, generate --jsonl), and a chat that has begun";
     return l->cli->has_read_stdin ? "standard input cannot be read a second time: give the job a file" : NULL;
 }
 
@@ -188,7 +198,7 @@ static void interrupt(myth_live *l)
     if (l->is_waiting)
         return;
     l->is_between = true;
-    *l->cancel = 1;
+    *(l->cli->can_swap ? &l->cli->put_off : l->cancel) = 1;
 }
 
 static myth_host_use use_now(void)
@@ -220,6 +230,8 @@ static bool has_room_again(const myth_live *l)
            myth_memory_level_of(l->use.used + l->own, l->use.all, MYTH_LEVEL_CRITICAL) < MYTH_LEVEL_CRITICAL;
 }
 
+static const char *what_runs(const myth_live *l) { return l->cli->can_swap ? "chat" : "job"; }
+
 static void look_at_pressure(myth_live *l)
 {
     if (l->level != MYTH_LEVEL_CRITICAL)
@@ -228,14 +240,16 @@ static void look_at_pressure(myth_live *l)
         l->critical_since = now();
     if (l->is_pressed && l->is_waiting && has_room_again(l)) {
         l->is_pressed = false;
-        myth_term_note(l->cli->term, "memory: the job goes on");
+        myth_term_note(l->cli->term, "memory: the %s goes on", what_runs(l));
     } else if (l->critical_since && now() - l->critical_since >= PATIENCE_S && !l->is_waiting && !l->is_between &&
                !why_not(l) && others_press(l)) {
         l->is_pressed = true;
         l->own = myth_rss_anon();
         report(l, "paused");
-        myth_term_note(l->cli->term, "memory: the job pauses, without memory, until other processes use less; what is "
-                                     "finished is kept");
+        myth_term_note(l->cli->term,
+                       "memory: the %s pauses, without memory, until other processes use less; what is "
+                       "finished is kept",
+                       what_runs(l));
         interrupt(l);
     }
 }
@@ -510,6 +524,21 @@ static void wait_for(myth_live *l, bool needs_limit)
     l->is_waiting = false;
 }
 
+/* Waits, and tells who asked. False: the run is to end. */
+static bool wait_and_tell(myth_live *l, bool needs_limit, myth_mem_limits *limits)
+{
+    wait_for(l, needs_limit);
+    const bool goes_on = !l->is_over && !*l->n_interrupt;
+    *l->cancel = !goes_on;
+    if (goes_on) {
+        l->wants_change = false;
+        tell_waiting(l, ASKED_LIMIT);
+        tell_waiting(l, ASKED_PAUSE); /* it was paused for a moment */
+        *limits = l->limits;
+    }
+    return goes_on;
+}
+
 bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits)
 {
     if (!l)
@@ -520,18 +549,38 @@ bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits)
     bool goes_on = (is_asked || needs_limit) && !*l->n_interrupt;
     if (goes_on) {
         *l->cancel = 0;
-        wait_for(l, needs_limit);
-        goes_on = !l->is_over && !*l->n_interrupt;
-        *l->cancel = !goes_on;
-    }
-    if (goes_on) {
-        l->wants_change = false;
-        tell_waiting(l, ASKED_LIMIT);
-        tell_waiting(l, ASKED_PAUSE); /* it was paused for a moment */
-        *limits = l->limits;
+        goes_on = wait_and_tell(l, needs_limit, limits);
     }
     pthread_mutex_unlock(&l->mutex);
     return goes_on;
+}
+
+bool myth_live_wait(myth_live *l, bool needs_limit, myth_mem_limits *limits)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->is_between = l->has_plan = false;
+    l->cli->put_off = 0;
+    const bool goes_on = !*l->cancel && wait_and_tell(l, needs_limit, limits);
+    pthread_mutex_unlock(&l->mutex);
+    return goes_on;
+}
+
+bool myth_live_has_room(myth_live *l, uint64_t bytes)
+{
+    pthread_mutex_lock(&l->mutex);
+    const uint64_t limit = l->limits.bytes[MYTH_MEM_HOST], planned = l->plan.device[0].total_bytes;
+    const bool has_room =
+        !l->wants_pause && !l->is_pressed && l->has_plan && (!limit || (planned <= limit && bytes <= limit - planned));
+    pthread_mutex_unlock(&l->mutex);
+    return has_room;
+}
+
+void myth_live_swapped(myth_live *l, const char *to, uint64_t bytes)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->swapped_to = to;
+    l->swapped_bytes = bytes;
+    pthread_mutex_unlock(&l->mutex);
 }
 
 /* ---- what the command says ---- */

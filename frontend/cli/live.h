@@ -13,6 +13,9 @@
  *           what cannot be done gets {"ok":false,"error":"..."}
  * File      --mem-limit @FILE: the file holds what --mem-limit takes. It is read again whenever it has changed; one
  *           that cannot be read or says something else changes nothing, and a note says so
+ * Chat      a chat takes both between turns and in the middle of an answer, which is then left behind the token under
+ *           way and computed again: it keeps its conversation and the sequence, gives back everything, and goes on
+ *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}
  * Acting    a command with a journal (jobs/journal.h) whose input can be read again takes a new limit at any time: it
  *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
@@ -53,6 +56,14 @@ myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, 
  * returned. Takes NULL. */
 bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits);
 void myth_live_close(myth_live *l); /* takes NULL */
+/* The same for a command that was asked by cli->put_off, and has given back its memory: waits while it is paused, and
+ * where needs_limit says that it does not fit, for another limit. False: it is to end. l is not NULL. */
+bool myth_live_wait(myth_live *l, bool needs_limit, myth_mem_limits *limits);
+/* Whether the limit that is asked for has room for these bytes of host memory besides the present plan, so that what is
+ * kept while the limit changes may stay in memory. False where a pause is asked for. */
+bool myth_live_has_room(myth_live *l, uint64_t bytes);
+/* What is kept, and where, for the report; NULL = nothing any more. */
+void myth_live_swapped(myth_live *l, const char *to, uint64_t bytes);
 /* Whether --mem-report names a stream of lines. */
 bool myth_live_is_stream(const char *path);
 /* The text of a limit: of --mem-limit, or what stands in its file. MYTH_EARG, MYTH_ENOTFOUND: the file. */

@@ -3,12 +3,15 @@
  *
  * Start    --session FILE goes on from a saved chat when there is one, and saves it at the end; --messages FILE begins
  *          with a conversation, and answers it when it ends in a message of the user
+ * Moved    where --control or the file of --mem-limit asks for another limit or a pause, the chat is kept
+ *          (chat/saved.h), everything is closed, and it goes on under the limit that there is then
  * Thoughts of an answer go to stderr, with --json to "reasoning_content"
  * Exit     0; 3 when a message was refused, a line could not be read or an answer was interrupted */
 #include "frontend/chat/input.h"
 #include "frontend/chat/saved.h"
 #include "frontend/chat/terminal.h"
 #include "frontend/cli/hints.h"
+#include "frontend/cli/live.h"
 #include "frontend/common/conversation.h"
 #include "frontend/common/lines.h"
 #include "frontend/common/said.h"
@@ -64,9 +67,22 @@ typedef struct {
     myth_engine *engine;
     myth_session session;
     myth_chat_input input;
+    myth_lines lines;    /* of standard input; zeroed at a terminal */
+    myth_chat_kept kept; /* while the chat is moved */
+    uint64_t staging;    /* that was planned besides the session's */
+    uint32_t n_ctx;
 } run_state;
 
 /* ---- begin ---- */
+
+/* Staging bytes besides the session's: of lines that are read, and of a chat that is kept in memory. Its peak so far is
+ * that of a session too, where the chat is moved. */
+static uint64_t staging_besides(run_state *r)
+{
+    if (!r->staging)
+        r->staging = myth_cli_staging(r->cli);
+    return r->staging + (r->kept.is_in_memory ? r->kept.bytes : 0);
+}
 
 static myth_status open_all(run_state *r, myth_error *err)
 {
@@ -99,7 +115,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);
-    extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + myth_cli_staging(cli);
+    extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + staging_besides(r);
     extra.bytes[MYTH_MEM_OTHER] = so.grammar || so.tool_choice ? myth_grammars_bytes(&r->model, 1) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
@@ -145,26 +161,126 @@ fail:
     return st;
 }
 
+static void close_all(run_state *r)
+{
+    myth_session_close(&r->session);
+    myth_engine_close(r->engine);
+    myth_gbnf_close(r->grammar);
+    myth_model_close(&r->model);
+    r->engine = NULL;
+    r->grammar = NULL;
+    r->model = (myth_model){0};
+}
+
+/* ---- another limit, a pause ---- */
+
+/* Opens everything again under the present limits, with what is kept. */
+static myth_status open_again(run_state *r, myth_error *err)
+{
+    bool is_warm = false;
+    const uint32_t n_ctx_was = r->n_ctx;
+    myth_status st;
+    for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
+        myth_mem_set_limit(r->cli->mem, d, r->cli->limits.bytes[d]);
+    MYTH_TRY(open_all(r, err));
+    MYTH_TRY(myth_lines_take(&r->lines, err));
+    MYTH_TRY(myth_chat_take_back(&r->session, &r->kept, &is_warm, err));
+    r->n_ctx = r->session.n_ctx;
+    myth_chat_input_again(&r->input, is_warm && r->n_ctx == n_ctx_was);
+    if (!is_warm)
+        myth_term_note(r->cli->term, "a context of %u tokens, %u before: the chat is computed again", r->n_ctx,
+                       n_ctx_was);
+    return MYTH_OK;
+fail:
+    close_all(r);
+    return st;
+}
+
+/* Whether it may fit another limit: the flags were good for the first one. */
+static bool is_of_size(myth_status st)
+{
+    return st == MYTH_ENOFIT || st == MYTH_ENOMEM || st == MYTH_ELIMIT || st == MYTH_EARG;
+}
+
+/* Keeps the chat, closes everything, and opens it again when it may go on. MYTH_ECANCEL: it ends instead. */
+static myth_status move(run_state *r, myth_error *err)
+{
+    myth_cli *cli = r->cli;
+    const bool in_memory = myth_live_has_room(cli->live, myth_chat_keep_bytes(&r->session));
+    myth_status st = myth_chat_keep(&r->kept, &r->session, in_memory, err);
+    if (st != MYTH_OK)
+        return st;
+    close_all(r);
+    if (r->lines.cli)
+        MYTH_TRY(myth_lines_put(&r->lines, err));
+    for (bool needs_limit = false;; needs_limit = true) {
+        if (needs_limit)
+            MYTH_TRY(myth_chat_kept_to_file(&r->kept, err));
+        myth_live_swapped(cli->live, r->kept.is_in_memory ? "memory" : "disk", r->kept.bytes);
+        if (!myth_live_wait(cli->live, needs_limit, &cli->limits))
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "interrupted while the chat was kept without memory"));
+        st = open_again(r, err);
+        if (!is_of_size(st))
+            break;
+        char text[sizeof(err->msg) + 160];
+        myth_cli_spell(text, sizeof(text), err);
+        myth_term_note(cli->term, "the chat does not fit this limit: %s", text);
+    }
+    if (st != MYTH_OK)
+        goto fail;
+    myth_live_swapped(cli->live, NULL, 0);
+    myth_chat_kept_close(&r->kept);
+fail:
+    return st;
+}
+
+/* Does what another thread asks of the chat, also again while an answer is computed again. */
+static myth_status look(void *user, myth_error *err)
+{
+    run_state *r = user;
+    myth_status st = MYTH_OK;
+    while (st == MYTH_OK && r->cli->put_off) {
+        st = move(r, err);
+        if (st == MYTH_OK && r->input.is_put_off)
+            st = myth_chat_input_answer(&r->input, err);
+    }
+    return st;
+}
+
 /* ---- talk ---- */
+
+/* Waits for the next line, and does meanwhile what is asked of the chat. */
+static myth_status await_line(run_state *r, myth_error *err)
+{
+    bool is_there = !r->input.look;
+    myth_status st = MYTH_OK;
+    do {
+        if (r->input.look)
+            st = look(r, err);
+        if (st == MYTH_OK && !is_there)
+            st = myth_lines_await(&r->lines, MYTH_CHAT_LOOK_MS, &is_there, err);
+    } while (st == MYTH_OK && !is_there);
+    return st;
+}
 
 /* Lines of standard input until it ends. */
 static myth_status read_lines(run_state *r, myth_error *err)
 {
-    myth_lines lines = {0};
     const char *line = NULL;
     size_t n = 0;
     const size_t longest = r->session.talk.max_bytes > 4096 ? r->session.talk.max_bytes : 4096;
     myth_status st;
     MYTH_TRY(myth_chat_input_answer(&r->input, err));
-    MYTH_TRY(myth_lines_open(&lines, r->cli, "-", &(myth_lines_opts){.stream_bytes = longest}, err));
+    MYTH_TRY(myth_lines_open(&r->lines, r->cli, "-", &(myth_lines_opts){.stream_bytes = longest}, err));
     while (!r->input.is_over && !*r->cli->cancel) {
-        MYTH_TRY(myth_lines_next(&lines, &line, &n, err));
+        MYTH_TRY(await_line(r, err));
+        MYTH_TRY(myth_lines_next(&r->lines, &line, &n, err));
         if (!line)
             break;
         MYTH_TRY(myth_chat_input_line(&r->input, line, n, err));
     }
 fail:
-    myth_lines_close(&lines);
+    myth_lines_close(&r->lines);
     return st;
 }
 
@@ -175,17 +291,27 @@ static myth_status chat(run_state *r, myth_error *err)
     MYTH_TRY(open_all(r, err));
     MYTH_TRY(begin(r, err));
     myth_chat_input_start(&r->input, r->cli, &r->session, r->cli->cancel, r->o->json);
+    r->n_ctx = r->session.n_ctx;
+    if (r->cli->live) {
+        r->input.look = look;
+        r->input.look_user = r;
+        r->cli->can_swap = 1;
+    }
     if (!r->o->json && isatty(STDIN_FILENO))
         st = myth_chat_terminal(&r->input, err);
     else
         st = read_lines(r, err);
-    if (st == MYTH_ECANCEL) { /* what was said is saved all the same */
+    if (st == MYTH_ECANCEL || (st == MYTH_OK && r->input.is_put_off)) { /* what was said is saved all the same */
         r->input.n_cut++;
         st = MYTH_OK;
     }
-    if (st == MYTH_OK && r->o->session)
+    r->cli->can_swap = r->cli->put_off = 0;
+    if (st == MYTH_OK && r->o->session && r->kept.mem)
+        st = myth_chat_kept_save(&r->kept, r->o->session, err);
+    else if (st == MYTH_OK && r->o->session)
         st = myth_chat_save(&r->session, r->o->session, &bytes, err);
 fail:
+    myth_chat_kept_close(&r->kept);
     return st;
 }
 
@@ -205,10 +331,7 @@ static int run(myth_cli *cli, const void *opts)
     const myth_status st = chat(&r, &err);
     const bool is_whole = r.input.n_failed + r.input.n_cut == 0;
     const int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
-    myth_session_close(&r.session);
-    myth_engine_close(r.engine);
-    myth_gbnf_close(r.grammar);
-    myth_model_close(&r.model);
+    close_all(&r);
     return code;
 }
 

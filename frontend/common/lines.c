@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,21 +94,30 @@ fail:
     return st;
 }
 
+/* A file of the temporary folder that has no name any more. */
+static myth_status unnamed_file(int *fd, char name[PATH_MAX], myth_error *err)
+{
+    if (snprintf(name, PATH_MAX, "%s/mythos.XXXXXX", myth_env_tmp_dir()) >= PATH_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
+    *fd = mkstemp(name);
+    if (*fd < 0)
+        return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to copy standard input to: %s; set TMPDIR", name,
+                         strerror(errno));
+    unlink(name);
+    fcntl(*fd, F_SETFD, FD_CLOEXEC);
+    return MYTH_OK;
+}
+
 /* Copies the stream to a file without a name, which takes its place. */
 static myth_status copy(myth_lines *l, myth_error *err)
 {
     unsigned char piece[READ_BYTES];
     char name[PATH_MAX];
     size_t k = 0;
-    myth_status st = MYTH_OK;
-    if (snprintf(name, sizeof(name), "%s/mythos.XXXXXX", myth_env_tmp_dir()) >= (int)sizeof(name))
-        return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
-    const int fd = mkstemp(name);
-    if (fd < 0)
-        return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to copy standard input to: %s; set TMPDIR", name,
-                         strerror(errno));
-    unlink(name);
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    int fd = -1;
+    myth_status st = unnamed_file(&fd, name, err);
+    if (st != MYTH_OK)
+        return st;
     do {
         MYTH_TRY(read_some(l, piece, sizeof(piece), &k, err));
         if (!myth_out_write(fd, piece, k))
@@ -165,11 +175,72 @@ void myth_lines_close(myth_lines *l)
         return;
     if (l->fd > STDIN_FILENO)
         close(l->fd);
+    if (l->put_fd)
+        close(l->put_fd);
     myth_free(l->cli->mem, l->buffer);
     *l = (myth_lines){0};
 }
 
+myth_status myth_lines_put(myth_lines *l, myth_error *err)
+{
+    char name[PATH_MAX];
+    int fd = -1;
+    myth_status st = l->buffer ? unnamed_file(&fd, name, err) : MYTH_OK;
+    if (st != MYTH_OK || !l->buffer)
+        return st;
+    if (!myth_out_write(fd, l->buffer + l->from, l->to - l->from)) {
+        st = myth_fail(err, MYTH_EIO, "%s: cannot keep standard input: %s; set TMPDIR", name, strerror(errno));
+        close(fd);
+        return st;
+    }
+    l->put_fd = fd;
+    l->to -= l->from;
+    l->from = 0;
+    myth_free(l->cli->mem, l->buffer);
+    l->buffer = NULL;
+    return MYTH_OK;
+}
+
+myth_status myth_lines_take(myth_lines *l, myth_error *err)
+{
+    if (l->buffer)
+        return MYTH_OK;
+    l->buffer = myth_alloc(l->cli->mem, MYTH_MEM_STAGING, "lines", l->cap);
+    if (!l->buffer)
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for lines of %zu bytes", l->path, l->longest);
+    if (pread(l->put_fd, l->buffer, l->to, 0) != (ssize_t)l->to) {
+        myth_free(l->cli->mem, l->buffer);
+        l->buffer = NULL;
+        return myth_fail(err, MYTH_EIO, "%s: what was read of it cannot be read again", l->path);
+    }
+    close(l->put_fd);
+    l->put_fd = 0;
+    return MYTH_OK;
+}
+
 /* ---- reading ---- */
+
+myth_status myth_lines_await(myth_lines *l, int ms, bool *is_there, myth_error *err)
+{
+    for (;;) {
+        *is_there = l->is_end || l->passes_over || l->to - l->from == l->cap ||
+                    memchr(l->buffer + l->from, '\n', l->to - l->from);
+        if (*l->cli->cancel)
+            return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", l->path);
+        struct pollfd p = {.fd = l->fd, .events = POLLIN};
+        size_t k = 0;
+        if (*is_there || poll(&p, 1, ms) <= 0)
+            return MYTH_OK;
+        memmove(l->buffer, l->buffer + l->from, l->to - l->from);
+        l->to -= l->from;
+        l->from = 0;
+        const myth_status st = read_some(l, l->buffer + l->to, l->cap - l->to, &k, err);
+        if (st != MYTH_OK)
+            return st;
+        l->is_end = k == 0;
+        l->to += k;
+    }
+}
 
 /* Drops what is left of a line that did not fit. */
 static myth_status pass_over(myth_lines *l, myth_error *err)

@@ -28,6 +28,7 @@ typedef struct {
     bool is_end, is_measured, passes_over; /* passes_over: the rest of a line that was too long */
     uint64_t line_no, done, total;         /* of the last line, from 1; bytes read, and of all lines, 0 = not known */
     unsigned char hash[16];                /* XXH3 of all bytes; zeros when it is not measured */
+    int put_fd;                            /* the file of myth_lines_put; 0 = none */
 } myth_lines;
 
 typedef struct {
@@ -41,6 +42,14 @@ myth_status myth_lines_open(myth_lines *out, myth_cli *cli, const char *path, co
 void myth_lines_close(myth_lines *l); /* takes a zeroed one */
 /* The next line that is not blank, without its newline; *line is NULL after the last. */
 myth_status myth_lines_next(myth_lines *l, const char **line, size_t *n, myth_error *err);
+/* Waits for at most `ms` for input, and keeps what comes. *is_there: the next call of next does not wait. MYTH_ECANCEL:
+ * a signal ended the wait, or was there before. */
+myth_status myth_lines_await(myth_lines *l, int ms, bool *is_there, myth_error *err);
+/* Gives back the buffer of a stream; what was read and not asked for is written to a file without a name. Take: the
+ * buffer and its bytes again, before the next line is asked for. Errors of take: MYTH_ENOMEM, and it may be tried
+ * again. */
+myth_status myth_lines_put(myth_lines *l, myth_error *err);
+myth_status myth_lines_take(myth_lines *l, myth_error *err);
 /* Begins again from the first line. Only where is_measured. */
 myth_status myth_lines_rewind(myth_lines *l, myth_error *err);
 /* Fails with "PATH: line N: what" about the last line. */
