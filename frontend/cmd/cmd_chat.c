@@ -183,7 +183,8 @@ static myth_status open_again(run_state *r, myth_error *err)
     for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
         myth_mem_set_limit(r->cli->mem, d, r->cli->limits.bytes[d]);
     MYTH_TRY(open_all(r, err));
-    MYTH_TRY(myth_lines_take(&r->lines, err));
+    if (r->lines.cli)
+        MYTH_TRY(myth_lines_take(&r->lines, err));
     MYTH_TRY(myth_chat_take_back(&r->session, &r->kept, &is_warm, err));
     r->n_ctx = r->session.n_ctx;
     myth_chat_input_again(&r->input, is_warm && r->n_ctx == n_ctx_was);

@@ -313,6 +313,46 @@ static void an_interrupt_ends_the_answer_alone(void **state)
     assert_int_equal(tty_close("\004"), 0);
 }
 
+/* Asks the chat at the terminal through its socket; it has answered when this returns. */
+static void tty_ask(const char *what, const char *expected)
+{
+    char line[600];
+    snprintf(line, sizeof(line),
+             "python3 -c \"import socket; s = socket.socket(socket.AF_UNIX); s.connect('$D/c'); "
+             "s.sendall(b'{\\\"cmd\\\":\\\"%s\\\"}\\n'); print(s.makefile().readline())\"",
+             what);
+    cli_shell(&r, line);
+    if (!strstr(r.out, expected))
+        fail_msg("%s: %s %s", what, r.out, r.err);
+}
+
+/* A pause while a line is typed: nothing is held, and what was typed is still there. */
+static void a_pause_keeps_what_is_typed(void **state)
+{
+    (void)state;
+    char args[300];
+    snprintf(args, sizeof(args), CHAT "--control %s/c", cli_dir);
+    tty_open(args);
+    tty_expect("> ");
+    tty_send("hello\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("half a li");
+    tty_expect("half a li");
+    tty_ask("pause", "\"ok\":true");
+    tty_ask("stats", "\"used_bytes\":0,");
+    tty_ask("resume", "\"ok\":true");
+    tty_send("ne\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n2 half a line");
+    tty_expect("> ");
+    tty_ask("pause", "\"ok\":true");
+    kill(tty.child, SIGTERM);
+    assert_int_equal(tty_close(""), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
         cmocka_unit_test(an_interrupt_ends_the_answer_alone),
+        cmocka_unit_test(a_pause_keeps_what_is_typed),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
