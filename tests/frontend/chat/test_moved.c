@@ -413,6 +413,46 @@ static void a_file_holds_its_limit(void **state)
     assert_int_equal(end_chat(), 0);
 }
 
+/* What all processes use, in thousandths of a terabyte. */
+static void use(uint32_t thousandths)
+{
+    char line[256];
+    snprintf(line, sizeof(line),
+             "printf 'MemTotal: 1000000000 kB\\nMemAvailable: %u kB\\n' >$D/use.new && mv $D/use.new $D/use",
+             (1000 - thousandths) * 1000000u);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+}
+
+/* Other processes take nearly all memory: the chat gives back its own, and goes on when they have less. */
+static void a_chat_makes_room_for_others(void **state)
+{
+    (void)state;
+    char path[128];
+    uint64_t rng = check_seed();
+    make_talk(CHAT, &rng);
+    snprintf(path, sizeof(path), "%s/use", cli_dir);
+    setenv("MYTHOS_MEMINFO", path, 1);
+    use(500);
+    begin_chat(CHAT "--json");
+    for (int turn = 0; turn < 4; turn++) {
+        if (turn == 2) {
+            use(970);
+            assert_waits();
+        }
+        say(text[turn]);
+        if (turn == 2)
+            use(500);
+        json_t *got = hear();
+        assert_same(turn, got);
+        json_decref(got);
+    }
+    assert_int_equal(end_chat(), 0);
+    unsetenv("MYTHOS_MEMINFO");
+    cli_shell(&r, "grep -c 'the chat pauses' $D/notes; grep -c 'the chat goes on' $D/notes");
+    assert_string_equal(r.out, "1\n1\n");
+}
+
 static int end_all(void **state)
 {
     for (int i = 0; i < TURNS; i++)
@@ -426,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_chat_goes_on_as_if_nothing_was), cmocka_unit_test(a_smaller_limit_makes_a_smaller_context),
         cmocka_unit_test(another_answer_is_another_one),    cmocka_unit_test(a_chat_that_holds_nothing_ends_whole),
         cmocka_unit_test(a_text_is_printed_once),           cmocka_unit_test(a_file_holds_its_limit),
+        cmocka_unit_test(a_chat_makes_room_for_others),
     };
     signal(SIGPIPE, SIG_IGN);
     alarm(300); /* a chat that waits for ever fails the test */
