@@ -36,15 +36,15 @@ test-programs:
 
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
 # leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
-# What takes longest under them, mostly by running the command often, waits for test-full. frontend/live runs the jobs
-# of answers, embed, logprobs and residuals; frontend/session_calls and chat hold the conversations of session and
-# tool_choice; frontend/judge asks as judged does; retrieval/index_faults reads rows as planted_rows does.
+# What takes longest under them, mostly by running the command often, waits for test-full. frontend/session_calls and
+# chat hold the conversations of session and tool_choice; frontend/judge asks as judged does; retrieval/index_faults
+# reads rows as planted_rows does.
 LATER_LOG = runlog(_secrets)?|replay_ranked|repeat
-LATER_MANY = many_files|same_prompt|reverted|select_commands|jobs|patch
+LATER_MANY = many_files|same_prompt|reverted|select_commands|jobs|patch|outputs
 LATER_RETRIEVAL = vectors_(command|killed)|planted_rows
 LATER_INSPECT = $(LATER_LOG)|$(LATER_MANY)|rounds|secrets|injection|command|contract|summary|ask|kept|complete
-LATER_JOBS = answers|embed|logprobs|residuals|shares|token_sets
-LATER_FRONTEND = $(LATER_JOBS)|judged|model_tools|plan_table|session|suggestions|tool(_choice)?
+LATER_JOBS = answers|embed|grammars|live|logprobs|moved|residuals|shares|token_sets
+LATER_FRONTEND = $(LATER_JOBS)|judged|model_tools|plan_table|session|shipped|suggestions|tool(_choice)?
 LATER_OTHERS = retrieval/($(LATER_RETRIEVAL))|frontend/($(LATER_FRONTEND))|eval/eval
 ASAN_LATER = ^inspect/($(LATER_INSPECT)|since_command)$$|^($(LATER_OTHERS))$$
 asan:

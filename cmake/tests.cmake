@@ -126,7 +126,7 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    set_property(TEST vulkan/bits APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
+    set_property(TEST vulkan/bits APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=6")
     foreach(row "vulkan/bits 8" "vulkan/ops 5" "vulkan/replay 5" "engine/run_vulkan 8" "engine/plan_vulkan 32"
             "engine/adapters_vulkan 4")
         separate_arguments(row)

@@ -83,7 +83,11 @@ static json_t *ask(const char *line)
     size_t n = 0;
     snprintf(a.sun_path, sizeof(a.sun_path), "%s/s", cli_dir);
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_true(fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
+    assert_true(fd >= 0);
+    for (int i = 0; connect(fd, (struct sockaddr *)&a, sizeof(a)) != 0; i++) { /* there, and not listening yet */
+        assert_true(i < 2000);
+        usleep(5000);
+    }
     assert_true(dprintf(fd, "%s\n", line) > 0);
     for (ssize_t k; !memchr(got, '\n', n) && (k = recv(fd, got + n, sizeof(got) - 1 - n, 0)) > 0;)
         n += (size_t)k;

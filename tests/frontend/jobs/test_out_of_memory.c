@@ -187,7 +187,7 @@ static void taking_and_giving_changes_nothing(void **state)
         cli_shell(&r, "rm -rf $D/x*");
         assert_int_equal(run_with_fault(whole, 0, VK_PROBE_DEVICE_MEMORY).code, 0);
         cli_shell(&r, "rm -rf $D/want; mkdir $D/want; mv $D/x* $D/want");
-        const uint64_t n_round = check_is_full() ? 25 : jobs[i].prompts[0] == 'l' ? 4 : 1;
+        const uint64_t n_round = check_is_full() ? 25 : jobs[i].prompts[0] == 'l' ? 3 : 1;
         for (uint64_t k = 0; check_goes_on(k, n_round, n_failed > 0); k++) {
             outcome got = {.code = 1};
             for (uint32_t one_in = 4 + check_below(&rng, 40); got.code != 0; one_in += one_in / 4, n_run++) {
