@@ -97,10 +97,10 @@ static void give_back(void *owner, bool is_ring, int32_t number)
     const myth_engine *e = owner;
     for (uint32_t i = 0; i < e->n_part; i++) {
         const myth_part *p = &e->part[i];
-        myth_buf *pool = p->buf[is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global];
-        const uint64_t bytes = is_ring ? p->layout->ring_bytes : p->layout->page_bytes;
-        if (p->layout->is_host && pool)
-            myth_mem_give_back(e->mem, myth_buf_host(pool), (uint64_t)number * bytes, bytes);
+        const int buf = is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global;
+        const uint64_t bytes = myth_layout_kv_bytes(p->layout, buf);
+        if (p->layout->is_host && p->buf[buf])
+            myth_mem_give_back(e->mem, myth_buf_host(p->buf[buf]), (uint64_t)number * bytes, bytes);
     }
 }
 

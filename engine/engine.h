@@ -395,12 +395,12 @@ myth_status myth_capture_reset(myth_engine *e, myth_error *err);
  * differ. What is added then gives the bits of a run that was never interrupted. MYTH_EFORMAT: of another model or
  * shape, or damaged; nothing changed. MYTH_ELOST: a forward failed since the last reset. */
 uint64_t myth_capture_state_bytes(const myth_engine *e);
+myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err);
+myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err);
 /* Adds saved sums to others of the same model, layers and labels, both of `bytes` bytes: the bits are those of one run
  * over the rows of both, in any order. MYTH_EFORMAT: they are not of one shape; nothing changed. A sum past 2^63 marks
  * its layer, as a value that could not be summed does. */
 myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes, myth_error *err);
-myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err);
-myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err);
 
 /* ---- generate ---- */
 

@@ -5,8 +5,8 @@
 #include "engine/base/map.h"
 #include "engine/base/outfile.h"
 #include "engine/text/json_tree.h"
-#include "frontend/cli/environment.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/cli/tempdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -268,23 +268,6 @@ myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myt
 
 /* ---- kept for this process ---- */
 
-/* A new file of the temporary folder that has no name any more. */
-static int unnamed_file(char name[PATH_MAX])
-{
-    if (snprintf(name, PATH_MAX, "%s/mythos-chat.XXXXXX", myth_env_tmp_dir()) >= PATH_MAX)
-        return -1;
-    const int fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    return fd;
-}
-
-static myth_status cannot_keep(const char *name, myth_error *err)
-{
-    return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to keep the chat in: %s; set TMPDIR", name,
-                     strerror(errno));
-}
-
 static myth_status copy_to(const myth_chat_kept *k, const char *name, int fd, myth_error *err)
 {
     for (off_t at = 0; (uint64_t)at < k->bytes;)
@@ -307,8 +290,13 @@ myth_status myth_chat_keep(myth_chat_kept *out, myth_session *s, bool in_memory,
     const uint64_t bytes = myth_chat_keep_bytes(s);
     *out = (myth_chat_kept){.mem = mem, .fd = -1, .bytes = bytes, .rest = myth_session_rest_of(s)};
     out->is_in_memory = in_memory && myth_mem_book(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "chat", bytes);
-    out->fd = out->is_in_memory ? memfd_create("mythos-chat", MFD_CLOEXEC) : unnamed_file(name);
-    myth_status st = out->fd >= 0 ? write_chat(s, true, name, out->fd, &out->bytes, err) : cannot_keep(name, err);
+    myth_status st = MYTH_OK;
+    if (!out->is_in_memory)
+        st = myth_tempdir_file(&out->fd, name, "keep the chat in", err);
+    else if ((out->fd = memfd_create("mythos-chat", MFD_CLOEXEC)) < 0)
+        st = myth_fail(err, MYTH_ECREATE, "memory: cannot create a file to keep the chat in: %s", strerror(errno));
+    if (st == MYTH_OK)
+        st = write_chat(s, true, name, out->fd, &out->bytes, err);
     if (st != MYTH_OK)
         myth_chat_kept_close(out);
     return st;
@@ -332,10 +320,10 @@ myth_status myth_chat_kept_to_file(myth_chat_kept *k, myth_error *err)
     if (!k->is_in_memory)
         return MYTH_OK;
     file.is_in_memory = false;
-    file.fd = unnamed_file(name);
-    if (file.fd < 0)
-        return cannot_keep(name, err);
-    const myth_status st = copy_to(k, name, file.fd, err);
+    myth_status st = myth_tempdir_file(&file.fd, name, "keep the chat in", err);
+    if (st != MYTH_OK)
+        return st;
+    st = copy_to(k, name, file.fd, err);
     myth_chat_kept_close(st == MYTH_OK ? k : &file);
     if (st == MYTH_OK)
         *k = file;

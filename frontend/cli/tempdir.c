@@ -1,4 +1,5 @@
 /* tempdir.c - makes a temporary folder, and removes it with what is in it. */
+#define _GNU_SOURCE /* mkostemp */
 #include "tempdir.h"
 
 #include "environment.h"
@@ -54,4 +55,16 @@ bool myth_tempdir_remove(const char *dir)
     if (open_dir >= 0)
         remove_below(open_dir, 0);
     return !dir[0] || rmdir(dir) == 0 || errno == ENOENT;
+}
+
+myth_status myth_tempdir_file(int *fd, char name[PATH_MAX], const char *what, myth_error *err)
+{
+    if (snprintf(name, PATH_MAX, "%s/mythos.XXXXXX", myth_env_tmp_dir()) >= PATH_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
+    *fd = mkostemp(name, O_CLOEXEC);
+    if (*fd < 0)
+        return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to %s: %s; set TMPDIR", name, what,
+                         strerror(errno));
+    unlink(name);
+    return MYTH_OK;
 }

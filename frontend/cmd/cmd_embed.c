@@ -469,9 +469,9 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
     if (myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    if ((r.o->shares.share || r.o->shares.data_parallel) && !is_many(&r))
-        return myth_cli_failf(cli, MYTH_EARG, "embed: %s divides many texts; add --jsonl or --files",
-                              r.o->shares.share ? "--share" : "--data-parallel");
+    const char *divides = myth_shares_flag(&r.o->shares);
+    if (divides && !is_many(&r))
+        return myth_cli_failf(cli, MYTH_EARG, "embed: %s divides many texts; add --jsonl or --files", divides);
     if (myth_shares_begin(cli, &r.o->shares, cli->n_arg ? cli->arg[0] : "-", r.o->output,
                           r.o->resume == 0 || cli->goes_on, false, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

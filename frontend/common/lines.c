@@ -1,7 +1,7 @@
 /* lines.c - one buffer that holds the current line and what was read behind it. */
 #include "lines.h"
 
-#include "frontend/cli/environment.h"
+#include "frontend/cli/tempdir.h"
 
 #include "engine/base/outfile.h"
 
@@ -94,20 +94,6 @@ fail:
     return st;
 }
 
-/* A file of the temporary folder that has no name any more. */
-static myth_status unnamed_file(int *fd, char name[PATH_MAX], myth_error *err)
-{
-    if (snprintf(name, PATH_MAX, "%s/mythos.XXXXXX", myth_env_tmp_dir()) >= PATH_MAX)
-        return myth_fail(err, MYTH_ELIMIT, "TMPDIR: a path of more than %d bytes", PATH_MAX);
-    *fd = mkstemp(name);
-    if (*fd < 0)
-        return myth_fail(err, MYTH_ECREATE, "%s: cannot create a file to copy standard input to: %s; set TMPDIR", name,
-                         strerror(errno));
-    unlink(name);
-    fcntl(*fd, F_SETFD, FD_CLOEXEC);
-    return MYTH_OK;
-}
-
 /* Copies the stream to a file without a name, which takes its place. */
 static myth_status copy(myth_lines *l, myth_error *err)
 {
@@ -115,7 +101,7 @@ static myth_status copy(myth_lines *l, myth_error *err)
     char name[PATH_MAX];
     size_t k = 0;
     int fd = -1;
-    myth_status st = unnamed_file(&fd, name, err);
+    myth_status st = myth_tempdir_file(&fd, name, "copy standard input to", err);
     if (st != MYTH_OK)
         return st;
     do {
@@ -185,7 +171,7 @@ myth_status myth_lines_put(myth_lines *l, myth_error *err)
 {
     char name[PATH_MAX];
     int fd = -1;
-    myth_status st = l->buffer ? unnamed_file(&fd, name, err) : MYTH_OK;
+    myth_status st = l->buffer ? myth_tempdir_file(&fd, name, "copy standard input to", err) : MYTH_OK;
     if (st != MYTH_OK || !l->buffer)
         return st;
     if (!myth_out_write(fd, l->buffer + l->from, l->to - l->from)) {

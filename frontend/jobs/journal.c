@@ -152,6 +152,15 @@ fail:
     return st;
 }
 
+static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
+{
+    const int len = n ? snprintf(dst, PATH_MAX - 16, "%s.%u-of-%u.journal", output, k + 1, n)
+                      : snprintf(dst, PATH_MAX - 16, "%s.journal", output);
+    return len < PATH_MAX - 16
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
+}
+
 static void remove_files(const char *path)
 {
     static const char *const tail[] = {"-wal", "-shm", "-journal", ""};
@@ -169,13 +178,14 @@ myth_status myth_journal_open(myth_journal **out, const char *output, const myth
     *out = NULL;
     if (!j)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu bytes", sizeof(*j));
-    if (snprintf(j->path, sizeof(j->path) - 16, "%s.journal", output) >= (int)sizeof(j->path) - 16) {
+    myth_status st = path_of(j->path, output, 0, 0, err);
+    if (st != MYTH_OK) {
         free(j);
-        return myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
+        return st;
     }
     if (!goes_on)
         remove_files(j->path);
-    const myth_status st = connect_to(j, fact, n_fact, err);
+    st = connect_to(j, fact, n_fact, err);
     if (st != MYTH_OK)
         myth_journal_close(j);
     else
@@ -313,15 +323,6 @@ fail:
 }
 
 /* ---- shares ---- */
-
-static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
-{
-    const int len = n ? snprintf(dst, PATH_MAX - 16, "%s.%u-of-%u.journal", output, k + 1, n)
-                      : snprintf(dst, PATH_MAX - 16, "%s.journal", output);
-    return len < PATH_MAX - 16
-             ? MYTH_OK
-             : myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
-}
 
 /* Whether the journal at j->path is of shares that were put together to the end. */
 static bool is_merged(myth_journal *j)

@@ -28,6 +28,11 @@ enum { NAME_BYTES = 32, WORDS_MAX = 512, WORD_BYTES = 1 << 17, LINE_BYTES = 512,
 
 /* ---- which ---- */
 
+const char *myth_shares_flag(const myth_share_flags *f)
+{
+    return f->share ? "--share" : f->data_parallel ? "--data-parallel" : NULL;
+}
+
 bool myth_shares_is_part(const myth_cli *cli) { return cli->n_share > 1 && !cli->merges_shares; }
 
 bool myth_shares_has(const myth_cli *cli, uint64_t i)
@@ -384,7 +389,7 @@ myth_status myth_shares_begin(myth_cli *cli, const myth_share_flags *f, const ch
                               bool goes_on, bool is_dry, myth_error *err)
 {
     static device_list d;
-    const char *flag = f->share ? "--share" : "--data-parallel";
+    const char *flag = myth_shares_flag(f);
     myth_status st = read_share(cli, f->share, err);
     const bool is_led = f->data_parallel && !cli->n_share; /* not a process that --data-parallel began */
     d.n = 0;

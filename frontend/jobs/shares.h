@@ -43,6 +43,8 @@ myth_status myth_shares_begin(myth_cli *cli, const myth_share_flags *f, const ch
                               bool goes_on, bool is_dry, myth_error *err);
 /* What the journal of this process is named after: the output, or FILE.K-of-N. */
 const char *myth_shares_output(char dst[PATH_MAX], const myth_cli *cli, const char *output);
+/* The flag that divides the job, for messages: "--share"; NULL = none is given. */
+const char *myth_shares_flag(const myth_share_flags *f);
 bool myth_shares_is_part(const myth_cli *cli); /* this process has a share, and writes no output */
 /* Whether item (or group) number i is of this process's share; how many of n are. */
 bool myth_shares_has(const myth_cli *cli, uint64_t i);
