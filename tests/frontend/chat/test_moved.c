@@ -1,6 +1,6 @@
 /* test_moved.c - a chat whose limit changes and which is paused, between turns and in the middle of answers: the
  * answers of one that nobody disturbs, no memory while it waits, and nothing left in the temporary folder. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/cli/meminfo.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -417,17 +417,6 @@ static void a_file_holds_its_limit(void **state)
     assert_int_equal(end_chat(), 0);
 }
 
-/* What all processes use, in thousandths of a terabyte. */
-static void use(uint32_t thousandths)
-{
-    char line[256];
-    snprintf(line, sizeof(line),
-             "printf 'MemTotal: 1000000000 kB\\nMemAvailable: %u kB\\n' >$D/use.new && mv $D/use.new $D/use",
-             (1000 - thousandths) * 1000000u);
-    cli_shell(&r, line);
-    assert_int_equal(r.code, 0);
-}
-
 /* Other processes take nearly all memory: the chat gives back its own, and goes on when they have less. */
 static void a_chat_makes_room_for_others(void **state)
 {
@@ -437,16 +426,16 @@ static void a_chat_makes_room_for_others(void **state)
     make_talk(CHAT, &rng);
     snprintf(path, sizeof(path), "%s/use", cli_dir);
     setenv("MYTHOS_MEMINFO", path, 1);
-    use(500);
+    meminfo_use(500);
     begin_chat(CHAT "--json");
     for (int turn = 0; turn < 4; turn++) {
         if (turn == 2) {
-            use(970);
+            meminfo_use(970);
             assert_waits();
         }
         say(text[turn]);
         if (turn == 2)
-            use(500);
+            meminfo_use(500);
         json_t *got = hear();
         assert_same(turn, got);
         json_decref(got);

@@ -1,6 +1,6 @@
 /* test_live.c - jobs whose limit changes, which are paused and go on: the same bytes as undisturbed, never over the
  * limit, and an answer to everything that is asked. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/cli/meminfo.h"
 
 #include "frontend/cli/live.h"
 
@@ -284,17 +284,6 @@ static void a_job_waits_for_its_memory(void **state)
     assert_string_equal(r.out, "1\n");
 }
 
-/* What all processes use, in thousandths of a terabyte. */
-static void use(uint32_t thousandths)
-{
-    char line[256];
-    snprintf(line, sizeof(line),
-             "printf 'MemTotal: 1000000000 kB\\nMemAvailable: %u kB\\n' >$D/use.new && mv $D/use.new $D/use",
-             (1000 - thousandths) * 1000000u);
-    cli_shell(&r, line);
-    assert_int_equal(r.code, 0);
-}
-
 static void await_phase(const char *phase)
 {
     for (bool is = false; !is; usleep(5000)) {
@@ -323,18 +312,18 @@ static void a_job_makes_room_for_others(void **state)
     cli_expect(&r, "logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/want", 0);
     snprintf(path, sizeof(path), "%s/use", cli_dir);
     setenv("MYTHOS_MEMINFO", path, 1);
-    use(500);
+    meminfo_use(500);
     pid_t pid = begin_job("logprobs $D/p.jsonl -m random:gemma3-tiny:q8_0 -o $D/got -t 1 --mem-report $D/report.jsonl");
     await_plan(pid);
-    use(970);
+    meminfo_use(970);
     await_phase("waiting");
     assert_int_equal(stat_of("used_bytes"), 0);
-    use(920); /* still critical */
+    meminfo_use(920); /* still critical */
     usleep(300000);
     await_phase("waiting");
-    use(500);
+    meminfo_use(500);
     await_phase("run");
-    use(980); /* again, and this time somebody wants it to go on */
+    meminfo_use(980); /* again, and this time somebody wants it to go on */
     await_phase("waiting");
     assert_obeyed("{\"cmd\":\"resume\"}");
     assert_int_equal(end_job(pid), 0);
@@ -346,7 +335,7 @@ static void a_job_makes_room_for_others(void **state)
     assert_string_equal(r.out, "2\n1\n");
 
     /* A machine that was full when the job was planned is no pressure. */
-    use(990);
+    meminfo_use(990);
     cli_shell(&r, "head -1200 $D/p.jsonl >$D/few.jsonl");
     pid = begin_job("logprobs $D/few.jsonl -m random:gemma3-tiny:q8_0 -o $D/got -t 1 --mem-report $D/report.jsonl");
     assert_int_equal(end_job(pid), 0);
