@@ -74,6 +74,8 @@ myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kep
     bool is_good = true;
     *out = (myth_candidates){0};
     *kept = (myth_candidates_bytes){0};
+    if (n == 0)
+        return MYTH_OK; /* read to its end: it has no places */
     myth_status st = myth_chunk_read_tree(&kept->byte, &kept->n, out->note, c, language, path, text, n, err);
     if (st != MYTH_OK || !kept->byte)
         return st;

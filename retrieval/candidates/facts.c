@@ -53,15 +53,26 @@ static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, ui
 
 enum { ORIGIN_NONE = MYTH_VALUE_N, ORIGIN_FIELD };
 
+/* Whether the first word of a path is a name that the file imports. */
+static bool is_imported(const myth_facts *k, uint32_t path)
+{
+    char word[MYTH_FLOW_PATH_BYTES + 1];
+    const char *text = k->flow->names + k->flow->path[path].text;
+    const size_t n = strcspn(text, ".[-*");
+    snprintf(word, sizeof(word), "%.*s", (int)n, text);
+    const myth_file_name *name = myth_file_facts_find(k->file, word);
+    return name && name->is_imported;
+}
+
 /* *d: the definition; not set where there is none. */
 static int origin_of(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *d)
 {
     if (!path)
         return MYTH_VALUE_UNKNOWN;
     if (!definition_before(k, path, e, d))
-        return ORIGIN_NONE;
+        return is_imported(k, path) ? MYTH_VALUE_IMPORT : ORIGIN_NONE;
     const myth_event *def = myth_facts_event(k, *d);
-    return def->path == path ? def->value : ORIGIN_FIELD;
+    return def->path == path || def->value == MYTH_VALUE_IMPORT ? def->value : ORIGIN_FIELD;
 }
 
 static int fact_origin(myth_facts *k, uint32_t e)
@@ -182,7 +193,22 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
 }
 
 static int fact_tested(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_PRESENCE); }
-static int fact_nonzero(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_ZERO); }
+
+static int fact_nonzero(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    if (at->path || !at->name)
+        return tested(k, at->path, e, FOR_ZERO);
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) { /* the call that gives it was tested before */
+        const myth_event *c = myth_facts_event(k, i);
+        if (c->kind == MYTH_EVENT_CALL && c->test && strcmp(k->flow->names + c->name, k->flow->names + at->name) == 0) {
+            k->at_line = c->line;
+            return TESTED_GUARDS;
+        }
+    }
+    return TESTED_NO;
+}
+
 static int fact_bounded(myth_facts *k, uint32_t e) { return tested(k, myth_facts_event(k, e)->path, e, FOR_BOUND); }
 
 /* ---- calls ---- */
@@ -356,8 +382,24 @@ static int fact_size_bounded(myth_facts *k, uint32_t e)
 
 enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES, UNSET_OUT };
 
+static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to, int deep);
+
+/* Whether the definition in scope `s` is made whenever control comes to `in`, which is around it. */
+static bool is_made_in(const myth_flow *f, uint32_t s, uint32_t in, uint32_t path, uint32_t from, uint32_t to, int deep)
+{
+    if (!myth_flow_is_inside(f, s, in))
+        return false;
+    for (; s != in; s = f->scope[s].parent) {
+        const uint8_t kind = f->scope[s].kind;
+        const bool is_branch = kind == MYTH_SCOPE_THEN || kind == MYTH_SCOPE_ELSE;
+        if (is_branch && (deep > 8 || !has_other_branch(f, s, path, from, to, deep + 1)))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the other branch of the test that a scope depends on gives the path a value, too, or leaves. */
-static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to)
+static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to, int deep)
 {
     const myth_scope *s = &f->scope[scope];
     if (!s->test)
@@ -368,7 +410,7 @@ static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, 
         return true;
     for (uint32_t i = from; other && i < to; i++)
         if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path &&
-            myth_flow_is_inside(f, f->event[i].scope, other))
+            is_made_in(f, f->event[i].scope, other, path, from, to, deep))
             return true;
     return false;
 }
@@ -416,7 +458,7 @@ static int fact_unset(myth_facts *k, uint32_t e)
         const bool is_loop = f->scope[x->scope].kind == MYTH_SCOPE_LOOP && !f->scope[x->scope].test;
         const bool is_test = x->test != 0; /* while ((x = f()) ...) */
         if (myth_flow_is_inside(f, at->scope, x->scope) || is_loop || is_test ||
-            has_other_branch(f, x->scope, at->path, d, e) || f->scope[x->scope].kind == MYTH_SCOPE_CASE ||
+            has_other_branch(f, x->scope, at->path, d, e, 0) || f->scope[x->scope].kind == MYTH_SCOPE_CASE ||
             f->scope[x->scope].kind == MYTH_SCOPE_TRY)
             return UNSET_NO;
     }
@@ -428,7 +470,8 @@ static int fact_set_later(myth_facts *k, uint32_t e)
     const myth_flow *f = k->flow;
     const uint32_t path = myth_facts_event(k, e)->path;
     for (uint32_t i = e + 1, n = 0; path && i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (f->event[i].kind == MYTH_EVENT_DEFINE && myth_flow_is_part(f, path, f->event[i].path))
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && myth_flow_is_part(f, path, f->event[i].path) &&
+            myth_flow_reaches(f, e, i))
             return 1;
     return 0;
 }
@@ -533,16 +576,23 @@ static int fact_depth(myth_facts *k, uint32_t e)
     return at->path && k->flow->path[at->path].base != 0;
 }
 
+/* The value that the target of a definition gets, or a member: of the nearest node around it that has one. */
+static TSNode value_node(const myth_flow *f, const myth_event *e)
+{
+    TSNode value = {0}, n = e->node;
+    if (e->kind == MYTH_EVENT_FIELD)
+        value = value_of_pair(f, n);
+    for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
+        value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
+    return ts_node_is_null(value) ? value : myth_flow_inner(f, value); /* Go: a list of one */
+}
+
 static int fact_secret(myth_facts *k, uint32_t e)
 {
     static const char *const mark[] = {"example",     "changeme", "xxx",      "your", "test", "dummy",
                                        "placeholder", "secret",   "password", "none", "null"};
     const myth_flow *f = k->flow;
-    TSNode n = myth_facts_event(k, e)->node;
-    TSNode value = {0};
-    for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
-        value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
-    value = ts_node_is_null(value) ? value : myth_flow_inner(f, value); /* Go: a list of one */
+    const TSNode value = value_node(f, myth_facts_event(k, e));
     if (ts_node_is_null(value) || myth_roles_of(f->roles, value) != MYTH_ROLE_TEXT)
         return 0;
     const uint32_t off = ts_node_start_byte(value), end = ts_node_end_byte(value);
@@ -677,6 +727,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_name] = no_value,
     [MYTH_FACT_other_name] = no_value,
     [MYTH_FACT_text] = no_value,
+    [MYTH_FACT_value_text] = no_value,
 };
 
 int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event) { return fact_function[fact](k, event); }
@@ -690,16 +741,24 @@ void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *ds
         text = f->names + origin_call(k, event);
     else if (fact == MYTH_FACT_callee)
         text = f->names + e->name;
+    else if (fact == MYTH_FACT_name && e->kind == MYTH_EVENT_FIELD)
+        text = f->names + e->name;
     else if (fact == MYTH_FACT_name && e->path)
         text = f->names + f->path[e->path].last;
     else if (fact == MYTH_FACT_other_name && e->other)
         text = f->names + f->path[e->other].last;
-    if (fact != MYTH_FACT_text) {
+    if (fact != MYTH_FACT_text && fact != MYTH_FACT_value_text) {
         snprintf(dst, cap, "%s", text);
         return;
     }
+    uint32_t off = e->off, end = e->end;
+    if (fact == MYTH_FACT_value_text) {
+        const TSNode value = value_node(f, e);
+        off = ts_node_is_null(value) ? end : ts_node_start_byte(value);
+        end = ts_node_is_null(value) ? end : ts_node_end_byte(value);
+    }
     size_t n = 0;
-    for (uint32_t i = e->off; i < e->end && i < f->n_text && n + 1 < cap; i++)
+    for (uint32_t i = off; i < end && i < f->n_text && n + 1 < cap; i++)
         if (f->text[i] > ' ')
             dst[n++] = f->text[i];
     dst[n] = '\0';

@@ -31,8 +31,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
             myth_flow_reaches(f, i, e))
             return 0;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
-            if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && d->end < to->off && releases(k, i, p) &&
-                myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
+            if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
+                releases(k, i, p) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
                 k->at_line = d->line;
                 return 1;
             }
@@ -103,8 +103,20 @@ int myth_fact_escapes(myth_facts *k, uint32_t e)
     return 0;
 }
 
-/* Whether control is at event x only where taking the resource has failed: a branch of a test of it, or of what was
- * defined together with it (Go's err). */
+/* Whether test t is of what event d defined, or of what was defined together with it (Go's err) and has that value
+ * still. */
+static bool is_test_of(const myth_flow *f, uint32_t d, uint32_t t)
+{
+    const uint32_t path = f->event[t].path;
+    if (path == f->event[d].path)
+        return true;
+    for (uint32_t j = t; j-- > 0 && j + 5 > d;)
+        if (f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == path)
+            return f->event[j].line == f->event[d].line;
+    return false;
+}
+
+/* Whether control is at event x only where taking the resource has failed: in a branch of such a test. */
 static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
 {
     const myth_event *def = &f->event[d], *at = &f->event[x];
@@ -112,10 +124,7 @@ static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
         const myth_event *t = &f->event[i];
         if (t->kind != MYTH_EVENT_TEST || !t->test || t->how == MYTH_TEST_PART)
             continue;
-        bool is_it = t->path == def->path;
-        for (uint32_t j = d > 4 ? d - 4 : 0; j < d + 4 && j < f->n_event && !is_it; j++)
-            is_it =
-                f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == t->path && f->event[j].line == def->line;
+        const bool is_it = is_test_of(f, d, i);
         const uint32_t then = myth_facts_outermost(f, t)->then;
         if (is_it && then && myth_flow_is_inside(f, at->scope, then) && (t->path != def->path || !is_for_there(t->how)))
             return true;

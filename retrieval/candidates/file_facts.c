@@ -104,6 +104,12 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->n_tested += is_tested;
             n->n_used += !is_tested;
         }
+        if (f->is_file && e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_IMPORT) {
+            myth_file_name *n = put_name(ff, f->names + f->path[e->path].text);
+            if (!n)
+                return;
+            n->is_imported = true;
+        }
         const bool is_field = e->path && f->path[e->path].base != 0;
         if (is_field && (e->kind == MYTH_EVENT_TEST || e->kind == MYTH_EVENT_DEREF)) {
             myth_file_facts_field(key, f, e->path);

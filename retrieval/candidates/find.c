@@ -138,6 +138,12 @@ static void put_other(char *dst, size_t cap, myth_facts *k, uint32_t e)
                                             : "another value");
 }
 
+/* What an event is about: its path, or the name of a member. */
+static uint32_t path_name(const myth_flow *f, const myth_event *e)
+{
+    return e->kind == MYTH_EVENT_FIELD ? e->name : f->path[e->path].text;
+}
+
 /* The sentence of a row with what was found in the places of {path} and others. */
 static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts *k, uint32_t e)
 {
@@ -153,7 +159,7 @@ static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts
         }
         const size_t m = (size_t)(end - p - 1);
         if (m == 4 && memcmp(p + 1, "path", 4) == 0)
-            snprintf(value, sizeof(value), "%s", f->names + f->path[at->path].text);
+            snprintf(value, sizeof(value), "%s", f->names + path_name(f, at));
         else if (m == 5 && memcmp(p + 1, "other", 5) == 0)
             put_other(value, sizeof(value), k, e);
         else if (m == 6 && memcmp(p + 1, "callee", 6) == 0)
@@ -217,7 +223,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     char text[1024];
     if (w->seen[r] >= row->most)
         return;
-    const uint32_t path = at->path ? f->path[at->path].text : 0;
+    const uint32_t path = path_name(f, at);
     for (uint32_t i = w->out.n; i-- > 0 && w->out.candidate[i].function_line0 == f->line0;) {
         const myth_candidate_place *c = &w->out.candidate[i];
         const bool is_rule = strcmp(w->out.names + c->rule, row->id) == 0;
@@ -235,7 +241,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
         .off = at->off,
         .bytes = at->end - at->off,
         .line0 = at->line,
-        .line1 = ts_node_end_point(at->node).row + 1,
+        .line1 = myth_flow_last_line(at->node),
         .function_line0 = f->line0,
         .function_line1 = f->line1,
         .about_line = k->at_line,
@@ -244,7 +250,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     c.row = put_text(w, row->name);
     c.function = put_text(w, f->names + f->name);
     c.path = put_text(w, f->names + path);
-    c.callee = put_text(w, f->names + at->name);
+    c.callee = put_text(w, at->kind == MYTH_EVENT_FIELD ? "" : f->names + at->name);
     fill_say(text, sizeof(text), row, k, e);
     c.say = put_text(w, text);
     fill_facts(text, sizeof(text), k, e);

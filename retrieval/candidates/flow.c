@@ -49,6 +49,7 @@ static void argument(myth_flow *f, TSNode node, uint32_t call, uint32_t index, u
     bool is_address = false;
     const myth_role role = role_of(f, in);
     if (role == MYTH_ROLE_KEYWORD) {
+        myth_flow_field(f, in, child_of(f, in, MYTH_SLOT_LEFT), child_of(f, in, MYTH_SLOT_RIGHT));
         in = myth_flow_inner(f, child_of(f, in, MYTH_SLOT_RIGHT));
         if (is_null(in))
             return;
@@ -189,6 +190,17 @@ static void settle_labels(myth_flow *f)
     }
 }
 
+/* What a variable is after x += value and the like. */
+static myth_value changed(myth_flow *f, TSNode op, TSNode value)
+{
+    uint32_t path, name;
+    const char c = myth_flow_first_byte(f, op);
+    const myth_value v = is_null(value) ? MYTH_VALUE_UNKNOWN : myth_flow_value(f, value, &path, &name);
+    if (c == '+' && (v == MYTH_VALUE_TEXT || v == MYTH_VALUE_JOINED))
+        return MYTH_VALUE_JOINED;
+    return c == '+' || c == '-' ? MYTH_VALUE_SUM : c == '*' ? MYTH_VALUE_PRODUCT : MYTH_VALUE_UNKNOWN;
+}
+
 static void assign(myth_flow *f, TSNode node, uint32_t depth)
 {
     const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
@@ -201,11 +213,8 @@ static void assign(myth_flow *f, TSNode node, uint32_t depth)
     if (is_change) {
         myth_flow_use(f, left, depth + 1);
         const char c = myth_flow_first_byte(f, op);
-        if ((c == '/' || c == '%') && !is_null(right)) {
-            const uint32_t by = myth_flow_path(f, right);
-            if (by)
-                myth_flow_put_event(f, MYTH_EVENT_DIVIDE, node, by);
-        }
+        if ((c == '/' || c == '%') && !is_null(right))
+            myth_flow_divide(f, node, right);
     }
     bool is_pointer = false, is_array = false, is_function = false;
     const TSNode type = child_of(f, node, MYTH_SLOT_TYPE);
@@ -222,8 +231,11 @@ static void assign(myth_flow *f, TSNode node, uint32_t depth)
             if (f->n_event > first && f->event[f->n_event - 1].kind == MYTH_EVENT_DEFINE)
                 f->event[f->n_event - 1].index = (uint8_t)i;
         }
-    } else if (!is_null(target))
+    } else if (!is_null(target)) {
         myth_flow_define(f, target, is_change ? (TSNode){0} : right, depth + 1);
+        if (is_change && f->n_event > 0 && f->event[f->n_event - 1].kind == MYTH_EVENT_DEFINE)
+            f->event[f->n_event - 1].value = (uint8_t)changed(f, op, right);
+    }
     if (!is_null(target) && !is_null(type))
         myth_flow_set_type(f, myth_flow_path(f, target), type, is_pointer, is_array);
 }
@@ -259,6 +271,7 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
     }
     const myth_role role = role_of(f, node);
     switch (role) {
+    case MYTH_ROLE_IMPORT: myth_flow_imports(f, node, 0); return;
     case MYTH_ROLE_SKIP:
     case MYTH_ROLE_TEXT:
         if (myth_flow_is_filled(node))
@@ -350,6 +363,11 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         return;
     case MYTH_ROLE_BINARY: myth_flow_binary(f, node, false, depth); return;
     case MYTH_ROLE_KEYWORD: myth_flow_walk_slot(f, node, MYTH_SLOT_RIGHT, depth); return;
+    case MYTH_ROLE_PAIR:
+        if (ts_node_named_child_count(node) > 1)
+            myth_flow_field(f, node, ts_node_named_child(node, 0), value_of_pair(f, node));
+        myth_flow_walk_children(f, node, depth);
+        return;
     case MYTH_ROLE_STATEMENT:
         f->n_statement++;
         if (ts_node_named_child_count(node) == 1)
@@ -422,7 +440,7 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
     f->off = ts_node_start_byte(function);
     f->end = ts_node_end_byte(function);
     f->line0 = ts_node_start_point(function).row + 1;
-    f->line1 = ts_node_end_point(function).row + 1;
+    f->line1 = myth_flow_last_line(function);
     myth_flow_put_name(f, "", 0);
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "paths of a flow", &f->path, 0, &f->cap_path) ||
         !MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "scopes of a flow", &f->scope, 0, &f->cap_scope))

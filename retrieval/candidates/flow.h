@@ -30,7 +30,8 @@ typedef enum {
     MYTH_EVENT_ARG,     /* it is an argument of the call `call`, number `index` */
     MYTH_EVENT_RETURN,  /* it is returned or thrown */
     MYTH_EVENT_LEAVE,   /* control leaves: return, throw, break, continue, goto, exit() */
-    MYTH_EVENT_DIVIDE,  /* it is a divisor */
+    MYTH_EVENT_DIVIDE,  /* it is a divisor; of a call `name` gives it, and of a length `path` is what is measured */
+    MYTH_EVENT_FIELD,   /* a member of a literal, or an argument by name, `name`, gets a value */
     MYTH_EVENT_CATCH,   /* a handler of errors */
     MYTH_EVENT_SWAPPED, /* an argument that has the name of another parameter of the function that is called */
     MYTH_EVENT_COPIED,  /* a name that stayed where a line was copied and all others were changed */
@@ -55,6 +56,7 @@ typedef enum {
     MYTH_VALUE_OUT,     /* whatever the function `name` wrote through its address */
     MYTH_VALUE_NOTHING, /* declared without a value */
     MYTH_VALUE_SIZE,    /* sizeof, or a call that measures */
+    MYTH_VALUE_IMPORT,  /* a module, or what one has under that name */
     MYTH_VALUE_N
 } myth_value;
 
@@ -160,6 +162,13 @@ void myth_flow_close(myth_flow *f);
 
 /* Reads a function, or with the root of a file what is outside of all functions. */
 bool myth_flow_read(myth_flow *f, TSNode function, bool is_file);
+
+/* The last line of a node, from 1: one that ends at the begin of a line, as a whole file does, has nothing of it. */
+static inline uint32_t myth_flow_last_line(TSNode node)
+{
+    const TSPoint from = ts_node_start_point(node), to = ts_node_end_point(node);
+    return to.column == 0 && to.row > from.row ? to.row : to.row + 1;
+}
 
 /* Calls `on` for each function of a file that is in no other, from the first on. */
 bool myth_flow_each(const myth_roles *roles, TSNode root, bool (*on)(void *arg, TSNode function), void *arg);

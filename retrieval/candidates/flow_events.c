@@ -231,6 +231,26 @@ void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
         myth_flow_define(f, ts_node_named_child(target, i), (TSNode){0}, depth + 1); /* a, b = f() */
 }
 
+void myth_flow_field(myth_flow *f, TSNode node, TSNode key, TSNode value)
+{
+    uint32_t other, called;
+    if (is_null(key) || is_null(value))
+        return;
+    uint32_t off = ts_node_start_byte(key), end = ts_node_end_byte(key);
+    while (off < end && end <= f->n_text && strchr("\"'`.[", f->text[off]))
+        off++; /* a name in quotes, or C's .name and ["name"] */
+    while (end > off && end <= f->n_text && strchr("\"'`]", f->text[end - 1]))
+        end--;
+    if (end > f->n_text || end - off > MYTH_FLOW_PATH_BYTES || end == off)
+        return;
+    const myth_value v = myth_flow_value(f, value, &other, &called);
+    const uint32_t name = myth_flow_put_name(f, f->text + off, end - off);
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_FIELD, node, 0);
+    e->value = (uint8_t)v;
+    e->other = other;
+    e->name = name;
+}
+
 /* The name that a declarator declares, with what its type adds. */
 TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, bool *is_array, bool *is_function)
 {
@@ -301,6 +321,60 @@ void myth_flow_parameters(myth_flow *f, TSNode function)
             e->value = MYTH_VALUE_PARAMETER;
             e->index = (uint8_t)at_index++;
         }
+    }
+}
+
+static void put_import(myth_flow *f, TSNode node, uint32_t off, uint32_t end)
+{
+    const bool is_name = off < end && end <= f->n_text && end - off <= MYTH_FLOW_PATH_BYTES;
+    const uint32_t path = is_name ? myth_flow_path_of_word(f, off, end - off) : 0;
+    if (path)
+        myth_flow_put_event(f, MYTH_EVENT_DEFINE, node, path)->value = MYTH_VALUE_IMPORT;
+}
+
+/* The name that Go gives to "net/http" or "example.org/yaml/v3": its last part that is no version. */
+static void put_import_path(myth_flow *f, TSNode node)
+{
+    uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node), at;
+    if (end > f->n_text || end - off < 3)
+        return;
+    off++; /* the quotes */
+    end--;
+    for (;;) {
+        for (at = end; at > off && f->text[at - 1] != '/';)
+            at--;
+        const bool is_version = end - at >= 2 && f->text[at] == 'v' && f->text[at + 1] >= '0' && f->text[at + 1] <= '9';
+        if (!is_version || at == off)
+            break;
+        end = at - 1;
+    }
+    const char *dot = memchr(f->text + at, '.', end - at); /* yaml.v3 */
+    put_import(f, node, at, dot ? (uint32_t)(dot - f->text) : end);
+}
+
+void myth_flow_imports(myth_flow *f, TSNode node, int deep)
+{
+    const TSNode module = ts_node_child_by_field_name(node, "module_name", 11);
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && deep < 4; i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        const char *type = ts_node_type(child);
+        const TSNode alias = ts_node_child_by_field_name(child, "alias", 5);
+        TSNode name = is_null(alias) ? ts_node_child_by_field_name(child, "name", 4) : alias;
+        if (!is_null(module) && ts_node_eq(child, module))
+            continue; /* from MODULE import NAME */
+        if (strcmp(type, "identifier") == 0)
+            name = child;
+        else if (strcmp(type, "dotted_name") == 0)
+            name = ts_node_named_child(child, 0); /* import os.path: os */
+        const bool is_whole = is_null(name) || strcmp(ts_node_type(name), "identifier") == 0 ||
+                              strcmp(ts_node_type(name), "package_identifier") == 0;
+        const TSNode path = ts_node_child_by_field_name(child, "path", 4);
+        if (!is_null(name) && is_whole)
+            put_import(f, name, ts_node_start_byte(name), ts_node_end_byte(name));
+        else if (strcmp(type, "import_spec") == 0 && !is_null(path))
+            put_import_path(f, path);
+        else
+            myth_flow_imports(f, child, deep + 1);
     }
 }
 

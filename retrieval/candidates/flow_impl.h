@@ -56,9 +56,22 @@ void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
 TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, bool *is_array, bool *is_function);
 void myth_flow_set_type(myth_flow *f, uint32_t path, TSNode type, bool is_pointer, bool is_array);
 void myth_flow_parameters(myth_flow *f, TSNode function);
+/* The names that an import gives to modules and to what is in them; of a grammar without such names none. */
+void myth_flow_imports(myth_flow *f, TSNode node, int deep);
 void myth_flow_declaration(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth);
 void myth_flow_branch(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t test, uint32_t depth);
+/* `node` divides by `by`. */
+void myth_flow_divide(myth_flow *f, TSNode node, TSNode by);
+/* `node` gives the member or parameter that `key` names a value. */
+void myth_flow_field(myth_flow *f, TSNode node, TSNode key, TSNode value);
+/* The value of a member of a literal, which stands last; in Go it is wrapped in a node of its own. */
+static inline TSNode value_of_pair(const myth_flow *f, TSNode pair)
+{
+    const TSNode value = ts_node_named_child(pair, ts_node_named_child_count(pair) - 1);
+    const bool is_wrapped = role_of(f, value) == MYTH_ROLE_NONE && ts_node_named_child_count(value) == 1;
+    return is_wrapped ? ts_node_named_child(value, 0) : value;
+}
 void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth);
 void myth_flow_mark_leaving(myth_flow *f, myth_leaves how, uint32_t label_off);
 void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth);

@@ -74,6 +74,34 @@ static bool is_chain(const myth_flow *f, TSNode node)
            myth_flow_is_operator(f, node, "and") || myth_flow_is_operator(f, node, "or");
 }
 
+/* What a call measures: its receiver, else its first argument. */
+static uint32_t measured(myth_flow *f, TSNode call)
+{
+    const TSNode callee = child_of(f, call, MYTH_SLOT_CALLEE), list = child_of(f, call, MYTH_SLOT_ARGUMENTS);
+    TSNode of = child_of(f, call, MYTH_SLOT_BASE); /* Java */
+    if (!is_null(callee) && role_of(f, callee) == MYTH_ROLE_MEMBER)
+        of = child_of(f, callee, MYTH_SLOT_BASE);
+    if (is_null(of) && !is_null(list) && ts_node_named_child_count(list) > 0)
+        of = ts_node_named_child(list, 0);
+    return is_null(of) ? 0 : myth_flow_path(f, of);
+}
+
+void myth_flow_divide(myth_flow *f, TSNode node, TSNode by)
+{
+    uint32_t path = myth_flow_path(f, by), other, name;
+    const myth_value v = myth_flow_value(f, by, &other, &name);
+    const bool is_call = v == MYTH_VALUE_CALL || (v == MYTH_VALUE_SIZE && name != 0);
+    if (!path && !is_call)
+        return;
+    if (!path && v == MYTH_VALUE_SIZE)
+        path = measured(f, myth_flow_inner(f, by));
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DIVIDE, node, path);
+    if (is_call) {
+        e->value = (uint8_t)v;
+        e->name = name;
+    }
+}
+
 void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
 {
     const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), right = child_of(f, node, MYTH_SLOT_RIGHT);
@@ -113,10 +141,10 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
     const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
     const char c = is_null(op) ? '\0' : myth_flow_first_byte(f, op);
     if ((c == '/' || c == '%') && !is_null(right)) {
-        uint32_t path = myth_flow_path(f, right), other, name;
+        uint32_t other, name;
         const myth_value v = myth_flow_value(f, left, &other, &name);
-        if (path && v != MYTH_VALUE_TEXT && v != MYTH_VALUE_JOINED)
-            myth_flow_put_event(f, MYTH_EVENT_DIVIDE, node, path);
+        if (v != MYTH_VALUE_TEXT && v != MYTH_VALUE_JOINED)
+            myth_flow_divide(f, node, right);
     }
     if (!is_null(left))
         myth_flow_use(f, left, depth + 1);

@@ -154,6 +154,28 @@ static int unpack(const char *archive)
 
 static int quiet_shell_injection(void) { return system("sync"); }
 
+static char *pad_word(const char *word)
+{
+    char *out = malloc(64); /* FIRES unchecked-return/not-tested */
+    memset(out, 0, 64); /* FIRES missing-null-check/result-argument */
+    return out;
+}
+
+static void spool_name(char *dst, size_t cap, const char *dir, const char *order)
+{
+    (void)g_snprintf(dst, cap, "%s/%s.label", dir, order); /* FIRES path-traversal/built */
+}
+
+static void quiet_path_traversal_built(char *dst, size_t cap, unsigned number)
+{
+    (void)g_snprintf(dst, cap, "label-%u", number);
+}
+
+static void keep_title(page *p, const char *title)
+{
+    memcpy(p->titles[p->n_title], title, strlen(title) + 1); /* FIRES missing-bounds-check/copy-whole missing-bounds-check/index missing-null-check/parameter missing-null-check/argument missing-null-check/chain */
+}
+
 static int load_page(const char *page)
 {
     FILE *in = fopen(page, "r"); /* FIRES path-traversal/joined */
@@ -438,6 +460,18 @@ static int quiet_division_by_zero(int sum, int count)
     return sum / count + sum / 2;
 }
 
+static double mean_queue(const queue *q, double sum)
+{
+    return sum / queue_ready(q); /* FIRES division-by-zero/result */
+}
+
+static double quiet_division_by_zero_result(const queue *q, double sum)
+{
+    if (queue_ready(q) == 0)
+        return 0;
+    return sum / queue_ready(q);
+}
+
 static int step_of(int mode)
 {
     int step;
@@ -674,6 +708,16 @@ static const char *quiet_hardcoded_secret(void)
 {
     const char *token = getenv("API_TOKEN");
     return token;
+}
+
+static const struct account guest = {
+    .name = "guest",
+    .password = "hunter2-9f8b", /* FIRES hardcoded-secret/member */
+};
+
+static struct account quiet_hardcoded_secret_member(const char *given)
+{
+    return (struct account){.name = "guest", .password = given, .token_file = "tokens-9f8b"};
 }
 
 static void sign(const unsigned char *text, size_t n, unsigned char *digest)

@@ -140,6 +140,18 @@ static int find_user(sqlite3 *db, const char *name)
     return sqlite3_exec(db, sql, on_row, NULL, NULL); /* FIRES sql-injection/joined */
 }
 
+static std::string users_by(const std::string &column)
+{
+    std::string sql = "SELECT name FROM users ORDER BY " + column; // FIRES sql-injection/text
+    return sql;
+}
+
+static std::string quiet_sql_injection_text(const std::string &name)
+{
+    std::string sql = "Select a user, or write " + name;
+    return sql;
+}
+
 static int quiet_sql_injection(sqlite3 *db)
 {
     return sqlite3_exec(db, "delete from sessions where age > 30", NULL, NULL, NULL);
@@ -153,6 +165,28 @@ static int unpack(const char *archive)
 }
 
 static int quiet_shell_injection(void) { return system("sync"); }
+
+static char *pad_word(const char *word)
+{
+    char *out = malloc(64); /* FIRES unchecked-return/not-tested */
+    memset(out, 0, 64); /* FIRES missing-null-check/result-argument */
+    return out;
+}
+
+static void spool_name(char *dst, size_t cap, const char *dir, const char *order)
+{
+    (void)g_snprintf(dst, cap, "%s/%s.label", dir, order); /* FIRES path-traversal/built */
+}
+
+static void quiet_path_traversal_built(char *dst, size_t cap, unsigned number)
+{
+    (void)g_snprintf(dst, cap, "label-%u", number);
+}
+
+static void keep_title(page *p, const char *title)
+{
+    memcpy(p->titles[p->n_title], title, strlen(title) + 1); /* FIRES missing-bounds-check/copy-whole missing-bounds-check/index missing-null-check/argument missing-null-check/chain */
+}
 
 static int load_page(const char *page)
 {
@@ -438,6 +472,18 @@ static int quiet_division_by_zero(int sum, int count)
     return sum / count + sum / 2;
 }
 
+static double mean_queue(const queue *q, double sum)
+{
+    return sum / queue_ready(q); /* FIRES division-by-zero/result */
+}
+
+static double quiet_division_by_zero_result(const queue *q, double sum)
+{
+    if (queue_ready(q) == 0)
+        return 0;
+    return sum / queue_ready(q);
+}
+
 static int step_of(int mode)
 {
     int step;
@@ -704,6 +750,16 @@ static const char *quiet_hardcoded_secret(void)
 {
     const char *token = getenv("API_TOKEN");
     return token;
+}
+
+static const struct account guest = {
+    .name = "guest",
+    .password = "hunter2-9f8b", /* FIRES hardcoded-secret/member */
+};
+
+static struct account quiet_hardcoded_secret_member(const char *given)
+{
+    return (struct account){.name = "guest", .password = given, .token_file = "tokens-9f8b"};
 }
 
 static void sign(const unsigned char *text, size_t n, unsigned char *digest)

@@ -46,7 +46,7 @@ func domainOf(address string) string {
 }
 
 func inputName() string {
-	return os.Args[1] // FIRES missing-bounds-check/arguments missing-null-check/chain
+	return os.Args[1] // FIRES missing-bounds-check/arguments
 }
 
 func quiet_missing_bounds_check_part(address string) string {
@@ -121,6 +121,17 @@ func mean(sum, count int) int {
 	return sum / count // FIRES division-by-zero/divisor
 }
 
+func mean(values []int, sum int) int {
+	return sum / len(values) // FIRES division-by-zero/result
+}
+
+func quiet_division_by_zero_result(values []int, sum int) int {
+	if len(values) == 0 {
+		return 0
+	}
+	return sum / len(values)
+}
+
 func quiet_division_by_zero(sum, count int) int {
 	if count == 0 {
 		return 0
@@ -145,6 +156,16 @@ func findItem(db Database, name string) *sql.Row {
 func findPart(db Database, name string) *sql.Row {
 	statement := fmt.Sprintf("select id from parts where name = '%s'", name)
 	return db.QueryRow(statement) // FIRES sql-injection/made
+}
+
+func usersBy(column string) string {
+	statement := "SELECT name FROM users ORDER BY " + column // FIRES sql-injection/text
+	return statement
+}
+
+func quiet_sql_injection_text(name string) string {
+	line := "Select a user, or write " + name
+	return line
 }
 
 func quiet_sql_injection(db Database, name string) *sql.Row {
@@ -429,6 +450,14 @@ func quiet_error_swallowed(text string) int {
 func connect() Database {
 	password := "hunter2-9f8b" // FIRES hardcoded-secret/assigned
 	return openDatabase(password)
+}
+
+func guest() Account {
+	return Account{Name: "guest", Password: "hunter2-9f8b"} // FIRES hardcoded-secret/member
+}
+
+func quiet_hardcoded_secret_member(given string) Account {
+	return Account{Name: "guest", Password: given, TokenFile: "tokens"}
 }
 
 func quiet_hardcoded_secret() Database {

@@ -86,6 +86,17 @@ class Examples {
         return sum / count; // FIRES division-by-zero/divisor
     }
 
+    static int mean(Basket basket, int sum) {
+        return sum / basket.units(); // FIRES division-by-zero/result missing-null-check/parameter
+    }
+
+    static int quiet_division_by_zero_result(Basket basket, int sum) {
+        if (basket.units() == 0) { // FIRES missing-null-check/parameter
+            return 0;
+        }
+        return sum / basket.units();
+    }
+
     static int quiet_division_by_zero(int sum, int count) {
         if (count == 0) {
             return 0;
@@ -102,6 +113,16 @@ class Examples {
     static ResultSet findOrder(Statement statement, String name) throws SQLException {
         String sql = String.format("select id from orders where name = '%s'", name);
         return statement.executeQuery(sql); // FIRES missing-null-check/parameter sql-injection/made
+    }
+
+    static String usersBy(String column) {
+        String sql = "SELECT name FROM users ORDER BY " + column; // FIRES sql-injection/text
+        return sql;
+    }
+
+    static String quiet_sql_injection_text(String name) {
+        String line = "Select a user, or write " + name;
+        return line;
     }
 
     static ResultSet quiet_sql_injection(Statement statement) throws SQLException {

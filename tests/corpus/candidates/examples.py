@@ -30,7 +30,7 @@ def domain_of(address):
 
 
 def input_name():
-    return sys.argv[1] # FIRES missing-bounds-check/arguments missing-null-check/chain
+    return sys.argv[1] # FIRES missing-bounds-check/arguments
 
 
 def quiet_missing_bounds_check_part(address):
@@ -74,6 +74,25 @@ def mean(values, total):
     return total / count  # FIRES division-by-zero/divisor
 
 
+def mean_of(values):
+    return sum(values) / len(values)  # FIRES division-by-zero/result
+
+
+def mean_later(values):
+    total = 0
+    for value in values:
+        total += value
+    n = 0
+    n += len(values)
+    return total / n  # FIRES division-by-zero/divisor
+
+
+def quiet_division_by_zero_result(values):
+    if not values:
+        return 0
+    return sum(values) / len(values)
+
+
 def quiet_division_by_zero(values, total):
     count = measure(values)
     if count == 0:
@@ -95,6 +114,20 @@ def find_order(db, number):
 def find_item(db, number):
     statement = "select * from items where number = {}".format(number)
     return db.execute(statement)  # FIRES sql-injection/made
+
+
+def users_by(column):
+    sql = "SELECT name FROM users ORDER BY " + column  # FIRES sql-injection/text
+    return sql
+
+
+def avatar_path(folder, filename):
+    return os.path.join(folder, filename)  # FIRES path-traversal/second
+
+
+def quiet_sql_injection_text(name):
+    line = "Select a user, or write " + name
+    return line
 
 
 def quiet_sql_injection(db, name):
@@ -134,12 +167,12 @@ def read_page(name):
 
 
 def download(folder, name):
-    with open(os.path.join(folder, name), "rb") as source: # FIRES missing-null-check/chain path-traversal/inner
+    with open(os.path.join(folder, name), "rb") as source: # FIRES path-traversal/inner
         return source.read()
 
 
 def remove_upload(folder, name):
-    target = os.path.join(folder, name) # FIRES missing-null-check/chain
+    target = os.path.join(folder, name)
     os.remove(target)  # FIRES path-traversal/made
 
 
@@ -222,6 +255,14 @@ def label_of(node, is_long):
     return text
 
 
+def title_of_page():
+    return settings.page.title  # FIRES missing-null-check/chain
+
+
+def quiet_missing_null_check_import():
+    return os.path.sep
+
+
 def quiet_missing_null_check(text):
     found = re.match(r"(\d+)\.(\d+)", text)
     if found is None:
@@ -268,7 +309,7 @@ def quiet_copied_block(target, source):
 
 def remove_cache():
     path = cache_path()
-    if os.path.exists(path): # FIRES missing-null-check/chain
+    if os.path.exists(path):
         os.remove(path)  # FIRES check-use-race/path
 
 
@@ -355,8 +396,20 @@ def connect():
     return open_database(password)
 
 
+def connect_guest():
+    return open_database(user="guest", password="hunter2-9f8b")  # FIRES hardcoded-secret/member
+
+
+def settings_of():
+    return {"user": "guest", "api_key": "hunter2-9f8b"}  # FIRES hardcoded-secret/member
+
+
+def quiet_hardcoded_secret_member(given):
+    return {"user": "guest", "password": given, "token_url": "tokens-9f8b"}
+
+
 def quiet_hardcoded_secret():
-    password = os.environ["DB_PASSWORD"] # FIRES missing-null-check/chain
+    password = os.environ["DB_PASSWORD"]
     return open_database(password)
 
 

@@ -63,6 +63,17 @@ fn mean(sum: u64, count: u64) -> u64 {
     sum / count // FIRES division-by-zero/divisor
 }
 
+fn mean(basket: &Basket, sum: u64) -> u64 {
+    sum / units(basket) // FIRES division-by-zero/result
+}
+
+fn quiet_division_by_zero_result(basket: &Basket, sum: u64) -> u64 {
+    if units(basket) == 0 {
+        return 0;
+    }
+    sum / units(basket)
+}
+
 fn quiet_division_by_zero(sum: u64, count: u64) -> u64 {
     if count == 0 {
         return 0;
@@ -158,6 +169,14 @@ fn quiet_error_swallowed(path: &str) -> std::io::Result<()> {
 fn connect() -> Database {
     let password = "hunter2-9f8b"; // FIRES hardcoded-secret/assigned
     open_database(password)
+}
+
+fn guest() -> Account {
+    Account { name: "guest", password: "hunter2-9f8b" } // FIRES hardcoded-secret/member
+}
+
+fn quiet_hardcoded_secret_member(given: &str) -> Account {
+    Account { name: "guest", password: given, token_file: "tokens-9f8b" }
 }
 
 fn quiet_hardcoded_secret() -> Database {

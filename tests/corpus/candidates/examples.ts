@@ -54,6 +54,25 @@ function mean(sum: number, count: number) {
     return sum / count; // FIRES division-by-zero/divisor
 }
 
+function mean(cart: number[]) {
+    return total(cart) / itemCount(cart); // FIRES division-by-zero/result
+}
+
+function share(all: number[]) {
+    let had = 0;
+    for (const n of all) {
+        had += n;
+    }
+    return 1 / had; // FIRES division-by-zero/divisor
+}
+
+function quiet_division_by_zero_result(cart: number[]) {
+    if (itemCount(cart) === 0) {
+        return 0;
+    }
+    return total(cart) / itemCount(cart);
+}
+
 function quiet_division_by_zero(sum: number, count: number) {
     if (count === 0) {
         return 0;
@@ -65,6 +84,16 @@ function quiet_division_by_zero(sum: number, count: number) {
 
 function findUser(db: Database, name: string) {
     return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
+}
+
+function usersBy(column: string) {
+    const sql = `SELECT name FROM users ORDER BY ${column}`; // FIRES sql-injection/text
+    return sql;
+}
+
+function quiet_sql_injection_text(name: string) {
+    const line = 'Select a user, or write ' + name;
+    return line;
 }
 
 function quiet_sql_injection(db: Database, name: string) {
@@ -351,6 +380,12 @@ function quiet_error_swallowed(names: string[]) {
 function connect() {
     const password = 'hunter2-9f8b'; // FIRES hardcoded-secret/assigned
     return openDatabase(password);
+}
+
+const preview = { user: 'preview', password: 'hunter2-9f8b' }; // FIRES hardcoded-secret/member
+
+function quiet_hardcoded_secret_member(given: string) {
+    return { user: 'preview', password: given, tokenName: 'preview-token' };
 }
 
 function quiet_hardcoded_secret() {
