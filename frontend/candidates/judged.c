@@ -53,9 +53,9 @@ struct myth_judged {
 
 #define AT(field) offsetof(myth_judged_flags, field)
 const myth_option myth_options_judged[MYTH_N_OPTIONS_JUDGED] = {
-    {"find", NULL, MYTH_OPT_CHOICE, "model|candidates|both", AT(find), "model", 0, 0,
+    {"find", NULL, MYTH_OPT_CHOICE, "auto|model|candidates|both", AT(find), "auto", 0, 0,
      "who finds: the model in its answers; rules, whose places a judge accepts or not by one word each (mythos "
-     "candidates); or both"},
+     "candidates); or both. auto is the model where one is named with -m, else candidates"},
     {"judge-model", NULL, MYTH_OPT_TEXT, "MODEL", AT(model), "(-m where it can judge, else the shipped judge)", 0, 0,
      "with --find candidates or both: the model that judges"},
     {"confidence", NULL, MYTH_OPT_F32, "P", AT(confidence), "(the judge's own, else 0.5)", 0, 1,
@@ -64,6 +64,25 @@ const myth_option myth_options_judged[MYTH_N_OPTIONS_JUDGED] = {
      "with --find candidates or both: let the model write why each of them is a fault and what mends it"},
 };
 #undef AT
+
+myth_find myth_judged_find(const myth_judged_flags *f, bool is_model_named)
+{
+    char spec[PATH_MAX];
+    if (f->find != MYTH_FIND_AUTO)
+        return (myth_find)f->find;
+    return is_model_named || !myth_cli_judge_spec(spec, sizeof(spec)) ? MYTH_FIND_MODEL : MYTH_FIND_CANDIDATES;
+}
+
+const char *myth_find_name(myth_find find)
+{
+    static const char *const name[] = {
+        [MYTH_FIND_AUTO] = "auto",
+        [MYTH_FIND_MODEL] = "model",
+        [MYTH_FIND_CANDIDATES] = "candidates",
+        [MYTH_FIND_BOTH] = "both",
+    };
+    return name[find];
+}
 
 myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *parsed, myth_error *err)
 {
@@ -507,6 +526,8 @@ const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n)
 }
 
 const char *myth_judged_by(const myth_judged *f) { return f && f->by[0] ? f->by : NULL; }
+
+const char *myth_judged_name(const myth_judged *f) { return f && f->by[0] && f->name[0] ? f->name : NULL; }
 
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
 {

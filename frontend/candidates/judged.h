@@ -29,7 +29,7 @@
 #include "frontend/inspect/report/missed.h"
 
 /* Flags of the inspect commands. */
-typedef enum { MYTH_FIND_MODEL, MYTH_FIND_CANDIDATES, MYTH_FIND_BOTH } myth_find;
+typedef enum { MYTH_FIND_AUTO, MYTH_FIND_MODEL, MYTH_FIND_CANDIDATES, MYTH_FIND_BOTH } myth_find;
 
 typedef struct {
     int find;          /* myth_find */
@@ -45,6 +45,10 @@ enum { MYTH_N_OPTIONS_JUDGED = 4 };
         "places", myth_options_judged, MYTH_N_OPTIONS_JUDGED, offsetof(type, field) \
     }
 
+/* Who finds: what --find says. Of MYTH_FIND_AUTO the model, where one was named or no judge ships; else rules, because
+ * of the models that ship the judge is right more often than the one that searches (models/README.md). */
+myth_find myth_judged_find(const myth_judged_flags *f, bool is_model_named);
+const char *myth_find_name(myth_find find); /* as --find spells it */
 /* Flags that say nothing without another one are an error. */
 myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *parsed, myth_error *err);
 
@@ -69,6 +73,8 @@ void myth_judged_close(myth_judged *f); /* takes NULL */
 const myth_given *myth_judged_list(const myth_judged *f, uint32_t *n);
 /* The path of the judge's model; NULL = it is the run's. */
 const char *myth_judged_by(const myth_judged *f);
+/* The name of the model that judged, which is valid until close; NULL = the run's own judged, or nothing did. */
+const char *myth_judged_name(const myth_judged *f);
 /* Raises a later plan of the run to what judging was planned to take, to what the run has taken so far, and to what the
  * inspection takes beside an engine, class by class, so that it covers the whole run. f NULL: nothing was judged. */
 void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);

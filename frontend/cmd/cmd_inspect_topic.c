@@ -194,6 +194,7 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
         .begin = begin,
         .fill = fill,
         .on_context = myth_select_run_context,
+        .is_question = !j.o->findings,
         .user = &j,
     };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);

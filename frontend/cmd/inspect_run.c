@@ -57,9 +57,7 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
      "how often the model may ask for missing context and answer again"},
     {"jobs", NULL, MYTH_OPT_U32, "N", AT(jobs), "1", 0, MYTH_INSPECT_JOBS_MAX,
-     "answers generated at once, one for each part, as far as memory allows; the report is the same. 0 = as many as "
-     "fit, "
-     "at most 8"},
+     "answers generated at once, one for each part, with the same report, as memory allows; 0 = all that fit, to 8"},
     {"split", NULL, MYTH_OPT_FLAG, NULL, AT(split), "on", 0, 0,
      "cut code that is too long for one prompt into parts, at definitions; --no-split refuses it instead"},
     {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0,
@@ -67,8 +65,7 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0,
      "count tokens, plan memory and expect the seconds, but do not run the model"},
     {"as", NULL, MYTH_OPT_TEXT, "NAME", AT(as), "(this machine)", 0, 0,
-     "with --dry-run: the seconds on another machine, by the name of a file of bench/results or the path of a file of "
-     "rates"},
+     "with --dry-run: the seconds on another machine: a name of bench/results, or the path of a file of rates"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, AT(cache), "on", 0, 0,
      "take answers from earlier runs with the same prompt, model and settings, and keep new ones; --no-cache asks the "
      "model again"},
@@ -578,9 +575,11 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         return st;
     io->given = myth_judged_list(w->places, &io->n_given);
     io->missed = myth_judged_missed(w->places, &io->n_missed);
+    io->judge = myth_judged_name(w->places);
     io->only_given = w->o->judged.find == MYTH_FIND_CANDIDATES;
     io->explains_given = w->o->judged.explain && myth_prompt_is_full(io->style);
     myth_runlog_input(w->log, "judge", myth_judged_by(w->places));
+    myth_runlog_chosen(w->log, "judge-model", myth_judged_by(w->places));
     myth_runlog_given(w->log, io->given, io->n_given);
     myth_runlog_stage(w->log, "judge");
     myth_judged_note(w->places);
@@ -728,8 +727,10 @@ fail:
     return st;
 }
 
-int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job)
+int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const myth_inspect_job *job)
 {
+    myth_inspect_flags flags = *given, *o = &flags;
+    flags.judged.find = myth_judged_find(&given->judged, given->model.model || job->is_question);
     run w = {.cli = cli, .o = o, .job = job};
     myth_error err = {0};
     int code = MYTH_EXIT_CLEAN;
@@ -756,6 +757,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
+    myth_runlog_chosen(w.log, "find", myth_find_name((myth_find)o->judged.find));
     bool is_done = false;
     MYTH_TRY(prepare(&w, &io, &is_done, &code, &err));
     if (is_done)

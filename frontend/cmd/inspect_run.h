@@ -58,7 +58,8 @@ typedef struct {
                         myth_error *err);
     uint32_t (*on_context)(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
-    bool is_change; /* the rules of a change can be reported */
+    bool is_change;   /* the rules of a change can be reported */
+    bool is_question; /* what is asked for is an answer, which a model alone can give */
     /* Adds to the key all that fill puts into the material and says about it; fails where that is not possible. With
      * inputs and looks, a run is repeated from what is kept (repeat.h); on_context adds to looks what it looked at.
      * newest_ns not NULL: adds what stat says of each file in place of its bytes, and writes the latest time of it. */

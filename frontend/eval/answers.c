@@ -2,7 +2,7 @@
  * what was planted.
  *
  * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each
- *           finds one defect at most
+ *           finds one defect at most. Reports name files as the repository around the tree does, if there is one
  * Recall    of the planted; precision: of the findings; both over files, which the bootstrap draws
  * Grounded  what the verifier let through, of that and what it dropped
  * Context   a request is met when the run served it; where the report does not say so, when the tree has the file and
@@ -40,13 +40,20 @@ static bool is_near(const myth_planted *d, const json_t *finding)
     return (json_int_t)d->line + NEAR >= first && (json_int_t)d->line <= last + NEAR;
 }
 
+/* Whether a report's name of a file is that of the tree's file `path`. */
+static bool is_file(const char *named, const char *path)
+{
+    const size_t n = strlen(named), m = strlen(path);
+    return n >= m && strcmp(named + n - m, path) == 0 && (n == m || named[n - m - 1] == '/');
+}
+
 /* Returns the defect that a finding is about: the first of [from, to) that fits and was not found yet. */
 static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *finding, bool *is_found)
 {
     const char *rule = json_string_value(json_object_get(finding, "rule")),
                *file = json_string_value(json_object_get(finding, "file"));
     for (uint32_t d = from; d < to && rule && file; d++)
-        if (!is_found[d] && strcmp(p->defect[d].path, file) == 0 && does(&p->defect[d], rule) &&
+        if (!is_found[d] && is_file(file, p->defect[d].path) && does(&p->defect[d], rule) &&
             is_near(&p->defect[d], finding)) {
             is_found[d] = true;
             return true;
@@ -136,6 +143,19 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
     return n;
 }
 
+int myth_eval_find_flags(const char **args, int n, const myth_eval *ev)
+{
+    if (ev->flags->find) {
+        args[n++] = "--find";
+        args[n++] = ev->flags->find;
+    }
+    if (ev->flags->confidence) {
+        args[n++] = "--confidence";
+        args[n++] = ev->flags->confidence;
+    }
+    return n;
+}
+
 myth_status myth_eval_not_refused(const json_t *report, const char *command, const char *what, myth_error *err)
 {
     const json_t *refusal = json_object_get(report, "refusal");
@@ -149,7 +169,7 @@ static myth_status inspect(json_t **report, const myth_eval *ev, const char *tre
 {
     char threads[16];
     const char *args[MYTH_SELF_ARGS] = {"inspect-file", "--quiet", "--format", "json", "--fail-level", "never"};
-    int n = myth_eval_model_flags(args, 6, ev, threads), code;
+    int n = myth_eval_find_flags(args, myth_eval_model_flags(args, 6, ev, threads), ev), code;
     args[n++] = "--";
     args[n++] = path;
     myth_status st = myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);

@@ -40,7 +40,7 @@ myth_status myth_eval_regression(myth_eval *ev, myth_error *err)
     myth_status st = MYTH_OK;
     int code;
     bool *is_found = myth_alloc_n(ev->cli->mem, MYTH_MEM_OTHER, "eval", p->n_defect, sizeof(*is_found));
-    myth_eval_model_flags(args, 10, ev, threads);
+    myth_eval_find_flags(args, myth_eval_model_flags(args, 10, ev, threads), ev);
     snprintf(copy, sizeof(copy), "%s/regression", ev->dir);
     if (!is_found || !myth_eval_path(patch, ev->data, "regression.patch")) {
         st = myth_fail(err, MYTH_ENOMEM, "eval: no memory for %u defects", p->n_defect);

@@ -310,9 +310,6 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     if (opts->summary)
         MYTH_TRY(myth_inspect_plan_summary(in, err));
     myth_inspect_set_jobs(in, opts->n_job);
-    if (myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
-        myth_caution(in->caution, &in->report, languages);
-    in->report.caution = in->caution[0] ? in->caution : NULL;
     MYTH_TRY(open_missed(in, err));
     in->given = myth_inspect_take(in, "given findings", opts->n_given + 1u, sizeof(*in->given));
     if (!in->given) {
@@ -321,6 +318,11 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     }
     in->path_len = longest_path(in);
     MYTH_TRY(myth_inspect_plan_given(in, err));
+    if (!myth_inspect_asks(in) && opts->judge)
+        in->report.model = opts->judge;
+    if (myth_inspect_asks(in) && myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
+        myth_caution(in->caution, &in->report, languages);
+    in->report.caution = in->caution[0] ? in->caution : NULL;
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
                              !opts->no_inline_ignores, opts->baseline, err));
     MYTH_TRY(open_reserve(in, err));

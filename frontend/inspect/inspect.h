@@ -123,6 +123,7 @@ typedef struct {
     uint32_t n_missed;
     const myth_given *given; /* [n_given] kept until close; those that do not pass are no findings */
     uint32_t n_given;
+    const char *judge;     /* the name of another model that judged them; NULL = the inspection's own did */
     bool only_given;       /* the model searches nothing itself */
     bool explains_given;   /* the model is asked for the texts of given findings */
     bool is_context_asked; /* the user asked for the context too, so context that is not shown is missed */

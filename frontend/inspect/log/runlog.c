@@ -90,6 +90,13 @@ void myth_runlog_say(myth_runlog *log, const char *name, const char *s)
         myth_record_set_text(log, texts, name, s);
 }
 
+void myth_runlog_chosen(myth_runlog *log, const char *option, const char *value)
+{
+    json_t *chosen = myth_record_is_on(log) && value ? myth_record_section(log, "chosen", false) : NULL;
+    if (chosen)
+        myth_record_set(log, chosen, option, myth_record_exact(value));
+}
+
 void myth_runlog_count(myth_runlog *log, const char *section_name, const char *name, double value)
 {
     json_t *counts = myth_record_is_on(log) ? myth_record_section(log, "counts", false) : NULL, *s;

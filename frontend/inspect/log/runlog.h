@@ -80,6 +80,9 @@ void myth_runlog_given(myth_runlog *log, const myth_given *given, uint32_t n);
 
 /* Records a text that influenced the run: "query", "task", "map". s NULL: records nothing. */
 void myth_runlog_say(myth_runlog *log, const char *name, const char *s);
+/* Records what the run chose itself for an option that leaves it the choice; a replay is given that. value NULL:
+ * records nothing. */
+void myth_runlog_chosen(myth_runlog *log, const char *option, const char *value);
 void myth_runlog_count(myth_runlog *log, const char *section, const char *name, double value);
 /* Records the time since the previous stage, or since begin, under the name of what was done: "index", "retrieve",
  * "pack", "generate". */

@@ -186,13 +186,16 @@ static void add_option(words *w, const json_t *o, const json_t *doc)
     const json_t *v = json_object_get(o, "value"), *item;
     size_t i;
     const json_t *spec = json_object_get(json_object_get(doc, "model"), "spec"),
-                 *device = json_object_get(doc, "device");
+                 *device = json_object_get(doc, "device"),
+                 *chosen = json_object_get(json_object_get(doc, "chosen"), name);
     if (json_is_false(json_object_get(o, "repeated")))
         return;
     if (strcmp(name, "model") == 0 && spec) /* the model that the run found: the default may be another one now */
         v = spec;
     if (strcmp(name, "device") == 0 && json_is_string(device))
         v = device;
+    if (chosen)
+        v = chosen;
     if (strcmp(name, "cache") == 0) { /* an answer that was kept would be compared with itself */
         add_word(w, "--no-cache", "", "");
     } else if (json_is_array(v)) {
@@ -363,6 +366,20 @@ static json_t *compare_exchanges(const replay *r, const json_t *now)
     return NULL;
 }
 
+/* The same of the places that rules found and a model judged. */
+static json_t *compare_judged(const replay *r, const json_t *now)
+{
+    const json_t *a = json_object_get(r->doc, "judged"), *b = json_object_get(now, "judged");
+    const size_t n_a = json_array_size(a), n_b = json_array_size(b);
+    for (size_t i = 0; i < n_a && i < n_b; i++)
+        if (!json_equal(json_array_get(a, i), json_array_get(b, i)))
+            return difference("a place that was judged", json_incref(json_array_get(a, i)),
+                              json_incref(json_array_get(b, i)));
+    if (n_a != n_b)
+        return difference("the number of judged places", json_integer((json_int_t)n_a), json_integer((json_int_t)n_b));
+    return NULL;
+}
+
 /* Sets *diff to the first difference between the two runs, NULL when they are the same. Prompts and answers are
  * compared before the report, because they show where the runs began to differ. The exit codes come last. They are not
  * compared when the run updated its baseline: its findings did not count then, but in the replay they do. */
@@ -375,6 +392,8 @@ static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int
     MYTH_TRY(myth_runlog_file_text(file, myth_runlog_texts_of(r->doc, run), "report", &a, &n_a, err));
     MYTH_TRY(myth_runlog_file_text(other, other_run, "report", &b, &n_b, err));
     *diff = compare_exchanges(r, now);
+    if (!*diff)
+        *diff = compare_judged(r, now);
     if (!*diff && (n_a != n_b || memcmp(a, b, n_a) != 0))
         *diff = text_difference("the report", a, n_a, b, n_b);
     if (!*diff && myth_doc_int(r->doc, "exit_code") != myth_doc_int(now, "exit_code") &&

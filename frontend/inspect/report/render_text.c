@@ -194,8 +194,22 @@ static void missed(FILE *f, const myth_report *r, const myth_missed *m)
     fputc('\n', f);
 }
 
+/* What the model was shown. */
+static void prompts(FILE *f, const myth_report *r)
+{
+    fprintf(f, "%u prompt tokens", r->prompt_tokens);
+    if (r->n_part > 1)
+        fprintf(f, " in %u parts", r->n_part);
+    if (r->n_round)
+        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
+    if (r->budget && r->budget->n_left_out)
+        fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
+    fputs(", ", f);
+}
+
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
 {
+    char files[32];
     uint32_t n = 0;
     if (r->summary.is_asked)
         summary(f, r);
@@ -231,21 +245,17 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         fprintf(f, ": answered in %u sentence%s, ", r->n_sentence, myth_s(r->n_sentence));
     else
         fputs(": not answered, ", f);
-    if (r->n_file > 1)
-        fprintf(f, "%u files, ", r->n_file);
+    snprintf(files, sizeof(files), "%u files", r->n_file);
+    if (r->n_file > 1 && strcmp(r->path, files) != 0) /* the title of many files says it */
+        fprintf(f, "%s, ", files);
     if (r->mark && myth_report_n_suppressed(r))
         fprintf(f, "%u suppressed, ", myth_report_n_suppressed(r));
     if (r->has_baseline)
         fprintf(f, "%u in the baseline, ", myth_report_n_known(r));
-    fprintf(f, "%u prompt tokens", r->prompt_tokens);
-    if (r->n_part > 1)
-        fprintf(f, " in %u parts", r->n_part);
-    if (r->n_round)
-        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
-    if (r->budget && r->budget->n_left_out)
-        fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
+    if (r->prompt_tokens || r->n_part) /* else no model was asked for text */
+        prompts(f, r);
     const bool is_stop = strcmp(r->finish_reason, "stop") == 0;
-    fprintf(f, ", %s%s%s", r->complete ? "done" : "incomplete", is_stop ? "" : ": ", is_stop ? "" : r->finish_reason);
+    fprintf(f, "%s%s%s", r->complete ? "done" : "incomplete", is_stop ? "" : ": ", is_stop ? "" : r->finish_reason);
     if (r->since) {
         fputs(", changes since ", f);
         put_shown(f, r, r->since);

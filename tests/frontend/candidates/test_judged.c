@@ -374,6 +374,47 @@ static void what_cannot_be_searched_is_missed(void **state)
 
 /* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
  * sliding windows. */
+/* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text, an
+ * empty file has nothing to miss, and a replay does the same though it names the models. With -m or MYTHOS_MODEL the
+ * model finds. */
+static void without_a_model_rules_find(void **state)
+{
+    static const char source[] =
+        "printf '#include <stdlib.h>\\nint f(int n)\\n{\\n    int *p = malloc(n * 4);\\n    p[0] = n;\\n"
+        "    return p[0];\\n}\\n' >$D/auto.c; : >$D/empty.c; ";
+    char line[1024];
+    json_error_t e;
+    (void)state;
+    snprintf(line, sizeof(line), "%s$M inspect $D/auto.c $D/empty.c --confidence 0 --format json --log $D/auto.db",
+             source);
+    cli_shell(&r, line);
+    assert_true(r.code == 0 || r.code == 1);
+    json_t *all = json_loads(r.out, 0, &e), *finding;
+    size_t i;
+    assert_non_null(all);
+    assert_string_equal(text_of(all, "model"), "mythos-judge.gguf");
+    assert_int_equal(json_integer_value(json_object_get(all, "prompt_tokens")), 0);
+    assert_true(json_is_true(json_object_get(all, "complete")));
+    assert_true(json_array_size(json_object_get(all, "findings")) > 1);
+    json_array_foreach(json_object_get(all, "findings"), i, finding)
+        assert_non_null(json_object_get(finding, "candidate"));
+    json_decref(all);
+    cli_shell(&r, "$M log replay --log $D/auto.db --json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\"result\":\"equal\""));
+    static const char *const named[] = {"$M inspect-file $D/auto.c --format json -n 8 --no-log " MODEL,
+                                        "MYTHOS_MODEL=random:gemma3-tiny:q8_0 $M inspect-file $D/auto.c --format json "
+                                        "-n 8 --no-log",
+                                        "$M inspect-file $D/auto.c --find model --format json -n 8 --no-log"};
+    for (i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        cli_shell(&r, named[i]);
+        all = json_loads(r.out, 0, &e);
+        assert_non_null(all);
+        assert_true(json_integer_value(json_object_get(all, "prompt_tokens")) > 0);
+        json_decref(all);
+    }
+}
+
 static void a_dry_run_says_what_judging_costs(void **state)
 {
     (void)state;
@@ -446,7 +487,7 @@ int main(void)
         cmocka_unit_test(rules_of_candidates_have_ids),      cmocka_unit_test(of_a_change_its_lines_count),
         cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
         cmocka_unit_test(the_plan_covers_the_run),           cmocka_unit_test(what_cannot_be_searched_is_missed),
-        cmocka_unit_test(a_dry_run_says_what_judging_costs),
+        cmocka_unit_test(a_dry_run_says_what_judging_costs), cmocka_unit_test(without_a_model_rules_find),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

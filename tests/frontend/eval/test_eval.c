@@ -166,6 +166,31 @@ static void answers(void **state)
     json_decref(j);
 }
 
+/* Reports name the files of a repository from its top, which may be above the data; --find says who finds. */
+static void a_tree_inside_of_a_repository(void **state)
+{
+    (void)state;
+    static cli_result r;
+    static const char *const who[] = {"candidates", "both"};
+    cli_shell(&r, "mkdir $D/g && cp -R $D/s $D/g/data && cd $D/g && git init -q . && "
+                  "printf '%s\\n' '#include <stdlib.h>' 'int first(int n)' '{' '    int *p = malloc(n);' "
+                  "'    return p[0];' '}' >data/tree/src/first.c && echo "
+                  "'{\"path\":\"src/first.c\",\"line\":5,\"rule\":\"missing-null-check\",\"text\":\"return p[0];\"}' "
+                  ">data/defects.jsonl");
+    assert_int_equal(r.code, 0);
+    for (int i = 0; i < 2; i++) {
+        char line[160];
+        snprintf(line, sizeof(line), "eval shop --data $D/g/data --part answers --find %s --confidence 0 --json",
+                 who[i]);
+        json_t *j = cli_json(&r, line);
+        assert_true(cli_number(j, "metrics.diagnosis_recall.value") == 1);
+        json_decref(j);
+    }
+    json_t *j = cli_json(&r, "eval shop --data $D/g/data --part answers --confidence 1 --json");
+    assert_true(cli_number(j, "metrics.diagnosis_recall.value") == 0);
+    json_decref(j);
+}
+
 /* When the data has a planted change, inspect-diff is evaluated, too. */
 static void a_planted_change(void **state)
 {
@@ -353,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_failing_child_is_a_failure),
         cmocka_unit_test(the_gate),
         cmocka_unit_test(answers),
+        cmocka_unit_test(a_tree_inside_of_a_repository),
         cmocka_unit_test(a_planted_change),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(nothing_is_left_behind),

@@ -4,6 +4,7 @@
 # the lines it cites, of a file as it is.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
+export MYTHOS_FIND=model # the findings that the model that ships writes itself
 source=$PWD
 [ -f models/mythos-inspect.gguf ] || { echo "no models/mythos-inspect.gguf"; exit 77; }
 command -v git >/dev/null || { echo "no git"; exit 77; }

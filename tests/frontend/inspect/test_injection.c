@@ -139,7 +139,7 @@ static size_t n_out[MYTH_FORM_N];
 /* Runs the command once, for all forms; $D/name has the path of the file to inspect. */
 static void inspect(void)
 {
-    char line[1024] = "$M inspect-file -q \"$(cat $D/name)\" --fail-level never --format json";
+    char line[1024] = "$M inspect-file --find model -q \"$(cat $D/name)\" --fail-level never --format json";
     for (int f = 0; f < MYTH_FORM_N; f++)
         snprintf(line + strlen(line), sizeof(line) - strlen(line), " --output %s=$D/o.%s", myth_form_name((myth_form)f),
                  myth_form_name((myth_form)f));

@@ -416,6 +416,7 @@ static void code_is_inspected(void **state)
     };
     char line[1024];
     (void)state;
+    setenv("MYTHOS_FIND", "model", 1); /* the model that ships finds more in this file than the judge */
     cli_shell(&r,
               "for d in $D/i $D/r/i; do mkdir -p $d/deep/x $d/deep/y && for p in demo.c deep/x/demo.c deep/y/demo.c; "
               "do cp tests/corpus/demo.c $d/$p; done; done; git -C $D/r init -q && git -C $D/r add -A && "
@@ -461,6 +462,7 @@ static void code_is_inspected(void **state)
     cli_shell(&r, "$M tool inspect $D/r --args '{\"paths\":[\"i\"],\"rules\":\"none\"}'");
     assert_int_equal(r.code, MYTH_EXIT_USAGE);
     assert_non_null(strstr(r.err, "no rule 'none'"));
+    unsetenv("MYTHOS_FIND");
 }
 
 static int begin(void **state)

@@ -3,6 +3,7 @@
 # findings write it too, a path that cannot be written is exit 73, and a replay writes nothing.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
+export MYTHOS_FIND=model # the findings that the model that ships writes itself
 model=models/mythos-inspect.gguf
 [ -f "$model" ] || { echo "no $model"; exit 77; }
 dir=$(mktemp -d)

@@ -4,6 +4,7 @@
 # one that is refused, one with suppressions, secrets and a baseline.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
+export MYTHOS_FIND=model # the findings that the model that ships writes itself
 schema=${MYTHOS_SCHEMAS:-../shared/schemas}/sarif-schema-2.1.0.json
 [ -f "$schema" ] || schema=../../shared/schemas/sarif-schema-2.1.0.json
 if [ ! -f "$schema" ]; then
