@@ -107,6 +107,8 @@ typedef struct {
     /* with --judge */
     myth_model model;
     myth_judge *judge;
+    myth_context *context;
+    char worker[PATH_MAX]; /* the parsers' program */
     myth_engine *engine;
     prompt_list prompts; /* with --judge-prompts: of the file's places */
     bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
@@ -490,7 +492,11 @@ static myth_status open_judge(job *j, myth_error *err)
     const candidates_opts *o = j->o;
     char spec[PATH_MAX];
     myth_model_flags model = o->model;
-    const myth_judge_opts jo = {
+    const myth_context_opts co = {
+        .worker_path = myth_cli_self(j->worker, sizeof(j->worker)) ? j->worker : NULL,
+        .cancel = j->cli->cancel,
+    };
+    myth_judge_opts jo = {
         .cancel = j->cli->cancel,
         .is_short = o->prompts == PROMPTS_JUDGE,
         .is_dry = o->prompts != PROMPTS_NONE,
@@ -511,6 +517,9 @@ static myth_status open_judge(job *j, myth_error *err)
     myth_status st = myth_cli_model_open(j->cli, &j->model, &model, &o->engine,
                                          o->prompts ? MYTH_WEIGHTS_CONFIG : MYTH_WEIGHTS_DATA, err);
     if (st == MYTH_OK)
+        st = myth_context_open(&j->context, &co, err);
+    jo.context = j->context;
+    if (st == MYTH_OK)
         st = myth_judge_open(&j->judge, &j->model, &jo, err);
     if (st == MYTH_OK && o->prompts)
         return MYTH_OK;
@@ -529,6 +538,7 @@ static void close_judge(job *j)
     myth_free(j->cli->mem, j->prompts.id);
     myth_engine_close(j->engine);
     myth_judge_close(j->judge);
+    myth_context_close(j->context);
     myth_model_close(&j->model);
 }
 
@@ -611,8 +621,9 @@ const myth_command myth_cmd_candidates = {
     .detail = "Rules about what happens in a function (which value comes from where, what is tested before it is used, "
               "what is released on which path) find places in C, C++, Python, JavaScript, TypeScript, Go, Java and "
               "Rust. Most of the places are harmless: they are no findings, and the exit code does not depend on how "
-              "many there are. Files are named as for mythos inspect. With --judge a model reads each function once "
-              "and says of each place how probable it is that it is a fault, without writing any text; what comments "
+              "many there are. Files are named as for mythos inspect. With --judge a model reads each function once, "
+              "with the definitions of what it calls and the lines that call it in the same file, and says of each "
+              "place how probable it is that it is a fault, without writing any text; what comments "
               "say does not count in a place's favour. The model must be one that answers questions: the shipped one "
               "does not. Exit 3 when a file could not be read.",
     .group = groups,

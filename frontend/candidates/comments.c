@@ -118,3 +118,10 @@ bool myth_comments_blank(unsigned char *text, uint64_t n, const myth_language *l
     }
     return w.was_any;
 }
+
+uint32_t myth_comments_line(const unsigned char *line, uint32_t len)
+{
+    while (len && (line[len - 1] == ' ' || line[len - 1] == '\t' || line[len - 1] == '\r'))
+        len--;
+    return len;
+}

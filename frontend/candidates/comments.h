@@ -14,5 +14,7 @@
 /* Blanks in place the comments of text[0 .. n), which begins outside of any comment and string; returns whether there
  * were any. */
 bool myth_comments_blank(unsigned char *text, uint64_t n, const myth_language *language);
+/* How many bytes of a line remain without the blanks at its end. */
+uint32_t myth_comments_line(const unsigned char *line, uint32_t len);
 
 #endif

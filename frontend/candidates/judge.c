@@ -207,6 +207,24 @@ static myth_status try_lines(myth_judge *j, myth_sheet *s, uint32_t low, uint32_
     return st;
 }
 
+/* Adds to the list what its context tells, as far as the prompts fit and the context has its share of their tokens. */
+static myth_status choose_context(myth_judge *j, myth_sheet *s, myth_error *err)
+{
+    size_t n = 0, n_alone = 0;
+    myth_status st = MYTH_OK;
+    s->n_context = 0;
+    if (!s->context || !s->context->n)
+        return MYTH_OK;
+    MYTH_TRY(encode(j, s, s->n - 1, &n_alone, err));
+    for (s->n_context = s->context->n; s->n_context; s->n_context--) {
+        MYTH_TRY(encode(j, s, s->n - 1, &n, err));
+        if (n <= j->o.n_tok && n - n_alone <= MYTH_JUDGE_CONTEXT_TOKENS)
+            break;
+    }
+fail:
+    return st;
+}
+
 /* Chooses the lines that the list is shown with: the whole function if it fits, else as many around its places as fit.
  * *n_near = how many lines around them: those of the function where all of it is shown, -1 where not even the places
  * fit. */
@@ -257,7 +275,8 @@ static myth_status judge_places(myth_judge *j, myth_engine *e, myth_seq *seq, co
         st = judge_places(j, e, seq, of, first, n / 2, score, err);
         return st == MYTH_OK ? judge_places(j, e, seq, of, first + n / 2, n - n / 2, score, err) : st;
     }
-    return n_near < 0 ? MYTH_OK : ask_list(j, e, seq, &s, score + first, err);
+    st = n_near < 0 ? MYTH_OK : choose_context(j, &s, err);
+    return n_near < 0 || st != MYTH_OK ? st : ask_list(j, e, seq, &s, score + first, err);
 }
 
 /* ---- a function as it is shown ---- */
@@ -272,14 +291,6 @@ static void close_shown(myth_shown *f, myth_mem *mem)
     myth_free(mem, f->number);
 }
 
-/* How many bytes of a line remain without the blanks at its end. */
-static uint32_t bare_len(const unsigned char *line, uint32_t len)
-{
-    while (len && (line[len - 1] == ' ' || line[len - 1] == '\t' || line[len - 1] == '\r'))
-        len--;
-    return len;
-}
-
 /* Copies lines line0 .. line1 of the file from `bytes`, which are the file's own or those without comments. */
 static myth_status copy_lines(myth_shown *f, myth_mem *mem, const myth_source *file, const unsigned char *bytes,
                               uint32_t line0, uint32_t line1, myth_error *err)
@@ -292,8 +303,8 @@ static myth_status copy_lines(myth_shown *f, myth_mem *mem, const myth_source *f
     for (uint32_t i = 0; i < n; i++) {
         const myth_line *line = &file->line[line0 - 1 + i];
         const unsigned char *from = bytes + line->off;
-        const uint32_t len = bare_len(from, line->len);
-        const bool is_comment = len == 0 && bare_len(file->bytes + line->off, line->len) > 0;
+        const uint32_t len = myth_comments_line(from, line->len);
+        const bool is_comment = len == 0 && myth_comments_line(file->bytes + line->off, line->len) > 0;
         if (is_comment) {
             f->number[i] = number ? number : 1;
             continue;
@@ -330,8 +341,9 @@ static size_t copy_gone(char *dst, const myth_removed *r, bool is_bare, const my
     for (size_t at = 0, next; at < r->len; at = next) {
         const char *end = memchr(dst + at, '\n', r->len - at);
         next = end ? (size_t)(end - dst) + 1 : r->len;
-        const uint32_t len = bare_len((const unsigned char *)dst + at, (uint32_t)(next - at - (end != NULL)));
-        if (is_bare && !len && bare_len((const unsigned char *)r->text + at, (uint32_t)(next - at - (end != NULL))))
+        const uint32_t len = myth_comments_line((const unsigned char *)dst + at, (uint32_t)(next - at - (end != NULL)));
+        if (is_bare && !len &&
+            myth_comments_line((const unsigned char *)r->text + at, (uint32_t)(next - at - (end != NULL))))
             continue;
         memmove(dst + n, dst + at, len);
         n += len;
@@ -457,8 +469,9 @@ static void close_file(opened *o, myth_mem *mem)
     myth_source_close(&o->src);
 }
 
-static myth_status open_file(opened *o, myth_mem *mem, const myth_judge_job *job, myth_error *err)
+static myth_status open_file(opened *o, const myth_judge *j, const myth_judge_job *job, myth_error *err)
 {
+    myth_mem *mem = j->mem;
     *o = (opened){0};
     myth_status st = myth_source_open(&o->src, mem, job->path, job->text, job->n_text, err);
     o->bare = myth_alloc(mem, MYTH_MEM_STAGING, "judge file", job->n_text + 1);
@@ -470,7 +483,44 @@ static myth_status open_file(opened *o, myth_mem *mem, const myth_judge_job *job
         memcpy(o->bare, job->text, job->n_text);
         myth_comments_blank(o->bare, job->n_text, myth_language_get(job->language));
     }
+    if (st == MYTH_OK && j->o.context && j->form != MYTH_JUDGE_SHORT)
+        st = myth_context_file(j->o.context, &o->src, o->bare, job->language, err);
     return st;
+}
+
+/* The name that a place is about: what is called there, or what its value comes from. NULL: none. */
+static const char *name_of(char *dst, size_t cap, const char *names, const myth_candidate_place *c)
+{
+    static const char key[] = "origin_call=";
+    const char *at = strstr(names + c->facts, key);
+    if (names[c->callee])
+        return names + c->callee;
+    if (!at)
+        return NULL;
+    at += sizeof(key) - 1;
+    snprintf(dst, cap, "%.*s", (int)strcspn(at, " "), at);
+    return dst;
+}
+
+/* What is shown beside the function of places [first, end), which are those of o->f. *out stays NULL where nobody
+ * looks for it. */
+static myth_status find_context(const myth_context_list **out, const myth_judge *j, const opened *o,
+                                const myth_judge_job *job, uint32_t first, bool is_bare, myth_error *err)
+{
+    enum { NAME = 160 };
+    char own[MYTH_CONTEXT_ITEMS][NAME];
+    const char *about[MYTH_CONTEXT_ITEMS];
+    const myth_candidate_place *c = &job->found->candidate[first];
+    uint32_t n = 0;
+    *out = NULL;
+    if (!j->o.context || j->form == MYTH_JUDGE_SHORT)
+        return MYTH_OK;
+    for (uint32_t i = 0; i < o->f.n_place && n < MYTH_CONTEXT_ITEMS; i++) {
+        about[n] = name_of(own[n], NAME, job->found->names, &job->found->candidate[o->index[i]]);
+        n += about[n] != NULL;
+    }
+    return myth_context_find(out, j->o.context, job->found->names + c->function, c->function_line0, c->function_line1,
+                             about, n, is_bare, err);
 }
 
 /* Scores places [first, end), which are of one function. */
@@ -480,6 +530,7 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     const myth_candidate_place *c = &job->found->candidate[first];
     const myth_line *from = &o->src.line[c->function_line0 - 1], *to = &o->src.line[c->function_line1 - 1];
     const bool is_short = j->form == MYTH_JUDGE_SHORT;
+    const myth_context_list *context = NULL;
     bool has_comments = memcmp(o->src.bytes + from->off, o->bare + from->off, to->off + to->len - from->off) != 0;
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < end - first; i++)
@@ -488,9 +539,11 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     /* the short form never shows comments */
     for (int is_bare = is_short; is_bare <= (has_comments || is_short) && st == MYTH_OK; is_bare++) {
         st = show(&o->f, j->mem, job, &o->src, is_bare ? o->bare : o->src.bytes, first, end, o->index, err);
-        has_comments = has_comments || o->f.has_gone_comments;
         if (st == MYTH_OK && o->f.n_place)
-            st = judge_places(j, e, seq, &(myth_sheet){.f = &o->f}, 0, o->f.n_place, o->own, err);
+            st = find_context(&context, j, o, job, first, is_bare, err);
+        has_comments = has_comments || o->f.has_gone_comments || (context && context->has_comments);
+        if (st == MYTH_OK && o->f.n_place)
+            st = judge_places(j, e, seq, &(myth_sheet){.f = &o->f, .context = context}, 0, o->f.n_place, o->own, err);
     }
     for (uint32_t i = 0; i < o->f.n_place && st == MYTH_OK; i++) {
         score[o->index[i]] = o->own[i];
@@ -513,7 +566,7 @@ myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job 
             j->count.n_unknown += !job->is_wanted || job->is_wanted[i];
         return MYTH_OK;
     }
-    myth_status st = open_file(&o, j->mem, job, err);
+    myth_status st = open_file(&o, j, job, err);
     if (st == MYTH_OK && !j->o.is_dry)
         st = myth_seq_open(&seq, e, err);
     for (uint32_t first = 0, end; first < job->found->n && st == MYTH_OK; first = end) {
@@ -638,11 +691,15 @@ myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t
                               int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
     opened o;
-    myth_status st = open_file(&o, j->mem, job, err);
+    myth_status st = open_file(&o, j, job, err);
     if (st == MYTH_OK)
         st = show(&o.f, j->mem, job, &o.src, is_bare ? o.bare : o.src.bytes, first, function_end(job->found, first),
                   o.index, err);
-    const myth_sheet s = {.f = &o.f, .n = o.f.n_place, .line0 = 1, .line1 = o.f.src.n_line};
+    myth_sheet s = {.f = &o.f, .n = o.f.n_place, .line0 = 1, .line1 = o.f.src.n_line};
+    if (st == MYTH_OK)
+        st = find_context(&s.context, j, &o, job, first, is_bare, err);
+    if (st == MYTH_OK)
+        st = choose_context(j, &s, err);
     if (st == MYTH_OK)
         st = encode(j, &s, ask, n_ids, err);
     if (st == MYTH_OK && *n_ids > cap)

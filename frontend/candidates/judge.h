@@ -13,10 +13,14 @@
  * Comments do not speak for a place: where a function has any, each place is asked about twice, with them and without,
  *          and the larger score counts. The prompt without them is, to the byte, that of a function that never had any,
  *          so a comment cannot make a place less probable. The short form is always without
+ * Context  in the full form, with a context (context.h): behind the function stand the definitions of what it calls
+ *          and the lines that call it, as many as fit in MYTH_JUDGE_CONTEXT_TOKENS and in what the function leaves of
+ *          n_tok, which the plan has whole. Their comments do not speak for a place either
  * Removed  lines that a change removed inside of the function stand after it, as in the prompts of inspect-diff and
  *          without numbers; their comments do not speak for a place either. The short form has none
  * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
- * Bits     a score depends on the model, the function and its list of places, not on how many are asked about at once
+ * Bits     a score depends on the model, the function, its context and its list of places, not on how many are asked
+ *          about at once
  * Owner    model and engine outlive the judge
  * Errors   MYTH_EUNSUPPORTED: the model was trained for another kind of prompt, or its vocabulary begins both answers
  *          with one token; MYTH_ENOMEM, MYTH_ECANCEL, and what the engine returns
@@ -25,16 +29,23 @@
 #ifndef MYTH_CANDIDATES_JUDGE_H
 #define MYTH_CANDIDATES_JUDGE_H
 
+#include "context.h"
 #include "engine/base/cancel.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "retrieval/retrieval.h"
 
-enum { MYTH_JUDGE_TOKENS = 4096, MYTH_JUDGE_SHORT_TOKENS = 224, MYTH_JUDGE_AT_ONCE = 32 };
+enum {
+    MYTH_JUDGE_TOKENS = 4096,
+    MYTH_JUDGE_CONTEXT_TOKENS = 1024,
+    MYTH_JUDGE_SHORT_TOKENS = 224,
+    MYTH_JUDGE_AT_ONCE = 32
+};
 
 typedef struct {
     uint32_t n_tok;            /* most tokens of a prompt; 0 = as the model was trained, at most MYTH_JUDGE_TOKENS */
     uint32_t n_at_once;        /* most questions of a forward pass; 0 = MYTH_JUDGE_AT_ONCE */
     const myth_cancel *cancel; /* may be NULL */
+    myth_context *context;     /* the caller's; NULL = functions are shown alone */
     /* Nothing is asked: tokens are counted, as many as may be fed; myth_judge_file takes no engine, and all scores are
      * NAN. */
     bool is_dry;

@@ -6,7 +6,8 @@
  * Forms    full   for any model that follows instructions: the function as a <file> block (prompt.h), the list of its
  *                 places, each with a number, its lines, the rule, why it was found and the facts, and the question,
  *                 which ends in the number of a place: what all places of a function share comes first. A text without
- *                 the question's number is a prefix of all of them
+ *                 the question's number is a prefix of all of them. Context stands behind the function: <file> blocks
+ *                 of what it calls, then of where it is called from, each with lines from 1
  *          short  for models that were trained to judge, one place a prompt, a window of lines and no words that say
  *                 what to do:
  *                   c missing-null-check: the result of malloc is used without a test (origin=call source=malloc)
@@ -25,6 +26,7 @@
 #ifndef MYTH_CANDIDATES_JUDGE_TEXT_H
 #define MYTH_CANDIDATES_JUDGE_TEXT_H
 
+#include "context.h"
 #include "frontend/inspect/prompt/prompt.h"
 
 typedef enum { MYTH_JUDGE_FULL, MYTH_JUDGE_SHORT } myth_judge_form;
@@ -57,6 +59,8 @@ typedef struct {
     const myth_shown *f;
     uint32_t first, n;
     uint32_t line0, line1;
+    const myth_context_list *context; /* NULL = none; its first n_context items are shown */
+    uint32_t n_context;
 } myth_sheet;
 
 /* The system text of a form; "" where it has none. */

@@ -411,7 +411,13 @@ static myth_status reckon(myth_judged *f, const myth_judge *judge, const myth_mo
 
 static myth_status judge_all(myth_judged *f, myth_error *err)
 {
-    const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry};
+    char worker[PATH_MAX];
+    const myth_context_opts co = {
+        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
+        .index = f->o.index,
+        .cancel = f->cli->cancel,
+    };
+    myth_context *context = NULL;
     myth_engine_opts eo;
     myth_judge *judge = NULL;
     myth_engine *engine = NULL;
@@ -427,6 +433,8 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         before[c] = myth_mem_get(f->mem, MYTH_MEM_HOST, (myth_mem_class)c);
     MYTH_TRY(open_model(f, &own, &model, err));
+    MYTH_TRY(myth_context_open(&context, &co, err));
+    const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context};
     MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
     f->is_calibrated = myth_judge_is_calibrated(judge, &f->confidence);
     if (myth_args_find(f->cli->parsed, "confidence")->source != MYTH_FROM_DEFAULT)
@@ -452,6 +460,7 @@ fail:
     myth_term_progress_end(f->cli->term);
     myth_engine_close(engine);
     myth_judge_close(judge);
+    myth_context_close(context);
     myth_model_close(&own);
     return st;
 }

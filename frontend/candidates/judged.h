@@ -9,7 +9,8 @@
  * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
  * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
  *           run's is opened for the judging alone
- * Judged    as judge.h does it, with an engine of its own that is closed again: its memory is planned like a command's
+ * Judged    as judge.h does it, functions with their context, with an engine of its own that is closed again: its
+ *           memory is planned like a command's
  * Missed    with lists_missed, what could not be searched or judged: files of languages without rules, files that no
  *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt
  * Dry       the tokens of the prompts are the most that the run feeds, and the seconds those of the judge's model
@@ -27,6 +28,7 @@
 #include "frontend/inspect/answer/given.h"
 #include "frontend/inspect/prompt/material.h"
 #include "frontend/inspect/report/missed.h"
+#include "retrieval/retrieval.h"
 
 /* Flags of the inspect commands. */
 typedef enum { MYTH_FIND_AUTO, MYTH_FIND_MODEL, MYTH_FIND_CANDIDATES, MYTH_FIND_BOTH } myth_find;
@@ -60,9 +62,10 @@ typedef struct {
     const myth_missed *missed; /* [n_missed] what the list of missed code begins with */
     uint32_t n_missed;
     bool lists_missed;
-    bool keeps;     /* places are taken from earlier runs over the same text, and kept (finder.h) */
-    bool is_dry;    /* nothing is judged: what it would cost is counted */
-    const char *as; /* the machine whose rates a dry run takes; NULL = this one */
+    myth_index *index; /* of the files as they are inspected, for the context of functions (context.h); NULL = none */
+    bool keeps;        /* places are taken from earlier runs over the same text, and kept (finder.h) */
+    bool is_dry;       /* nothing is judged: what it would cost is counted */
+    const char *as;    /* the machine whose rates a dry run takes; NULL = this one */
 } myth_judged_opts;
 
 typedef struct myth_judged myth_judged;

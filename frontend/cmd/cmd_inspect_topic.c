@@ -191,6 +191,7 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
     const myth_inspect_job job = {
         .root = j.run.place.root,
         .side = &side,
+        .index = &j.run.known,
         .begin = begin,
         .fill = fill,
         .on_context = myth_select_run_context,

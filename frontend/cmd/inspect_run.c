@@ -560,6 +560,7 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .missed = io->missed,
         .n_missed = io->n_missed,
         .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
+        .index = w->job->index ? *w->job->index : NULL,
         .keeps = w->o->cache,
         .is_dry = w->o->dry_run,
         .as = w->o->as,

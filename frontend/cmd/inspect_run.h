@@ -52,6 +52,9 @@ typedef struct {
     const char *root; /* directory that the material's paths are relative to; NULL = none. Read after begin */
     const myth_revision_opts
         *side; /* version of the files, for --since; NULL = the file on disk that the argument names */
+    /* What the job opened in begin: the index of the files as they are inspected, where judged functions find their
+     * context; NULL or a NULL = none. Not with inputs: a run that is repeated would not notice what is there. */
+    myth_index *const *index;
     /* Each may be NULL. */
     myth_status (*begin)(void *user, myth_cli *cli, myth_error *err);
     myth_status (*fill)(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,

@@ -90,6 +90,7 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     r->missed.mem = r->mem;
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, r->place.root, &r->missed, err));
+    r->known = myth_revision_is_worktree(r->side) ? r->index : NULL;
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
                               cli->cancel, err));
     myth_select_set_scope(r->select, r->place.path);

@@ -21,6 +21,7 @@ extern "C" {
 typedef struct {
     myth_mem *mem;
     myth_index *index;
+    myth_index *known; /* the index, where it is of the version of the files that is inspected; else NULL */
     myth_revision *side;
     myth_select *select;
     myth_cli *cli;

@@ -306,6 +306,35 @@ static myth_judge_job pair_job(void)
     };
 }
 
+/* One place of a function that calls another and is called. */
+static myth_judge_job called_job(void)
+{
+    static const char code[] = "static int g(char *p) {\n    return *p; }\nint f(char *p) {\n    return g(p); }\n"
+                               "int h(void) {\n    return f(0); }\n";
+    static myth_candidate_place one;
+    static myth_candidates list;
+    found.n_names = 1;
+    one = (myth_candidate_place){
+        .line0 = 4,
+        .line1 = 4,
+        .function_line0 = 3,
+        .function_line1 = 4,
+        .function = put_name("f"),
+        .callee = put_name("g"),
+        .rule = put_name("missing-null-check"),
+        .say = put_name("g is called with p"),
+        .facts = put_name("origin=parameter"),
+    };
+    list = (myth_candidates){.candidate = &one, .names = names, .n = 1, .n_names = found.n_names};
+    return (myth_judge_job){
+        .path = "a.c",
+        .text = (const unsigned char *)code,
+        .n_text = sizeof(code) - 1,
+        .language = "c",
+        .found = &list,
+    };
+}
+
 /* Writes the place of a tokenizer: one in tests/golden, or a real one, unpacked; false: it is not there. */
 static bool find_tokenizer(char *dst, size_t cap, const char *name)
 {
@@ -333,22 +362,30 @@ static void prompts_have_each_familys_ids(void **state)
     static int32_t ids[N_IDS];
     static char got[N_IDS];
     char path[PATH_MAX];
-    const myth_judge_job what = pair_job();
+    const myth_context_opts co = {.worker_path = cli_bin()};
+    myth_context *context;
     json_t *known = json_load_file(check_path(path, sizeof(path), "tests/golden/judge.json"), 0, NULL), *row, *id;
     size_t m, k, n_ids, n_done = 0;
     assert_non_null(known);
+    assert_ok(myth_context_open(&context, &co, &rig_err));
     json_array_foreach(known, m, row)
     {
         rig r = {0};
+        const bool has_context = json_is_true(json_object_get(row, "context"));
         myth_judge *j;
         myth_weights_opts wo = {.level = MYTH_WEIGHTS_CONFIG, .tokenizer = path};
         const json_t *want = json_object_get(row, "ids");
+        if (has_context && !myth_chunk_has_grammar("c")) {
+            check_left_out("context", "no grammar of C in this build");
+            continue;
+        }
         if (!find_tokenizer(path, sizeof(path), json_string_value(json_object_get(row, "tokenizer"))))
             continue;
+        const myth_judge_job what = has_context ? called_job() : pair_job();
         assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
         assert_ok(myth_model_open(&r.model, r.mem, json_string_value(json_object_get(row, "model")), &wo, &rig_err));
-        assert_ok(myth_judge_open(&j, &r.model, &(myth_judge_opts){0}, &rig_err));
-        assert_ok(myth_judge_prompt(j, &what, 0, 1, false, ids, N_IDS, &n_ids, &rig_err));
+        assert_ok(myth_judge_open(&j, &r.model, &(myth_judge_opts){.context = context}, &rig_err));
+        assert_ok(myth_judge_prompt(j, &what, 0, has_context ? 0 : 1, false, ids, N_IDS, &n_ids, &rig_err));
         got[myth_prompt_text(got, sizeof(got) - 1, r.model.tokenizer, ids, n_ids)] = '\0';
         assert_string_equal(got, json_string_value(json_object_get(row, "text")));
         assert_int_equal(n_ids, json_array_size(want));
@@ -358,6 +395,7 @@ static void prompts_have_each_familys_ids(void **state)
         n_done++;
     }
     assert_true(n_done >= 5);
+    myth_context_close(context);
     json_decref(known);
 }
 
