@@ -87,6 +87,7 @@ def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--work", type=pathlib.Path, default=HERE.parents[1] / "build-judge")
     args.add_argument("--base", help="address or directory of the repositories")
+    args.add_argument("--list", type=pathlib.Path, default=HERE / "repositories.tsv")
     args.add_argument("--describe", metavar="DIRECTORY", help="print rows for a directory of clones")
     args = args.parse_args()
     if args.describe:
@@ -94,7 +95,7 @@ def main():
     if not args.base:
         raise SystemExit("clones.py: --base is missing: the address or directory that owner/name is appended to")
     (args.work / "clones").mkdir(parents=True, exist_ok=True)
-    for repository, _, commit, *_ in fixes.repositories():
+    for repository, _, commit, *_ in fixes.repositories(args.list):
         target = args.work / "clones" / repository.replace("/", "+")
         if not target.exists() and not bring(args.base, repository, commit, target):
             print(f"{repository}: not to be had from {args.base}", flush=True)

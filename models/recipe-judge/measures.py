@@ -49,7 +49,7 @@ def needed(split):
 def threshold(split, of_place, per_lines=1000):
     """The score that clean functions reach once in so many lines: between the last that passes and the next one."""
     clean = np.sort(of_place[split.is_clean()])[::-1]
-    n = int(split.clean_lines / per_lines)
+    n = max(1, int(split.clean_lines / per_lines))
     return float(clean[n - 1] + clean[n]) / 2 if n < len(clean) else NONE
 
 

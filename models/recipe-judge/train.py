@@ -136,15 +136,18 @@ class Names:
     """Renames the words of a group, but for the COMMON most frequent pieces."""
 
     def __init__(self, arrays, pieces, rng):
-        self.rng, self.kinds, self.same = rng, [], np.arange(len(pieces))
+        self.rng, self.same = rng, np.arange(len(pieces))
         count = np.bincount(arrays["ids"], minlength=len(pieces))
         common = {p.lstrip(BLANK) for p, i in pieces.items() if i >= FIRST and (count > count[i]).sum() < COMMON}
         plain = {p: i for p, i in pieces.items() if re.fullmatch(r"[A-Za-z_]{2,}", p) and p not in common}
         blank = {p[1:]: i for p, i in pieces.items() if re.fullmatch(BLANK + r"[A-Za-z_]{2,}", p)}
         blank = {p: i for p, i in blank.items() if p not in common}
-        self.kinds.append(np.array([(i, blank[p]) for p, i in plain.items() if p in blank]))  # at a word's begin or not
-        self.kinds.append(np.array([(i,) for p, i in plain.items() if p not in blank]))
-        self.kinds.append(np.array([(i,) for p, i in blank.items() if p not in plain]))
+        kinds = [
+            [(i, blank[p]) for p, i in plain.items() if p in blank],  # at a word's begin or not
+            [(i,) for p, i in plain.items() if p not in blank],
+            [(i,) for p, i in blank.items() if p not in plain],
+        ]
+        self.kinds = [np.array(ids, np.int64) for ids in kinds if ids]
 
     def table(self):
         """Where each id goes."""
