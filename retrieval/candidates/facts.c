@@ -125,7 +125,8 @@ static int guard(const myth_flow *f, const myth_event *t, const myth_event *e)
             continue;
         if (test->is_assert)
             return has_or ? TESTED_EARLIER : TESTED_GUARDS;
-        if (test->then && myth_flow_is_inside(f, e->scope, test->then))
+        const bool is_next = e->off >= test->next && e->end <= test->next_end;
+        if (is_next || (test->then && myth_flow_is_inside(f, e->scope, test->then)))
             return has_or ? TESTED_EARLIER : is_gone ? TESTED_INVERTED : TESTED_GUARDS;
         if (test->other && myth_flow_is_inside(f, e->scope, test->other))
             return has_and ? TESTED_EARLIER : is_there ? TESTED_INVERTED : TESTED_GUARDS;
@@ -150,6 +151,19 @@ static bool says_something(const myth_event *t, tested_for what)
     return t->how != MYTH_TEST_LESS && t->how != MYTH_TEST_AT_LEAST; /* x < 0 leaves zero in */
 }
 
+/* Whether the other side of a comparison is a number above zero: what is not below 5 is not zero. */
+static bool is_above_zero(const myth_flow *f, const myth_event *t)
+{
+    static const myth_slot side[] = {MYTH_SLOT_LEFT, MYTH_SLOT_RIGHT};
+    for (int i = 0; i < 2 && t->value == MYTH_VALUE_NUMBER; i++) {
+        const TSNode node = myth_roles_child(f->roles, t->node, side[i]);
+        const char c = ts_node_is_null(node) ? '\0' : myth_flow_first_byte(f, node);
+        if (c >= '1' && c <= '9')
+            return true;
+    }
+    return false;
+}
+
 /* Whether the path is tested, for its presence, against a bound or for zero. */
 static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
 {
@@ -165,11 +179,11 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
             break;
         if (t->kind != MYTH_EVENT_TEST || (t->path != path && !(is_bound && t->other == path)))
             continue;
-        if (!says_something(t, what))
+        if (!says_something(t, what) && !(what == FOR_ZERO && is_above_zero(f, t)))
             continue;
         const int is = guard(f, t, myth_facts_event(k, e));
-        if (is == TESTED_EARLIER && t->how == MYTH_TEST_PART && what == FOR_PRESENCE)
-            continue; /* if (has_slot(q)) says nothing about q where it does not decide */
+        if (is == TESTED_EARLIER && (t->how == MYTH_TEST_PART || t->how == MYTH_TEST_EQUAL) && what == FOR_PRESENCE)
+            continue; /* if (has_slot(q)), and if (q == p), say nothing about q where they do not decide */
         if (best == TESTED_NO || is == TESTED_GUARDS || (is == TESTED_INVERTED && best == TESTED_EARLIER)) {
             k->at_line = t->line;
             best = is;

@@ -83,9 +83,10 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     const uint32_t name = myth_flow_callee_name(f, node, callee);
     const char *text = f->names ? f->names + name : ""; /* until the next name is put */
     const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name));
-    const bool is_assert = !is_new && has_assert_word(text);
+    const bool has_word = !is_new && has_assert_word(text);
+    const bool is_assert = has_word && !f->now_test; /* if (!requires_lock(p)) asserts nothing of p */
     const bool is_macro =
-        !is_assert && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
+        !has_word && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
     uint32_t receiver = 0;
     if (!is_null(callee) && role_of(f, callee) == MYTH_ROLE_MEMBER) {
         const TSNode base = child_of(f, callee, MYTH_SLOT_BASE);
@@ -106,7 +107,7 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     e->is_dropped = f->dropped == node.id;
     e->is_guarded = f->deferred == node.id;
     const uint32_t before = f->now_test;
-    if (is_assert && !before) {
+    if (is_assert) {
         f->now_test = myth_flow_open_test(f, node, false);
         if (f->now_test)
             f->test[f->now_test - 1].is_assert = true;

@@ -114,10 +114,11 @@ typedef struct {
 } myth_scope;
 
 typedef struct {
-    uint32_t off, end;    /* of the condition */
-    uint32_t then, other; /* scopes; 0 = none */
-    uint32_t outer;       /* 1 + the test that this is a part of: a of a && b in a condition; 0 = none */
-    bool is_assert;       /* what follows is only reached where it holds */
+    uint32_t off, end;       /* of the condition */
+    uint32_t next, next_end; /* of a loop: what is run after its body, where the condition held; 0 bytes = nothing */
+    uint32_t then, other;    /* scopes; 0 = none */
+    uint32_t outer;          /* 1 + the test that this is a part of: a of a && b in a condition; 0 = none */
+    bool is_assert;          /* what follows is only reached where it holds */
     bool is_loop;
     bool is_or; /* of a chain: the rest is reached where its parts do not hold */
     bool is_chain;

@@ -285,6 +285,11 @@ void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth)
         myth_flow_condition(f, cond, false, depth + 1);
         f->now_test = before;
     }
+    const TSNode next = child_of(f, head, MYTH_SLOT_NEXT);
+    if (test && !is_null(next) && !f->is_failed) {
+        f->test[test - 1].next = ts_node_start_byte(next);
+        f->test[test - 1].next_end = ts_node_end_byte(next);
+    }
     myth_flow_branch(f, body, MYTH_SCOPE_LOOP, test, depth);
     myth_flow_walk_slot(f, head, MYTH_SLOT_NEXT, depth);
 }

@@ -854,3 +854,74 @@ static int quiet_inverted_condition_chain(const struct node *item)
         return 1;
     return 0;
 }
+
+/* What a loop does between its rounds is only done where its condition held. */
+static const char *quiet_missing_null_check_next(int weight)
+{
+    const struct node *at;
+    for (at = node_next(weight); at != NULL; at = at->next)
+        if (at->weight == weight)
+            return at->name;
+    return NULL;
+}
+
+/* What is kept in a variable of the file outlives the function. */
+static int quiet_resource_leak_kept(const char *title)
+{
+    last_title = copy_text(title);
+    if (strcmp(title, "none") == 0) /* FIRES missing-null-check/argument */
+        return 0;
+    return count_words(last_title);
+}
+
+/* A question about an item says nothing of whether it is there. */
+static int quiet_inverted_condition_question(struct node *item)
+{
+    if (!item_requires_work(item))
+        return 0;
+    return item->weight;
+}
+
+/* What is not below two is not zero. */
+static int quiet_division_by_zero_least(int sum, int n)
+{
+    if (n < 2)
+        return 0;
+    return sum / n;
+}
+
+/* A loop of a macro gives its variable a value. */
+static int quiet_uninitialized_variable_loop(struct queue *all)
+{
+    struct node *at;
+    int n = 0;
+    foreach(at, all)
+    {
+        n += weigh(at);
+    }
+    return n;
+}
+
+/* Another address than this one is no question about whether there is one. */
+static int quiet_missing_null_check_same(struct node *first)
+{
+    if (!first)
+        return 0;
+    struct node *at = first->child;
+    if (!at)
+        return 0;
+    while (at->next)
+        at = at->next;
+    if (at == first)
+        show_line(at, "first");
+    return at->weight;
+}
+
+/* What points into its argument is nobody's to release. */
+static int quiet_resource_leak_inside(const char *title)
+{
+    char *mark = mbstrpbrk(title, "?!");
+    if (!mark)
+        return 0;
+    return count_marks(mark[0]);
+}

@@ -423,3 +423,7 @@ def named_digest(text):
 
 def quiet_weak_hash(text):
     return hashlib.new("sha256", text).hexdigest() + secrets.token_hex(8)
+
+
+def quiet_missing_null_check_own(self, state):
+    self.__dict__.update(state)
