@@ -19,6 +19,15 @@ static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
     return false;
 }
 
+/* Whether call c gets the value of the path as an argument, and not its address. */
+static bool gets_value(const myth_flow *f, uint32_t c, uint32_t path)
+{
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < f->event[c].end; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
+            return !f->event[i].is_through;
+    return false;
+}
+
 int myth_fact_released(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -33,6 +42,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
             if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
                 releases(k, i, p) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
+                if (to->kind == MYTH_EVENT_ARG && to->is_through && p == to->path && gets_value(f, i, p))
+                    return 0; /* free(p); read_into(&p) */
                 k->at_line = d->line;
                 return 1;
             }
@@ -79,9 +90,10 @@ static bool has_word(const char *name, const char *word)
 /* Whether the path is stored or handed on by event x: then somebody else may release it. */
 static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
 {
-    static const char *const takes_over[] = {
-        "add",  "append", "insert",  "push", "put",    "set",  "attach", "register", "store", "own",    "queue",
-        "link", "wrap",   "enqueue", "Add",  "Insert", "Push", "Set",    "Append",   "Put",   "Attach", "Register"};
+    static const char *const takes_over[] = {"add",      "append", "insert", "push",    "put",    "set",  "attach",
+                                             "register", "store",  "own",    "queue",   "link",   "wrap", "enqueue",
+                                             "Add",      "Insert", "Push",   "Set",     "Append", "Put",  "Attach",
+                                             "Register", "ADD",    "APPEND", "PREPEND", "INSERT", "PUSH", "ENQUEUE"};
     const char *name = k->flow->names + x->name;
     if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
         for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
@@ -103,6 +115,40 @@ int myth_fact_escapes(myth_facts *k, uint32_t e)
     return 0;
 }
 
+/* Whether a test that the resource is there says of event x that it is not: x is in the other branch, or behind a
+ * branch that leaves. */
+static bool is_where_gone(const myth_flow *f, const myth_event *t, const myth_event *at)
+{
+    const myth_test *test = &f->test[t->test - 1];
+    if (!is_for_there(t->how) || test->is_chain || test->outer || test->is_loop || !test->then)
+        return false;
+    if (test->other && myth_flow_is_inside(f, at->scope, test->other))
+        return true;
+    return f->scope[test->then].leaves == MYTH_LEAVES_FUNCTION && at->off > f->scope[test->then].end;
+}
+
+/* Whether event x is in a branch that the result of a call decides, and in which what the call wrote through an address
+ * (event d) is not spoken of: there the call has failed. */
+static bool is_failure_of_call(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    const myth_event *def = &f->event[d], *at = &f->event[x];
+    uint32_t c = d, scope = at->scope;
+    while (c > 0 && d - c < 64 && !(f->event[c].kind == MYTH_EVENT_CALL && f->event[c].end >= def->end))
+        c--;
+    if (f->event[c].kind != MYTH_EVENT_CALL || !f->event[c].test)
+        return false;
+    const myth_test *test = myth_facts_outermost(f, &f->event[c]);
+    while (scope && scope != test->then && scope != test->other)
+        scope = f->scope[scope].parent;
+    if (!scope)
+        return false;
+    for (uint32_t i = d + 1; i < x; i++)
+        if (f->event[i].off >= f->scope[scope].off && f->event[i].path &&
+            myth_flow_is_part(f, f->event[i].path, def->path))
+            return false;
+    return true;
+}
+
 /* Whether test t is of what event d defined, or of what was defined together with it (Go's err) and has that value
  * still. */
 static bool is_test_of(const myth_flow *f, uint32_t d, uint32_t t)
@@ -120,11 +166,15 @@ static bool is_test_of(const myth_flow *f, uint32_t d, uint32_t t)
 static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
 {
     const myth_event *def = &f->event[d], *at = &f->event[x];
+    if (def->value == MYTH_VALUE_OUT && is_failure_of_call(f, d, x))
+        return true;
     for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
         const myth_event *t = &f->event[i];
         if (t->kind != MYTH_EVENT_TEST || !t->test || t->how == MYTH_TEST_PART)
             continue;
         const bool is_it = is_test_of(f, d, i);
+        if (is_it && t->path == def->path && i > d && is_where_gone(f, t, at))
+            return true;
         const uint32_t then = myth_facts_outermost(f, t)->then;
         if (is_it && then && myth_flow_is_inside(f, at->scope, then) && (t->path != def->path || !is_for_there(t->how)))
             return true;
