@@ -59,39 +59,73 @@ static myth_str line_of(const unsigned char *text, size_t n, const myth_candidat
     return (myth_str){(const char *)text + at, end - at};
 }
 
-/* How many of the first n places are of this rule and in such a line. */
-static uint32_t count(const myth_candidates *k, uint32_t n, const unsigned char *text, size_t n_text, const char *rule,
-                      myth_str line)
+/* A text with its places. */
+typedef struct {
+    const myth_candidates *k;
+    const unsigned char *text;
+    size_t n_text;
+} looked;
+
+/* How many of the first n places are the same as place c of `of`. */
+static uint32_t count(const looked *l, uint32_t n, const looked *of, const myth_candidate_place *c)
 {
+    const myth_str line = line_of(of->text, of->n_text, c);
     uint32_t same = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(k->names + k->candidate[i].rule, rule) != 0)
+        const myth_candidate_place *p = &l->k->candidate[i];
+        if (strcmp(l->k->names + p->rule, of->k->names + c->rule) != 0 ||
+            strcmp(l->k->names + p->path, of->k->names + c->path) != 0)
             continue;
-        const myth_str other = line_of(text, n_text, &k->candidate[i]);
+        const myth_str other = line_of(l->text, l->n_text, p);
         same += line.len == other.len && memcmp(line.text, other.text, line.len) == 0;
     }
     return same;
 }
 
-myth_status myth_before_mark(bool *is_brought, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
+static bool is_touched(const myth_source *src, const myth_candidate_place *c)
+{
+    for (uint32_t a = 0; a < src->n_added; a++)
+        if (src->added[a].first <= c->line1 && src->added[a].last >= c->line0)
+            return true;
+    return false;
+}
+
+/* Whether a place of the same row and function as place i of `now` was there before and is gone. */
+static bool has_gone(const looked *now, const looked *old, uint32_t i)
+{
+    const myth_candidate_place *c = &now->k->candidate[i];
+    for (uint32_t o = 0; o < old->k->n; o++) {
+        const myth_candidate_place *p = &old->k->candidate[o];
+        if (strcmp(old->k->names + p->rule, now->k->names + c->rule) == 0 &&
+            strcmp(old->k->names + p->row, now->k->names + c->row) == 0 &&
+            strcmp(old->k->names + p->function, now->k->names + c->function) == 0 &&
+            count(old, old->k->n, old, p) > count(now, now->k->n, old, p))
+            return true;
+    }
+    return false;
+}
+
+myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
                              const char *language, const myth_source *src, const myth_candidates *found,
                              myth_error *err)
 {
     size_t most = src->len + 1u;
-    myth_candidates old = {0};
+    myth_candidates then = {0};
     for (uint32_t i = 0; i < src->n_removed && is_own(&src->removed[i]); i++)
         most += src->removed[i].len + 1;
     unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "places", most);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "places: no room for %zu bytes of a text before its change", most);
     const size_t n = put_together(text, src);
-    const myth_status st = myth_finder_find(&old, NULL, f, chunker, language, src->path, text, n, err);
+    const looked now = {found, src->bytes, src->len}, old = {&then, text, n};
+    const myth_status st = myth_finder_find(&then, NULL, f, chunker, language, src->path, text, n, err);
     for (uint32_t i = 0; i < found->n && st == MYTH_OK; i++) {
-        const char *rule = found->names + found->candidate[i].rule;
-        const myth_str line = line_of(src->bytes, src->len, &found->candidate[i]);
-        is_brought[i] = count(found, i + 1, src->bytes, src->len, rule, line) > count(&old, old.n, text, n, rule, line);
+        const myth_candidate_place *c = &found->candidate[i];
+        before[i] = MYTH_BEFORE_OLD;
+        if (count(&now, i + 1, &now, c) > count(&old, then.n, &now, c))
+            before[i] = is_touched(src, c) || has_gone(&now, &old, i) ? MYTH_BEFORE_NEW : MYTH_BEFORE_EXPOSED;
     }
-    myth_candidates_free(&old, mem);
+    myth_candidates_free(&then, mem);
     myth_free(mem, text);
     return st;
 }

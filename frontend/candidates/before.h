@@ -2,8 +2,10 @@
  *
  * Before    the text with the lines that the change added left out and those that it removed put back (source.h); lines
  *           that only moved are counted as they stand now
- * Same      a place of the same rule whose line has the same text but for blanks at its ends. Of several, as many as
- *           there were before are old, the first ones
+ * Same      a place of the same rule and about the same variable, whose line has the same text but for blanks at its
+ *           ends. Of several, as many as there were before are old, the first ones
+ * Exposed   a new place in lines that the change did not touch: it took away what spoke against it. Not so where a place
+ *           of the same row of rules went from the function, because a row finds few places in one (pack.h)
  * Owner     the caller keeps everything; nothing is kept here
  * Errors    those of myth_finder_find; MYTH_ENOMEM */
 #ifndef MYTH_CANDIDATES_BEFORE_H
@@ -14,8 +16,10 @@
 
 /* Whether anything is known of a change to the file. */
 bool myth_before_is_changed(const myth_source *src);
-/* Sets is_brought[i] of each place of `found`, which are src's. */
-myth_status myth_before_mark(bool *is_brought, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
+typedef enum { MYTH_BEFORE_OLD, MYTH_BEFORE_NEW, MYTH_BEFORE_EXPOSED } myth_before;
+
+/* Sets before[i], a myth_before, of each place of `found`, which are src's. */
+myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
                              const char *language, const myth_source *src, const myth_candidates *found,
                              myth_error *err);
 

@@ -658,6 +658,8 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts)
 
 myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }
 
+bool myth_judge_sees_removed(const myth_judge *j) { return j->form == MYTH_JUDGE_FULL; }
+
 double myth_judge_probability(const myth_judge *j, const char *rule, float score)
 {
     return isnan(score) ? NAN : myth_calibration_probability(&j->calibration, rule, score);

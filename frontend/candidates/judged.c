@@ -23,8 +23,8 @@ enum {
 typedef struct {
     const myth_source *src;
     myth_candidates found;
-    bool *is_wanted;  /* [found.n] */
-    bool *is_brought; /* [found.n] the change brought it; NULL = no change is known */
+    bool *is_wanted; /* [found.n] */
+    uint8_t *before; /* [found.n] myth_before; NULL = no change is known */
     uint32_t n_wanted;
     const char *language;
 } found_file;
@@ -47,6 +47,7 @@ struct myth_judged {
     myth_judge_counts count;
     char name[128]; /* of the judge's model */
     bool has_plan, is_calibrated;
+    bool sees_removed; /* the judge is shown what a change removed */
     double confidence; /* places at least as probable pass */
     char by[PATH_MAX]; /* the judge's model; "" = the run's */
 };
@@ -197,14 +198,12 @@ static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error 
         found_file *file = &f->file[i];
         if (!file->n_wanted || !myth_before_is_changed(file->src))
             continue;
-        if (!(file->is_brought =
-                  myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->is_brought))))
+        if (!(file->before = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->before))))
             st = no_room("a file's places", err);
         if (st == MYTH_OK && !chunker)
             st = myth_finder_chunker(&chunker, finder, err);
         if (st == MYTH_OK)
-            st = myth_before_mark(file->is_brought, finder, chunker, f->mem, file->language, file->src, &file->found,
-                                  err);
+            st = myth_before_mark(file->before, finder, chunker, f->mem, file->language, file->src, &file->found, err);
     }
     myth_chunker_close(chunker);
     return st;
@@ -267,10 +266,16 @@ static bool set_evidence(myth_judged *f, myth_given *g)
     return true;
 }
 
-static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c)
+static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c,
+                      myth_before before)
 {
+    static const char *const what[] = {
+        [MYTH_BEFORE_OLD] = "",
+        [MYTH_BEFORE_NEW] = "; the text before the change had no such place",
+        [MYTH_BEFORE_EXPOSED] = "; the line is old, and the change took away what spoke against it",
+    };
     char why[WHY];
-    const char *since = g->is_brought ? "; before the change it was none" : "";
+    const char *since = what[before];
     if (isnan(g->probability))
         snprintf(why, sizeof(why), "%.300s%s", k->names + c->say, since);
     else
@@ -285,10 +290,20 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     return set_evidence(f, g);
 }
 
+/* The probability of a place that the change exposed, for a judge that is not shown what was removed. The odds grow by
+ * how much more often a fault is exposed than another place: in 1,336 fixes of 27 repositories, undone, 22.2 % of the
+ * faults and 2.6 % of the other places were (models/recipe-judge, the split dev; 20.6 and 2.2 % in the split test). */
+static double exposed(const myth_judged *f, double p)
+{
+    const double odds = 8.5;
+    return f->sees_removed || !(p > 0 && p < 1) ? p : p * odds / (p * odds + 1 - p);
+}
+
 static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability, myth_error *err)
 {
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i];
+    const myth_before before = file->before ? (myth_before)file->before[i] : MYTH_BEFORE_OLD;
     const int rule = rule_of(k->names + c->rule);
     myth_given g = {
         .src = file->src,
@@ -299,13 +314,15 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
         .candidate = k->names + c->rule,
         .facts = k->names + c->facts,
         .probability = probability,
-        .is_brought = file->is_brought && file->is_brought[i],
+        .is_brought = before != MYTH_BEFORE_OLD,
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
+    if (before == MYTH_BEFORE_EXPOSED)
+        g.probability = exposed(f, g.probability);
     g.passes = g.probability >= f->confidence;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
-        !set_texts(f, &g, k, c))
+        !set_texts(f, &g, k, c, before))
         return no_room("their texts", err);
     f->given[f->n_given++] = g;
     return MYTH_OK;
@@ -437,6 +454,7 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context};
     MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
     f->is_calibrated = myth_judge_is_calibrated(judge, &f->confidence);
+    f->sees_removed = myth_judge_sees_removed(judge);
     if (myth_args_find(f->cli->parsed, "confidence")->source != MYTH_FROM_DEFAULT)
         f->confidence = (double)f->o.flags->confidence;
     if (f->n_wanted && !f->o.is_dry) {
@@ -500,7 +518,7 @@ void myth_judged_close(myth_judged *f)
     for (uint32_t i = 0; i < f->n_file; i++) {
         myth_candidates_free(&f->file[i].found, mem);
         myth_free(mem, f->file[i].is_wanted);
-        myth_free(mem, f->file[i].is_brought);
+        myth_free(mem, f->file[i].before);
     }
     for (uint32_t i = 0; i < f->n_text; i++)
         myth_free(mem, f->text[i]);

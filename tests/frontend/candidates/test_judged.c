@@ -415,6 +415,74 @@ static void without_a_model_rules_find(void **state)
     }
 }
 
+static bool is_about(const json_t *place, const char *path) { return strcmp(text_of(place, "path"), path) == 0; }
+
+/* The probability that `candidates --judge` gives to the missing test of a variable in a line of $D/gone/f.c; -1 = none
+ * is found. */
+static double plain_probability(json_int_t line, const char *path)
+{
+    json_error_t e;
+    json_t *all, *p;
+    size_t i;
+    double found = -1;
+    cli_shell(&r, "$M candidates $D/gone/f.c --judge --rules missing-null-check --format jsonl | sed 's/$/,/' | "
+                  "sed '1s/^/[/; $s/,$/]/'");
+    assert_int_equal(r.code, 0);
+    all = json_loads(r.out, 0, &e);
+    assert_non_null(all);
+    json_array_foreach(all, i, p) if (json_integer_value(json_object_get(p, "line")) == line && is_about(p, path))
+        found = json_number_value(json_object_get(p, "probability"));
+    json_decref(all);
+    return found;
+}
+
+/* A change that takes a test away exposes the use behind it, which is more probable then; a use that only came into the
+ * place of another one, which is gone, is not. */
+static void what_a_change_exposes_is_more_probable(void **state)
+{
+    static const char before[] = "#include <stdlib.h>\n#include <string.h>\n\nchar *f(const char *s, size_t n)\n{\n"
+                                 "    char *p = malloc(n);\n    if (!p)\n        return NULL;\n    memcpy(p, s, n);\n"
+                                 "    return p;\n}\n\nint g(struct a *q)\n{\n    int k = q->k;\n    k += q->m;\n"
+                                 "    return k;\n}\n";
+    char line[1024], path[96];
+    json_error_t e;
+    size_t i;
+    json_t *x;
+    (void)state;
+    cli_shell(&r, "mkdir $D/gone && git init -q $D/gone");
+    snprintf(path, sizeof(path), "%s/gone/f.c", cli_dir);
+    FILE *f = fopen(path, "w");
+    fputs(before, f);
+    fclose(f);
+    cli_shell(&r, "git -C $D/gone add f.c && git -C $D/gone -c user.name=a -c user.email=a@b commit -qm one && "
+                  "sed -i '/if (!p)/,/return NULL/d; s/int k = q->k;/int k = 0;/' $D/gone/f.c");
+    assert_int_equal(r.code, 0);
+    snprintf(line, sizeof(line),
+             "$M inspect-diff -C $D/gone --rules missing-null-check --confidence 0 --format json "
+             "--fail-level never -q --no-log");
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    json_t *all = json_loads(r.out, 0, &e);
+    assert_non_null(all);
+    char *why[20] = {0};
+    double probability[20];
+    json_array_foreach(json_object_get(all, "findings"), i, x)
+    {
+        const json_int_t at = line_of(x, 0);
+        assert_true(at < 20);
+        why[at] = (char *)text_of(x, "why");
+        probability[at] = probability_of(x);
+    }
+    assert_non_null(why[7]);
+    assert_non_null(strstr(why[7], "took away what spoke against it"));
+    const double plain = plain_probability(7, "p");
+    assert_true(plain > 0 && fabs(probability[7] - plain * 8.5 / (plain * 8.5 + 1 - plain)) < 1e-6);
+    assert_non_null(why[14]); /* q->m: before, q->k was the row's one place in g */
+    assert_null(strstr(why[14], "took away"));
+    assert_true(fabs(probability[14] - plain_probability(14, "q")) < 1e-6);
+    json_decref(all);
+}
+
 static void a_dry_run_says_what_judging_costs(void **state)
 {
     (void)state;
@@ -483,11 +551,17 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_pass_are_findings),     cmocka_unit_test(filters_and_marks_hold),
-        cmocka_unit_test(rules_of_candidates_have_ids),      cmocka_unit_test(of_a_change_its_lines_count),
-        cmocka_unit_test(both_has_the_same_places_first),    cmocka_unit_test(a_run_is_repeated_and_logged),
-        cmocka_unit_test(the_plan_covers_the_run),           cmocka_unit_test(what_cannot_be_searched_is_missed),
-        cmocka_unit_test(a_dry_run_says_what_judging_costs), cmocka_unit_test(without_a_model_rules_find),
+        cmocka_unit_test(places_that_pass_are_findings),
+        cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(rules_of_candidates_have_ids),
+        cmocka_unit_test(of_a_change_its_lines_count),
+        cmocka_unit_test(both_has_the_same_places_first),
+        cmocka_unit_test(a_run_is_repeated_and_logged),
+        cmocka_unit_test(the_plan_covers_the_run),
+        cmocka_unit_test(what_cannot_be_searched_is_missed),
+        cmocka_unit_test(a_dry_run_says_what_judging_costs),
+        cmocka_unit_test(without_a_model_rules_find),
+        cmocka_unit_test(what_a_change_exposes_is_more_probable),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
