@@ -505,6 +505,18 @@ static int fact_replaces(myth_facts *k, uint32_t e)
 
 enum { KEPT_NO, KEPT_LOCAL, KEPT_ELSEWHERE };
 
+/* Whether a variable of the function outlives it: "static" stands before its type. */
+static bool is_static(const myth_flow *f, const myth_path *p)
+{
+    static const char word[] = "static";
+    uint32_t at = p->type_off;
+    while (at > f->off && f->text[at - 1] != ';' && f->text[at - 1] != '{' && f->text[at - 1] != '\n')
+        at--;
+    while (at < p->type_off && isspace((unsigned char)f->text[at]))
+        at++;
+    return p->type_off - at >= sizeof(word) - 1 && memcmp(f->text + at, word, sizeof(word) - 1) == 0;
+}
+
 static int fact_kept(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -512,7 +524,8 @@ static int fact_kept(myth_facts *k, uint32_t e)
     if (!kept_by(k, e, &d))
         return KEPT_NO;
     const myth_path *p = &f->path[f->event[d].path];
-    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' ? KEPT_LOCAL : KEPT_ELSEWHERE;
+    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !is_static(f, p) ? KEPT_LOCAL
+                                                                                           : KEPT_ELSEWHERE;
 }
 
 static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }

@@ -4,7 +4,18 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Whether event c is a call that releases the path. */
+/* Whether the path names what memory is taken from, and not memory. */
+static bool is_allocator(const myth_flow *f, uint32_t path)
+{
+    static const char *const word[] = {"alloc", "Alloc", "pool", "Pool", "arena", "heap"};
+    const char *name = f->names + f->path[path].last;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (strstr(name, word[i]))
+            return true;
+    return false;
+}
+
+/* Whether event c is a call that releases the path: of several arguments not the allocator. */
 static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
 {
     const myth_flow *f = k->flow;
@@ -15,7 +26,7 @@ static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
         return true;
     for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
-            return true;
+            return f->event[i].index == 0 || !is_allocator(f, path);
     return false;
 }
 

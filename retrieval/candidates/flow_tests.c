@@ -278,6 +278,13 @@ void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth)
     }
     myth_flow_walk_slot(f, head, MYTH_SLOT_FIRST, depth);
     const TSNode cond = child_of(f, head, MYTH_SLOT_CONDITION);
+    if (!is_null(cond) && !is_null(body) && ts_node_end_byte(body) <= ts_node_start_byte(cond)) { /* do ... while */
+        myth_flow_branch(f, body, MYTH_SCOPE_LOOP, 0, depth);
+        f->now_test = myth_flow_open_test(f, cond, true);
+        myth_flow_condition(f, cond, false, depth + 1);
+        f->now_test = before;
+        return;
+    }
     uint32_t test = 0;
     if (!is_null(cond)) {
         test = myth_flow_open_test(f, cond, true);

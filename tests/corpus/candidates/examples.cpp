@@ -994,3 +994,45 @@ static void quiet_use_after_free_again(struct node *item)
     free(item->name);
     read_name(&item->name);
 }
+
+/* What is done before its condition gives it a value. */
+static int quiet_uninitialized_variable_again(struct queue *all)
+{
+    int n;
+    do {
+        n = weigh(all);
+    } while (n > 100);
+    return n;
+}
+
+/* A static variable outlives the function. */
+static int quiet_resource_leak_static(const char *title)
+{
+    static char *kept = NULL;
+    if (!kept)
+        kept = malloc(64); /* FIRES unchecked-return/not-tested */
+    if (strcmp(title, "none") == 0) /* FIRES missing-null-check/argument */
+        return 0;
+    return count_words(kept);
+}
+
+/* What is found belongs to a table, and the code of an error is no socket. */
+static int quiet_resource_leak_found(int id)
+{
+    const struct node *coder = decoder_find(id);
+    if (!coder)
+        return -1;
+    if (coder->weight == 0)
+        return 1;
+    const int code = socket_get_error();
+    if (code == 4)
+        return 2;
+    return coder->weight;
+}
+
+/* Memory goes back to its allocator, which stays. */
+static void quiet_use_after_free_allocator(struct node *item, struct queue *allocator)
+{
+    free_node(item, allocator);
+    use_more(allocator);
+}
