@@ -8,6 +8,7 @@
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/inspect/select/diff.h"
 #include "frontend/inspect/select/files.h"
 #include "retrieval/retrieval.h"
 
@@ -19,7 +20,7 @@
 
 typedef struct {
     myth_opt_list include, exclude;
-    const char *rules;
+    const char *rules, *diff;
     int format, prompts;
     bool judge, cache;
     float confidence;
@@ -54,6 +55,8 @@ static const myth_option candidates_options[] = {
      "ask the model of -m, or the judge that ships, about each place, and print the probability that it is a fault"},
     {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
      "with --judge, print only places with at least this probability"},
+    {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(candidates_opts, diff), NULL, 0, 0,
+     "with --judge, a change that led to these files: a judge that reads what a change removed sees it"},
     {"judge-prompts", NULL, MYTH_OPT_CHOICE, "none|full|judge", offsetof(candidates_opts, prompts), "none", 0, 0,
      "with --judge, print the ids of each place's prompt instead of asking: full for any model that follows "
      "instructions, judge for one that was trained to judge. Needs no weights"},
@@ -110,6 +113,7 @@ typedef struct {
     myth_context *context;
     char worker[PATH_MAX]; /* the parsers' program */
     myth_engine *engine;
+    myth_diff diff;      /* with --diff */
     prompt_list prompts; /* with --judge-prompts: of the file's places */
     bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
 } job;
@@ -291,6 +295,37 @@ static void print_text(const job *j, const char *path, const file_result *r, con
     putchar('\n');
 }
 
+/* Whether a path of the diff is that of a file, whose name may begin further down or further up. */
+static bool is_path_of(const char *path, const char *name)
+{
+    const size_t n = strlen(path), m = strlen(name);
+    const char *longer = n > m ? path : name, *shorter = n > m ? name : path;
+    const size_t more = n > m ? n - m : m - n;
+    return strcmp(longer + more, shorter) == 0 && (more == 0 || longer[more - 1] == '/');
+}
+
+/* Sets what the change removed from a file; *list is the caller's to free. */
+static myth_status find_removed(myth_removed **list, uint32_t *n, const job *j, const char *name, myth_error *err)
+{
+    *list = NULL;
+    *n = 0;
+    for (uint32_t i = 0; i < j->diff.n_file; i++) {
+        const myth_diff_file *f = &j->diff.file[i];
+        if (!f->n_removed || f->kind == MYTH_DIFF_DELETED || f->skipped || !is_path_of(f->path, name))
+            continue;
+        *list = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "diff", f->n_removed, sizeof(**list));
+        if (!*list)
+            return myth_fail(err, MYTH_ENOMEM, "%u removed places", f->n_removed);
+        for (; *n < f->n_removed; ++*n) {
+            const myth_diff_removed *r = &f->removed[*n];
+            (*list)[*n] =
+                (myth_removed){.before = r->before, .n_line = r->n, .text = f->old_text + r->off, .len = r->len};
+        }
+        return MYTH_OK;
+    }
+    return MYTH_OK;
+}
+
 /* Asks the model about the file's places; *score [found.n] is the caller's to free. */
 static myth_status judge_file(job *j, uint32_t i, float **score, myth_error *err)
 {
@@ -301,7 +336,11 @@ static myth_status judge_file(job *j, uint32_t i, float **score, myth_error *err
         return MYTH_OK;
     bool *is_chosen = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "places", n, sizeof(*is_chosen));
     *score = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "places", n, sizeof(**score));
+    myth_removed *removed = NULL;
+    uint32_t n_removed = 0;
     myth_status st = is_chosen && *score ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%u places", n);
+    if (st == MYTH_OK)
+        st = find_removed(&removed, &n_removed, j, j->files.file[i].name, err);
     if (st == MYTH_OK) {
         for (uint32_t c = 0; c < n; c++)
             is_chosen[c] = is_wanted(j, r->found.names + r->found.candidate[c].rule);
@@ -312,10 +351,13 @@ static myth_status judge_file(job *j, uint32_t i, float **score, myth_error *err
             .language = r->language,
             .found = &r->found,
             .is_wanted = is_chosen,
+            .removed = removed,
+            .n_removed = n_removed,
         };
         j->prompts.n = j->prompts.n_id = 0;
         st = myth_judge_file(j->judge, j->engine, &what, *score, err);
     }
+    myth_free(j->cli->mem, removed);
     myth_free(j->cli->mem, is_chosen);
     return st;
 }
@@ -486,6 +528,19 @@ static bool is_flag(const myth_cli *cli, const char *name)
     return s && s->source == MYTH_FROM_FLAG;
 }
 
+static myth_status read_diff(job *j, myth_error *err)
+{
+    unsigned char *text = NULL;
+    size_t n = 0;
+    if (!j->o->diff)
+        return MYTH_OK;
+    myth_status st = myth_cli_read(&text, &n, j->cli->mem, j->o->diff, MYTH_DIFF_BYTES, err);
+    if (st == MYTH_OK)
+        st = myth_diff_parse(&j->diff, j->cli->mem, (const char *)text, n, err);
+    myth_free(j->cli->mem, text);
+    return st;
+}
+
 /* Opens the model and what the questions need. */
 static myth_status open_judge(job *j, myth_error *err)
 {
@@ -509,13 +564,16 @@ static myth_status open_judge(job *j, myth_error *err)
     if (!o->judge && o->prompts)
         return myth_fail(err, MYTH_EARG, "--judge-prompts: add --judge");
     if (!o->judge)
-        return is_flag(j->cli, "confidence") || is_flag(j->cli, "model")
+        return is_flag(j->cli, "confidence") || is_flag(j->cli, "model") || o->diff
                  ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")
                  : MYTH_OK;
+    myth_status st = read_diff(j, err);
+    if (st != MYTH_OK)
+        return st;
     if (!model.model && myth_cli_judge_spec(spec, sizeof(spec)))
         model.model = spec;
-    myth_status st = myth_cli_model_open(j->cli, &j->model, &model, &o->engine,
-                                         o->prompts ? MYTH_WEIGHTS_CONFIG : MYTH_WEIGHTS_DATA, err);
+    st = myth_cli_model_open(j->cli, &j->model, &model, &o->engine,
+                             o->prompts ? MYTH_WEIGHTS_CONFIG : MYTH_WEIGHTS_DATA, err);
     if (st == MYTH_OK)
         st = myth_context_open(&j->context, &co, err);
     jo.context = j->context;
@@ -534,6 +592,7 @@ static myth_status open_judge(job *j, myth_error *err)
 
 static void close_judge(job *j)
 {
+    myth_diff_free(&j->diff);
     myth_free(j->cli->mem, j->prompts.prompt);
     myth_free(j->cli->mem, j->prompts.id);
     myth_engine_close(j->engine);

@@ -34,6 +34,7 @@ struct myth_judge {
     const myth_model *model;
     myth_judge_opts o;
     myth_judge_form form;
+    bool shows_removed; /* the prompts have what a change removed */
     myth_calibration calibration;
     int32_t answer[N_ANSWER];
     char *user; /* the text of a prompt */
@@ -553,8 +554,17 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     return st;
 }
 
-myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err)
+/* The job without what the model was not trained to read. */
+static myth_judge_job readable(const myth_judge *j, const myth_judge_job *job)
 {
+    myth_judge_job own = *job;
+    own.n_removed = j->shows_removed ? job->n_removed : 0;
+    return own;
+}
+
+myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *of, float *score, myth_error *err)
+{
+    const myth_judge_job own = readable(j, of), *job = &own;
     opened o;
     myth_seq *seq = NULL;
     for (uint32_t i = 0; i < job->found->n; i++)
@@ -614,7 +624,9 @@ myth_status myth_judge_open(myth_judge **out, const myth_model *model, const myt
     if (!j->o.is_short)
         MYTH_TRY(choose_form(&j->form, model, err));
     MYTH_TRY(myth_calibration_open(&j->calibration, model, err));
-    uint32_t trained = 0;
+    uint32_t trained = 0, has_removed = j->form == MYTH_JUDGE_FULL;
+    myth_meta_u32(&has_removed, myth_weights_meta(model->weights), "mythos.judge_removed");
+    j->shows_removed = has_removed != 0;
     myth_meta_u32(&trained, myth_weights_meta(model->weights), "mythos.trained_tokens");
     const uint32_t most = j->form == MYTH_JUDGE_SHORT ? MYTH_JUDGE_SHORT_TOKENS : MYTH_JUDGE_TOKENS;
     j->o.n_tok = opts->n_tok                                                ? opts->n_tok
@@ -689,9 +701,10 @@ bool myth_judge_can(const myth_model *model)
     return choose_form(&form, model, &err) == MYTH_OK;
 }
 
-myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t ask, bool is_bare,
+myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *of, uint32_t first, uint32_t ask, bool is_bare,
                               int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
+    const myth_judge_job own = readable(j, of), *job = &own;
     opened o;
     myth_status st = open_file(&o, j, job, err);
     if (st == MYTH_OK)

@@ -17,7 +17,8 @@
  *          and the lines that call it, as many as fit in MYTH_JUDGE_CONTEXT_TOKENS and in what the function leaves of
  *          n_tok, which the plan has whole. Their comments do not speak for a place either
  * Removed  lines that a change removed inside of the function stand after it, as in the prompts of inspect-diff and
- *          without numbers; their comments do not speak for a place either. The short form has none
+ *          without numbers; their comments do not speak for a place either. The short form has them where the model
+ *          was trained with them (mythos.judge_removed = 1)
  * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
  * Bits     a score depends on the model, the function, its context and its list of places, not on how many are asked
  *          about at once
@@ -49,7 +50,7 @@ typedef struct {
     /* Nothing is asked: tokens are counted, as many as may be fed; myth_judge_file takes no engine, and all scores are
      * NAN. */
     bool is_dry;
-    bool is_short; /* prompts of the short form (judge_text.h), whatever the model says */
+    bool is_short; /* prompts of the short form (judge_text.h), whatever the model says of its form */
     /* In a dry run: gets the ids of each prompt, and the number of its place among those of the file. NULL = nobody. */
     myth_status (*on_prompt)(void *user, uint32_t place, const int32_t *ids, size_t n, myth_error *err);
     void *user;

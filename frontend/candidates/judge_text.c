@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REMOVED = 4096 /* most bytes of removed lines in a prompt */ };
+enum {
+    REMOVED = 4096,   /* most bytes of removed lines in a prompt */
+    REMOVED_LINES = 8 /* most of them before one line, in the short form */
+};
 
 static const char system_text[] =
     "You judge suspicions about source code. A rule found each of them by the structure of the code alone, and many "
@@ -129,6 +132,25 @@ static size_t put_line(char *dst, size_t cap, const myth_sheet *s, const myth_sh
     return n + (size_t)snprintf(LEFT, "\n");
 }
 
+/* Appends what was removed before a line of the function. */
+static size_t put_removed(char *dst, size_t cap, const myth_sheet *s, uint32_t number)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->f->n_removed; i++) {
+        const myth_removed *r = &s->f->removed[i];
+        size_t at = 0;
+        for (uint32_t k = 0; r->before == number && at < r->len && k < REMOVED_LINES; k++) {
+            const char *end = memchr(r->text + at, '\n', r->len - at);
+            const size_t len = end ? (size_t)(end - r->text) - at : r->len - at;
+            n += (size_t)snprintf(LEFT, "-");
+            n += myth_spell_lossy(LEFT, r->text + at, len);
+            n += (size_t)snprintf(LEFT, "\n");
+            at += len + 1;
+        }
+    }
+    return n;
+}
+
 static size_t put_short(char *dst, size_t cap, const myth_sheet *s, uint32_t ask)
 {
     const myth_shown_place *p = &s->f->place[s->first + ask];
@@ -140,6 +162,7 @@ static size_t put_short(char *dst, size_t cap, const myth_sheet *s, uint32_t ask
             continue;
         if (k > last + 1)
             n += (size_t)snprintf(LEFT, "...\n");
+        n += put_removed(LEFT, s, k);
         n += put_line(LEFT, s, p, k);
         last = k;
     }

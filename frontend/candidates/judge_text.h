@@ -17,6 +17,7 @@
  *                        fill(n);
  *                   >    p[0] = 1;
  *                   Fault?
+ *                 "-" in front of a line means that a change removed it; at most eight of them stand before one line.
  *                 ">" marks the place, "*" the line that it is about, which a text calls "line *". The function's first
  *                 line and the line that the place is about are shown wherever the window is; "..." stands for what is
  *                 left out between. Lines are not numbered

@@ -5,6 +5,10 @@ The ids are those that mythos itself asks with (`mythos candidates --judge --jud
 them. mythos reads that length from a model file, so a file without worth is written for it: one small layer of zeros.
 A prompt that comes more than once, as that of a place that a fix did not touch, is kept once.
 
+With --removed SHARE that share of the pairs is asked about as in a change: the function before the fix as what a change
+that takes the fix back left, the one after as what the fix left, each with the lines that its change removed. A judge
+that is trained so says it in its file (export.py --removed), and mythos shows it the removed lines of a diff.
+
   ids, start   uint16, all prompts one after another; [n + 1] first id of each
   prompt       of each place: which prompt, -1 where its lines do not fit
   label, rule  number of the place's file among those of the .json, and of its rule among its rules
@@ -15,6 +19,7 @@ A prompt that comes more than once, as that of a place that a fix did not touch,
 
 import argparse
 import collections
+import difflib
 import json
 import pathlib
 import subprocess
@@ -33,7 +38,7 @@ import model as M  # noqa: E402
 TOKENS = 224
 
 
-def worthless(folder, tokens, tokenizer, mythos):
+def worthless(folder, tokens, tokenizer, mythos, removed):
     """A model file of the judge's form that holds the vocabulary and the length of its prompts."""
     c = M.Config(
         vocab_size=len(json.loads(tokenizer.read_text())["model"]["vocab"]), hidden_size=64, intermediate_size=64,
@@ -44,16 +49,39 @@ def worthless(folder, tokens, tokenizer, mythos):
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(c.to_hf()))
     (folder / "tokenizer.json").write_bytes(tokenizer.read_bytes())
-    facts = f"mythos.prompt=judge,mythos.trained_tokens={tokens}"
+    facts = f"mythos.prompt=judge,mythos.trained_tokens={tokens},mythos.judge_removed={int(removed)}"
     command = [mythos, "convert", "-m", str(folder), "--type", "q8_0", "--kv", facts, "-o", str(folder / "ids.gguf")]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder / "ids.gguf"
 
 
-def asked(mythos, file, folder):
+def is_change(name, share):
+    """Whether a pair is asked about as in a change: the same pairs in every run, whatever their number."""
+    return int(pathlib.Path(name).name[:8], 16) < share * 0x1_0000_0000
+
+
+def changes_of(folder, share):
+    """A diff that led to the functions of that share of the pairs."""
+    out = []
+    for label in map(json.loads, (folder / "labels.jsonl").open()):
+        name = label["file"]
+        if label["side"] == "clean" or not is_change(name, share):
+            continue
+        sides = (".before.", ".after.") if label["side"] == "before" else (".after.", ".before.")
+        other = name.replace(*sides)
+        texts = [(folder / f).read_text(errors="replace").split("\n") for f in (other, name)]
+        out += difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", lineterm="")
+    return "\n".join(out) + "\n"
+
+
+def asked(mythos, file, folder, removed, top):
     """{file: its places, each with prompts} of a folder."""
     command = [mythos, "candidates", "--judge", "--judge-prompts", "judge", "--format", "jsonl", "-q"]
-    command += ["-m", str(file), "."]
+    command += ["-m", str(file)]
+    if removed:
+        (top / "changes.diff").write_text(changes_of(folder, removed))
+        command += ["--diff", str(top / "changes.diff")]
+    command += ["."]
     found = collections.defaultdict(list)
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as run:
         for line in run.stdout:
@@ -106,15 +134,16 @@ def main():
     args.add_argument("--work", type=pathlib.Path, default=HERE.parents[1] / "build-judge")
     args.add_argument("--mythos", default=str(HERE.parents[1] / "build" / "mythos"))
     args.add_argument("--tokens", type=int, default=TOKENS, help="most ids of a prompt")
+    args.add_argument("--removed", type=float, default=0.0, help="share of pairs that show what a change removed")
     args.add_argument("splits", nargs="*", default=["dev", "train", "test"])
     a = args.parse_args()
     mythos = str(pathlib.Path(a.mythos).resolve())
     (a.work / "data").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as top:
-        file = worthless(pathlib.Path(top), a.tokens, a.work / "model" / "tokenizer.json", mythos)
+        file = worthless(pathlib.Path(top), a.tokens, a.work / "model" / "tokenizer.json", mythos, a.removed > 0)
         for split in a.splits:
             folder = a.work / "files" / split
-            arrays, document = make(folder, asked(mythos, file, folder))
+            arrays, document = make(folder, asked(mythos, file, folder, a.removed, pathlib.Path(top)))
             np.savez(a.work / "data" / f"{split}.npz", **arrays)
             (a.work / "data" / f"{split}.json").write_text(json.dumps(document))
             n = len(arrays["start"]) - 1

@@ -2,9 +2,10 @@
 """export.py - WORK/model (safetensors, tokenizer, config, calibration) -> models/mythos-judge.gguf by `mythos convert`.
 
 The file says which prompt it was trained for (mythos.prompt), how long the prompts were (mythos.trained_tokens), how
-its scores become probabilities (mythos.judge), and which languages it read (mythos.languages). With --check SPLIT the
-file is asked about some files of a split, and the distance between its scores and those of the weights in float32 is
-printed.
+its scores become probabilities (mythos.judge), which languages it read (mythos.languages), and with --removed, which
+is that of dataset.py, that it was trained with the lines that a change removed (mythos.judge_removed). With --check
+SPLIT the file is asked about some files of a split, and the distance between its scores and those of the weights in
+float32 is printed.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from measure import HERE
 LANGUAGES = "c cpp python javascript typescript tsx java go"  # of others it says nothing
 
 
-def check(mythos, output, work, name, n):
+def check(mythos, output, work, name, n, removed):
     """Prints how far the scores of the file are from those of the weights."""
     split = measures.Split(work, name)
     net = calibrate.load(work / "model", split.n_vocab)
@@ -39,6 +40,10 @@ def check(mythos, output, work, name, n):
             target.write_bytes((work / "files" / name / file).read_bytes())
             names[file] = k
         command = [mythos, "candidates", "--judge", "--format", "jsonl", "-q", "-m", str(output), "."]
+        if removed:
+            diff = pathlib.Path(top, "changes.diff")
+            diff.write_text(dataset.changes_of(work / "files" / name, removed))
+            command += ["--diff", str(diff)]
         run = subprocess.run(command, cwd=top, stdout=subprocess.PIPE, text=True, check=False)
         theirs = {}
         for line in run.stdout.splitlines():
@@ -64,6 +69,7 @@ def main():
     args.add_argument("--mythos", default=str(root / "build" / "mythos"))
     args.add_argument("--output", type=pathlib.Path, default=root / "models" / "mythos-judge.gguf")
     args.add_argument("--tokens", type=int, default=dataset.TOKENS)
+    args.add_argument("--removed", type=float, default=0.0, help="as the data were made by dataset.py")
     args.add_argument("--check", metavar="SPLIT")
     args.add_argument("--files", type=int, default=200, help="of the split, to check")
     a = args.parse_args()
@@ -72,11 +78,12 @@ def main():
     facts = (
         f"mythos.prompt=judge,mythos.trained_tokens={a.tokens},mythos.languages={LANGUAGES},mythos.judge={words}"
     )
+    facts += ",mythos.judge_removed=1" if a.removed else ""
     command = [mythos, "convert", "-m", str(model), "--type", "q8_0", "--kv", facts, "-o", str(a.output)]
     subprocess.run(command, check=True)
     print(f"{a.output}: {a.output.stat().st_size} bytes, {facts}")
     if a.check:
-        check(mythos, a.output.resolve(), a.work, a.check, a.files)
+        check(mythos, a.output.resolve(), a.work, a.check, a.files, a.removed)
 
 
 if __name__ == "__main__":

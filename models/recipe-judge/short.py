@@ -164,7 +164,7 @@ def main():
         want(len(rows_of(work / "pairs" / f"{split}.jsonl")) >= FIXES * 3 // 4, f"too few pairs of {split}")
         want(len(rows_of(work / "clean" / f"{split}.jsonl")) >= 20, f"too few clean functions of {split}")
     run(work, "vocabulary.py", *asks)
-    run(work, "dataset.py", *asks)
+    run(work, "dataset.py", "--removed", "0.5", *asks)
     run(work, "changes.py")
     run(work, "words.py", "--teach", str(work / "teacher.json"), *asks)
     half = [str(a.minutes / 2), "--every", str(a.minutes / 4), "--workers", "1"]
@@ -176,7 +176,7 @@ def main():
     run(work, "words.py", "--scores", str(work / "words.json"), *asks)
     run(work, "judged.py")
     output = work / "judge.gguf"
-    run(work, "export.py", "--output", str(output), "--check", "dev", *asks)
+    run(work, "export.py", "--output", str(output), "--removed", "0.5", "--check", "dev", *asks)
     ask(mythos, work, str(output))
     print("short.py: all of it works")
 

@@ -375,6 +375,54 @@ static void the_judge_that_ships_knows_its_prompts(void **state)
     assert_int_equal(n_found, 4);
 }
 
+/* The text of the only prompt that a command prints, by a model of bytes. */
+static void printed_prompt(char *dst, size_t cap, const char *args)
+{
+    json_error_t e;
+    rig r = {0};
+    int32_t ids[2048];
+    size_t n = 0, i;
+    json_t *id;
+    cli_expect(&out, args, 0);
+    json_t *all = json_loads(out.out, 0, &e), *list = json_object_get(all, "candidates");
+    json_t *prompt = json_array_get(json_object_get(json_array_get(list, 0), "prompts"), 0);
+    assert_int_equal(json_array_size(list), 1);
+    json_array_foreach(prompt, i, id) if (n < 2048) ids[n++] = (int32_t)json_integer_value(id);
+    json_decref(all);
+    assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
+    assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0",
+                              &(myth_weights_opts){.level = MYTH_WEIGHTS_CONFIG}, &rig_err));
+    dst[myth_prompt_text(dst, cap - 1, r.model.tokenizer, ids, n)] = '\0';
+    myth_model_close(&r.model);
+    myth_mem_close(r.mem);
+}
+
+/* A judge sees what a change removed where its file says that it was trained so, without its comments. */
+static void removed_lines_are_shown_to_those_that_know_them(void **state)
+{
+    (void)state;
+    char got[1 << 13], plain[1 << 13];
+    cli_shell(
+        &out,
+        "mkdir -p $D/r && printf 'int g(int n)\n{\n    char *p = malloc(n);\n    p[0] = 1;\n    free(p);\n    return "
+        "0;\n}\n' >$D/r/a.c && printf -- '--- a/r/a.c\n+++ b/r/a.c\n@@ -1,9 +1,7 @@\n int g(int n)\n {\n     char *p "
+        "= malloc(n);\n-    if (!p) // always there\n-        return 1;\n     p[0] = 1;\n     free(p);\n     return "
+        "0;\n }\n' >$D/r.diff && for m in 0 1; do $M convert -m random:gemma3-tiny:q8_0 -o $D/r$m.gguf --type q8_0 "
+        "--kv mythos.prompt=judge,mythos.trained_tokens=500,mythos.judge_removed=$m || exit 1; done");
+    assert_int_equal(out.code, 0);
+#define PRINT "candidates $D/r/a.c --judge --judge-prompts judge --format json --rules missing-null-check "
+    cli_expect(&out, PRINT "-m $D/r1.gguf", 0);
+    if (!strstr(out.out, "prompts"))
+        check_skip("no rules in this build");
+    printed_prompt(plain, sizeof(plain), PRINT "-m $D/r1.gguf");
+    assert_null(strstr(plain, "return 1"));
+    printed_prompt(got, sizeof(got), PRINT "-m $D/r1.gguf --diff $D/r.diff");
+    assert_non_null(strstr(got, "malloc(n);\n-    if (!p)\n-        return 1;\n>    p[0] = 1;\n"));
+    printed_prompt(got, sizeof(got), PRINT "-m $D/r0.gguf --diff $D/r.diff");
+    assert_string_equal(got, plain);
+    cli_expect(&out, "candidates $D/r/a.c --judge -m $D/r1.gguf --diff $D/r.diff", 0);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -400,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_trained_judge_is_asked_in_its_form),
         cmocka_unit_test(a_score_is_that_of_the_whole_prompt),
         cmocka_unit_test(another_model_judges_than_writes),
+        cmocka_unit_test(removed_lines_are_shown_to_those_that_know_them),
         cmocka_unit_test(the_judge_that_ships_knows_its_prompts),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
