@@ -4,7 +4,7 @@
 set -eu
 
 build="cmake g++ gcc glslc libc6-dev libedit-dev libfaiss-dev libgit2-dev libjansson-dev libpcre2-dev libsqlite3-dev \
-libvulkan-dev libvulkan-volk-dev libxxhash-dev libzstd-dev ninja-build pkg-config python3-pip spirv-tools"
+libvulkan-dev libvulkan-volk-dev libxxhash-dev libyaml-dev libzstd-dev ninja-build pkg-config python3-pip spirv-tools"
 test="$build clang clang-format gcc-aarch64-linux-gnu git libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev \
 mesa-vulkan-drivers ripgrep universal-ctags vulkan-validationlayers xz-utils"
 full="$test chromium clang-tidy debootstrap dpkg-dev lintian python3-jsonschema"

@@ -37,9 +37,8 @@ static const myth_option options[] = {
     {"log-format", NULL, MYTH_OPT_CHOICE, "text|json", offsetof(myth_global, log_format), "text", 0, 0,
      "format of the messages on standard error"},
     {"config", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, config), "(~/.config/mythos/config)", 0, 0,
-     "configuration file: lines NAME = VALUE, or a JSON object, with the names of flags; flags and variables stand "
-     "above "
-     "it"},
+     "configuration file: lines NAME = VALUE, YAML or a JSON object, with the names of flags; flags and variables "
+     "stand above it"},
     {"show-config", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_global, show_config), NULL, 0, 0,
      "print every flag with its value and where the value came from, and exit"},
 };

@@ -266,7 +266,8 @@ void myth_help_man(FILE *f, const myth_command *c)
     fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
           "One setting on each line, name = value, where name is a long flag without its dashes. A setting holds for "
           "every command that has the flag; after a line [COMMAND], for that command only. # begins a comment. "
-          "A file that begins with { is the same as a JSON object, with an object for each command. "
+          "A file that begins with { is the same as a JSON object, with an object for each command; one that "
+          "begins with name: value or \\-\\-\\-, or is named .yaml or .yml, is the same as YAML. "
           "Environment variables and flags override the file. \\-\\-config or MYTHOS_CONFIG name another file; if "
           "MYTHOS_CONFIG is empty, none is read.\n",
           f);

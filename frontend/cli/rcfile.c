@@ -3,7 +3,7 @@
 
 #include "environment.h"
 #include "help.h"
-#include "engine/base/json.h"
+#include "rcfile_tokens.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 static char text[MYTH_RCFILE_BYTES + 1];
-static char pool[MYTH_RCFILE_BYTES + 1]; /* keys and values of a JSON file: each has a byte more there than here */
 
 /* Writes the path of the configuration file; false: none is to be read. *is_wanted: it must exist. */
 static bool find_file(char path[PATH_MAX], const char *given, bool *is_wanted)
@@ -154,7 +153,7 @@ static myth_status read_text(myth_parsed *p, const myth_command *c, const char *
     return MYTH_OK;
 }
 
-/* ---- JSON ---- */
+/* ---- JSON and YAML ---- */
 
 enum { KEYS = 512 };
 
@@ -162,93 +161,59 @@ typedef struct {
     myth_parsed *p;
     const myth_command *c, *section;
     const char *path;
-    myth_json j;
-    size_t n_pool, n_key;
+    myth_rcfile_tokens tokens;
+    size_t n_key;
     char where[160];
     struct {
         const myth_command *section;
         const char *name;
     } key[KEYS];
-} json_file;
+} tree;
 
-/* Writes "path:line" of a place in the text to f->where. */
-static const char *place(json_file *f, uint64_t off)
+/* Writes "path:line" to f->where. */
+static const char *place(tree *f, uint32_t line)
 {
-    uint32_t line = 1;
-    for (uint64_t i = 0; i < off; i++)
-        line += text[i] == '\n';
     snprintf(f->where, sizeof(f->where), "%.140s:%u", f->path, line);
     return f->where;
 }
 
-static myth_status next(json_file *f, myth_json_token *t, myth_error *err)
+static myth_status set_token(tree *f, char *name, const myth_rcfile_token *t, myth_error *err)
 {
-    myth_error bad = {0};
-    if (myth_json_next(&f->j, t, &bad) == MYTH_OK)
-        return MYTH_OK;
-    static const char sign[] = ": offset "; /* "path: offset N: what" */
-    const char *at = strstr(bad.msg, sign), *what = at ? strstr(at + sizeof(sign) - 1, ": ") : NULL;
-    const uint64_t off = at ? strtoull(at + sizeof(sign) - 1, NULL, 10) : f->j.pos;
-    return myth_fail(err, MYTH_EFORMAT, "%s: this is not JSON%.120s", place(f, off < f->j.size ? off : f->j.size),
-                     what ? what : "");
-}
-
-/* The text of a key or a value; NULL: it has a zero byte. */
-static char *text_of(json_file *f, const myth_json_token *t)
-{
-    char *at = pool + f->n_pool;
-    size_t n = t->len;
-    if (t->type == MYTH_JSON_KEY || t->type == MYTH_JSON_STRING)
-        n = myth_json_text(at, t);
-    else if (t->type == MYTH_JSON_NUMBER)
-        memcpy(at, t->span, n);
-    else
-        n = (size_t)sprintf(at, "%s", t->type == MYTH_JSON_TRUE ? "true" : "false");
-    at[n] = '\0';
-    f->n_pool += n + 1;
-    return strlen(at) == n ? at : NULL;
-}
-
-static myth_status set_token(json_file *f, char *name, const myth_json_token *t, myth_error *err)
-{
-    const char *where = place(f, t->off);
-    const bool is_text = t->type == MYTH_JSON_STRING || t->type == MYTH_JSON_NUMBER || t->type == MYTH_JSON_TRUE ||
-                         t->type == MYTH_JSON_FALSE;
-    if (!is_text)
+    const char *where = place(f, t->line);
+    if (t->kind != MYTH_RCFILE_VALUE)
         return myth_fail(err, MYTH_EFORMAT, "%s: %.60s has no value; give a text, a number, true or false", where,
                          name);
-    const char *value = text_of(f, t);
-    return value ? set(f->p, f->c, f->section, where, name, value, err)
-                 : myth_fail(err, MYTH_EFORMAT, "%s: %.60s has a zero byte", where, name);
+    return t->text ? set(f->p, f->c, f->section, where, name, t->text, err)
+                   : myth_fail(err, MYTH_EFORMAT, "%s: %.60s has a zero byte", where, name);
 }
 
 /* The value of a key: what is set, or the beginning of a command's object. */
-static myth_status read_value(json_file *f, char *name, myth_error *err)
+static myth_status read_value(tree *f, char *name, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_json_token t;
-    MYTH_TRY(next(f, &t, err));
-    if (t.type == MYTH_JSON_OBJECT) {
+    myth_rcfile_token t;
+    MYTH_TRY(myth_rcfile_tokens_next(&f->tokens, &t, err));
+    if (t.kind == MYTH_RCFILE_OBJECT) {
         for (char *at = name; *at; at++)
             *at = *at == '_' ? '-' : *at;
         if (f->section)
-            return myth_fail(err, MYTH_EFORMAT, "%s: %.60s: an object in that of a command", place(f, t.off), name);
+            return myth_fail(err, MYTH_EFORMAT, "%s: %.60s: an object in that of a command", place(f, t.line), name);
         f->section = find_command(name);
         return f->section
                  ? MYTH_OK
                  : myth_fail(err, MYTH_EFORMAT, "%s: unknown command '%.60s'; mythos --help lists the commands",
-                             place(f, t.off), name);
+                             place(f, t.line), name);
     }
-    if (t.type != MYTH_JSON_ARRAY)
+    if (t.kind != MYTH_RCFILE_LIST)
         return set_token(f, name, &t, err);
     for (char *at = name; *at; at++)
         *at = *at == '_' ? '-' : *at;
     const myth_option *o = find_option(f->section, f->c, name);
     if (o && o->kind != MYTH_OPT_LIST)
-        return myth_fail(err, MYTH_EFORMAT, "%s: %.60s takes one value, not a list", place(f, t.off), name);
+        return myth_fail(err, MYTH_EFORMAT, "%s: %.60s takes one value, not a list", place(f, t.line), name);
     for (;;) {
-        MYTH_TRY(next(f, &t, err));
-        if (t.type == MYTH_JSON_ARRAY_END)
+        MYTH_TRY(myth_rcfile_tokens_next(&f->tokens, &t, err));
+        if (t.kind == MYTH_RCFILE_LIST_END)
             return MYTH_OK;
         MYTH_TRY(set_token(f, name, &t, err));
     }
@@ -256,40 +221,78 @@ fail:
     return st;
 }
 
-static myth_status read_key(json_file *f, const myth_json_token *t, myth_error *err)
+static myth_status read_key(tree *f, const myth_rcfile_token *t, myth_error *err)
 {
-    char *name = text_of(f, t);
-    if (!name || f->n_key == KEYS)
-        return myth_fail(err, MYTH_EFORMAT, "%s: %s", place(f, t->off),
-                         name ? "too many keys" : "a key with a zero byte");
+    if (!t->text || f->n_key == KEYS)
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s", place(f, t->line),
+                         t->text ? "too many keys" : "a key with a zero byte");
     for (size_t i = 0; i < f->n_key; i++)
-        if (f->key[i].section == f->section && strcmp(f->key[i].name, name) == 0)
-            return myth_fail(err, MYTH_EFORMAT, "%s: %.60s is there twice; a list is written [a, b]", place(f, t->off),
-                             name);
+        if (f->key[i].section == f->section && strcmp(f->key[i].name, t->text) == 0)
+            return myth_fail(err, MYTH_EFORMAT, "%s: %.60s is there twice; a list is written [a, b]", place(f, t->line),
+                             t->text);
     f->key[f->n_key].section = f->section;
-    f->key[f->n_key++].name = name;
-    return read_value(f, name, err);
+    f->key[f->n_key++].name = t->text;
+    return read_value(f, t->text, err);
 }
 
-static myth_status read_json(myth_parsed *p, const myth_command *c, const char *path, size_t n, myth_error *err)
+static myth_status read_keys(tree *f, myth_error *err)
 {
-    static json_file f;
     myth_status st = MYTH_OK;
-    myth_json_token t;
-    f = (json_file){.p = p, .c = c, .path = path};
-    myth_json_start(&f.j, text, n, path);
-    MYTH_TRY(next(&f, &t, err)); /* the object that the file begins with */
+    myth_rcfile_token t;
+    MYTH_TRY(myth_rcfile_tokens_next(&f->tokens, &t, err));
+    if (t.kind == MYTH_RCFILE_END || t.kind == MYTH_RCFILE_NOTHING)
+        return MYTH_OK; /* YAML without a setting */
+    if (t.kind != MYTH_RCFILE_OBJECT)
+        return myth_fail(err, MYTH_EFORMAT, "%s: a configuration file has names with values: threads: 4",
+                         place(f, t.line));
     for (;;) {
-        MYTH_TRY(next(&f, &t, err));
-        if (t.type == MYTH_JSON_KEY)
-            MYTH_TRY(read_key(&f, &t, err));
-        else if (t.type == MYTH_JSON_END)
+        MYTH_TRY(myth_rcfile_tokens_next(&f->tokens, &t, err));
+        if (t.kind == MYTH_RCFILE_KEY)
+            MYTH_TRY(read_key(f, &t, err));
+        else if (t.kind == MYTH_RCFILE_END)
             return MYTH_OK;
         else
-            f.section = NULL; /* the end of a command's object, or of all */
+            f->section = NULL; /* the end of a command's object, or of all */
     }
 fail:
     return st;
+}
+
+static myth_status read_tree(myth_parsed *p, const myth_command *c, const char *path, size_t n, bool is_yaml,
+                             myth_error *err)
+{
+    static tree f; /* too large for a stack */
+    f = (tree){.p = p, .c = c, .path = path};
+    myth_status st = myth_rcfile_tokens_open(&f.tokens, text, n, path, is_yaml, err);
+    if (st == MYTH_OK)
+        st = read_keys(&f, err);
+    myth_rcfile_tokens_close(&f.tokens);
+    return st;
+}
+
+/* ---- which form ---- */
+
+typedef enum { FORM_LINES, FORM_JSON, FORM_YAML } form;
+
+/* YAML is what its name says, or what begins with "---", "%YAML" or a name with a colon and a blank behind it. */
+static form form_of(const char *path)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const char *dot = strrchr(path, '.'), *at = text;
+    if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+        return FORM_YAML;
+    while (*(at += strspn(at, " \t\r\n")) == '#')
+        at += strcspn(at, "\n");
+    if (*at == '{' && at == text + strspn(text, " \t\r\n"))
+        return FORM_JSON;
+    if (strncmp(at, "---", 3) == 0 || strncmp(at, "%YAML", 5) == 0)
+        return FORM_YAML;
+    at += *at == '"' || *at == '\'';
+    const size_t n = strspn(at, name);
+    at += n;
+    at += *at == '"' || *at == '\'';
+    at += strspn(at, " ");
+    return n && *at == ':' && strchr(" \t\r\n", at[1]) ? FORM_YAML : FORM_LINES; /* strchr finds the last byte, too */
 }
 
 myth_status myth_rcfile_read(myth_parsed *p, const myth_command *c, const char *given, myth_error *err)
@@ -316,5 +319,6 @@ myth_status myth_rcfile_read(myth_parsed *p, const myth_command *c, const char *
     text[n] = '\0';
     if (strlen(text) != n)
         return myth_fail(err, MYTH_EFORMAT, "%.160s: the file has a zero byte; a configuration file is text", path);
-    return text[strspn(text, " \t\r\n")] == '{' ? read_json(p, c, path, n, err) : read_text(p, c, path, err);
+    const form is = form_of(path);
+    return is == FORM_LINES ? read_text(p, c, path, err) : read_tree(p, c, path, n, is == FORM_YAML, err);
 }

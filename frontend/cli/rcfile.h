@@ -10,6 +10,8 @@
  *          output = json=a.json        a flag that may be repeated has a line for each value
  * JSON     the same as an object, where the file begins with one: {"threads": 4, "cpu_moe": true, "inspect-file":
  *          {"output": ["json=a.json"]}}. No comments; a key is there once
+ * YAML     the same as YAML, where the name of the file ends in .yaml or .yml, or its first line is a name with a colon
+ *          or "---": names and values, commands with names below them, lists of values (rcfile_tokens.h)
  * Names    another spelling of a flag is one here (max-cache-tokens), and _ is - in all names
  * Errors   MYTH_EFORMAT, with path, line and name: an unknown flag (and the most similar one), an unknown command, no
  *          value, a bad value. MYTH_ENOTFOUND, MYTH_ELIMIT, MYTH_EIO: the file cannot be read. All are exit code 78

@@ -86,11 +86,75 @@ is "$(says inspect-file output)" "json=a.json sarif=a.sarif file"
 is "$(says inspect-file two-pass)" "on file"
 is "$(says search top)" "4 file"
 is "$(MYTHOS_THREADS=5 says scan threads)" "5 environment"
+# the same as YAML
+cat >"$dir/mine.yaml" <<'END'
+# limits
+threads: 3
+max_memory_gb: 1.5   # a comment behind
+"max-cache-tokens": 256
+max_parallel_tokens: '4'
+cpu_moe: True
+kv-skip: off
+model: "/a \u0062/m#.gguf"
+
+inspect_file:
+  fail-level: low
+  output:
+    - json=a.json
+    - "sarif=a: b.sarif"
+  two-pass: true
+  task: >-
+    two
+    lines
+search: {top: 4}
+inspect-diff:
+    fail-level: medium
+END
+# other names and first lines of such a file
+{ sed 1,2d "$dir/mine.yaml"; echo 'threads: 3'; } >"$dir/plain"
+{ echo '"threads": 3'; sed 1,2d "$dir/mine.yaml"; } >"$dir/quoted"
+{ echo '%YAML 1.1'; echo ---; cat "$dir/mine.yaml"; echo ...; } >"$dir/marked"
+for form in mine.yaml plain quoted marked; do
+    MYTHOS_CONFIG=$dir/$form
+    is "$(says inspect-file threads)" "3 file"
+    is "$(says plan ctx-size)" "256 file"
+    is "$(says plan max-memory-gb)" "1.5 file"
+    is "$(says generate max-parallel-tokens)" "4 file"
+    is "$(says plan cpu-moe)" "on file"
+    is "$(says plan kv-skip)" "off file"
+    is "$(says inspect-file model)" "/a b/m#.gguf file"
+    is "$(says inspect-file fail-level)" "low file"
+    is "$(says inspect-diff fail-level)" "medium file"
+    is "$(says inspect-topic fail-level)" "high default"
+    is "$(says inspect-file output)" "json=a.json sarif=a: b.sarif file"
+    is "$(says inspect-file two-pass)" "on file"
+    is "$(says inspect-file task)" "two lines file"
+    is "$(says search top)" "4 file"
+    is "$(MYTHOS_THREADS=5 says scan threads)" "5 environment"
+done
+MYTHOS_CONFIG=$dir/flow.yml
+echo '{threads: 3, search: {top: 4}, inspect-file: {output: [json=a.json]}}' >"$dir/flow.yml"
+is "$(says search threads)" "3 file"
+is "$(says search top)" "4 file"
+is "$(says inspect-file output)" "json=a.json file"
+printf 'model: "null"\ntask: TRUE story\n' >"$dir/flow.yml"
+is "$(says inspect-file model)" "null file"
+is "$(says inspect-file task)" "TRUE story file"
+for empty in '' '# nothing' '---' '~'; do
+    printf '%s\n' "$empty" >"$dir/flow.yml"
+    is "$(says search threads)" "0 default"
+done
+# a line with a colon in its value is no YAML
+printf 'output = json=a: b.json\nmodel = x: y\n' >"$dir/plain"
+is "$(MYTHOS_CONFIG=$dir/plain says inspect-file model)" "x: y file"
+MYTHOS_CONFIG=$dir/mine.json
 # the same plan as by flags
 M="-m random:gemma3-tiny:q8_0 --device cpu --json"
 printf '{"ctx_size": 512, "ubatch-size": 64, "cache_type_k": "q8_0", "max-memory-gb": 1}' >"$dir/p.json"
 "$MYTHOS_BIN" plan $M --config "$dir/p.json" >"$dir/a" && MYTHOS_CONFIG='' "$MYTHOS_BIN" plan $M -c 512 -ub 64 \
     -ctk q8_0 --max-memory-gb 1 >"$dir/b" && cmp "$dir/a" "$dir/b" || fail "another plan by file than by flags"
+printf 'ctx_size: 512\nubatch-size: 64\ncache_type_k: q8_0\nmax-memory-gb: 1\n' >"$dir/p.yaml"
+"$MYTHOS_BIN" plan $M --config "$dir/p.yaml" >"$dir/a" && cmp "$dir/a" "$dir/b" || fail "another plan by YAML"
 unset MYTHOS_CONFIG
 # what is wrong
 wrong() { printf "$1" >"$conf"; code=0; "$MYTHOS_BIN" version >"$dir/out" 2>"$dir/err" || code=$?
@@ -119,6 +183,26 @@ wrong '{"threads": 3, "threads": 4}\n' "config:1: threads is there twice"
 wrong '{"model": "a\\u0000b"}\n' "config:1: model has a zero byte"
 wrong '{"threads": 3,\n}\n' "config:2: this is not JSON"
 wrong '{"threads": 3} 4\n' "config:1: this is not JSON"
+wrong 'threads: 3\nfail_levle: low\n' "config:2: unknown flag 'fail-levle'; did you mean fail-level?"
+wrong 'scan:\n  threads: 3\n  fail-level: low\n' "config:3: unknown flag 'fail-level'"
+wrong 'inspect-fil:\n  threads: 3\n' "config:2: unknown command 'inspect-fil'"
+wrong 'scan:\n  search:\n    top: 3\n' "config:3: search: an object in that of a command"
+wrong '# a\n\nthreads: many\n' "config:3: threads: got 'many', expected a whole number"
+wrong 'threads:\n' "config:1: threads has no value"
+wrong 'threads: ~\n' "config:1: threads has no value"
+wrong 'threads: [3]\n' "config:1: threads takes one value, not a list"
+wrong 'threads: 3\nmodel: a\nthreads: 4\n' "config:3: threads is there twice"
+wrong 'model: "a\\0b"\n' "config:1: model has a zero byte"
+wrong 'config: x\n' "config:1: a configuration file names no other"
+wrong 'model: a\n threads: 3\n' "config:2: this is not YAML"
+wrong 'threads: 3\nmodel: "a\n' "config:3: this is not YAML"
+wrong 'threads: 3\n\tmodel: a\n' "config:2: this is not YAML"
+wrong 'threads: &n 3\n' "config:1: anchors, aliases and tags"
+wrong 'threads: 3\nmodel: *n\n' "config:2: anchors, aliases and tags"
+wrong 'threads: !!int 3\n' "config:1: anchors, aliases and tags"
+wrong 'threads: 3\n---\nthreads: 4\n' "config:2: a second document"
+wrong '# a\n---\n- threads\n' "config:3: a configuration file has names with values"
+wrong 'threads: 3\n? [a, b]\n: 4\n' "config:2: a name is a text"
 code=0; "$MYTHOS_BIN" version --config "$dir/nowhere" 2>"$dir/err" >/dev/null || code=$?
 [ $code -eq 78 ] && grep -q -- '--config' "$dir/err" || fail "not there: $code $(cat "$dir/err")"
 # a value is checked where a flag stands above it, too
