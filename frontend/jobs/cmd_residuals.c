@@ -405,10 +405,6 @@ static int run(myth_cli *cli, const void *opts)
     if (r->o->rows.rows && stat(r->o->rows.rows, &info) == 0 && !S_ISDIR(info.st_mode))
         return myth_cli_failf(cli, MYTH_ECREATE, "--rows %.160s: is no folder; name one, or one to make",
                               r->o->rows.rows);
-    const char *divides = myth_shares_flag(&r->o->shares);
-    if (r->o->rows.rows && divides)
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "residuals: --rows writes its files in order, by one process; leave %s out", divides);
     if (myth_shares_begin(cli, &r->o->shares, cli->arg[0], r->o->output, r->o->resume == 0 || cli->goes_on,
                           r->o->dry_run, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

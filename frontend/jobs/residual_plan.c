@@ -1,6 +1,8 @@
 /* residual_plan.c - see residual_plan.h. */
 #include "residual_plan.h"
 
+#include "shares.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -121,6 +123,8 @@ static myth_status add_label(myth_residual_plan *p, const myth_job_prompt *it, m
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_residual_plan *p = user;
+    if (myth_shares_has(p->cli, it->index))
+        p->ro.n_row += p->ro.position != MYTH_POSITION_EVERY ? 1 : it->ids ? it->n_ids : 0;
     if (!it->ids) {
         if (!p->first_fault[0])
             snprintf(p->first_fault, sizeof(p->first_fault), "line %llu: %.*s", (unsigned long long)it->line,

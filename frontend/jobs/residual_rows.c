@@ -1,6 +1,7 @@
 /* residual_rows.c - files of fixed length, written by pwrite. */
 #include "residual_rows.h"
 
+#include "journal.h"
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
 
@@ -8,11 +9,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = PATH_MAX };
+enum { NAME_BYTES = PATH_MAX, LINE_BYTES = 4096 + 64, COPY_BYTES = 1 << 14 };
 
 /* ---- names ---- */
 
@@ -161,4 +163,200 @@ void myth_residual_rows_close(myth_residual_rows *r)
             close(fd);
     }
     r->is_open = false;
+}
+
+/* ---- shares ---- */
+
+const char *myth_residual_rows_folder(char dst[PATH_MAX], const char *dir, uint32_t k, uint32_t n)
+{
+    size_t len = strlen(dir);
+    while (len > 1 && dir[len - 1] == '/')
+        len--;
+    /* what is too long is refused by open */
+    snprintf(dst, PATH_MAX, "%.*s.%u-of-%u", (int)(len < PATH_MAX - 32 ? len : PATH_MAX - 32), dir, k + 1, n);
+    return dst;
+}
+
+/* The name of file idx of a share's folder; that of the index when there is no such layer. */
+static void name_in(const char *folder, char name[NAME_BYTES], const uint32_t *layer, uint32_t n_layer, uint32_t idx)
+{
+    if (idx < n_layer)
+        snprintf(name, NAME_BYTES, "%.*s/layer-%03u.npy.part", NAME_BYTES - 32, folder, layer[idx]);
+    else
+        snprintf(name, NAME_BYTES, "%.*s/rows.jsonl.part", NAME_BYTES - 32, folder);
+}
+
+static void name_of_share(const myth_residual_rows *r, char name[NAME_BYTES], uint32_t idx, uint32_t k, uint32_t n)
+{
+    char folder[PATH_MAX];
+    name_in(myth_residual_rows_folder(folder, r->dir, k, n), name, r->layer, r->n_layer, idx);
+}
+
+static myth_status not_of_job(const char *name, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "%.180s: is not of this job, or not all of it; begin anew with --resume off",
+                     name);
+}
+
+static myth_status missing(const char *name, uint32_t k, uint32_t n, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "%.160s: %s; bring the folder of share %u/%u here, as its journal", name,
+                     strerror(errno), k + 1, n);
+}
+
+/* One line of an index, with its newline; *n_row is the rows that its item has, *tail what follows them. */
+static bool read_item(FILE *f, char line[LINE_BYTES], uint64_t index, bool has_fault_rows, uint64_t *n_row,
+                      const char **tail)
+{
+    unsigned long long own, row, n;
+    int end = -1;
+    if (!fgets(line, LINE_BYTES, f) || !strchr(line, '\n'))
+        return false;
+    if (sscanf(line, "{\"index\":%llu,\"row\":%llu,\"n\":%llu%n", &own, &row, &n, &end) == 3 && end > 0) {
+        *n_row = n;
+        *tail = line + end;
+        return own == index;
+    }
+    *n_row = has_fault_rows;
+    *tail = NULL;
+    return sscanf(line, "{\"index\":%llu,\"fault\":%n", &own, &end) == 1 && end > 0 && own == index;
+}
+
+/* The lines of all items in their order, with the numbers that their rows get. */
+static myth_status merge_lines(myth_residual_rows *r, FILE *const *f, uint32_t n_share, uint64_t n_item,
+                               bool has_fault_rows, const myth_cancel *cancel, uint64_t *at, myth_error *err)
+{
+    char line[LINE_BYTES], out[LINE_BYTES + 32], name[NAME_BYTES];
+    uint64_t row = 0, n;
+    const char *tail;
+    for (uint64_t i = 0; i < n_item && !*cancel; i++) {
+        const uint32_t k = (uint32_t)(i % n_share);
+        if (!read_item(f[k], line, i, has_fault_rows, &n, &tail)) {
+            name_of_share(r, name, r->n_layer, k, n_share);
+            return not_of_job(name, err);
+        }
+        const int len = tail ? snprintf(out, sizeof(out), "{\"index\":%llu,\"row\":%llu,\"n\":%llu%s",
+                                        (unsigned long long)i, (unsigned long long)row, (unsigned long long)n, tail)
+                             : snprintf(out, sizeof(out), "%s", line);
+        const myth_status st = myth_residual_rows_index(r, at, out, (size_t)len - 1, err);
+        if (st != MYTH_OK)
+            return st;
+        row += n;
+    }
+    return row == r->n_row || *cancel ? MYTH_OK : not_of_job(r->dir, err);
+}
+
+static myth_status copy(myth_residual_rows *r, uint32_t idx, int from, uint64_t from_row, uint64_t to_row, uint64_t n,
+                        myth_error *err)
+{
+    char part[COPY_BYTES];
+    const uint64_t row_bytes = (uint64_t)r->dim * 4, bytes = n * row_bytes;
+    for (uint64_t done = 0, len; done < bytes; done += len) {
+        len = bytes - done < sizeof(part) ? bytes - done : sizeof(part);
+        const ssize_t got = pread(from, part, (size_t)len, (off_t)(MYTH_NPY_HEADER + from_row * row_bytes + done));
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return myth_fail(err, MYTH_EIO, "%.180s: a share's rows cannot be read: %s", r->dir,
+                             got ? strerror(errno) : "they end too early");
+        len = got > 0 ? (uint64_t)got : 0;
+        if (!myth_out_write_at(r->fd[idx], part, (size_t)len, MYTH_NPY_HEADER + to_row * row_bytes + done))
+            return cannot_write(r, idx, err);
+    }
+    return MYTH_OK;
+}
+
+/* The rows of one layer, as the lines say that are already together. */
+static myth_status merge_layer(myth_residual_rows *r, uint32_t idx, const int *from, uint32_t n_share, uint64_t n_item,
+                               bool has_fault_rows, const myth_cancel *cancel, myth_error *err)
+{
+    char line[LINE_BYTES], name[NAME_BYTES];
+    uint64_t own[MYTH_JOURNAL_SHARES] = {0}, row = 0, n;
+    const char *tail;
+    name_of(r, name, r->n_layer, true);
+    FILE *lines = fopen(name, "re");
+    if (!lines)
+        return myth_fail(err, MYTH_EIO, "%.200s: %s", name, strerror(errno));
+    myth_status st = MYTH_OK;
+    for (uint64_t i = 0; i < n_item && !*cancel && st == MYTH_OK; i++) {
+        const uint32_t k = (uint32_t)(i % n_share);
+        if (!read_item(lines, line, i, has_fault_rows, &n, &tail))
+            st = myth_fail(err, MYTH_EIO, "%.200s: cannot be read again", name);
+        else
+            st = copy(r, idx, from[k], own[k], row, n, err);
+        own[k] += n;
+        row += n;
+    }
+    fclose(lines);
+    return st;
+}
+
+/* Opens the file idx of every share, of which each is as long as its rows. */
+static myth_status open_shares(const myth_residual_rows *r, uint32_t idx, uint32_t n_share, const uint64_t *n_row,
+                               int *fd, myth_error *err)
+{
+    struct stat info;
+    char name[NAME_BYTES];
+    for (uint32_t k = 0; k < n_share; k++) {
+        name_of_share(r, name, idx, k, n_share);
+        fd[k] = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd[k] < 0 || fstat(fd[k], &info) != 0)
+            return missing(name, k, n_share, err);
+        if (idx < r->n_layer && (uint64_t)info.st_size != MYTH_NPY_HEADER + n_row[k] * r->dim * 4)
+            return not_of_job(name, err);
+    }
+    return MYTH_OK;
+}
+
+static void close_all(int *fd)
+{
+    for (uint32_t k = 0; k < MYTH_JOURNAL_SHARES; k++) {
+        if (fd[k] >= 0)
+            close(fd[k]);
+        fd[k] = -1;
+    }
+}
+
+myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, const uint64_t *n_row, uint64_t n_item,
+                                     bool has_fault_rows, const myth_cancel *cancel, uint64_t *at, myth_error *err)
+{
+    int fd[MYTH_JOURNAL_SHARES];
+    FILE *f[MYTH_JOURNAL_SHARES] = {NULL};
+    *at = 0;
+    for (uint32_t k = 0; k < MYTH_JOURNAL_SHARES; k++)
+        fd[k] = -1;
+    myth_status st = open_shares(r, r->n_layer, n_share, n_row, fd, err);
+    for (uint32_t k = 0; k < n_share && st == MYTH_OK; k++) {
+        f[k] = fdopen(fd[k], "r");
+        if (!f[k])
+            st = myth_fail(err, MYTH_ENOMEM, "out of memory for the lines of %u shares", n_share);
+        else
+            fd[k] = -1; /* closed with f[k] */
+    }
+    if (st == MYTH_OK)
+        st = merge_lines(r, f, n_share, n_item, has_fault_rows, cancel, at, err);
+    for (uint32_t k = 0; k < n_share; k++)
+        if (f[k])
+            fclose(f[k]);
+    close_all(fd);
+    for (uint32_t idx = 0; idx < r->n_layer && st == MYTH_OK && !*cancel; idx++) {
+        st = open_shares(r, idx, n_share, n_row, fd, err);
+        if (st == MYTH_OK)
+            st = merge_layer(r, idx, fd, n_share, n_item, has_fault_rows, cancel, err);
+        close_all(fd);
+    }
+    return st == MYTH_OK && *cancel
+             ? myth_fail(err, MYTH_ECANCEL, "interrupted while rows were put together; the same command goes on")
+             : st;
+}
+
+void myth_residual_rows_remove(const char *dir, const uint32_t *layer, uint32_t n_layer, uint32_t n_share)
+{
+    char folder[PATH_MAX], name[NAME_BYTES];
+    for (uint32_t k = 0; k < n_share; k++) {
+        myth_residual_rows_folder(folder, dir, k, n_share);
+        for (uint32_t i = 0; i <= n_layer; i++) {
+            name_in(folder, name, layer, n_layer, i);
+            unlink(name);
+        }
+        rmdir(folder); /* stays where somebody put other files */
+    }
 }

@@ -8,13 +8,16 @@
  * Absent   a row that no item has (a fault where every item has one row) is NaN
  * Break    what was synced before a commit is there after it; a later run opens the .part files again, or the finished
  *          ones when it was stopped while they were named
+ * Shares   a share of a job (shares.h) has a folder of its own, DIR.K-of-N, with the rows of its items alone, numbered
+ *          from 0, in files that keep .part in their names. Put together they are the bytes of one process
  * Owner    zeroed before open; close leaves the files for the next run
- * Memory   none but the descriptors, one a layer
+ * Memory   none but the descriptors, one a layer; while shares are put together another one a share
  * Errors   MYTH_ECREATE; MYTH_EIO; MYTH_EFORMAT: a file to go on with is gone or has another length
  * Threads  one */
 #ifndef MYTH_JOB_RESIDUAL_ROWS_H
 #define MYTH_JOB_RESIDUAL_ROWS_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/status.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -47,6 +50,16 @@ myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err);
 /* Cuts the index to `at` bytes, syncs, and gives all files their names. */
 myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err);
 void myth_residual_rows_close(myth_residual_rows *r); /* takes a zeroed one */
+
+/* Writes the folder of share k (from 0) of n. */
+const char *myth_residual_rows_folder(char dst[PATH_MAX], const char *dir, uint32_t k, uint32_t n);
+/* Fills files that were begun by open with the rows and lines of n_share shares, where item i of n_item is of share i %
+ * n_share. n_row: [n_share], the rows that each has. has_fault_rows: an item with a fault has one. *at is the length of
+ * the index. MYTH_EFORMAT: a folder is missing, or is not of this job. */
+myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, const uint64_t *n_row, uint64_t n_item,
+                                     bool has_fault_rows, const myth_cancel *cancel, uint64_t *at, myth_error *err);
+/* Removes the folders of the shares of dir, whose files are those of these layers. */
+void myth_residual_rows_remove(const char *dir, const uint32_t *layer, uint32_t n_layer, uint32_t n_share);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "batch_size.h"
 #include "frontend/rates/expect.h"
 #include "residual_sums.h"
+#include "shares.h"
 
 #include <string.h>
 
@@ -30,6 +31,8 @@ struct myth_residual_run {
     myth_residual_state st;
     myth_residual_sums sums;
     myth_residual_rows rows;
+    uint32_t n_share; /* whose sums the journal has; 0 = one process */
+    uint64_t n_all, row_of_share[MYTH_JOURNAL_SHARES];
     int32_t idx_of[MYTH_ROW_FILE_MAX]; /* place of a residual in the list of layers, -1 = not wanted */
     /* the batch */
     myth_job_prompt pending;
@@ -404,6 +407,7 @@ static myth_status add_shares(myth_residual_run *r, uint32_t n_share, const myth
         all.n_fault += part.n_fault;
         all.n_token += part.n_token;
         all.row += part.row;
+        r->row_of_share[k] = part.row;
         if (k && !r->is_host)
             MYTH_TRY(myth_capture_add_saved(r->block + head, one + head, r->n_block - head, err));
         if (k && r->is_host) {
@@ -421,16 +425,27 @@ fail:
     return st;
 }
 
+static myth_status open_rows(myth_residual_run *r, bool goes_on, bool is_whole, myth_error *err)
+{
+    char folder[PATH_MAX];
+    const char *dir = myth_shares_is_part(r->cli)
+                        ? myth_residual_rows_folder(folder, r->o->rows, r->cli->share, r->cli->n_share)
+                        : r->o->rows;
+    return myth_residual_rows_open(&r->rows, dir, r->o->layer, r->o->n_layer, r->o->n_row, r->dim, goes_on, is_whole,
+                                   err);
+}
+
 /* Sums and state of an earlier run, or of shares of one, else of none. */
 static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey, myth_error *err)
 {
     const size_t head = sizeof(r->st);
     bool has = false;
-    uint32_t n_share = 0;
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_journal_get_state(r->journal, "shares", &n_share, sizeof(n_share), &has, err));
+    MYTH_TRY(myth_journal_get_state(r->journal, "shares", &r->n_share, sizeof(r->n_share), &has, err));
+    if (has && (r->n_share == 0 || r->n_share > MYTH_JOURNAL_SHARES))
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "the journal is damaged: begin anew with --resume off"));
     if (has)
-        MYTH_TRY(add_shares(r, n_share, survey, err));
+        MYTH_TRY(add_shares(r, r->n_share, survey, err));
     else
         MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
     r->has_committed = has;
@@ -442,11 +457,8 @@ static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey
         MYTH_TRY(myth_capture_restore(r->e, r->block + head, r->n_block - head, err));
     else if (!r->is_host)
         MYTH_TRY(myth_capture_reset(r->e, err));
-    if (r->o->rows) {
-        const uint64_t n_row = r->o->position == MYTH_POSITION_EVERY ? survey->n_token : survey->n_item;
-        MYTH_TRY(myth_residual_rows_open(&r->rows, r->o->rows, r->o->layer, r->o->n_layer, n_row, r->dim, has,
-                                         has && r->st.next == survey->n_item, err));
-    }
+    if (r->o->rows && !r->n_share)
+        MYTH_TRY(open_rows(r, has, has && r->st.next == survey->n_item, err));
 fail:
     return st;
 }
@@ -472,6 +484,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->most = most;
     r->dim = d;
     r->n_layer = c->n_layer;
+    r->n_all = survey->n_item;
     r->is_host = myth_residual_on_host(o);
     r->size = myth_batch_size_of(n_ubatch);
     r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(&is) : myth_capture_state_bytes(e));
@@ -530,8 +543,30 @@ void myth_residual_run_close(myth_residual_run *r)
 
 const myth_residual_state *myth_residual_run_state(const myth_residual_run *r) { return &r->st; }
 
+/* The journal notes that the rows of all shares are together: only then are their folders removed. */
+static myth_status finish_shares(myth_residual_run *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    char is;
+    bool has;
+    MYTH_TRY(myth_journal_get_state(r->journal, "rows", &is, 1, &has, err));
+    if (!has) {
+        MYTH_TRY(open_rows(r, false, false, err));
+        MYTH_TRY(myth_residual_rows_merge(&r->rows, r->n_share, r->row_of_share, r->n_all,
+                                          r->o->position != MYTH_POSITION_EVERY, r->cli->cancel, &r->st.index_at, err));
+        MYTH_TRY(myth_residual_rows_finish(&r->rows, r->st.index_at, err));
+        MYTH_TRY(myth_journal_put_state(r->journal, "rows", "1", 1, err));
+        MYTH_TRY(myth_journal_commit(r->journal, err));
+    }
+    myth_residual_rows_remove(r->o->rows, r->o->layer, r->o->n_layer, r->n_share);
+fail:
+    return st;
+}
+
 myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err)
 {
+    if (r->o->rows && r->n_share)
+        return finish_shares(r, err);
     return r->rows.is_open ? myth_residual_rows_finish(&r->rows, r->st.index_at, err) : MYTH_OK;
 }
 

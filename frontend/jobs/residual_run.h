@@ -42,6 +42,7 @@ typedef struct {
     uint32_t batch;   /* prompts at a time; 0 = as many as fit */
     uint32_t stats;   /* MYTH_STAT_.. */
     const char *rows; /* folder of the rows; NULL = none */
+    uint64_t n_row;   /* that this process writes there */
     bool adds_shares; /* the journal has the sums of shares (shares.h) */
 } myth_residual_opts;
 
@@ -71,7 +72,8 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
                                    myth_error *err);
 /* Commits what is done. */
 myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err);
-/* Gives the files of rows their names; after the last batch. */
+/* Gives the files of rows their names; after the last batch. Where the journal has shares it puts their rows together
+ * and removes their folders. */
 myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err);
 /* For myth_residual_out; user is the run. With stats their sums are read after the last batch. */
 myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n,

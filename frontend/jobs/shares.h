@@ -2,7 +2,7 @@
  *
  * Shares    --share K/N computes the K-th of N shares of a job, keeps it in FILE.K-of-N.journal and writes no output.
  *           --share merge/N puts the N journals together and writes the output. Any share may be stopped and given
- *           again, like the whole job
+ *           again, like the whole job. Rows of residuals lie in a folder of each share until then (residual_rows.h)
  * Devices   --data-parallel does both: a process for each device of --device with a share, then one that merges. Each
  *           device has an engine of its own, and what one process loses (memory, a device) ends none of the others
  * Bits      those of one process: no row, sum or answer depends on what runs beside it (engine.h, journal.h)

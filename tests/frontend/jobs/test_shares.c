@@ -15,6 +15,8 @@ static const struct {
     {"all that is kept of rows", "residuals $D/p.jsonl --stats all " TINY, true},
     {"means over prompts", "residuals $D/p.jsonl --position mean --winsorize 0.95 " TINY, false},
     {"every token", "residuals $D/p.jsonl --position every --layers 0,3-5 " TINY, false},
+    {"rows", "residuals $D/p.jsonl --rows $D/%s.rows --layers 1,3 " TINY, true},
+    {"rows of every token", "residuals $D/p.jsonl --rows $D/%s.rows --position every --layers 0,4 " TINY, true},
     {"next tokens", "logprobs $D/p.jsonl --save-baseline $D/%s.base " TINY, true},
     {"answers", "generate --jsonl $D/p.jsonl -n 9 --temp 0.8 --seed 3 " TINY, true},
     {"vectors", "embed --jsonl $D/p.jsonl -m random:embeddinggemma-tiny:f32 ", true},
@@ -63,9 +65,11 @@ static void run_job(uint32_t j, const char *name, const char *more, int code)
 
 static void same(uint32_t j, const char *a, const char *b)
 {
-    char line[256];
-    snprintf(line, sizeof(line), "cmp $D/%s $D/%s && { ! test -e $D/%s.base || cmp $D/%s.base $D/%s.base; }", a, b, a,
-             a, b);
+    char line[400];
+    snprintf(line, sizeof(line),
+             "cd $D && cmp %s %s && { ! test -e %s.base || cmp %s.base %s.base; } && { ! test -e %s.rows || diff -r "
+             "%s.rows %s.rows; }",
+             a, b, a, a, b, a, a, b);
     cli_shell(&r, line);
     if (r.code)
         fail_msg("%s: %s %s", job[j].name, r.out, r.err);
@@ -73,9 +77,9 @@ static void same(uint32_t j, const char *a, const char *b)
 
 static void nothing_is_left(uint32_t j)
 {
-    cli_shell(&r, "ls $D | grep -c journal");
+    cli_shell(&r, "ls -R $D | grep -c -e journal -e -of- -e '[.]part'");
     if (strcmp(r.out, "0\n") != 0)
-        fail_msg("%s: journals are left", job[j].name);
+        fail_msg("%s: journals or folders are left", job[j].name);
 }
 
 static void outputs_are_those_of_one_process(void **state)
@@ -94,7 +98,7 @@ static void outputs_are_those_of_one_process(void **state)
             same(j, "one", "many");
             nothing_is_left(j);
         }
-        cli_shell(&r, "rm -f $D/one* $D/many*");
+        cli_shell(&r, "rm -rf $D/one* $D/many*");
     }
 }
 
@@ -124,7 +128,7 @@ static void shares_are_computed_apart_and_merged(void **state)
         run_job(j, "many", "--share merge/4", j % 2 ? 0 : MYTH_EXIT_INCOMPLETE);
         same(j, "one", "many");
         nothing_is_left(j);
-        cli_shell(&r, "rm -f $D/one* $D/many*");
+        cli_shell(&r, "rm -rf $D/one* $D/many*");
     }
 }
 
@@ -153,7 +157,7 @@ static void kills_lose_nothing(void **state)
         if (!is_done)
             run_job(j, "many", "--data-parallel --device cpu,cpu", MYTH_EXIT_INCOMPLETE);
         same(j, "one", "many");
-        cli_shell(&r, "rm -f $D/one* $D/many*");
+        cli_shell(&r, "rm -rf $D/one* $D/many*");
     }
 }
 
@@ -166,7 +170,6 @@ static void what_does_not_go_together_is_refused(void **state)
         {"residuals $D/p.jsonl -o $D/x --data-parallel --device cpu " TINY, "name them"},
         {"residuals $D/p.jsonl -o $D/x --data-parallel --device cuda:0,cpu " TINY, "not of one kind"},
         {"residuals - -o $D/x --data-parallel --device cpu,cpu " TINY, "name a file"},
-        {"residuals $D/p.jsonl -o $D/x --rows $D/rows --share 1/2 " TINY, "leave --share out"},
         {"residuals $D/p.jsonl -o $D/x --share 3/2 " TINY, "expected K/N"},
         {"residuals $D/p.jsonl -o $D/x --share 0/2 " TINY, "expected K/N"},
         {"residuals $D/p.jsonl -o $D/x --share merge/65 " TINY, "at most 64"},
@@ -207,9 +210,59 @@ static void shares_are_not_mixed(void **state)
     same(0, "one", "many");
     nothing_is_left(0);
     cli_shell(&r, "$M residuals $D/p.jsonl " TINY " -o $D/many & p=$!; sleep 0.01; kill -9 $p; wait $p");
-    cli_shell(&r, "rm -f $D/one* $D/many*");
+    cli_shell(&r, "rm -rf $D/one* $D/many*");
     run_job(0, "many", "--share 1/1", 0); /* the whole, as one share */
-    cli_shell(&r, "rm -f $D/many*");
+    cli_shell(&r, "rm -rf $D/many*");
+}
+
+/* The folder of a share that is not there, or is cut, ends the merge, which goes on when it is there again; so does one
+ * that was ended while it put rows together, or had just done so. */
+static void rows_of_shares_must_all_be_there(void **state)
+{
+    static const struct {
+        const char *before, *says, *after;
+    } step[] = {
+        {"mv $D/many.rows.2-of-3 $D/away", "bring the folder of share 2/3", "mv $D/away $D/many.rows.2-of-3"},
+        {"cp -r $D/many.rows.3-of-3 $D/away && truncate -s -4 $D/many.rows.3-of-3/layer-004.npy.part",
+         "is not of this job", "rm -r $D/many.rows.3-of-3 && mv $D/away $D/many.rows.3-of-3"},
+        {"cp -r $D/many.rows.1-of-3 $D/away && sed -i 1d $D/many.rows.1-of-3/rows.jsonl.part", "is not of this job",
+         "rm -r $D/many.rows.1-of-3 && mv $D/away $D/many.rows.1-of-3"},
+    };
+    const uint32_t j = 5; /* rows of every token */
+    (void)state;
+    write_prompts(70);
+    run_job(j, "one", "", MYTH_EXIT_INCOMPLETE);
+    for (int k = 1; k <= 3; k++) {
+        char share[32];
+        snprintf(share, sizeof(share), "--share %d/3", k);
+        run_job(j, "many", share, k == 2 ? MYTH_EXIT_INCOMPLETE : 0); /* the 41st */
+    }
+    for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
+        char line[LINE];
+        cli_shell(&r, step[i].before);
+        assert_int_equal(r.code, 0);
+        command(line, j, "many", "--share merge/3");
+        cli_run(&r, line);
+        if (r.code != MYTH_EXIT_DATA || !strstr(r.err, step[i].says))
+            fail_msg("%s\nexit %d: %s", step[i].before, r.code, r.err);
+        cli_shell(&r, step[i].after);
+        assert_int_equal(r.code, 0);
+    }
+    char merge[LINE], line[2 * LINE];
+    command(merge, j, "many", "--share merge/3");
+    for (int i = 0; i < 40; i++) {
+        snprintf(line, sizeof(line), "timeout -s KILL 0.%03d $M %s", 5 + i, merge);
+        cli_shell(&r, line);
+        cli_shell(&r, "test -e $D/many");
+        if (r.code == 0)
+            break;
+    }
+    cli_shell(&r, "test -e $D/many && ! test -e $D/many.journal");
+    if (r.code)
+        run_job(j, "many", "--share merge/3", MYTH_EXIT_INCOMPLETE);
+    same(j, "one", "many");
+    nothing_is_left(j);
+    cli_shell(&r, "rm -rf $D/one* $D/many*");
 }
 
 /* Each process has its part of the host's limit, and one that does not fit says so for all. */
@@ -232,7 +285,7 @@ static void limits_are_divided(void **state)
     run_job(0, "many", "--data-parallel --device cpu,cpu --max-memory-gb 0.001 --resume off", MYTH_EXIT_MEMORY);
     run_job(0, "many", "--data-parallel --device cpu,cpu --max-memory-gb=4 --resume off", 0);
     run_job(0, "many", "--data-parallel --device cpu,cpu --dry-run", 0);
-    cli_shell(&r, "rm -f $D/many*");
+    cli_shell(&r, "rm -rf $D/many*");
 }
 
 int main(void)
@@ -243,6 +296,7 @@ int main(void)
         cmocka_unit_test(kills_lose_nothing),
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(shares_are_not_mixed),
+        cmocka_unit_test(rows_of_shares_must_all_be_there),
         cmocka_unit_test(limits_are_divided),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
