@@ -94,7 +94,8 @@ foreach(row
         "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine sets"
         "emu engine generate"
         "emu engine logits" "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat"
-        "emu engine faults" "emu engine experts" "emu engine tiers" "race cuda launcher" "race kernels ops")
+        "emu engine faults" "emu engine experts" "emu engine tiers" "emu engine link" "race cuda launcher"
+        "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()

@@ -95,7 +95,7 @@ endif()
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that
 # tests can have.
 set(device_tests model_golden adapters block_types embed seq sets set_answers branches generate logits run launches
-    endless_chat faults plan plan_ways parts tiers experts)
+    endless_chat faults plan plan_ways parts tiers link experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 # bench/gpu.sh

@@ -203,8 +203,22 @@ typedef struct {
     uint64_t in_bytes;    /* from host memory to a device                                                 */
     uint64_t ahead_bytes; /* of these, those copied while the device had an earlier layer of the step to compute */
     uint64_t out_bytes;   /* keys and values back to host memory                                          */
+    double in_s;          /* seconds from the first byte of a layer to its last, over all layers          */
 } myth_offload_counts;
 myth_offload_counts myth_engine_offload_counts(const myth_engine *e);
+
+/* What one decoded token takes where offload brings layers to their device. */
+typedef struct {
+    uint64_t in_bytes, out_bytes; /* as above, of this one step                           */
+    double copy_s, seconds;       /* of copying in alone; of the step                     */
+} myth_offload_step;
+/* Reckons the decode step of one sequence that holds n_tok tokens, from the model's headers. link_bytes_s: bytes a
+ * second between host memory and a device. step_s: seconds of the same step with everything on the device, which is
+ * divided among layers by the bytes of their weights; 0 = unknown, and seconds is the least that the link allows. A
+ * copy begins when the copy before it and the layer before the last are done, a layer when it has come and the layer
+ * before is done. Errors as of myth_plan_make. */
+myth_status myth_offload_expect(myth_offload_step *out, const myth_model *m, const myth_engine_opts *opts,
+                                uint32_t n_tok, double step_s, double link_bytes_s, myth_error *err);
 
 /* ---- sequences ---- */
 

@@ -4,6 +4,14 @@
 #include "bind.h"
 
 #include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
 {
@@ -55,10 +63,11 @@ static void count_in(myth_part *p, uint64_t bytes)
     p->moved.ahead_bytes += p->is_ahead ? bytes : 0;
 }
 
-/* Waits until what was issued to the second stream is in the slot. */
-static void wait_for_copies(myth_part *p)
+/* Waits until what was issued to the second stream since `begin` is in the slot. */
+static void wait_for_copies(myth_part *p, double begin)
 {
     myth_stream_wait(p->copier, myth_stream_mark(p->copier), &p->e->first_failure);
+    p->moved.in_s += now() - begin;
 }
 
 /* ---- weights ---- */
@@ -68,9 +77,10 @@ void myth_offload_weights(void *owner, uint32_t l)
     myth_part *p = owner;
     if (l > p->layout->offload1 || p->e->first_failure.code != MYTH_OK || !wait_for_slot(p, l))
         return;
+    const double begin = now();
     myth_bind_offloaded(p->e, p, l);
     count_in(p, p->e->layout.offloaded[l]);
-    wait_for_copies(p);
+    wait_for_copies(p, begin);
 }
 
 /* ---- keys and values ---- */
@@ -150,8 +160,9 @@ void myth_offload_rows(void *owner, uint32_t l)
         move_rows(p, l - 1, true);
     if (!wait_for_slot(p, l))
         return;
+    const double begin = now();
     move_rows(p, l, false);
-    wait_for_copies(p);
+    wait_for_copies(p, begin);
 }
 
 void myth_offload_copy(myth_engine *e, myth_part *p, bool is_ring, int32_t from, int32_t to)
@@ -168,6 +179,82 @@ myth_offload_counts myth_engine_offload_counts(const myth_engine *e)
         sum.in_bytes += e->part[i].moved.in_bytes;
         sum.ahead_bytes += e->part[i].moved.ahead_bytes;
         sum.out_bytes += e->part[i].moved.out_bytes;
+        sum.in_s += e->part[i].moved.in_s;
     }
     return sum;
+}
+
+/* ---- before a run ---- */
+
+typedef struct {
+    const myth_layout *layout;
+    const myth_config *c;
+    uint32_t n_page;                    /* of the sequence, with the token of the step  */
+    double compute[MYTH_LAYER_MAX + 1]; /* seconds of each layer, then those of the head */
+} step_shape;
+
+static bool is_moved(const step_shape *s, uint32_t part, uint32_t l) { return l < s->layout->part[part].offload1; }
+
+/* Bytes that layer l waits for. */
+static uint64_t bytes_in(const step_shape *s, uint32_t l)
+{
+    if (s->layout->opts.offload == MYTH_OFFLOAD_WEIGHTS)
+        return s->layout->offloaded[l];
+    return myth_layout_layer_bytes(s->layout, s->c, l) * (s->c->layer[l].is_global ? s->n_page : 1);
+}
+
+/* Bytes that go back behind layer l: the last page, or the ring, when no later layer reads it. */
+static uint64_t bytes_back(const step_shape *s, uint32_t l)
+{
+    const bool is_last = s->c->layer[s->c->layer[l].kv_source].kv_last == l;
+    return s->layout->opts.offload == MYTH_OFFLOAD_KV && is_last ? myth_layout_layer_bytes(s->layout, s->c, l) : 0;
+}
+
+/* Divides the step's seconds by bytes of weights. Layers of the mapped file have none here, and take the mean. */
+static void divide(step_shape *s, double step_s)
+{
+    const myth_layout *layout = s->layout;
+    const uint32_t n_layer = s->c->n_layer;
+    double sum = 0, known = 0;
+    for (uint32_t l = 0; l < n_layer; l++) {
+        s->compute[l] = (double)(layout->matrix[l] + layout->offloaded[l] + layout->expert[l]);
+        sum += s->compute[l];
+        known += s->compute[l] > 0;
+    }
+    const double mean = known > 0 ? sum / known : 1;
+    s->compute[n_layer] = (double)(layout->n_part > 1 ? layout->last_bytes : layout->first_bytes);
+    sum = mean * n_layer - mean * known + sum + s->compute[n_layer];
+    for (uint32_t l = 0; l <= n_layer; l++)
+        s->compute[l] = (s->compute[l] > 0 || l == n_layer ? s->compute[l] : mean) / sum * step_s;
+}
+
+myth_status myth_offload_expect(myth_offload_step *out, const myth_model *m, const myth_engine_opts *opts,
+                                uint32_t n_tok, double step_s, double link_bytes_s, myth_error *err)
+{
+    myth_layout layout;
+    step_shape s = {.layout = &layout, .c = &m->config};
+    *out = (myth_offload_step){0};
+    const myth_status st = myth_layout_make(&layout, m, opts, err);
+    if (st != MYTH_OK)
+        return st;
+    s.n_page = n_tok / layout.page_tok + 1;
+    s.n_page = s.n_page < layout.n_entry ? s.n_page : layout.n_entry;
+    divide(&s, step_s);
+    double done = 0;
+    for (uint32_t k = 0; k < layout.n_part; k++) {
+        double copied = done, before = done; /* the last copy; the layer before the last */
+        for (uint32_t l = layout.part[k].layer0; l < layout.part[k].layer1; l++) {
+            const bool is_in = is_moved(&s, k, l);
+            const uint64_t in = is_in ? bytes_in(&s, l) : 0, back = is_in ? bytes_back(&s, l) : 0;
+            if (is_in)
+                copied = (copied > before ? copied : before) + (double)in / link_bytes_s;
+            before = done;
+            done = (is_in && copied > done ? copied : done) + s.compute[l] + (double)back / link_bytes_s;
+            out->in_bytes += in;
+            out->out_bytes += back;
+        }
+    }
+    out->copy_s = (double)out->in_bytes / link_bytes_s;
+    out->seconds = done + s.compute[m->config.n_layer];
+    return MYTH_OK;
 }

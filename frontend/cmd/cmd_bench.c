@@ -305,7 +305,7 @@ static int run(myth_cli *cli, const void *opts)
     if (s.o->json)
         myth_jout_end(&s.json);
     if (st == MYTH_OK)
-        myth_expect_keep(cli, &s.model, &s.eo, myth_engine_device(s.engine), &s.pace);
+        myth_expect_keep(cli, &s.model, &s.eo, s.engine, &s.pace);
 fail:
     if (s.base)
         myth_seq_close(s.base);

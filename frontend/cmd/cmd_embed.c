@@ -429,7 +429,7 @@ static myth_status compute(run_state *r, myth_error *err)
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
     if (st == MYTH_OK)
-        myth_expect_keep(r->cli, &r->model, &r->eo, myth_engine_device(r->engine), &r->pace);
+        myth_expect_keep(r->cli, &r->model, &r->eo, r->engine, &r->pace);
     if (r->n_cut)
         myth_term_note(r->cli->term, "%llu text%s cut to %u tokens", (unsigned long long)r->n_cut,
                        r->n_cut == 1 ? " was" : "s were", r->n_most);

@@ -319,7 +319,7 @@ static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
     myth_pace_add(&pace, MYTH_PREFILL, 0, (uint32_t)r->n_prompt, (r->first_at ? r->first_at : end) - begin);
     if (r->n_ids > 1)
         myth_pace_add(&pace, MYTH_DECODE, (uint32_t)r->n_prompt, r->n_ids - 1, end - r->first_at);
-    myth_expect_keep(r->cli, &r->model, eo, myth_engine_device(r->engine), &pace);
+    myth_expect_keep(r->cli, &r->model, eo, r->engine, &pace);
 }
 
 /* The ids and the text of the answer are the likeliest branch's. */
@@ -364,7 +364,9 @@ static myth_status print_plan(run_state *r, const myth_engine_opts *eo, const my
                             .answer_most = r->o->n_predict};
     myth_expectation e;
     myth_json_out j;
-    const myth_status st = myth_expect(&e, r->cli, &r->model, eo, NULL, has_sets ? NULL : &work, err);
+    myth_status st = myth_expect(&e, r->cli, &r->model, eo, NULL, has_sets ? NULL : &work, err);
+    if (st == MYTH_OK)
+        st = myth_expect_offload(&e, r->cli, &r->model, eo, NULL, n_prompt, 0, err);
     if (st != MYTH_OK)
         return st;
     if (!r->o->json) {

@@ -25,6 +25,7 @@ typedef struct {
     uint32_t n_predict;
     int what;
     const char *as;
+    float link_gb_s;
     uint32_t parallel;
     bool json, is_table;
 } plan_opts;
@@ -44,6 +45,8 @@ static const myth_option options[] = {
     {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
      "the seconds on another machine, by the name of a file of bench/results or the path of a file of rates; its "
      "devices need not be here"},
+    {"link-gb-s", NULL, MYTH_OPT_F32, "GB/S", offsetof(plan_opts, link_gb_s), "(as measured)", 0, 100000,
+     "speed of copies from host memory to the device, which the tokens a second of --offload are reckoned from"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
      "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\",\"expected\"}, of a table "
      "{\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
@@ -259,7 +262,11 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         st = myth_cli_limits(cli, &limits, &eo, err);
     if (st == MYTH_OK && is_limited)
         myth_cli_divide(cli, &eo, m, &extra, &limits);
-    return st == MYTH_OK ? myth_plan_make(out, m, &eo, &extra, is_limited ? &limits : NULL, is_limited, err) : st;
+    if (st == MYTH_OK)
+        st = myth_plan_make(out, m, &eo, &extra, is_limited ? &limits : NULL, is_limited, err);
+    if (st == MYTH_OK && e && out->n_ctx)
+        st = myth_expect_offload(&e->is, cli, m, &eo, o->as, out->n_ctx - 1, (double)o->link_gb_s, err);
+    return st;
 }
 
 /* ---- the table of published sizes ---- */

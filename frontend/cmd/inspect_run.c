@@ -476,7 +476,7 @@ static int generate(run *w, const myth_engine_opts *eo)
     myth_status st = myth_inspect_run_later(w->in, &later, &err);
     myth_term_progress_end(w->cli->term);
     if (st == MYTH_OK && w->engine)
-        myth_expect_keep(w->cli, &w->model, eo, myth_engine_device(w->engine), &w->pace);
+        myth_expect_keep(w->cli, &w->model, eo, w->engine, &w->pace);
     myth_engine_close(w->engine);
     myth_runlog_stage(w->log, "generate");
     if (st != MYTH_OK)

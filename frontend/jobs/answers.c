@@ -572,7 +572,7 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
         myth_results_progress(&a->rows, "answers");
     } while (n_active || (has_more && !*a->cli->cancel));
     a->seconds = myth_expect_now() - begin;
-    myth_expect_keep(a->cli, a->model, &a->eo, myth_engine_device(a->engine), &a->pace);
+    myth_expect_keep(a->cli, a->model, &a->eo, a->engine, &a->pace);
     st = myth_results_finish(&a->rows, err);
 fail:
     myth_term_progress_end(a->cli->term);

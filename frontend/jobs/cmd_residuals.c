@@ -367,7 +367,7 @@ static myth_status compute(run_state *r, myth_error *err)
         MYTH_TRY(myth_residual_out_report(&r->out, r->o->report, myth_model_name(&r->model), err));
     pace.n_tok[MYTH_PREFILL][0] = (double)r->n_tok;
     pace.seconds[MYTH_PREFILL][0] = r->seconds;
-    myth_expect_keep(r->cli, &r->model, &r->p.eo, myth_engine_device(r->engine), &pace);
+    myth_expect_keep(r->cli, &r->model, &r->p.eo, r->engine, &pace);
     MYTH_TRY(print_summary(r, err));
     myth_journal_remove(r->journal);
     r->journal = NULL;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+static const double MEGABYTE = 1e6;
+
 static void reckon(myth_expectation *e, const myth_work *w)
 {
     const myth_rates *r = &e->rates;
@@ -54,6 +56,47 @@ myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *
     if (out->is_known && work)
         reckon(out, work);
     return MYTH_OK;
+}
+
+/* The kept or named rates of a key. */
+static void read_rates(myth_rates *out, const myth_rate_key *key, const char *as)
+{
+    char path[PATH_MAX];
+    memset(out, 0, sizeof(*out));
+    if (as && myth_rates_named(out, as, key, NULL) != MYTH_OK)
+        memset(out, 0, sizeof(*out));
+    else if (!as && myth_rates_place(path, sizeof(path), NULL) == MYTH_OK)
+        myth_rates_read(out, path, key);
+}
+
+myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth_model *model,
+                                const myth_engine_opts *opts, const char *as, uint32_t n_tok, double link_gb_s,
+                                myth_error *err)
+{
+    myth_offload_expectation *e = &out->offload;
+    myth_engine_opts alone = *opts;
+    myth_rate_key key;
+    static myth_rates rates;
+    *e = (myth_offload_expectation){.n_tok = n_tok, .link_gb_s = link_gb_s, .source = "as given"};
+    if (opts->offload == MYTH_OFFLOAD_NONE)
+        return MYTH_OK;
+    alone.offload = MYTH_OFFLOAD_NONE;
+    alone.n_offload = 0;
+    myth_rates_key(&key, cli->mem, model, &alone, as ? "" : NULL);
+    read_rates(&rates, &key, as);
+    e->has_rate = rates.n_point[MYTH_DECODE] > 0;
+    const double step_s = e->has_rate ? myth_rates_seconds(&rates, MYTH_DECODE, n_tok, 1) : 0;
+    if (link_gb_s <= 0 && !as) {
+        myth_rates_link_key(&key, opts);
+        read_rates(&rates, &key, NULL);
+        if (rates.n_point[MYTH_DECODE])
+            e->link_gb_s = MEGABYTE / 1e9 / myth_rates_seconds(&rates, MYTH_DECODE, 0, 1);
+        e->source = "measured on this machine";
+    }
+    const double link = e->link_gb_s > 0 ? e->link_gb_s * 1e9 : 1e9;
+    const myth_status st = myth_offload_expect(&e->step, model, opts, n_tok, step_s, link, err);
+    e->is_offloaded = st == MYTH_OK && e->step.in_bytes > 0; /* a CPU has it all */
+    return st;
 }
 
 static void note_absent(myth_cli *cli, const myth_engine_opts *opts, const char *name)
@@ -130,9 +173,45 @@ static void print_rates(FILE *f, const myth_expectation *e)
     fprintf(f, ", %s\n", e->source);
 }
 
+static void print_offload(FILE *f, const myth_offload_expectation *o)
+{
+    char in[24], out[24];
+    if (!o->is_offloaded)
+        return;
+    fprintf(f, "offload          %s to the device", myth_size_text(in, o->step.in_bytes));
+    if (o->step.out_bytes)
+        fprintf(f, " and %s back", myth_size_text(out, o->step.out_bytes));
+    fprintf(f, " for a token at position %u\n", o->n_tok);
+    if (o->link_gb_s > 0)
+        fprintf(f, "  link           %.4g GB/s, %s\n  answers        %s%.4g tok/s%s\n", o->link_gb_s, o->source,
+                o->has_rate ? "" : "at most ", 1 / o->step.seconds,
+                o->has_rate ? "" : ": no rate of this model without --offload is known");
+    else
+        fputs("  link           unknown: give --link-gb-s to plan, or run the command once\n", f);
+}
+
+static void print_offload_json(myth_json_out *j, const myth_offload_expectation *o)
+{
+    if (!o->is_offloaded)
+        return;
+    myth_jout_key(j, "offload");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "position", o->n_tok);
+    myth_jout_key_u64(j, "in_bytes", o->step.in_bytes);
+    myth_jout_key_u64(j, "out_bytes", o->step.out_bytes);
+    if (o->link_gb_s > 0) {
+        myth_jout_key_f64(j, "link_gb_s", o->link_gb_s);
+        myth_jout_key_f64(j, "copy_seconds", o->step.copy_s);
+        myth_jout_key_bool(j, "is_bound", !o->has_rate);
+        myth_jout_key_f64(j, "decode_tok_s", 1 / o->step.seconds);
+    }
+    myth_jout_end(j);
+}
+
 void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *w)
 {
     char from[32], to[32];
+    print_offload(f, &e->offload);
     if (w && !w->n_part && w->n_kept) {
         fprintf(f, "expected         no time of the model: %s\n", e->source);
         return;
@@ -180,26 +259,39 @@ void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const m
         myth_jout_key_f64(j, "seconds_from", e->from);
         myth_jout_key_f64(j, "seconds_to", e->to);
     }
+    print_offload_json(j, &e->offload);
     myth_jout_end(j);
 }
 
-void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const char *machine,
-                      const myth_pace *pace)
+static void keep(myth_cli *cli, const myth_rate_key *key, const myth_pace *pace)
 {
-    myth_rate_key key;
     char path[PATH_MAX];
     myth_error err = {0};
+    myth_status st = myth_rates_place(path, sizeof(path), &err);
+    if (st == MYTH_OK)
+        st = myth_rates_add(path, key, pace, &err);
+    if (st != MYTH_OK && cli->global->verbose)
+        myth_term_note(cli->term, "the rates of this run are not kept: %s", err.msg);
+}
+
+void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const myth_engine *engine,
+                      const myth_pace *pace)
+{
+    const myth_offload_counts moved = myth_engine_offload_counts(engine);
+    myth_rate_key key;
     double n_tok = 0;
     for (int k = 0; k < MYTH_RATE_N; k++)
         for (int b = 0; b < MYTH_RATE_POINTS; b++)
             n_tok += pace->n_tok[k][b];
-    if (n_tok < MYTH_RATES_FEW)
-        return;
-    myth_status st = myth_rates_place(path, sizeof(path), &err);
-    if (st == MYTH_OK) {
-        myth_rates_key(&key, cli->mem, model, opts, machine);
-        st = myth_rates_add(path, &key, pace, &err);
+    myth_rates_key(&key, cli->mem, model, opts, myth_engine_device(engine));
+    if (n_tok >= MYTH_RATES_FEW)
+        keep(cli, &key, pace);
+    if (moved.in_s > 0 && (double)moved.in_bytes >= MYTH_RATES_FEW * MEGABYTE) {
+        const myth_pace link = {
+            .n_tok[MYTH_DECODE][0] = (double)moved.in_bytes / MEGABYTE,
+            .seconds[MYTH_DECODE][0] = moved.in_s,
+        };
+        myth_rates_link_key(&key, opts);
+        keep(cli, &key, &link);
     }
-    if (st != MYTH_OK && cli->global->verbose)
-        myth_term_note(cli->term, "the rates of this run are not kept: %s", err.msg);
 }

@@ -17,8 +17,19 @@
 extern "C" {
 #endif
 
+/* A decoded token where layers are brought to their device (--offload): engine.h, myth_offload_expect. */
+typedef struct {
+    bool is_offloaded; /* else nothing here is set */
+    uint32_t n_tok;    /* that the sequence holds */
+    double link_gb_s;  /* host to device; 0 = unknown */
+    bool has_rate;     /* the seconds of the same step without --offload are known; else the link alone is the bound */
+    const char *source;
+    myth_offload_step step;
+} myth_offload_expectation;
+
 typedef struct {
     myth_rates rates;
+    myth_offload_expectation offload;
     bool is_known;
     char source[256];      /* "measured on this machine (AMD EPYC, 2 threads)"; why, when they are not known */
     double mean;           /* tokens of an answer; -1 = unknown */
@@ -30,6 +41,11 @@ typedef struct {
  * of the work; work NULL = the rates alone. MYTH_ENOTFOUND, MYTH_EFORMAT: `as` names no rates. */
 myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
                         const char *as, const myth_work *work, myth_error *err);
+/* Adds what a token at position n_tok takes with --offload. link_gb_s: of the link; 0 = what was measured and kept on
+ * this machine, which `as` has none of. */
+myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth_model *model,
+                                const myth_engine_opts *opts, const char *as, uint32_t n_tok, double link_gb_s,
+                                myth_error *err);
 /* Limits the devices of the options to the memory that the machine `as` has of their kind, where neither --mem-limit
  * nor an open model says otherwise, so that a device can be planned that is not here. Such a device is named in a
  * note, because what its driver takes cannot be planned. */
@@ -38,16 +54,17 @@ void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char 
 void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *work);
 /* {"known","source","prefill_tokens","prefill_tok_s","decode_tok_s","prefill_seconds","answers_measured",
  * "answer_tokens_mean","answer_tokens_most","seconds_from","seconds_to"}; without work the rates alone; unknown:
- * {"known":false,"why"}. */
+ * {"known":false,"why"}. With --offload also "offload":{"position","in_bytes","out_bytes"}, and where the link is known
+ * "link_gb_s","copy_seconds","is_bound","decode_tok_s" in it. */
 void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *work);
 
 /* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
 const char *myth_seconds_text(char dst[32], double s);
 /* Seconds of a monotonic clock, to measure a pace with. */
 double myth_expect_now(void);
-/* Keeps what a run measured, unless it was of fewer than MYTH_RATES_FEW tokens. A failure is said with --verbose only:
- * the run itself did not fail. */
-void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const char *machine,
+/* Keeps what a run measured: its rates, unless it was of fewer than MYTH_RATES_FEW tokens, and the speed of the link,
+ * if the engine moved as many megabytes. A failure is said with --verbose only: the run itself did not fail. */
+void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const myth_engine *engine,
                       const myth_pace *pace);
 
 #ifdef __cplusplus

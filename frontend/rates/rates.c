@@ -134,6 +134,15 @@ void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, 
     make_plain(out->model);
 }
 
+void myth_rates_link_key(myth_rate_key *key, const myth_engine_opts *opts)
+{
+    snprintf(key->setup, sizeof(key->setup), "%.31s", opts->device);
+    snprintf(key->model, sizeof(key->model), "link");
+    snprintf(key->type, sizeof(key->type), "MB");
+    snprintf(key->shape, sizeof(key->shape), "link");
+    make_plain(key->setup);
+}
+
 /* ---- rows ---- */
 
 bool myth_rate_number(double *out, const char *text)

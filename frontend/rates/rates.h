@@ -72,6 +72,10 @@ void myth_pace_add(myth_pace *p, myth_rate_kind kind, uint32_t at, uint32_t n, d
 void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, const myth_engine_opts *opts,
                     const char *machine);
 
+/* The key of the link between host memory and the options' device, which the models that use it have in common. Its
+ * "tokens" are megabytes, copied in, of kind MYTH_DECODE at depth 0. From a key of the same machine. */
+void myth_rates_link_key(myth_rate_key *key, const myth_engine_opts *opts);
+
 /* The path of the kept file. MYTH_ENOTFOUND: neither XDG_STATE_HOME nor HOME is an absolute path. */
 myth_status myth_rates_place(char *dst, size_t cap, myth_error *err);
 /* The kept rates of the key; none of them when nothing was measured or the file cannot be read. */

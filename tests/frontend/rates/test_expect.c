@@ -128,6 +128,61 @@ static void a_device_that_is_not_here_is_planned(void **state)
     cli_expect(&r, "inspect-file $D/a.c --dry-run --device cuda:7 --as h100 " TINY, 0);
 }
 
+/* What a token of --offload takes: the link's speed as given or as kept, and the rate of the same without --offload;
+ * without a rate the link's bound. The rows are those of a device that is not here, under its name. */
+static void offload_is_reckoned_from_the_link_and_the_rate(void **state)
+{
+    (void)state;
+    static const char plan[] = "plan --json -m random:gemma3-270m:q8_0 -c 512 --device cuda:7 --mem-limit "
+                               "cuda:7=1GiB --offload weights ";
+    char line[256];
+    json_t *e = expected(plan), *o = json_object_get(e, "offload");
+    const double bytes = cli_number(o, "in_bytes");
+    assert_true(bytes > 90e6 && bytes < 120e6); /* 18 layers; the embedding stays */
+    assert_int_equal(json_object_size(o), 3);
+    json_decref(e);
+    snprintf(line, sizeof(line), "%s--link-gb-s 10", plan);
+    e = expected(line);
+    o = json_object_get(e, "offload");
+    assert_true(json_is_true(json_object_get(o, "is_bound")));
+    assert_true(cli_number(o, "decode_tok_s") * bytes / 10e9 > 0.999);
+    assert_true(cli_number(o, "decode_tok_s") * bytes / 10e9 < 1.001);
+    json_decref(e);
+    cli_shell(&r, "mkdir -p $D/state/mythos; printf "
+                  "'processor,setup,model,type,shape,test,depth,tok_s,tokens,answers\n"
+                  "\"cuda:7\",\"cuda:7\",\"link\",MB,link,tg,0,20000,1000,\n"
+                  "\"cuda:7\",\"cuda:7\",\"x\",q8_0,dcbeb9b76457d6a2,tg,0,100,1000,\n' >$D/state/mythos/rates.csv");
+    e = expected(plan);
+    o = json_object_get(e, "offload");
+    assert_true(cli_number(o, "link_gb_s") == 20);
+    assert_true(json_is_false(json_object_get(o, "is_bound")));
+    /* copying takes about half of the step's 10 ms, and overlaps */
+    assert_true(cli_number(o, "copy_seconds") > 4e-3 && cli_number(o, "copy_seconds") < 6e-3);
+    assert_true(cli_number(o, "decode_tok_s") < 100 && cli_number(o, "decode_tok_s") > 70);
+    json_decref(e);
+    cli_expect(&r,
+               "plan -m random:gemma3-270m:q8_0 -c 512 --device cuda:7 --mem-limit cuda:7=1GiB --offload kv "
+               "--link-gb-s 4",
+               0);
+    assert_non_null(strstr(r.out, " back for a token at position 511\n  link           4 GB/s, as given\n"));
+    cli_expect(&r, "plan --offload weights --device cpu " TINY, 0);
+    assert_null(strstr(r.out, "link "));
+    cli_shell(&r, "rm $D/state/mythos/rates.csv"); /* nothing was measured yet */
+}
+
+/* A run moves bytes, and how fast it did is what the next plan says. */
+static void a_run_with_offload_measures_the_link(void **state)
+{
+    (void)state;
+    cli_shell(&r, "$M devices | grep -q vulkan:0");
+    if (r.code)
+        check_skip("no Vulkan device");
+    cli_expect(&r, "bench -p 16 -n 16 -m random:gemma3-tiny:f32 --device vulkan:0 --offload weights", 0);
+    json_t *e = expected("plan --json -m random:gemma3-tiny:q8_0 --device vulkan:0 --offload kv");
+    assert_true(cli_number(json_object_get(e, "offload"), "link_gb_s") > 0);
+    json_decref(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,9 +190,11 @@ int main(void)
         cmocka_unit_test(results_of_other_machines_have_names),
         cmocka_unit_test(rows_of_a_bench_of_another_machine_are_read),
         cmocka_unit_test(a_device_that_is_not_here_is_planned),
+        cmocka_unit_test(offload_is_reckoned_from_the_link_and_the_rate),
         cmocka_unit_test(a_run_is_what_the_next_plan_knows),
         cmocka_unit_test(bench_measures_too),
         cmocka_unit_test(generate_and_embed_measure_too),
+        cmocka_unit_test(a_run_with_offload_measures_the_link),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
