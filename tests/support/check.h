@@ -57,6 +57,14 @@ static inline uint32_t check_sample(uint32_t n)
     return (n + share - 1) / share;
 }
 
+/* How many trials are run: MYTHOS_TEST_TRIALS where it is set, else `full` in a full run, or the sample of n. */
+static inline uint32_t check_trials(uint32_t full, uint32_t n)
+{
+    const char *s = getenv("MYTHOS_TEST_TRIALS");
+    const uint32_t given = s ? (uint32_t)strtoul(s, NULL, 10) : 0;
+    return given ? given : check_is_full() ? full : check_sample(n);
+}
+
 /* Whether round i of n is run: a small sample that has not yet met what it is to meet goes on, for a while. */
 static inline bool check_goes_on(uint64_t i, uint64_t n, bool has_met) { return i < n || (!has_met && i < n + 400); }
 

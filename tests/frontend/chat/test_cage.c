@@ -1,9 +1,11 @@
 /* test_cage.c - a 270M model in Q8_0 answers in 400 MiB of address space, where anything that was not planned fails: a
  * catalogue of tools is read once and saved, and a second process answers a question of 13 tokens behind it without
- * computing the catalogue again. */
+ * computing the catalogue again. A job of many requests runs where it may have its plan and 2 %, and is refused before
+ * it has read any weights where it may have 5 % less, in a group of processes with a limit and by an address space. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include "engine/base/asan.h"
+#include "frontend/cli/exit.h"
 
 /* The limit counts every mapping: program, libraries, stacks, weights and cache. Without the variable glibc maps 64 MiB
  * and more for each thread that allocates, of which nothing is used. */
@@ -100,6 +102,126 @@ static void what_is_left_is_the_limit(void **state)
         fail_msg("%s: exit %d: %s", line, r.code, r.err);
 }
 
+/* ---- the plan and 2 % ---- */
+
+#define JOB                                                                                                           \
+    "\"$M\" generate -m random:gemma3-270m:q8_0 --jsonl \"$D/many\" -n 2 --temp 0 -t 1 -np 4 -c 512 -ub 64 --device " \
+    "cpu "                                                                                                            \
+    "--resume off -q "
+
+/* Makes a group of processes whose memory can be limited: its folder, and the names of its files. False with why. */
+static bool make_group(char folder[96], const char **limit, const char **peak)
+{
+    static const struct {
+        const char *mount, *limit, *peak;
+    } version[] = {{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"},
+                   {"/sys/fs/cgroup", "memory.max", "memory.peak"}};
+    for (size_t i = 0; i < sizeof(version) / sizeof(version[0]); i++) {
+        char line[400];
+        snprintf(folder, 96, "%s/mythos-test-%ld", version[i].mount, (long)getpid());
+        *limit = version[i].limit;
+        *peak = version[i].peak;
+        snprintf(line, sizeof(line),
+                 "mkdir %s && { test -w %s/%s && test -r %s/%s && sh -c 'echo $$ >%s/cgroup.procs' || { rmdir %s; "
+                 "false; }; }",
+                 folder, folder, *limit, folder, *peak, folder, folder);
+        cli_shell(&r, line);
+        if (r.code == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The bytes of the job's plan. */
+static double planned(void)
+{
+    cli_shell(&r, JOB "-o \"$D/o\" --dry-run --json");
+    json_t *j = answer();
+    const double bytes = cli_number(j, "plan.total_bytes");
+    json_decref(j);
+    return bytes;
+}
+
+static void write_requests(uint32_t n)
+{
+    char line[160];
+    snprintf(line, sizeof(line),
+             "for i in $(seq %u); do echo \"{\\\"text\\\":\\\"request number $i\\\"}\"; done >$D/many", n);
+    cli_shell(&r, line);
+    cli_shell(&r, JOB "-o \"$D/alone\"");
+    if (r.code != 0)
+        fail_msg("exit %d: %s", r.code, r.err);
+}
+
+static void in_a_group(double plan)
+{
+    static const char *const mode[] = {"share", "reserve"};
+    char folder[96], line[1024];
+    const char *limit, *peak;
+    if (!make_group(folder, &limit, &peak)) {
+        check_left_out("a group of processes", "it cannot be made here: %.160s", r.err);
+        return;
+    }
+    for (int k = 0; k < 4; k++) {
+        const bool fits = k < 2;
+        if (k == 0 && check_quick() > 1) /* what is reserved takes more */
+            continue;
+        snprintf(line, sizeof(line),
+                 "echo %.0f >%s/%s; echo 0 2>/dev/null >%s/%s; (echo 0 >%s/cgroup.procs; exec " JOB
+                 "--mem-mode %s -o \"$D/got\"); c=$?; cat %s/%s; test $c != 0 || cmp $D/alone $D/got || c=99; exit $c",
+                 plan * (fits ? 1.02 : 0.95), folder, limit, folder, peak, folder, mode[k % 2], folder, peak);
+        cli_shell(&r, line);
+        if (r.code != (fits ? 0 : MYTH_EXIT_MEMORY))
+            break;
+        const double most = strtod(r.out, NULL);
+        printf("%s, %s: %.1f MiB planned, the group had %.1f\n", mode[k % 2], fits ? "+2 %" : "-5 %", plan / 1048576,
+               most / 1048576);
+        if (fits ? most > 1.02 * plan || (k == 1 && most < plan) : most > plan / 4) {
+            r.code = -1; /* a limit that was passed, a reservation that was not taken, weights that were read */
+            break;
+        }
+    }
+    const cli_result last = r;
+    cli_shell(&r, (snprintf(line, sizeof(line), "rmdir %s", folder), line));
+    if (last.code != MYTH_EXIT_MEMORY)
+        fail_msg("exit %d: %s%s", last.code, last.out, last.err);
+}
+
+/* What the process may map besides its plan is what it has mapped before it plans, as a first refusal says. */
+static void in_an_address_space(double plan)
+{
+    enum { KIB = 350000 };
+    char line[1024];
+    double left = 0;
+    snprintf(line, sizeof(line), "ulimit -v %d; export MALLOC_ARENA_MAX=1; " JOB "-o \"$D/got\" -c 30000", KIB);
+    cli_shell(&r, line);
+    const char *at = strstr(r.err, ", limit ");
+    if (r.code != MYTH_EXIT_MEMORY || !at || sscanf(at, ", limit %lf MiB", &left) != 1)
+        fail_msg("exit %d: %s", r.code, r.err);
+    for (int fits = 1; fits >= 0; fits--) {
+        snprintf(line, sizeof(line), "ulimit -v %.0f; export MALLOC_ARENA_MAX=1; " JOB "-o \"$D/got\"",
+                 KIB + (plan * (fits ? 1.02 : 0.95) / 1048576 - left) * 1024);
+        cli_shell(&r, line);
+        if (r.code != (fits ? 0 : MYTH_EXIT_MEMORY))
+            fail_msg("%s: exit %d: %s", line, r.code, r.err);
+        cli_shell(&r, "test ! -e $D/got || { cmp $D/alone $D/got && rm $D/got; }");
+        assert_int_equal(r.code, 0);
+    }
+}
+
+static void the_plan_and_two_percent_are_enough(void **state)
+{
+    (void)state;
+    const uint32_t n = check_trials(100, 12);
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer takes more than the plan");
+    write_requests(n);
+    const double plan = planned();
+    in_a_group(plan);
+    in_an_address_space(plan);
+    printf("%u requests at plan + 2 %%, none at plan - 5 %%\n", n);
+}
+
 /* Two processes at a time, each with 40 % of one device, and of the host: both finish, with the answers of one alone. A
  * process that needs more than it may have is refused beside them. */
 static void processes_share_a_device(void **state)
@@ -142,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tool_call_fits_in_400_mib),
         cmocka_unit_test(what_is_left_is_the_limit),
+        cmocka_unit_test(the_plan_and_two_percent_are_enough),
         cmocka_unit_test(processes_share_a_device),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
