@@ -1,11 +1,19 @@
 /* test_cage.c - a 270M model in Q8_0 answers in 400 MiB of address space, where anything that was not planned fails: a
  * catalogue of tools is read once and saved, and a second process answers a question of 13 tokens behind it without
  * computing the catalogue again. A job of many requests runs where it may have its plan and 2 %, and is refused before
- * it has read any weights where it may have 5 % less, in a group of processes with a limit and by an address space. */
+ * it has read any weights where it may have 5 % less, in a group of processes with a limit and by an address space. What
+ * a process has reserved is not taken by a hog beside it. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include "engine/base/asan.h"
 #include "frontend/cli/exit.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* The limit counts every mapping: program, libraries, stacks, weights and cache. Without the variable glibc maps 64 MiB
  * and more for each thread that allocates, of which nothing is used. */
@@ -109,27 +117,29 @@ static void what_is_left_is_the_limit(void **state)
     "cpu "                                                                                                            \
     "--resume off -q "
 
-/* Makes a group of processes whose memory can be limited: its folder, and the names of its files. False with why. */
-static bool make_group(char folder[96], const char **limit, const char **peak)
+typedef struct {
+    const char *mount, *limit, *use, *peak;
+} group_version;
+
+/* Makes a group of processes whose memory can be limited: its folder, and the names of its files. NULL: it cannot be
+ * made, and r.err says why. */
+static const group_version *make_group(char folder[96])
 {
-    static const struct {
-        const char *mount, *limit, *peak;
-    } version[] = {{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"},
-                   {"/sys/fs/cgroup", "memory.max", "memory.peak"}};
+    static const group_version version[] = {
+        {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes"},
+        {"/sys/fs/cgroup", "memory.max", "memory.current", "memory.peak"}};
     for (size_t i = 0; i < sizeof(version) / sizeof(version[0]); i++) {
         char line[400];
         snprintf(folder, 96, "%s/mythos-test-%ld", version[i].mount, (long)getpid());
-        *limit = version[i].limit;
-        *peak = version[i].peak;
         snprintf(line, sizeof(line),
                  "mkdir %s && { test -w %s/%s && test -r %s/%s && sh -c 'echo $$ >%s/cgroup.procs' || { rmdir %s; "
                  "false; }; }",
-                 folder, folder, *limit, folder, *peak, folder, folder);
+                 folder, folder, version[i].limit, folder, version[i].peak, folder, folder);
         cli_shell(&r, line);
         if (r.code == 0)
-            return true;
+            return &version[i];
     }
-    return false;
+    return NULL;
 }
 
 /* The bytes of the job's plan. */
@@ -157,8 +167,8 @@ static void in_a_group(double plan)
 {
     static const char *const mode[] = {"share", "reserve"};
     char folder[96], line[1024];
-    const char *limit, *peak;
-    if (!make_group(folder, &limit, &peak)) {
+    const group_version *g = make_group(folder);
+    if (!g) {
         check_left_out("a group of processes", "it cannot be made here: %.160s", r.err);
         return;
     }
@@ -169,7 +179,7 @@ static void in_a_group(double plan)
         snprintf(line, sizeof(line),
                  "echo %.0f >%s/%s; echo 0 2>/dev/null >%s/%s; (echo 0 >%s/cgroup.procs; exec " JOB
                  "--mem-mode %s -o \"$D/got\"); c=$?; cat %s/%s; test $c != 0 || cmp $D/alone $D/got || c=99; exit $c",
-                 plan * (fits ? 1.02 : 0.95), folder, limit, folder, peak, folder, mode[k % 2], folder, peak);
+                 plan * (fits ? 1.02 : 0.95), folder, g->limit, folder, g->peak, folder, mode[k % 2], folder, g->peak);
         cli_shell(&r, line);
         if (r.code != (fits ? 0 : MYTH_EXIT_MEMORY))
             break;
@@ -222,6 +232,85 @@ static void the_plan_and_two_percent_are_enough(void **state)
     printf("%u requests at plan + 2 %%, none at plan - 5 %%\n", n);
 }
 
+/* ---- a hog beside what is reserved ---- */
+
+static double number_of(const char *folder, const char *name)
+{
+    char path[160], text[32] = "";
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    if (f && !fgets(text, sizeof(text), f))
+        text[0] = '\0';
+    if (f)
+        fclose(f);
+    return strtod(text, NULL);
+}
+
+/* A process of the group that takes 10 to 90 % of what is left of the limit, again and again, once the group has as
+ * much as was reserved. Counts in *n how often it did. */
+static pid_t begin_hog(const char *folder, const group_version *g, double limit, double reserved, uint64_t rng,
+                       volatile uint32_t *n)
+{
+    const pid_t hog = fork();
+    if (hog)
+        return hog;
+    char path[160];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs("0", f) < 0 || fclose(f) != 0)
+        _exit(1);
+    for (;;) {
+        const double left = limit - number_of(folder, g->use), share = 0.1 + 0.8 * check_unit(&rng);
+        const size_t bytes = left > 1 << 20 ? (size_t)(share * left) : 0;
+        if (limit - left >= reserved && bytes) {
+            unsigned char *taken =
+                mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+            if (taken != MAP_FAILED && limit - left >= reserved) {
+                usleep(1000 * check_below(&rng, 20));
+                munmap(taken, bytes);
+                ++*n;
+            }
+        }
+        usleep(1000 * check_below(&rng, 20));
+    }
+}
+
+/* What is reserved is the process's own: others of its group that take the rest, and give it back, change nothing. */
+static void a_hog_takes_nothing_that_is_reserved(void **state)
+{
+    (void)state;
+    char folder[96], line[1024];
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer takes more than the plan");
+    write_requests(check_trials(100, 30));
+    const double plan = planned(), limit = floor(1.25 * plan / 4096) * 4096;
+    const group_version *g = make_group(folder);
+    if (!g)
+        check_skip("no group of processes can be made here: %.160s", r.err);
+    volatile uint32_t *n = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(n != MAP_FAILED);
+    snprintf(line, sizeof(line), "echo %.0f >%s/%s", limit, folder, g->limit);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    const pid_t hog = begin_hog(folder, g, limit, 0.98 * plan, check_seed(), n);
+    snprintf(line, sizeof(line),
+             "(echo 0 >%s/cgroup.procs; exec " JOB "--mem-mode reserve -o $D/got) && cmp $D/alone $D/got", folder);
+    cli_shell(&r, line);
+    const cli_result last = r;
+    kill(hog, SIGKILL);
+    int status;
+    waitpid(hog, &status, 0);
+    snprintf(line, sizeof(line), "for i in 1 2 3 4 5; do rmdir %s 2>/dev/null && break; sleep 0.1; done", folder);
+    cli_shell(&r, line);
+    if (last.code)
+        fail_msg("exit %d: %s%s", last.code, last.out, last.err);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    printf("the rest was taken %u times\n", *n);
+    assert_true(*n > 0);
+    munmap((void *)(uintptr_t)n, 4096);
+}
+
 /* Two processes at a time, each with 40 % of one device, and of the host: both finish, with the answers of one alone. A
  * process that needs more than it may have is refused beside them. */
 static void processes_share_a_device(void **state)
@@ -265,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_tool_call_fits_in_400_mib),
         cmocka_unit_test(what_is_left_is_the_limit),
         cmocka_unit_test(the_plan_and_two_percent_are_enough),
+        cmocka_unit_test(a_hog_takes_nothing_that_is_reserved),
         cmocka_unit_test(processes_share_a_device),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
