@@ -75,6 +75,21 @@ static bool is_done(void *user, uint64_t index)
     return r->run && (index < myth_residual_run_state(r->run)->next || !myth_shares_has(r->cli, index));
 }
 
+/* What a step has without a limit. */
+static uint32_t wanted_rows(const myth_residual_plan *p)
+{
+    return p->n_wanted > p->eo.n_ubatch ? p->n_wanted : p->eo.n_ubatch;
+}
+
+/* Rows of a step; of how many, where the limit leaves no more. */
+static void print_rows(const myth_residual_plan *p)
+{
+    printf("rows a step      %u", p->eo.n_ubatch);
+    if (p->eo.n_ubatch < wanted_rows(p))
+        printf(", of %u: the memory limit leaves no more, and a step of fewer rows is slower", p->n_wanted);
+    putchar('\n');
+}
+
 /* ---- the dry run ---- */
 
 static void dry_run(run_state *r, const myth_expectation *e)
@@ -99,6 +114,7 @@ static void dry_run(run_state *r, const myth_expectation *e)
         myth_jout_key_u64(&j, "labels", r->p.ro.n_label);
         myth_jout_key_u64(&j, "layers", r->p.ro.n_layer);
         myth_jout_key_u64(&j, "step_rows", r->p.eo.n_ubatch);
+        myth_jout_key_u64(&j, "step_rows_wanted", wanted_rows(&r->p));
         myth_jout_key_u64(&j, "output_bytes", bytes);
         myth_jout_key_u64(&j, "rows_bytes", row_bytes);
         myth_jout_key(&j, "expected");
@@ -114,9 +130,10 @@ static void dry_run(run_state *r, const myth_expectation *e)
         return;
     }
     printf("prompts          %llu, %llu of them faulty\ntokens           %llu, the longest prompt %u\n"
-           "labels           %u\nresiduals        %u of %u\nrows a step      %u\n",
+           "labels           %u\nresiduals        %u of %u\n",
            (unsigned long long)s->n_item, (unsigned long long)s->n_fault, (unsigned long long)s->n_token, s->longest,
-           r->p.ro.n_label, r->p.ro.n_layer, r->model.config.n_layer + 1, r->p.eo.n_ubatch);
+           r->p.ro.n_label, r->p.ro.n_layer, r->model.config.n_layer + 1);
+    print_rows(&r->p);
     printf("output           %s", myth_size_text(size, bytes));
     if (row_bytes)
         printf(", rows %s", myth_size_text(size, row_bytes));
@@ -260,7 +277,8 @@ static myth_status print_summary(const run_state *r, myth_error *err)
         if (rate > 0)
             printf(", %llu in this run, %s at %.0f tok/s", (unsigned long long)r->n_tok,
                    myth_seconds_text(text, r->seconds), rate);
-        printf("\nrows a step      %u\n", r->p.eo.n_ubatch);
+        putchar('\n');
+        print_rows(&r->p);
         myth_residual_out_print_text(stdout, &r->out);
         return myth_journal_each(r->journal, print_fault, &list, err);
     }
@@ -276,6 +294,7 @@ static myth_status print_summary(const run_state *r, myth_error *err)
     myth_jout_key_u64(&j, "run_tokens", r->n_tok);
     myth_jout_key_f64(&j, "run_seconds", r->seconds);
     myth_jout_key_u64(&j, "step_rows", r->p.eo.n_ubatch);
+    myth_jout_key_u64(&j, "step_rows_wanted", wanted_rows(&r->p));
     myth_jout_key_str(&j, "output", r->o->output);
     myth_jout_key_str(&j, "rows", r->o->rows.rows);
     myth_residual_out_print_json(&j, &r->out);

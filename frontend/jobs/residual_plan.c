@@ -274,6 +274,7 @@ static myth_status choose_rows(myth_residual_plan *p, myth_error *err)
         const uint64_t all = p->survey.n_token ? p->survey.n_token : 1;
         uint32_t rows = longest > DEFAULT_ROWS ? longest : DEFAULT_ROWS;
         rows = all < rows ? (uint32_t)all : rows;
+        p->n_wanted = rows;
         p->eo.n_ubatch = most_rows(p, &limits, longest, rows);
     }
     return MYTH_OK;

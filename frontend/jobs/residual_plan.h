@@ -37,6 +37,7 @@ typedef struct {
     bool has_unlabelled;
     uint64_t *window, *most; /* [batch + 1] tokens up to the last prompts; [batch + 1] of that many in a row, at most */
     uint64_t n_good;         /* prompts without a fault */
+    uint32_t n_wanted;       /* rows of a step without a limit; 0 = the flags say how many */
     myth_residual_opts ro;   /* layers and labels point into the plan */
     myth_engine_opts eo;
     char first_fault[MYTH_PROMPT_FAULT_BYTES + 32];

@@ -441,7 +441,13 @@ static void a_batch_is_honoured_or_refused_with_the_largest(void **state)
     j = cli_json(&r, line);
     const double most = cli_number(j, "step_rows");
     assert_true(most > step / 2 && most < 512 && cli_number(j, "plan.total_bytes") <= total);
+    assert_int_equal((int)cli_number(j, "step_rows_wanted"), 512); /* and says what it lost by that */
     json_decref(j);
+    snprintf(line, sizeof(line), "residuals " TINY "$D/some --dry-run --mem-limit %.0f", total);
+    cli_expect(&r, line, 0);
+    assert_non_null(strstr(r.out, ", of 512: the memory limit leaves no more"));
+    cli_expect(&r, "residuals " TINY "$D/some --dry-run", 0);
+    assert_non_null(strstr(r.out, "rows a step      512\n"));
     for (int more = 0; more < 2; more++) {
         snprintf(line, sizeof(line), "residuals " TINY "$D/some --dry-run --json --mem-limit %.0f -ub %.0f", total,
                  most + more);
