@@ -1,8 +1,8 @@
 /* test_cage.c - a 270M model in Q8_0 answers in 400 MiB of address space, where anything that was not planned fails: a
  * catalogue of tools is read once and saved, and a second process answers a question of 13 tokens behind it without
  * computing the catalogue again. A job of many requests runs where it may have its plan and 2 %, and is refused before
- * it has read any weights where it may have 5 % less, in a group of processes with a limit and by an address space. What
- * a process has reserved is not taken by a hog beside it. */
+ * it has read any weights where it may have 5 % less, in a group of processes with a limit and by an address space.
+ * What a process has reserved is not taken by a hog beside it. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include "engine/base/asan.h"
@@ -112,10 +112,9 @@ static void what_is_left_is_the_limit(void **state)
 
 /* ---- the plan and 2 % ---- */
 
-#define JOB                                                                                                           \
-    "\"$M\" generate -m random:gemma3-270m:q8_0 --jsonl \"$D/many\" -n 2 --temp 0 -t 1 -np 4 -c 512 -ub 64 --device " \
-    "cpu "                                                                                                            \
-    "--resume off -q "
+#define JOB                                                                                                  \
+    "\"$M\" generate -m random:gemma3-270m:q8_0 --jsonl \"$D/many\" -n 2 --temp 0 -t 1 -np 4 -c 512 -ub 64 " \
+    "--device cpu --resume off -q "
 
 typedef struct {
     const char *mount, *limit, *use, *peak;
