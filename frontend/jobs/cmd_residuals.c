@@ -424,8 +424,10 @@ static int run(myth_cli *cli, const void *opts)
     if (r->o->rows.rows && stat(r->o->rows.rows, &info) == 0 && !S_ISDIR(info.st_mode))
         return myth_cli_failf(cli, MYTH_ECREATE, "--rows %.160s: is no folder; name one, or one to make",
                               r->o->rows.rows);
-    if (myth_shares_begin(cli, &r->o->shares, cli->arg[0], r->o->output, r->o->resume == 0 || cli->goes_on,
-                          r->o->dry_run, &err) != MYTH_OK)
+    const bool goes_on = r->o->resume == 0 || cli->goes_on;
+    if (r->o->rows.rows && !r->o->dry_run)
+        myth_residual_rows_remove(r->o->rows.rows, myth_shares_forgotten(&r->o->shares, r->o->output, goes_on));
+    if (myth_shares_begin(cli, &r->o->shares, cli->arg[0], r->o->output, goes_on, r->o->dry_run, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     const myth_status st = compute(r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);

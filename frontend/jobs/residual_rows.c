@@ -5,6 +5,7 @@
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -177,19 +178,14 @@ const char *myth_residual_rows_folder(char dst[PATH_MAX], const char *dir, uint3
     return dst;
 }
 
-/* The name of file idx of a share's folder; that of the index when there is no such layer. */
-static void name_in(const char *folder, char name[NAME_BYTES], const uint32_t *layer, uint32_t n_layer, uint32_t idx)
-{
-    if (idx < n_layer)
-        snprintf(name, NAME_BYTES, "%.*s/layer-%03u.npy.part", NAME_BYTES - 32, folder, layer[idx]);
-    else
-        snprintf(name, NAME_BYTES, "%.*s/rows.jsonl.part", NAME_BYTES - 32, folder);
-}
-
 static void name_of_share(const myth_residual_rows *r, char name[NAME_BYTES], uint32_t idx, uint32_t k, uint32_t n)
 {
     char folder[PATH_MAX];
-    name_in(myth_residual_rows_folder(folder, r->dir, k, n), name, r->layer, r->n_layer, idx);
+    myth_residual_rows_folder(folder, r->dir, k, n);
+    if (idx < r->n_layer)
+        snprintf(name, NAME_BYTES, "%.*s/layer-%03u.npy.part", NAME_BYTES - 32, folder, r->layer[idx]);
+    else
+        snprintf(name, NAME_BYTES, "%.*s/rows.jsonl.part", NAME_BYTES - 32, folder);
 }
 
 static myth_status not_of_job(const char *name, myth_error *err)
@@ -348,15 +344,25 @@ myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, co
              : st;
 }
 
-void myth_residual_rows_remove(const char *dir, const uint32_t *layer, uint32_t n_layer, uint32_t n_share)
+/* Whether a name is that of a share's file, whatever its layer. */
+static bool is_of_share(const char *name)
 {
-    char folder[PATH_MAX], name[NAME_BYTES];
+    uint32_t layer;
+    int end = 0;
+    return strcmp(name, "rows.jsonl.part") == 0 ||
+           (sscanf(name, "layer-%u.npy.part%n", &layer, &end) == 1 && end > 0 && !name[end]);
+}
+
+void myth_residual_rows_remove(const char *dir, uint32_t n_share)
+{
+    char folder[PATH_MAX];
     for (uint32_t k = 0; k < n_share; k++) {
-        myth_residual_rows_folder(folder, dir, k, n_share);
-        for (uint32_t i = 0; i <= n_layer; i++) {
-            name_in(folder, name, layer, n_layer, i);
-            unlink(name);
-        }
+        DIR *d = opendir(myth_residual_rows_folder(folder, dir, k, n_share));
+        for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
+            if (is_of_share(e->d_name))
+                unlinkat(dirfd(d), e->d_name, 0);
+        if (d)
+            closedir(d);
         rmdir(folder); /* stays where somebody put other files */
     }
 }

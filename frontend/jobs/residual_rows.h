@@ -58,8 +58,8 @@ const char *myth_residual_rows_folder(char dst[PATH_MAX], const char *dir, uint3
  * the index. MYTH_EFORMAT: a folder is missing, or is not of this job. */
 myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, const uint64_t *n_row, uint64_t n_item,
                                      bool has_fault_rows, const myth_cancel *cancel, uint64_t *at, myth_error *err);
-/* Removes the folders of the shares of dir, whose files are those of these layers. */
-void myth_residual_rows_remove(const char *dir, const uint32_t *layer, uint32_t n_layer, uint32_t n_share);
+/* Removes the folders of n_share shares of dir; one that has other files, too, keeps those. */
+void myth_residual_rows_remove(const char *dir, uint32_t n_share);
 
 #ifdef __cplusplus
 }

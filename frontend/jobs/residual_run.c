@@ -558,7 +558,7 @@ static myth_status finish_shares(myth_residual_run *r, myth_error *err)
         MYTH_TRY(myth_journal_put_state(r->journal, "rows", "1", 1, err));
         MYTH_TRY(myth_journal_commit(r->journal, err));
     }
-    myth_residual_rows_remove(r->o->rows, r->o->layer, r->o->n_layer, r->n_share);
+    myth_residual_rows_remove(r->o->rows, r->n_share);
 fail:
     return st;
 }

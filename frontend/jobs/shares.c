@@ -385,6 +385,16 @@ static myth_status check_begun(const char *output, uint32_t n_share, bool goes_o
                      output, was, was);
 }
 
+uint32_t myth_shares_forgotten(const myth_share_flags *f, const char *output, bool goes_on)
+{
+    const uint32_t was = goes_on || !output ? 0 : myth_journal_shares(output);
+    unsigned n = 0;
+    /* one of as many shares is begun anew alone, and a merge needs them all */
+    const bool stay =
+        f->share && (strncmp(f->share, "merge/", 6) == 0 || (sscanf(f->share, "%*u/%u", &n) == 1 && n == was));
+    return stay ? 0 : was;
+}
+
 myth_status myth_shares_begin(myth_cli *cli, const myth_share_flags *f, const char *input, const char *output,
                               bool goes_on, bool is_dry, myth_error *err)
 {

@@ -41,6 +41,9 @@ extern const myth_option myth_options_shares[MYTH_N_OPTIONS_SHARES];
  * that does not go with shares. */
 myth_status myth_shares_begin(myth_cli *cli, const myth_share_flags *f, const char *input, const char *output,
                               bool goes_on, bool is_dry, myth_error *err);
+/* Into how many shares the job of this output was divided that shares_begin will forget, because it is begun anew; 0 =
+ * none. Called before it. */
+uint32_t myth_shares_forgotten(const myth_share_flags *f, const char *output, bool goes_on);
 /* What the journal of this process is named after: the output, or FILE.K-of-N. */
 const char *myth_shares_output(char dst[PATH_MAX], const myth_cli *cli, const char *output);
 /* The flag that divides the job, for messages: "--share"; NULL = none is given. */

@@ -265,6 +265,28 @@ static void rows_of_shares_must_all_be_there(void **state)
     cli_shell(&r, "rm -rf $D/one* $D/many*");
 }
 
+/* A share that is begun anew leaves the others as they are; a job that is begun anew leaves no folder of an earlier
+ * division. */
+static void shares_begun_anew_forget_their_rows(void **state)
+{
+    const uint32_t j = 4; /* rows */
+    (void)state;
+    write_prompts(20);
+    run_job(j, "one", "", 0);
+    run_job(j, "many", "--share 1/2", 0);
+    run_job(j, "many", "--share 2/2", 0);
+    run_job(j, "many", "--share 1/2 --resume off", 0);
+    run_job(j, "many", "--share merge/2", 0);
+    same(j, "one", "many");
+    nothing_is_left(j);
+    cli_shell(&r, "rm -rf $D/many*");
+    run_job(j, "many", "--share 1/2", 0);
+    run_job(j, "many", "--data-parallel --device cpu,cpu,cpu --resume off", 0);
+    same(j, "one", "many");
+    nothing_is_left(j);
+    cli_shell(&r, "rm -rf $D/one* $D/many*");
+}
+
 /* Each process has its part of the host's limit, and one that does not fit says so for all. */
 static void limits_are_divided(void **state)
 {
@@ -297,6 +319,7 @@ int main(void)
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(shares_are_not_mixed),
         cmocka_unit_test(rows_of_shares_must_all_be_there),
+        cmocka_unit_test(shares_begun_anew_forget_their_rows),
         cmocka_unit_test(limits_are_divided),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
