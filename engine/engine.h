@@ -107,8 +107,9 @@ typedef struct { /* zero = default */
     /* Element types of cached keys and values, used when has_cache_type is true. false: f16, or f32 with is_exact. */
     myth_dtype type_k, type_v;
     bool has_cache_type;
-    uint32_t fixed;      /* bits of MYTH_CHANGE_*: what no suggestion of a plan may change, because the caller cannot */
-    const myth_log *log; /* lent until close */
+    uint32_t fixed; /* bits of MYTH_CHANGE_*: what no suggestion of a plan may change, because the caller cannot */
+    uint32_t n_ctx_least; /* a plan neither chooses nor suggests a smaller context: what is fed needs it; 0 = any */
+    const myth_log *log;  /* lent until close */
     myth_device_settings settings;
 } myth_engine_opts;
 

@@ -292,6 +292,9 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     suggest(s, &t, MYTH_CHANGE_DEVICE | MYTH_CHANGE_UBATCH);
 }
 
+/* The smallest context that is of any use. */
+static uint32_t least_context(const myth_engine_opts *o) { return o->n_ctx_least > MIN_CTX ? o->n_ctx_least : MIN_CTX; }
+
 /* Tries the smallest rows, context and number of sequences together, as far as they can be smaller. */
 static void suggest_smallest(suggester *s, const myth_engine_opts *o)
 {
@@ -301,8 +304,8 @@ static void suggest_smallest(suggester *s, const myth_engine_opts *o)
         t.n_ubatch = MIN_UBATCH;
         changes |= MYTH_CHANGE_UBATCH;
     }
-    if (o->n_ctx > MIN_CTX && !(o->fixed & MYTH_CHANGE_CTX)) {
-        t.n_ctx = MIN_CTX;
+    if (o->n_ctx > least_context(o) && !(o->fixed & MYTH_CHANGE_CTX)) {
+        t.n_ctx = least_context(o);
         t.page_tok = 0;
         changes |= MYTH_CHANGE_CTX;
     }
@@ -331,7 +334,7 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
         t.n_ubatch = v;
         suggest(s, &t, MYTH_CHANGE_UBATCH);
     }
-    if ((v = largest_that_fits(s, &o, &o.n_ctx, MIN_CTX, CTX_STEP))) {
+    if ((v = largest_that_fits(s, &o, &o.n_ctx, least_context(&o), CTX_STEP))) {
         t = o;
         t.n_ctx = v;
         t.page_tok = 0;
@@ -353,7 +356,7 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     }
     t = o;
     t.n_ubatch = o.n_ubatch < 64 ? o.n_ubatch : 64;
-    if ((v = largest_that_fits(s, &t, &t.n_ctx, MIN_CTX, CTX_STEP))) {
+    if ((v = largest_that_fits(s, &t, &t.n_ctx, least_context(&t), CTX_STEP))) {
         t.n_ctx = v;
         t.page_tok = 0;
         suggest(s, &t, MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX);
@@ -436,11 +439,13 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
                 return st;
             }
         }
-        for (uint32_t n_ctx = out->n_ctx / 2; o.n_ctx == 0 && n_ctx >= MIN_CTX; n_ctx /= 2) {
+        const uint32_t least = least_context(&o);
+        for (uint32_t high = out->n_ctx, n_ctx; o.n_ctx == 0 && high > least; high = n_ctx) {
+            n_ctx = high / 2 > least ? high / 2 : least;
             t.n_ctx = n_ctx;
             st = plan_once(&smaller, model, &t, extra, limits, err);
             if (st == MYTH_OK && smaller.fits)
-                widen_context(&smaller, model, &t, 2 * n_ctx, extra, limits);
+                widen_context(&smaller, model, &t, high, extra, limits);
             if (st != MYTH_OK || smaller.fits) {
                 *out = smaller;
                 return st;

@@ -448,6 +448,7 @@ static myth_status generate(run_state *r, myth_error *err)
         myth_detok_start(&r->detok, r->model.tokenizer, !o->json);
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
+    eo.n_ctx_least = ((uint32_t)r->n_prompt / 64 + 1) * 64; /* with some of the answer */
     extra.bytes[MYTH_MEM_OTHER] = r->grammar ? myth_grammars_bytes(&r->model, 1) : 0;
     if (has_sets)
         extra.bytes[MYTH_MEM_STAGING] =

@@ -442,11 +442,12 @@ static uint64_t sum_run(const run_bytes *b)
            b->text + b->text2 + b->room + b->past;
 }
 
-uint32_t myth_inspect_run_context(const myth_inspection *in)
+/* The context of the longest part with its answers, in the steps of the plan. */
+static uint64_t context_of(const myth_inspection *in, bool with_rounds)
 {
     uint64_t longest = 0;
     for (uint32_t i = 0; i < in->n_part; i++) {
-        const bool has_rounds = myth_inspect_has_rounds(in) && !myth_inspect_is_summary(in, i);
+        const bool has_rounds = with_rounds && myth_inspect_has_rounds(in) && !myth_inspect_is_summary(in, i);
         const uint64_t n = in->part[i].n_ids + (has_rounds ? round_tokens(in, &in->part[i]) : 0);
         longest = n > longest ? n : longest;
     }
@@ -455,7 +456,12 @@ uint32_t myth_inspect_run_context(const myth_inspection *in)
         const uint64_t n = in->n_prefix + in->explain[i].n_ids + (uint64_t)in->o.max_new_tokens;
         longest = n > longest ? n : longest;
     }
-    const uint64_t need = (longest + STEP_CTX - 1) / STEP_CTX * STEP_CTX, ctx = myth_inspect_context_tokens(in);
+    return (longest + STEP_CTX - 1) / STEP_CTX * STEP_CTX;
+}
+
+uint32_t myth_inspect_run_context(const myth_inspection *in)
+{
+    const uint64_t need = context_of(in, true), ctx = myth_inspect_context_tokens(in);
     return in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
 }
 
@@ -475,6 +481,7 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
                                myth_error *err)
 {
     opts->n_ctx = myth_inspect_run_context(in);
+    opts->n_ctx_least = (uint32_t)context_of(in, false); /* in less there would be more parts, which are not planned */
     opts->n_seq = myth_inspect_has_jobs(in) ? in->n_job + 2 : 1; /* beside the jobs', the base and the current part's */
     opts->n_checkpoint = in->n_prefix > 0 && !myth_inspect_has_jobs(in);
     myth_slots_needs(opts, in->n_job, &in->o.sample, true);

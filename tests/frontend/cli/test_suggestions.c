@@ -74,6 +74,54 @@ static void suggestions_run_as_printed(void **state)
     assert_true(n_refusal == n_wanted && n_tried >= 3 * n_refusal);
 }
 
+/* The tokens of the prompt, as the dry run says. */
+static double prompt_tokens(const char *line)
+{
+    char run[1024];
+    snprintf(run, sizeof(run), "%s --dry-run %s", line, strncmp(line, "inspect", 7) == 0 ? "--format json" : "--json");
+    json_t *j = cli_json(&r, run);
+    const double n = cli_number(j, "prompt_tokens");
+    json_decref(j);
+    return n;
+}
+
+/* No context is proposed, or chosen, that what is fed does not fit in: a prompt of 600 tokens; a file whose only part
+ * would be divided, for which other memory would be needed. */
+static void a_context_holds_what_is_fed(void **state)
+{
+    (void)state;
+    static const char *const line[] = {"generate " MODEL "-f $D/long -n 4 -c 4096", "generate " MODEL "-f $D/long -n 4",
+                                       "inspect $D/a.c " MODEL "--jobs 2 -n 4 --no-cache"};
+    uint32_t n_context = 0;
+    cli_shell(&r, "for i in $(seq 300); do printf 'a '; done >$D/long");
+    for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
+        const double need = need_mib(line[i]) * 1024, n_tok = prompt_tokens(line[i]);
+        assert_true(n_tok > 600);
+        for (int k = 0; k < 12; k++) {
+            char list[1024], run[1024];
+            const unsigned kib = (unsigned)(need * (0.4 + 0.05 * k));
+            snprintf(run, sizeof(run), "rm -f $D/*.out*; $M %s --mem-limit %uK", line[i], kib);
+            cli_shell(&r, run);
+            assert_null(strstr(r.err, "shorten it"));
+            const char *fits = strstr(r.err, "fits with:");
+            if (r.code != 71 || !fits)
+                continue;
+            snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n"), fits + 10);
+            for (char *rest = list, *change; (change = strsep(&rest, ","));) {
+                const char *context = strstr(change, "-c ");
+                if (!context)
+                    continue;
+                if (strtod(context + 3, NULL) <= n_tok)
+                    fail_msg("%s --mem-limit %uK, with %.0f tokens: %s", line[i], kib, n_tok, change);
+                try_suggestion(line[i], kib, change);
+                n_context++;
+            }
+        }
+    }
+    printf("%u contexts proposed\n", n_context);
+    assert_true(n_context > 3);
+}
+
 /* Two devices of unequal limits: the layers are divided so that both hold, where equal shares would not, and it is
  * said. The devices need not be here: it is a plan. */
 static void layers_are_divided_by_limits(void **state)
@@ -122,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suggestions_run_as_printed),
+        cmocka_unit_test(a_context_holds_what_is_fed),
         cmocka_unit_test(layers_are_divided_by_limits),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
