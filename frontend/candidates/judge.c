@@ -562,11 +562,12 @@ static myth_judge_job readable(const myth_judge *j, const myth_judge_job *job)
     return own;
 }
 
-myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *of, float *score, myth_error *err)
+myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err)
 {
-    const myth_judge_job own = readable(j, of), *job = &own;
+    const myth_judge_job own = readable(j, job);
     opened o;
     myth_seq *seq = NULL;
+    job = &own;
     for (uint32_t i = 0; i < job->found->n; i++)
         score[i] = NAN;
     if (!job->found->n)
@@ -701,11 +702,12 @@ bool myth_judge_can(const myth_model *model)
     return choose_form(&form, model, &err) == MYTH_OK;
 }
 
-myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *of, uint32_t first, uint32_t ask, bool is_bare,
+myth_status myth_judge_prompt(myth_judge *j, const myth_judge_job *job, uint32_t first, uint32_t ask, bool is_bare,
                               int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
-    const myth_judge_job own = readable(j, of), *job = &own;
+    const myth_judge_job own = readable(j, job);
     opened o;
+    job = &own;
     myth_status st = open_file(&o, j, job, err);
     if (st == MYTH_OK)
         st = show(&o.f, j->mem, job, &o.src, is_bare ? o.bare : o.src.bytes, first, function_end(job->found, first),

@@ -67,8 +67,7 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"as", NULL, MYTH_OPT_TEXT, "NAME", AT(as), "(this machine)", 0, 0,
      "with --dry-run: the seconds on another machine: a name of bench/results, or the path of a file of rates"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, AT(cache), "on", 0, 0,
-     "take answers from earlier runs with the same prompt, model and settings, and keep new ones; --no-cache asks the "
-     "model again"},
+     "take answers of earlier runs with the same prompt, model and settings, and keep new ones; --no-cache asks again"},
     {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
      "compact or full; the default is what the model was trained for"},
 };

@@ -2,13 +2,14 @@
  * what was planted.
  *
  * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each
- *           finds one defect at most. Reports name files as the repository around the tree does, if there is one
+ *           finds one defect at most
  * Recall    of the planted; precision: of the findings; both over files, which the bootstrap draws
  * Grounded  what the verifier let through, of that and what it dropped
  * Context   a request is met when the run served it; where the report does not say so, when the tree has the file and
  *           its text the symbol */
 #include "eval.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +41,14 @@ static bool is_near(const myth_planted *d, const json_t *finding)
     return (json_int_t)d->line + NEAR >= first && (json_int_t)d->line <= last + NEAR;
 }
 
-/* Whether a report's name of a file is that of the tree's file `path`. */
-static bool is_file(const char *named, const char *path)
-{
-    const size_t n = strlen(named), m = strlen(path);
-    return n >= m && strcmp(named + n - m, path) == 0 && (n == m || named[n - m - 1] == '/');
-}
-
 /* Returns the defect that a finding is about: the first of [from, to) that fits and was not found yet. */
-static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *finding, bool *is_found)
+static bool match(const myth_plants *p, uint32_t from, uint32_t to, const char *tree, const json_t *finding,
+                  bool *is_found)
 {
     const char *rule = json_string_value(json_object_get(finding, "rule")),
-               *file = json_string_value(json_object_get(finding, "file"));
+               *file = myth_eval_in_tree(tree, json_string_value(json_object_get(finding, "file")));
     for (uint32_t d = from; d < to && rule && file; d++)
-        if (!is_found[d] && is_file(file, p->defect[d].path) && does(&p->defect[d], rule) &&
+        if (!is_found[d] && strcmp(p->defect[d].path, file) == 0 && does(&p->defect[d], rule) &&
             is_near(&p->defect[d], finding)) {
             is_found[d] = true;
             return true;
@@ -61,12 +56,13 @@ static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t
     return false;
 }
 
-uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *report, bool *is_found)
+uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const char *tree, const json_t *report,
+                         bool *is_found)
 {
     size_t i;
     json_t *row;
     uint32_t n = 0;
-    json_array_foreach(json_object_get(report, "findings"), i, row) n += match(p, from, to, row, is_found);
+    json_array_foreach(json_object_get(report, "findings"), i, row) n += match(p, from, to, tree, row, is_found);
     return n;
 }
 
@@ -97,7 +93,7 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
     myth_eval_answers *a = &ev->answers;
     size_t i;
     json_t *row;
-    uint32_t f = c->n_file++, n_matched = myth_eval_match(&ev->plants, from, to, report, c->is_found);
+    uint32_t f = c->n_file++, n_matched = myth_eval_match(&ev->plants, from, to, tree, report, c->is_found);
     uint32_t n_finding = (uint32_t)json_array_size(json_object_get(report, "findings"));
     c->planted[f] = to - from;
     c->found[f] = c->matched[f] = n_matched;
@@ -122,6 +118,21 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
         a->n_request++;
         a->n_resolved += is_resolved(tree, json_string_value(row));
     }
+}
+
+const char *myth_eval_in_tree(const char *tree, const char *named)
+{
+    char top[PATH_MAX];
+    const char *slash = named ? named + strlen(named) : NULL;
+    if (!named || !realpath(tree, top))
+        return named;
+    const size_t n = strlen(top);
+    for (; slash > named; slash--) { /* the longest part of the name that the tree's path ends in */
+        const size_t m = (size_t)(slash - named);
+        if (*slash == '/' && m < n && top[n - m - 1] == '/' && memcmp(top + n - m, named, m) == 0)
+            return slash + 1;
+    }
+    return named;
 }
 
 int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char threads[16])

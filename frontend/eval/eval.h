@@ -118,7 +118,11 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
 int myth_eval_find_flags(const char **args, int n, const myth_eval *ev);
 /* The findings of a report that are one of the defects [from, to), each at most once: the file, a rule that would do,
  * lines nearby. */
-uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *report, bool *is_found);
+uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const char *tree, const json_t *report,
+                         bool *is_found);
+/* A report's name of a file as the tree names it: reports name files from the top of the repository, which may be above
+ * the tree. A part of `named`; NULL of NULL. */
+const char *myth_eval_in_tree(const char *tree, const char *named);
 /* Flags of the configuration for `search` behind args[n]; returns the new n. */
 int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const myth_eval_config *c);
 /* Makes or updates the index of a folder, with vectors when they are wanted. */

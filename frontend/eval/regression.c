@@ -51,7 +51,7 @@ myth_status myth_eval_regression(myth_eval *ev, myth_error *err)
     MYTH_TRY(myth_self_json(&report, &code, &ev->self, args, NULL, 1u << MYTH_EXIT_INCOMPLETE, err));
     MYTH_TRY(myth_eval_not_refused(report, args[0], patch, err));
     a->n_change = p->n_defect;
-    a->n_change_found = myth_eval_match(p, 0, p->n_defect, report, is_found);
+    a->n_change_found = myth_eval_match(p, 0, p->n_defect, copy, report, is_found);
     a->n_change_finding = (uint32_t)json_array_size(json_object_get(report, "findings"));
     a->was_diffed = true;
 fail:

@@ -98,7 +98,7 @@ static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t,
     json_array_foreach(json_object_get(a->rows, "parts"), p, part)
         json_array_foreach(json_object_get(part, "blocks"), b, block)
     {
-        const char *path = json_string_value(json_object_get(block, "file"));
+        const char *path = myth_eval_in_tree(tree, json_string_value(json_object_get(block, "file")));
         bool goes_on = a->n_hit && path && strcmp(a->hit[a->n_hit - 1].path, path) == 0 &&
                        json_integer_value(json_object_get(block, "first")) == last + 1;
         last = json_integer_value(json_object_get(block, "last"));

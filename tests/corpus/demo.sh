@@ -15,17 +15,17 @@ run() {
     [ $code -lt 4 ] && [ $code -ne 2 ]
 }
 
-echo "== The inspector that ships reads a file and writes findings. It is a demonstration: most of them are wrong on code"
-echo "   that nobody injected faults into."
-run inspect-file "$file"
+echo "== The inspector that ships reads a file and writes findings (--find model). It is a demonstration: most of them are"
+echo "   wrong on code that nobody injected faults into."
+run inspect-file "$file" --find model
 
 echo
 echo "== Rules find places, and the judge that ships says of each how probable a fault is. No text is generated."
 run candidates "$file" --judge --confidence 0.08
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "Four of these seven are faults: line 14 copies one byte more than there is room for, 33 prints a text as a format,"
-    echo "43 runs a command made of the environment's text, 56 writes to a file that may not be open. The judge does not"
-    echo "set them apart from the other three."
+    echo "Five of these eight are faults: line 14 copies one byte more than there is room for, to memory that malloc may not"
+    echo "have given, 33 prints a text as a format, 43 runs a command made of the environment's text, 56 writes to a file"
+    echo "that may not be open. The judge does not set them apart from the other three."
 fi
 
 echo
@@ -60,12 +60,12 @@ sed '/u == NULL/,/return -1/d' "$dir/users/user.c" >"$dir/after"
 cp "$dir/after" "$dir/users/user.c"
 after=$(places)
 repo --no-pager diff -U0 | grep '^[-+] '
-run inspect-diff -C "$dir/users" --find candidates --confidence 0.1
+run inspect-diff -C "$dir/users"
 if [ -n "$after" ] && [ -z "$before" ]; then
     given=$(echo "$after" | sed -n 's/.*"probability": *\([0-9.]*\).*/\1/p' | LC_ALL=C xargs printf %.2f)
     least=$(sed -n 's/.*takes what has at least //p' "$dir/notes")
-    echo "With the check the rules found no such place, without it they do. The judge gives it $given, and what it calls a"
-    echo "fault has $least: without --confidence nothing would be reported. It is a place to look at and no verdict."
+    echo "With the check the rules found no such place, without it they do. The judge gives the place alone $given, and what it"
+    echo "calls a fault has $least. That a change made a place of a line that it did not touch speaks for a fault, and counts."
 fi
 echo
 echo "The judge is small: on fixes that people made it is no better than a bag of words (models/README.md). With -m GEMMA a"

@@ -20,6 +20,7 @@ sed -n '/^== Rules find/,/^== A change/s/^tests[^:]*:\([0-9]*\): \([a-z-]*\): .*
 cat >"$dir/want" <<'END'
 13 missing-null-check
 14 missing-bounds-check
+14 missing-null-check
 33 format-string
 43 shell-injection
 50 missing-null-check
@@ -27,13 +28,13 @@ cat >"$dir/want" <<'END'
 60 double-free
 END
 cmp -s "$dir/want" "$dir/places" || fail "other places than the text speaks of"
-grep -q '^Four of these seven are faults: line 14 ' "$dir/out" || fail "no word about the places"
+grep -q '^Five of these eight are faults: line 14 ' "$dir/out" || fail "no word about the places"
 grep -q '^user.c:13: HIGH .*missing-null-check' "$dir/out" || fail "the place that the change brought is not shown"
-grep -qE 'The judge gives it 0\.1[0-9], and what it calls a$' "$dir/out" || fail "no word about the change"
-grep -qE '^fault has 0\.20: ' "$dir/out" || fail "no word about the judge's own confidence"
+grep -qE 'The judge gives the place alone 0\.1[0-9], and what it$' "$dir/out" || fail "no word about the change"
+grep -qE '^calls a fault has 0\.20\.' "$dir/out" || fail "no word about the judge's own confidence"
 [ -z "$(ls -A "$TMPDIR")" ] || fail "something is left"
 
 # Another file is shown without words about its places.
 sh tests/corpus/demo.sh "$mythos" tests/corpus/inspect/10_tty.c >"$dir/out" 2>/dev/null || fail "exit $? for a file"
-! grep -q 'of these seven' "$dir/out" || fail "words about another file"
+! grep -q 'of these eight' "$dir/out" || fail "words about another file"
 ! sh tests/corpus/demo.sh "$mythos" "$dir/none.c" >"$dir/out" 2>/dev/null || fail "a missing file is no failure"

@@ -189,6 +189,20 @@ static void a_tree_inside_of_a_repository(void **state)
     json_t *j = cli_json(&r, "eval shop --data $D/g/data --part answers --confidence 1 --json");
     assert_true(cli_number(j, "metrics.diagnosis_recall.value") == 0);
     json_decref(j);
+    /* what inspect-topic shows is named in the same way */
+    double recall[2];
+    for (int i = 0; i < 2; i++) {
+        char line[96];
+        snprintf(line, sizeof(line), "eval shop --data $D/%s --part retrieval --against topic --json",
+                 i ? "g/data" : "s");
+        j = cli_json(&r, line);
+        const json_t *topic = json_array_get(json_object_get(j, "configurations"), 1),
+                     *all = json_array_get(json_object_get(topic, "groups"), 0),
+                     *of = json_object_get(json_object_get(all, "measures"), "recall@12");
+        recall[i] = json_number_value(json_object_get(of, "mean"));
+        json_decref(j);
+    }
+    assert_true(recall[0] > 0 && recall[0] == recall[1]);
 }
 
 /* When the data has a planted change, inspect-diff is evaluated, too. */
