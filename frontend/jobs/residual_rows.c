@@ -5,6 +5,7 @@
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -200,22 +201,35 @@ static myth_status missing(const char *name, uint32_t k, uint32_t n, myth_error 
                      strerror(errno), k + 1, n);
 }
 
-/* One line of an index, with its newline; *n_row is the rows that its item has, *tail what follows them. */
+/* Takes a text and the number behind it from *at. */
+static bool take(const char **at, const char *text, uint64_t *n)
+{
+    const size_t len = strlen(text);
+    char *end;
+    if (strncmp(*at, text, len) != 0 || !isdigit((unsigned char)(*at)[len]))
+        return false;
+    *n = strtoull(*at + len, &end, 10);
+    *at = end;
+    return true;
+}
+
+/* One line of an index, with its newline; *n_row is the rows that its item has, *tail what follows them, NULL where it
+ * has a fault. */
 static bool read_item(FILE *f, char line[LINE_BYTES], uint64_t index, bool has_fault_rows, uint64_t *n_row,
                       const char **tail)
 {
-    unsigned long long own, row, n;
-    int end = -1;
-    if (!fgets(line, LINE_BYTES, f) || !strchr(line, '\n'))
+    static const char fault[] = ",\"fault\":";
+    uint64_t own, row;
+    const char *at = line;
+    if (!fgets(line, LINE_BYTES, f) || !strchr(line, '\n') || !take(&at, "{\"index\":", &own) || own != index)
         return false;
-    if (sscanf(line, "{\"index\":%llu,\"row\":%llu,\"n\":%llu%n", &own, &row, &n, &end) == 3 && end > 0) {
-        *n_row = n;
-        *tail = line + end;
-        return own == index;
-    }
     *n_row = has_fault_rows;
     *tail = NULL;
-    return sscanf(line, "{\"index\":%llu,\"fault\":%n", &own, &end) == 1 && end > 0 && own == index;
+    if (strncmp(at, fault, sizeof(fault) - 1) == 0)
+        return true;
+    const bool has_rows = take(&at, ",\"row\":", &row) && take(&at, ",\"n\":", n_row);
+    *tail = at;
+    return has_rows;
 }
 
 /* The lines of all items in their order, with the numbers that their rows get. */
@@ -347,10 +361,8 @@ myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, co
 /* Whether a name is that of a share's file, whatever its layer. */
 static bool is_of_share(const char *name)
 {
-    uint32_t layer;
-    int end = 0;
-    return strcmp(name, "rows.jsonl.part") == 0 ||
-           (sscanf(name, "layer-%u.npy.part%n", &layer, &end) == 1 && end > 0 && !name[end]);
+    uint64_t layer;
+    return strcmp(name, "rows.jsonl.part") == 0 || (take(&name, "layer-", &layer) && strcmp(name, ".npy.part") == 0);
 }
 
 void myth_residual_rows_remove(const char *dir, uint32_t n_share)

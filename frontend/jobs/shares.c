@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "engine/run/devices.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,21 +58,38 @@ const char *myth_shares_output(char dst[PATH_MAX], const myth_cli *cli, const ch
     return dst;
 }
 
+/* A number below 2^31 that begins at *at, which moves behind it; 0 for what is none. */
+static uint32_t take_number(const char **at)
+{
+    char *end;
+    const unsigned long n = isdigit((unsigned char)**at) ? strtoul(*at, &end, 10) : 0;
+    if (n == 0 || n > INT32_MAX)
+        return 0;
+    *at = end;
+    return (uint32_t)n;
+}
+
+/* K/N, or merge/N with *k 0; false for anything else. */
+static bool split_share(const char *text, uint32_t *k, uint32_t *n)
+{
+    const bool is_merge = strncmp(text, "merge/", 6) == 0;
+    text += is_merge ? 5 : 0;
+    *k = is_merge ? 0 : take_number(&text);
+    *n = *text == '/' ? (text++, take_number(&text)) : 0;
+    return *n && !*text && (is_merge || (*k && *k <= *n));
+}
+
 static myth_status read_share(myth_cli *cli, const char *text, myth_error *err)
 {
-    unsigned k = 0, n = 0;
-    int end = -1;
+    uint32_t k, n;
     cli->share = cli->n_share = 0;
     cli->merges_shares = false;
     if (!text)
         return MYTH_OK;
-    if (sscanf(text, "merge/%u%n", &n, &end) == 1 && end >= 0 && !text[end])
-        cli->merges_shares = true;
-    else if (sscanf(text, "%u/%u%n", &k, &n, &end) != 2 || end < 0 || text[end] || k == 0 || k > n)
-        n = 0;
-    if (n < 1 || n > MYTH_JOURNAL_SHARES)
+    if (!split_share(text, &k, &n) || n > MYTH_JOURNAL_SHARES)
         return myth_fail(err, MYTH_EARG, "--share: got '%.40s', expected K/N such as 1/2, or merge/N; N is at most %d",
                          text, MYTH_JOURNAL_SHARES);
+    cli->merges_shares = k == 0;
     cli->share = k ? k - 1 : 0;
     cli->n_share = n;
     return MYTH_OK;
@@ -388,10 +406,9 @@ static myth_status check_begun(const char *output, uint32_t n_share, bool goes_o
 uint32_t myth_shares_forgotten(const myth_share_flags *f, const char *output, bool goes_on)
 {
     const uint32_t was = goes_on || !output ? 0 : myth_journal_shares(output);
-    unsigned n = 0;
+    uint32_t k, n;
     /* one of as many shares is begun anew alone, and a merge needs them all */
-    const bool stay =
-        f->share && (strncmp(f->share, "merge/", 6) == 0 || (sscanf(f->share, "%*u/%u", &n) == 1 && n == was));
+    const bool stay = f->share && split_share(f->share, &k, &n) && (k == 0 || n == was);
     return stay ? 0 : was;
 }
 
