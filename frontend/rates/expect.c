@@ -78,8 +78,8 @@ myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth
     myth_rate_key key;
     static myth_rates rates;
     *e = (myth_offload_expectation){.n_tok = n_tok, .link_gb_s = link_gb_s, .source = "as given"};
-    if (opts->offload == MYTH_OFFLOAD_NONE)
-        return MYTH_OK;
+    if (opts->offload == MYTH_OFFLOAD_NONE || model->config.is_bidirectional)
+        return MYTH_OK; /* nothing moves, or nothing is decoded */
     alone.offload = MYTH_OFFLOAD_NONE;
     alone.n_offload = 0;
     myth_rates_key(&key, cli->mem, model, &alone, as ? "" : NULL);

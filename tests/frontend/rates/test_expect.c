@@ -167,6 +167,11 @@ static void offload_is_reckoned_from_the_link_and_the_rate(void **state)
     assert_non_null(strstr(r.out, " back for a token at position 511\n  link           4 GB/s, as given\n"));
     cli_expect(&r, "plan --offload weights --device cpu " TINY, 0);
     assert_null(strstr(r.out, "link "));
+    cli_expect(&r,
+               "plan --for embed -m random:embeddinggemma-tiny:f32 --device cuda:7 --mem-limit cuda:7=1GiB --offload "
+               "weights",
+               0);
+    assert_null(strstr(r.out, "link "));
     cli_shell(&r, "rm $D/state/mythos/rates.csv"); /* nothing was measured yet */
 }
 
