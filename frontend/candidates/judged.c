@@ -184,7 +184,7 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
             st = take_places(f, &text[k++], i, err);
         } else if (has_subject(f, i))
             st = miss(f, myth_material_of(f->material, i)->path, 0, 0,
-                      "no rules find places in its language: --find both lets the model search", err);
+                      "no rules find places in its language; -m MODEL --find both lets a model search", err);
     }
     return st;
 }

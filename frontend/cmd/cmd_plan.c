@@ -445,6 +445,8 @@ const myth_command myth_cmd_plan = {
         "when the answer is that it does not fit.\n"
         "PATH is the file of --for inspect-file, and the PROMPTS of --for residuals and --for logprobs, which have "
         "the flags of these commands that decide what they take, and say what their --dry-run says.\n"
+        "--for inspect-file is about a model that searches (--find model); what rules and a judge take, "
+        "the default without -m, says inspect-file --dry-run.\n"
         "--table uses the published shapes, "
         "without limits: weights in the type, but vectors and routers in f32; "
         "keys and values of global layers; rings of local layers; and scratch for a step, "

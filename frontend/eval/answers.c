@@ -154,15 +154,24 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
     return n;
 }
 
-int myth_eval_find_flags(const char **args, int n, const myth_eval *ev)
+int myth_eval_find_flags(const char **args, int n, const myth_eval *ev, char confidence[32])
 {
-    if (ev->flags->find) {
+    const myth_parsed *parsed = ev->cli->parsed;
+    const myth_judged_flags *f = &ev->flags->judged;
+    if (myth_args_is_given(parsed, "find")) {
         args[n++] = "--find";
-        args[n++] = ev->flags->find;
+        args[n++] = myth_find_name((myth_find)f->find);
     }
-    if (ev->flags->confidence) {
+    if (myth_args_is_given(parsed, "explain"))
+        args[n++] = f->explain ? "--explain" : "--no-explain";
+    if (f->model) {
+        args[n++] = "--judge-model";
+        args[n++] = f->model;
+    }
+    if (myth_args_is_given(parsed, "confidence")) {
+        snprintf(confidence, 32, "%.9g", (double)f->confidence);
         args[n++] = "--confidence";
-        args[n++] = ev->flags->confidence;
+        args[n++] = confidence;
     }
     return n;
 }
@@ -178,9 +187,9 @@ myth_status myth_eval_not_refused(const json_t *report, const char *command, con
 
 static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
 {
-    char threads[16];
+    char threads[16], confidence[32];
     const char *args[MYTH_SELF_ARGS] = {"inspect-file", "--quiet", "--format", "json", "--fail-level", "never"};
-    int n = myth_eval_find_flags(args, myth_eval_model_flags(args, 6, ev, threads), ev), code;
+    int n = myth_eval_find_flags(args, myth_eval_model_flags(args, 6, ev, threads), ev, confidence), code;
     args[n++] = "--";
     args[n++] = path;
     myth_status st = myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);

@@ -29,14 +29,11 @@ static const myth_option options[] = {
      "exit 1 when a measure is below its floor in this file"},
     {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_eval_flags, model), "(the shipped model)", 0, 0,
      "the inspector's, and whose tokens are counted"},
-    {"find", NULL, MYTH_OPT_TEXT, "WHO", offsetof(myth_eval_flags, find), "(as inspect-file)", 0, 0,
-     "shop: who finds the planted defects, as --find of inspect-file: model, candidates or both"},
-    {"confidence", NULL, MYTH_OPT_TEXT, "P", offsetof(myth_eval_flags, confidence), "(as inspect-file)", 0, 0,
-     "shop: from which probability a place is a finding, as --confidence of inspect-file"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, json), NULL, 0, 0,
      "print {\"eval\",\"n\",\"k\",\"configurations\":[..],\"tasks\":[..],\"metrics\":{..}}"},
 };
-static const myth_option_group groups[] = {MYTH_GROUP("eval", myth_eval_flags, options)};
+static const myth_option_group groups[] = {MYTH_GROUP("eval", myth_eval_flags, options),
+                                           MYTH_GROUP_JUDGED(myth_eval_flags, judged)};
 
 static myth_status measure(myth_eval *ev, myth_error *err)
 {

@@ -9,6 +9,7 @@
 #ifndef MYTH_EVAL_H
 #define MYTH_EVAL_H
 
+#include "frontend/candidates/judged.h"
 #include "frontend/cli/cli.h"
 #include "measures.h"
 #include "frontend/cli/self.h"
@@ -32,7 +33,7 @@ typedef enum { MYTH_EVAL_ALL, MYTH_EVAL_RETRIEVAL, MYTH_EVAL_ANSWERS } myth_eval
 /* Flags of the command. */
 typedef struct {
     const char *data, *repos, *model, *gate, *weights, *embed_model;
-    const char *find, *confidence; /* of the inspector; NULL = as it is without them */
+    myth_judged_flags judged; /* of the inspector; those that are given are its, too */
     myth_opt_list against;
     uint32_t k, every;
     int part;         /* myth_eval_part */
@@ -114,8 +115,8 @@ bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest)
 bool myth_eval_has_command(const char *name);
 /* Flags for a command that runs a model behind args[n]; returns the new n. threads is written to. */
 int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char threads[16]);
-/* The same for --find and --confidence, of the commands that have them. */
-int myth_eval_find_flags(const char **args, int n, const myth_eval *ev);
+/* The same for the flags that say who finds and judges, of the commands that have them. confidence is written to. */
+int myth_eval_find_flags(const char **args, int n, const myth_eval *ev, char confidence[32]);
 /* The findings of a report that are one of the defects [from, to), each at most once: the file, a rule that would do,
  * lines nearby. */
 uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const char *tree, const json_t *report,

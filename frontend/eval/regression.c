@@ -31,7 +31,7 @@ static myth_status make_copy(const myth_eval *ev, const char *copy, const char *
 
 myth_status myth_eval_regression(myth_eval *ev, myth_error *err)
 {
-    char copy[96], patch[MYTH_EVAL_PATH], threads[16];
+    char copy[96], patch[MYTH_EVAL_PATH], threads[16], confidence[32];
     const char *args[MYTH_SELF_ARGS] = {"inspect-diff", "--quiet", "--format", "json",   "--fail-level",
                                         "never",        "-C",      copy,       "--diff", patch};
     const myth_plants *p = &ev->changes;
@@ -40,7 +40,7 @@ myth_status myth_eval_regression(myth_eval *ev, myth_error *err)
     myth_status st = MYTH_OK;
     int code;
     bool *is_found = myth_alloc_n(ev->cli->mem, MYTH_MEM_OTHER, "eval", p->n_defect, sizeof(*is_found));
-    myth_eval_find_flags(args, myth_eval_model_flags(args, 10, ev, threads), ev);
+    myth_eval_find_flags(args, myth_eval_model_flags(args, 10, ev, threads), ev, confidence);
     snprintf(copy, sizeof(copy), "%s/regression", ev->dir);
     if (!is_found || !myth_eval_path(patch, ev->data, "regression.patch")) {
         st = myth_fail(err, MYTH_ENOMEM, "eval: no memory for %u defects", p->n_defect);
