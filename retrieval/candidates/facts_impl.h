@@ -19,7 +19,7 @@ bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *definition);
 myth_checked myth_facts_checked(const myth_flow *f, uint32_t definition, uint32_t *line);
 
 /* NULL = the file has no such name. A field's name has a dot before it. */
-const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *name);
+const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *text);
 void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path);
 
 int myth_fact_released(myth_facts *k, uint32_t e);
