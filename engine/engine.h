@@ -478,10 +478,10 @@ uint64_t myth_slots_bytes(const myth_model *m, const myth_engine_opts *opts, uin
 /* n_slot: at most the engine's n_seq and n_logit_rows. The slots are closed before the engine. */
 myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, myth_error *err);
 void myth_slots_close(myth_slots *p); /* takes NULL */
-/* Takes an answer into a slot that is free: never started, or its answer has ended. Nothing is computed before join.
+/* Takes an answer into slot i, which is free: never started, or its answer has ended. Nothing is computed before join.
  * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. A prompt
  * for which s has no room ends as MYTH_FINISH_REFUSED. */
-myth_status myth_slots_start(myth_slots *p, uint32_t slot, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
+myth_status myth_slots_start(myth_slots *p, uint32_t i, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err);
 /* The most rows that a forward of join and step takes: 0, as after open, is all that fit. Answers do not depend on it.
  */

@@ -149,16 +149,16 @@ static uint64_t left_of(myth_host_use u) { return !u.all ? UINT64_MAX : u.used <
 uint64_t myth_host_left(void)
 {
     struct rlimit space;
-    unsigned long long pages = 0;
+    char text[32] = "";
     const uint64_t group = left_of(groups_of("/proc/self/cgroup", "/sys/fs/cgroup").fullest),
                    available = number_behind("/proc/meminfo", "MemAvailable:") << 10;
     uint64_t left = available ? available : UINT64_MAX;
     left = group < left ? group : left;
     FILE *f = fopen("/proc/self/statm", "re");
-    const bool is_read = f && fscanf(f, "%llu", &pages) == 1;
+    const bool is_read = f && fgets(text, sizeof(text), f); /* the first number: pages of address space */
     if (f)
         fclose(f);
-    const uint64_t mapped = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t mapped = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (is_read && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
         const uint64_t more = space.rlim_cur > mapped ? space.rlim_cur - mapped : 0;
         left = more < left ? more : left;

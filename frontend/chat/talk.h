@@ -49,8 +49,8 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
 void myth_talk_cut(myth_talk *t, size_t n);
 
 size_t myth_talk_n_turn(const myth_talk *t);
-/* The messages from .. to - 1 of turn i. What stands before the first user message belongs to turn 0. */
-void myth_talk_turn(const myth_talk *t, size_t i, size_t *from, size_t *to);
+/* The messages from .. to - 1 of a turn. What stands before the first user message belongs to turn 0. */
+void myth_talk_turn(const myth_talk *t, size_t turn, size_t *from, size_t *to);
 bool myth_talk_is_pinned(const myth_talk *t, size_t turn);
 void myth_talk_pin(myth_talk *t, size_t turn, bool is_pinned);
 

@@ -25,8 +25,6 @@ myth_status myth_tempdir_make(char dir[MYTH_TEMPDIR_BYTES], const char *name, my
  * something stays. */
 bool myth_tempdir_remove(const char *dir);
 
-#include <stdbool.h>
-
 /* Opens a new file of the temporary folder, which has no name any more; name: the one that it had. what: for the
  * message, as in "copy standard input to". MYTH_ELIMIT: TMPDIR is too long; MYTH_ECREATE. */
 myth_status myth_tempdir_file(int *fd, char name[PATH_MAX], const char *what, myth_error *err);

@@ -25,7 +25,7 @@ typedef struct {
 void myth_base_add(myth_inspect_base *b, const char *name, const char *value);
 /* Adds program, device and sampling. Chooses the device that "auto" is; MYTH_EARG: the engine's flags are wrong. */
 myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_engine_flags *f,
-                               const myth_sample_params *sample, myth_error *err);
+                               const myth_sample_params *p, myth_error *err);
 /* Makes the keys of kept answers those of an opened model. False: the flags are wrong, or there is no memory. */
 bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
                        myth_prompt_style style, const myth_model *m);

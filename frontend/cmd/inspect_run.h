@@ -73,7 +73,7 @@ typedef struct {
 } myth_inspect_job;
 
 /* Runs the job and returns the exit code. */
-int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job);
+int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const myth_inspect_job *job);
 
 #ifdef __cplusplus
 }

@@ -388,7 +388,8 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
     for (uint64_t i = 0; i < n_share && !b.is_bad; i++) {
         uint32_t idx = (uint32_t)myth_bytes_number(&b);
         const uint64_t number = myth_bytes_number(&b);
-        double share = (double)(number / 2) / MYTH_SHARE_ONE;
+        const uint64_t half = number / 2;
+        double share = (double)half / MYTH_SHARE_ONE;
         most = share > most ? share : most;
         while (at < e->n_symbol && row[at]->idx < idx)
             at++;
