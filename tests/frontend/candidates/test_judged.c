@@ -374,14 +374,14 @@ static void what_cannot_be_searched_is_missed(void **state)
 
 /* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
  * sliding windows. */
-/* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text, an
- * empty file has nothing to miss, and a replay does the same though it names the models. With -m or MYTHOS_MODEL the
+/* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text,
+ * what stands outside of functions is judged, an empty file has nothing to miss, and a replay does the same though it names the models. With -m or MYTHOS_MODEL the
  * model finds. */
 static void without_a_model_rules_find(void **state)
 {
     static const char source[] =
         "printf '#include <stdlib.h>\\nint f(int n)\\n{\\n    int *p = malloc(n * 4);\\n    p[0] = n;\\n"
-        "    return p[0];\\n}\\n' >$D/auto.c; : >$D/empty.c; ";
+        "    return p[0];\\n}\\n\\nconst char *password = \"hunter2-9f8b\";\\n' >$D/auto.c; : >$D/empty.c; ";
     char line[1024];
     json_error_t e;
     (void)state;
