@@ -372,11 +372,9 @@ static void what_cannot_be_searched_is_missed(void **state)
     assert_non_null(strstr(r.err, "not calibrated"));
 }
 
-/* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
- * sliding windows. */
-/* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text,
- * what stands outside of functions is judged, an empty file has nothing to miss, and a replay does the same though it names the models. With -m or MYTHOS_MODEL the
- * model finds. */
+/* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text, what
+ * stands outside of functions is judged, an empty file has nothing to miss, and a replay does the same though it names
+ * the models. With -m or MYTHOS_MODEL the model finds. */
 static void without_a_model_rules_find(void **state)
 {
     static const char source[] =
@@ -483,6 +481,8 @@ static void what_a_change_exposes_is_more_probable(void **state)
     json_decref(all);
 }
 
+/* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
+ * sliding windows. */
 static void a_dry_run_says_what_judging_costs(void **state)
 {
     (void)state;
