@@ -177,6 +177,17 @@ uint32_t rig_devices(char name[RIG_TARGET_MAX][32])
     return n;
 }
 
+uint32_t rig_devices_beside_cpu(char name[RIG_TARGET_MAX][32])
+{
+    char all[RIG_TARGET_MAX][32];
+    const uint32_t n_all = rig_devices(all);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_all; i++)
+        if (strcmp(all[i], "cpu") != 0)
+            memcpy(name[n++], all[i], sizeof(all[i]));
+    return n;
+}
+
 uint32_t rig_targets(const char *target[RIG_TARGET_MAX])
 {
     static char name[RIG_TARGET_MAX][32], exact[RIG_TARGET_MAX][40];

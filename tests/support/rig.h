@@ -53,6 +53,7 @@ bool rig_is_exact(const char *target);
 const char *rig_target(void); /* the first: exact */
 /* Names of the devices alone: "cpu", "vulkan:0". */
 uint32_t rig_devices(char name[RIG_TARGET_MAX][32]);
+uint32_t rig_devices_beside_cpu(char name[RIG_TARGET_MAX][32]); /* those that have memory of their own */
 /* Fills what is unset from the environment, as the command does (frontend/cli/environment.h): MYTHOS_CPU, MYTHOS_TRACE
  * and the like. rig_at and rig_open do it too. */
 void rig_environment(myth_engine_opts *o);

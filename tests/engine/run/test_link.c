@@ -19,12 +19,8 @@ static uint32_t n_device;
 
 static int find_devices(void **state)
 {
-    char all[RIG_TARGET_MAX][32];
-    const uint32_t n = rig_devices(all);
     (void)state;
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(all[i], "cpu") != 0)
-            memcpy(device[n_device++], all[i], sizeof all[i]);
+    n_device = rig_devices_beside_cpu(device);
     return 0;
 }
 
