@@ -313,14 +313,10 @@ static myth_status find_removed(myth_removed **list, uint32_t *n, const job *j, 
         const myth_diff_file *f = &j->diff.file[i];
         if (!f->n_removed || f->kind == MYTH_DIFF_DELETED || f->skipped || !is_path_of(f->path, name))
             continue;
-        *list = myth_alloc_n(j->cli->mem, MYTH_MEM_OTHER, "diff", f->n_removed, sizeof(**list));
+        *list = myth_diff_removed_list(f, j->cli->mem);
         if (!*list)
             return myth_fail(err, MYTH_ENOMEM, "%u removed places", f->n_removed);
-        for (; *n < f->n_removed; ++*n) {
-            const myth_diff_removed *r = &f->removed[*n];
-            (*list)[*n] =
-                (myth_removed){.before = r->before, .n_line = r->n, .text = f->old_text + r->off, .len = r->len};
-        }
+        *n = f->n_removed;
         return MYTH_OK;
     }
     return MYTH_OK;

@@ -546,6 +546,19 @@ fail:
     return st;
 }
 
+myth_removed *myth_diff_removed_list(const myth_diff_file *f, myth_mem *mem)
+{
+    myth_removed *list = f->n_removed ? myth_alloc_n(mem, MYTH_MEM_OTHER, "diff", f->n_removed, sizeof(*list)) : NULL;
+    for (uint32_t i = 0; list && i < f->n_removed; i++)
+        list[i] = (myth_removed){
+            .before = f->removed[i].before,
+            .n_line = f->removed[i].n,
+            .text = f->old_text + f->removed[i].off,
+            .len = f->removed[i].len,
+        };
+    return list;
+}
+
 void myth_diff_free(myth_diff *d)
 {
     for (uint32_t i = 0; i < d->n_file; i++) {

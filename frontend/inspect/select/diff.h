@@ -21,6 +21,7 @@
 #define MYTH_INSPECT_DIFF_H
 
 #include "engine/base/mem.h"
+#include "frontend/inspect/prompt/source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +76,9 @@ typedef struct {
  * files. */
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err);
 void myth_diff_free(myth_diff *d);
+/* The removed lines of a file as a source has them: a list [f->n_removed] for the caller to free, whose texts are the
+ * diff's; NULL without memory, or when nothing was removed. */
+myth_removed *myth_diff_removed_list(const myth_diff_file *f, myth_mem *mem);
 /* Puts `prefix` ("src/lib/") before every path, for a diff that was made in a folder of a repository. A path that is
  * refused stays so. */
 myth_status myth_diff_put_below(myth_diff *d, const char *prefix, myth_error *err);

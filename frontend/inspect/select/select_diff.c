@@ -369,19 +369,11 @@ static myth_status give_added(selection *x, uint32_t source, const myth_diff_fil
 /* Gives the removed lines of a file to the material. */
 static myth_status give_removed(selection *x, uint32_t source, const myth_diff_file *f, myth_error *err)
 {
-    myth_removed *list;
     if (!f->n_removed)
         return MYTH_OK;
-    list = myth_alloc_n(x->out->mem, MYTH_MEM_OTHER, "diff", f->n_removed, sizeof(*list));
+    myth_removed *list = myth_diff_removed_list(f, x->out->mem);
     if (!list)
         return no_memory(err);
-    for (uint32_t i = 0; i < f->n_removed; i++)
-        list[i] = (myth_removed){
-            .before = f->removed[i].before,
-            .n_line = f->removed[i].n,
-            .text = f->old_text + f->removed[i].off,
-            .len = f->removed[i].len,
-        };
     myth_status st = myth_material_removed(x->m, source, list, f->n_removed, err);
     myth_free(x->out->mem, list);
     return st;
