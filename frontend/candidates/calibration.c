@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TEXT_MAX = 8192 };
+enum { TEXT_MAX = 32768 };
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -19,7 +19,7 @@ static bool read_number(float *out, const char *text, const char *end)
     return stop == end && stop > text && isfinite(*out);
 }
 
-/* Reads "confidence=P" or "RULE=SCALE:OFFSET". */
+/* Reads "confidence=P", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET". */
 static bool read_word(myth_calibration *c, const char *word)
 {
     const char *is = strchr(word, '='), *end = word + strlen(word);
@@ -29,10 +29,10 @@ static bool read_word(myth_calibration *c, const char *word)
     if (n == strlen("confidence") && memcmp(word, "confidence", n) == 0)
         return read_number(&c->confidence, is + 1, end) && c->confidence >= 0 && c->confidence <= 1;
     const char *mid = strchr(is, ':');
-    if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_RULES)
+    if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_ROWS)
         return false;
-    memcpy(c->row[c->n].rule, word, n);
-    c->row[c->n].rule[n] = '\0';
+    memcpy(c->row[c->n].name, word, n);
+    c->row[c->n].name[n] = '\0';
     return read_number(&c->row[c->n].scale, is + 1, mid) && c->row[c->n].scale > 0 &&
            read_number(&c->row[c->n++].offset, mid + 1, end);
 }
@@ -49,7 +49,8 @@ myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_err
             word[n] = '\0';
         }
         if (n >= sizeof(word) || (n && !read_word(out, word)))
-            return myth_fail(err, MYTH_EFORMAT, "calibration: \"%.*s\" is neither confidence=P nor RULE=SCALE:OFFSET",
+            return myth_fail(err, MYTH_EFORMAT,
+                             "calibration: \"%.*s\" is neither confidence=P nor RULE[/ROW]=SCALE:OFFSET",
                              (int)(n < 60 ? n : 60), text.text + at);
         n += !n;
     }
@@ -83,17 +84,28 @@ myth_status myth_calibration_open(myth_calibration *out, const myth_model *model
     return status;
 }
 
-double myth_calibration_probability(const myth_calibration *c, const char *rule, float score)
+/* How closely a name of the calibration fits a place: its row, its rule, any; 0 = not at all. */
+static int closeness(const char *name, const char *rule, const char *row)
+{
+    const size_t n = strlen(rule);
+    if (strcmp(name, "*") == 0)
+        return 1;
+    if (strncmp(name, rule, n) != 0)
+        return 0;
+    return name[n] == '\0' ? 2 : name[n] == '/' && strcmp(name + n + 1, row) == 0 ? 3 : 0;
+}
+
+double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score)
 {
     double scale = 1, offset = 0;
-    for (uint32_t i = 0; i < c->n; i++) {
-        const bool is_other = strcmp(c->row[i].rule, "*") == 0;
-        if (!is_other && strcmp(c->row[i].rule, rule) != 0)
+    int best = 0;
+    for (uint32_t i = 0; i < c->n && best < 3; i++) {
+        const int close = closeness(c->row[i].name, rule, row);
+        if (close <= best)
             continue;
+        best = close;
         scale = (double)c->row[i].scale;
         offset = (double)c->row[i].offset;
-        if (!is_other)
-            break;
     }
     return 1.0 / (1.0 + exp(-(scale * (double)score + offset)));
 }

@@ -7,8 +7,9 @@
  *
  * Place    the key mythos.judge of the model's metadata; else a file beside the model, "MODEL.judge" of a file and
  *          "mythos.judge" in a directory
- * Form     words: "confidence=0.62 *=1.3:-2.4 missing-null-check=1.1:-1.9": for each rule scale and offset, "*" for the
- *          others, and the probability that places have to have to be findings where the caller names none
+ * Form     words: "confidence=0.62 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8": scale and
+ *          offset for each row of a rule (pack.h), for the other rows of a rule, with "*" for all others; and the
+ *          probability that places have to have to be findings where the caller names none
  * Without  scale 1 and offset 0: probabilities compare places of one model with each other and say no more
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read
@@ -19,13 +20,13 @@
 
 #include "frontend/cli/cli.h"
 
-enum { MYTH_CALIBRATION_RULES = 64, MYTH_CALIBRATION_NAME = 32 };
+enum { MYTH_CALIBRATION_ROWS = 512, MYTH_CALIBRATION_NAME = 80 };
 
 typedef struct {
     struct {
-        char rule[MYTH_CALIBRATION_NAME]; /* "*" = every other */
+        char name[MYTH_CALIBRATION_NAME]; /* RULE/ROW, RULE, or "*" = every other */
         float scale, offset;
-    } row[MYTH_CALIBRATION_RULES];
+    } row[MYTH_CALIBRATION_ROWS];
     uint32_t n;       /* 0 = not calibrated */
     float confidence; /* 0 = none named */
 } myth_calibration;
@@ -35,6 +36,7 @@ void myth_calibration_file(char *dst, size_t cap, const char *model);
 myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err);
 /* For tests and tools: reads the form above. */
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err);
-double myth_calibration_probability(const myth_calibration *c, const char *rule, float score);
+/* Of a place of a row of rules (candidates.h). */
+double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score);
 
 #endif

@@ -242,7 +242,7 @@ static void print_json(job *j, const char *path, const myth_candidates *k, const
         if (isnan(*score))
             myth_jout_null(out);
         else
-            myth_jout_f64(out, myth_judge_probability(j->judge, k->names + c->rule, *score));
+            myth_jout_f64(out, myth_judge_probability(j->judge, k, c, *score));
         myth_jout_key(out, "score");
         if (isnan(*score))
             myth_jout_null(out);
@@ -274,7 +274,7 @@ static void print_text(const job *j, const char *path, const file_result *r, con
     fputs(": ", stdout);
     myth_term_path(stdout, k->names + c->say);
     if (score && !isnan(*score))
-        printf(" [%.2f]", myth_judge_probability(j->judge, k->names + c->rule, *score));
+        printf(" [%.2f]", myth_judge_probability(j->judge, k, c, *score));
     else if (score)
         fputs(" [not judged]", stdout);
     putchar('\n');
@@ -382,7 +382,7 @@ static void print_file(job *j, uint32_t i, const float *score)
             continue;
         const float *of = score ? &score[c] : NULL;
         j->n_place++;
-        if (of && myth_judge_probability(j->judge, r->found.names + k->rule, *of) < (double)j->o->confidence) {
+        if (of && myth_judge_probability(j->judge, &r->found, k, *of) < (double)j->o->confidence) {
             j->n_dropped++;
             continue;
         }

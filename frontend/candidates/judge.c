@@ -673,9 +673,11 @@ myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }
 
 bool myth_judge_sees_removed(const myth_judge *j) { return j->form == MYTH_JUDGE_FULL; }
 
-double myth_judge_probability(const myth_judge *j, const char *rule, float score)
+double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
+                              float score)
 {
-    return isnan(score) ? NAN : myth_calibration_probability(&j->calibration, rule, score);
+    const char *rule = found->names + place->rule, *row = found->names + place->row;
+    return isnan(score) ? NAN : myth_calibration_probability(&j->calibration, rule, row, score);
 }
 
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence)

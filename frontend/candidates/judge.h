@@ -83,9 +83,10 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts);
 /* score [found->n]: NAN where a place is not wanted or was not judged. */
 myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err);
 myth_judge_counts myth_judge_counted(const myth_judge *j);
-/* The probability that a place of the rule is a fault, as the model was calibrated (calibration.h); of a model that was
- * not, the one that it gives to Yes among the two answers. NAN of NAN. */
-double myth_judge_probability(const myth_judge *j, const char *rule, float score);
+/* The probability that a place of `found` is a fault, as the model was calibrated for its row of rules (calibration.h);
+ * of a model that was not, the one that it gives to Yes among the two answers. NAN of NAN. */
+double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
+                              float score);
 /* Whether its prompts show what a change removed: those of the full form do. */
 bool myth_judge_sees_removed(const myth_judge *j);
 /* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */

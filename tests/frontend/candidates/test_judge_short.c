@@ -166,7 +166,7 @@ static void a_calibration_is_read(void **state)
         "*=1:",
         "a=1 :2",
         "confidence=-1",
-        "a_name_that_is_longer_than_any=1:1_rule_that_there_is=1:2",
+        "a_name_that_is_longer_than_any/rule_and_row_that_there_are_in_the_pack_of_rules_that_ships=1:2",
     };
     myth_calibration c;
     myth_error err;
@@ -174,14 +174,29 @@ static void a_calibration_is_read(void **state)
         assert_int_equal(myth_calibration_read(&c, (myth_str){good[i], strlen(good[i])}, &err), MYTH_OK);
     assert_int_equal(c.n, 2);
     assert_true(fabs((double)c.confidence - 0.62) < 1e-6);
-    assert_true(fabs(myth_calibration_probability(&c, "use-after-free", -2) - 0.5) < 1e-9);
-    assert_true(fabs(myth_calibration_probability(&c, "off-by-one", 1.5f) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "use-after-free", "read", -2) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "off-by-one", "", 1.5f) - 0.5) < 1e-9);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         assert_int_equal(myth_calibration_read(&c, (myth_str){bad[i], strlen(bad[i])}, &err), MYTH_EFORMAT);
-        assert_non_null(strstr(err.msg, "neither confidence=P nor RULE=SCALE:OFFSET"));
+        assert_non_null(strstr(err.msg, "neither confidence=P nor RULE[/ROW]=SCALE:OFFSET"));
     }
     myth_calibration_read(&c, (myth_str){NULL, 0}, &err);
-    assert_true(fabs(myth_calibration_probability(&c, "any", 0) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "any", "", 0) - 0.5) < 1e-9);
+    /* a row has its own numbers, else its rule's, else those of all others; the order of the words is no matter */
+    static const char *const orders[] = {"sql/quoted=1:2 sql=1:-1 *=1:-3", "*=1:-3 sql=1:-1 sql/quoted=1:2"};
+    for (int i = 0; i < 2; i++) {
+        const struct {
+            const char *rule, *row;
+            double logit;
+        } want[] = {
+            {"sql", "quoted", 2}, {"sql", "joined", -1}, {"sql", "", -1}, {"sqlx", "quoted", -3}, {"sq", "l", -3}};
+        assert_int_equal(myth_calibration_read(&c, (myth_str){orders[i], strlen(orders[i])}, &err), MYTH_OK);
+        assert_int_equal(c.n, 3);
+        for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
+            const double p = myth_calibration_probability(&c, want[k].rule, want[k].row, 0);
+            assert_true(fabs(log(p / (1 - p)) - want[k].logit) < 1e-9);
+        }
+    }
     /* any bytes */
     static const char some[] = "*=:.0123456789- \nabc\x80";
     uint64_t rng = check_seed();
@@ -191,7 +206,7 @@ static void a_calibration_is_read(void **state)
         for (size_t k = 0; k < n; k++)
             text[k] = some[check_below(&rng, sizeof(some) - 1)];
         myth_calibration_read(&c, (myth_str){text, n}, NULL);
-        assert_true(c.n <= MYTH_CALIBRATION_RULES);
+        assert_true(c.n <= MYTH_CALIBRATION_ROWS);
     }
 }
 
@@ -339,7 +354,7 @@ static void another_model_judges_than_writes(void **state)
     assert_non_null(strstr(out.out, "b.py: the judge was not trained on its language"));
     cli_expect(&out, "inspect $D/src/a.c --find candidates --judge-model $D/only_c.gguf --fail-level never", 0);
     cli_expect(&out, "candidates $D/src --judge -m $D/wrong.gguf", 65);
-    assert_non_null(strstr(out.err, "RULE=SCALE:OFFSET"));
+    assert_non_null(strstr(out.err, "RULE[/ROW]=SCALE:OFFSET"));
 }
 
 /* The judge that ships says of some places what it said when it was made: its prompts are those of its training. */
