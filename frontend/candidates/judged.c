@@ -40,6 +40,7 @@ struct myth_judged {
     char **text; /* [n_text] what the texts of given are in */
     float *score;
     uint32_t n_file, n_given, cap_given, n_text, cap_text, n_wanted;
+    uint32_t n_no_code; /* subjects that are documents or data */
     myth_missed_list missed;
     myth_plan plan; /* of the judge's engine */
     myth_work work; /* of a dry run */
@@ -172,6 +173,17 @@ static void list_texts(const myth_judged *f, myth_finder_text *text, uint32_t *s
     }
 }
 
+/* A subject of which no places are looked for: code is missed, documents and data have none. */
+static myth_status pass_by(myth_judged *f, const myth_source *src, myth_error *err)
+{
+    if (myth_detect_no_code(myth_detect_language(src->path, src->bytes, src->len))) {
+        f->n_no_code++;
+        return MYTH_OK;
+    }
+    return miss(f, src->path, 0, 0, "no rules find places in its language; -m MODEL --find both lets a model search",
+                err);
+}
+
 /* Takes the places of all texts, in the order of their sources. */
 static myth_status take_all(myth_judged *f, const myth_finder_text *text, const uint32_t *source, uint32_t n,
                             myth_error *err)
@@ -183,8 +195,7 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
                 break;
             st = take_places(f, &text[k++], i, err);
         } else if (has_subject(f, i))
-            st = miss(f, myth_material_of(f->material, i)->path, 0, 0,
-                      "no rules find places in its language; -m MODEL --find both lets a model search", err);
+            st = pass_by(f, myth_material_of(f->material, i), err);
     }
     return st;
 }
@@ -365,10 +376,10 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
         if (!file->is_wanted[i])
             continue;
-        const char *rule = file->found.names + file->found.candidate[i].rule;
-        st = keep_place(f, file, i, myth_judge_probability(judge, rule, f->score[i]), err);
+        const myth_candidate_place *c = &file->found.candidate[i];
+        st = keep_place(f, file, i, myth_judge_probability(judge, &file->found, c, f->score[i]), err);
         if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
-            st = miss(f, file->src->path, file->found.candidate[i].line0, file->found.candidate[i].line1,
+            st = miss(f, file->src->path, c->line0, c->line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"
                                                         : "its lines do not fit the prompt that judges them",
                       err);
@@ -596,4 +607,7 @@ void myth_judged_note(const myth_judged *f)
     }
     myth_term_note(f->cli->term, "%u of %u places judged, %u with a probability of %.2f or more%s", n_judged,
                    f->n_given, n_passed, f->confidence, f->is_calibrated ? "" : " (not calibrated)");
+    if (f->n_no_code)
+        myth_term_note(f->cli->term, "%u file%s of documents or data, in which no rules look for code", f->n_no_code,
+                       f->n_no_code == 1 ? "" : "s");
 }

@@ -11,8 +11,9 @@
  *           run's is opened for the judging alone
  * Judged    as judge.h does it, functions with their context, with an engine of its own that is closed again: its
  *           memory is planned like a command's
- * Missed    with lists_missed, what could not be searched or judged: files of languages without rules, files that no
- *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt
+ * Missed    with lists_missed, what could not be searched or judged: code in languages without rules, files that no
+ *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt. Documents and
+ *           data are not missed, but counted in a note
  * Dry       the tokens of the prompts are the most that the run feeds, and the seconds those of the judge's model
  *           (rates/expect.h)
  * Bits      the same code and model give the same list

@@ -2,7 +2,7 @@
 """asked.py - how right the judge is on a split when the program asks it: `mythos candidates --judge` over WORK/files.
 
 pairs     how often the faulty function's worst place of the pair's rule is more probable than the mended one's, ties
-          counting half; of all pairs, of those with a place of the rule in either, and for candidates alone (more places)
+          counting half: of all pairs, of those with a place of the rule in either, for candidates alone (more places)
 recall    faulty functions of which a place of the rule passes, and false places in 1,000 lines of clean functions: at
           the probability where those are one, and at --confidence (default: the judge's own)
 Intervals are 95 %, drawn by repository (measure.py). No weights are needed here but those of the model.
@@ -70,14 +70,16 @@ def main():
     clean.sort(reverse=True)
     limit = clean[min(len(clean) - 1, n_clean_line // 1000)] if clean else 0.0
     have = [row for row in rows if row["has"]]
-    print(f"{opts.split}: {len(rows)} rows, {len(have)} with a place; {len(clean)} places in {n_clean_line} clean lines")
+    print(f"{opts.split}: {len(rows)} rows, {len(have)} with a place;", end=" ")
+    print(f"{len(clean)} places in {n_clean_line} lines of clean functions")
     for name, of in (("all", rows), ("with a place", have)):
         print(f"pairs, {name}: judge {show(of, 'pair')}, candidates alone {show(of, 'alone')}")
     for name, at in (("one false place in 1,000 lines", limit), ("the confidence", confidence)):
         for row in rows:
             row["recall"] = float(row["worst"] > at if at is limit else row["worst"] >= at)
         false = sum(p > at if at is limit else p >= at for p in clean) / max(1, n_clean_line) * 1000
-        print(f"recall at {name} ({at:.3f}; {false:.2f} false): all {show(rows, 'recall')}, with a place {show(have, 'recall')}")
+        recall, recall_there = show(rows, "recall"), show(have, "recall")
+        print(f"recall at {name} ({at:.3f}; {false:.2f} false): all {recall}, with a place {recall_there}")
 
 
 if __name__ == "__main__":

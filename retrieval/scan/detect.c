@@ -703,3 +703,5 @@ bool myth_detect_code(const char *name)
     const myth_language *l = myth_language_get(myth_detect_language(name, NULL, 0));
     return l->grammar[0] && !l->is_data;
 }
+
+bool myth_detect_no_code(const char *language) { return myth_language_get(language)->has_no_code; }

@@ -74,6 +74,7 @@ typedef struct {
     /* definitions */
     myth_export_rule exports;
     bool is_data;        /* its chunks are configuration */
+    bool has_no_code;    /* documents, data and styles: no statements of a program */
     bool has_directives; /* has C's preprocessor */
     bool has_docstrings;
     bool any_test_name;    /* test_... is a test in any file */

@@ -119,6 +119,8 @@ bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
 bool myth_detect_test(const char *path);
 /* Whether a name is that of a code file, so that leaving it out is a loss. */
 bool myth_detect_code(const char *name);
+/* Whether files of a language hold no statements of a program: documents, data, styles. */
+bool myth_detect_no_code(const char *language);
 /* Whether a directory has the name that tools give to what they make or download: build, node_modules, ... */
 bool myth_detect_products(const char *name);
 /* Whether a file is media, minified or generated: the evidence ("PNG image", "source map by its name", "'do not

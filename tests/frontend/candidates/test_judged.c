@@ -372,6 +372,25 @@ static void what_cannot_be_searched_is_missed(void **state)
     assert_non_null(strstr(r.err, "not calibrated"));
 }
 
+/* Documents and data hold no code that could be missed; a note counts them. */
+static void documents_are_not_missed(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    cli_shell(&r,
+              "mkdir -p $D/docs && cd $D/docs && git init -q . && printf 'int f(void)\n{\n    return 1;\n}\n' >a.c &&"
+              " printf 'One.\n' >README.md && printf '{\"a\": 1}\n' >a.json && printf 'echo 1\n' >a.sh &&"
+              " git add -A && git -c user.name=a -c user.email=a@b commit -qm a &&"
+              " printf 'Two.\n' >README.md && printf '{\"a\": 2}\n' >a.json && sed -i s/1/2/ a.c");
+    cli_expect(&r, "inspect-diff -C $D/docs HEAD", 0);
+    assert_non_null(strstr(r.err, "2 files of documents or data"));
+    cli_shell(&r, "sed -i s/1/2/ $D/docs/a.sh");
+    cli_expect(&r, "inspect-diff -C $D/docs HEAD", 3);
+    assert_non_null(strstr(r.out, "not inspected: a.sh"));
+    assert_null(strstr(r.out, "not inspected: README.md"));
+}
+
 /* Without a model's name rules find and the judge that ships judges: the report names it, no prompt asks for text, what
  * stands outside of functions is judged, an empty file has nothing to miss, and a replay does the same though it names
  * the models. With -m or MYTHOS_MODEL the model finds. */
@@ -551,17 +570,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_pass_are_findings),
-        cmocka_unit_test(filters_and_marks_hold),
-        cmocka_unit_test(rules_of_candidates_have_ids),
-        cmocka_unit_test(of_a_change_its_lines_count),
-        cmocka_unit_test(both_has_the_same_places_first),
-        cmocka_unit_test(a_run_is_repeated_and_logged),
-        cmocka_unit_test(the_plan_covers_the_run),
-        cmocka_unit_test(what_cannot_be_searched_is_missed),
-        cmocka_unit_test(a_dry_run_says_what_judging_costs),
-        cmocka_unit_test(without_a_model_rules_find),
-        cmocka_unit_test(what_a_change_exposes_is_more_probable),
+        cmocka_unit_test(places_that_pass_are_findings),  cmocka_unit_test(filters_and_marks_hold),
+        cmocka_unit_test(rules_of_candidates_have_ids),   cmocka_unit_test(of_a_change_its_lines_count),
+        cmocka_unit_test(both_has_the_same_places_first), cmocka_unit_test(a_run_is_repeated_and_logged),
+        cmocka_unit_test(the_plan_covers_the_run),        cmocka_unit_test(what_cannot_be_searched_is_missed),
+        cmocka_unit_test(documents_are_not_missed),       cmocka_unit_test(a_dry_run_says_what_judging_costs),
+        cmocka_unit_test(without_a_model_rules_find),     cmocka_unit_test(what_a_change_exposes_is_more_probable),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
