@@ -367,6 +367,16 @@ static void a_plan_counts_what_is_kept(void **state)
     j = dry("$M plan --for inspect-file $D/t/f2.c --json -m random:gemma3-tiny:f32");
     assert_true(number(j, "expected", "prefill_tokens") > 0);
     json_decref(j);
+    /* a file of several parts: the prompts are those of the command */
+    must("for i in $(seq 100); do printf 'int g%s(char *p)\n{\n    return p[%s] / p[%s];\n}\n\n' $i $i $i; done "
+         ">$D/t/g.c");
+    j = dry("$M plan --for inspect-file $D/t/g.c --json -c 6144 -m random:gemma3-tiny:f32");
+    json_t *of = dry("$M inspect-file $D/t/g.c --dry-run --format json -c 6144 -m random:gemma3-tiny:f32");
+    assert_true(json_array_size(json_object_get(of, "parts")) > 1);
+    assert_true(number(of, "expected", "prefill_tokens") > 0);
+    assert_true(number(j, "expected", "prefill_tokens") == number(of, "expected", "prefill_tokens"));
+    json_decref(of);
+    json_decref(j);
 }
 
 static void a_killed_run_goes_on(void **state)

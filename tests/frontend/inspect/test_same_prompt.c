@@ -220,6 +220,13 @@ static void a_folder_bounds_what_is_selected(void **state)
     cli_shell(&r, "cd $D/r && $M inspect-diff -C lib " TINY);
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "src/demo.c: it is outside of the directory"));
+    /* of two definitions the one below the folder */
+    shell("printf 'int twice(void) { return 1; }\n' >$D/r/src/twice.c && printf 'int twice(void) { return 2; }\n' "
+          ">$D/r/lib/twice.c");
+    print_selected(cli_dir, "inspect-symbol twice", "r/lib", true);
+    assert_non_null(strstr(r.out, "return 2;"));
+    assert_null(strstr(r.out, "return 1;"));
+    shell("rm $D/r/src/twice.c $D/r/lib/twice.c");
 }
 
 /* Without a repository a file has no path but its own name. */

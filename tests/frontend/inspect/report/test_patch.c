@@ -142,6 +142,10 @@ static char *suggested(char *text)
     at = fence + n_tick + 13;
     end = strrchr(at, '`') + 1 - n_tick;
     assert_true(end >= at && strncmp(end, fence, n_tick) == 0 && end[n_tick] == '\n');
+    for (unsigned run = 0, i = 0; at + i < end; i++) { /* a fence inside would end the suggestion */
+        run = at[i] == '`' ? run + 1 : 0;
+        assert_true(run < n_tick);
+    }
     for (size_t n = 0; at < end;) {
         size_t k = 0;
         while (k < 3 && strncmp(at, sign[k][0], 3) != 0)
@@ -302,22 +306,27 @@ static const a_case cases[] = {
     {"a.txt", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key)", NULL, MYTH_PATCH_NO_GRAMMAR},
 };
 
-/* Code that has a fence itself cannot end the suggestion. */
+/* Code that has a fence itself cannot end the suggestion, and a suggestion says which lines it replaces where they are
+ * not those of the finding. */
 static void test_fence_in_a_suggestion(void **unused)
 {
     static const char put[] = "s = \"````\"\n";
     static const myth_patch patch = {.first = 2, .last = 2, .text = put, .n = sizeof(put) - 1};
+    static const uint32_t finding[][2] = {{1, 3}, {2, 3}, {1, 2}, {2, 2}};
     size_t n;
     (void)unused;
-    start("f.py", "a = 1\nb = 2\nc = 3\n", 18);
-    add(1, 3, 2, NULL, "quote it");
-    bed_mark(&b, false, NULL);
-    b.report.patch = &patch;
-    char *text = bed_render(&b, MYTH_FORM_GITHUB, &n), *got = suggested(text);
-    same("github", got, "a = 1\ns = \"````\"\nc = 3\n");
-    free(got);
-    free(text);
-    bed_close(&b);
+    for (size_t i = 0; i < sizeof(finding) / sizeof(*finding); i++) {
+        start("f.py", "a = 1\nb = 2\nc = 3\n", 18);
+        add(finding[i][0], finding[i][1], 2, NULL, "quote it");
+        bed_mark(&b, false, NULL);
+        b.report.patch = &patch;
+        char *text = bed_render(&b, MYTH_FORM_GITHUB, &n), *got = suggested(text);
+        same("github", got, "a = 1\ns = \"````\"\nc = 3\n");
+        assert_int_equal(strstr(text, "of lines 2-2") != NULL, i < 3);
+        free(got);
+        free(text);
+        bed_close(&b);
+    }
 }
 
 static void test_cases(void **unused)
