@@ -123,7 +123,8 @@ static void reports_and_exchanges_do_not_differ(void **state)
     open_bed(&b);
     for (uint32_t i = 0; check_goes_on(i, n_run, n_round && n_pass && n_some); i++) {
         const uint64_t seed = check_rand(&rng);
-        /* with two, an answer that waits for its turn gives up its sequence, and the next question has to find it again */
+        /* With two, an answer that waits for its turn gives up its sequence, and the question after it has to feed it
+         * again. */
         const uint32_t n_job = i % 2 ? 2 + check_below(&rng, N_FILE + 2) : 2;
         const myth_inspect_opts o = {
             .style = i % 4 == 2 ? MYTH_PROMPT_QUESTION : MYTH_PROMPT_FULL,

@@ -55,7 +55,8 @@ static void changes_are_seen(void **unused)
         char line[700];
         begin();
         myth_looks_add(&looks, files_path(row[i].path), row[i].is_folder);
-        myth_looks_add(&looks, files_path("looks/d/b.h"), false);
+        /* another one, which the change does not touch */
+        myth_looks_add(&looks, files_path(row[i].is_folder ? "looks/a.h" : "looks/d/b.h"), false);
         myth_looks_add(&looks, files_path(row[i].path), row[i].is_folder); /* it is there already */
         assert_int_equal(looks.n_look, 2);
         assert_true(holds());
