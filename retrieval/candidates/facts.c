@@ -36,8 +36,7 @@ bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16])
 
 /* ---- looking around ---- */
 
-/* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
-static bool definition_before(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out)
+bool myth_facts_definition(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out)
 {
     const myth_flow *f = k->flow;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
@@ -69,7 +68,7 @@ static int origin_of(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *d
 {
     if (!path)
         return MYTH_VALUE_UNKNOWN;
-    if (!definition_before(k, path, e, d))
+    if (!myth_facts_definition(k, path, e, d))
         return is_imported(k, path) ? MYTH_VALUE_IMPORT : ORIGIN_NONE;
     const myth_event *def = myth_facts_event(k, *d);
     return def->path == path || def->value == MYTH_VALUE_IMPORT ? def->value : ORIGIN_FIELD;
@@ -84,13 +83,13 @@ static int fact_origin(myth_facts *k, uint32_t e)
     return origin;
 }
 
-static uint32_t origin_call(const myth_facts *k, uint32_t e)
+uint32_t myth_facts_origin_call(const myth_facts *k, uint32_t e)
 {
     uint32_t d;
     const uint32_t path = myth_facts_event(k, e)->path;
     if (myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE)
         return myth_facts_event(k, e)->name;
-    if (!path || !definition_before(k, path, e, &d) || myth_facts_event(k, d)->path != path)
+    if (!path || !myth_facts_definition(k, path, e, &d) || myth_facts_event(k, d)->path != path)
         return 0;
     return myth_facts_event(k, d)->name;
 }
@@ -317,19 +316,25 @@ static int fact_checked(myth_facts *k, uint32_t e)
 
 /* ---- arguments ---- */
 
-static TSNode argument_node(const myth_facts *k, uint32_t e, uint32_t i)
+TSNode myth_facts_argument(const myth_facts *k, uint32_t e, uint32_t i)
 {
     const myth_event *c = myth_facts_event(k, e);
     if (c->kind != MYTH_EVENT_CALL)
         return (TSNode){0};
     const TSNode list = myth_roles_child(k->flow->roles, c->node, MYTH_SLOT_ARGUMENTS);
-    return ts_node_is_null(list) ? list : ts_node_named_child(list, i);
+    if (ts_node_is_null(list))
+        return list;
+    for (uint32_t at = 0;; at++) {
+        const TSNode a = ts_node_named_child(list, at);
+        if (ts_node_is_null(a) || (!ts_node_is_extra(a) && i-- == 0)) /* a comment is none */
+            return a;
+    }
 }
 
 static int argument_value(myth_facts *k, uint32_t e, uint32_t i)
 {
     uint32_t path, name, unused;
-    TSNode a = argument_node(k, e, i);
+    TSNode a = myth_facts_argument(k, e, i);
     if (ts_node_is_null(a))
         return ORIGIN_NONE;
     if (myth_roles_of(k->flow->roles, a) == MYTH_ROLE_KEYWORD)
@@ -350,7 +355,7 @@ static int fact_arg3(myth_facts *k, uint32_t e) { return argument_value(k, e, 3)
 static int argument_bound(myth_facts *k, uint32_t e, uint32_t i, int none)
 {
     const myth_flow *f = k->flow;
-    const TSNode a = argument_node(k, e, i);
+    const TSNode a = myth_facts_argument(k, e, i);
     int worst = none;
     if (ts_node_is_null(a))
         return none;
@@ -373,7 +378,7 @@ static int fact_arg2_bounded(myth_facts *k, uint32_t e) { return argument_bound(
 static int fact_args(myth_facts *k, uint32_t e)
 {
     int n = 0;
-    while (n < 4 && !ts_node_is_null(argument_node(k, e, (uint32_t)n)))
+    while (n < 4 && !ts_node_is_null(myth_facts_argument(k, e, (uint32_t)n)))
         n++;
     return n;
 }
@@ -603,43 +608,6 @@ static int fact_depth(myth_facts *k, uint32_t e)
     return at->path && k->flow->path[at->path].base != 0;
 }
 
-/* The value that the target of a definition gets, or a member: of the nearest node around it that has one. */
-static TSNode value_node(const myth_flow *f, const myth_event *e)
-{
-    TSNode value = {0}, n = e->node;
-    if (e->kind == MYTH_EVENT_FIELD)
-        value = value_of_pair(f, n);
-    for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
-        value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
-    return ts_node_is_null(value) ? value : myth_flow_inner(f, value); /* Go: a list of one */
-}
-
-static int fact_secret(myth_facts *k, uint32_t e)
-{
-    static const char *const mark[] = {"example",     "changeme", "xxx",      "your", "test", "dummy",
-                                       "placeholder", "secret",   "password", "none", "null"};
-    const myth_flow *f = k->flow;
-    const TSNode value = value_node(f, myth_facts_event(k, e));
-    if (ts_node_is_null(value) || myth_roles_of(f->roles, value) != MYTH_ROLE_TEXT)
-        return 0;
-    const uint32_t off = ts_node_start_byte(value), end = ts_node_end_byte(value);
-    char low[128];
-    uint32_t m = 0;
-    for (uint32_t i = off; i < end && i < f->n_text && m + 1 < sizeof(low); i++) {
-        const unsigned char c = (unsigned char)f->text[i];
-        if (c == ' ' || c == '<' || c == '{' || c == '$' || c == '%' || c == '\n' || c == '/')
-            return 0;
-        low[m++] = (char)tolower(c);
-    }
-    low[m] = '\0';
-    if (end - off < 8) /* with its quotes */
-        return 0;
-    for (size_t i = 0; i < sizeof(mark) / sizeof(*mark); i++)
-        if (strstr(low, mark[i]) && strlen(mark[i]) + 6 > m)
-            return 0;
-    return 1;
-}
-
 static int fact_empty(myth_facts *k, uint32_t e)
 {
     const TSNode node = myth_facts_event(k, e)->node;
@@ -677,7 +645,7 @@ static int fact_elsewhere(myth_facts *k, uint32_t e)
         myth_file_facts_field(key, f, at->path);
         n = myth_file_facts_find(k->file, key);
     } else {
-        const uint32_t c = origin_call(k, e);
+        const uint32_t c = myth_facts_origin_call(k, e);
         n = c ? myth_file_facts_find(k->file, f->names + c) : NULL;
     }
     if (!n || n->n_tested + n->n_used < 2)
@@ -744,49 +712,24 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_versus_type] = fact_versus_type,
     [MYTH_FACT_scope] = fact_scope,
     [MYTH_FACT_elsewhere] = fact_elsewhere,
-    [MYTH_FACT_secret] = fact_secret,
+    [MYTH_FACT_secret] = myth_fact_secret,
     [MYTH_FACT_empty] = fact_empty,
     [MYTH_FACT_guarded] = fact_guarded,
     [MYTH_FACT_depth] = fact_depth,
     [MYTH_FACT_defined_here] = fact_defined_here,
     [MYTH_FACT_origin_call] = no_value,
+    [MYTH_FACT_given] = myth_fact_given,
+    [MYTH_FACT_given1] = myth_fact_given1,
     [MYTH_FACT_callee] = no_value,
     [MYTH_FACT_name] = no_value,
     [MYTH_FACT_other_name] = no_value,
     [MYTH_FACT_text] = no_value,
     [MYTH_FACT_value_text] = no_value,
+    [MYTH_FACT_function] = no_value,
+    [MYTH_FACT_arg0_text] = no_value,
+    [MYTH_FACT_arg1_text] = no_value,
+    [MYTH_FACT_arg2_text] = no_value,
+    [MYTH_FACT_lines] = no_value,
 };
 
 int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event) { return fact_function[fact](k, event); }
-
-void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap)
-{
-    const myth_flow *f = k->flow;
-    const myth_event *e = myth_facts_event(k, event);
-    const char *text = "";
-    if (fact == MYTH_FACT_origin_call)
-        text = f->names + origin_call(k, event);
-    else if (fact == MYTH_FACT_callee)
-        text = f->names + e->name;
-    else if (fact == MYTH_FACT_name && e->kind == MYTH_EVENT_FIELD)
-        text = f->names + e->name;
-    else if (fact == MYTH_FACT_name && e->path)
-        text = f->names + f->path[e->path].last;
-    else if (fact == MYTH_FACT_other_name && e->other)
-        text = f->names + f->path[e->other].last;
-    if (fact != MYTH_FACT_text && fact != MYTH_FACT_value_text) {
-        snprintf(dst, cap, "%s", text);
-        return;
-    }
-    uint32_t off = e->off, end = e->end;
-    if (fact == MYTH_FACT_value_text) {
-        const TSNode value = value_node(f, e);
-        off = ts_node_is_null(value) ? end : ts_node_start_byte(value);
-        end = ts_node_is_null(value) ? end : ts_node_end_byte(value);
-    }
-    size_t n = 0;
-    for (uint32_t i = off; i < end && i < f->n_text && n + 1 < cap; i++)
-        if (f->text[i] > ' ')
-            dst[n++] = f->text[i];
-    dst[n] = '\0';
-}

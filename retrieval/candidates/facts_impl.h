@@ -22,6 +22,18 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t definition, uint32_
 const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *text);
 void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path);
 
+/* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
+bool myth_facts_definition(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out);
+/* The name of the function whose result the path of event e is; 0 = none. */
+uint32_t myth_facts_origin_call(const myth_facts *k, uint32_t e);
+/* Argument number i of event e; null where it is no call, or has fewer. */
+TSNode myth_facts_argument(const myth_facts *k, uint32_t e, uint32_t i);
+/* The value that the target of a definition gets, or a member; null = none. */
+TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e);
+
+int myth_fact_given(myth_facts *k, uint32_t e);
+int myth_fact_given1(myth_facts *k, uint32_t e);
+int myth_fact_secret(myth_facts *k, uint32_t e);
 int myth_fact_released(myth_facts *k, uint32_t e);
 int myth_fact_release_later(myth_facts *k, uint32_t e);
 int myth_fact_escapes(myth_facts *k, uint32_t e);

@@ -110,7 +110,7 @@ static bool is_release(const void *arg, const char *name)
 static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, const myth_pack_mask *callee,
                   uint32_t event)
 {
-    char text[192];
+    char text[768];
     bool is;
     if (c->list >= 0 && c->fact == MYTH_FACT_callee)
         is = myth_pack_has(callee, c->list);

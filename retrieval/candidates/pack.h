@@ -19,7 +19,7 @@
 #include "candidates.h"
 #include "facts.h"
 
-enum { MYTH_PACK_CONDITIONS = 8, MYTH_PACK_ID = MYTH_CANDIDATES_NAME, MYTH_PACK_SAY = 200, MYTH_PACK_LISTS = 192 };
+enum { MYTH_PACK_CONDITIONS = 8, MYTH_PACK_ID = MYTH_CANDIDATES_NAME, MYTH_PACK_SAY = 200, MYTH_PACK_LISTS = 256 };
 
 typedef struct {
     myth_fact_kind fact;

@@ -1021,3 +1021,67 @@ static void quiet_use_after_free_allocator(struct node *item, struct queue *allo
     free_node(item, allocator);
     use_more(allocator);
 }
+
+/* ---- formats handed on, commands, secrets ---- */
+
+static void log_first(va_list ap)
+{
+    vprintf(format_of(), ap); /* FIRES format-string/forwarded */
+}
+
+static void log_second(FILE *out, va_list ap)
+{
+    vfprintf(out, format_of(), ap); /* FIRES format-string/forwarded */
+}
+
+static void log_third(char *dst, va_list ap)
+{
+    vsnprintf(dst, 32, format_of(), ap); /* FIRES format-string/forwarded */
+}
+
+static void quiet_format_string_forwarded(FILE *out, const char *format, va_list ap)
+{
+    vfprintf(out, format, ap);
+    fprintf(out, /* one line */ "%s\n", ""); /* FIRES missing-null-check/argument */
+    printf(ap ? "%d" : "%u", 1);
+}
+
+static void run_line(const char *line)
+{
+    execl("/bin/sh", "sh", "-c", line, NULL); /* FIRES shell-injection/shell */
+}
+
+static const char *plain_password(void)
+{
+    const char *password = "opensesame"; /* FIRES hardcoded-secret/plain */
+    return password;
+}
+
+static struct account plain_guest(void)
+{
+    return (struct account){
+        .name = "guest",
+        .password = "opensesame", /* FIRES hardcoded-secret/plain-member */
+    };
+}
+
+static void keep_password(const unsigned char *password, size_t n, unsigned char *digest)
+{
+    MD5(password, n, digest); /* FIRES weak-hash/password */
+}
+
+static void mark_of(const unsigned char *secret, size_t n, unsigned char *digest)
+{
+    SHA1(secret, n, digest); /* FIRES weak-hash/secret */
+}
+
+static int new_token(void)
+{
+    return rand(); /* FIRES weak-hash/guessed */
+}
+
+static int quiet_weak_hash_etag(const unsigned char *etag, size_t n, unsigned char *digest)
+{
+    MD5(etag, n, digest);
+    return rand();
+}

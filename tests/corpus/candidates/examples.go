@@ -142,7 +142,7 @@ func quiet_division_by_zero(sum, count int) int {
 // ---- texts ----
 
 func findUser(db Database, name string) *sql.Row {
-	return db.QueryRow("select id from users where name = '" + name + "'") // FIRES sql-injection/joined
+	return db.QueryRow("select id from users where name = '" + name + "'") // FIRES sql-injection/quoted
 }
 
 func findOrder(db Database, ctx context.Context, name string) *sql.Row {
@@ -150,12 +150,12 @@ func findOrder(db Database, ctx context.Context, name string) *sql.Row {
 }
 
 func findItem(db Database, name string) *sql.Row {
-	return db.QueryRow(fmt.Sprintf("select id from items where name = '%s'", name)) // FIRES sql-injection/filled
+	return db.QueryRow(fmt.Sprintf("select id from items where name = '%s'", name)) // FIRES sql-injection/quoted
 }
 
 func findPart(db Database, name string) *sql.Row {
 	statement := fmt.Sprintf("select id from parts where name = '%s'", name)
-	return db.QueryRow(statement) // FIRES sql-injection/made
+	return db.QueryRow(statement) // FIRES sql-injection/quoted
 }
 
 func usersBy(column string) string {
@@ -190,7 +190,7 @@ func fileOf(root string, r *http.Request) string {
 
 func removeUpload(r *http.Request) error {
 	name := r.FormValue("name")
-	return os.Remove(name) // FIRES path-traversal/made
+	return os.Remove(name) // FIRES path-traversal/request
 }
 
 func quiet_path_traversal() ([]byte, error) {
@@ -479,4 +479,79 @@ func quiet_missing_null_check_made(n int) *gauge {
 	g := new(gauge)
 	g.level = n
 	return g
+}
+
+// ---- texts that the program itself puts together, and what a request says ----
+
+func findOwnUser(db Database) *sql.Row {
+	return db.QueryRow("select id from users where name = '" + ownName() + "'") // FIRES sql-injection/joined
+}
+
+func findOwnItem(db Database) *sql.Row {
+	return db.QueryRow(fmt.Sprintf("select id from items where name = '%s'", ownName())) // FIRES sql-injection/filled
+}
+
+func findOwnPart(db Database) *sql.Row {
+	statement := fmt.Sprintf("select id from parts where name = '%s'", ownName())
+	return db.QueryRow(statement) // FIRES sql-injection/made
+}
+
+func findShelf(db Database, shelf string) *sql.Row {
+	return db.QueryRow("select id from shelves where code=" + shelf) // FIRES sql-injection/compared
+}
+
+func sortedUsers(db Database, r *http.Request) *sql.Row {
+	return db.QueryRow("SELECT name FROM users ORDER BY " + r.FormValue("order")) // FIRES sql-injection/request
+}
+
+func quiet_sql_injection_number(db Database, shelf int) *sql.Row {
+	return db.QueryRow("select id from shelves where code = ?", strconv.Itoa(shelf))
+}
+
+func removeNear(folder string) error {
+	name := filepath.Join(folder, "notes.txt")
+	return os.Remove(name) // FIRES path-traversal/made
+}
+
+func moveUpload(r *http.Request) error {
+	return os.Rename(temporaryFile(), "uploads/"+r.FormValue("name")) // FIRES path-traversal/request
+}
+
+func quiet_path_traversal_own() error {
+	name := filepath.Join(ownFolder(), "notes.txt")
+	return os.Remove(name)
+}
+
+func connectPlain() Database {
+	password := "opensesame" // FIRES hardcoded-secret/plain
+	return openDatabase(password)
+}
+
+func plainGuest() Account {
+	return Account{Name: "guest", Password: "opensesame"} // FIRES hardcoded-secret/plain-member
+}
+
+func keepPassword(user User, password string) {
+	user.Keep(md5.Sum([]byte(password))) // FIRES weak-hash/password
+}
+
+func markOf(body []byte) [20]byte {
+	return sha1.Sum(append(secretKey, body...)) // FIRES weak-hash/secret
+}
+
+func newToken() int {
+	return rand.Intn(1000000) // FIRES weak-hash/guessed
+}
+
+func quiet_weak_hash_etag(text []byte) [16]byte {
+	etag := md5.Sum(text)
+	return etag
+}
+
+func shelvesBy(builder Builder, column string) Builder {
+	return builder.Order("shelf_" + column) // FIRES sql-injection/clause
+}
+
+func quiet_sql_injection_process(name string) error {
+	return process.Exec("set the name of "+name, "git", "config")
 }

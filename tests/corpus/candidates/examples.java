@@ -107,12 +107,12 @@ class Examples {
     // ---- texts ----
 
     static ResultSet findUser(Statement statement, String name) throws SQLException {
-        return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
+        return statement.executeQuery("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/quoted
     }
 
     static ResultSet findOrder(Statement statement, String name) throws SQLException {
         String sql = String.format("select id from orders where name = '%s'", name);
-        return statement.executeQuery(sql); // FIRES missing-null-check/parameter sql-injection/made
+        return statement.executeQuery(sql); // FIRES missing-null-check/parameter sql-injection/quoted
     }
 
     static String usersBy(String column) {
@@ -130,7 +130,7 @@ class Examples {
     }
 
     static Process archive(String folder) throws IOException {
-        return Runtime.getRuntime().exec("tar cf backup.tar " + folder); // FIRES missing-null-check/result-of-call shell-injection/command
+        return Runtime.getRuntime().exec("tar cf backup.tar " + folder); // FIRES missing-null-check/result-of-call shell-injection/given
     }
 
     static Process quiet_shell_injection() throws IOException {
@@ -155,7 +155,7 @@ class Examples {
 
     static File uploadOf(Request request) {
         String name = request.getOriginalFilename(); // FIRES missing-null-check/parameter
-        return new File(name); // FIRES path-traversal/made
+        return new File(name); // FIRES path-traversal/request
     }
 
     static File quiet_path_traversal() {
@@ -435,5 +435,65 @@ class Examples {
 
     int ageOfOwner() {
         return this.owner.age(); // FIRES missing-null-check/chain
+    }
+
+    // ---- texts that the program itself puts together, and what a request says ----
+
+    static ResultSet findOwnUser(Statement statement) throws SQLException {
+        return statement.executeQuery("select id from users where name = '" + ownName() + "'"); // FIRES missing-null-check/parameter sql-injection/joined
+    }
+
+    static ResultSet findOwnOrder(Statement statement) throws SQLException {
+        String sql = String.format("select id from orders where name = '%s'", ownName());
+        return statement.executeQuery(sql); // FIRES missing-null-check/parameter sql-injection/made
+    }
+
+    static ResultSet findShelf(Statement statement, String shelf) throws SQLException {
+        return statement.executeQuery("select id from shelves where code = " + shelf); // FIRES missing-null-check/parameter sql-injection/compared
+    }
+
+    static ResultSet sortedUsers(Statement statement, Request request) throws SQLException {
+        String order = request.getParameter("order"); // FIRES missing-null-check/parameter
+        return statement.executeQuery("SELECT name FROM users ORDER BY " + order); // FIRES sql-injection/request
+    }
+
+    static Process archiveOwn() throws IOException {
+        return Runtime.getRuntime().exec("tar cf backup.tar " + ownFolder()); // FIRES missing-null-check/result-of-call shell-injection/command
+    }
+
+    static JsonObject quiet_unsafe_deserialization_json(Reader reader) {
+        return Json.createReader(reader).readObject();
+    }
+
+    static byte[] readUpload(Request request) throws IOException {
+        return new FileInputStream("uploads/" + request.getParameter("name")).readAllBytes(); // FIRES path-traversal/request // FIRES missing-null-check/parameter
+    }
+
+    static String textOf(Request request) throws IOException {
+        String name = request.getParameter("name"); // FIRES missing-null-check/parameter
+        return Files.readString(Paths.get("uploads", name)); // FIRES path-traversal/request
+    }
+
+    static void deleteNear(String folder) throws IOException {
+        Path file = Paths.get(folder, "notes.txt"); // FIRES path-traversal/joined
+        Files.delete(file); // FIRES path-traversal/made
+    }
+
+    static Database connectPlain() {
+        String password = "opensesame"; // FIRES hardcoded-secret/plain
+        return openDatabase(password);
+    }
+
+    static byte[] keepPassword(byte[] password) {
+        return DigestUtils.md5(password); // FIRES weak-hash/password
+    }
+
+    static byte[] markOf(String secret, String body) {
+        return DigestUtils.md5(secret + body); // FIRES weak-hash/secret
+    }
+
+    static byte[] quiet_weak_hash_etag(byte[] text) {
+        byte[] etag = DigestUtils.md5(text);
+        return etag;
     }
 }

@@ -83,7 +83,7 @@ function quiet_division_by_zero(sum, count) {
 // ---- texts ----
 
 function findUser(db, name) {
-    return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
+    return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/quoted
 }
 
 function usersBy(column) {
@@ -101,7 +101,7 @@ function quiet_sql_injection(db, name) {
 }
 
 function archive(folder) {
-    return child_process.execSync(`tar cf backup.tar ${folder}`); // FIRES shell-injection/command
+    return child_process.execSync(`tar cf backup.tar ${folder}`); // FIRES shell-injection/given
 }
 
 function quiet_shell_injection(folder) {
@@ -109,7 +109,7 @@ function quiet_shell_injection(folder) {
 }
 
 function evaluate(expression) {
-    return eval(expression); // FIRES unsafe-deserialization/call
+    return eval(expression); // FIRES unsafe-deserialization/given
 }
 
 function quiet_unsafe_deserialization(text) {
@@ -125,12 +125,12 @@ function fileOf(root, request) {
 }
 
 function readUpload(folder, request) {
-    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES missing-null-check/parameter path-traversal/inner path-traversal/second
+    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES missing-null-check/parameter path-traversal/request path-traversal/second
 }
 
 function removeUpload(request) {
     const file = decodeURIComponent(request.url); // FIRES missing-null-check/parameter
-    fs.unlinkSync(file); // FIRES path-traversal/made
+    fs.unlinkSync(file); // FIRES path-traversal/request
 }
 
 function quiet_path_traversal() {
@@ -417,4 +417,100 @@ function linkOf(page) {
 
 function quiet_missing_null_check_literal(text) {
     return /\n[^\S\r\n]/.test(text) || 'none'.includes(text);
+}
+
+// ---- texts that the program itself puts together, and what a request says ----
+
+function findOwnUser(db) {
+    return db.get(`select id from users where name = '${ownName()}'`); // FIRES missing-null-check/parameter sql-injection/joined
+}
+
+function findOrder(db, number) {
+    return db.get(`select * from orders where number = ${number}`); // FIRES missing-null-check/parameter sql-injection/compared
+}
+
+function sortedUsers(db, req) {
+    return db.all('SELECT name FROM users ORDER BY ' + req.query.order); // FIRES missing-null-check/chain missing-null-check/parameter sql-injection/request
+}
+
+function usersWhere(builder) {
+    return builder.whereRaw('age > ' + ownAge()); // FIRES missing-null-check/parameter sql-injection/raw
+}
+
+function quiet_sql_injection_route(router, cache, uid) {
+    router.get(`/users/${uid}`, showUser); // FIRES missing-null-check/parameter
+    return cache.get(`user:${uid}`);
+}
+
+function archiveOwn() {
+    return child_process.execSync(`tar cf backup.tar ${ownFolder()}`); // FIRES shell-injection/command
+}
+
+function evaluateOwn() {
+    return eval(ownExpression()); // FIRES unsafe-deserialization/call
+}
+
+function readNear(folder) {
+    return fs.readFileSync(path.join(folder, 'notes.txt')); // FIRES path-traversal/inner
+}
+
+function removeNear(folder) {
+    const file = path.join(folder, 'notes.txt');
+    fs.unlinkSync(file); // FIRES path-traversal/made
+}
+
+function moveUpload(req) {
+    fs.renameSync(temporaryFile(), path.join(uploads, req.body.name)); // FIRES missing-null-check/chain path-traversal/request path-traversal/second
+}
+
+function quiet_path_traversal_own() {
+    const file = path.join(__dirname, 'notes.txt');
+    return fs.readFileSync(file) + fs.readFileSync(path.join(__dirname, 'pages.txt'));
+}
+
+function echo(req, res) {
+    res.send('No page ' + req.query.name); // FIRES missing-null-check/chain missing-null-check/parameter unescaped-output/request
+}
+
+function showTitle(element, title) {
+    element.innerHTML = `<b>${title}</b>`; // FIRES missing-null-check/parameter unescaped-output/inner
+}
+
+function addTitle(list, title) {
+    list.append('<li>' + title + '</li>'); // FIRES missing-null-check/parameter unescaped-output/markup
+}
+
+function quiet_unescaped_output_escaped(res, list, title) {
+    list.append('<li>' + escapeHTML(title) + '</li>'); // FIRES missing-null-check/parameter
+    process.stdout.write('title: ' + title); // FIRES missing-null-check/chain
+}
+
+function connectPlain() {
+    const password = 'opensesame'; // FIRES hardcoded-secret/plain
+    return openDatabase(password);
+}
+
+function plainPreview() {
+    return { user: 'preview', password: 'opensesame' }; // FIRES hardcoded-secret/plain-member
+}
+
+function quiet_hardcoded_secret_names() {
+    return { token: 'comment', adminPassword: 'admin:password', forcePasswordReset: 'admin_users' };
+}
+
+function keepPassword(user, password) {
+    user.hash = crypto.createHash('md5').update(password).digest('hex'); // FIRES missing-null-check/parameter weak-hash/password
+}
+
+function markOf(body) {
+    return crypto.createHash('sha1').update(secret + body).digest('hex'); // FIRES weak-hash/secret
+}
+
+function newToken() {
+    return Math.random().toString(36); // FIRES weak-hash/guessed
+}
+
+function quiet_weak_hash_etag(text) {
+    const etag = crypto.createHash('md5').update(text).digest('hex');
+    return etag + Math.random();
 }

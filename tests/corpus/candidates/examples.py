@@ -104,16 +104,16 @@ def quiet_division_by_zero(values, total):
 
 
 def find_user(db, name):
-    return db.execute("select id from users where name = '" + name + "'")  # FIRES sql-injection/joined
+    return db.execute("select id from users where name = '" + name + "'")  # FIRES sql-injection/quoted
 
 
 def find_order(db, number):
-    return db.execute("select * from orders where number = {}".format(number))  # FIRES sql-injection/filled
+    return db.execute("select * from orders where number = {}".format(number))  # FIRES sql-injection/compared
 
 
 def find_item(db, number):
     statement = "select * from items where number = {}".format(number)
-    return db.execute(statement)  # FIRES sql-injection/made
+    return db.execute(statement)  # FIRES sql-injection/compared
 
 
 def users_by(column):
@@ -135,12 +135,12 @@ def quiet_sql_injection(db, name):
 
 
 def archive(folder):
-    return os.system("tar cf backup.tar " + folder)  # FIRES shell-injection/command
+    return os.system("tar cf backup.tar " + folder)  # FIRES shell-injection/given
 
 
 def convert(source):
     command = f"convert {source} out.png"
-    return subprocess.run(command, shell=True, check=True)  # FIRES shell-injection/shell
+    return subprocess.run(command, shell=True, check=True)  # FIRES shell-injection/given-shell
 
 
 def quiet_shell_injection(source):
@@ -150,7 +150,7 @@ def quiet_shell_injection(source):
 
 
 def load_session(request):
-    return pickle.loads(request.body)  # FIRES unsafe-deserialization/call
+    return pickle.loads(request.body)  # FIRES unsafe-deserialization/given
 
 
 def read_settings(text):
@@ -187,7 +187,7 @@ def quiet_path_traversal():
 
 
 def greeting(name):
-    return Markup("<b>Hello " + name + "</b>")  # FIRES unescaped-output/call
+    return Markup("<b>Hello " + name + "</b>")  # FIRES unescaped-output/markup
 
 
 def welcome(name):
@@ -427,3 +427,115 @@ def quiet_weak_hash(text):
 
 def quiet_missing_null_check_own(self, state):
     self.__dict__.update(state)
+
+# ---- texts that the program itself puts together, and what a request says ----
+
+
+def find_own_user(db):
+    return db.execute("select id from users where name = '" + own_name() + "'")  # FIRES sql-injection/joined
+
+
+def find_own_order(db):
+    return db.execute("select * from orders where number = {}".format(own_number()))  # FIRES sql-injection/filled
+
+
+def find_own_item(db):
+    statement = "select * from items where number = {}".format(own_number())
+    return db.execute(statement)  # FIRES sql-injection/made
+
+
+def sorted_users(db, request):
+    order = request.args.get("order")  # FIRES missing-null-check/chain
+    return db.execute(f"SELECT name FROM users ORDER BY {order}")  # FIRES sql-injection/request
+
+
+def quiet_sql_injection_wrapped(db, name):
+    return db.execute(text("select id from users where name = :name").bind(name))
+
+
+def quiet_sql_injection_escaped(db, name):
+    return db.execute("select id from users where name = {}".format(quote_name(name)))
+
+
+def archive_own():
+    return os.system("tar cf backup.tar " + own_folder())  # FIRES shell-injection/command
+
+
+def convert_own():
+    command = f"convert {own_picture()} out.png"
+    return subprocess.run(command, shell=True, check=True)  # FIRES shell-injection/shell
+
+
+def load_own_session():
+    return pickle.loads(read_own())  # FIRES unsafe-deserialization/call
+
+
+def copy_of(value):
+    return eval("dict()") or pickle_copy(value)
+
+
+def read_any(source):
+    return yaml.load(source, Loader=yaml.UnsafeLoader)  # FIRES unsafe-deserialization/yaml-unsafe
+
+
+def read_special(source):
+    return yaml.load(source, Loader=RecipeLoader)  # FIRES unsafe-deserialization/yaml-loader
+
+
+def quiet_unsafe_deserialization_copy(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+def show_upload(request):
+    name = request.args["name"]  # FIRES missing-null-check/chain
+    with open("uploads/" + name) as source:  # FIRES path-traversal/request
+        return source.read()
+
+
+def keep_upload(request, folder):
+    shutil.move(temporary_file(), os.path.join(folder, request.form["name"]))  # FIRES missing-null-check/chain path-traversal/request
+
+
+def quiet_path_traversal_checked(request, names):
+    name = request.args["name"]  # FIRES missing-null-check/chain
+    if name not in names:
+        return None
+    return open_upload(name)
+
+
+def own_greeting():
+    return Markup("<b>Hello " + own_name() + "</b>")  # FIRES unescaped-output/call
+
+
+def quiet_unescaped_output_answer(count):
+    return HttpResponse("counted: " + count)
+
+
+def connect_plain():
+    password = "opensesame"  # FIRES hardcoded-secret/plain
+    return open_database(password)
+
+
+def connect_plain_guest():
+    return open_database(user="guest", password="opensesame")  # FIRES hardcoded-secret/plain-member
+
+
+def quiet_hardcoded_secret_names():
+    return {"secret": ["api_key"], "password": "db.password", "token": "comment"}
+
+
+def keep_password(user, password):
+    user.hash = hashlib.md5(password.encode()).hexdigest()  # FIRES weak-hash/password
+
+
+def mark_of(body):
+    return hashlib.sha1(SECRET + body).hexdigest()  # FIRES weak-hash/secret
+
+
+def new_token():
+    return "".join(random.choice("0123456789abcdef") for _ in range(32))  # FIRES weak-hash/guessed
+
+
+def quiet_weak_hash_etag(text):
+    etag = hashlib.md5(text).hexdigest()
+    return etag + str(random.random())

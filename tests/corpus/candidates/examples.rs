@@ -191,3 +191,25 @@ fn digest(text: &[u8]) -> Digest {
 fn quiet_weak_hash(text: &[u8]) -> Digest {
     Sha256::digest(text)
 }
+
+fn connect_plain() -> Database {
+    let password = "opensesame"; // FIRES hardcoded-secret/plain
+    open_database(password)
+}
+
+fn plain_guest() -> Account {
+    Account { name: "guest", password: "opensesame" } // FIRES hardcoded-secret/plain-member
+}
+
+fn keep_password(password: &[u8]) -> Digest {
+    md5::compute(password) // FIRES weak-hash/password
+}
+
+fn mark_of(secret: &[u8]) -> Digest {
+    md5::compute(secret) // FIRES weak-hash/secret
+}
+
+fn quiet_weak_hash_etag(text: &[u8]) -> Digest {
+    let etag = md5::compute(text);
+    etag
+}

@@ -83,7 +83,7 @@ function quiet_division_by_zero(sum: number, count: number) {
 // ---- texts ----
 
 function findUser(db: Database, name: string) {
-    return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/joined
+    return db.query("select id from users where name = '" + name + "'"); // FIRES missing-null-check/parameter sql-injection/quoted
 }
 
 function usersBy(column: string) {
@@ -101,7 +101,7 @@ function quiet_sql_injection(db: Database, name: string) {
 }
 
 function archive(folder: string) {
-    return child_process.execSync(`tar cf backup.tar ${folder}`); // FIRES shell-injection/command
+    return child_process.execSync(`tar cf backup.tar ${folder}`); // FIRES shell-injection/given
 }
 
 function quiet_shell_injection(folder: string) {
@@ -109,7 +109,7 @@ function quiet_shell_injection(folder: string) {
 }
 
 function evaluate(expression: string) {
-    return eval(expression); // FIRES unsafe-deserialization/call
+    return eval(expression); // FIRES unsafe-deserialization/given
 }
 
 function quiet_unsafe_deserialization(text: string) {
@@ -125,12 +125,12 @@ function fileOf(root: string, request: Request) {
 }
 
 function readUpload(folder: string, request: Request) {
-    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES missing-null-check/parameter path-traversal/inner path-traversal/second
+    return fs.readFileSync(path.resolve(folder, request.url)); // FIRES missing-null-check/parameter path-traversal/request path-traversal/second
 }
 
 function removeUpload(request: Request) {
     const file = decodeURIComponent(request.url); // FIRES missing-null-check/parameter
-    fs.unlinkSync(file); // FIRES path-traversal/made
+    fs.unlinkSync(file); // FIRES path-traversal/request
 }
 
 function quiet_path_traversal() {
@@ -417,4 +417,100 @@ function linkOf(page: string) {
 
 function quiet_missing_null_check_literal(text: string) {
     return /\n[^\S\r\n]/.test(text) || 'none'.includes(text);
+}
+
+// ---- texts that the program itself puts together, and what a request says ----
+
+function findOwnUser(db: any) {
+    return db.get(`select id from users where name = '${ownName()}'`); // FIRES missing-null-check/parameter sql-injection/joined
+}
+
+function findOrder(db: any, number: any) {
+    return db.get(`select * from orders where number = ${number}`); // FIRES missing-null-check/parameter sql-injection/compared
+}
+
+function sortedUsers(db: any, req: any) {
+    return db.all('SELECT name FROM users ORDER BY ' + req.query.order); // FIRES missing-null-check/chain missing-null-check/parameter sql-injection/request
+}
+
+function usersWhere(builder: any) {
+    return builder.whereRaw('age > ' + ownAge()); // FIRES missing-null-check/parameter sql-injection/raw
+}
+
+function quiet_sql_injection_route(router: any, cache: any, uid: any) {
+    router.get(`/users/${uid}`, showUser); // FIRES missing-null-check/parameter
+    return cache.get(`user:${uid}`);
+}
+
+function archiveOwn() {
+    return child_process.execSync(`tar cf backup.tar ${ownFolder()}`); // FIRES shell-injection/command
+}
+
+function evaluateOwn() {
+    return eval(ownExpression()); // FIRES unsafe-deserialization/call
+}
+
+function readNear(folder: any) {
+    return fs.readFileSync(path.join(folder, 'notes.txt')); // FIRES path-traversal/inner
+}
+
+function removeNear(folder: any) {
+    const file = path.join(folder, 'notes.txt');
+    fs.unlinkSync(file); // FIRES path-traversal/made
+}
+
+function moveUpload(req: any) {
+    fs.renameSync(temporaryFile(), path.join(uploads, req.body.name)); // FIRES missing-null-check/chain path-traversal/request path-traversal/second
+}
+
+function quiet_path_traversal_own() {
+    const file = path.join(__dirname, 'notes.txt');
+    return fs.readFileSync(file) + fs.readFileSync(path.join(__dirname, 'pages.txt'));
+}
+
+function echo(req: any, res: any) {
+    res.send('No page ' + req.query.name); // FIRES missing-null-check/chain missing-null-check/parameter unescaped-output/request
+}
+
+function showTitle(element: any, title: any) {
+    element.innerHTML = `<b>${title}</b>`; // FIRES missing-null-check/parameter unescaped-output/inner
+}
+
+function addTitle(list: any, title: any) {
+    list.append('<li>' + title + '</li>'); // FIRES missing-null-check/parameter unescaped-output/markup
+}
+
+function quiet_unescaped_output_escaped(res: any, list: any, title: any) {
+    list.append('<li>' + escapeHTML(title) + '</li>'); // FIRES missing-null-check/parameter
+    process.stdout.write('title: ' + title); // FIRES missing-null-check/chain
+}
+
+function connectPlain() {
+    const password = 'opensesame'; // FIRES hardcoded-secret/plain
+    return openDatabase(password);
+}
+
+function plainPreview() {
+    return { user: 'preview', password: 'opensesame' }; // FIRES hardcoded-secret/plain-member
+}
+
+function quiet_hardcoded_secret_names() {
+    return { token: 'comment', adminPassword: 'admin:password', forcePasswordReset: 'admin_users' };
+}
+
+function keepPassword(user: any, password: any) {
+    user.hash = crypto.createHash('md5').update(password).digest('hex'); // FIRES missing-null-check/parameter weak-hash/password
+}
+
+function markOf(body: any) {
+    return crypto.createHash('sha1').update(secret + body).digest('hex'); // FIRES weak-hash/secret
+}
+
+function newToken() {
+    return Math.random().toString(36); // FIRES weak-hash/guessed
+}
+
+function quiet_weak_hash_etag(text: any) {
+    const etag = crypto.createHash('md5').update(text).digest('hex');
+    return etag + Math.random();
 }

@@ -1,0 +1,145 @@
+/* facts_text.c - facts about the source of an event: names, texts, what looks like a secret (facts.h). */
+#include "facts_impl.h"
+#include "flow_impl.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e)
+{
+    TSNode value = {0}, n = e->node;
+    if (e->kind == MYTH_EVENT_FIELD)
+        value = value_of_pair(f, n);
+    for (int i = 0; i < 4 && !ts_node_is_null(n) && ts_node_is_null(value); i++, n = ts_node_parent(n))
+        value = myth_roles_child(f->roles, n, MYTH_SLOT_RIGHT);
+    return ts_node_is_null(value) ? value : myth_flow_inner(f, value); /* Go: a list of one */
+}
+
+/* Whether a text names something instead of being it: a setting, a kind of token, a variable of the environment. */
+static bool is_name_of_secret(const char *low)
+{
+    static const char *const word[] = {"pass", "token", "secret", "key", "auth", "pwd", "login", "user", "header"};
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (strstr(low, word[i]))
+            return true;
+    return false;
+}
+
+enum { SECRET_NO, SECRET_YES, SECRET_SURE };
+
+int myth_fact_secret(myth_facts *k, uint32_t e)
+{
+    static const char *const mark[] = {"example",     "changeme", "xxx",      "your", "test", "dummy",
+                                       "placeholder", "secret",   "password", "none", "null"};
+    const myth_flow *f = k->flow;
+    const TSNode value = myth_facts_value_node(f, myth_facts_event(k, e));
+    if (ts_node_is_null(value) || myth_roles_of(f->roles, value) != MYTH_ROLE_TEXT)
+        return SECRET_NO;
+    const uint32_t off = ts_node_start_byte(value), end = ts_node_end_byte(value);
+    if (off > 0 && (f->text[off - 1] == '[' || f->text[off - 1] == '{')) /* a list of one, of names */
+        return SECRET_NO;
+    char low[128];
+    uint32_t m = 0, n_letter = 0, n_digit = 0, n_other = 0, n_new = 0;
+    for (uint32_t i = off; i < end && i < f->n_text && m + 1 < sizeof(low); i++) {
+        const unsigned char c = (unsigned char)f->text[i];
+        if (c == ' ' || c == '<' || c == '{' || c == '$' || c == '%' || c == '\n' || c == '/')
+            return SECRET_NO;
+        low[m++] = (char)tolower(c);
+        n_letter += isalpha(c) != 0;
+        n_digit += isdigit(c) != 0;
+        n_other += c == '.' || c == ':' || c == '_' || c == '-';
+        n_new += m > 1 && low[m - 1] != low[m - 2];
+    }
+    low[m] = '\0';
+    if (end - off < 8 || n_letter + n_digit < 6 || n_new < 5) /* with its quotes */
+        return SECRET_NO;
+    for (size_t i = 0; i < sizeof(mark) / sizeof(*mark); i++)
+        if (strstr(low, mark[i]) && strlen(mark[i]) + 6 > m)
+            return SECRET_NO;
+    if (n_digit < 2 && (n_other > 0 || is_name_of_secret(low)))
+        return SECRET_NO;
+    return n_letter > 2 && n_digit > 1 ? SECRET_SURE : SECRET_YES;
+}
+
+static void put_source(const myth_flow *f, uint32_t off, uint32_t end, char *dst, size_t cap)
+{
+    size_t n = 0;
+    for (uint32_t i = off; i < end && i < f->n_text && n + 1 < cap; i++)
+        if (f->text[i] > ' ')
+            dst[n++] = f->text[i];
+    dst[n] = '\0';
+}
+
+/* The whole lines of event e. */
+static void lines_of(const myth_flow *f, const myth_event *e, uint32_t *off, uint32_t *end)
+{
+    *off = e->off;
+    *end = e->end;
+    while (*off > 0 && f->text[*off - 1] != '\n')
+        --*off;
+    while (*end < f->n_text && f->text[*end] != '\n')
+        ++*end;
+}
+
+/* The source of an argument, or of an event's path; of a variable that of its value. */
+static TSNode source_node(const myth_facts *k, uint32_t event, uint32_t i)
+{
+    myth_flow *f = k->flow;
+    const myth_event *e = myth_facts_event(k, event);
+    uint32_t path = e->path, name, d;
+    TSNode node = e->node;
+    if (e->kind == MYTH_EVENT_CALL) {
+        node = myth_facts_argument(k, event, i);
+        if (ts_node_is_null(node))
+            return node;
+        if (myth_roles_of(f->roles, node) == MYTH_ROLE_KEYWORD)
+            node = myth_roles_child(f->roles, node, MYTH_SLOT_RIGHT);
+        path = 0;
+        if (myth_flow_value(f, node, &path, &name) != MYTH_VALUE_PATH)
+            path = 0;
+    }
+    if (!path || !myth_facts_definition(k, path, event, &d) || myth_facts_event(k, d)->path != path ||
+        myth_facts_event(k, d)->value == MYTH_VALUE_PARAMETER)
+        return node;
+    const TSNode value = myth_facts_value_node(f, myth_facts_event(k, d));
+    return ts_node_is_null(value) ? node : value;
+}
+
+void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *e = myth_facts_event(k, event);
+    const char *text = "";
+    uint32_t off = e->off, end = e->end;
+    TSNode node = {0};
+    switch (fact) {
+    case MYTH_FACT_text: put_source(f, off, end, dst, cap); return;
+    case MYTH_FACT_lines:
+        lines_of(f, e, &off, &end);
+        put_source(f, off, end, dst, cap);
+        return;
+    case MYTH_FACT_value_text: node = myth_facts_value_node(f, e); break;
+    case MYTH_FACT_arg0_text: node = source_node(k, event, 0); break;
+    case MYTH_FACT_arg1_text: node = source_node(k, event, 1); break;
+    case MYTH_FACT_arg2_text: node = source_node(k, event, 2); break;
+    case MYTH_FACT_function: text = f->names + f->name; break;
+    case MYTH_FACT_origin_call: text = f->names + myth_facts_origin_call(k, event); break;
+    case MYTH_FACT_callee: text = f->names + e->name; break;
+    case MYTH_FACT_name:
+        if (e->kind == MYTH_EVENT_FIELD)
+            text = f->names + e->name;
+        else if (e->path)
+            text = f->names + f->path[e->path].last;
+        break;
+    case MYTH_FACT_other_name:
+        if (e->other)
+            text = f->names + f->path[e->other].last;
+        break;
+    default: break;
+    }
+    if (ts_node_is_null(node))
+        snprintf(dst, cap, "%s", text);
+    else
+        put_source(f, ts_node_start_byte(node), ts_node_end_byte(node), dst, cap);
+}
