@@ -95,6 +95,16 @@ static bool has_part(const char *name, const char *const *word, size_t n)
     return false;
 }
 
+static bool is_in_condition(const myth_flow *f, const myth_event *x)
+{
+    if (x->test)
+        return true;
+    for (uint32_t i = 0; i < f->n_test; i++)
+        if (f->test[i].off <= x->off && x->end <= f->test[i].end)
+            return true;
+    return false;
+}
+
 /* Whether event t says that the path was tested for what it may be. */
 static bool is_check(const myth_flow *f, const myth_event *t)
 {
@@ -105,18 +115,20 @@ static bool is_check(const myth_flow *f, const myth_event *t)
         return t->how == MYTH_TEST_IN ||
                ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) && t->value == MYTH_VALUE_TEXT);
     if (t->kind == MYTH_EVENT_CALL) /* if (!p.startsWith(root)) */
-        return t->test != 0;
+        return is_in_condition(f, t);
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
     return has_part(name, word, N_OF(word)) ||
-           (f->event[t->call].test != 0 && !has_part(name, only_there, N_OF(only_there)));
+           (!has_part(name, only_there, N_OF(only_there)) && is_in_condition(f, &f->event[t->call]));
 }
 
-static bool is_checked(const myth_flow *f, uint32_t path, uint32_t e)
+/* is_whole: a check of a part of the path counts too. */
+static bool is_checked(const myth_flow *f, uint32_t path, uint32_t e, bool is_whole)
 {
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++)
-        if (f->event[i].path == path && is_check(f, &f->event[i]))
+        if ((f->event[i].path == path || (is_whole && myth_flow_is_part(f, f->event[i].path, path))) &&
+            is_check(f, &f->event[i]))
             return true;
     return false;
 }
@@ -159,13 +171,13 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
     const char *name = f->names + f->path[path].text;
     uint32_t d;
     if (is_request(name))
-        return is_checked(f, path, e) ? GIVEN_CHECKED : GIVEN_REQUEST;
+        return is_checked(f, path, e, true) ? GIVEN_CHECKED : GIVEN_REQUEST;
     if (is_own(name) || myth_flow_is_constant_name(name) || is_number(f, path) ||
         !myth_facts_definition(k, path, e, &d))
         return GIVEN_PROGRAM;
     const myth_event *def = myth_facts_event(k, d);
     if (def->value == MYTH_VALUE_PARAMETER) {
-        if (is_checked(f, path, e))
+        if (is_checked(f, path, e, false))
             return GIVEN_CHECKED;
         return def->path == path ? GIVEN_PARAMETER : GIVEN_FIELD;
     }
@@ -174,7 +186,7 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
         def->value == MYTH_VALUE_NUMBER || def->value == MYTH_VALUE_LOOP)
         return GIVEN_PROGRAM;
     const int is = given_in(k, ts_node_start_byte(value), ts_node_end_byte(value), d, deep + 1, left);
-    return is > GIVEN_CHECKED && is_checked(f, path, e) ? GIVEN_CHECKED : is;
+    return is > GIVEN_CHECKED && is_checked(f, path, e, false) ? GIVEN_CHECKED : is;
 }
 
 /* Who gave the values in bytes from..to, which are near event e: the one that is farthest from the program. */
