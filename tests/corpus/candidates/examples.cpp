@@ -1110,3 +1110,9 @@ static int quiet_sql_injection_task(Task &task, const std::string &code)
 {
     return task.execute(code);
 }
+
+static std::string users_named(const std::string &name)
+{
+    std::string sql = "SELECT id FROM users WHERE name = '" + name + "'"; // FIRES sql-injection/text-quoted
+    return sql;
+}

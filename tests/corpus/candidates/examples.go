@@ -555,3 +555,8 @@ func shelvesBy(builder Builder, column string) Builder {
 func quiet_sql_injection_process(name string) error {
 	return process.Exec("set the name of "+name, "git", "config")
 }
+
+func usersNamed(name string) string {
+	statement := "SELECT id FROM users WHERE name = '" + name + "'" // FIRES sql-injection/text-quoted
+	return statement
+}

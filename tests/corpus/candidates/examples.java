@@ -496,4 +496,9 @@ class Examples {
         byte[] etag = DigestUtils.md5(text);
         return etag;
     }
+
+    static String usersNamed(String name) {
+        String sql = "SELECT id FROM users WHERE name = '" + name + "'"; // FIRES sql-injection/text-quoted
+        return sql;
+    }
 }

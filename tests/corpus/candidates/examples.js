@@ -514,3 +514,8 @@ function quiet_weak_hash_etag(text) {
     const etag = crypto.createHash('md5').update(text).digest('hex');
     return etag + Math.random();
 }
+
+function usersNamed(name) {
+    const sql = `SELECT id FROM users WHERE name = '${name}'`; // FIRES sql-injection/text-quoted
+    return sql;
+}

@@ -539,3 +539,8 @@ def new_token():
 def quiet_weak_hash_etag(text):
     etag = hashlib.md5(text).hexdigest()
     return etag + str(random.random())
+
+
+def users_named(name):
+    sql = f"SELECT id FROM users WHERE name = '{name}'"  # FIRES sql-injection/text-quoted
+    return sql
