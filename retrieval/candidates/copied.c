@@ -104,10 +104,97 @@ static bool has_word(const myth_flow *f, const token *t, const word *w)
     return false;
 }
 
+/* Whether token i is what a member is of, a part of a type, or a constant: such a word seldom stays by mistake. */
+static bool is_seldom(const myth_flow *f, const tokens *in, uint32_t i)
+{
+    const token *t = &in->token[i], *after = i + 1 < in->n ? t + 1 : NULL;
+    const char *next = after ? f->text + after->off : ";";
+    bool is_constant = true;
+    for (uint32_t c = 0; c < t->n && is_constant; c++)
+        is_constant = !islower((unsigned char)f->text[t->off + c]);
+    const bool is_member = next[0] == '.' || next[0] == '[' ||
+                           (after && after->n == 2 && (next[0] == '-' || next[0] == ':') && next[1] != '=');
+    const bool is_target = i == 0 && !(after && after->n == 1 && next[0] == '=');
+    return is_constant || is_member || is_target || (after && after->is_word) || strstr(ts_node_type(t->node), "type");
+}
+
+static bool has_base(const myth_flow *f, const token *t)
+{
+    return t->off > 0 && (f->text[t->off - 1] == '.' || (f->text[t->off - 1] == '>' && f->text[t->off - 2] == '-'));
+}
+
+/* The text from the first word of a path that ends with token i, and y in the place of x: src->height. 0 = too long. */
+static uint32_t with_other_word(const myth_flow *f, const tokens *in, uint32_t i, const word *x, const word *y,
+                                char want[3 * LONGEST])
+{
+    const token *t = &in->token[i];
+    uint32_t from = t->off, at = 0;
+    while (i > 0 && in->token[i - 1].off + in->token[i - 1].n == in->token[i].off && t->off - from < LONGEST &&
+           (in->token[i - 1].is_word || strchr(".->:", f->text[in->token[i - 1].off])))
+        from = in->token[--i].off;
+    const uint32_t head = t->off - from;
+    while (at + x->n <= t->n && memcmp(f->text + t->off + at, x->text, x->n) != 0)
+        at++;
+    if (at + x->n > t->n || head + t->n + y->n >= 3 * LONGEST)
+        return 0;
+    memcpy(want, f->text + from, head + at);
+    memcpy(want + head + at, y->text, y->n);
+    memcpy(want + head + at + y->n, f->text + t->off + at + x->n, t->n - at - x->n);
+    return head + t->n - x->n + y->n;
+}
+
+static bool has_text(const myth_flow *f, uint32_t from, uint32_t end, const char *want, uint32_t n)
+{
+    for (uint32_t p = from; p + n < end && p + n < f->n_text; p++) {
+        const char before = p > 0 ? f->text[p - 1] : ' ', after = f->text[p + n];
+        if (memcmp(f->text + p, want, n) == 0 && !isalnum((unsigned char)before) && before != '_' && before != '.' &&
+            before != '>' && !isalnum((unsigned char)after) && after != '_')
+            return true;
+    }
+    return false;
+}
+
+static bool is_variable(const myth_flow *f, const char *name, uint32_t n, uint32_t before)
+{
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_path *p = &f->path[f->event[i].path];
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].off < before && p->n == n &&
+            memcmp(f->names + p->text, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool contains(const word *a, const word *b)
+{
+    for (uint32_t i = 0; i + b->n <= a->n; i++)
+        if (memcmp(a->text + i, b->text, b->n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the name that stayed, token `at` of b, was almost certainly to be changed, too: the changed name is there in
+ * the same statement or as a variable before it, or both are members and nothing else reads the one that is missing. */
+static bool is_certain(const myth_flow *f, const tokens *b, uint32_t at, const token *changed, const word *x,
+                       const word *y)
+{
+    char want[3 * LONGEST];
+    const uint32_t n = with_other_word(f, b, at, x, y, want);
+    const token *last = &b->token[b->n - 1];
+    if (n == 0 || contains(x, y) || contains(y, x) || is_seldom(f, b, at))
+        return false;
+    if (has_text(f, b->token[0].off, last->off + last->n, want, n))
+        return true;
+    if (!has_base(f, &b->token[at]))
+        return is_variable(f, want, n, b->token[0].off);
+    return b->token[at].n == x->n && has_base(f, changed) && !has_text(f, f->off, f->end, want, n);
+}
+
 static void compare(myth_flow *f, const tokens *a, const tokens *b)
 {
     word x = {0}, y = {0}, u, v;
     uint32_t changed = 0, kept = 0, at = 0;
+    const token *first = NULL;
     if (a->n != b->n || a->n < LEAST_TOKENS || a->is_too_long || b->is_too_long)
         return;
     for (uint32_t i = 0; i < a->n; i++) {
@@ -121,14 +208,15 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
         if (changed++ == 0) {
             x = u;
             y = v;
+            first = t;
         } else if (!word_is(&x, &u) || !word_is(&y, &v))
             return;
     }
     for (uint32_t i = 0; i < b->n && changed > 0; i++) {
         const token *t = &b->token[i];
         const bool is_number = isdigit((unsigned char)x.text[0]) != 0;
-        if (same(f, &a->token[i], t) && t->is_word && !t->is_called && has_word(f, t, &x) &&
-            (!is_number || t->is_index || t->n > x.n)) {
+        if (same(f, &a->token[i], t) && t->is_word && !t->is_called && !strstr(ts_node_type(t->node), "type") &&
+            has_word(f, t, &x) && (!is_number || t->is_index || t->n > x.n)) {
             at = kept == 0 ? i : at;
             kept++;
         }
@@ -136,7 +224,8 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
     if (changed == 0 || kept == 0 || kept > changed + 1)
         return;
     const uint32_t path = myth_flow_path_of_word(f, b->token[at].off, b->token[at].n);
-    myth_flow_put_event(f, MYTH_EVENT_COPIED, b->token[at].node, path);
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_COPIED, b->token[at].node, path);
+    e->how = is_certain(f, b, at, first, &x, &y);
 }
 
 void myth_facts_copied(myth_flow *f, TSNode function)

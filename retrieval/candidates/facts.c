@@ -399,91 +399,6 @@ static int fact_size_bounded(myth_facts *k, uint32_t e)
 
 /* ---- others ---- */
 
-enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES, UNSET_OUT };
-
-static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to, int deep);
-
-/* Whether the definition in scope `s` is made whenever control comes to `in`, which is around it. */
-static bool is_made_in(const myth_flow *f, uint32_t s, uint32_t in, uint32_t path, uint32_t from, uint32_t to, int deep)
-{
-    if (!myth_flow_is_inside(f, s, in))
-        return false;
-    for (; s != in; s = f->scope[s].parent) {
-        const uint8_t kind = f->scope[s].kind;
-        const bool is_branch = kind == MYTH_SCOPE_THEN || kind == MYTH_SCOPE_ELSE;
-        if (is_branch && (deep > 8 || !has_other_branch(f, s, path, from, to, deep + 1)))
-            return false;
-    }
-    return true;
-}
-
-/* Whether the other branch of the test that a scope depends on gives the path a value, too, or leaves. */
-static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to, int deep)
-{
-    const myth_scope *s = &f->scope[scope];
-    if (!s->test)
-        return false;
-    const myth_test *t = &f->test[s->test - 1];
-    const uint32_t other = t->then == scope ? t->other : t->then;
-    if (other && f->scope[other].leaves)
-        return true;
-    for (uint32_t i = from; other && i < to; i++)
-        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path &&
-            is_made_in(f, f->event[i].scope, other, path, from, to, deep))
-            return true;
-    return false;
-}
-
-/* Whether the result of the call that wrote through an address (event d) is tested. */
-static bool is_call_tested(const myth_flow *f, uint32_t d)
-{
-    uint32_t taker, line;
-    for (uint32_t i = d; i-- > 0 && i + 300 > d;) {
-        const myth_event *c = &f->event[i];
-        if (c->kind == MYTH_EVENT_CALL && c->off <= f->event[d].off && c->end >= f->event[d].end)
-            return c->test ||
-                   (myth_facts_taker(f, i, &taker) && myth_facts_checked(f, taker, &line) == MYTH_CHECKED_TESTED);
-    }
-    return false;
-}
-
-/* Whether the path was declared without a value, and got one nowhere or only in branches that need not be taken. */
-static int fact_unset(myth_facts *k, uint32_t e)
-{
-    const myth_flow *f = k->flow;
-    const myth_event *at = myth_facts_event(k, e);
-    uint32_t d = UINT32_MAX, n_set = 0;
-    bool has_out = false;
-    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++)
-        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == at->path &&
-            f->event[i].value == MYTH_VALUE_NOTHING) {
-            d = i;
-            break;
-        }
-    if (d == UINT32_MAX || !at->path || (at->kind == MYTH_EVENT_ARG && at->is_through))
-        return UNSET_NO;
-    k->at_line = f->event[d].line;
-    for (uint32_t i = d + 1; i < e; i++) {
-        const myth_event *x = &f->event[i];
-        if (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_OUT && x->path == at->path) {
-            if (is_call_tested(f, i))
-                return UNSET_NO;
-            has_out = true;
-            continue;
-        }
-        if (x->kind != MYTH_EVENT_DEFINE || !myth_flow_is_part(f, x->path, at->path))
-            continue;
-        n_set++;
-        const bool is_loop = f->scope[x->scope].kind == MYTH_SCOPE_LOOP && !f->scope[x->scope].test;
-        const bool is_test = x->test != 0; /* while ((x = f()) ...) */
-        if (myth_flow_is_inside(f, at->scope, x->scope) || is_loop || is_test ||
-            has_other_branch(f, x->scope, at->path, d, e, 0) || f->scope[x->scope].kind == MYTH_SCOPE_CASE ||
-            f->scope[x->scope].kind == MYTH_SCOPE_TRY)
-            return UNSET_NO;
-    }
-    return has_out ? UNSET_OUT : n_set ? UNSET_SOMETIMES : UNSET_NEVER;
-}
-
 static int fact_set_later(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -510,18 +425,6 @@ static int fact_replaces(myth_facts *k, uint32_t e)
 
 enum { KEPT_NO, KEPT_LOCAL, KEPT_ELSEWHERE };
 
-/* Whether a variable of the function outlives it: "static" stands before its type. */
-static bool is_static(const myth_flow *f, const myth_path *p)
-{
-    static const char word[] = "static";
-    uint32_t at = p->type_off;
-    while (at > f->off && f->text[at - 1] != ';' && f->text[at - 1] != '{' && f->text[at - 1] != '\n')
-        at--;
-    while (at < p->type_off && isspace((unsigned char)f->text[at]))
-        at++;
-    return p->type_off - at >= sizeof(word) - 1 && memcmp(f->text + at, word, sizeof(word) - 1) == 0;
-}
-
 static int fact_kept(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -529,8 +432,8 @@ static int fact_kept(myth_facts *k, uint32_t e)
     if (!kept_by(k, e, &d))
         return KEPT_NO;
     const myth_path *p = &f->path[f->event[d].path];
-    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !is_static(f, p) ? KEPT_LOCAL
-                                                                                           : KEPT_ELSEWHERE;
+    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !myth_facts_is_static(f, p) ? KEPT_LOCAL
+                                                                                                      : KEPT_ELSEWHERE;
 }
 
 static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }
@@ -576,6 +479,8 @@ static int type_of(const myth_flow *f, uint32_t path)
         return n ? TYPE_OTHER : TYPE_UNKNOWN;
     memcpy(text, f->text + p->type_off, n);
     text[n] = '\0';
+    if (strstr(text, "::") || strchr(text, '<'))
+        return TYPE_OTHER;
     if (strstr(text, "unsigned") || strstr(text, "size_t") || strstr(text, "uint") || strcmp(text, "u_int") == 0 ||
         strstr(text, "usize") || strstr(text, "u32") || strstr(text, "u64"))
         return strstr(text, "ssize_t") ? TYPE_SIGNED : TYPE_UNSIGNED;
@@ -599,6 +504,9 @@ static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow,
 
 /* The values are those of myth_scope_kind, in its order. */
 static int fact_scope(myth_facts *k, uint32_t e) { return k->flow->scope[myth_facts_event(k, e)->scope].kind; }
+
+/* Of what was swapped or copied: `how` is set where it is found. */
+static int fact_certain(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how != 0; }
 
 static int fact_guarded(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->is_guarded; }
 
@@ -683,7 +591,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_bounded] = fact_bounded,
     [MYTH_FACT_nonzero] = fact_nonzero,
     [MYTH_FACT_exported] = fact_exported,
-    [MYTH_FACT_unset] = fact_unset,
+    [MYTH_FACT_unset] = myth_fact_unset,
     [MYTH_FACT_keeps] = fact_keeps,
     [MYTH_FACT_set_later] = fact_set_later,
     [MYTH_FACT_kept] = fact_kept,
@@ -693,6 +601,10 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_released] = myth_fact_released,
     [MYTH_FACT_release_later] = myth_fact_release_later,
     [MYTH_FACT_leaves] = myth_fact_leaves,
+    [MYTH_FACT_unlocked] = myth_fact_unlocked,
+    [MYTH_FACT_second_later] = myth_fact_second_later,
+    [MYTH_FACT_held] = myth_fact_held,
+    [MYTH_FACT_certain] = fact_certain,
     [MYTH_FACT_escapes] = myth_fact_escapes,
     [MYTH_FACT_arg0] = fact_arg0,
     [MYTH_FACT_arg1] = fact_arg1,

@@ -1,4 +1,4 @@
-/* facts_impl.h - what facts.c and file_facts.c share (facts.h). */
+/* facts_impl.h - what the files of facts share (facts.h). */
 #ifndef MYTH_FACTS_IMPL_H
 #define MYTH_FACTS_IMPL_H
 
@@ -38,6 +38,12 @@ int myth_fact_released(myth_facts *k, uint32_t e);
 int myth_fact_release_later(myth_facts *k, uint32_t e);
 int myth_fact_escapes(myth_facts *k, uint32_t e);
 int myth_fact_leaves(myth_facts *k, uint32_t e);
+int myth_fact_unlocked(myth_facts *k, uint32_t e);
+int myth_fact_second_later(myth_facts *k, uint32_t e);
+int myth_fact_held(myth_facts *k, uint32_t e);
+int myth_fact_unset(myth_facts *k, uint32_t e);
+/* Whether a variable of the function outlives it. */
+bool myth_facts_is_static(const myth_flow *f, const myth_path *p);
 
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
 static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)

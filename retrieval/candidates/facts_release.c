@@ -39,6 +39,18 @@ static bool gets_value(const myth_flow *f, uint32_t c, uint32_t path)
     return false;
 }
 
+/* Whether event x writes a new text into the path, an array. */
+static bool is_filled_again(const myth_flow *f, const myth_event *x, uint32_t path)
+{
+    static const char *const word[] = {"printf", "cpy", "cat", "read", "PRINTF", "COPY"};
+    if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 0 || !f->path[path].is_array)
+        return false;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (strstr(f->names + x->name, word[i]))
+            return true;
+    return false;
+}
+
 int myth_fact_released(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -49,6 +61,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
         const myth_event *d = &f->event[i];
         if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path) &&
             myth_flow_reaches(f, i, e))
+            return 0;
+        if (i < e && is_filled_again(f, d, to->path))
             return 0;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
             if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
@@ -276,4 +290,76 @@ int myth_fact_leaves(myth_facts *k, uint32_t e)
         return LEAVES_NO;
     k->at_line = f->line1;
     return f->is_file ? LEAVES_NO : LEAVES_END;
+}
+
+/* What call c is about: its receiver, or the last argument that is a path. 0 = nothing. */
+static uint32_t lock_of(const myth_flow *f, uint32_t c)
+{
+    uint32_t path = f->event[c].path;
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < f->event[c].end; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c)
+            path = f->event[i].path;
+    return path;
+}
+
+/* Whether call i takes the same as call e. */
+static bool is_same_take(const myth_flow *f, uint32_t i, uint32_t e, uint32_t path)
+{
+    return f->event[i].kind == MYTH_EVENT_CALL &&
+           strcmp(f->names + f->event[i].name, f->names + f->event[e].name) == 0 && lock_of(f, i) == path;
+}
+
+enum { UNLOCKED_NEVER, UNLOCKED_LATER, UNLOCKED_BEFORE };
+
+/* Where the function releases the lock that call e takes. Before it has taken it: then whoever calls it holds the lock,
+ * and expects to hold it afterwards. */
+int myth_fact_unlocked(myth_facts *k, uint32_t e)
+{
+    const uint32_t path = lock_of(k->flow, e);
+    bool is_taken = false;
+    for (uint32_t i = 0; path && i < k->flow->n_event; i++) {
+        is_taken |= i == e || is_same_take(k->flow, i, e, path);
+        if (releases(k, i, path) && !is_taken)
+            return UNLOCKED_BEFORE;
+        if (i > e && releases(k, i, path))
+            return UNLOCKED_LATER;
+    }
+    return UNLOCKED_NEVER;
+}
+
+/* Whether the lock that call e takes was taken before, and nothing has released it on some way to e. */
+int myth_fact_held(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = lock_of(f, e);
+    bool is_released = false;
+    for (uint32_t i = e, n = 0; path && i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->path && x->value != MYTH_VALUE_OUT &&
+            myth_flow_is_part(f, path, x->path))
+            return 0;
+        if (is_same_take(f, i, e, path) && myth_flow_reaches(f, i, e)) {
+            if (!is_released && myth_flow_is_inside(f, f->event[e].scope, x->scope))
+                k->at_line = x->line;
+            return !is_released && myth_flow_is_inside(f, f->event[e].scope, x->scope);
+        }
+        is_released |= releases(k, i, path) && myth_flow_reaches(f, i, e);
+    }
+    return 0;
+}
+
+/* Whether a call that control comes to later gets the path as its second argument: rename(from, path). */
+int myth_fact_second_later(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = f->event[e].path;
+    for (uint32_t i = e + 1, n = 0; path && i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 1 || !k->is_release ||
+            !k->is_release(k->arg, f->names + x->name) || !myth_flow_reaches(f, e, i))
+            continue;
+        k->at_line = x->line;
+        return 1;
+    }
+    return 0;
 }

@@ -68,6 +68,16 @@ void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *
     snprintf(dst, MYTH_FLOW_PATH_BYTES + 2, ".%.*s", (int)(p->n - (p->last - p->text)), f->names + p->last);
 }
 
+/* Whether two lists of names, which end with an empty one, are the same. */
+static bool is_same_list(const char *a, const char *b)
+{
+    while (*a && strcmp(a, b) == 0) {
+        a += strlen(a) + 1;
+        b += strlen(b) + 1;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
 void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
 {
     char key[MYTH_FLOW_PATH_BYTES + 2];
@@ -90,6 +100,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
         }
         if (n && ff->n_names > at) {
             ff->names[ff->n_names++] = '\0';
+            n->is_ambiguous |= n->parameters && !is_same_list(ff->names + n->parameters - 1, ff->names + at);
             n->parameters = 1 + at;
         }
     }
@@ -130,18 +141,62 @@ static const char *parameter_at(const myth_file_facts *ff, const myth_file_name 
     return *p ? p : NULL;
 }
 
+/* The name of a function of this file without what it is a method of, when that is the object itself. */
+static const char *own_name(const char *name, bool *is_method)
+{
+    static const char *const self[] = {"self.", "this.", "this->", "cls."};
+    for (size_t i = 0; i < sizeof(self) / sizeof(*self); i++)
+        if (strncmp(name, self[i], strlen(self[i])) == 0) {
+            *is_method = true;
+            return name + strlen(self[i]);
+        }
+    *is_method = false;
+    return name;
+}
+
+/* Whether an argument is given by its name, in whatever place. */
+static bool is_named(const myth_flow *f, const myth_event *a)
+{
+    const TSNode parent = ts_node_parent(a->node);
+    return !ts_node_is_null(parent) && myth_roles_of(f->roles, parent) == MYTH_ROLE_KEYWORD;
+}
+
+/* Whether the function calls the same with the arguments the other way round, too: then both orders are meant. */
+static bool is_both_ways(const myth_flow *f, uint32_t call, uint32_t i, uint32_t pi, uint32_t j, uint32_t pj)
+{
+    for (uint32_t c = 0; c < f->n_event; c++) {
+        bool has_i = false, has_j = false;
+        const myth_event *o = &f->event[c];
+        if (c == call || o->kind != MYTH_EVENT_CALL || strcmp(f->names + o->name, f->names + f->event[call].name) != 0)
+            continue;
+        for (uint32_t a = c + 1; a < f->n_event && a < c + 64 && f->event[a].off < o->end; a++) {
+            const myth_event *x = &f->event[a];
+            has_i |= x->kind == MYTH_EVENT_ARG && x->call == c && x->index == j && x->path == pi;
+            has_j |= x->kind == MYTH_EVENT_ARG && x->call == c && x->index == i && x->path == pj;
+        }
+        if (has_i && has_j)
+            return true;
+    }
+    return false;
+}
+
 static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
 {
     enum { MOST = 8 };
     const char *arg[MOST] = {0};
     uint32_t at[MOST] = {0}, n_arg = 0;
     const myth_event *c = &f->event[call];
-    const myth_file_name *n = myth_file_facts_find(ff, f->names + c->name);
-    if (!n || !n->parameters)
+    bool is_method;
+    const myth_file_name *n = myth_file_facts_find(ff, own_name(f->names + c->name, &is_method));
+    if (!n || !n->parameters || n->is_ambiguous)
+        return;
+    const char *first = parameter_at(ff, n, 0);
+    const bool has_self = first && (strcmp(first, "self") == 0 || strcmp(first, "cls") == 0);
+    if (has_self != is_method && (has_self || (first && strncmp(f->names + c->name, "this", 4) != 0)))
         return;
     for (uint32_t i = call + 1; i < f->n_event && i < call + 64 && f->event[i].off < c->end; i++) {
         const myth_event *a = &f->event[i];
-        if (a->kind == MYTH_EVENT_ARG && a->call == call && a->index < MOST) {
+        if (a->kind == MYTH_EVENT_ARG && a->call == call && a->index < MOST && !is_named(f, a)) {
             arg[a->index] = f->names + f->path[a->path].last;
             at[a->index] = i;
             n_arg = a->index + 1u > n_arg ? a->index + 1u : n_arg;
@@ -149,7 +204,7 @@ static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
     }
     for (uint32_t i = 0; i < n_arg; i++)
         for (uint32_t j = i + 1; j < n_arg; j++) {
-            const char *pi = parameter_at(ff, n, i), *pj = parameter_at(ff, n, j);
+            const char *pi = parameter_at(ff, n, i + has_self), *pj = parameter_at(ff, n, j + has_self);
             if (!arg[i] || !arg[j] || !pi || !pj || strcmp(pi, pj) == 0)
                 continue;
             const bool is_first = strcmp(arg[i], pj) == 0, is_second = strcmp(arg[j], pi) == 0;
@@ -157,6 +212,9 @@ static void find_swapped(const myth_file_facts *ff, myth_flow *f, uint32_t call)
                 if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event))
                     return;
                 myth_event e = f->event[at[is_first ? i : j]];
+                const bool is_short = strlen(arg[i]) == 1 && strlen(arg[j]) == 1; /* less(b, a) means it */
+                e.how = is_first && is_second && !is_short &&
+                        !is_both_ways(f, call, i, f->event[at[i]].path, j, f->event[at[j]].path);
                 e.kind = MYTH_EVENT_SWAPPED;
                 e.name = f->event[call].name;
                 f->event[f->n_event++] = e;

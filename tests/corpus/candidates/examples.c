@@ -477,7 +477,7 @@ static int step_of(int mode)
     int step;
     if (mode == 1)
         step = 4;
-    move_by(mode, step); /* FIRES uninitialized-variable/argument */
+    move_by(mode, step); /* FIRES uninitialized-variable/branch-argument */
     return 0;
 }
 
@@ -501,6 +501,42 @@ static void wait_for(struct queue *q)
         notify(q);
 }
 
+static int label_size(int mode)
+{
+    int size;
+    if (mode == 1)
+        size = 4;
+    return size; /* FIRES uninitialized-variable/branch-returned */
+}
+
+static int sum_of_steps(int mode)
+{
+    int step;
+    if (mode == 1)
+        step = 4;
+    return mode + step; /* FIRES uninitialized-variable/branch-read */
+}
+
+static void hand_on(int mode)
+{
+    int step;
+    while (mode > 0) {
+        if (mode == 1)
+            step = 4;
+        else if (mode == 2)
+            step = 8;
+        mode = next_mode(mode, step); /* FIRES uninitialized-variable/argument */
+    }
+}
+
+static int port_of(const char *text)
+{
+    int high, low;
+    sscanf(text, "%d.%d", &high, &low); /* FIRES unchecked-return/dropped */
+    move_by(1, high); /* FIRES uninitialized-variable/read-in */
+    return low + 1; /* FIRES uninitialized-variable/read-in-used */
+}
+
 static int quiet_uninitialized_variable(struct queue *q)
 {
     int state, seen = 0;
@@ -515,12 +551,17 @@ static void draw_box(int width, int height) { draw_lines(height, width, 2); }
 
 static void draw_frame(int width, int height)
 {
-    draw_box(height, width); /* FIRES swapped-arguments/names */
+    draw_box(height, width); /* FIRES swapped-arguments/both */
 }
 
 static void reset(struct queue *q)
 {
     memset(q, sizeof(*q), 0); /* FIRES missing-null-check/argument swapped-arguments/fill */
+}
+
+static void draw_wide(int height, int limit)
+{
+    draw_box(height, limit); /* FIRES swapped-arguments/names */
 }
 
 static void quiet_swapped_arguments(struct queue *q, int width, int height)
@@ -534,7 +575,13 @@ static void copy_box(struct point *dst, const struct point *src)
     if (!dst || !src)
         return;
     dst->left = src->left;
-    dst->right = src->left; /* FIRES copied-block/name */
+    dst->right = src->left; /* FIRES copied-block/stayed */
+}
+
+static void reset_box(struct point *dst, int left)
+{
+    dst->left = left; /* FIRES missing-null-check/parameter */
+    dst->top = left; /* FIRES copied-block/name */
 }
 
 static void quiet_copied_block(struct point *dst, const struct point *src)
@@ -553,6 +600,21 @@ static int remove_stale(void)
     return unlink(path); /* FIRES check-use-race/path */
 }
 
+static FILE *open_plain_file(void)
+{
+    struct stat st;
+    if (stat(live_file, &st) != 0)
+        return NULL;
+    return fopen(live_file, "r"); /* FIRES check-use-race/state */
+}
+
+static int put_in_place(void)
+{
+    if (unlink(live_file) != 0) /* FIRES check-use-race/replaced */
+        return -1;
+    return rename(fresh_file, live_file);
+}
+
 static int quiet_check_use_race(void)
 {
     const char *path = stale_path(); /* FIRES resource-leak/any */
@@ -563,12 +625,26 @@ static int quiet_check_use_race(void)
 
 static int take_slot(struct queue *q, int id)
 {
-    pthread_mutex_lock(&q->mutex); /* FIRES missing-null-check/parameter missing-unlock/path */
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-null-check/parameter missing-unlock/early */
     if (!has_slot(q, id))
         return -1;
     use_slot(q, id);
     pthread_mutex_unlock(&q->mutex);
     return 0;
+}
+
+static void take_all(struct queue *q)
+{
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/path missing-null-check/parameter */
+    use_slots(q);
+}
+
+static void drop_slot(struct queue *q, int id)
+{
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-null-check/parameter */
+    use_slot(q, id);
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/twice */
+    pthread_mutex_unlock(&q->mutex);
 }
 
 static int quiet_missing_unlock(struct queue *q, int id)

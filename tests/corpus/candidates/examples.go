@@ -336,7 +336,11 @@ func resize(width int, height int) int {
 }
 
 func turn(width, height int) int {
-	return resize(height, width) // FIRES swapped-arguments/names
+	return resize(height, width) // FIRES swapped-arguments/both
+}
+
+func turnWide(height, limit int) int {
+	return resize(height, limit) // FIRES swapped-arguments/names
 }
 
 func quiet_swapped_arguments(width, height int) int {
@@ -348,7 +352,15 @@ func copyBox(target, source *Box) {
 		return
 	}
 	target.Left = source.Left
-	target.Right = source.Left // FIRES copied-block/name
+	target.Right = source.Left // FIRES copied-block/stayed
+}
+
+func resetBox(target *Box, left int) {
+	if target == nil {
+		return
+	}
+	target.left = left
+	target.top = left // FIRES copied-block/name
 }
 
 func quiet_copied_block(target, source *Box) {
@@ -367,6 +379,21 @@ func removeCache() error {
 	return os.Remove(file) // FIRES check-use-race/path
 }
 
+func openCache() (*os.File, error) {
+	file := cacheFile()
+	if _, err := os.Stat(file); err != nil {
+		return nil, err
+	}
+	return os.Open(file) // FIRES check-use-race/state
+}
+
+func putInPlace() error {
+	if err := os.Remove(liveFile); err != nil { // FIRES check-use-race/replaced
+		return err
+	}
+	return os.Rename(freshFile, liveFile)
+}
+
 func quiet_check_use_race() error {
 	file := cacheFile()
 	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
@@ -376,13 +403,25 @@ func quiet_check_use_race() error {
 }
 
 func (q *Queue) takeJob() string {
-	q.mutex.Lock() // FIRES missing-null-check/chain missing-unlock/path
+	q.mutex.Lock() // FIRES missing-null-check/chain missing-unlock/early
 	if len(q.jobs) == 0 {
 		return ""
 	}
 	job := nextJob(q.jobs)
 	q.mutex.Unlock()
 	return job
+}
+
+func (q *Queue) takeAll() {
+	q.mutex.Lock() // FIRES missing-unlock/path missing-null-check/chain
+	useJobs(q.jobs)
+}
+
+func (q *Queue) dropJob() {
+	q.mutex.Lock() // FIRES missing-null-check/chain
+	dropFirst(q.jobs)
+	q.mutex.Lock() // FIRES missing-unlock/twice
+	q.mutex.Unlock()
 }
 
 func (q *Queue) quiet_missing_unlock() string {

@@ -288,7 +288,11 @@ class Examples {
     }
 
     static int turn(int width, int height) {
-        return resize(height, width); // FIRES swapped-arguments/names
+        return resize(height, width); // FIRES swapped-arguments/both
+    }
+
+    static int turnWide(int height, int limit) {
+        return resize(height, limit); // FIRES swapped-arguments/names
     }
 
     static int quiet_swapped_arguments(int width, int height) {
@@ -297,7 +301,12 @@ class Examples {
 
     static void copyBox(Box target, Box source) {
         target.left = source.left; // FIRES missing-null-check/parameter
-        target.right = source.left; // FIRES copied-block/name
+        target.right = source.left; // FIRES copied-block/stayed
+    }
+
+    static void resetBox(Box target, int left) {
+        target.left = left; // FIRES missing-null-check/parameter
+        target.top = left; // FIRES copied-block/name
     }
 
     static void quiet_copied_block(Box target, Box source) {
@@ -318,13 +327,25 @@ class Examples {
     }
 
     String takeJob(Queue<String> jobs) {
-        mutex.lock(); // FIRES missing-unlock/path
+        mutex.lock(); // FIRES missing-unlock/early
         if (jobs.isEmpty()) { // FIRES missing-null-check/parameter
             return "";
         }
         String job = nextJob(jobs);
         mutex.unlock();
         return job;
+    }
+
+    void takeAll(Queue<String> jobs) {
+        mutex.lock(); // FIRES missing-unlock/path
+        useJobs(jobs);
+    }
+
+    void dropJob(Queue<String> jobs) {
+        mutex.lock();
+        dropFirst(jobs);
+        mutex.lock(); // FIRES missing-unlock/twice
+        mutex.unlock();
     }
 
     String quiet_missing_unlock(Queue<String> jobs) {

@@ -281,7 +281,11 @@ function resize(width, height) {
 }
 
 function turn(width, height) {
-    return resize(height, width); // FIRES swapped-arguments/names
+    return resize(height, width); // FIRES swapped-arguments/both
+}
+
+function turnWide(limit, height) {
+    return resize(height, limit); // FIRES swapped-arguments/names
 }
 
 function quiet_swapped_arguments(width, height) {
@@ -290,7 +294,12 @@ function quiet_swapped_arguments(width, height) {
 
 function copyBox(target, source) {
     target.left = source.left; // FIRES missing-null-check/parameter
-    target.right = source.left; // FIRES copied-block/name
+    target.right = source.left; // FIRES copied-block/stayed
+}
+
+function resetBox(target, left) {
+    target.left = left; // FIRES missing-null-check/parameter
+    target.right = left; // FIRES copied-block/name
 }
 
 function quiet_copied_block(target, source) {
@@ -305,6 +314,11 @@ function removeCache() {
     }
 }
 
+function putInPlace() {
+    fs.unlinkSync(liveFile); // FIRES check-use-race/replaced
+    fs.renameSync(freshFile, liveFile);
+}
+
 function quiet_check_use_race() {
     const file = cacheFile();
     try {
@@ -315,13 +329,18 @@ function quiet_check_use_race() {
 }
 
 async function takeJob(mutex, jobs) {
-    await mutex.acquire(); // FIRES missing-null-check/parameter missing-unlock/path
+    await mutex.acquire(); // FIRES missing-null-check/parameter missing-unlock/early
     if (jobs.length === 0) {
         return null;
     }
     const job = nextJob(jobs);
     mutex.release();
     return job;
+}
+
+async function takeAll(mutex, jobs) {
+    await mutex.acquire(); // FIRES missing-unlock/path missing-null-check/parameter
+    useJobs(jobs);
 }
 
 async function quiet_missing_unlock(mutex, jobs) {

@@ -290,7 +290,15 @@ def resize(width, height):
 
 
 def turn(width, height):
-    return resize(height, width)  # FIRES swapped-arguments/names
+    return resize(height, width)  # FIRES swapped-arguments/both
+
+
+def turn_wide(height, limit):
+    return resize(height, limit)  # FIRES swapped-arguments/names
+
+
+def turn_by_name(width, height):
+    return resize(height=height, width=width)
 
 
 def quiet_swapped_arguments(width, height):
@@ -299,7 +307,12 @@ def quiet_swapped_arguments(width, height):
 
 def copy_box(target, source):
     target.left = source.left
-    target.right = source.left  # FIRES copied-block/name
+    target.right = source.left  # FIRES copied-block/stayed
+
+
+def reset_box(target, left):
+    target.left = left
+    target.top = left  # FIRES copied-block/name
 
 
 def quiet_copied_block(target, source):
@@ -313,6 +326,17 @@ def remove_cache():
         os.remove(path)  # FIRES check-use-race/path
 
 
+def make_cache():
+    path = cache_path()
+    if not os.path.isdir(path):
+        os.makedirs(path)  # FIRES check-use-race/made
+
+
+def put_in_place():
+    os.unlink(live_file)  # FIRES check-use-race/replaced
+    os.rename(fresh_file, live_file)
+
+
 def quiet_check_use_race():
     path = cache_path()
     try:
@@ -322,12 +346,24 @@ def quiet_check_use_race():
 
 
 def take_job(jobs):
-    lock.acquire()  # FIRES missing-unlock/path
+    lock.acquire()  # FIRES missing-unlock/early
     if not jobs:
         return None
     job = jobs.popleft()
     lock.release()
     return job
+
+
+def take_all(jobs):
+    lock.acquire()  # FIRES missing-unlock/path
+    jobs.clear()
+
+
+def drop_job(jobs):
+    lock.acquire()
+    jobs.popleft()
+    lock.acquire()  # FIRES missing-unlock/twice
+    lock.release()
 
 
 def quiet_missing_unlock(jobs):

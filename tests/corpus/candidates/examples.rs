@@ -136,7 +136,11 @@ fn resize(width: u32, height: u32) -> u32 {
 }
 
 fn turn(width: u32, height: u32) -> u32 {
-    resize(height, width) // FIRES swapped-arguments/names
+    resize(height, width) // FIRES swapped-arguments/both
+}
+
+fn turn_wide(height: u32, limit: u32) -> u32 {
+    resize(height, limit) // FIRES swapped-arguments/names
 }
 
 fn quiet_swapped_arguments(width: u32, height: u32) -> u32 {

@@ -281,7 +281,11 @@ function resize(width: number, height: number) {
 }
 
 function turn(width: number, height: number) {
-    return resize(height, width); // FIRES swapped-arguments/names
+    return resize(height, width); // FIRES swapped-arguments/both
+}
+
+function turnWide(limit: number, height: number) {
+    return resize(height, limit); // FIRES swapped-arguments/names
 }
 
 function quiet_swapped_arguments(width: number, height: number) {
@@ -290,7 +294,12 @@ function quiet_swapped_arguments(width: number, height: number) {
 
 function copyBox(target: Box, source: Box) {
     target.left = source.left; // FIRES missing-null-check/parameter
-    target.right = source.left; // FIRES copied-block/name
+    target.right = source.left; // FIRES copied-block/stayed
+}
+
+function resetBox(target: Box, left: Box) {
+    target.left = left; // FIRES missing-null-check/parameter
+    target.right = left; // FIRES copied-block/name
 }
 
 function quiet_copied_block(target: Box, source: Box) {
@@ -305,6 +314,11 @@ function removeCache() {
     }
 }
 
+function putInPlace() {
+    fs.unlinkSync(liveFile); // FIRES check-use-race/replaced
+    fs.renameSync(freshFile, liveFile);
+}
+
 function quiet_check_use_race() {
     const file = cacheFile();
     try {
@@ -315,13 +329,18 @@ function quiet_check_use_race() {
 }
 
 async function takeJob(mutex: Mutex, jobs: string[]) {
-    await mutex.acquire(); // FIRES missing-null-check/parameter missing-unlock/path
+    await mutex.acquire(); // FIRES missing-null-check/parameter missing-unlock/early
     if (jobs.length === 0) {
         return null;
     }
     const job = nextJob(jobs);
     mutex.release();
     return job;
+}
+
+async function takeAll(mutex: Mutex, jobs: string[]) {
+    await mutex.acquire(); // FIRES missing-unlock/path missing-null-check/parameter
+    useJobs(jobs);
 }
 
 async function quiet_missing_unlock(mutex: Mutex, jobs: string[]) {
