@@ -221,6 +221,12 @@ static bool is_way_out(const myth_facts *k, uint32_t d, uint32_t x, uint32_t pat
     const bool is_goto = at->index == MYTH_ROLE_GOTO && label > at->off;
     const bool is_round = at->index == MYTH_ROLE_LEAVE && loop && f->scope[loop].kind == MYTH_SCOPE_LOOP &&
                           myth_flow_is_inside(f, f->event[d].scope, loop);
+    for (uint32_t r = x + 1; is_goto && r < f->n_event; r++)
+        if (f->event[r].off >= label && f->event[r].kind == MYTH_EVENT_LEAVE && f->event[r].scope == 0) {
+            if (f->event[r].index == MYTH_ROLE_GOTO)
+                return false; /* goes on to a label that may be before it */
+            break;
+        }
     const uint32_t from = is_goto ? label : is_round ? f->scope[loop].end : 0;
     for (uint32_t r = x + 1; from && r < f->n_event; r++)
         if (f->event[r].off >= from && (releases(k, r, path) || hands_on(k, &f->event[r], path)))
@@ -348,13 +354,17 @@ int myth_fact_held(myth_facts *k, uint32_t e)
     return 0;
 }
 
-/* Whether a call that control comes to later gets the path as its second argument: rename(from, path). */
+enum { SOON = 5 }; /* statements */
+
+/* Whether a call that control comes to soon gets the path as its second argument: rename(from, path). */
 int myth_fact_second_later(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const uint32_t path = f->event[e].path;
-    for (uint32_t i = e + 1, n = 0; path && i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+    for (uint32_t i = e + 1; path && i < f->n_event; i++) {
         const myth_event *x = &f->event[i];
+        if (x->statement > f->event[e].statement + SOON)
+            break;
         if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 1 || !k->is_release ||
             !k->is_release(k->arg, f->names + x->name) || !myth_flow_reaches(f, e, i))
             continue;

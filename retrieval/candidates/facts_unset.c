@@ -68,13 +68,25 @@ static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, 
     return false;
 }
 
+/* Whether a name is that of a macro which looks at what is given to it: in capitals, or CHKiRet. */
+static bool is_checking_macro(const char *name)
+{
+    static const char *const word[] = {"CHK", "CHECK", "TRY", "RET", "MUST"};
+    if (myth_flow_is_constant_name(name))
+        return true;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (strncmp(name, word[i], strlen(word[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Whether call c is an argument of a macro, which looks at its result: CHECK(get(&value)) */
 static bool is_in_macro(const myth_flow *f, uint32_t c)
 {
     for (uint32_t i = c; i-- > 0 && i + 64 > c;) {
         const myth_event *m = &f->event[i];
         if (m->kind == MYTH_EVENT_CALL && m->off < f->event[c].off && m->end > f->event[c].end &&
-            myth_flow_is_constant_name(f->names + m->name))
+            is_checking_macro(f->names + m->name))
             return true;
     }
     return false;
@@ -113,6 +125,8 @@ static bool is_plain_type(const myth_flow *f, const myth_path *p)
                                        "bool", "_Bool",    "float",  "double", "auto",  "wchar_t"};
     char text[64];
     const uint32_t n = p->type_end - p->type_off;
+    if (p->type_end <= f->n_text && memchr(f->text + p->type_off, '<', n))
+        return false;
     if (p->is_pointer || p->is_array)
         return true;
     if (n == 0 || n >= sizeof(text) || p->type_end > f->n_text)
@@ -320,10 +334,10 @@ int myth_fact_unset(myth_facts *k, uint32_t e)
     if (d == UINT32_MAX || !at->path || (at->kind == MYTH_EVENT_ARG && at->is_through))
         return UNSET_NO;
     const myth_path *p = &f->path[at->path];
-    if (f->is_file || myth_facts_is_static(f, p) || has_hidden_value(f, &f->event[d]) || is_type_name(f, at) ||
-        is_written_there(f, at) || is_set_in_round(f, at, e) || is_set_before_jumps(f, d, e) ||
-        has_lone_macro(f, d, e) || is_set_by_loop_macro(f, d, e) || is_for_result(f, at, false) ||
-        (!is_plain_type(f, p) && has_classes(at->node)))
+    if (f->is_file || !myth_flow_is_inside(f, at->scope, f->event[d].scope) || myth_facts_is_static(f, p) ||
+        has_hidden_value(f, &f->event[d]) || is_type_name(f, at) || is_written_there(f, at) ||
+        is_set_in_round(f, at, e) || is_set_before_jumps(f, d, e) || has_lone_macro(f, d, e) ||
+        is_set_by_loop_macro(f, d, e) || is_for_result(f, at, false) || (!is_plain_type(f, p) && has_classes(at->node)))
         return UNSET_NO;
     k->at_line = f->event[d].line;
     bool is_branch = at->scope == f->event[d].scope;
