@@ -122,8 +122,8 @@ static int guard(const myth_flow *f, const myth_event *t, const myth_event *e)
         has_or |= test->is_chain && test->is_or;
         if (test->is_chain && test->outer)
             continue;
-        if (test->is_assert)
-            return has_or ? TESTED_EARLIER : TESTED_GUARDS;
+        if (test->is_assert) /* BUG_ON(!p || !q) says that both are there */
+            return has_or && !is_gone ? TESTED_EARLIER : TESTED_GUARDS;
         const bool is_next = e->off >= test->next && e->end <= test->next_end;
         if (is_next || (test->then && myth_flow_is_inside(f, e->scope, test->then)))
             return has_or ? TESTED_EARLIER : is_gone ? TESTED_INVERTED : TESTED_GUARDS;
@@ -171,6 +171,7 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
     int best = TESTED_NO;
     if (!path)
         return TESTED_NO;
+    const uint32_t nested = f->has_nested ? myth_facts_nested(f, myth_facts_event(k, e)->scope) : 0;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
         const myth_event *t = &f->event[i];
         if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, path, t->path) &&
@@ -181,6 +182,8 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
         if (!says_something(t, what) && !(what == FOR_ZERO && is_above_zero(f, t)))
             continue;
         const int is = guard(f, t, myth_facts_event(k, e));
+        if (is != TESTED_GUARDS && f->has_nested && myth_facts_nested(f, t->scope) != nested)
+            continue; /* a function inside, which is called at another time */
         if (is == TESTED_EARLIER && (t->how == MYTH_TEST_PART || t->how == MYTH_TEST_EQUAL) && what == FOR_PRESENCE)
             continue; /* if (has_slot(q)), and if (q == p), say nothing about q where they do not decide */
         if (best == TESTED_NO || is == TESTED_GUARDS || (is == TESTED_INVERTED && best == TESTED_EARLIER)) {
@@ -197,7 +200,8 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
         if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, path, t->path))
             break;
         if (t->kind == MYTH_EVENT_TEST && t->path == path && t->how != MYTH_TEST_PART && says_something(t, what) &&
-            (what != FOR_PRESENCE || is_for_there(t->how) || is_for_gone(t->how))) {
+            (what != FOR_PRESENCE || is_for_there(t->how) || is_for_gone(t->how)) &&
+            (!f->has_nested || myth_facts_nested(f, t->scope) == nested)) {
             k->at_line = t->line;
             return TESTED_LATER;
         }
@@ -273,35 +277,6 @@ static int fact_result(myth_facts *k, uint32_t e)
         if (f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].off < c->off && f->event[i].end >= c->end)
             return RESULT_RETURNED;
     return RESULT_USED;
-}
-
-myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
-{
-    const uint32_t path = f->event[d].path;
-    for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
-        const myth_event *x = &f->event[i];
-        if (x->path == 0 || !myth_flow_is_part(f, x->path, path)) {
-            if (!(x->kind == MYTH_EVENT_TEST && x->other == path))
-                continue;
-        }
-        *line = x->line;
-        if (x->test && x->kind != MYTH_EVENT_DEFINE)
-            return MYTH_CHECKED_TESTED;
-        switch (x->kind) {
-        case MYTH_EVENT_TEST: return MYTH_CHECKED_TESTED;
-        case MYTH_EVENT_RETURN: return MYTH_CHECKED_RETURNED;
-        case MYTH_EVENT_DEFINE:
-            if (x->path == path)
-                return MYTH_CHECKED_IGNORED;
-            break;
-        case MYTH_EVENT_LEAVE:
-            if (x->path == path)
-                return MYTH_CHECKED_RETURNED;
-            break;
-        default: return MYTH_CHECKED_USED;
-        }
-    }
-    return MYTH_CHECKED_IGNORED;
 }
 
 static int fact_checked(myth_facts *k, uint32_t e)
@@ -432,8 +407,9 @@ static int fact_kept(myth_facts *k, uint32_t e)
     if (!kept_by(k, e, &d))
         return KEPT_NO;
     const myth_path *p = &f->path[f->event[d].path];
-    return p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !myth_facts_is_static(f, p) ? KEPT_LOCAL
-                                                                                                      : KEPT_ELSEWHERE;
+    return !f->is_file && p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !myth_facts_is_static(f, p)
+             ? KEPT_LOCAL
+             : KEPT_ELSEWHERE;
 }
 
 static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }
@@ -514,27 +490,6 @@ static int fact_depth(myth_facts *k, uint32_t e)
 {
     const myth_event *at = myth_facts_event(k, e);
     return at->path && k->flow->path[at->path].base != 0;
-}
-
-static int fact_empty(myth_facts *k, uint32_t e)
-{
-    const TSNode node = myth_facts_event(k, e)->node;
-    TSNode body = myth_roles_child(k->flow->roles, node, MYTH_SLOT_BODY);
-    for (uint32_t i = ts_node_named_child_count(node); ts_node_is_null(body) && i-- > 0;) {
-        const TSNode child = ts_node_named_child(node, i);
-        if (myth_roles_of(k->flow->roles, child) == MYTH_ROLE_BLOCK)
-            body = child;
-    }
-    if (ts_node_is_null(body))
-        return 0;
-    for (uint32_t i = 0; i < ts_node_named_child_count(body); i++) {
-        const TSNode child = ts_node_named_child(body, i);
-        const char *type = ts_node_type(child);
-        if (myth_roles_of(k->flow->roles, child) != MYTH_ROLE_SKIP && strcmp(type, "pass_statement") != 0 &&
-            strcmp(type, "continue_statement") != 0)
-            return 0;
-    }
-    return 1;
 }
 
 /* ---- the file ---- */
@@ -625,10 +580,22 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_scope] = fact_scope,
     [MYTH_FACT_elsewhere] = fact_elsewhere,
     [MYTH_FACT_secret] = myth_fact_secret,
-    [MYTH_FACT_empty] = fact_empty,
+    [MYTH_FACT_empty] = myth_fact_empty,
     [MYTH_FACT_guarded] = fact_guarded,
     [MYTH_FACT_depth] = fact_depth,
     [MYTH_FACT_defined_here] = fact_defined_here,
+    [MYTH_FACT_by_dot] = myth_fact_by_dot,
+    [MYTH_FACT_made_in] = myth_fact_made_in,
+    [MYTH_FACT_handed_on] = myth_fact_handed_on,
+    [MYTH_FACT_usually_tested] = myth_fact_usually_tested,
+    [MYTH_FACT_vetted] = myth_fact_vetted,
+    [MYTH_FACT_asked_after] = myth_fact_asked_after,
+    [MYTH_FACT_waived] = myth_fact_waived,
+    [MYTH_FACT_last] = myth_fact_last,
+    [MYTH_FACT_excused] = myth_fact_excused,
+    [MYTH_FACT_tries] = myth_fact_tries,
+    [MYTH_FACT_tried] = no_value,
+    [MYTH_FACT_origin_text] = no_value,
     [MYTH_FACT_origin_call] = no_value,
     [MYTH_FACT_given] = myth_fact_given,
     [MYTH_FACT_given1] = myth_fact_given1,

@@ -22,7 +22,8 @@ typedef enum {
 typedef struct {
     uint64_t hash;
     uint32_t n_tested, n_used;
-    uint32_t parameters; /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
+    uint32_t n_kept, n_asked; /* results that a variable keeps, and those whose presence is asked for first */
+    uint32_t parameters;      /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
     bool is_imported, is_ambiguous; /* ambiguous: defined twice, with other parameters */
 } myth_file_name;
 

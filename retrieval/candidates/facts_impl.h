@@ -44,6 +44,22 @@ int myth_fact_held(myth_facts *k, uint32_t e);
 int myth_fact_unset(myth_facts *k, uint32_t e);
 /* Whether a variable of the function outlives it. */
 bool myth_facts_is_static(const myth_flow *f, const myth_path *p);
+int myth_fact_by_dot(myth_facts *k, uint32_t e);
+int myth_fact_made_in(myth_facts *k, uint32_t e);
+int myth_fact_handed_on(myth_facts *k, uint32_t e);
+int myth_fact_usually_tested(myth_facts *k, uint32_t e);
+int myth_fact_vetted(myth_facts *k, uint32_t e);
+int myth_fact_asked_after(myth_facts *k, uint32_t e);
+int myth_fact_waived(myth_facts *k, uint32_t e);
+int myth_fact_last(myth_facts *k, uint32_t e);
+int myth_fact_empty(myth_facts *k, uint32_t e);
+int myth_fact_excused(myth_facts *k, uint32_t e);
+int myth_fact_tries(myth_facts *k, uint32_t e);
+/* The node whose source the facts `tried` and `origin_text` are; null = none. */
+TSNode myth_facts_tried(const myth_facts *k, uint32_t e);
+TSNode myth_facts_origin_node(const myth_facts *k, uint32_t e);
+/* The function inside of the function that a scope is in; 0 = none. */
+uint32_t myth_facts_nested(const myth_flow *f, uint32_t scope);
 
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
 static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)

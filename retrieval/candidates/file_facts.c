@@ -78,6 +78,19 @@ static bool is_same_list(const char *a, const char *b)
     return *a == '\0' && *b == '\0';
 }
 
+/* Whether the presence of what a definition gives is the first that is asked of it. */
+static bool is_asked_first(const myth_flow *f, uint32_t d)
+{
+    for (uint32_t i = d + 1; i < f->n_event && i < d + 64; i++) {
+        const myth_event *x = &f->event[i];
+        const bool is_side = x->kind == MYTH_EVENT_USE && x->test; /* of the comparison whose event follows */
+        if (x->path && !is_side && myth_flow_is_part(f, x->path, f->event[d].path))
+            return x->kind == MYTH_EVENT_TEST && x->path == f->event[d].path &&
+                   (is_for_there(x->how) || is_for_gone(x->how));
+    }
+    return false;
+}
+
 void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
 {
     char key[MYTH_FLOW_PATH_BYTES + 2];
@@ -110,8 +123,10 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             myth_file_name *n = put_name(ff, f->names + e->name);
             if (!n)
                 return;
-            const bool is_tested = e->test || (!e->is_dropped && myth_facts_taker(f, i, &d) &&
-                                               myth_facts_checked(f, d, &unused) == MYTH_CHECKED_TESTED);
+            const bool is_kept = !e->is_dropped && myth_facts_taker(f, i, &d);
+            const bool is_tested = e->test || (is_kept && myth_facts_checked(f, d, &unused) == MYTH_CHECKED_TESTED);
+            n->n_kept += is_kept;
+            n->n_asked += is_kept && is_asked_first(f, d);
             n->n_tested += is_tested;
             n->n_used += !is_tested;
         }

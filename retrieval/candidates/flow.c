@@ -43,6 +43,29 @@ static bool has_assert_word(const char *name)
     return false;
 }
 
+/* Macros that leave, by a word of their name: control goes to a label or ends. */
+static bool is_leaving_macro(const char *name)
+{
+    static const char *const word[] = {"RETURN", "ABORT", "FINALIZE", "BAIL", "THROW", "GOTO"};
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word) && myth_flow_is_constant_name(name); i++)
+        if (strstr(name, word[i]))
+            return true;
+    return false;
+}
+
+/* Whether a statement is such a macro without arguments. */
+static bool is_leaving_word(const myth_flow *f, TSNode statement)
+{
+    char name[32];
+    const TSNode in = ts_node_named_child_count(statement) == 1 ? ts_node_named_child(statement, 0) : (TSNode){0};
+    const uint32_t off = is_null(in) ? 0 : ts_node_start_byte(in), end = is_null(in) ? 0 : ts_node_end_byte(in);
+    if (end <= off || end - off >= sizeof(name) || end > f->n_text || role_of(f, in) != MYTH_ROLE_NAME)
+        return false;
+    memcpy(name, f->text + off, end - off);
+    name[end - off] = '\0';
+    return is_leaving_macro(name);
+}
+
 static void argument(myth_flow *f, TSNode node, uint32_t call, uint32_t index, uint32_t depth)
 {
     TSNode in = myth_flow_inner(f, node);
@@ -85,8 +108,8 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name));
     const bool has_word = !is_new && has_assert_word(text);
     const bool is_assert = has_word && !f->now_test; /* if (!requires_lock(p)) asserts nothing of p */
-    const bool is_macro =
-        !has_word && (myth_flow_is_constant_name(text) || strstr(text, "foreach") || strstr(text, "va_"));
+    const bool is_macro = !has_word && (myth_flow_is_constant_name(text) || strstr(text, "foreach") ||
+                                        strstr(text, "for_each") || strstr(text, "va_"));
     uint32_t receiver = 0;
     if (!is_null(callee) && role_of(f, callee) == MYTH_ROLE_MEMBER) {
         const TSNode base = child_of(f, callee, MYTH_SLOT_BASE);
@@ -115,6 +138,8 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     for (uint32_t i = 0; !is_null(list) && i < ts_node_named_child_count(list) && i < 64; i++) {
         const TSNode a = ts_node_named_child(list, i);
         const uint32_t first = f->n_event;
+        if (is_assert && i == 0 && myth_flow_first_byte(f, a) == '!') /* BUG_ON(!p) */
+            myth_flow_condition(f, a, false, depth + 1);
         argument(f, a, at, i, depth + 1);
         if (f->now_test && f->n_event > first && f->event[f->n_event - 1].kind == MYTH_EVENT_ARG) {
             const uint32_t path = f->event[f->n_event - 1].path; /* assert(p), if (is_ok(p)) */
@@ -134,6 +159,8 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
         d->value = MYTH_VALUE_OUT;
         d->name = name;
     }
+    if (!f->is_failed && is_leaving_macro(f->names + name))
+        myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
     if (is_end) {
         myth_flow_put_event(f, MYTH_EVENT_LEAVE, node, 0);
         myth_flow_mark_leaving(f, MYTH_LEAVES_FUNCTION, 0);
@@ -241,11 +268,32 @@ static void assign(myth_flow *f, TSNode node, uint32_t depth)
         myth_flow_set_type(f, myth_flow_path(f, target), type, is_pointer, is_array);
 }
 
+/* Where the switch around a case ends. */
+static uint32_t switch_end(const myth_flow *f, TSNode node)
+{
+    for (int i = 0; i < 4 && !is_null(node); i++, node = ts_node_parent(node))
+        if (role_of(f, node) == MYTH_ROLE_SWITCH)
+            return ts_node_end_byte(node);
+    return 0;
+}
+
+/* Whether control goes on from the end of a case to the next one: in C, JavaScript and Java's old form. */
+static bool falls_through(TSNode node)
+{
+    static const char *const type[] = {"case_statement", "switch_case", "switch_default",
+                                       "switch_block_statement_group"};
+    return myth_flow_is_one_of(ts_node_type(node), type, sizeof(type) / sizeof(*type));
+}
+
 static void walk_in_scope(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t depth)
 {
     const uint32_t before = f->now_test, scope = myth_flow_open_scope(f, kind, node, 0);
     f->now_test = 0;
+    if (kind == MYTH_SCOPE_CASE && !f->is_failed)
+        f->scope[scope].switch_end = switch_end(f, node);
     myth_flow_walk_children(f, node, depth);
+    if (kind == MYTH_SCOPE_CASE && !falls_through(node))
+        myth_flow_mark_leaving(f, MYTH_LEAVES_LOOP, 0);
     myth_flow_close_scope(f, scope);
     f->now_test = before;
 }
@@ -256,6 +304,7 @@ static void nested(myth_flow *f, TSNode node, uint32_t depth)
         return; /* a function of the file, which has a flow of its own */
     const uint32_t before = f->now_test, scope = myth_flow_open_scope(f, MYTH_SCOPE_NESTED, node, 0);
     f->now_test = 0;
+    f->has_nested = true;
     myth_flow_parameters(f, node);
     myth_flow_walk_slot(f, node, MYTH_SLOT_BODY, depth);
     myth_flow_close_scope(f, scope);
@@ -374,6 +423,8 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         if (ts_node_named_child_count(node) == 1)
             f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
         myth_flow_walk_children(f, node, depth);
+        if (is_leaving_word(f, node))
+            myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
         return;
     case MYTH_ROLE_DEFER:
         if (ts_node_named_child_count(node) == 1)
@@ -434,7 +485,7 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
     f->n_statement = f->now_scope = f->now_test = 0;
     f->dropped = f->deferred = NULL;
     f->n_label = 0;
-    f->is_failed = false;
+    f->is_failed = f->has_nested = false;
     f->is_file = is_file;
     if (f->slot)
         memset(f->slot, 0, f->n_slot * sizeof(*f->slot));

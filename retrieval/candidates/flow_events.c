@@ -127,7 +127,9 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
             continue; /* an error comes from anywhere in it */
         if (in->leaves == MYTH_LEAVES_FUNCTION)
             return false;
-        if (in->leaves == MYTH_LEAVES_LOOP && (in->loop == 0 || to->off < f->scope[in->loop].end))
+        const myth_scope *loop = &f->scope[in->loop]; /* none: a macro begins the loop */
+        const uint32_t loop_end = loop->switch_end > loop->end ? loop->switch_end : loop->end;
+        if (in->leaves == MYTH_LEAVES_LOOP && in->loop && to->off < loop_end)
             return false;
         if (in->leaves == MYTH_LEAVES_TO_LABEL && in->label_off > 0 && to->off < in->label_off)
             return false;

@@ -152,12 +152,29 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
         myth_flow_use(f, right, depth + 1);
 }
 
+/* Functions that give back what they are given, for the compiler's sake. */
+static const char *const hint_name[] = {"likely",   "unlikely",   "__builtin_expect", "LIKELY",
+                                        "UNLIKELY", "G_UNLIKELY", "G_LIKELY"};
+
+/* What a hint around a condition is about; the node itself where there is none. */
+static TSNode without_hint(const myth_flow *f, TSNode node)
+{
+    if (role_of(f, node) != MYTH_ROLE_CALL)
+        return node;
+    const TSNode callee = child_of(f, node, MYTH_SLOT_CALLEE), list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
+    for (size_t i = 0; i < sizeof(hint_name) / sizeof(*hint_name) && !is_null(callee) && !is_null(list); i++)
+        if (myth_flow_text_is(f, callee, hint_name[i]) && ts_node_named_child_count(list) > 0)
+            return myth_flow_inner(f, ts_node_named_child(list, 0));
+    return node;
+}
+
 /* A node whose truth decides something. */
 void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth)
 {
     node = myth_flow_inner(f, node);
     if (is_null(node) || depth > MYTH_FLOW_DEPTH)
         return;
+    node = without_hint(f, node);
     const myth_role role = role_of(f, node);
     if (role == MYTH_ROLE_UNARY && (myth_flow_first_byte(f, node) == '!' || myth_flow_first_byte(f, node) == 'n')) {
         myth_flow_condition(f, base_of(f, node), !is_not, depth + 1);

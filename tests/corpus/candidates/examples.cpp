@@ -169,7 +169,7 @@ static int quiet_shell_injection(void) { return system("sync"); }
 static char *pad_word(const char *word)
 {
     char *out = malloc(64); /* FIRES unchecked-return/not-tested */
-    memset(out, 0, 64); /* FIRES missing-null-check/result-argument */
+    memset(out, 0, 64); /* FIRES missing-null-check/allocated-argument */
     return out;
 }
 
@@ -315,12 +315,12 @@ static int quiet_resource_leak_path(int to, const char *host)
 static void cut_at_colon(char *line)
 {
     char *colon = strchr(line, ':'); /* FIRES missing-null-check/argument */
-    *colon = '\0'; /* FIRES missing-null-check/result */
+    *colon = '\0'; /* FIRES missing-null-check/searched */
 }
 
 static int weight_of(Node *item)
 {
-    int weight = item->weight; /* FIRES missing-null-check/later */
+    int weight = item->weight; /* FIRES missing-null-check/used-first */
     if (item == nullptr)
         return 0;
     return weight;
@@ -544,7 +544,7 @@ static void hand_on(int mode)
 static int port_of(const char *text)
 {
     int high, low;
-    sscanf(text, "%d.%d", &high, &low); /* FIRES unchecked-return/dropped */
+    sscanf(text, "%d.%d", &high, &low); /* FIRES unchecked-return/not-scanned */
     move_by(1, high); /* FIRES uninitialized-variable/read-in */
     return low + 1; /* FIRES uninitialized-variable/read-in-used */
 }
@@ -673,7 +673,7 @@ static int quiet_missing_unlock(Queue *q, int id)
 
 static void save(FILE *out, const unsigned char *bytes)
 {
-    fwrite(bytes, 1, 512, out); /* FIRES missing-null-check/argument unchecked-return/dropped */
+    fwrite(bytes, 1, 512, out); /* FIRES missing-null-check/argument unchecked-return/data-lost */
 }
 
 static int sync_first(Queue *q)
@@ -1086,7 +1086,7 @@ static int quiet_resource_leak_static(const char *title)
 {
     static char *kept = NULL;
     if (!kept)
-        kept = malloc(64); /* FIRES unchecked-return/not-tested */
+        kept = malloc(64); /* FIRES unchecked-return/kept-null */
     if (strcmp(title, "none") == 0) /* FIRES missing-null-check/argument */
         return 0;
     return count_words(kept);
@@ -1191,4 +1191,124 @@ static std::string users_named(const std::string &name)
 {
     std::string sql = "SELECT id FROM users WHERE name = '" + name + "'"; // FIRES sql-injection/text-quoted
     return sql;
+}
+
+/* ---- values that are there, or seem to be ---- */
+
+static int first_weight(int weight)
+{
+    Node *item = calloc(1, sizeof(*item)); /* FIRES unchecked-return/not-tested */
+    item->weight = weight; /* FIRES missing-null-check/allocated */
+    return put_item(item);
+}
+
+/* A macro, a hint to the compiler and an assertion test it. */
+static int quiet_missing_null_check_tests(Table *all, const char *name)
+{
+    Node *first, *second = table_find(all, name), *third = table_find(all, name);
+    OR_LEAVE(first = table_find(all, name));
+    if (unlikely(!second))
+        return -1;
+    BUG_ON(!third);
+    first->weight = second->weight = third->weight = 1;
+    return 0;
+}
+
+static int weight_in(Table *all, const char *name)
+{
+    Node *item = table_find(all, name);
+    return item->weight; /* FIRES missing-null-check/result */
+}
+
+static size_t length_in(Table *all, int id)
+{
+    char *name = table_find_name(all, id);
+    return strlen(name); /* FIRES missing-null-check/result-argument */
+}
+
+static int weight_if(Node *item, int is_deep)
+{
+    int weight = 0;
+    if (is_deep)
+        weight = item->weight; /* FIRES missing-null-check/later */
+    if (item == NULL)
+        return 0;
+    return weight;
+}
+
+static void drop_rights(int uid)
+{
+    setuid(uid); /* FIRES unchecked-return/rights-kept */
+}
+
+static void start(pthread_t *thread)
+{
+    pthread_create(thread, NULL, run, NULL); /* FIRES unchecked-return/not-started */
+}
+
+static int read_port(const char *text)
+{
+    int port = 80;
+    sscanf(text, "%d", &port); /* FIRES unchecked-return/not-scanned */
+    return port;
+}
+
+static void end_line(int socket, const char *line, size_t n)
+{
+    write(socket, line, n); /* FIRES unchecked-return/data-lost */
+}
+
+static void close_door(Door *d)
+{
+    door_set(d, 0); /* FIRES unchecked-return/dropped */
+}
+
+static void quiet_unchecked_return_waived(int uid) { (void)setuid(uid); }
+
+static void warm_up(const std::vector<std::string> &names)
+{
+    try {
+        for (const auto &name : names)
+            load_plugin(name);
+        check_plugins();
+    } catch (...) /* FIRES error-swallowed/silent */
+    {
+    }
+}
+
+static void warm_up_one(const std::string &name)
+{
+    try {
+        load_plugin(name);
+    } catch (...) /* FIRES error-swallowed/silent-one */
+    {
+    }
+}
+
+static void quiet_error_swallowed_close(Plugin *plugin)
+{
+    try {
+        plugin->close();
+    } catch (const Refused &error) {
+        report(error);
+    }
+}
+
+static int weight_of_all(Table *all)
+{
+    int weight = 0;
+    Node *a = peer(all, 1); /* FIRES resource-leak/any */
+    if (a)
+        weight += a->weight;
+    Node *b = peer(all, 2);
+    if (b)
+        weight += b->weight;
+    Node *c = peer(all, 3);
+    if (c)
+        weight += c->weight;
+    Node *d = peer(all, 4);
+    if (d != NULL)
+        weight += d->weight;
+    Node *e = peer(all, 5);
+    return weight + e->weight; /* FIRES missing-null-check/looked-up */
 }

@@ -250,7 +250,7 @@ func flagValue(flags FlagSet) string {
 }
 
 func titleOf(page *Node) string {
-	title := page.Label // FIRES missing-null-check/later
+	title := page.Label // FIRES missing-null-check/used-first
 	if page == nil {
 		return ""
 	}
@@ -598,4 +598,64 @@ func quiet_sql_injection_process(name string) error {
 func usersNamed(name string) string {
 	statement := "SELECT id FROM users WHERE name = '" + name + "'" // FIRES sql-injection/text-quoted
 	return statement
+}
+
+// ---- values that are there, or seem to be ----
+
+func labelIf(page *Node, isLong bool) string {
+	label := ""
+	if isLong {
+		label = page.Label // FIRES missing-null-check/later
+	}
+	if page == nil {
+		return ""
+	}
+	return label
+}
+
+func fetch(address string) Request {
+	request, _ := http.NewRequest("GET", address, nil) // FIRES error-swallowed/blank-used
+	return request
+}
+
+func save(data []byte) {
+	_ = os.WriteFile("state.json", data, 0o600) // FIRES error-swallowed/blank-write
+}
+
+func quiet_error_swallowed_kept(file *os.File, text string) error {
+	_, err := file.WriteString(text) // FIRES missing-null-check/parameter
+	return err
+}
+
+func quiet_unchecked_return_cases(kind int) error {
+	var err error
+	switch kind {
+	case 1:
+		err = loadPlugin("first")
+	case 2:
+		err = loadPlugin("second")
+	}
+	return err
+}
+
+func weightOfAll() int {
+	weight := 0
+	a := peer(1)
+	if a != nil {
+		weight += a.weight
+	}
+	b := peer(2)
+	if b != nil {
+		weight += b.weight
+	}
+	c := peer(3)
+	if c != nil {
+		weight += c.weight
+	}
+	d := peer(4)
+	if d != nil {
+		weight += d.weight
+	}
+	e := peer(5)
+	return weight + e.weight // FIRES missing-null-check/looked-up
 }

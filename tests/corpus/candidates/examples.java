@@ -203,7 +203,7 @@ class Examples {
     }
 
     static String titleOf(Page page) {
-        String title = page.title(); // FIRES missing-null-check/later
+        String title = page.title(); // FIRES missing-null-check/used-first
         if (page == null) {
             return "";
         }
@@ -521,5 +521,62 @@ class Examples {
     static String usersNamed(String name) {
         String sql = "SELECT id FROM users WHERE name = '" + name + "'"; // FIRES sql-injection/text-quoted
         return sql;
+    }
+
+    // ---- values that are there, or seem to be ----
+
+    static boolean isNamed(HttpServletRequest request) {
+        String name = request.getParameter("name"); // FIRES missing-null-check/parameter
+        return name.equals("root"); // FIRES missing-null-check/absent
+    }
+
+    static String titleIf(Page page, boolean isLong) {
+        String title = "";
+        if (isLong) {
+            title = page.title(); // FIRES missing-null-check/later
+        }
+        if (page == null) {
+            return "";
+        }
+        return title;
+    }
+
+    static void warmUp(List<String> names) {
+        try {
+            loadPlugins(names);
+            checkPlugins();
+        } catch (Exception error) // FIRES error-swallowed/silent
+        {
+        }
+    }
+
+    static void warmUpOne(String name) {
+        try {
+            loadPlugin(name);
+        } catch (Exception error) // FIRES error-swallowed/silent-one
+        {
+        }
+    }
+
+    static int weightOfAll() {
+        int weight = 0;
+        Peer a = peer(1);
+        if (a != null) {
+            weight += a.weight;
+        }
+        Peer b = peer(2);
+        if (b != null) {
+            weight += b.weight;
+        }
+        Peer c = peer(3);
+        if (c != null) {
+            weight += c.weight;
+        }
+        Peer d = peer(4);
+        if (d != null) {
+            weight += d.weight;
+        }
+        Peer e = peer(5);
+        return weight + e.weight; // FIRES missing-null-check/looked-up
     }
 }

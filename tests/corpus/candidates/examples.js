@@ -184,11 +184,11 @@ function quiet_resource_leak(size) {
 
 function versionOf(text) {
     const found = text.match(/(\d+)\.(\d+)/); // FIRES missing-null-check/parameter
-    return found[1]; // FIRES missing-null-check/result
+    return found[1]; // FIRES missing-null-check/match
 }
 
 function titleOf(page) {
-    const title = page.title; // FIRES missing-null-check/later
+    const title = page.title; // FIRES missing-null-check/used-first
     if (!page) {
         return '';
     }
@@ -537,4 +537,58 @@ function quiet_weak_hash_etag(text) {
 function usersNamed(name) {
     const sql = `SELECT id FROM users WHERE name = '${name}'`; // FIRES sql-injection/text-quoted
     return sql;
+}
+
+// ---- values that are there, or seem to be ----
+
+function findJob(jobs, id) {
+    const job = jobs.find((one) => one.id === id); // FIRES missing-null-check/parameter
+    return job.name; // FIRES missing-null-check/found
+}
+
+function textOf(page) {
+    const title = page.querySelector('h1'); // FIRES missing-null-check/parameter
+    return title.textContent; // FIRES missing-null-check/result
+}
+
+function titleIf(page, isLong) {
+    let title = '';
+    if (isLong) {
+        title = page.title; // FIRES missing-null-check/later
+    }
+    if (!page) {
+        return '';
+    }
+    return title;
+}
+
+function warmUp(names) {
+    try {
+        loadPlugins(names);
+        checkPlugins();
+    } catch (error) // FIRES error-swallowed/silent
+    {
+    }
+}
+
+function warmUpOne(name) {
+    try {
+        loadPlugin(name);
+    } catch (error) // FIRES error-swallowed/silent-one
+    {
+    }
+}
+
+function weightOfAll() {
+    let weight = 0;
+    const a = peer(1);
+    if (a) weight += a.weight;
+    const b = peer(2);
+    if (b) weight += b.weight;
+    const c = peer(3);
+    if (c !== null) weight += c.weight;
+    const d = peer(4);
+    if (d) weight += d.weight;
+    const e = peer(5);
+    return weight + e.weight; // FIRES missing-null-check/looked-up
 }

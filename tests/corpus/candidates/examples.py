@@ -236,11 +236,11 @@ def quiet_resource_leak():
 
 def version_of(text):
     found = re.match(r"(\d+)\.(\d+)", text)
-    return found.group(1)  # FIRES missing-null-check/result
+    return found.group(1)  # FIRES missing-null-check/match
 
 
 def title_of(page):
-    title = page.title  # FIRES missing-null-check/later
+    title = page.title  # FIRES missing-null-check/used-first
     if page is None:
         return ""
     return title
@@ -377,7 +377,7 @@ def quiet_missing_unlock(jobs):
 
 
 def restart():
-    subprocess.run(["systemctl", "restart", "web"])  # FIRES unchecked-return/dropped
+    subprocess.run(["systemctl", "restart", "web"])  # FIRES unchecked-return/status
 
 
 def sync_first(jobs):
@@ -580,3 +580,79 @@ def quiet_weak_hash_etag(text):
 def users_named(name):
     sql = f"SELECT id FROM users WHERE name = '{name}'"  # FIRES sql-injection/text-quoted
     return sql
+
+
+
+# ---- values that are there, or seem to be ----
+
+
+def minor_of(text):
+    return re.match(r"\d+\.(\d+)", text).group(1)  # FIRES missing-null-check/match-chain
+
+
+def owner_of(cursor):
+    row = cursor.fetchone()
+    return row[0]  # FIRES missing-null-check/row
+
+
+def retries_of(settings):
+    retries = settings.get("retries")
+    return retries.limit  # FIRES missing-null-check/result
+
+
+def title_if(page, is_long):
+    title = ""
+    if is_long:
+        title = page.title  # FIRES missing-null-check/later
+    if page is None:
+        return ""
+    return title
+
+
+def quiet_missing_null_check_tried(text):
+    try:
+        return re.match(r"\d+\.(\d+)", text).group(1)
+    except AttributeError as error:
+        return str(error)
+
+
+def wake(address):
+    sock.sendto(b"wake", address)  # FIRES unchecked-return/dropped
+
+
+def quiet_unchecked_return_checked():
+    subprocess.run(["systemctl", "restart", "web"], check=True)
+
+
+def warm_up(names):
+    try:
+        for name in names:
+            load_plugin(name)
+        check_plugins()
+    except Exception:  # FIRES error-swallowed/silent
+        pass
+
+
+def warm_up_one(name):
+    try:
+        load_plugin(name)
+    except Exception:  # FIRES error-swallowed/silent-one
+        pass
+
+
+def weight_of_all():
+    weight = 0
+    a = peer(1)
+    if a is not None:
+        weight += a.weight
+    b = peer(2)
+    if b is not None:
+        weight += b.weight
+    c = peer(3)
+    if c:
+        weight += c.weight
+    d = peer(4)
+    if d:
+        weight += d.weight
+    e = peer(5)
+    return weight + e.weight  # FIRES missing-null-check/looked-up

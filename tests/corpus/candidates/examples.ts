@@ -184,11 +184,11 @@ function quiet_resource_leak(size: number) {
 
 function versionOf(text: string) {
     const found = text.match(/(\d+)\.(\d+)/); // FIRES missing-null-check/parameter
-    return found[1]; // FIRES missing-null-check/result
+    return found[1]; // FIRES missing-null-check/match
 }
 
 function titleOf(page: Page) {
-    const title = page.title; // FIRES missing-null-check/later
+    const title = page.title; // FIRES missing-null-check/used-first
     if (!page) {
         return '';
     }
@@ -537,4 +537,58 @@ function quiet_weak_hash_etag(text: any) {
 function usersNamed(name: any) {
     const sql = `SELECT id FROM users WHERE name = '${name}'`; // FIRES sql-injection/text-quoted
     return sql;
+}
+
+// ---- values that are there, or seem to be ----
+
+function findJob(jobs: Job[], id: number) {
+    const job = jobs.find((one: Job) => one.id === id); // FIRES missing-null-check/parameter
+    return job.name; // FIRES missing-null-check/found
+}
+
+function textOf(page: Element) {
+    const title = page.querySelector('h1'); // FIRES missing-null-check/parameter
+    return title.textContent; // FIRES missing-null-check/result
+}
+
+function titleIf(page: Page, isLong: boolean) {
+    let title = '';
+    if (isLong) {
+        title = page.title; // FIRES missing-null-check/later
+    }
+    if (!page) {
+        return '';
+    }
+    return title;
+}
+
+function warmUp(names: string[]) {
+    try {
+        loadPlugins(names);
+        checkPlugins();
+    } catch (error) // FIRES error-swallowed/silent
+    {
+    }
+}
+
+function warmUpOne(name: string) {
+    try {
+        loadPlugin(name);
+    } catch (error) // FIRES error-swallowed/silent-one
+    {
+    }
+}
+
+function weightOfAll() {
+    let weight = 0;
+    const a = peer(1);
+    if (a) weight += a.weight;
+    const b = peer(2);
+    if (b) weight += b.weight;
+    const c = peer(3);
+    if (c !== null) weight += c.weight;
+    const d = peer(4);
+    if (d) weight += d.weight;
+    const e = peer(5);
+    return weight + e.weight; // FIRES missing-null-check/looked-up
 }

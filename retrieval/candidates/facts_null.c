@@ -1,0 +1,357 @@
+/* facts_null.c - facts about values that may be missing, results that nothing looks at, and handlers (facts.h). */
+#include "facts_impl.h"
+#include "flow_impl.h"
+
+#include <ctype.h>
+#include <string.h>
+
+uint32_t myth_facts_nested(const myth_flow *f, uint32_t scope)
+{
+    while (scope && f->scope[scope].kind != MYTH_SCOPE_NESTED)
+        scope = f->scope[scope].parent;
+    return scope;
+}
+
+int myth_fact_by_dot(myth_facts *k, uint32_t e)
+{
+    const TSNode node = myth_facts_event(k, e)->node;
+    if (strcmp(ts_node_type(node), "field_expression") != 0)
+        return 0;
+    const TSNode op = child_of(k->flow, node, MYTH_SLOT_OPERATOR);
+    return !is_null(op) && myth_flow_text_is(k->flow, op, ".");
+}
+
+/* ---- where a value comes from ---- */
+
+enum { MADE_NONE, MADE_STATEMENT, MADE_ARGUMENT, MADE_CONDITION };
+
+/* The definition of the event's own path; false = none, or of something that it is a part of. */
+static bool own_definition(const myth_facts *k, uint32_t e, uint32_t *d)
+{
+    const uint32_t path = myth_facts_event(k, e)->path;
+    return path && myth_facts_definition(k, path, e, d) && myth_facts_event(k, *d)->path == path;
+}
+
+static int made_in(const myth_flow *f, TSNode n)
+{
+    for (int i = 0; i < 16 && !is_null(n); i++, n = ts_node_parent(n)) {
+        const char *type = ts_node_type(n);
+        if (strcmp(type, "argument_list") == 0 || strcmp(type, "arguments") == 0)
+            return MADE_ARGUMENT;
+        switch (role_of(f, n)) {
+        case MYTH_ROLE_BINARY:
+        case MYTH_ROLE_UNARY:
+        case MYTH_ROLE_IF:
+        case MYTH_ROLE_CHOICE:
+        case MYTH_ROLE_LOOP: return MADE_CONDITION;
+        case MYTH_ROLE_STATEMENT:
+        case MYTH_ROLE_DECLARATION:
+        case MYTH_ROLE_BLOCK: return MADE_STATEMENT;
+        default: break;
+        }
+    }
+    return MADE_STATEMENT;
+}
+
+int myth_fact_made_in(myth_facts *k, uint32_t e)
+{
+    uint32_t d;
+    return own_definition(k, e, &d) ? made_in(k->flow, myth_facts_event(k, d)->node) : MADE_NONE;
+}
+
+/* Whether a function or macro checks what it is given: by a word in its name, or a name in capitals. */
+static bool is_checker(const char *name)
+{
+    static const char *const word[] = {"check", "assert", "chk", "verify", "valid", "require", "ensure", "expect"};
+    char low[MYTH_FLOW_PATH_BYTES + 1];
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)name[n]);
+    low[n] = '\0';
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (strstr(low, word[i]))
+            return true;
+    return myth_flow_is_constant_name(name);
+}
+
+int myth_fact_vetted(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (!own_definition(k, e, &d))
+        return 0;
+    for (uint32_t i = d + 1; i < e; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind == MYTH_EVENT_ARG && a->path == f->event[d].path && is_checker(f->names + a->name))
+            return 1;
+    }
+    return 0;
+}
+
+int myth_fact_handed_on(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return 0;
+    for (uint32_t i = d + 1; i < f->n_event && f->event[i].line <= f->event[d].line + 8; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == f->event[d].path &&
+            is_checker(f->names + f->event[i].name))
+            return 1;
+    const TSNode assign = ts_node_parent(f->event[d].node), outer = is_null(assign) ? assign : ts_node_parent(assign);
+    const bool is_chain = !is_null(outer) && role_of(f, outer) == MYTH_ROLE_ASSIGN; /* e = *out = f() */
+    return is_chain || made_in(f, f->event[d].node) != MADE_STATEMENT;
+}
+
+int myth_fact_usually_tested(myth_facts *k, uint32_t e)
+{
+    enum { FEW = 4, SHARE = 4 };
+    uint32_t d;
+    if (!own_definition(k, e, &d) || !myth_facts_event(k, d)->name)
+        return 0;
+    const myth_file_name *n = myth_file_facts_find(k->file, k->flow->names + myth_facts_event(k, d)->name);
+    return n && n->n_asked >= FEW && n->n_asked >= SHARE * (n->n_kept - n->n_asked);
+}
+
+TSNode myth_facts_origin_node(const myth_facts *k, uint32_t e)
+{
+    uint32_t d;
+    return own_definition(k, e, &d) ? myth_facts_value_node(k->flow, myth_facts_event(k, d)) : (TSNode){0};
+}
+
+/* ---- used first, asked for later ---- */
+
+/* Whether a scope is in a handler or a `finally`, and event e is not. */
+static bool is_in_handler(const myth_flow *f, uint32_t scope, uint32_t than)
+{
+    for (; scope && !myth_flow_is_inside(f, than, scope); scope = f->scope[scope].parent)
+        if (f->scope[scope].kind == MYTH_SCOPE_CATCH || f->scope[scope].kind == MYTH_SCOPE_FINALLY)
+            return true;
+    return false;
+}
+
+/* Whether a label stands between two places: what is behind it is come to in other ways too. */
+static bool has_label_between(const myth_flow *f, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < f->n_label; i++)
+        if (f->label[i] > from && f->label[i] <= to)
+            return true;
+    return false;
+}
+
+/* Whether e is only run where a condition of its own statement holds: q of p && q, a branch of c ? a : b. */
+static bool is_conditional(const myth_flow *f, const myth_event *e)
+{
+    for (uint32_t t = e->test; t; t = f->test[t - 1].outer)
+        if (f->test[t - 1].is_chain && e->off > f->test[t - 1].off)
+            return true;
+    return false;
+}
+
+/* Whether a node is the condition of a comprehension, which is asked before what stands in front of it. */
+static bool is_in_filter(TSNode node)
+{
+    for (int i = 0; i < 6 && !is_null(node); i++, node = ts_node_parent(node))
+        if (strcmp(ts_node_type(node), "if_clause") == 0)
+            return true;
+    return false;
+}
+
+int myth_fact_asked_after(myth_facts *k, uint32_t e)
+{
+    enum { NOT_ASKED, BY_TRUTH, BY_NULL };
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    if (!at->path || is_conditional(f, at))
+        return NOT_ASKED;
+    for (uint32_t i = e + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, at->path, t->path))
+            return NOT_ASKED;
+        if (t->kind != MYTH_EVENT_TEST || t->path != at->path || !(is_for_there(t->how) || is_for_gone(t->how)))
+            continue;
+        const bool is_behind = t->off >= at->end && myth_flow_is_inside(f, t->scope, at->scope) &&
+                               myth_facts_nested(f, t->scope) == myth_facts_nested(f, at->scope);
+        if (!is_behind || is_in_handler(f, t->scope, at->scope) || has_label_between(f, at->off, t->off) ||
+            is_in_filter(t->node) ||
+            (t->test && (myth_facts_outermost(f, t)->is_loop || myth_facts_outermost(f, t)->is_assert)))
+            return NOT_ASKED;
+        k->at_line = t->line;
+        return t->how == MYTH_TEST_NULL || t->how == MYTH_TEST_NOT_NULL ? BY_NULL : BY_TRUTH;
+    }
+    return NOT_ASKED;
+}
+
+/* ---- results ---- */
+
+/* What is done first with a variable in the next turn of the loop that sets it. */
+static myth_checked checked_next_time(const myth_flow *f, uint32_t d, uint32_t *line)
+{
+    const myth_event *def = &f->event[d];
+    uint32_t from = def->off;
+    for (uint32_t s = def->scope; s; s = f->scope[s].parent)
+        if (f->scope[s].kind == MYTH_SCOPE_LOOP && f->scope[s].off < from)
+            from = f->scope[s].test ? f->test[f->scope[s].test - 1].off : f->scope[s].off;
+    for (uint32_t t = 0; t < f->n_test; t++)
+        if (f->test[t].is_loop && def->off >= f->test[t].next && def->end <= f->test[t].next_end &&
+            f->test[t].off < from)
+            from = f->test[t].off;
+    for (uint32_t i = 0; i < d; i++) {
+        const myth_event *x = &f->event[i];
+        const bool is_it = x->path && myth_flow_is_part(f, x->path, def->path);
+        if (x->off < from || !(is_it || (x->kind == MYTH_EVENT_TEST && x->other == def->path)))
+            continue;
+        *line = x->line;
+        if (x->kind == MYTH_EVENT_DEFINE && x->path == def->path)
+            return MYTH_CHECKED_IGNORED;
+        return x->kind == MYTH_EVENT_TEST || x->test ? MYTH_CHECKED_TESTED : MYTH_CHECKED_USED;
+    }
+    return MYTH_CHECKED_IGNORED;
+}
+
+/* Whether a node is in the #else of what another place is in. */
+static bool is_other_build(TSNode node, uint32_t off)
+{
+    for (int i = 0; i < 12 && !is_null(node); i++, node = ts_node_parent(node)) {
+        const char *type = ts_node_type(node);
+        if (strcmp(type, "preproc_else") != 0 && strcmp(type, "preproc_elif") != 0)
+            continue;
+        const TSNode whole = ts_node_parent(node);
+        return !is_null(whole) && off >= ts_node_start_byte(whole) && off < ts_node_start_byte(node);
+    }
+    return false;
+}
+
+myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
+{
+    const uint32_t path = f->event[d].path;
+    for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *x = &f->event[i];
+        if (x->path == 0 || !myth_flow_is_part(f, x->path, path)) {
+            if (!(x->kind == MYTH_EVENT_TEST && x->other == path))
+                continue;
+        }
+        if (!myth_flow_reaches(f, d, i))
+            continue; /* the other branch */
+        *line = x->line;
+        if (x->test && x->kind != MYTH_EVENT_DEFINE)
+            return MYTH_CHECKED_TESTED;
+        switch (x->kind) {
+        case MYTH_EVENT_TEST: return MYTH_CHECKED_TESTED;
+        case MYTH_EVENT_RETURN: return MYTH_CHECKED_RETURNED;
+        case MYTH_EVENT_DEFINE:
+            if (x->path == path && !is_other_build(x->node, f->event[d].off))
+                return MYTH_CHECKED_IGNORED;
+            break;
+        case MYTH_EVENT_LEAVE:
+            if (x->path == path)
+                return MYTH_CHECKED_RETURNED;
+            break;
+        default: return MYTH_CHECKED_USED;
+        }
+    }
+    return checked_next_time(f, d, line);
+}
+
+int myth_fact_waived(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t at = myth_facts_event(k, e)->off;
+    while (at > f->off && isspace((unsigned char)f->text[at - 1]))
+        at--;
+    return at >= f->off + 6 && memcmp(f->text + at - 6, "(void)", 6) == 0;
+}
+
+int myth_fact_last(myth_facts *k, uint32_t e)
+{
+    const TSNode node = myth_facts_event(k, e)->node;
+    if (role_of(k->flow, ts_node_parent(node)) != MYTH_ROLE_GROUP)
+        return 1;
+    return is_null(ts_node_next_named_sibling(node));
+}
+
+/* ---- handlers ---- */
+
+/* The block of a handler. */
+static TSNode handler_body(const myth_flow *f, TSNode node)
+{
+    const TSNode body = child_of(f, node, MYTH_SLOT_BODY);
+    for (uint32_t i = ts_node_named_child_count(node); is_null(body) && i-- > 0;)
+        if (role_of(f, ts_node_named_child(node, i)) == MYTH_ROLE_BLOCK)
+            return ts_node_named_child(node, i);
+    return body;
+}
+
+/* A comment in the body, or behind it in its last line. */
+int myth_fact_excused(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    const TSNode body = handler_body(f, at->node);
+    const bool is_python = strcmp(ts_node_type(at->node), "except_clause") == 0;
+    uint32_t to = at->end;
+    if (is_null(body))
+        return 0;
+    while (to < f->n_text && f->text[to] != '\n')
+        to++;
+    uint32_t from = ts_node_start_byte(body);
+    while (is_python && from > at->off && isspace((unsigned char)f->text[from - 1])) /* a comment of its own line */
+        from--;
+    for (uint32_t i = from; i < to; i++) {
+        const char c = f->text[i], next = i + 1 < to ? f->text[i + 1] : '\0';
+        if (is_python ? c == '#' : c == '/' && (next == '/' || next == '*'))
+            return 1;
+    }
+    return 0;
+}
+
+TSNode myth_facts_tried(const myth_facts *k, uint32_t e)
+{
+    const TSNode parent = ts_node_parent(myth_facts_event(k, e)->node);
+    if (is_null(parent))
+        return parent;
+    const TSNode body = child_of(k->flow, parent, MYTH_SLOT_BODY);
+    for (uint32_t i = 0; is_null(body) && i < ts_node_named_child_count(parent); i++)
+        if (role_of(k->flow, ts_node_named_child(parent, i)) == MYTH_ROLE_BLOCK)
+            return ts_node_named_child(parent, i);
+    return body;
+}
+
+static uint32_t statements(const myth_flow *f, TSNode body, int deep)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ts_node_named_child_count(body) && i < 64; i++) {
+        const TSNode child = ts_node_named_child(body, i);
+        const char *type = ts_node_type(child);
+        const bool is_own = role_of(f, child) != MYTH_ROLE_BLOCK && role_of(f, child) != MYTH_ROLE_SKIP &&
+                            (deep == 0 || strstr(type, "statement") || strstr(type, "declaration"));
+        n += is_own;
+        if (deep < 4 && (role_of(f, child) == MYTH_ROLE_BLOCK || role_of(f, child) == MYTH_ROLE_IF ||
+                         role_of(f, child) == MYTH_ROLE_LOOP || role_of(f, child) == MYTH_ROLE_FOR_EACH))
+            n += statements(f, child, deep + 1);
+    }
+    return n;
+}
+
+int myth_fact_tries(myth_facts *k, uint32_t e)
+{
+    enum { NONE, ONE, FEW, MANY };
+    const TSNode body = myth_facts_tried(k, e);
+    const uint32_t n = is_null(body) ? 0 : statements(k->flow, body, 0);
+    return n == 0 ? NONE : n == 1 ? ONE : n <= 4 ? FEW : MANY;
+}
+
+int myth_fact_empty(myth_facts *k, uint32_t e)
+{
+    const TSNode body = handler_body(k->flow, myth_facts_event(k, e)->node);
+    if (is_null(body))
+        return 0;
+    for (uint32_t i = 0; i < ts_node_named_child_count(body); i++) {
+        const TSNode child = ts_node_named_child(body, i);
+        const char *type = ts_node_type(child);
+        if (myth_roles_of(k->flow->roles, child) != MYTH_ROLE_SKIP && strcmp(type, "pass_statement") != 0 &&
+            strcmp(type, "continue_statement") != 0)
+            return 0;
+    }
+    return 1;
+}
