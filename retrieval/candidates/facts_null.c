@@ -98,7 +98,10 @@ int myth_fact_handed_on(myth_facts *k, uint32_t e)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == f->event[d].path &&
             is_checker(f->names + f->event[i].name))
             return 1;
-    const TSNode assign = ts_node_parent(f->event[d].node), outer = is_null(assign) ? assign : ts_node_parent(assign);
+    TSNode assign = f->event[d].node;
+    for (int i = 0; i < 4 && !is_null(assign) && role_of(f, assign) != MYTH_ROLE_ASSIGN; i++)
+        assign = ts_node_parent(assign);
+    const TSNode outer = is_null(assign) ? assign : ts_node_parent(assign);
     const bool is_chain = !is_null(outer) && role_of(f, outer) == MYTH_ROLE_ASSIGN; /* e = *out = f() */
     return is_chain || made_in(f, f->event[d].node) != MADE_STATEMENT;
 }
@@ -130,7 +133,7 @@ static bool is_in_handler(const myth_flow *f, uint32_t scope, uint32_t than)
     return false;
 }
 
-/* Whether a label stands between two places: what is behind it is come to in other ways too. */
+/* Whether a label stands between two places: what is behind it is come to in other ways too, by a goto or a macro. */
 static bool has_label_between(const myth_flow *f, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < f->n_label; i++)
@@ -295,8 +298,9 @@ int myth_fact_excused(myth_facts *k, uint32_t e)
     while (to < f->n_text && f->text[to] != '\n')
         to++;
     uint32_t from = ts_node_start_byte(body);
-    while (is_python && from > at->off && isspace((unsigned char)f->text[from - 1])) /* a comment of its own line */
-        from--;
+    const char *line = is_python ? memchr(f->text + at->off, '\n', at->end - at->off) : NULL;
+    if (line && (uint32_t)(line - f->text) < from) /* a comment in a line of its own stands before the block */
+        from = (uint32_t)(line - f->text);
     for (uint32_t i = from; i < to; i++) {
         const char c = f->text[i], next = i + 1 < to ? f->text[i + 1] : '\0';
         if (is_python ? c == '#' : c == '/' && (next == '/' || next == '*'))
