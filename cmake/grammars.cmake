@@ -224,7 +224,7 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/flow_events.c
     retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/facts_release.c
     retrieval/candidates/facts_text.c retrieval/candidates/facts_given.c retrieval/candidates/facts_null.c
-    retrieval/candidates/facts_unset.c
+    retrieval/candidates/facts_unset.c retrieval/candidates/facts_bounds.c
     retrieval/candidates/file_facts.c
     retrieval/candidates/copied.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)

@@ -440,6 +440,13 @@ static int fact_indexes(myth_facts *k, uint32_t e)
 
 enum { TYPE_UNKNOWN, TYPE_POINTER, TYPE_ARRAY, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_OTHER };
 
+/* size_t and std::size_t; not a project's own rs_size_t, which may be signed. */
+static bool is_size_type(const char *text)
+{
+    const char *p = strstr(text, "size_t");
+    return p && (p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_') || strstr(text, "ssize_t"));
+}
+
 static int type_of(const myth_flow *f, uint32_t path)
 {
     const myth_path *p = &f->path[path];
@@ -457,7 +464,7 @@ static int type_of(const myth_flow *f, uint32_t path)
     text[n] = '\0';
     if (strstr(text, "::") || strchr(text, '<'))
         return TYPE_OTHER;
-    if (strstr(text, "unsigned") || strstr(text, "size_t") || strstr(text, "uint") || strcmp(text, "u_int") == 0 ||
+    if (strstr(text, "unsigned") || is_size_type(text) || strstr(text, "uint") || strcmp(text, "u_int") == 0 ||
         strstr(text, "usize") || strstr(text, "u32") || strstr(text, "u64"))
         return strstr(text, "ssize_t") ? TYPE_SIGNED : TYPE_UNSIGNED;
     if (strcmp(text, "int") == 0 || strcmp(text, "long") == 0 || strcmp(text, "short") == 0 ||
@@ -533,13 +540,6 @@ static int fact_defined_here(myth_facts *k, uint32_t e)
 
 /* ---- the table ---- */
 
-static int no_value(myth_facts *k, uint32_t e)
-{
-    (void)k;
-    (void)e;
-    return 0;
-}
-
 static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_origin] = fact_origin,
     [MYTH_FACT_tested] = fact_tested,
@@ -594,21 +594,21 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_last] = myth_fact_last,
     [MYTH_FACT_excused] = myth_fact_excused,
     [MYTH_FACT_tries] = myth_fact_tries,
-    [MYTH_FACT_tried] = no_value,
-    [MYTH_FACT_origin_text] = no_value,
-    [MYTH_FACT_origin_call] = no_value,
     [MYTH_FACT_given] = myth_fact_given,
     [MYTH_FACT_given1] = myth_fact_given1,
-    [MYTH_FACT_callee] = no_value,
-    [MYTH_FACT_name] = no_value,
-    [MYTH_FACT_other_name] = no_value,
-    [MYTH_FACT_text] = no_value,
-    [MYTH_FACT_value_text] = no_value,
-    [MYTH_FACT_function] = no_value,
-    [MYTH_FACT_arg0_text] = no_value,
-    [MYTH_FACT_arg1_text] = no_value,
-    [MYTH_FACT_arg2_text] = no_value,
-    [MYTH_FACT_lines] = no_value,
+    [MYTH_FACT_target] = myth_fact_target,
+    [MYTH_FACT_measured] = myth_fact_measured,
+    [MYTH_FACT_mentioned] = myth_fact_mentioned,
+    [MYTH_FACT_own_size] = myth_fact_own_size,
+    [MYTH_FACT_fills] = myth_fact_fills,
+    [MYTH_FACT_spent] = myth_fact_spent,
+    [MYTH_FACT_adds_up] = myth_fact_adds_up,
+    [MYTH_FACT_element] = myth_fact_element,
+    [MYTH_FACT_size_from] = myth_fact_size_from,
 };
 
-int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event) { return fact_function[fact](k, event); }
+/* A fact without values is a name, which has no number. */
+int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event)
+{
+    return fact_function[fact] ? fact_function[fact](k, event) : 0;
+}

@@ -61,6 +61,16 @@ TSNode myth_facts_origin_node(const myth_facts *k, uint32_t e);
 /* The function inside of the function that a scope is in; 0 = none. */
 uint32_t myth_facts_nested(const myth_flow *f, uint32_t scope);
 
+int myth_fact_target(myth_facts *k, uint32_t e);
+int myth_fact_measured(myth_facts *k, uint32_t e);
+int myth_fact_mentioned(myth_facts *k, uint32_t e);
+int myth_fact_own_size(myth_facts *k, uint32_t e);
+int myth_fact_fills(myth_facts *k, uint32_t e);
+int myth_fact_spent(myth_facts *k, uint32_t e);
+int myth_fact_adds_up(myth_facts *k, uint32_t e);
+int myth_fact_element(myth_facts *k, uint32_t e);
+int myth_fact_size_from(myth_facts *k, uint32_t e);
+
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
 static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)
 {

@@ -91,7 +91,7 @@ void myth_flow_divide(myth_flow *f, TSNode node, TSNode by)
     uint32_t path = myth_flow_path(f, by), other, name;
     const myth_value v = myth_flow_value(f, by, &other, &name);
     const bool is_call = v == MYTH_VALUE_CALL || (v == MYTH_VALUE_SIZE && name != 0);
-    if (!path && !is_call)
+    if ((!path && !is_call) || (path && myth_flow_is_constant_name(f->names + f->path[path].last)))
         return;
     if (!path && v == MYTH_VALUE_SIZE)
         path = measured(f, myth_flow_inner(f, by));
@@ -100,6 +100,34 @@ void myth_flow_divide(myth_flow *f, TSNode node, TSNode by)
         e->value = (uint8_t)v;
         e->name = name;
     }
+}
+
+/* Whether left % right puts values into a text, and left / right names a file: _("a %s") % b, form % (a, b),
+ * form % str(a), where / "a" / b. */
+static bool makes_text(myth_flow *f, TSNode left, TSNode right)
+{
+    static const char *const gives_text[] = {"tuple", "str", "repr", "dict", "locals", "_", "gettext", "ugettext"};
+    const size_t n = sizeof(gives_text) / sizeof(*gives_text);
+    uint32_t other, name;
+    const char *type = ts_node_type(right);
+    if (strcmp(type, "tuple") == 0 || strcmp(type, "dictionary") == 0)
+        return true;
+    if (myth_flow_value(f, right, &other, &name) == MYTH_VALUE_CALL &&
+        myth_flow_is_one_of(f->names + name, gives_text, n))
+        return true;
+    if (is_null(left))
+        return false;
+    if (role_of(f, left) == MYTH_ROLE_BINARY) {
+        const TSNode part = child_of(f, left, MYTH_SLOT_RIGHT);
+        const myth_value v = is_null(part) ? MYTH_VALUE_UNKNOWN : myth_flow_value(f, part, &other, &name);
+        return v == MYTH_VALUE_TEXT || v == MYTH_VALUE_JOINED;
+    }
+    if (myth_flow_value(f, left, &other, &name) != MYTH_VALUE_CALL)
+        return false;
+    const TSNode list = child_of(f, myth_flow_inner(f, left), MYTH_SLOT_ARGUMENTS);
+    const TSNode first = is_null(list) ? list : ts_node_named_child(list, 0);
+    const myth_value v = is_null(first) ? MYTH_VALUE_UNKNOWN : myth_flow_value(f, first, &other, &name);
+    return v == MYTH_VALUE_TEXT || v == MYTH_VALUE_JOINED;
 }
 
 void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
@@ -143,7 +171,7 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
     if ((c == '/' || c == '%') && !is_null(right)) {
         uint32_t other, name;
         const myth_value v = myth_flow_value(f, left, &other, &name);
-        if (v != MYTH_VALUE_TEXT && v != MYTH_VALUE_JOINED)
+        if (v != MYTH_VALUE_TEXT && v != MYTH_VALUE_JOINED && !makes_text(f, left, right))
             myth_flow_divide(f, node, right);
     }
     if (!is_null(left))

@@ -24,7 +24,7 @@ struct Queue {
 static void set_title(Node *item, const char *title)
 {
     char line[64];
-    strcpy(line, title); /* FIRES missing-bounds-check/copy missing-null-check/argument */
+    strcpy(line, title); /* FIRES missing-bounds-check/copy-fixed missing-null-check/argument */
     show_line(item, line);
 }
 
@@ -408,7 +408,7 @@ static int quiet_inverted_condition(Node *item)
 
 static Point *make_points(size_t count, size_t size)
 {
-    return malloc(count * size); /* FIRES integer-overflow/size */
+    return malloc(count * size); /* FIRES integer-overflow/size-factors */
 }
 
 static void set_size(Image *image, unsigned width, unsigned height)
@@ -1311,4 +1311,216 @@ static int weight_of_all(Table *all)
         weight += d->weight;
     Node *e = peer(all, 5);
     return weight + e->weight; /* FIRES missing-null-check/looked-up */
+}
+
+/* Texts of any length into arrays of fixed size. */
+static void write_badge(const char *owner)
+{
+    char badge[24];
+    strcpy(badge, owner); /* FIRES missing-bounds-check/copy-fixed missing-null-check/argument */
+    show(badge);
+}
+
+static void quiet_missing_bounds_check_badge(const char *owner)
+{
+    char badge[24];
+    if (strlen(owner) < sizeof(badge)) // FIRES missing-null-check/argument
+        show(owner);
+}
+
+static void write_label(const char *owner)
+{
+    char label[40];
+    sprintf(label, "owner %s", owner); /* FIRES missing-bounds-check/print-fixed */
+    show(label);
+}
+
+static void read_answer(char answer[80])
+{
+    gets(answer); /* FIRES missing-bounds-check/copy-line */
+}
+
+static void take_frame(const char *from, int n)
+{
+    char frame[64];
+    memcpy(frame, from, n); /* FIRES missing-bounds-check/copy-size-fixed missing-null-check/argument */
+    show(frame);
+}
+
+static void quiet_missing_bounds_check_frame(const char *from, size_t n)
+{
+    char frame[64];
+    if (n < sizeof(frame))
+        memcpy(frame, from, n); // FIRES missing-null-check/argument
+    show(frame);
+}
+
+/* What gives -1, or more than there is room for. */
+static void end_link(const char *from)
+{
+    char link[200];
+    ssize_t n = readlink(from, link, sizeof(link) - 1); /* FIRES missing-bounds-check/read-spent */
+    link[n] = 0;
+    show(link);
+}
+
+static void quiet_missing_bounds_check_link(const char *from)
+{
+    char link[200];
+    ssize_t n = readlink(from, link, sizeof(link) - 1);
+    if (n < 0)
+        return;
+    link[n] = 0;
+    show(link);
+}
+
+static void send_notice(int to, va_list who)
+{
+    char notice[100];
+    int n = vsnprintf(notice, sizeof(notice), "notice for %s", who); /* FIRES missing-bounds-check/print-spent */
+    copy_notice(to, notice, n);
+}
+
+static void send_path(va_list word, int n_word)
+{
+    char path[100];
+    int used = 0;
+    for (int i = 0; i < n_word; i++)
+        used += vsnprintf(path + used, sizeof(path) - used, "/%s", /* FIRES missing-bounds-check/print-added-fixed */
+                          word);
+    show(path);
+}
+
+static int print_days(char *dst, size_t size, va_list days)
+{
+    int used = 0;
+    used += vsnprintf(dst + used, size - used, "%u days", days); /* FIRES missing-bounds-check/print-added */
+    return used;
+}
+
+/* Indexes that others choose. */
+static int read_slot(const char *text)
+{
+    static const int slots[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int at = atoi(text); // FIRES missing-null-check/argument
+    return slots[at]; /* FIRES missing-bounds-check/index-input */
+}
+
+static int quiet_missing_bounds_check_slot(const char *text)
+{
+    static const int slots[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int at = atoi(text); // FIRES missing-null-check/argument
+    return at >= 0 && at < 8 ? slots[at] : 0;
+}
+
+static int days_of(int month)
+{
+    static const int days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return days[month]; /* FIRES missing-bounds-check/index-fixed */
+}
+
+static void read_code(const char *text)
+{
+    char code[16];
+    int n = 0;
+    while (*text && *text != ' ')
+        code[n++] = *text++; /* FIRES missing-bounds-check/index-loop-fixed */
+    show(code);
+}
+
+static int sum_marks(void)
+{
+    int marks[10] = {0}, sum = 0;
+    for (size_t i = 0; i <= sizeof(marks) / sizeof(marks[0]); i++) /* FIRES off-by-one/at-most-own */
+        sum += marks[i];
+    return sum;
+}
+
+static int quiet_off_by_one_own(void)
+{
+    int marks[10] = {0}, sum = 0;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        sum += marks[i];
+    return sum;
+}
+
+static void read_reply(int from)
+{
+    char reply[256];
+    ssize_t n = recv(from, reply, sizeof(reply), 0); /* FIRES off-by-one/full-read-end */
+    if (n < 0)
+        return;
+    reply[n] = 0;
+    show(reply);
+}
+
+static long read_total(int from)
+{
+    char total[20];
+    if (recv(from, total, sizeof(total), 0) <= 0) /* FIRES off-by-one/full-read-text */
+        return 0;
+    return strtol(total, NULL, 10);
+}
+
+static void quiet_off_by_one_reply(int from)
+{
+    char reply[256];
+    ssize_t n = recv(from, reply, sizeof(reply) - 1, 0);
+    if (n < 0)
+        return;
+    reply[n] = 0;
+    show(reply);
+}
+
+static void *take_rows(const char *text)
+{
+    size_t n = strtoul(text, NULL, 10);
+    return malloc(n * sizeof(long)); /* FIRES integer-overflow/size-input */
+}
+
+static void *take_tiles(size_t across, size_t down)
+{
+    return malloc(across * down); /* FIRES integer-overflow/size-factors */
+}
+
+static void *quiet_integer_overflow_tiles(size_t across, size_t down)
+{
+    if (across > 1000 || down > 1000)
+        return NULL;
+    return malloc(across * down);
+}
+
+static void pass_on(int from, int to, char *room)
+{
+    size_t got = recv(from, room, 64, 0); /* FIRES missing-bounds-check/read-spent sign-mixing/result-spent unchecked-return/not-tested */
+    copy_notice(to, room, got);
+}
+
+static int mean_of(const std::vector<int> &values, int sum)
+{
+    return sum / values.size(); // FIRES division-by-zero/count
+}
+
+static int quiet_division_by_zero_mean(const std::vector<int> &values, int sum)
+{
+    const int n = values.size();
+    return n ? sum / n : 0;
+}
+
+static void copy_title(notes *p, const char *title)
+{
+    strcpy(p->title, title); /* FIRES missing-bounds-check/copy missing-null-check/argument */
+}
+
+static void *take_more(const rows *r, int more)
+{
+    return malloc((r->count + more) * sizeof(long)); /* FIRES integer-overflow/size */
+}
+
+static int mark_at(size_t at)
+{
+    int marks[10] = {0};
+    if (at > sizeof(marks) / sizeof(marks[0])) /* FIRES off-by-one/more-own */
+        return 0;
+    return marks[at];
 }

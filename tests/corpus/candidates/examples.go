@@ -42,7 +42,7 @@ func dayName(names []string, day int) string {
 
 func domainOf(address string) string {
 	parts := strings.Split(address, "@")
-	return parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+	return parts[1] // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
 }
 
 func inputName() string {
@@ -122,7 +122,7 @@ func mean(sum, count int) int {
 }
 
 func mean(values []int, sum int) int {
-	return sum / len(values) // FIRES division-by-zero/result
+	return sum / len(values) // FIRES division-by-zero/count
 }
 
 func quiet_division_by_zero_result(values []int, sum int) int {
@@ -658,4 +658,93 @@ func weightOfAll() int {
 	}
 	e := peer(5)
 	return weight + e.weight // FIRES missing-null-check/looked-up
+}
+
+func secretOf(line string) string {
+	return strings.Split(line, ":")[1] // FIRES missing-bounds-check/part-at-once
+}
+
+func quiet_missing_bounds_check_secret(line string) string {
+	if !strings.Contains(line, ":") {
+		return ""
+	}
+	return strings.Split(line, ":")[1]
+}
+
+func secondOf(line string) string {
+	if line != "" {
+		parts := strings.Split(line, ":")
+		return parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+	}
+	return ""
+}
+
+func slotOf(text string, slots []int) int {
+	at, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return slots[at] // FIRES missing-bounds-check/index-input
+}
+
+func quiet_missing_bounds_check_slot(text string, slots []int) int {
+	at, err := strconv.Atoi(text)
+	if err != nil || at < 0 || at >= len(slots) {
+		return 0
+	}
+	return slots[at]
+}
+
+func sumAll(prices []int, sum int) int {
+	for i := 0; i <= len(prices); i++ { // FIRES off-by-one/at-most-own
+		sum += prices[i]
+	}
+	return sum
+}
+
+func quiet_off_by_one_all(prices []int, sum int) int {
+	for i := 0; i < len(prices); i++ {
+		sum += prices[i]
+	}
+	return sum
+}
+
+func meanKept(values []int, sum int) int {
+	n := len(values)
+	return sum / n // FIRES division-by-zero/count-kept
+}
+
+func quiet_division_by_zero_kept(values []int, sum int) int {
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+func perUnit(sum int, values []int) int {
+	return sum / unitsOf(values) // FIRES division-by-zero/result
+}
+
+func markAt(marks []int, at int) int {
+	if at > len(marks) { // FIRES off-by-one/more-own
+		return 0
+	}
+	return marks[at]
+}
+
+func firstOwner(store *store) string {
+	owners, err := store.owners() // FIRES missing-null-check/parameter
+	if err != nil {
+		return ""
+	}
+	return owners[0] // FIRES missing-bounds-check/first-of missing-null-check/result-of-any
+}
+
+func quiet_missing_bounds_check_first(store *store) string {
+	owners, err := store.owners() // FIRES missing-null-check/parameter
+	if err != nil || len(owners) == 0 {
+		return ""
+	}
+	return owners[0]
 }

@@ -39,7 +39,7 @@ class Examples {
 
     static int total(int[] prices) {
         int sum = 0;
-        for (int i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most
+        for (int i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most-own
             sum += prices[i];
         }
         return sum;
@@ -578,5 +578,67 @@ class Examples {
         }
         Peer e = peer(5);
         return weight + e.weight; // FIRES missing-null-check/looked-up
+    }
+
+    static String secretOf(String line) {
+        return line.split(":")[1]; // FIRES missing-bounds-check/part-at-once missing-null-check/parameter
+    }
+
+    static String hostOf(String line) {
+        String[] parts = line.split(":"); // FIRES missing-null-check/parameter
+        return parts[1]; // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
+    }
+
+    static String quiet_missing_bounds_check_host(String line) {
+        String[] parts = line.split(":"); // FIRES missing-null-check/parameter
+        return parts.length > 1 ? parts[1] : ""; // FIRES missing-null-check/result-of-any
+    }
+
+    static String quiet_missing_bounds_check_secret(String line) {
+        return line.contains(":") ? line.split(":")[1] : ""; // FIRES missing-null-check/parameter
+    }
+
+    static int takeUpTo(int[] prices, int last, int sum) {
+        for (int i = 0; i <= last; i++) { // FIRES off-by-one/at-most
+            sum += prices[i]; // FIRES missing-null-check/parameter
+        }
+        return sum;
+    }
+
+    static int meanOf(List<Integer> marks, int sum) {
+        return sum / marks.size(); // FIRES division-by-zero/count missing-null-check/parameter
+    }
+
+    static int meanKept(List<Integer> marks, int sum) {
+        int n = marks.size(); // FIRES missing-null-check/parameter
+        return sum / n; // FIRES division-by-zero/count-kept
+    }
+
+    static int share(int[] prices, int sum) {
+        return sum / prices.length; // FIRES division-by-zero/length missing-null-check/parameter
+    }
+
+    static int quiet_division_by_zero_share(int[] prices, int sum) {
+        if (prices.length == 0) { // FIRES missing-null-check/parameter
+            return 0;
+        }
+        return sum / prices.length;
+    }
+
+    static int markAt(int[] marks, int at) {
+        if (at > marks.length) { // FIRES missing-null-check/parameter off-by-one/more-own
+            return 0;
+        }
+        return marks[at];
+    }
+
+    static String firstOwner(Store store) {
+        List<String> owners = store.owners(); // FIRES missing-null-check/parameter
+        return owners.get(0); // FIRES missing-bounds-check/first-got missing-null-check/result-of-any
+    }
+
+    static String quiet_missing_bounds_check_owner(Store store) {
+        List<String> owners = store.owners(); // FIRES missing-null-check/parameter
+        return owners.isEmpty() ? "" : owners.get(0); // FIRES missing-null-check/result-of-any
     }
 }

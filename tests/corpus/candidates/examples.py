@@ -26,7 +26,7 @@ def day_name(names, day):
 
 def domain_of(address):
     parts = address.split("@")
-    return parts[1] # FIRES missing-bounds-check/part missing-null-check/result-of-any
+    return parts[1]  # FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
 
 
 def input_name():
@@ -48,7 +48,7 @@ def quiet_missing_bounds_check(names, day):
 
 def total_of(prices):
     total = at = 0
-    while at <= len(prices):  # FIRES off-by-one/at-most
+    while at <= len(prices):  # FIRES off-by-one/at-most-own
         total += prices[at]
         at += 1
     return total
@@ -75,7 +75,7 @@ def mean(values, total):
 
 
 def mean_of(values):
-    return sum(values) / len(values)  # FIRES division-by-zero/result
+    return sum(values) / len(values)  # FIRES division-by-zero/count
 
 
 def mean_later(values):
@@ -656,3 +656,84 @@ def weight_of_all():
         weight += d.weight
     e = peer(5)
     return weight + e.weight  # FIRES missing-null-check/looked-up
+
+
+
+def secret_of(line):
+    return line.split(":")[1] # FIRES missing-bounds-check/part-at-once
+
+
+def quiet_missing_bounds_check_secret(line):
+    return line.split(":")[1] if ":" in line else None
+
+
+def quiet_missing_bounds_check_host(line):
+    parts = line.split(":")
+    return parts[1] if len(parts) > 1 else None
+
+
+def first_line(text):
+    return text.splitlines()[0] # FIRES missing-bounds-check/first-at-once
+
+
+def first_number(text):
+    numbers = re.findall("[0-9]+", text)
+    return numbers[0]  # FIRES missing-bounds-check/first-of missing-null-check/result-of-any
+
+
+def quiet_missing_bounds_check_number(text):
+    numbers = re.findall("[0-9]+", text)
+    return numbers[0] if numbers else None
+
+
+def mean_kept(values):
+    n = len(values)
+    return sum(values) / n # FIRES division-by-zero/count-kept
+
+
+def quiet_division_by_zero_kept(values):
+    n = len(values)
+    return sum(values) / n if n else 0
+
+
+def quiet_division_by_zero_text(title, root):
+    return _("no %s") % title, root / "a" / title
+
+
+def last_twice(prices):
+    at = 0
+    while at <= len(prices):  # FIRES off-by-one/at-most-own
+        take(prices[at])
+        at += 1
+
+
+def second_of(line):
+    if line:
+        parts = line.split(":")
+        return parts[1]  # FIRES missing-bounds-check/part missing-null-check/result-of-any
+    return None
+
+
+def shown_of(values, shown):
+    for value in values:
+        shown += 1 / len(values) # FIRES division-by-zero/result
+    return shown
+
+
+def count_up(prices, last):
+    at = 0
+    while at <= last:  # FIRES off-by-one/at-most
+        take(prices[at])
+        at += 1
+
+
+def mark_at(marks, at):
+    if at > len(marks):  # FIRES off-by-one/more-own
+        return None
+    return marks[at]
+
+
+def quiet_off_by_one_mark(marks, at):
+    if at >= len(marks):
+        return None
+    return marks[at]

@@ -21,7 +21,7 @@ fn quiet_missing_bounds_check(names: &[String], day: usize) -> String {
 fn total(prices: &[u64]) -> u64 {
     let mut sum = 0;
     let mut at = 0;
-    while at <= prices.len() { // FIRES off-by-one/at-most
+    while at <= prices.len() { // FIRES off-by-one/at-most-own
         sum += prices[at];
         at += 1;
     }
@@ -216,4 +216,36 @@ fn mark_of(secret: &[u8]) -> Digest {
 fn quiet_weak_hash_etag(text: &[u8]) -> Digest {
     let etag = md5::compute(text);
     etag
+}
+
+fn mean_of(values: &[u64], sum: u64) -> u64 {
+    sum / values.len() // FIRES division-by-zero/count
+}
+
+fn mean_kept(values: &[u64], sum: u64) -> u64 {
+    let n = values.len();
+    sum / n // FIRES division-by-zero/count-kept
+}
+
+fn quiet_division_by_zero_kept(values: &[u64], sum: u64) -> u64 {
+    let n = values.len();
+    if n == 0 {
+        return 0;
+    }
+    sum / n
+}
+
+fn take_up_to(prices: &[u64], last: usize) {
+    let mut at = 0;
+    while at <= last { // FIRES off-by-one/at-most
+        take(prices[at]);
+        at += 1;
+    }
+}
+
+fn mark_at(marks: &[u64], at: usize) -> u64 {
+    if at > marks.len() { // FIRES off-by-one/more-own
+        return 0;
+    }
+    marks[at]
 }

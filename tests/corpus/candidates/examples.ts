@@ -28,7 +28,7 @@ function quiet_missing_bounds_check(names: string[], day: number) {
 
 function total(prices: number[]) {
     let sum: number = 0;
-    for (let i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most
+    for (let i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most-own
         sum += prices[i];
     }
     return sum;
@@ -591,4 +591,42 @@ function weightOfAll() {
     if (d) weight += d.weight;
     const e = peer(5);
     return weight + e.weight; // FIRES missing-null-check/looked-up
+}
+
+function shareOf(parts: number[], whole: number) {
+    return whole / parts.length; // FIRES division-by-zero/length missing-null-check/parameter
+}
+
+function quiet_division_by_zero_share(parts: number[], whole: number) {
+    if (parts.length === 0) { // FIRES missing-null-check/parameter
+        return 0;
+    }
+    return whole / parts.length;
+}
+
+function takeUpTo(prices: number[], last: number) {
+    for (let i = 0; i <= last; i++) { // FIRES off-by-one/at-most
+        take(prices[i]); // FIRES missing-null-check/parameter
+    }
+}
+
+function meanOf(list: List, whole: number) {
+    return whole / list.size(); // FIRES division-by-zero/count missing-null-check/parameter
+}
+
+function meanKept(list: List, whole: number) {
+    const n = list.size(); // FIRES missing-null-check/parameter
+    return whole / n; // FIRES division-by-zero/count-kept
+}
+
+function quiet_division_by_zero_kept(list: List, whole: number) {
+    const n = list.size(); // FIRES missing-null-check/parameter
+    return n === 0 ? 0 : whole / n;
+}
+
+function markAt(marks: number[], at: number) {
+    if (at > marks.length) { // FIRES missing-null-check/parameter off-by-one/more-own
+        return 0;
+    }
+    return marks[at];
 }
