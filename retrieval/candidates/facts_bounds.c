@@ -118,7 +118,9 @@ int myth_fact_target(myth_facts *k, uint32_t e)
     span size;
     uint32_t path = at->other;
     if (at->kind == MYTH_EVENT_CALL) {
-        const TSNode a = argument(f, at, 0);
+        TSNode a = argument(f, at, 0);
+        if (!is_null(a) && role_of(f, myth_flow_inner(f, a)) == MYTH_ROLE_BINARY)
+            a = child_of(f, myth_flow_inner(f, a), MYTH_SLOT_LEFT); /* line + at */
         path = is_null(a) ? 0 : myth_flow_path(f, myth_flow_inner(f, a));
     } else if (at->kind != MYTH_EVENT_INDEX)
         return 0;

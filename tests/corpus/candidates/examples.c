@@ -1458,3 +1458,10 @@ static int mark_at(size_t at)
         return 0;
     return marks[at];
 }
+
+static void join_names(const char *first, size_t at)
+{
+    char both[32] = "";
+    memcpy(both + at, first, strlen(first) + 1); /* FIRES integer-overflow/size missing-bounds-check/copy-whole-fixed missing-null-check/argument */
+    show(both);
+}
