@@ -275,7 +275,7 @@ static int fact_result(myth_facts *k, uint32_t e)
         return RESULT_TESTED;
     for (uint32_t i = e + 1; i < f->n_event && i < e + 64; i++)
         if (f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].off < c->off && f->event[i].end >= c->end)
-            return RESULT_RETURNED;
+            return c->end < f->n_text && f->text[c->end] == '.' ? RESULT_USED : RESULT_RETURNED; /* f().g() */
     return RESULT_USED;
 }
 
@@ -294,6 +294,8 @@ static int fact_checked(myth_facts *k, uint32_t e)
 TSNode myth_facts_argument(const myth_facts *k, uint32_t e, uint32_t i)
 {
     const myth_event *c = myth_facts_event(k, e);
+    if (c->kind == MYTH_EVENT_ARG)
+        c = myth_facts_event(k, c->call); /* of the call that it is given to */
     if (c->kind != MYTH_EVENT_CALL)
         return (TSNode){0};
     const TSNode list = myth_roles_child(k->flow->roles, c->node, MYTH_SLOT_ARGUMENTS);
@@ -407,9 +409,9 @@ static int fact_kept(myth_facts *k, uint32_t e)
     if (!kept_by(k, e, &d))
         return KEPT_NO;
     const myth_path *p = &f->path[f->event[d].path];
-    return !f->is_file && p->base == 0 && p->type_end > 0 && f->names[p->text] != '*' && !myth_facts_is_static(f, p)
-             ? KEPT_LOCAL
-             : KEPT_ELSEWHERE;
+    const bool is_local =
+        !f->is_file && p->base == 0 && (p->type_end > 0 || p->is_declared) && f->names[p->text] != '*';
+    return is_local && !myth_facts_is_static(f, p) ? KEPT_LOCAL : KEPT_ELSEWHERE;
 }
 
 static int fact_how(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how; }
@@ -484,14 +486,11 @@ static int fact_keeps(myth_facts *k, uint32_t e)
 
 static int fact_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->path); }
 static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow, myth_facts_event(k, e)->other); }
-
 /* The values are those of myth_scope_kind, in its order. */
 static int fact_scope(myth_facts *k, uint32_t e) { return k->flow->scope[myth_facts_event(k, e)->scope].kind; }
 
 /* Of what was swapped or copied: `how` is set where it is found. */
 static int fact_certain(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how != 0; }
-
-static int fact_guarded(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->is_guarded; }
 
 static int fact_depth(myth_facts *k, uint32_t e)
 {
@@ -553,6 +552,10 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_replaces] = fact_replaces,
     [MYTH_FACT_result] = fact_result,
     [MYTH_FACT_checked] = fact_checked,
+    [MYTH_FACT_freed] = myth_fact_freed,
+    [MYTH_FACT_way] = myth_fact_way,
+    [MYTH_FACT_shared] = myth_fact_shared,
+    [MYTH_FACT_address] = myth_fact_address,
     [MYTH_FACT_released] = myth_fact_released,
     [MYTH_FACT_release_later] = myth_fact_release_later,
     [MYTH_FACT_leaves] = myth_fact_leaves,
@@ -581,7 +584,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_elsewhere] = fact_elsewhere,
     [MYTH_FACT_secret] = myth_fact_secret,
     [MYTH_FACT_empty] = myth_fact_empty,
-    [MYTH_FACT_guarded] = fact_guarded,
+    [MYTH_FACT_guarded] = myth_fact_guarded,
     [MYTH_FACT_depth] = fact_depth,
     [MYTH_FACT_defined_here] = fact_defined_here,
     [MYTH_FACT_by_dot] = myth_fact_by_dot,

@@ -1,6 +1,8 @@
 /* facts.h - small facts about an event of a flow. Rules ask for them; a candidate's report shows some.
  *
  * File      what the other functions of the file do with a function's result or a field, counted by a first pass
+ * Calls     what a function of the file does with a parameter counts where it is called: it gives it to functions of a
+ *           list, always or perhaps, keeps it where it outlives the call, or only reads it
  * Lists     `released`, `release_later` and `leaves` are about the functions of the list that a row names by `with`
  * Cost      a fact looks at most MYTH_FACTS_NEAR events back or ahead
  * Threads   one at a time */
@@ -9,7 +11,12 @@
 
 #include "flow.h"
 
-enum { MYTH_FACTS_NEAR = 4096 };
+enum { MYTH_FACTS_NEAR = 4096, MYTH_FACTS_LISTS = 256, MYTH_FACTS_PARAMETERS = 16 };
+
+/* Lists of the pack, a bit each. */
+typedef struct {
+    uint64_t bits[MYTH_FACTS_LISTS / 64];
+} myth_fact_lists;
 
 typedef enum {
 #define FACT(name, values, meaning) MYTH_FACT_##name,
@@ -24,8 +31,24 @@ typedef struct {
     uint32_t n_tested, n_used;
     uint32_t n_kept, n_asked; /* results that a variable keeps, and those whose presence is asked for first */
     uint32_t parameters;      /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
-    bool is_imported, is_ambiguous; /* ambiguous: defined twice, with other parameters */
+    uint32_t first; /* 1 + the first of its `n_parameter` parameters, of a function that the file defines once */
+    uint8_t n_parameter;
+    bool is_imported, is_many, is_ambiguous; /* many: defined twice; ambiguous: with other parameters */
 } myth_file_name;
+
+/* What a function of the file does with a parameter. */
+typedef struct {
+    myth_fact_lists may, sure; /* lists of the functions that it gives it to: in some case, in every case */
+    bool is_kept;              /* stored in what outlives the call, or returned */
+    bool is_shared;            /* given to a function of which nothing is known */
+} myth_file_parameter;
+
+/* A parameter that is given to another function. */
+typedef struct {
+    uint32_t parameter, name; /* an offset into `names` */
+    uint8_t index;            /* of the argument; UINT8_MAX = the receiver */
+    bool is_sure;             /* in every case */
+} myth_file_hand;
 
 typedef struct {
     myth_mem *mem;
@@ -33,12 +56,19 @@ typedef struct {
     uint32_t n_name, cap_name, *slot, n_slot;
     char *names;
     uint32_t n_names, cap_names;
+    myth_file_parameter *parameter;
+    uint32_t n_parameter, cap_parameter;
+    myth_file_hand *hand;
+    uint32_t n_hand, cap_hand;
     bool is_failed;
 } myth_file_facts;
 
 void myth_file_facts_close(myth_file_facts *ff); /* takes a zeroed one with its mem */
 /* Counts one function. */
 void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f);
+/* Follows parameters from function to function, when all were counted. */
+void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(const void *arg, const char *name),
+                            const void *arg);
 /* Adds events of arguments in the places of others; after myth_flow_read. */
 void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f);
 /* Adds events of names that stayed where a statement was copied; after myth_flow_read of the same function. */
@@ -50,6 +80,7 @@ typedef struct {
     /* whether a function releases what it is given */
     bool (*is_release)(const void *arg, const char *name);
     const void *arg;
+    int list;         /* the list of the pack that is_release is about; -1 = none */
     uint32_t at_line; /* out: the line that a fact is about (of a test, a release, a way out); 0 = none */
 } myth_facts;
 

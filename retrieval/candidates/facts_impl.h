@@ -34,6 +34,29 @@ TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e);
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
 int myth_fact_secret(myth_facts *k, uint32_t e);
+myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
+/* Puts a text into `names` and returns its offset. */
+uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
+/* Counts what a function does with its parameters. */
+void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
+/* What the function of the file that a call is of does with an argument; NULL = nothing is known. */
+const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call, uint32_t index);
+static inline bool myth_fact_lists_has(const myth_fact_lists *l, int list)
+{
+    return list >= 0 && l->bits[list / 64] >> list % 64 & 1;
+}
+/* Whether event x, a definition or a way out, has a value that is put together with the path. */
+bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path);
+/* Whether a function is known to read its arguments only. */
+bool myth_facts_is_reader(const char *name);
+/* Whether a function keeps what it is given, by a word in its name. */
+bool myth_facts_takes_over(const char *name);
+
+int myth_fact_address(myth_facts *k, uint32_t e);
+int myth_fact_freed(myth_facts *k, uint32_t e);
+int myth_fact_guarded(myth_facts *k, uint32_t e);
+int myth_fact_way(myth_facts *k, uint32_t e);
+int myth_fact_shared(myth_facts *k, uint32_t e);
 int myth_fact_released(myth_facts *k, uint32_t e);
 int myth_fact_release_later(myth_facts *k, uint32_t e);
 int myth_fact_escapes(myth_facts *k, uint32_t e);

@@ -15,20 +15,49 @@ static bool is_allocator(const myth_flow *f, uint32_t path)
     return false;
 }
 
-/* Whether event c is a call that releases the path: of several arguments not the allocator. */
-static bool releases(const myth_facts *k, uint32_t c, uint32_t path)
+/* Whether a name is of a module that the file imports, or of the object that a method is of: os.close(fd) and
+ * self.close() release something else, or leave it usable. */
+static bool is_no_resource(const myth_facts *k, uint32_t path)
+{
+    const char *text = k->flow->names + k->flow->path[path].text;
+    const myth_file_name *name = k->file ? myth_file_facts_find(k->file, text) : NULL;
+    return (name && name->is_imported) || strcmp(text, "self") == 0 || strcmp(text, "this") == 0 ||
+           strcmp(text, "os") == 0;
+}
+
+/* Whether event c is a call that releases the path: of several arguments not the allocator. What a function of the file
+ * does with its parameters counts more than its name. is_part: closing a member counts, too. */
+static bool gives_up(const myth_facts *k, uint32_t c, uint32_t path, bool is_part)
 {
     const myth_flow *f = k->flow;
     const myth_event *call = &f->event[c];
-    if (call->kind != MYTH_EVENT_CALL || !k->is_release || !k->is_release(k->arg, f->names + call->name))
+    if (call->kind != MYTH_EVENT_CALL || !k->is_release || !path)
         return false;
-    if (call->path && call->path == path)
-        return true;
-    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++)
-        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == c && f->event[i].path == path)
-            return f->event[i].index == 0 || !is_allocator(f, path);
-    return false;
+    const bool is_named = k->is_release(k->arg, f->names + call->name);
+    if (is_named && call->path && call->path == path)
+        return !is_no_resource(k, path);
+    bool has_argument = false;
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 64 && f->event[i].off < call->end; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind != MYTH_EVENT_ARG || a->call != c)
+            continue;
+        has_argument = true;
+        if (a->path != path)
+            continue;
+        if (is_no_resource(k, path))
+            return false;
+        const myth_file_parameter *does = myth_facts_summary(k, c, a->index);
+        const bool is_lock = is_named && strstr(f->names + call->name, "lock"); /* of something else, by its name */
+        if (does && !is_lock && (myth_fact_lists_has(&does->may, k->list) || (!does->is_kept && !does->is_shared)))
+            return myth_fact_lists_has(&does->may, k->list);
+        return is_named && (a->index == 0 || !is_allocator(f, path));
+    }
+    /* res.Body.Close() closes res */
+    return is_part && is_named && !has_argument && call->path && myth_flow_is_part(f, call->path, path) &&
+           !is_no_resource(k, path);
 }
+
+static bool releases(const myth_facts *k, uint32_t c, uint32_t path) { return gives_up(k, c, path, true); }
 
 /* Whether call c gets the value of the path as an argument, and not its address. */
 static bool gets_value(const myth_flow *f, uint32_t c, uint32_t path)
@@ -51,22 +80,45 @@ static bool is_filled_again(const myth_flow *f, const myth_event *x, uint32_t pa
     return false;
 }
 
+/* Whether an argument gets a value by the macro that it is given to: list_for_each(p, all). */
+static bool is_set_by_macro(const myth_flow *f, uint32_t e)
+{
+    for (uint32_t i = e + 1; f->event[e].kind == MYTH_EVENT_ARG && i < f->n_event && i < e + 64; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].value == MYTH_VALUE_OUT &&
+            f->event[i].off == f->event[e].off)
+            return !f->event[i].is_through;
+    return false;
+}
+
+/* Whether a call makes its receiver usable again. */
+static bool reopens(const myth_flow *f, const myth_event *call)
+{
+    static const char *const name[] = {"open", "connect", "reopen", "start", "reset", "init", "Open", "Connect"};
+    const char *dot = call->path ? strrchr(f->names + call->name, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof(name) / sizeof(*name); i++)
+        if (strcmp(dot + 1, name[i]) == 0)
+            return true;
+    return false;
+}
+
 int myth_fact_released(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const myth_event *to = myth_facts_event(k, e);
-    if (!to->path)
+    if (!to->path || is_set_by_macro(f, e))
         return 0;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
         const myth_event *d = &f->event[i];
         if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path) &&
             myth_flow_reaches(f, i, e))
             return 0;
-        if (i < e && is_filled_again(f, d, to->path))
+        const bool is_open_again =
+            d->kind == MYTH_EVENT_CALL && d->path && myth_flow_is_part(f, to->path, d->path) && reopens(f, d);
+        if (is_open_again || (i < e && is_filled_again(f, d, to->path)))
             return 0;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
             if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
-                releases(k, i, p) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
+                gives_up(k, i, p, false) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
                 if (to->kind == MYTH_EVENT_ARG && to->is_through && p == to->path && gets_value(f, i, p))
                     return 0; /* free(p); read_into(&p) */
                 k->at_line = d->line;
@@ -112,20 +164,73 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
-/* Whether the path is stored or handed on by event x: then somebody else may release it. */
-static bool hands_on(const myth_facts *k, const myth_event *x, uint32_t path)
+bool myth_facts_takes_over(const char *name)
 {
     static const char *const takes_over[] = {"add",      "append", "insert", "push",    "put",    "set",  "attach",
                                              "register", "store",  "own",    "queue",   "link",   "wrap", "enqueue",
                                              "Add",      "Insert", "Push",   "Set",     "Append", "Put",  "Attach",
                                              "Register", "ADD",    "APPEND", "PREPEND", "INSERT", "PUSH", "ENQUEUE"};
-    const char *name = k->flow->names + x->name;
-    if (x->kind == MYTH_EVENT_ARG && x->path == path && path && !x->test)
-        for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
-            if (has_word(name, takes_over[i]))
-                return true;
-    return (x->kind == MYTH_EVENT_DEFINE && x->other == path && path) ||
-           (x->kind == MYTH_EVENT_RETURN && x->path == path);
+    for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
+        if (has_word(name, takes_over[i]))
+            return true;
+    return false;
+}
+
+/* Whether an argument is a member by its address, in a call that keeps such: list_append(&all, &p->link). */
+static bool is_linked(const myth_flow *f, const myth_event *x, uint32_t path)
+{
+    return x->is_through && f->path[x->path].base && myth_flow_is_part(f, x->path, path) &&
+           myth_facts_takes_over(f->names + x->name);
+}
+
+/* Whether call c makes of the path something that is released later and releases it with it: c := smtp.NewClient(conn),
+ * and c.Close(). */
+static bool is_wrapped(const myth_facts *k, uint32_t c)
+{
+    const myth_flow *f = k->flow;
+    const char *name = f->names + f->event[c].name, *dot = strrchr(name, '.');
+    uint32_t d;
+    if (strncmp(dot ? dot + 1 : name, "New", 3) != 0 || !myth_facts_taker(f, c, &d))
+        return false;
+    for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++)
+        if (releases(k, i, f->event[d].path))
+            return true;
+    return false;
+}
+
+/* Whether event x gets the value that event d before it gives the path: q = p = f(). */
+static bool is_chained(const myth_flow *f, uint32_t x, uint32_t path)
+{
+    const myth_event *at = &f->event[x], *d = x > 0 ? &f->event[x - 1] : at;
+    return d->kind == MYTH_EVENT_DEFINE && d->path == path && d->off > at->off && d->end <= at->end + 256 &&
+           d->value == MYTH_VALUE_CALL && at->value == MYTH_VALUE_CALL && d->line == at->line;
+}
+
+/* Whether the path is stored or handed on by event number i: then somebody else may release it. */
+static bool hands_on(const myth_facts *k, uint32_t i, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *x = &f->event[i];
+    if (!path)
+        return false;
+    switch (x->kind) {
+    case MYTH_EVENT_ARG: {
+        if (x->path != path)
+            return is_linked(f, x, path);
+        if (myth_roles_of(f->roles, f->event[x->call].node) == MYTH_ROLE_NEW)
+            return true; /* new BufferedReader(in) */
+        const myth_file_parameter *does = myth_facts_summary(k, x->call, x->index);
+        if (does && (does->is_kept || !does->is_shared))
+            return does->is_kept;
+        return (!x->test && myth_facts_takes_over(f->names + x->name)) || is_wrapped(k, x->call);
+    }
+    case MYTH_EVENT_DEFINE:
+        return x->other == path || is_chained(f, i, path) ||
+               ((x->value == MYTH_VALUE_UNKNOWN || x->value == MYTH_VALUE_NEW) && myth_facts_is_made_of(f, i, path));
+    case MYTH_EVENT_FIELD: return x->other == path;
+    case MYTH_EVENT_RETURN: return x->path == path;
+    default: return false;
+    }
 }
 
 int myth_fact_escapes(myth_facts *k, uint32_t e)
@@ -133,7 +238,7 @@ int myth_fact_escapes(myth_facts *k, uint32_t e)
     uint32_t d;
     const uint32_t path = path_of(k, e, &d);
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (hands_on(k, myth_facts_event(k, i), path)) {
+        if (hands_on(k, i, path)) {
             k->at_line = myth_facts_event(k, i)->line;
             return 1;
         }
@@ -174,6 +279,11 @@ static bool is_failure_of_call(const myth_flow *f, uint32_t d, uint32_t x)
     return true;
 }
 
+static bool is_same_name(const myth_flow *f, uint32_t a, uint32_t b)
+{
+    return a && b && strcmp(f->names + a, f->names + b) == 0;
+}
+
 /* Whether test t is of what event d defined, or of what was defined together with it (Go's err) and has that value
  * still. */
 static bool is_test_of(const myth_flow *f, uint32_t d, uint32_t t)
@@ -183,15 +293,34 @@ static bool is_test_of(const myth_flow *f, uint32_t d, uint32_t t)
         return true;
     for (uint32_t j = t; j-- > 0 && j + 5 > d;)
         if (f->event[j].kind == MYTH_EVENT_DEFINE && f->event[j].path == path)
-            return f->event[j].line == f->event[d].line;
+            return f->event[j].line == f->event[d].line || (f->event[j].line + 8 > f->event[d].line && j + 5 > d &&
+                                                            is_same_name(f, f->event[j].name, f->event[d].name));
     return false;
+}
+
+/* Whether event x is in a handler of the errors of a block in which taking the resource (event d) is the last that can
+ * fail. */
+static bool is_handler_of(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    const uint32_t in = f->event[d].scope;
+    uint32_t s = f->event[x].scope;
+    if (f->scope[in].kind != MYTH_SCOPE_TRY)
+        return false;
+    while (s && !(f->scope[s].kind == MYTH_SCOPE_CATCH && f->scope[s].parent == f->scope[in].parent))
+        s = f->scope[s].parent;
+    if (!s)
+        return false;
+    for (uint32_t i = d + 1; i < x && f->event[i].off < f->scope[in].end; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL)
+            return false;
+    return true;
 }
 
 /* Whether control is at event x only where taking the resource has failed: in a branch of such a test. */
 static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
 {
     const myth_event *def = &f->event[d], *at = &f->event[x];
-    if (def->value == MYTH_VALUE_OUT && is_failure_of_call(f, d, x))
+    if ((def->value == MYTH_VALUE_OUT && is_failure_of_call(f, d, x)) || is_handler_of(f, d, x))
         return true;
     for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
         const myth_event *t = &f->event[i];
@@ -228,8 +357,18 @@ static bool is_way_out(const myth_facts *k, uint32_t d, uint32_t x, uint32_t pat
             break;
         }
     const uint32_t from = is_goto ? label : is_round ? f->scope[loop].end : 0;
-    for (uint32_t r = x + 1; from && r < f->n_event; r++)
-        if (f->event[r].off >= from && (releases(k, r, path) || hands_on(k, &f->event[r], path)))
+    uint32_t back = 0; /* a label before, to which what follows goes back */
+    for (uint32_t r = x + 1; from && r < f->n_event; r++) {
+        if (f->event[r].off < from)
+            continue;
+        if (releases(k, r, path) || hands_on(k, r, path))
+            return false;
+        const bool is_back = f->event[r].kind == MYTH_EVENT_LEAVE && f->event[r].index == MYTH_ROLE_GOTO;
+        if (is_back && f->event[r].call && f->event[r].call < f->event[r].off && !back)
+            back = f->event[r].call;
+    }
+    for (uint32_t r = d + 1; back && r < f->n_event; r++)
+        if (f->event[r].off >= back && releases(k, r, path))
             return false;
     return from != 0;
 }
@@ -248,11 +387,67 @@ static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
     return false;
 }
 
+/* The function inside of the function that a scope is in; 0 = none. */
+static uint32_t nested_of(const myth_flow *f, uint32_t scope)
+{
+    while (scope && f->scope[scope].kind != MYTH_SCOPE_NESTED)
+        scope = f->scope[scope].parent;
+    return scope;
+}
+
+/* Whether a name is of what says how a call went, and not of what it gave. */
+static bool is_status(const myth_flow *f, uint32_t path)
+{
+    static const char *const name[] = {"err", "error", "ok", "ret", "rc", "rv", "status", "retval", "iRet", "r"};
+    const char *last = f->names + f->path[path].last;
+    for (size_t i = 0; !f->path[path].is_pointer && i < sizeof(name) / sizeof(*name); i++)
+        if (strcmp(last, name[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether what is in a scope is run whenever the function is. */
+static bool is_always_run(const myth_flow *f, uint32_t scope)
+{
+    while (scope && f->scope[scope].kind == MYTH_SCOPE_TRY)
+        scope = f->scope[scope].parent;
+    return scope == 0;
+}
+
+/* Whether a loop without a condition and without a break follows: for (;;), while (1). */
+static bool never_ends(const myth_flow *f, uint32_t d)
+{
+    for (uint32_t s = 1; s < f->n_scope; s++) {
+        const myth_scope *loop = &f->scope[s];
+        if (loop->kind != MYTH_SCOPE_LOOP || loop->parent != 0 || loop->off < f->event[d].off)
+            continue;
+        const myth_test *t = loop->test ? &f->test[loop->test - 1] : NULL;
+        const char c = t && t->off < f->n_text ? f->text[t->off + (f->text[t->off] == '(')] : ';';
+        bool has_break = t && c != '1' && c != ';' && strncmp(f->text + t->off, "true", 4) != 0;
+        for (uint32_t i = d; i < f->n_event && !has_break; i++)
+            has_break = f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].index == MYTH_ROLE_LEAVE &&
+                        f->scope[f->event[i].scope].loop == s && f->text[f->event[i].off] == 'b';
+        if (!has_break)
+            return true;
+    }
+    return false;
+}
+
 enum { LEAVES_NO, LEAVES_EARLY, LEAVES_END };
+
+/* Whether event r, in the value of a way out, may hand the path on. */
+static bool is_part_of_value(const myth_facts *k, uint32_t r, uint32_t path)
+{
+    const myth_event *x = myth_facts_event(k, r);
+    if (x->path != path || (x->kind != MYTH_EVENT_ARG && x->kind != MYTH_EVENT_USE))
+        return false;
+    const myth_file_parameter *does = x->kind == MYTH_EVENT_ARG ? myth_facts_summary(k, x->call, x->index) : NULL;
+    return !does || does->is_kept || does->is_shared;
+}
 
 /* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
  * it? A lock's path is the receiver or first argument of the call. */
-int myth_fact_leaves(myth_facts *k, uint32_t e)
+static int leaves(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
 {
     const myth_flow *f = k->flow;
     const bool is_define = myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE;
@@ -265,34 +460,40 @@ int myth_fact_leaves(myth_facts *k, uint32_t e)
             path = f->event[i].path;
     if (!path)
         return LEAVES_NO;
-    if (is_kept && f->path[path].base != 0)
+    *from = d;
+    *to = f->n_event;
+    if (f->name && strcmp(f->names + f->name, "main") == 0)
+        return LEAVES_NO; /* the end of the process releases it */
+    if (is_kept && (f->path[path].base != 0 || (!is_define && is_status(f, path))))
         return LEAVES_NO; /* kept in a structure: whoever has that releases it */
     bool is_released = false;
     for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
         const myth_event *at = myth_facts_event(k, x);
         if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && is_kept)
             return LEAVES_NO;
-        if (hands_on(k, at, path))
+        if (hands_on(k, x, path))
             return LEAVES_NO;
         is_released |= releases(k, x, path);
-        if (!is_way_out(k, d, x, path) || !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
+        if (!is_way_out(k, d, x, path) || nested_of(f, at->scope) != nested_of(f, f->event[d].scope) ||
+            !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
             continue;
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)
-            is_free = releases(k, r, path) && myth_flow_reaches(f, r, x);
+            is_free = releases(k, r, path) && (myth_flow_reaches(f, r, x) || nested_of(f, f->event[r].scope));
         if (is_free || is_freed_finally(k, x, path))
             continue;
         bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
         for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
-            is_in_it |= f->event[r].path == path && f->event[r].kind == MYTH_EVENT_ARG;
+            is_in_it |= is_part_of_value(k, r, path);
         if (is_in_it) {
             is_released |= at->scope == 0;
             continue;
         }
         k->at_line = at->line;
+        *to = x;
         return LEAVES_EARLY;
     }
-    if (is_released || f->event[e].scope != 0)
+    if (is_released || !is_always_run(f, f->event[e].scope) || never_ends(f, d))
         return LEAVES_NO;
     k->at_line = f->line1;
     return f->is_file ? LEAVES_NO : LEAVES_END;
@@ -372,4 +573,142 @@ int myth_fact_second_later(myth_facts *k, uint32_t e)
         return 1;
     }
     return 0;
+}
+
+int myth_fact_leaves(myth_facts *k, uint32_t e)
+{
+    uint32_t from, to;
+    return leaves(k, e, &from, &to);
+}
+
+int myth_fact_way(myth_facts *k, uint32_t e)
+{
+    enum { WAY_NO, WAY_TOP, WAY_BRANCH };
+    const myth_flow *f = k->flow;
+    const uint32_t line = k->at_line;
+    uint32_t from = 0, to = 0;
+    const int how = leaves(k, e, &from, &to);
+    k->at_line = line;
+    if (how != LEAVES_EARLY)
+        return how == LEAVES_NO ? WAY_NO : WAY_TOP;
+    return f->event[to].scope == 0 ? WAY_TOP : WAY_BRANCH;
+}
+
+/* Whether what event d defined is returned later. */
+static bool is_returned(const myth_flow *f, uint32_t d)
+{
+    for (uint32_t i = d + 1; i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_RETURN && f->event[i].path == f->event[d].path)
+            return true;
+    return false;
+}
+
+int myth_fact_shared(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t line = k->at_line;
+    uint32_t from = 0, to = 0;
+    const int how = leaves(k, e, &from, &to);
+    k->at_line = line;
+    if (how == LEAVES_NO)
+        return 0;
+    const uint32_t path = f->event[from].path;
+    for (uint32_t i = from + 1; i < to; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_USE && x->path == path && nested_of(f, x->scope))
+            return 1; /* a function inside of this one has it */
+        if (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_SUM && myth_facts_is_made_of(f, i, path) &&
+            is_returned(f, i))
+            return 1;
+        if (x->kind != MYTH_EVENT_ARG || !x->path || !myth_flow_is_part(f, x->path, path) ||
+            (x->path != path && !x->is_through) || !myth_flow_reaches(f, i, to < f->n_event ? to : i))
+            continue;
+        const myth_file_parameter *does = x->path == path ? myth_facts_summary(k, x->call, x->index) : NULL;
+        if (does ? does->is_kept || does->is_shared : !myth_facts_is_reader(f->names + x->name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether call c for sure releases the path, which it gets by its value and as its only argument. */
+static bool surely_releases(const myth_facts *k, uint32_t c, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const TSNode list = myth_roles_child(f->roles, f->event[c].node, MYTH_SLOT_ARGUMENTS);
+    if (ts_node_is_null(list) || ts_node_named_child_count(list) != 1)
+        return false;
+    for (uint32_t i = c + 1; i < f->n_event && i < c + 8 && f->event[i].off < f->event[c].end; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind != MYTH_EVENT_ARG || a->call != c || a->path != path || a->is_through)
+            continue;
+        const myth_file_name *n = myth_file_facts_find(k->file, f->names + f->event[c].name);
+        const myth_file_parameter *does = myth_facts_summary(k, c, 0);
+        return does ? myth_fact_lists_has(&does->sure, k->list) : !n || !n->first;
+    }
+    return false;
+}
+
+/* Whether the value behind the path is used as one that releasing may have changed: free_it(pp) and then *pp. */
+static bool is_pointer_to(const myth_flow *f, uint32_t e, uint32_t path)
+{
+    for (uint32_t i = e; i < f->n_event && i < e + 8; i++)
+        if (f->event[i].path && f->path[f->event[i].path].base == path &&
+            f->names[f->path[f->event[i].path].text] == '*')
+            return true;
+    return false;
+}
+
+/* Whether a line between two events begins at the margin, in a function whose lines do not: macros that begin and end
+ * functions were read as one. */
+static bool is_other_function(const myth_flow *f, uint32_t a, uint32_t b)
+{
+    const uint32_t from = f->event[a].off, to = f->event[b].off;
+    if (from == 0 || to > f->n_text || f->text[from - 1] == '\n')
+        return false;
+    for (uint32_t i = from; i + 1 < to && i + 1 < f->n_text; i++)
+        if (f->text[i] == '\n' && f->text[i + 1] == '#')
+            return true; /* the one may be in a program without the other */
+        else if (f->text[i] == '\n' && isalpha((unsigned char)f->text[i + 1])) {
+            const char *end = memchr(f->text + i + 1, '\n', to - i - 1);
+            const uint32_t stop = end ? (uint32_t)(end - f->text) : to;
+            if (f->text[stop - 1] != ':')
+                return true;
+        }
+    return false;
+}
+
+int myth_fact_freed(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *to = myth_facts_event(k, e);
+    if (!to->path || (to->kind == MYTH_EVENT_ARG && to->is_through) || is_pointer_to(f, e, to->path) ||
+        is_set_by_macro(f, e))
+        return 0;
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path))
+            return 0;
+        for (uint32_t p = to->path, up = 0; d->kind == MYTH_EVENT_CALL && p && up < 8; p = f->path[p].base, up++)
+            if (!d->is_guarded && d->end < to->off && releases(k, i, p) && surely_releases(k, i, p) &&
+                myth_flow_is_inside(f, to->scope, d->scope) && myth_flow_reaches(f, i, e)) {
+                if (is_other_function(f, i, e))
+                    return 0;
+                k->at_line = d->line;
+                return 1;
+            }
+    }
+    return 0;
+}
+
+int myth_fact_address(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    return (at->kind == MYTH_EVENT_ARG || at->value == MYTH_VALUE_OUT) && at->is_through;
+}
+
+int myth_fact_guarded(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    return at->is_guarded || (at->end + 6 < f->n_text && memcmp(f->text + at->end, ".close", 6) == 0);
 }

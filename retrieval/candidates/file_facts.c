@@ -23,7 +23,7 @@ const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char
     return at ? &ff->name[at - 1] : NULL;
 }
 
-static myth_file_name *put_name(myth_file_facts *ff, const char *text)
+myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text)
 {
     const uint64_t hash = myth_hash_bytes(text, strlen(text));
     if (ff->is_failed)
@@ -53,11 +53,25 @@ static myth_file_name *put_name(myth_file_facts *ff, const char *text)
     return &ff->name[ff->n_name++];
 }
 
+uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text)
+{
+    const uint32_t at = ff->n_names, n = (uint32_t)strlen(text) + 1;
+    if (!MYTH_ARRAY_MORE(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->names, at, n + 1, &ff->cap_names)) {
+        ff->is_failed = true;
+        return 0;
+    }
+    memcpy(ff->names + at, text, n);
+    ff->n_names += n;
+    return at;
+}
+
 void myth_file_facts_close(myth_file_facts *ff)
 {
     myth_free(ff->mem, ff->name);
     myth_free(ff->mem, ff->slot);
     myth_free(ff->mem, ff->names);
+    myth_free(ff->mem, ff->parameter);
+    myth_free(ff->mem, ff->hand);
     *ff = (myth_file_facts){.mem = ff->mem};
 }
 
@@ -96,31 +110,26 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
     char key[MYTH_FLOW_PATH_BYTES + 2];
     uint32_t unused, d;
     if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
-        myth_file_name *n = put_name(ff, f->names + f->name);
+        myth_file_name *n = myth_file_facts_put(ff, f->names + f->name);
         const uint32_t at = ff->n_names;
         for (uint32_t i = 0;
              n && i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER && f->event[i].kind == MYTH_EVENT_DEFINE;
              i++) {
-            const char *text = f->names + f->path[f->event[i].path].text;
-            const uint32_t len = (uint32_t)strlen(text) + 1;
-            if (!MYTH_ARRAY_MORE(ff->mem, MYTH_MEM_OTHER, "names of a file", &ff->names, ff->n_names, len + 1,
-                                 &ff->cap_names)) {
-                ff->is_failed = true;
+            myth_file_facts_text(ff, f->names + f->path[f->event[i].path].text);
+            if (ff->is_failed)
                 return;
-            }
-            memcpy(ff->names + ff->n_names, text, len);
-            ff->n_names += len;
         }
         if (n && ff->n_names > at) {
             ff->names[ff->n_names++] = '\0';
             n->is_ambiguous |= n->parameters && !is_same_list(ff->names + n->parameters - 1, ff->names + at);
             n->parameters = 1 + at;
         }
+        myth_file_facts_parameters(ff, f);
     }
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *e = &f->event[i];
         if (e->kind == MYTH_EVENT_CALL && e->name) {
-            myth_file_name *n = put_name(ff, f->names + e->name);
+            myth_file_name *n = myth_file_facts_put(ff, f->names + e->name);
             if (!n)
                 return;
             const bool is_kept = !e->is_dropped && myth_facts_taker(f, i, &d);
@@ -131,7 +140,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->n_used += !is_tested;
         }
         if (f->is_file && e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_IMPORT) {
-            myth_file_name *n = put_name(ff, f->names + f->path[e->path].text);
+            myth_file_name *n = myth_file_facts_put(ff, f->names + f->path[e->path].text);
             if (!n)
                 return;
             n->is_imported = true;
@@ -139,7 +148,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
         const bool is_field = e->path && f->path[e->path].base != 0;
         if (is_field && (e->kind == MYTH_EVENT_TEST || e->kind == MYTH_EVENT_DEREF)) {
             myth_file_facts_field(key, f, e->path);
-            myth_file_name *n = put_name(ff, key);
+            myth_file_name *n = myth_file_facts_put(ff, key);
             if (!n)
                 return;
             n->n_tested += e->kind == MYTH_EVENT_TEST && (is_for_there(e->how) || is_for_gone(e->how));

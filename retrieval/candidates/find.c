@@ -106,6 +106,8 @@ static bool is_release(const void *arg, const char *name)
     return myth_pack_has(&m, r->list);
 }
 
+static myth_fact_lists lists_of(const void *arg, const char *name) { return myth_pack_lists_of(arg, name); }
+
 /* callee: the lists that have the name of the function that is called. */
 static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, const myth_pack_mask *callee,
                   uint32_t event)
@@ -262,7 +264,7 @@ static void try_rows(finding *w, myth_flow *f)
 {
     const myth_pack *rules = &w->of->rules;
     release_list release = {rules, -1};
-    myth_facts k = {.flow = f, .file = &w->file, .is_release = is_release, .arg = &release};
+    myth_facts k = {.flow = f, .file = &w->file, .is_release = is_release, .arg = &release, .list = -1};
     memset(w->seen, 0, sizeof(w->seen));
     for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
         const uint8_t kind = f->event[e].kind;
@@ -271,7 +273,7 @@ static void try_rows(finding *w, myth_flow *f)
             const uint32_t r = rules->order[i];
             const myth_pack_row *row = &rules->row[r];
             bool is = true;
-            release.list = row->release;
+            release.list = k.list = row->release;
             k.at_line = 0;
             for (uint32_t c = 0; is && c < row->n_condition; c++)
                 is = holds(&k, rules, &row->condition[c], &callee, e);
@@ -353,6 +355,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     bool is_good = !w.is_failed;
     if (w.of->rules.n_row > 0)
         is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
+    myth_file_facts_settle(&w.file, lists_of, &w.of->rules);
     for (uint32_t i = 0; i < w.n_flow && is_good; i++)
         is_good = try_function(&w, i);
     if (w.out.n > 1)

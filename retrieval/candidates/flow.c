@@ -43,12 +43,28 @@ static bool has_assert_word(const char *name)
     return false;
 }
 
-/* Macros that leave, by a word of their name: control goes to a label or ends. */
+/* Whether a name in capitals has the word between its borders or lines. */
+static bool has_part(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = name; (p = strstr(p, word)) != NULL; p += n)
+        if ((p == name || p[-1] == '_') && (p[n] == '\0' || p[n] == '_'))
+            return true;
+    return false;
+}
+
+/* Whether a name is of a macro that leaves, as ABORT_FINALIZE(rc) and BAIL_OUT: where it goes is not known. */
 static bool is_leaving_macro(const char *name)
 {
-    static const char *const word[] = {"RETURN", "ABORT", "FINALIZE", "BAIL", "THROW", "GOTO"};
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word) && myth_flow_is_constant_name(name); i++)
-        if (strstr(name, word[i]))
+    static const char *const leaves[] = {"ABORT", "FINALIZE", "GOTO", "BAIL", "THROW", "RETURN"};
+    static const char *const may[] = {"IF", "ON", "UNLESS", "CHECK", "CHK", "TRACE", "ASSERT", "LOG"};
+    if (!myth_flow_is_constant_name(name))
+        return false;
+    for (size_t i = 0; i < sizeof(may) / sizeof(*may); i++)
+        if (has_part(name, may[i]))
+            return false;
+    for (size_t i = 0; i < sizeof(leaves) / sizeof(*leaves); i++)
+        if (has_part(name, leaves[i]))
             return true;
     return false;
 }
@@ -105,7 +121,8 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
     const TSNode object = child_of(f, node, MYTH_SLOT_BASE); /* Java */
     const uint32_t name = myth_flow_callee_name(f, node, callee);
     const char *text = f->names ? f->names + name : ""; /* until the next name is put */
-    const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name));
+    const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name)) ||
+                        (f->dropped == node.id && is_leaving_macro(text));
     const bool has_word = !is_new && has_assert_word(text);
     const bool is_assert = has_word && !f->now_test; /* if (!requires_lock(p)) asserts nothing of p */
     const bool is_macro = !has_word && (myth_flow_is_constant_name(text) || strstr(text, "foreach") ||
@@ -158,6 +175,7 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
         myth_event *d = myth_flow_put_event(f, MYTH_EVENT_DEFINE, arg.node, arg.path);
         d->value = MYTH_VALUE_OUT;
         d->name = name;
+        d->is_through = arg.is_through;
     }
     if (!f->is_failed && is_leaving_macro(f->names + name))
         myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
@@ -193,6 +211,25 @@ static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
     myth_flow_mark_leaving(f, is_value ? MYTH_LEAVES_FUNCTION : MYTH_LEAVES_LOOP, 0);
 }
 
+/* A statement that is the name of a macro, and leaves. */
+static bool leaves_by_name(myth_flow *f, TSNode statement)
+{
+    char name[32];
+    const TSNode only = ts_node_named_child_count(statement) == 1 ? ts_node_named_child(statement, 0) : (TSNode){0};
+    if (is_null(only) || role_of(f, only) != MYTH_ROLE_NAME)
+        return false;
+    const uint32_t off = ts_node_start_byte(only), n = ts_node_end_byte(only) - off;
+    if (n >= sizeof(name) || off + n > f->n_text)
+        return false;
+    memcpy(name, f->text + off, n);
+    name[n] = '\0';
+    if (!is_leaving_macro(name))
+        return false;
+    myth_flow_put_event(f, MYTH_EVENT_LEAVE, statement, 0);
+    myth_flow_mark_leaving(f, MYTH_LEAVES_FUNCTION, 0);
+    return true;
+}
+
 /* goto: the scope leaves to the place of its label. */
 static void settle_labels(myth_flow *f)
 {
@@ -210,6 +247,11 @@ static void settle_labels(myth_flow *f)
             if (f->label[l] > e->end && f->label[l] + n < f->n_text &&
                 memcmp(f->text + f->label[l], f->text + off, n) == 0 && f->text[f->label[l] + n] == ':')
                 at = f->label[l];
+        f->event[i].call = at;
+        for (uint32_t l = 0; l < f->n_label && at == 0; l++)
+            if (f->label[l] < e->off && f->label[l] + n < f->n_text &&
+                memcmp(f->text + f->label[l], f->text + off, n) == 0 && f->text[f->label[l] + n] == ':')
+                f->event[i].call = f->label[l];
         myth_scope *s = &f->scope[e->scope];
         if (s->leaves == MYTH_LEAVES_NOT && e->scope != 0) {
             s->leaves = MYTH_LEAVES_TO_LABEL;
@@ -264,6 +306,9 @@ static void assign(myth_flow *f, TSNode node, uint32_t depth)
         if (is_change && f->n_event > 0 && f->event[f->n_event - 1].kind == MYTH_EVENT_DEFINE)
             f->event[f->n_event - 1].value = (uint8_t)changed(f, op, right);
     }
+    const bool is_declarator = strstr(ts_node_type(node), "declarator") || strstr(ts_node_type(node), "short_var");
+    if (!is_null(target) && is_declarator && !f->is_failed)
+        f->path[myth_flow_path(f, target)].is_declared = true;
     if (!is_null(target) && !is_null(type))
         myth_flow_set_type(f, myth_flow_path(f, target), type, is_pointer, is_array);
 }
@@ -295,6 +340,33 @@ static void walk_in_scope(myth_flow *f, TSNode node, myth_scope_kind kind, uint3
     if (kind == MYTH_SCOPE_CASE && !falls_through(node))
         myth_flow_mark_leaving(f, MYTH_LEAVES_LOOP, 0);
     myth_flow_close_scope(f, scope);
+    f->now_test = before;
+}
+
+/* #if ... #else: one of the two is in the program. */
+static void alternative(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
+    if (is_null(other) || f->is_file) {
+        myth_flow_walk_children(f, node, depth);
+        return;
+    }
+    const uint32_t before = f->now_test, test = myth_flow_open_test(f, node, false);
+    const uint32_t scope = myth_flow_open_scope(f, MYTH_SCOPE_THEN, node, test);
+    f->now_test = 0;
+    if (test && !f->is_failed)
+        f->test[test - 1].then = scope;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (!ts_node_eq(child, other))
+            myth_flow_walk(f, child, depth + 1);
+    }
+    myth_flow_close_scope(f, scope);
+    const uint32_t second = myth_flow_open_scope(f, MYTH_SCOPE_ELSE, other, test);
+    if (test && !f->is_failed)
+        f->test[test - 1].other = second;
+    myth_flow_walk(f, other, depth + 1);
+    myth_flow_close_scope(f, second);
     f->now_test = before;
 }
 
@@ -422,10 +494,20 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         f->n_statement++;
         if (ts_node_named_child_count(node) == 1)
             f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
+        if (leaves_by_name(f, node))
+            return;
         myth_flow_walk_children(f, node, depth);
         if (is_leaving_word(f, node))
             myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
         return;
+    case MYTH_ROLE_ALTERNATIVE: alternative(f, node, depth); return;
+    case MYTH_ROLE_SWITCH: {
+        const uint32_t before = f->now_switch;
+        f->now_switch = ts_node_start_byte(node) + 1;
+        myth_flow_walk_children(f, node, depth);
+        f->now_switch = before;
+        return;
+    }
     case MYTH_ROLE_DEFER:
         if (ts_node_named_child_count(node) == 1)
             f->deferred = ts_node_named_child(node, 0).id;
@@ -482,7 +564,7 @@ static void walk_file(myth_flow *f, TSNode node, uint32_t depth)
 bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
 {
     f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = 0;
-    f->n_statement = f->now_scope = f->now_test = 0;
+    f->n_statement = f->now_scope = f->now_test = f->now_switch = 0;
     f->dropped = f->deferred = NULL;
     f->n_label = 0;
     f->is_failed = f->has_nested = false;

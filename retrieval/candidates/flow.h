@@ -96,11 +96,11 @@ typedef struct {
     uint32_t path, other;            /* paths; 0 = none */
     uint32_t name;                   /* of a function: an offset into names; 0 = none */
     uint32_t scope, test;            /* test: 1 + its number, 0 = none */
-    uint32_t call;                   /* of an argument: the number of the call's event */
+    uint32_t call;                   /* of an argument: the number of the call's event; of a goto: the label's offset */
     uint32_t statement;              /* counts statements */
     uint8_t kind, value, index, how; /* myth_event_kind, myth_value, number of an argument, myth_test_kind */
     bool is_dropped;                 /* of a call: its value is not used */
-    bool is_through;                 /* of a definition: through a pointer or a field */
+    bool is_through;                 /* of a definition: through a pointer or a field; of an argument: its address */
     bool is_guarded;                 /* inside of something that closes it by itself: with, try (...), defer */
     TSNode node;
 } myth_event;
@@ -109,6 +109,7 @@ typedef struct {
     uint32_t parent, off, end;
     uint32_t test;       /* 1 + the test that decides whether it is run; 0 = none */
     uint32_t loop;       /* the scope of the innermost loop or switch that break and continue leave; 0 = none */
+    uint32_t group;      /* of a case: which switch it is of */
     uint32_t label_off;  /* of MYTH_LEAVES_TO_LABEL, once it is known; 0 = unknown */
     uint32_t switch_end; /* of a case: where the switch ends */
     uint8_t kind, leaves;
@@ -130,6 +131,7 @@ typedef struct {
     uint32_t base, last;         /* the path that it is a part of, 0 = none; offset of its last word */
     uint32_t type_off, type_end; /* of its declaration in this function; 0 bytes = none is known */
     bool is_pointer, is_array;
+    bool is_declared; /* by a word or type in this function, in a language in which that makes a variable of it */
 } myth_path;
 
 typedef struct {
@@ -154,7 +156,7 @@ typedef struct {
     uint32_t line0, line1;
 
     /* while a function is read */
-    uint32_t n_statement, n_visit, now_scope, now_test;
+    uint32_t n_statement, n_visit, now_scope, now_test, now_switch;
     const void *dropped, *deferred; /* nodes: the whole of a statement, what is put off */
     bool is_file, is_failed;
     bool has_nested; /* functions inside of it */

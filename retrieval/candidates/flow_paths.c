@@ -320,6 +320,8 @@ static myth_value value_of(myth_flow *f, TSNode node, uint32_t *path, uint32_t *
             return MYTH_VALUE_SIZE;
         return MYTH_VALUE_CALL;
     }
+    case MYTH_ROLE_ASSIGN: /* a = b = f() */
+        return value_of(f, child_of(f, node, MYTH_SLOT_RIGHT), path, name, deep + 1);
     case MYTH_ROLE_BINARY: return value_of_binary(f, node, deep);
     case MYTH_ROLE_UNARY:
         if (myth_flow_first_byte(f, node) == '-') {

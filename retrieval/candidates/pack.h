@@ -19,7 +19,12 @@
 #include "candidates.h"
 #include "facts.h"
 
-enum { MYTH_PACK_CONDITIONS = 8, MYTH_PACK_ID = MYTH_CANDIDATES_NAME, MYTH_PACK_SAY = 200, MYTH_PACK_LISTS = 256 };
+enum {
+    MYTH_PACK_CONDITIONS = 8,
+    MYTH_PACK_ID = MYTH_CANDIDATES_NAME,
+    MYTH_PACK_SAY = 200,
+    MYTH_PACK_LISTS = MYTH_FACTS_LISTS
+};
 
 typedef struct {
     myth_fact_kind fact;
@@ -61,9 +66,7 @@ bool myth_pack_is_for(const char *text, size_t n, const char *grammar);
 /* Writes the ids of a text, each once, in their order; returns how many, at most `most`. */
 uint32_t myth_pack_ids(const char *text, size_t n, char id[][MYTH_PACK_ID], uint32_t most);
 
-typedef struct {
-    uint64_t bits[MYTH_PACK_LISTS / 64];
-} myth_pack_mask;
+typedef myth_fact_lists myth_pack_mask;
 
 /* The lists that have a name of a function ("os.path.join", "p->free") or a word of a variable, a bit each. */
 myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name);

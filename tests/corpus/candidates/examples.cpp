@@ -213,13 +213,13 @@ static int quiet_path_traversal(void)
 static int drop_node(Node *item)
 {
     free(item);
-    return item->weight; /* FIRES use-after-free/read use-after-free/returned */
+    return item->weight; /* FIRES use-after-free/sure use-after-free/returned */
 }
 
 static void drop_name(char *name)
 {
     free(name);
-    log_text(name); /* FIRES use-after-free/argument */
+    log_text(name); /* FIRES use-after-free/sure-argument */
 }
 
 static char *trimmed(char *text)
@@ -254,7 +254,7 @@ static void quiet_double_free(Node *list, int is_last)
 
 static int send_greeting(int to, const char *host)
 {
-    char *text = malloc(256); /* FIRES resource-leak/memory */
+    char *text = malloc(256); /* FIRES resource-leak/forgotten */
     if (!text)
         return -1;
     if (to < 0)
@@ -274,7 +274,7 @@ static void count_words(const char *line)
 
 static int first_line(char *line, int n)
 {
-    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/file */
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/handle */
     if (!in)
         return -1;
     if (n < 80)
@@ -294,6 +294,146 @@ static int quiet_resource_leak(char *line, int n)
         rc = read_line(in, line, n);
     fclose(in);
     return rc;
+}
+
+/* what functions of the file do with a parameter */
+static void scrap(Node *item)
+{
+    if (item == nullptr)
+        return;
+    free(item->name); /* FIRES double-free/dangling */
+    free(item);
+}
+
+static void scrap_last(Node *item) { scrap(item); }
+
+static int scrapped_twice(Node *item)
+{
+    scrap_last(item);
+    return item->weight; /* FIRES use-after-free/sure use-after-free/returned */
+}
+
+static void freed_twice(char *text)
+{
+    free(text);
+    log_text("gone");
+    free(text); /* FIRES double-free/sure */
+}
+
+static void freed_in_a_branch(Node *item, int is_old)
+{
+    if (is_old)
+        free(item);
+    note_weight(item->weight); /* FIRES use-after-free/read */
+}
+
+static void given_after_a_branch(char *text, int is_old)
+{
+    if (is_old)
+        free(text);
+    log_text(text); /* FIRES use-after-free/argument */
+}
+
+static size_t measure(const char *text) { return strlen(text); } /* FIRES missing-null-check/argument */
+
+static int send_measured(int to)
+{
+    char *text = (char *) malloc(256); /* FIRES resource-leak/forgotten */
+    if (!text)
+        return -1;
+    text[0] = '\0';
+    if (measure(text) > (size_t)to)
+        return -1;
+    free(text);
+    return 0;
+}
+
+static int send_given(int to)
+{
+    char *text = (char *)malloc(256); /* FIRES resource-leak/held */
+    if (!text)
+        return -1;
+    if (fill_greeting(text, to) < 0)
+        return -1;
+    free(text);
+    return 0;
+}
+
+static int only_measured(int to)
+{
+    char *text = (char *) malloc(256); /* FIRES resource-leak/lost */
+    if (!text)
+        return -1;
+    text[0] = '\0';
+    return measure(text) > (size_t)to ? -1 : 0;
+}
+
+static int send_built(int to)
+{
+    char *text = build_greeting(to); /* FIRES resource-leak/memory */
+    if (!text)
+        return -1;
+    if (to < 0)
+        return -1;
+    greet(to, text, text);
+    free(text);
+    return 0;
+}
+
+static int send_connected(int to)
+{
+    int s = open_channel(to); /* FIRES resource-leak/file */
+    if (s < 0)
+        return -1;
+    if (to == 3)
+        return -1;
+    send_line(s, "hi");
+    close(s);
+    return 0;
+}
+
+static void quiet_resource_leak_wrapper(int to)
+{
+    Node *item = (Node *) calloc(1, sizeof(*item));
+    if (!item)
+        return;
+    if (to < 0) {
+        scrap_last(item);
+        return;
+    }
+    send_node(to, item);
+    scrap(item);
+}
+
+static int keep_node(Queue *q, Node *item)
+{
+    q->head = item;
+    return 0;
+}
+
+static int quiet_resource_leak_kept(Queue *q)
+{
+    Node *item = (Node *) calloc(1, sizeof(*item));
+    if (!item)
+        return -1;
+    return keep_node(q, item);
+}
+
+static int quiet_resource_leak_label(int to)
+{
+    int rc = -1;
+    char *text = (char *) malloc(256);
+    if (unlikely(!text))
+        return rc;
+    if (to < 0)
+        goto failed;
+    rc = 0;
+done:
+    free(text);
+    return rc;
+failed:
+    note_failure(to);
+    goto done;
 }
 
 static int quiet_resource_leak_path(int to, const char *host)

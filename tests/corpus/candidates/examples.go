@@ -231,6 +231,36 @@ func firstBytes(size int) ([]byte, error) {
 	return line, nil
 }
 
+func firstPart(store Store, size int) ([]byte, error) {
+	part, err := store.Open("first") // FIRES resource-leak/opened
+	if err != nil {
+		return nil, err
+	}
+	line := make([]byte, size)
+	fill(part, line)
+	return line, nil
+}
+
+func quiet_resource_leak_body(client *http.Client, request *http.Request) ([]byte, error) {
+	res, err := client.Do(request) // FIRES missing-null-check/parameter
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close() // FIRES missing-null-check/chain
+	return io.ReadAll(res.Body) // FIRES missing-null-check/result-of-any
+}
+
+func quiet_resource_leak_deferred(size int) ([]byte, error) {
+	file, err := os.Open("/etc/motd")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // FIRES missing-null-check/result-of-any
+	line := make([]byte, size)
+	fill(file, line)
+	return line, nil
+}
+
 func quiet_resource_leak(size int) ([]byte, error) {
 	file, err := os.Open("/etc/motd")
 	if err != nil {

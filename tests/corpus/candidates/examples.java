@@ -188,6 +188,23 @@ class Examples {
         return first;
     }
 
+    int firstRow(Pool pool) throws Exception {
+        Connection connection = pool.getConnection(); // FIRES missing-null-check/parameter resource-leak/opened
+        if (pool.isEmpty())
+            return -1;
+        int row = readRow(connection);
+        connection.close(); // FIRES missing-null-check/result-of-any
+        return row;
+    }
+
+    String quiet_resource_leak_wrapped() throws Exception {
+        FileInputStream in = new FileInputStream("/etc/motd");
+        BufferedReader reader = new BufferedReader(new InputStreamReader(in));
+        String line = reader.readLine();
+        reader.close();
+        return line;
+    }
+
     static int quiet_resource_leak() throws IOException {
         try (FileInputStream in = new FileInputStream("/etc/motd")) {
             int first = in.read();

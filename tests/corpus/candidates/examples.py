@@ -225,6 +225,25 @@ def count_hosts():
     return len(open("/etc/hosts").readlines())  # FIRES resource-leak/unnamed
 
 
+def quiet_resource_leak_handler():
+    try:
+        source = open("/etc/motd")
+    except OSError:
+        return None
+    line = source.readline()  # FIRES missing-null-check/result-of-any
+    source.close()
+    return line
+
+
+def quiet_resource_leak_kept(text):
+    source = open("/etc/motd")
+    return {"text": text, "source": source}
+
+
+def quiet_resource_leak_unnamed():
+    open("/etc/motd", "a").close()
+
+
 def quiet_resource_leak():
     with open("/etc/motd") as source:
         line = next(source)
