@@ -80,7 +80,11 @@ typedef struct {
     /* whether a function releases what it is given */
     bool (*is_release)(const void *arg, const char *name);
     const void *arg;
-    int list;         /* the list of the pack that is_release is about; -1 = none */
+    int list; /* the list of the pack that is_release is about; -1 = none */
+    struct {
+        int list, how;                  /* 1 + the list; 0 = nothing is remembered */
+        uint32_t event, from, to, line; /* the last question about a way out, and its answer */
+    } left;
     uint32_t at_line; /* out: the line that a fact is about (of a test, a release, a way out); 0 = none */
 } myth_facts;
 

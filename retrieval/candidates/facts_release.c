@@ -357,14 +357,14 @@ static bool is_way_out(const myth_facts *k, uint32_t d, uint32_t x, uint32_t pat
             break;
         }
     const uint32_t from = is_goto ? label : is_round ? f->scope[loop].end : 0;
-    uint32_t back = 0; /* a label before, to which what follows goes back */
+    uint32_t back = 0; /* the first label to which what follows goes back */
     for (uint32_t r = x + 1; from && r < f->n_event; r++) {
         if (f->event[r].off < from)
             continue;
         if (releases(k, r, path) || hands_on(k, r, path))
             return false;
         const bool is_back = f->event[r].kind == MYTH_EVENT_LEAVE && f->event[r].index == MYTH_ROLE_GOTO;
-        if (is_back && f->event[r].call && f->event[r].call < f->event[r].off && !back)
+        if (is_back && f->event[r].call && f->event[r].call < f->event[r].off && (!back || f->event[r].call < back))
             back = f->event[r].call;
     }
     for (uint32_t r = d + 1; back && r < f->n_event; r++)
@@ -385,14 +385,6 @@ static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
             return true;
     }
     return false;
-}
-
-/* The function inside of the function that a scope is in; 0 = none. */
-static uint32_t nested_of(const myth_flow *f, uint32_t scope)
-{
-    while (scope && f->scope[scope].kind != MYTH_SCOPE_NESTED)
-        scope = f->scope[scope].parent;
-    return scope;
 }
 
 /* Whether a name is of what says how a call went, and not of what it gave. */
@@ -417,10 +409,11 @@ static bool is_always_run(const myth_flow *f, uint32_t scope)
 /* Whether a loop without a condition and without a break follows: for (;;), while (1). */
 static bool never_ends(const myth_flow *f, uint32_t d)
 {
-    for (uint32_t s = 1; s < f->n_scope; s++) {
+    for (uint32_t s = 1, n = 0; s < f->n_scope && n < 8; s++) {
         const myth_scope *loop = &f->scope[s];
         if (loop->kind != MYTH_SCOPE_LOOP || loop->parent != 0 || loop->off < f->event[d].off)
             continue;
+        n++;
         const myth_test *t = loop->test ? &f->test[loop->test - 1] : NULL;
         const char c = t && t->off < f->n_text ? f->text[t->off + (f->text[t->off] == '(')] : ';';
         bool has_break = t && c != '1' && c != ';' && strncmp(f->text + t->off, "true", 4) != 0;
@@ -447,7 +440,7 @@ static bool is_part_of_value(const myth_facts *k, uint32_t r, uint32_t path)
 
 /* The path must be a resource that the call e takes: from its taker on, is there a way out on which nothing releases
  * it? A lock's path is the receiver or first argument of the call. */
-static int leaves(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
+static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
 {
     const myth_flow *f = k->flow;
     const bool is_define = myth_facts_event(k, e)->kind == MYTH_EVENT_DEFINE;
@@ -474,12 +467,12 @@ static int leaves(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         if (hands_on(k, x, path))
             return LEAVES_NO;
         is_released |= releases(k, x, path);
-        if (!is_way_out(k, d, x, path) || nested_of(f, at->scope) != nested_of(f, f->event[d].scope) ||
+        if (!is_way_out(k, d, x, path) || myth_facts_nested(f, at->scope) != myth_facts_nested(f, f->event[d].scope) ||
             !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
             continue;
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)
-            is_free = releases(k, r, path) && (myth_flow_reaches(f, r, x) || nested_of(f, f->event[r].scope));
+            is_free = releases(k, r, path) && (myth_flow_reaches(f, r, x) || myth_facts_nested(f, f->event[r].scope));
         if (is_free || is_freed_finally(k, x, path))
             continue;
         bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
@@ -575,6 +568,25 @@ int myth_fact_second_later(myth_facts *k, uint32_t e)
     return 0;
 }
 
+/* Several facts ask the same. */
+static int leaves(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
+{
+    if (k->left.list != k->list + 1 || k->list < 0 || k->left.event != e) {
+        const uint32_t line = k->at_line;
+        k->at_line = 0;
+        k->left.how = find_leave(k, e, &k->left.from, &k->left.to);
+        k->left.line = k->at_line;
+        k->left.event = e;
+        k->left.list = k->list + 1;
+        k->at_line = line;
+    }
+    *from = k->left.from;
+    *to = k->left.to;
+    if (k->left.line)
+        k->at_line = k->left.line;
+    return k->left.how;
+}
+
 int myth_fact_leaves(myth_facts *k, uint32_t e)
 {
     uint32_t from, to;
@@ -615,7 +627,7 @@ int myth_fact_shared(myth_facts *k, uint32_t e)
     const uint32_t path = f->event[from].path;
     for (uint32_t i = from + 1; i < to; i++) {
         const myth_event *x = &f->event[i];
-        if (x->kind == MYTH_EVENT_USE && x->path == path && nested_of(f, x->scope))
+        if (x->kind == MYTH_EVENT_USE && x->path == path && myth_facts_nested(f, x->scope))
             return 1; /* a function inside of this one has it */
         if (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_SUM && myth_facts_is_made_of(f, i, path) &&
             is_returned(f, i))

@@ -324,6 +324,11 @@ static void given_after_a_branch(char *text, int is_old)
 
 static size_t measure(const char *text) { return strlen(text); } /* FIRES missing-null-check/argument */
 
+static void grow_label(struct node *item, size_t room)
+{
+    item->name = pool_realloc(item->name, room); /* FIRES missing-null-check/parameter resource-leak/replaced-own */
+}
+
 static int send_measured(int to)
 {
     char *text = malloc(256); /* FIRES resource-leak/forgotten */
