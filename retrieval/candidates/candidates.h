@@ -4,7 +4,7 @@
  * Place     the bytes and lines of the node that a rule's event is at, and the function around it
  * Facts     "name=value" with blanks between; names and values are those of facts.def
  * Order     by place, then by rule; of one row at most MYTH_CANDIDATES_ROW in a function, one of a
- *           rule for a path
+ *           rule for a path: that of the row that stands first in rules/
  * Worker    the rules run in the parsers' process (chunk.h), whose answer is checked like any other
  * Owner     myth_candidates_free with the chunker's ledger
  * Errors    MYTH_ENOMEM; a file without a grammar, too large or with a parser that fails has no candidates, and `note`

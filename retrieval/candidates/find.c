@@ -39,6 +39,8 @@ typedef struct {
     uint32_t cap, cap_names;
     bool is_failed;
     uint16_t seen[ROWS]; /* candidates of each row in this function */
+    uint16_t *row;       /* [out.n] of each candidate, before they are sorted */
+    uint32_t cap_row;
 } finding;
 
 static grammar_rules open_rules[GRAMMARS];
@@ -218,6 +220,22 @@ static void fill_facts(char *dst, size_t cap, myth_facts *k, uint32_t e)
     k->at_line = line;
 }
 
+/* The candidate of this function that is about the same as event e: of the rule, and at the same node or about the same
+ * path. out.n where there is none. */
+static uint32_t same_as(const finding *w, const myth_pack_row *row, const myth_flow *f, uint32_t e)
+{
+    const myth_event *at = &f->event[e];
+    const uint32_t path = at->kind == MYTH_EVENT_CALL ? 0 : path_name(f, at);
+    for (uint32_t i = w->out.n; i-- > 0 && w->out.candidate[i].function_line0 == f->line0;) {
+        const myth_candidate_place *c = &w->out.candidate[i];
+        if (strcmp(w->out.names + c->rule, row->id) == 0 &&
+            (c->off == at->off || (path && strcmp(w->out.names + c->path, f->names + path) == 0)))
+            return i;
+    }
+    return w->out.n;
+}
+
+/* Of two places about the same, the one of the earlier row stays: sharp rows stand before wide ones. */
 static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -225,19 +243,16 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     char text[1024];
     if (w->seen[r] >= row->most)
         return;
-    const uint32_t path = path_name(f, at);
-    for (uint32_t i = w->out.n; i-- > 0 && w->out.candidate[i].function_line0 == f->line0;) {
-        const myth_candidate_place *c = &w->out.candidate[i];
-        const bool is_rule = strcmp(w->out.names + c->rule, row->id) == 0;
-        if (is_rule && c->off == at->off)
-            return;
-        if (is_rule && path && at->kind != MYTH_EVENT_CALL && strcmp(w->out.names + c->path, f->names + path) == 0)
-            return;
-    }
-    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.candidate, w->out.n, &w->cap)) {
+    const uint32_t path = path_name(f, at), n = same_as(w, row, f, e);
+    if (n < w->out.n && w->row[n] <= r)
+        return;
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.candidate, w->out.n, &w->cap) ||
+        !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->row, w->out.n, &w->cap_row)) {
         w->is_failed = true;
         return;
     }
+    if (n < w->out.n)
+        w->seen[w->row[n]]--;
     w->seen[r]++;
     myth_candidate_place c = {
         .off = at->off,
@@ -257,7 +272,9 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     c.say = put_text(w, text);
     fill_facts(text, sizeof(text), k, e);
     c.facts = put_text(w, text);
-    w->out.candidate[w->out.n++] = c;
+    w->out.candidate[n] = c;
+    w->row[n] = (uint16_t)r;
+    w->out.n += n == w->out.n;
 }
 
 static void try_rows(finding *w, myth_flow *f)
@@ -370,6 +387,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     myth_free(w.mem, w.flow);
     myth_free(w.mem, w.function);
     myth_free(w.mem, w.out.candidate);
+    myth_free(w.mem, w.row);
     myth_free(w.mem, w.out.names);
     myth_file_facts_close(&w.file);
     return is_good;

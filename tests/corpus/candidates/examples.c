@@ -173,7 +173,7 @@ static void quiet_path_traversal_built(char *dst, size_t cap, unsigned number)
 
 static void keep_title(page *p, const char *title)
 {
-    memcpy(p->titles[p->n_title], title, strlen(title) + 1); /* FIRES missing-bounds-check/copy-whole missing-bounds-check/index missing-null-check/parameter missing-null-check/argument missing-null-check/chain */
+    memcpy(p->titles[p->n_title], title, strlen(title) + 1); /* FIRES missing-bounds-check/copy-whole missing-bounds-check/index missing-null-check/parameter missing-null-check/argument */
 }
 
 static int load_page(const char *page)

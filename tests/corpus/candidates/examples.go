@@ -246,8 +246,8 @@ func quiet_resource_leak_body(client *http.Client, request *http.Request) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close() // FIRES missing-null-check/chain
-	return io.ReadAll(res.Body) // FIRES missing-null-check/result-of-any
+	defer res.Body.Close() // FIRES missing-null-check/result-of-any
+	return io.ReadAll(res.Body)
 }
 
 func quiet_resource_leak_deferred(size int) ([]byte, error) {
