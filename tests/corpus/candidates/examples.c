@@ -240,6 +240,24 @@ static void quiet_double_free(struct node *list, int is_last)
     free(list);
 }
 
+/* By its name it could keep the text, but it only reads it. */
+static size_t add_length(const char *text, size_t n)
+{
+    return n + strlen(text); /* FIRES missing-null-check/argument */
+}
+
+static int count_greeting(size_t *n)
+{
+    char *text = calloc(1, 256); /* FIRES resource-leak/forgotten */
+    if (!text)
+        return -1;
+    *n = add_length(text, 0); /* FIRES missing-null-check/parameter */
+    if (*n > 100)
+        return -1;
+    free(text);
+    return 0;
+}
+
 static int send_greeting(int to, const char *host)
 {
     char *text = malloc(256); /* FIRES resource-leak/forgotten */
@@ -1609,4 +1627,12 @@ static void join_names(const char *first, size_t at)
     char both[32] = "";
     memcpy(both + at, first, strlen(first) + 1); /* FIRES integer-overflow/size missing-bounds-check/copy-whole-fixed missing-null-check/argument */
     show(both);
+}
+
+/* An array of the length that a caller gives is none of fixed size. */
+static void copy_into_room(const char *name, size_t n)
+{
+    char room[n];
+    strcpy(room, name); /* FIRES missing-bounds-check/copy missing-null-check/argument */
+    use(room);
 }

@@ -15,7 +15,7 @@
 
 typedef struct {
     int code;                        /* exit code; 128 + n when a signal ended it */
-    char out[1 << 17], err[1 << 14]; /* cut when longer; the manual is the longest output and fits */
+    char out[1 << 19], err[1 << 14]; /* cut when longer; all places of the examples fit */
 } cli_result;
 
 static char cli_dir[48]; /* in TMPDIR, else in /tmp */
