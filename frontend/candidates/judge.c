@@ -671,8 +671,6 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts)
 
 myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }
 
-bool myth_judge_sees_removed(const myth_judge *j) { return j->form == MYTH_JUDGE_FULL; }
-
 double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
                               float score)
 {

@@ -87,8 +87,6 @@ myth_judge_counts myth_judge_counted(const myth_judge *j);
  * of a model that was not, the one that it gives to Yes among the two answers. NAN of NAN. */
 double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
                               float score);
-/* Whether its prompts show what a change removed: those of the full form do. */
-bool myth_judge_sees_removed(const myth_judge *j);
 /* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence);
 /* Whether the judge was trained on a language of languages.def; a model that says nothing of languages knows all.

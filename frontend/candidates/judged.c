@@ -48,7 +48,6 @@ struct myth_judged {
     myth_judge_counts count;
     char name[128]; /* of the judge's model */
     bool has_plan, is_calibrated;
-    bool sees_removed; /* the judge is shown what a change removed */
     double confidence; /* places at least as probable pass */
     char by[PATH_MAX]; /* the judge's model; "" = the run's */
 };
@@ -301,15 +300,6 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     return set_evidence(f, g);
 }
 
-/* The probability of a place that the change exposed, for a judge that is not shown what was removed. The odds grow by
- * how much more often a fault is exposed than another place: in 1,336 fixes of 27 repositories, undone, 22.2 % of the
- * faults and 2.6 % of the other places were (models/recipe-judge, the split dev; 20.6 and 2.2 % in the split test). */
-static double exposed(const myth_judged *f, double p)
-{
-    const double odds = 8.5;
-    return f->sees_removed || !(p > 0 && p < 1) ? p : p * odds / (p * odds + 1 - p);
-}
-
 static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability, myth_error *err)
 {
     const myth_candidates *k = &file->found;
@@ -329,8 +319,6 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
-    if (before == MYTH_BEFORE_EXPOSED)
-        g.probability = exposed(f, g.probability);
     g.passes = g.probability >= f->confidence;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
         !set_texts(f, &g, k, c, before))
@@ -465,7 +453,6 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context};
     MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
     f->is_calibrated = myth_judge_is_calibrated(judge, &f->confidence);
-    f->sees_removed = myth_judge_sees_removed(judge);
     if (myth_args_find(f->cli->parsed, "confidence")->source != MYTH_FROM_DEFAULT)
         f->confidence = (double)f->o.flags->confidence;
     if (f->n_wanted && !f->o.is_dry) {
