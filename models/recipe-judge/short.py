@@ -178,6 +178,12 @@ def main():
     output = work / "judge.gguf"
     run(work, "export.py", "--output", str(output), "--removed", "0.5", "--check", "dev", *asks)
     ask(mythos, work, str(output))
+    with (work / "places.jsonl").open("w") as places:
+        command = [mythos, "candidates", "--judge", "-m", output, "--format", "jsonl", "-q", work / "files" / "dev"]
+        subprocess.run(command, stdout=places, check=True)
+    run(work, "shares.py", "--places", str(work / "places.jsonl"))
+    run(work, "export.py", "--output", str(output), "--removed", "0.5", *asks)
+    ask(mythos, work, str(output))
     print("short.py: all of it works")
 
 

@@ -15,59 +15,60 @@ run() {
     [ $code -lt 4 ] && [ $code -ne 2 ]
 }
 
-echo "== The inspector that ships reads a file and writes findings (--find model). It is a demonstration: most of them are"
-echo "   wrong on code that nobody injected faults into."
-run inspect-file "$file" --find model
+echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.25 is a finding: in"
+echo "   code that people released two of five such places are faults. No text is generated."
+run inspect-file "$file"
+if [ "$file" = tests/corpus/demo.c ]; then
+    echo "All of these are faults: line 13 asks for one byte less than 14 writes, to memory that malloc may not have given, 26"
+    echo "closes and 56 writes to a file that may not be open (55), 33 prints a text as a format."
+fi
 
 echo
-echo "== Rules find places, and the judge that ships says of each how probable a fault is. No text is generated."
-run candidates "$file" --judge --confidence 0.08
+echo "== The other places that rules find, with the probability that each is a fault."
+run candidates "$file" --judge --confidence 0.12 --rules off-by-one,missing-bounds-check,shell-injection
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "Five of these eight are faults: line 14 copies one byte more than there is room for, to memory that malloc may not"
-    echo "have given, 33 prints a text as a format, 43 runs a command made of the environment's text, 56 writes to a file"
-    echo "that may not be open. The judge does not set them apart from the other three."
+    echo "Line 31 reads one note too many, 42 prints texts of any length into an array, 43 runs a command made of the"
+    echo "environment's text: faults as well, of kinds that are harmless in most code."
 fi
+
+echo
+echo "== The inspector that ships reads the file and writes findings (--find model). It is a demonstration: most of them are"
+echo "   wrong on code that nobody injected faults into."
+run inspect-file "$file" --find model
 
 echo
 echo "== A change takes a check out, and inspect-diff looks at the function that it changed."
 export XDG_CACHE_HOME="$dir/cache" XDG_STATE_HOME="$dir/state"
 mkdir "$dir/users"
 cat >"$dir/users/user.c" <<'END'
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct user {
     char *name;
     int age;
 };
 
-struct user *find_user(const char *name);
-
-int user_age(const char *name)
+struct user *new_user(const char *name)
 {
-    struct user *u = find_user(name);
+    struct user *u = calloc(1, sizeof(*u));
     if (u == NULL)
-        return -1;
-    return u->age;
+        return NULL;
+    u->name = strdup(name);
+    return u;
 }
 END
 repo() { git -C "$dir/users" -c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false "$@"; }
-places() { "$mythos" candidates "$dir/users/user.c" --judge --rules missing-null-check --format jsonl 2>"$dir/notes"; }
 repo init -q
 repo add user.c
 repo commit -q -m "users have an age"
-before=$(places)
-sed '/u == NULL/,/return -1/d' "$dir/users/user.c" >"$dir/after"
+sed '/u == NULL/,/return NULL/d' "$dir/users/user.c" >"$dir/after"
 cp "$dir/after" "$dir/users/user.c"
-after=$(places)
 repo --no-pager diff -U0 | grep '^[-+] '
 run inspect-diff -C "$dir/users"
-if [ -n "$after" ] && [ -z "$before" ]; then
-    given=$(echo "$after" | sed -n 's/.*"probability": *\([0-9.]*\).*/\1/p' | LC_ALL=C xargs printf %.2f)
-    least=$(sed -n 's/.*takes what has at least //p' "$dir/notes")
-    echo "With the check the rules found no such place, without it they do. The judge gives the place alone $given, and what it"
-    echo "calls a fault has $least. That a change made a place of a line that it did not touch speaks for a fault, and counts."
-fi
+echo "The line is old. With the check in front of it the rules found no such place, and the finding says what changed."
 echo
-echo "The judge is small: on fixes that people made it is no better than a bag of words (models/README.md). With -m GEMMA a"
-echo "model that follows instructions judges instead, sees the removed lines, and writes why a place is a fault and what"
-echo "would mend it. How well real weights do that was not measured here."
+echo "How probable a fault is comes from places of real code that were read one by one (models/README.md): which place of a"
+echo "kind it is says the judge little better than chance. With -m GEMMA a model that follows instructions judges instead,"
+echo "sees the removed lines, and writes why a place is a fault and what would mend it. How well real weights do that was"
+echo "not measured here."

@@ -16,25 +16,32 @@ fail() { echo "$1: $(cat "$dir/out")" >&2; exit 1; }
 [ -s "$dir/out" ] || { echo "no rules in this build"; exit 77; }
 sh tests/corpus/demo.sh "$mythos" >"$dir/out" 2>"$dir/err" || fail "exit $?: $(cat "$dir/err")"
 
-sed -n '/^== Rules find/,/^== A change/s/^tests[^:]*:\([0-9]*\): \([a-z-]*\): .*/\1 \2/p' "$dir/out" >"$dir/places"
+# lines RULES of what stands between two headings
+places() { sed -n "/^== $1/,/^== $2/s/^tests[^:]*:\([0-9]*\): .*\[\([a-z-]*\), CWE.*/\1 \2/p" "$dir/out"; }
+places 'Rules find' 'The other places' >"$dir/places"
 cat >"$dir/want" <<'END'
-13 missing-null-check
-14 missing-bounds-check
+13 off-by-one
+13 unchecked-return
 14 missing-null-check
+26 missing-null-check
 33 format-string
-43 shell-injection
-50 missing-null-check
+55 unchecked-return
 56 missing-null-check
-60 double-free
 END
-cmp -s "$dir/want" "$dir/places" || fail "other places than the text speaks of"
-grep -q '^Five of these eight are faults: line 14 ' "$dir/out" || fail "no word about the places"
-grep -q '^user.c:13: HIGH .*missing-null-check' "$dir/out" || fail "the place that the change brought is not shown"
-grep -qE 'The judge gives the place alone 0\.1[0-9], and what it$' "$dir/out" || fail "no word about the change"
-grep -qE '^calls a fault has 0\.20\.' "$dir/out" || fail "no word about the judge's own confidence"
+cmp -s "$dir/want" "$dir/places" || fail "other findings than the text speaks of"
+grep -q '^All of these are faults: line 13 ' "$dir/out" || fail "no word about the findings"
+for line in 31 42 43; do
+    sed -n '/^== The other places/,/^== The inspector/p' "$dir/out" | grep -q "^tests/corpus/demo.c:$line: " ||
+        fail "line $line, of which the text speaks, is not shown"
+done
+grep -q '^user.c:12: HIGH .*missing-null-check' "$dir/out" || fail "the place that the change brought is not shown"
+grep -q 'the line is old, and the change took away what spoke against it' "$dir/out" || fail "no word about the change"
+grep -q 'What it gives 0.25 is a finding' "$dir/out" || fail "no word about the limit"
+"$mythos" candidates tests/corpus/demo.c --judge >"$dir/some" 2>"$dir/notes"
+grep -q 'takes what has at least 0.25$' "$dir/notes" || fail "another limit than the text says: $(cat "$dir/notes")"
 [ -z "$(ls -A "$TMPDIR")" ] || fail "something is left"
 
 # Another file is shown without words about its places.
 sh tests/corpus/demo.sh "$mythos" tests/corpus/inspect/10_tty.c >"$dir/out" 2>/dev/null || fail "exit $? for a file"
-! grep -q 'of these eight' "$dir/out" || fail "words about another file"
+! grep -q 'All of these are faults' "$dir/out" || fail "words about another file"
 ! sh tests/corpus/demo.sh "$mythos" "$dir/none.c" >"$dir/out" 2>/dev/null || fail "a missing file is no failure"

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""shares.py - how often each row of rules is right in real code, by reading -> WORK/model/calibration.txt
+
+A fix's repository says which of two texts is worse; it does not say how often a place of a row is a fault in code as it
+is, and what people rarely write fixes for (a secret in the source, SQL put together) has next to no pairs. So places of
+whole projects were drawn at random, row by row, and read one by one: verdicts.tsv says of each whether a careful
+reviewer would ask for a change (1) or not (0). Places of set A were read by those who wrote the rows, with the same
+projects in view, and count half; those of set B afterwards, by readers who saw rule and reason only, in projects that
+no row was written for (a part of them had been given a high probability by an earlier calibration).
+
+A row's share is (faults + PRIOR * expected) / (places read + PRIOR). `expected` comes from how rare the row's places
+are, by a logistic regression over all places read: rows that find something everywhere are nearly always wrong.
+`--places` are the places of those projects as `mythos candidates --judge --format jsonl` prints them, a file a
+project, OWNER_NAME.jsonl; sigmoid(scale * score + offset) is the row's share for a place of the row's mean score. The
+scale is fitted on set B: how much more often, within a row, a place of a higher score was a fault. It is far smaller
+than on pairs of dev (calibrate.py): which of two versions of a function is the mended one says little about which
+place of many is a fault. `confidence` becomes CONFIDENCE, and the mean of the probabilities from there on is printed:
+the share of findings that are expected to be right in code like that which was read.
+
+  shares.py --places PLACES.jsonl...   writes the calibration, a word for each row of the rules
+  shares.py --table                    prints how many places of each row were read, and how many were faults
+"""
+
+import argparse
+import collections
+import json
+import math
+import pathlib
+
+import numpy as np
+
+from measure import HERE
+
+PRIOR, WEIGHT, CONFIDENCE = 3.0, {"A": 0.5, "B": 1.0}, 0.25
+RULES = HERE.parents[1] / "retrieval" / "candidates" / "rules"
+
+
+def rows_of_rules():
+    """Every rule/row of the pack, once."""
+    words = [line.split()[1] for p in sorted(RULES.glob("*.rules")) for line in p.open() if line.startswith("rule ")]
+    return list(dict.fromkeys(words))
+
+
+def read_verdicts(path):
+    """rule/row -> {set: [faults, places]}."""
+    found = collections.defaultdict(lambda: {name: [0, 0] for name in WEIGHT})
+    for line in path.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, _, _, rule, row, verdict = line.split("\t")[:7]
+            found[f"{rule}/{row}"][name][0] += int(verdict)
+            found[f"{rule}/{row}"][name][1] += 1
+    return found
+
+
+def blind_places(path, by_place):
+    """(row, score, verdict) of the places of set B whose score is known."""
+    for line in path.read_text().splitlines():
+        name, repository, file, number, rule, row, verdict = line.split("\t")[:7] if line[0] != "#" else [""] * 7
+        stem, row = repository.replace("/", "_"), f"{rule}/{row}"
+        for key in ((stem, file, number, row), (stem, f"{stem}/{file}", number, row)):
+            if name == "B" and key in by_place:
+                yield row, by_place[key], int(verdict)
+                break
+
+
+def weighed(counts):
+    return tuple(sum(WEIGHT[name] * of[i] for name, of in counts.items()) for i in (0, 1))
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def expect(rows, number):
+    """What a row's share is expected to be by how rare it is: a function of its number of places."""
+    total = sum(number.values())
+
+    def rarity(row):
+        return math.log10((number.get(row, 0) + 0.5) / total)
+
+    x = np.array([[rarity(row), 1.0] for row in rows])
+    k, n = (np.array([weighed(rows[row])[i] for row in rows]) for i in (0, 1))
+    at = np.zeros(2)
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-x @ at))
+        bend = (x * (n * p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(2)
+        at = at + np.clip(np.linalg.solve(bend, x.T @ (k - n * p)), -1, 1)
+    return lambda row: sigmoid(float(at[0]) * rarity(row) + float(at[1]))
+
+
+def scale_of(places, scores, share):
+    """The slope of set B's verdicts over the scores of their places, beside the share of their rows."""
+    rows = []
+    for row, score, verdict in places:
+        rows.append((score - sum(scores[row]) / len(scores[row]), logit(share(row)), 1.0, verdict))
+    if len(rows) < 50:
+        return 0.1
+    x, y = np.array(rows)[:, :3], np.array(rows)[:, 3]
+    at = np.array([0.0, 1.0, 0.0])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-x @ at))
+        bend = (x * (p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(3)
+        at = at + np.clip(np.linalg.solve(bend, x.T @ (y - p)), -1, 1)
+    error = math.sqrt(np.linalg.inv(bend)[0, 0])
+    print(f"scale {at[0]:.3f}, standard error {error:.3f}, of {len(rows)} places")
+    return float(max(at[0], 0.02))
+
+
+def logit(p):
+    p = min(max(p, 0.002), 0.998)
+    return math.log(p / (1 - p))
+
+
+def show_table(verdicts):
+    print("| rule/row | A | B |\n| --- | --- | --- |")
+    for row, counts in sorted(verdicts.items()):
+        a, b = (f"{counts[name][0]} of {counts[name][1]}" if counts[name][1] else "" for name in ("A", "B"))
+        print(f"| {row} | {a} | {b} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, default=HERE.parents[1] / "build-judge")
+    parser.add_argument("--verdicts", type=pathlib.Path, default=HERE / "verdicts.tsv")
+    parser.add_argument("--places", type=pathlib.Path, nargs="+")
+    parser.add_argument("--table", action="store_true")
+    opts = parser.parse_args()
+    verdicts = read_verdicts(opts.verdicts)
+    if opts.table or not opts.places:
+        show_table(verdicts)
+        return
+    scores, number, by_place = collections.defaultdict(list), collections.Counter(), {}
+    for path in opts.places:
+        for place in map(json.loads, path.open()):
+            row = f"{place['rule']}/{place['row']}"
+            number[row] += 1
+            if place.get("score") is not None:
+                scores[row].append(place["score"])
+                by_place[path.stem, place["file"], str(place["line"]), row] = place["score"]
+    expected = expect(verdicts, number)
+
+    def share(row):
+        faults, places = weighed(verdicts[row]) if row in verdicts else (0.0, 0.0)
+        return (faults + PRIOR * expected(row)) / (places + PRIOR)
+
+    k = scale_of(blind_places(opts.verdicts, by_place), scores, share)
+    everything = [s for of in scores.values() for s in of]
+    out = [f"confidence={CONFIDENCE}", f"*={k:.4f}:{logit(0.01) - k * sum(everything) / len(everything):.4f}"]
+    passing = []
+    for row in rows_of_rules():
+        of = scores.get(row, everything)
+        offset = logit(share(row)) - k * sum(of) / len(of)
+        out.append(f"{row}={k:.4f}:{offset:.4f}")
+        passing += [p for p in (sigmoid(k * s + offset) for s in scores.get(row, [])) if p >= CONFIDENCE]
+    path = opts.work / "model" / "calibration.txt"
+    path.write_text(" ".join(out) + "\n")
+    print(f"{len(passing)} of {len(everything)} places pass, {sum(passing) / max(1, len(passing)):.2f} expected right")
+    print(f"{path}: {len(out) - 2} rows; {sum(v[n][1] for v in verdicts.values() for n in WEIGHT)} places were read")
+
+
+if __name__ == "__main__":
+    main()
