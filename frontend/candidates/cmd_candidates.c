@@ -234,6 +234,8 @@ static void print_json(job *j, const char *path, const myth_candidates *k, const
     myth_jout_key_str(out, "callee", k->names + c->callee);
     if (c->about_line)
         myth_jout_key_u64(out, "about_line", c->about_line);
+    if (c->from != UINT32_MAX)
+        myth_jout_key_u64(out, "call_offset", c->from);
     myth_jout_key_str(out, "why", k->names + c->say);
     if (j->o->prompts)
         print_prompts(out, &j->prompts, (uint32_t)(c - k->candidate));

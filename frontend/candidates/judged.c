@@ -300,7 +300,9 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     return set_evidence(f, g);
 }
 
-static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability, myth_error *err)
+/* said: the place whose finding says the same; NULL = none. */
+static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability,
+                              const myth_candidate_place *said, myth_error *err)
 {
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i];
@@ -319,7 +321,8 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
-    g.passes = g.probability >= f->confidence;
+    g.passes = g.probability >= f->confidence && !said;
+    g.said_line = g.probability >= f->confidence && said ? said->line0 : 0;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
         !set_texts(f, &g, k, c, before))
         return no_room("their texts", err);
@@ -336,6 +339,35 @@ static void show_progress(const myth_judged *f, uint32_t i)
         return;
     snprintf(line, sizeof(line), "judging places: file %u of %u", i + 1, f->n_file);
     myth_term_progress_line(f->cli->term, line);
+}
+
+/* Whether a rule says that nobody asked whether a call gave something. */
+static bool is_about_result(const char *rule)
+{
+    return strcmp(rule, "unchecked-return") == 0 || strcmp(rule, "missing-null-check") == 0;
+}
+
+/* Of places that say of one call that its result is not looked at, one is a finding: the most probable, the first of
+ * those. Returns it for place i, where it is another one. */
+static const myth_candidate_place *said_by(const myth_judged *f, const myth_judge *judge, const found_file *file,
+                                           uint32_t i)
+{
+    const myth_candidates *k = &file->found;
+    const myth_candidate_place *c = &k->candidate[i];
+    double best = myth_judge_probability(judge, k, c, f->score[i]);
+    uint32_t at = i;
+    if (c->from == UINT32_MAX || !is_about_result(k->names + c->rule))
+        return NULL;
+    for (uint32_t j = 0; j < k->n; j++) {
+        const myth_candidate_place *o = &k->candidate[j];
+        const double p = file->is_wanted[j] ? myth_judge_probability(judge, k, o, f->score[j]) : NAN;
+        if (o->from != c->from || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
+            !is_about_result(k->names + o->rule) || !(p > best || (p == best && j < at)))
+            continue;
+        best = p;
+        at = j;
+    }
+    return at == i ? NULL : &k->candidate[at];
 }
 
 /* Judges the places of a file and keeps all of them. After an interrupt they are kept unjudged. */
@@ -365,7 +397,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         if (!file->is_wanted[i])
             continue;
         const myth_candidate_place *c = &file->found.candidate[i];
-        st = keep_place(f, file, i, myth_judge_probability(judge, &file->found, c, f->score[i]), err);
+        st = keep_place(f, file, i, myth_judge_probability(judge, &file->found, c, f->score[i]),
+                        said_by(f, judge, file, i), err);
         if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
             st = miss(f, file->src->path, c->line0, c->line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"

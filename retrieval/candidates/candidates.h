@@ -22,6 +22,7 @@ typedef struct {
     uint32_t line0, line1;
     uint32_t function_line0, function_line1;
     uint32_t about_line; /* of what a fact is about: a test, a release, a way out; 0 = none */
+    uint32_t from;       /* offset of the call that it is about, or whose result; UINT32_MAX = none */
     /* offsets into names */
     uint32_t rule, row, function, path, callee, say, facts;
 } myth_candidate_place;

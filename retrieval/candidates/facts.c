@@ -94,6 +94,26 @@ uint32_t myth_facts_origin_call(const myth_facts *k, uint32_t e)
     return myth_facts_event(k, d)->name;
 }
 
+uint32_t myth_facts_call_off(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (f->event[e].kind == MYTH_EVENT_CALL)
+        return f->event[e].off;
+    if (!f->event[e].path || !myth_facts_definition(k, f->event[e].path, e, &d) ||
+        f->event[d].value != MYTH_VALUE_CALL || f->event[d].path != f->event[e].path)
+        return UINT32_MAX;
+    const TSNode value = myth_facts_value_node(f, &f->event[d]);
+    if (ts_node_is_null(value))
+        return UINT32_MAX;
+    for (uint32_t i = d > 64 ? d - 64 : 0; i < f->n_event && i < d + 64; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].off >= ts_node_start_byte(value) &&
+            f->event[i].end <= ts_node_end_byte(value) &&
+            strcmp(f->names + f->event[i].name, f->names + f->event[d].name) == 0)
+            return f->event[i].off;
+    return UINT32_MAX;
+}
+
 /* ---- tests ---- */
 
 enum { TESTED_NO, TESTED_GUARDS, TESTED_EARLIER, TESTED_LATER, TESTED_INVERTED };

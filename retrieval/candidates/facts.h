@@ -93,6 +93,9 @@ int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event);
 /* Of a fact without values: its text, at most cap - 1 bytes. */
 void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap);
 
+/* The offset of the call that event e is, or whose result its path is; UINT32_MAX = none. */
+uint32_t myth_facts_call_off(const myth_facts *k, uint32_t e);
+
 const char *myth_fact_name(myth_fact_kind fact);
 const char *myth_fact_values(myth_fact_kind fact);                       /* NULL = it is a name */
 bool myth_fact_value_name(myth_fact_kind fact, int value, char dst[16]); /* false: no such value */

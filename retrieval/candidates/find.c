@@ -262,6 +262,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
         .function_line0 = f->line0,
         .function_line1 = f->line1,
         .about_line = k->at_line,
+        .from = at->kind == MYTH_EVENT_FIELD ? UINT32_MAX : myth_facts_call_off(k, e),
     };
     c.rule = put_text(w, row->id);
     c.row = put_text(w, row->name);

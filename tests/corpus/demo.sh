@@ -20,7 +20,7 @@ echo "   code that people released two of five such places are faults. No text i
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
     echo "All of these are faults: line 13 asks for one byte less than 14 writes, to memory that malloc may not have given, 26"
-    echo "closes and 56 writes to a file that may not be open (55), 33 prints a text as a format."
+    echo "closes and 56 writes to a file that may not be open, 33 prints a text as a format."
 fi
 
 echo

@@ -19,7 +19,8 @@ typedef struct {
     const char *facts;     /* "name=value" with blanks between */
     myth_str evidence, why;
     double probability; /* NAN: the place was not judged */
-    bool passes;        /* it is probable enough to be a finding */
+    bool passes;        /* it is a finding: probable enough, and no other one says the same */
+    uint32_t said_line; /* the line of the finding that says the same of the same call; 0 = none */
     bool is_brought;    /* the change that is inspected made it one, wherever its line is */
 } myth_given;
 

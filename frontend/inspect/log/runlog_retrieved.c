@@ -85,6 +85,8 @@ void myth_runlog_given(myth_runlog *log, const myth_given *given, uint32_t n)
                           "passes", (int)g->passes, "facts", myth_record_text(log, g->facts));
             if (j)
                 myth_record_set_real(log, j, "probability", g->probability);
+            if (j && g->said_line)
+                json_object_set_new(j, "said_in_line", json_integer((json_int_t)g->said_line));
             myth_record_append(log, list, j);
         }
 }

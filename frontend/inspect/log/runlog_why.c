@@ -192,12 +192,16 @@ static void add_judged(question *q)
         const json_t *p = json_object_get(g, "probability");
         if (!is_path(q, myth_doc_text(g, "path")) || !has_line(q, g))
             continue;
-        add_place(q, "%.100s:%u-%u: %.60s, %s with a probability of %.2f: %.200s", myth_doc_text(g, "path"),
+        const json_int_t said = json_integer_value(json_object_get(g, "said_in_line"));
+        char why[64] = "";
+        if (said)
+            snprintf(why, sizeof(why), " (the finding in line %d says the same of the call)", (int)said);
+        add_place(q, "%.100s:%u-%u: %.60s, %s with a probability of %.2f%s: %.200s", myth_doc_text(g, "path"),
                   myth_doc_line(g, 0), myth_doc_line(g, 1), myth_doc_text(g, "rule"),
                   !json_is_number(p)         ? "not judged"
                   : myth_doc_is(g, "passes") ? "a finding"
                                              : "dropped",
-                  json_number_value(p), myth_doc_text(g, "facts"));
+                  json_number_value(p), why, myth_doc_text(g, "facts"));
     }
 }
 
