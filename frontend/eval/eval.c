@@ -4,6 +4,7 @@
 #include "eval.h"
 
 #include "frontend/cli/tempdir.h"
+#include "snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +74,16 @@ bool myth_eval_set_of(myth_eval_set *out, const char *name)
 bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest)
 {
     return (size_t)snprintf(dst, MYTH_EVAL_PATH, "%s%s%s", dir, rest[0] ? "/" : "", rest) < MYTH_EVAL_PATH;
+}
+
+myth_status myth_eval_copy_tree(const myth_eval *ev, const char *to, myth_error *err)
+{
+    char tree[MYTH_EVAL_PATH];
+    if (!myth_eval_path(tree, ev->data, "tree"))
+        return myth_fail(err, MYTH_EARG, "--data: the path is too long");
+    if (mkdir(to, 0700) != 0)
+        return myth_fail(err, MYTH_ECREATE, "%s: %s", to, strerror(errno));
+    return myth_snapshot_copy(tree, to, err);
 }
 
 /* ---- where the data is ---- */

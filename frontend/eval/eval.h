@@ -109,6 +109,9 @@ void myth_eval_put(myth_eval *ev, uint32_t config, uint32_t task, const uint32_t
 /* The number of a document for measures: its place among the task's gold, else one behind them that is the same for the
  * same name. */
 uint32_t myth_eval_document(const myth_task *t, const char *const *seen, uint32_t n_seen, const char *name);
+/* Copies the shop's tree to `to`, a new folder below ev->dir. The shipped one lies below a repository's tests/, so that
+ * all of its files would be tests; the copy is a tree of its own. */
+myth_status myth_eval_copy_tree(const myth_eval *ev, const char *to, myth_error *err);
 /* A file below the data; false when the path is too long. */
 bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest);
 /* Whether this program has a command. */

@@ -4,23 +4,15 @@
 #include "snapshot.h"
 #include "retrieval/retrieval.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum { PATCH_MAX = 16 << 20 };
 
 static myth_status make_copy(const myth_eval *ev, const char *copy, const char *patch, myth_error *err)
 {
-    char tree[MYTH_EVAL_PATH];
     unsigned char *text = NULL;
     size_t n;
-    if (!myth_eval_path(tree, ev->data, "tree"))
-        return myth_fail(err, MYTH_EARG, "--data: the path is too long");
-    if (mkdir(copy, 0700) != 0)
-        return myth_fail(err, MYTH_ECREATE, "%s: %s", copy, strerror(errno));
-    myth_status st = myth_snapshot_copy(tree, copy, err);
+    myth_status st = myth_eval_copy_tree(ev, copy, err);
     if (st == MYTH_OK)
         st = myth_cli_read(&text, &n, ev->cli->mem, patch, PATCH_MAX, err);
     if (st == MYTH_OK)

@@ -205,8 +205,8 @@ myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
     answer a = {0};
     if (ev->k > HITS_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d chunks of the shop are looked at", HITS_MAX);
-    if (!myth_eval_path(tree, ev->data, "tree"))
-        return myth_fail(err, MYTH_EARG, "--data: the path is too long");
+    snprintf(tree, sizeof(tree), "%s/questions", ev->dir);
+    MYTH_TRY(myth_eval_copy_tree(ev, tree, err));
     MYTH_TRY(myth_eval_index(ev, tree, err));
     MYTH_TRY(open_tokenizer(ev, &m, &style, err));
     for (uint32_t c = 0; c < ev->n_config; c++)
