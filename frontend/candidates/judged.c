@@ -360,12 +360,14 @@ static const myth_candidate_place *said_by(const myth_judged *f, const myth_judg
         return NULL;
     for (uint32_t j = 0; j < k->n; j++) {
         const myth_candidate_place *o = &k->candidate[j];
-        const double p = file->is_wanted[j] ? myth_judge_probability(judge, k, o, f->score[j]) : NAN;
-        if (o->from != c->from || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
-            !is_about_result(k->names + o->rule) || !(p > best || (p == best && j < at)))
+        if (o->from != c->from || !file->is_wanted[j] || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
+            !is_about_result(k->names + o->rule))
             continue;
-        best = p;
-        at = j;
+        const double p = myth_judge_probability(judge, k, o, f->score[j]);
+        if (p > best || (p == best && j < at)) {
+            best = p;
+            at = j;
+        }
     }
     return at == i ? NULL : &k->candidate[at];
 }

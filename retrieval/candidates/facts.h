@@ -18,6 +18,12 @@ typedef struct {
     uint64_t bits[MYTH_FACTS_LISTS / 64];
 } myth_fact_lists;
 
+/* list -1: none, which has nothing. */
+static inline bool myth_fact_lists_has(const myth_fact_lists *l, int list)
+{
+    return list >= 0 && l->bits[list / 64] >> list % 64 & 1;
+}
+
 typedef enum {
 #define FACT(name, values, meaning) MYTH_FACT_##name,
 #include "facts.def"

@@ -104,12 +104,6 @@ static bool is_parameter(const myth_flow *f, uint32_t path)
     return false;
 }
 
-static TSNode argument(const myth_flow *f, const myth_event *call, uint32_t i)
-{
-    const TSNode list = is_null(call->node) ? call->node : child_of(f, call->node, MYTH_SLOT_ARGUMENTS);
-    return is_null(list) ? list : ts_node_named_child(list, i);
-}
-
 /* The array is an element's or the target of a call. */
 int myth_fact_target(myth_facts *k, uint32_t e)
 {
@@ -118,7 +112,7 @@ int myth_fact_target(myth_facts *k, uint32_t e)
     span size;
     uint32_t path = at->other;
     if (at->kind == MYTH_EVENT_CALL) {
-        TSNode a = argument(f, at, 0);
+        TSNode a = myth_facts_argument(k, e, 0);
         if (!is_null(a) && role_of(f, myth_flow_inner(f, a)) == MYTH_ROLE_BINARY)
             a = child_of(f, myth_flow_inner(f, a), MYTH_SLOT_LEFT); /* line + at */
         path = is_null(a) ? 0 : myth_flow_path(f, myth_flow_inner(f, a));
@@ -135,7 +129,7 @@ int myth_fact_measured(myth_facts *k, uint32_t e)
     if (at->kind != MYTH_EVENT_CALL)
         return 0;
     for (uint32_t i = 1; i < 12; i++) {
-        const TSNode a = argument(f, at, i);
+        const TSNode a = myth_facts_argument(k, e, i);
         const uint32_t path = is_null(a) ? 0 : myth_flow_path(f, myth_flow_inner(f, a));
         for (uint32_t x = e, n = 0; path && x-- > 0 && n < MYTH_FACTS_NEAR; n++) {
             const myth_event *c = myth_facts_event(k, x);
@@ -155,10 +149,7 @@ int myth_fact_measured(myth_facts *k, uint32_t e)
 static bool is_measure(const char *word)
 {
     static const char *const measure[] = {"length", "size", "Length", "Count", "count", "len", "Len", "Size"};
-    for (size_t i = 0; i < sizeof(measure) / sizeof(*measure); i++)
-        if (strcmp(word, measure[i]) == 0)
-            return true;
-    return false;
+    return myth_flow_is_one_of(word, measure, sizeof(measure) / sizeof(*measure));
 }
 
 /* Whether a statement has a handler for what goes wrong with numbers and elements. */
@@ -401,10 +392,7 @@ static bool takes_text(const char *name)
     static const char *const reads[] = {"strlen",     "strchr",   "strstr", "strcmp", "strncmp", "strtol",
                                         "strtoul",    "strtok",   "strdup", "atoi",   "atol",    "sscanf",
                                         "strcasecmp", "strtok_r", "strcpy", "strcat", "atoll",   "strtoll"};
-    for (size_t i = 0; i < sizeof(reads) / sizeof(*reads); i++)
-        if (strcmp(name, reads[i]) == 0)
-            return true;
-    return false;
+    return myth_flow_is_one_of(name, reads, sizeof(reads) / sizeof(*reads));
 }
 
 /* What is done with an array that a call may fill to its last byte: a byte behind what was read ends it, or it is taken
@@ -417,7 +405,7 @@ int myth_fact_fills(myth_facts *k, uint32_t e)
     if (at->kind != MYTH_EVENT_CALL)
         return FILLS_NO;
     const bool is_stream = strstr(f->names + at->name, "fread") != NULL;
-    const TSNode to = argument(f, at, is_stream ? 0 : 1), size = argument(f, at, 2);
+    const TSNode to = myth_facts_argument(k, e, is_stream ? 0 : 1), size = myth_facts_argument(k, e, 2);
     const uint32_t buffer = is_null(to) ? 0 : myth_flow_path(f, myth_flow_inner(f, to));
     if (!buffer || is_null(size) || !is_whole_size(f, buffer, size))
         return FILLS_NO;
@@ -449,10 +437,7 @@ static bool shows(const char *name)
     static const char *const word[] = {"print", "PRINT", "log",  "LOG",   "Log",    "DEBUG",
                                        "debug", "dbg",   "DBG",  "trace", "TRACE",  "ERROR",
                                        "error", "warn",  "WARN", "INFO",  "NOTICE", "assert"};
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strstr(name, word[i]))
-            return true;
-    return false;
+    return myth_flow_has_one_of(name, word, sizeof(word) / sizeof(*word));
 }
 
 /* As what a result that may be negative or too large is used before anything is asked about it. */
@@ -539,7 +524,7 @@ int myth_fact_adds_up(myth_facts *k, uint32_t e)
                     strcmp(ts_node_type(n), "assignment_expression") != 0;
          i++)
         n = ts_node_parent(n);
-    const TSNode left = is_null(n) ? n : child_of(f, n, MYTH_SLOT_LEFT), size = argument(f, at, 1);
+    const TSNode left = is_null(n) ? n : child_of(f, n, MYTH_SLOT_LEFT), size = myth_facts_argument(k, e, 1);
     if (is_null(left) || is_null(size) || !has_text(span_of(f, ts_node_end_byte(left), at->off), "+="))
         return 0;
     const uint32_t path = myth_flow_path(f, myth_flow_inner(f, left));
@@ -649,7 +634,8 @@ int myth_fact_size_from(myth_facts *k, uint32_t e)
         return comes_from(k, at->path, e, 0);
     if (at->kind != MYTH_EVENT_CALL)
         return FROM_OTHER;
-    const TSNode third = argument(f, at, 2), second = argument(f, at, 1), first = argument(f, at, 0);
+    const TSNode third = myth_facts_argument(k, e, 2), second = myth_facts_argument(k, e, 1),
+                 first = myth_facts_argument(k, e, 0);
     const TSNode a = !is_null(third) ? third : !is_null(second) ? second : first;
     for (uint32_t i = e + 1; !is_null(a) && i < f->n_event && i < e + 64; i++) {
         const myth_event *x = &f->event[i];

@@ -15,14 +15,6 @@ enum { NEAR = 256, DEEP = 3, MOST_LOOKS = 256 };
 
 #define N_OF(list) (sizeof(list) / sizeof(*(list)))
 
-static bool starts_with(const char *text, const char *const *word, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(text, word[i], strlen(word[i])) == 0)
-            return true;
-    return false;
-}
-
 /* Whether a path or a function's name is a part of a request that its sender wrote. */
 static bool is_request(const char *name)
 {
@@ -52,10 +44,10 @@ static bool is_request(const char *name)
         if (strncmp(name, base[i], n) != 0)
             continue;
         if (base[i][0] == 'c')
-            return starts_with(name + n, context, N_OF(context));
+            return myth_flow_begins_with(name + n, context, N_OF(context));
         if (base[i][0] == 'r' && base[i][1] == '.')
-            return starts_with(name + n, go, N_OF(go));
-        return starts_with(name + n, part, N_OF(part));
+            return myth_flow_begins_with(name + n, go, N_OF(go));
+        return myth_flow_begins_with(name + n, part, N_OF(part));
     }
     return false;
 }
@@ -84,15 +76,7 @@ static bool is_number(const myth_flow *f, uint32_t path)
     for (; off < p->type_end && off < f->n_text && n + 1 < sizeof(text); off++)
         text[n++] = f->text[off];
     text[n] = '\0';
-    return n > 0 && starts_with(text, type, N_OF(type));
-}
-
-static bool has_part(const char *name, const char *const *word, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strstr(name, word[i]))
-            return true;
-    return false;
+    return n > 0 && myth_flow_begins_with(text, type, N_OF(type));
 }
 
 static bool is_in_condition(const myth_flow *f, const myth_event *x)
@@ -119,8 +103,8 @@ static bool is_check(const myth_flow *f, const myth_event *t)
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
-    return has_part(name, word, N_OF(word)) ||
-           (!has_part(name, only_there, N_OF(only_there)) && is_in_condition(f, &f->event[t->call]));
+    return myth_flow_has_one_of(name, word, N_OF(word)) ||
+           (!myth_flow_has_one_of(name, only_there, N_OF(only_there)) && is_in_condition(f, &f->event[t->call]));
 }
 
 /* is_whole: a check of a part of the path counts too. */

@@ -41,10 +41,6 @@ uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
 void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
 /* What the function of the file that a call is of does with an argument; NULL = nothing is known. */
 const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call, uint32_t index);
-static inline bool myth_fact_lists_has(const myth_fact_lists *l, int list)
-{
-    return list >= 0 && l->bits[list / 64] >> list % 64 & 1;
-}
 /* Whether event x, a definition or a way out, has a value that is put together with the path. */
 bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path);
 /* Whether a function is known to read its arguments only. */

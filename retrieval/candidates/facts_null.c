@@ -68,10 +68,7 @@ static bool is_checker(const char *name)
     for (; name[n] && n + 1 < sizeof(low); n++)
         low[n] = (char)tolower((unsigned char)name[n]);
     low[n] = '\0';
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strstr(low, word[i]))
-            return true;
-    return myth_flow_is_constant_name(name);
+    return myth_flow_has_one_of(low, word, sizeof(word) / sizeof(*word)) || myth_flow_is_constant_name(name);
 }
 
 int myth_fact_vetted(myth_facts *k, uint32_t e)

@@ -1,5 +1,6 @@
 /* facts_release.c - facts about what is taken and released: memory, files, locks (facts.h). */
 #include "facts_impl.h"
+#include "flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,10 +10,7 @@ static bool is_allocator(const myth_flow *f, uint32_t path)
 {
     static const char *const word[] = {"alloc", "Alloc", "pool", "Pool", "arena", "heap"};
     const char *name = f->names + f->path[path].last;
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strstr(name, word[i]))
-            return true;
-    return false;
+    return myth_flow_has_one_of(name, word, sizeof(word) / sizeof(*word));
 }
 
 /* Whether a name is of a module that the file imports, or of the object that a method is of: os.close(fd) and
@@ -74,10 +72,7 @@ static bool is_filled_again(const myth_flow *f, const myth_event *x, uint32_t pa
     static const char *const word[] = {"printf", "cpy", "cat", "read", "PRINTF", "COPY"};
     if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 0 || !f->path[path].is_array)
         return false;
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strstr(f->names + x->name, word[i]))
-            return true;
-    return false;
+    return myth_flow_has_one_of(f->names + x->name, word, sizeof(word) / sizeof(*word));
 }
 
 /* Whether an argument gets a value by the macro that it is given to: list_for_each(p, all). */
@@ -95,10 +90,7 @@ static bool reopens(const myth_flow *f, const myth_event *call)
 {
     static const char *const name[] = {"open", "connect", "reopen", "start", "reset", "init", "Open", "Connect"};
     const char *dot = call->path ? strrchr(f->names + call->name, '.') : NULL;
-    for (size_t i = 0; dot && i < sizeof(name) / sizeof(*name); i++)
-        if (strcmp(dot + 1, name[i]) == 0)
-            return true;
-    return false;
+    return dot && myth_flow_is_one_of(dot + 1, name, sizeof(name) / sizeof(*name));
 }
 
 int myth_fact_released(myth_facts *k, uint32_t e)
@@ -392,10 +384,7 @@ static bool is_status(const myth_flow *f, uint32_t path)
 {
     static const char *const name[] = {"err", "error", "ok", "ret", "rc", "rv", "status", "retval", "iRet", "r"};
     const char *last = f->names + f->path[path].last;
-    for (size_t i = 0; !f->path[path].is_pointer && i < sizeof(name) / sizeof(*name); i++)
-        if (strcmp(last, name[i]) == 0)
-            return true;
-    return false;
+    return !f->path[path].is_pointer && myth_flow_is_one_of(last, name, sizeof(name) / sizeof(*name));
 }
 
 /* Whether what is in a scope is run whenever the function is. */

@@ -20,10 +20,7 @@ TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e)
 static bool is_name_of_secret(const char *low)
 {
     static const char *const word[] = {"pass", "token", "secret", "key", "auth", "pwd", "login", "user", "header"};
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strstr(low, word[i]))
-            return true;
-    return false;
+    return myth_flow_has_one_of(low, word, sizeof(word) / sizeof(*word));
 }
 
 enum { SECRET_NO, SECRET_YES, SECRET_SURE };

@@ -44,9 +44,8 @@ static bool has_leaving_macro(const myth_flow *f, uint32_t scope)
         const char *name = f->names + f->event[i].name;
         if (f->event[i].kind != MYTH_EVENT_CALL || f->event[i].scope != scope || !myth_flow_is_constant_name(name))
             continue;
-        for (size_t w = 0; w < sizeof(word) / sizeof(*word); w++)
-            if (strstr(name, word[w]))
-                return true;
+        if (myth_flow_has_one_of(name, word, sizeof(word) / sizeof(*word)))
+            return true;
     }
     return false;
 }
@@ -74,10 +73,7 @@ static bool is_checking_macro(const char *name)
     static const char *const word[] = {"CHK", "CHECK", "TRY", "RET", "MUST"};
     if (myth_flow_is_constant_name(name))
         return true;
-    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
-        if (strncmp(name, word[i], strlen(word[i])) == 0)
-            return true;
-    return false;
+    return myth_flow_begins_with(name, word, sizeof(word) / sizeof(*word));
 }
 
 /* Whether call c is an argument of a macro, which looks at its result: CHECK(get(&value)) */

@@ -105,7 +105,7 @@ static bool is_release(const void *arg, const char *name)
     if (r->list < 0)
         return false;
     const myth_pack_mask m = myth_pack_lists_of(r->rules, name);
-    return myth_pack_has(&m, r->list);
+    return myth_fact_lists_has(&m, r->list);
 }
 
 static myth_fact_lists lists_of(const void *arg, const char *name) { return myth_pack_lists_of(arg, name); }
@@ -117,7 +117,7 @@ static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *
     char text[768];
     bool is;
     if (c->list >= 0 && c->fact == MYTH_FACT_callee)
-        is = myth_pack_has(callee, c->list);
+        is = myth_fact_lists_has(callee, c->list);
     else if (c->list >= 0) {
         myth_fact_text(k, c->fact, event, text, sizeof(text));
         is = myth_pack_lists_text(r, c->list, text);

@@ -37,10 +37,7 @@ void myth_flow_close(myth_flow *f)
 
 static bool has_assert_word(const char *name)
 {
-    for (size_t i = 0; i < sizeof(assert_word) / sizeof(*assert_word); i++)
-        if (strstr(name, assert_word[i]))
-            return true;
-    return false;
+    return myth_flow_has_one_of(name, assert_word, sizeof(assert_word) / sizeof(*assert_word));
 }
 
 /* Whether a name in capitals has the word between its borders or lines. */
@@ -501,13 +498,6 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
             myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
         return;
     case MYTH_ROLE_ALTERNATIVE: alternative(f, node, depth); return;
-    case MYTH_ROLE_SWITCH: {
-        const uint32_t before = f->now_switch;
-        f->now_switch = ts_node_start_byte(node) + 1;
-        myth_flow_walk_children(f, node, depth);
-        f->now_switch = before;
-        return;
-    }
     case MYTH_ROLE_DEFER:
         if (ts_node_named_child_count(node) == 1)
             f->deferred = ts_node_named_child(node, 0).id;
@@ -564,7 +554,7 @@ static void walk_file(myth_flow *f, TSNode node, uint32_t depth)
 bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
 {
     f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = 0;
-    f->n_statement = f->now_scope = f->now_test = f->now_switch = 0;
+    f->n_statement = f->now_scope = f->now_test = 0;
     f->dropped = f->deferred = NULL;
     f->n_label = 0;
     f->is_failed = f->has_nested = false;

@@ -109,7 +109,6 @@ typedef struct {
     uint32_t parent, off, end;
     uint32_t test;       /* 1 + the test that decides whether it is run; 0 = none */
     uint32_t loop;       /* the scope of the innermost loop or switch that break and continue leave; 0 = none */
-    uint32_t group;      /* of a case: which switch it is of */
     uint32_t label_off;  /* of MYTH_LEAVES_TO_LABEL, once it is known; 0 = unknown */
     uint32_t switch_end; /* of a case: where the switch ends */
     uint8_t kind, leaves;
@@ -156,7 +155,7 @@ typedef struct {
     uint32_t line0, line1;
 
     /* while a function is read */
-    uint32_t n_statement, n_visit, now_scope, now_test, now_switch;
+    uint32_t n_statement, n_visit, now_scope, now_test;
     const void *dropped, *deferred; /* nodes: the whole of a statement, what is put off */
     bool is_file, is_failed;
     bool has_nested; /* functions inside of it */

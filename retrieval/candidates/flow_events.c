@@ -48,7 +48,6 @@ uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, u
         .loop = is_loop                   ? f->n_scope
               : kind == MYTH_SCOPE_NESTED ? 0
                                           : in->loop,
-        .group = kind == MYTH_SCOPE_CASE ? f->now_switch : 0,
         .kind = (uint8_t)kind,
     };
     f->now_scope = f->n_scope;
@@ -119,16 +118,6 @@ static bool is_handled(const myth_flow *f, uint32_t s, uint32_t in)
     return false;
 }
 
-/* Whether scope s is in a case of the switch that another case is of. */
-static bool is_in_switch(const myth_flow *f, uint32_t s, uint32_t of)
-{
-    for (; s; s = f->scope[s].parent)
-        if (f->scope[s].kind == MYTH_SCOPE_CASE && f->scope[s].group == f->scope[of].group &&
-            f->scope[s].parent == f->scope[of].parent)
-            return true;
-    return false;
-}
-
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 {
     const myth_event *to = &f->event[b];
@@ -143,9 +132,6 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
         const myth_scope *loop = &f->scope[in->loop]; /* none: a macro begins the loop */
         const uint32_t loop_end = loop->switch_end > loop->end ? loop->switch_end : loop->end;
         if (in->leaves == MYTH_LEAVES_LOOP && in->loop && to->off < loop_end)
-            return false;
-        if (in->leaves == MYTH_LEAVES_LOOP && f->scope[in->loop].kind == MYTH_SCOPE_CASE && f->scope[in->loop].group &&
-            is_in_switch(f, to->scope, in->loop))
             return false;
         if (in->leaves == MYTH_LEAVES_TO_LABEL && in->label_off > 0 && to->off < in->label_off)
             return false;

@@ -39,6 +39,8 @@ uint32_t myth_flow_callee_name(myth_flow *f, TSNode call, TSNode callee);
 /* The path of one word of the text, whatever it is a part of. */
 uint32_t myth_flow_path_of_word(myth_flow *f, uint32_t off, uint32_t n);
 bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n);
+bool myth_flow_has_one_of(const char *name, const char *const *list, size_t n); /* as a part of it */
+bool myth_flow_begins_with(const char *name, const char *const *list, size_t n);
 /* A name in capitals: of a constant or a macro. */
 bool myth_flow_is_constant_name(const char *name);
 const char *myth_flow_last_word(const char *name);

@@ -258,6 +258,22 @@ bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n)
     return false;
 }
 
+bool myth_flow_has_one_of(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(name, list[i]))
+            return true;
+    return false;
+}
+
+bool myth_flow_begins_with(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name, list[i], strlen(list[i])) == 0)
+            return true;
+    return false;
+}
+
 bool myth_flow_is_constant_name(const char *name)
 {
     bool has_letter = false;

@@ -72,6 +72,5 @@ typedef myth_fact_lists myth_pack_mask;
 myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name);
 /* Whether list number i has a text that is seldom the same twice; nothing is remembered. */
 bool myth_pack_lists_text(const myth_pack *r, int i, const char *text);
-static inline bool myth_pack_has(const myth_pack_mask *m, int list) { return m->bits[list / 64] >> list % 64 & 1; }
 
 #endif

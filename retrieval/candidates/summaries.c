@@ -62,15 +62,19 @@ bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path)
     return false;
 }
 
+/* Parameter number `index` of the only function of the file with a name; NULL = nothing is known. */
+static myth_file_parameter *parameter_of(const myth_file_facts *ff, const char *name, uint32_t index)
+{
+    const myth_file_name *n = myth_file_facts_find(ff, name);
+    return n && n->first && !n->is_many && index < n->n_parameter ? &ff->parameter[n->first - 1 + index] : NULL;
+}
+
 const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call, uint32_t index)
 {
     const myth_event *c = myth_facts_event(k, call);
     if (!k->file || !c->name)
         return NULL;
-    const myth_file_name *n = myth_file_facts_find(k->file, k->flow->names + c->name);
-    if (!n || n->is_many || !n->first || index >= n->n_parameter)
-        return NULL;
-    return &k->file->parameter[n->first - 1 + index];
+    return parameter_of(k->file, k->flow->names + c->name, index);
 }
 
 /* ---- one function ---- */
@@ -266,17 +270,11 @@ static bool by_summary(const myth_file_facts *ff, const myth_file_hand *h, const
     return is_new || is_kept != p->is_kept || is_shared != p->is_shared;
 }
 
-static const myth_file_parameter *parameter_of(const myth_file_facts *ff, const myth_file_hand *h)
-{
-    const myth_file_name *n = myth_file_facts_find(ff, ff->names + h->name);
-    return n && n->first && !n->is_many && h->index < n->n_parameter ? &ff->parameter[n->first - 1 + h->index] : NULL;
-}
-
 void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(const void *arg, const char *name),
                             const void *arg)
 {
     for (uint32_t i = 0; i < ff->n_hand; i++)
-        if (!parameter_of(ff, &ff->hand[i])) {
+        if (!parameter_of(ff, ff->names + ff->hand[i].name, ff->hand[i].index)) {
             const myth_fact_lists lists = lists_of(arg, ff->names + ff->hand[i].name);
             by_name(ff, &ff->hand[i], &lists);
         }
@@ -284,7 +282,7 @@ void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(con
     for (int round = 0; round < ROUNDS && is_new; round++) {
         is_new = false;
         for (uint32_t i = 0; i < ff->n_hand; i++) {
-            const myth_file_parameter *of = parameter_of(ff, &ff->hand[i]);
+            const myth_file_parameter *of = parameter_of(ff, ff->names + ff->hand[i].name, ff->hand[i].index);
             is_new |= of && by_summary(ff, &ff->hand[i], of);
         }
     }
