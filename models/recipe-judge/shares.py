@@ -71,6 +71,15 @@ def sigmoid(x):
     return 1 / (1 + math.exp(-x))
 
 
+def fit(x, faults, places, at):
+    """Logistic regression by Newton's method from `at`: the weights, and the curvature where they are best."""
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-x @ at))
+        bend = (x * (places * p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(len(at))
+        at = at + np.clip(np.linalg.solve(bend, x.T @ (faults - places * p)), -1, 1)
+    return at, bend
+
+
 def expect(rows, number):
     """What a row's share is expected to be by how rare it is: a function of its number of places."""
     total = sum(number.values())
@@ -80,11 +89,7 @@ def expect(rows, number):
 
     x = np.array([[rarity(row), 1.0] for row in rows])
     k, n = (np.array([weighed(rows[row])[i] for row in rows]) for i in (0, 1))
-    at = np.zeros(2)
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-x @ at))
-        bend = (x * (n * p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(2)
-        at = at + np.clip(np.linalg.solve(bend, x.T @ (k - n * p)), -1, 1)
+    at, _ = fit(x, k, n, np.zeros(2))
     return lambda row: sigmoid(float(at[0]) * rarity(row) + float(at[1]))
 
 
@@ -96,11 +101,7 @@ def scale_of(places, scores, share):
     if len(rows) < 50:
         return 0.1
     x, y = np.array(rows)[:, :3], np.array(rows)[:, 3]
-    at = np.array([0.0, 1.0, 0.0])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-x @ at))
-        bend = (x * (p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(3)
-        at = at + np.clip(np.linalg.solve(bend, x.T @ (y - p)), -1, 1)
+    at, bend = fit(x, y, np.ones(len(y)), np.array([0.0, 1.0, 0.0]))
     error = math.sqrt(np.linalg.inv(bend)[0, 0])
     print(f"scale {at[0]:.3f}, standard error {error:.3f}, of {len(rows)} places")
     return float(max(at[0], 0.02))
