@@ -348,7 +348,7 @@ static bool is_about_result(const char *rule)
 }
 
 /* Of places that say of one call that its result is not looked at, one is a finding: the most probable, the first of
- * those. Returns it for place i, where it is another one. */
+ * those. Returns it for place i, where it is another one. What was not judged has no probability, and is none. */
 static const myth_candidate_place *said_by(const myth_judged *f, const myth_judge *judge, const found_file *file,
                                            uint32_t i)
 {
@@ -360,7 +360,7 @@ static const myth_candidate_place *said_by(const myth_judged *f, const myth_judg
         return NULL;
     for (uint32_t j = 0; j < k->n; j++) {
         const myth_candidate_place *o = &k->candidate[j];
-        if (o->from != c->from || !file->is_wanted[j] || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
+        if (o->from != c->from || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
             !is_about_result(k->names + o->rule))
             continue;
         const double p = myth_judge_probability(judge, k, o, f->score[j]);
