@@ -1,14 +1,18 @@
 /* comments.c - one walk over the bytes: comments are blanked, strings are passed over. */
 #include "comments.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef struct {
     unsigned char *text;
     uint64_t n, at;
     unsigned marks;
-    bool is_first; /* only blanks were on this line before */
-    bool has_lifetimes, was_any;
+    bool is_first;   /* only blanks were on this line before */
+    int depth;       /* of brackets */
+    uint64_t before; /* 1 + the last byte that is no blank and in no comment; 0 = none */
+    myth_language_family family;
+    bool was_any;
 } walk;
 
 static bool is_here(const walk *w, const char *s)
@@ -65,29 +69,78 @@ static void pass_string(walk *w)
 {
     const unsigned char quote = w->text[w->at];
     const bool is_long = quote == '`' && (w->marks & MYTH_MARK_BACKTICK);
+    const bool is_raw = is_long && w->family == MYTH_FAMILY_GO; /* a backslash is one */
     const uint64_t end = is_long ? w->n : line_end(w);
     uint64_t i = w->at + 1;
-    if (quote == '\'' && w->has_lifetimes && !(i < end && w->text[i] == '\\')) {
+    if (quote == '\'' && w->family == MYTH_FAMILY_RUST && !(i < end && w->text[i] == '\\')) {
         while (i < end && w->text[i] != '\'' && i < w->at + 6)
             i++;
         w->at = i < end && w->text[i] == '\'' ? i + 1 : w->at + 1;
         return;
     }
     while (i < end && w->text[i] != quote)
-        i += w->text[i] == '\\' ? 2 : 1;
+        i += w->text[i] == '\\' && !is_raw ? 2 : 1;
     w->at = i < end ? i + 1 : end;
 }
 
-/* Passes over a string in three quotes, or blanks it where it begins a line. */
+/* Whether what stands before a slash of JavaScript says that a pattern begins there: an operator, an opening bracket, a
+ * word that a value follows. Behind a value it divides. */
+static bool is_before_value(const walk *w)
+{
+    static const char *const words[] = {"return", "typeof", "case", "in",    "of",    "delete", "void",
+                                        "throw",  "new",    "else", "yield", "await", "do",     "instanceof"};
+    const uint64_t end = w->before;
+    uint64_t from = end;
+    const unsigned char next = w->at + 1 < w->n ? w->text[w->at + 1] : '\n';
+    if (next == '>' || (end > 0 && w->text[end - 1] == '<' && isalpha(next)))
+        return false; /* a tag: <a />, </a> */
+    if (end == 0 || strchr("(,=:[!&|?{};+-*%<>~^", w->text[end - 1]))
+        return true;
+    while (from > 0 && (isalnum(w->text[from - 1]) || w->text[from - 1] == '_' || w->text[from - 1] == '$'))
+        from--;
+    if (from > 0 && w->text[from - 1] == '.')
+        return false; /* a member */
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strlen(words[i]) == end - from && memcmp(w->text + from, words[i], end - from) == 0)
+            return true;
+    return false;
+}
+
+/* Passes over a pattern, which may hold the marks of comments and quotes. */
+static bool pass_pattern(walk *w)
+{
+    if (w->family != MYTH_FAMILY_JS || w->text[w->at] != '/' || is_here(w, "//") || is_here(w, "/*") ||
+        !is_before_value(w))
+        return false;
+    const uint64_t end = line_end(w);
+    bool is_set = false;
+    for (uint64_t i = w->at + 1; i < end; i++) {
+        if (w->text[i] == '\\')
+            i++;
+        else if (w->text[i] == '[' || w->text[i] == ']')
+            is_set = w->text[i] == '[';
+        else if (w->text[i] == '/' && !is_set) {
+            w->at = i + 1;
+            return true;
+        }
+    }
+    return false; /* it divides */
+}
+
+/* Passes over a string in three quotes, or blanks it where it is a statement of Python. */
 static bool pass_triple(walk *w, const char *quotes)
 {
     if (!(w->marks & MYTH_MARK_TRIPLE) || !is_here(w, quotes))
         return false;
     const uint64_t end = block_end(w, quotes, quotes);
-    if (w->is_first)
+    const unsigned char last = w->before ? w->text[w->before - 1] : '\n';
+    if (w->is_first && w->family == MYTH_FAMILY_PYTHON && w->depth <= 0 && last != '=' && last != '\\')
         blank(w, end);
-    else
+    else {
         w->at = end;
+        w->before = end;
+        w->is_first = false;
+    }
     return true;
 }
 
@@ -98,7 +151,7 @@ bool myth_comments_blank(unsigned char *text, uint64_t n, const myth_language *l
         .n = n,
         .marks = language->marks,
         .is_first = true,
-        .has_lifetimes = language->family == MYTH_FAMILY_RUST,
+        .family = language->family,
     };
     while (w.at < w.n) {
         const unsigned char c = text[w.at];
@@ -108,13 +161,14 @@ bool myth_comments_blank(unsigned char *text, uint64_t n, const myth_language *l
             blank_block(&w, MYTH_MARK_ANGLE, "<!--", "-->") || blank_block(&w, MYTH_MARK_PAREN, "(*", "*)") ||
             pass_triple(&w, "\"\"\"") || pass_triple(&w, "'''"))
             continue;
-        if (c == '"' || c == '\'' || c == '`') {
+        if (c == '"' || c == '\'' || c == '`')
             pass_string(&w);
-            w.is_first = false;
-            continue;
-        }
-        w.is_first = c == '\n' || (w.is_first && (c == ' ' || c == '\t' || c == '\r'));
-        w.at++;
+        else if (!pass_pattern(&w))
+            w.at++;
+        const bool is_blank = isspace(c) != 0;
+        w.is_first = c == '\n' || (w.is_first && is_blank);
+        w.before = is_blank ? w.before : w.at;
+        w.depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
     }
     return w.was_any;
 }

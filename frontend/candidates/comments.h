@@ -1,10 +1,11 @@
 /* comments.h - blanks the comments of a piece of source code, so that it can be judged without what it says of itself.
  *
  * Comment   from two slashes, #, --, ; or % to the line's end, and blocks, as the language has them (languages.h);
- *           texts in three quotes that begin a line, which are documentation
+ *           texts in three quotes that are statements of Python, which are documentation
  * Blanked   each byte becomes a space, except ends of lines: offsets and line numbers stay
  * Strings   are left as they are: "// no comment". They end at the line's end where the language's do, so a quote that
- *           begins none (a pattern of JavaScript, a lifetime of Rust) hides one line's comment at most
+ *           begins none (a lifetime of Rust) hides one line's comment at most. So are JavaScript's patterns: where a
+ *           value may stand, a slash begins one
  * Threads   any */
 #ifndef MYTH_CANDIDATES_COMMENTS_H
 #define MYTH_CANDIDATES_COMMENTS_H

@@ -317,6 +317,11 @@ static myth_status copy_lines(myth_shown *f, myth_mem *mem, const myth_source *f
         f->n_text += len + 1;
         f->number[i] = ++number;
     }
+    if (number == 0) { /* nothing but comments: one empty line, which all numbers are about */
+        if (!MYTH_ARRAY_MORE(mem, MYTH_MEM_STAGING, "judge lines", &f->text, 0, 1, &f->room_text))
+            return no_room("a function", err);
+        f->text[f->n_text++] = '\n';
+    }
     return MYTH_OK;
 }
 

@@ -438,6 +438,28 @@ static void removed_lines_are_shown_to_those_that_know_them(void **state)
     cli_expect(&out, "candidates $D/r/a.c --judge -m $D/r1.gguf --diff $D/r.diff", 0);
 }
 
+/* A text of a page that looks like the begin of a comment hides the functions behind it; the places in them are judged
+ * by what the rules say, and the pattern of the other file hides nothing. */
+static void a_function_without_a_line_is_judged(void **state)
+{
+    (void)state;
+    char got[4096];
+    cli_shell(&out, "mkdir -p $D/e && printf 'const a = <p>/*</p>;\n\nfunction f(b) {\n  const box = "
+                    "document.getElementById(b);\n  return box.clientHeight;\n}\n' >$D/e/a.tsx && printf 'const r = "
+                    "/\\/*x/;\n\nfunction f(b) {\n  const box = document.getElementById(b);\n  return "
+                    "box.clientHeight;\n}\n' >$D/e/b.ts && $M convert -m $D/bare.gguf -o $D/e.gguf --type q8_0 --kv "
+                    "mythos.prompt=judge,mythos.trained_tokens=500");
+    assert_int_equal(out.code, 0);
+    cli_expect(&out, "candidates $D/e --judge -m $D/e.gguf --format json --rules missing-null-check", 0);
+    if (!strstr(out.out, "places"))
+        check_skip("no rules in this build");
+    assert_non_null(strstr(out.out, "\"probability\""));
+    printed_prompt(got, sizeof(got),
+                   "candidates $D/e/b.ts -m $D/e.gguf --judge --judge-prompts judge --format json --rules "
+                   "missing-null-check");
+    assert_non_null(strstr(got, ">  return box.clientHeight;\n"));
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -464,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_score_is_that_of_the_whole_prompt),
         cmocka_unit_test(another_model_judges_than_writes),
         cmocka_unit_test(removed_lines_are_shown_to_those_that_know_them),
+        cmocka_unit_test(a_function_without_a_line_is_judged),
         cmocka_unit_test(the_judge_that_ships_knows_its_prompts),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
