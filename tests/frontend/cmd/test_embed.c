@@ -298,8 +298,9 @@ static void a_failure_leaves_no_file(void **state)
     }
 }
 
-/* Killed at any moment, the same command goes on, and the file is the one of a run that nobody killed. Other flags are
- * refused by name. */
+/* Killed at any moment, the same command goes on, and the file is the one of a run that nobody killed; where the kill
+ * came when the file was there and its journal, too, the command ends with the file alone. Other flags are refused by
+ * name. */
 static void a_killed_run_goes_on(void **state)
 {
     (void)state;
@@ -321,7 +322,7 @@ static void a_killed_run_goes_on(void **state)
             "end; "
             "\"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F --prompt query; echo $?; n=0; "
             "while [ $n -lt %d ] && [ ! -e \"$D/part\" ]; do n=$((n + 1)); begin; sleep 0.0$((n %% 7)); end; done; "
-            "[ -e \"$D/part\" ] || \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F; "
+            "[ -e \"$D/part\" ] && [ ! -e \"$D/part.journal\" ] || \"$M\" $E \"$D/k.jsonl\" -o \"$D/part\" $F; "
             "cmp \"$D/whole\" \"$D/part\" && ls \"$D\" | grep -c part && rm \"$D/part\" \"$D/whole\"",
             npy ? "npy" : "jsonl", check_is_full() ? 100 : 4);
         cli_shell(&r, line);
