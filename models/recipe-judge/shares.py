@@ -5,8 +5,9 @@ A fix's repository says which of two texts is worse; it does not say how often a
 is, and what people rarely write fixes for (a secret in the source, SQL put together) has next to no pairs. So places of
 whole projects were drawn at random, row by row, and read one by one: verdicts.tsv says of each whether a careful
 reviewer would ask for a change (1) or not (0). Places of set A were read by those who wrote the rows, with the same
-projects in view, and count half; those of set B afterwards, by readers who saw rule and reason only, in projects that
-no row was written for (a part of them had been given a high probability by an earlier calibration).
+projects in view, or by others before the rows were changed by what they said, and count half; those of set B
+afterwards, by readers who saw rule and reason only, in projects that no row was written for (a part of them had been
+given a high probability by an earlier calibration).
 
 A row's share is (faults + PRIOR * expected) / (places read + PRIOR). `expected` comes from how rare the row's places
 are, by a logistic regression over all places read: rows that find something everywhere are nearly always wrong.

@@ -228,32 +228,30 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
     e->how = is_certain(f, b, at, first, &x, &y);
 }
 
+/* The statements of a block, each compared with the one before. */
+static bool on_node(myth_flow *f, TSNode node)
+{
+    static tokens before, now;                                              /* large, and the process has one thread */
+    const bool is_list = strcmp(ts_node_type(node), "statement_list") == 0; /* Go: inside of a block */
+    if (!is_list && role_of(f, node) != MYTH_ROLE_BLOCK && role_of(f, node) != MYTH_ROLE_CASE)
+        return true;
+    before.n = 0;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1000; i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (role_of(f, child) == MYTH_ROLE_SKIP)
+            continue; /* a comment */
+        const uint32_t size = ts_node_end_byte(child) - ts_node_start_byte(child);
+        now = (tokens){.is_too_long = size > 400};
+        collect(f, child, &now, 0);
+        if (before.n > 0)
+            compare(f, &before, &now);
+        before = now;
+    }
+    return true;
+}
+
 void myth_facts_copied(myth_flow *f, TSNode function)
 {
-    static tokens before, now; /* large, and the process has one thread */
-    TSTreeCursor c = ts_tree_cursor_new(function);
     f->now_scope = f->now_test = 0;
-    for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !f->is_failed;) {
-        const TSNode node = ts_tree_cursor_current_node(&c);
-        const bool is_list = strcmp(ts_node_type(node), "statement_list") == 0; /* Go: inside of a block */
-        if (is_list || role_of(f, node) == MYTH_ROLE_BLOCK || role_of(f, node) == MYTH_ROLE_CASE) {
-            before.n = 0;
-            for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1000; i++) {
-                const TSNode child = ts_node_named_child(node, i);
-                if (role_of(f, child) == MYTH_ROLE_SKIP)
-                    continue; /* a comment */
-                const uint32_t size = ts_node_end_byte(child) - ts_node_start_byte(child);
-                now = (tokens){.is_too_long = size > 400};
-                collect(f, child, &now, 0);
-                if (before.n > 0)
-                    compare(f, &before, &now);
-                before = now;
-            }
-        }
-        if (ts_tree_cursor_goto_first_child(&c))
-            continue;
-        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
-            ;
-    }
-    ts_tree_cursor_delete(&c);
+    myth_flow_each_node(f, function, on_node);
 }

@@ -125,11 +125,10 @@ static bool is_for_bound(const myth_event *t)
            t->how == MYTH_TEST_IN || t->how == MYTH_TEST_PART;
 }
 
-/* What test event t says about event e behind it. In a chain a && b the rest is reached where a holds, and so is a
- * branch; of a || b what is reached where neither does. */
-static int guard(const myth_flow *f, const myth_event *t, const myth_event *e)
+/* What test event t says about event e behind it: whether e is reached where the path is there (not zero), or gone. In
+ * a chain a && b the rest is reached where a holds, and so is a branch; of a || b it is reached where neither does. */
+static int guard(const myth_flow *f, const myth_event *t, const myth_event *e, bool is_there, bool is_gone)
 {
-    const bool is_there = is_for_there(t->how), is_gone = is_for_gone(t->how);
     bool has_and = false, has_or = false;
     for (uint32_t i = t->test; i; i = f->test[i - 1].outer) {
         const myth_test *test = &f->test[i - 1];
@@ -170,17 +169,33 @@ static bool says_something(const myth_event *t, tested_for what)
     return t->how != MYTH_TEST_LESS && t->how != MYTH_TEST_AT_LEAST; /* x < 0 leaves zero in */
 }
 
-/* Whether the other side of a comparison is a number above zero: what is not below 5 is not zero. */
-static bool is_above_zero(const myth_flow *f, const myth_event *t)
+/* The number that a test compares with; null = none, or in Python, whose operands have no names. */
+static TSNode number_beside(const myth_flow *f, const myth_event *t)
 {
     static const myth_slot side[] = {MYTH_SLOT_LEFT, MYTH_SLOT_RIGHT};
     for (int i = 0; i < 2 && t->value == MYTH_VALUE_NUMBER; i++) {
         const TSNode node = myth_roles_child(f->roles, t->node, side[i]);
         const char c = ts_node_is_null(node) ? '\0' : myth_flow_first_byte(f, node);
-        if (c >= '1' && c <= '9')
-            return true;
+        if (c >= '0' && c <= '9')
+            return node;
     }
-    return false;
+    return (TSNode){0};
+}
+
+/* Whether it is a number above zero: what is not below 5 is not zero. */
+static bool is_above_zero(const myth_flow *f, const myth_event *t)
+{
+    const TSNode number = number_beside(f, t);
+    return !ts_node_is_null(number) && myth_flow_first_byte(f, number) != '0';
+}
+
+/* Whether a test asks whether the path is zero; *is_not: whether it is none. */
+static bool asks_for_zero(const myth_flow *f, const myth_event *t, bool *is_not)
+{
+    const TSNode number = number_beside(f, t);
+    const bool is_zero = !ts_node_is_null(number) && myth_flow_text_is(f, number, "0");
+    *is_not = t->how == MYTH_TEST_TRUE || (t->how == MYTH_TEST_NOT_EQUAL && is_zero);
+    return *is_not || t->how == MYTH_TEST_FALSE || (t->how == MYTH_TEST_EQUAL && is_zero);
 }
 
 /* Whether the path is tested, for its presence, against a bound or for zero. */
@@ -201,7 +216,10 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
             continue;
         if (!says_something(t, what) && !(what == FOR_ZERO && is_above_zero(f, t)))
             continue;
-        const int is = guard(f, t, myth_facts_event(k, e));
+        bool is_there = is_for_there(t->how), is_gone = is_for_gone(t->how);
+        if (what == FOR_ZERO)
+            is_gone = asks_for_zero(f, t, &is_there) && !is_there;
+        const int is = guard(f, t, myth_facts_event(k, e), is_there, is_gone);
         if (is != TESTED_GUARDS && f->has_nested && myth_facts_nested(f, t->scope) != nested)
             continue; /* a function inside, which is called at another time */
         if (is == TESTED_EARLIER && (t->how == MYTH_TEST_PART || t->how == MYTH_TEST_EQUAL) && what == FOR_PRESENCE)
@@ -214,7 +232,7 @@ static int tested(myth_facts *k, uint32_t path, uint32_t e, tested_for what)
             return best;
     }
     if (best != TESTED_NO)
-        return what != FOR_PRESENCE && best == TESTED_INVERTED ? TESTED_EARLIER : best;
+        return what == FOR_BOUND && best == TESTED_INVERTED ? TESTED_EARLIER : best;
     for (uint32_t i = e + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
         const myth_event *t = &f->event[i];
         if (t->kind == MYTH_EVENT_DEFINE && t->path && myth_flow_is_part(f, path, t->path))
@@ -628,6 +646,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_adds_up] = myth_fact_adds_up,
     [MYTH_FACT_element] = myth_fact_element,
     [MYTH_FACT_size_from] = myth_fact_size_from,
+    [MYTH_FACT_contrary] = myth_fact_contrary,
 };
 
 /* A fact without values is a name, which has no number. */

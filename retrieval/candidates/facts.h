@@ -79,6 +79,8 @@ void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(con
 void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f);
 /* Adds events of names that stayed where a statement was copied; after myth_flow_read of the same function. */
 void myth_facts_copied(myth_flow *f, TSNode function);
+/* Adds events of code that contradicts itself; after myth_flow_read of the same function or file. */
+void myth_facts_contrary(myth_flow *f, TSNode function);
 
 typedef struct {
     myth_flow *flow;

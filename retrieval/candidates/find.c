@@ -27,6 +27,10 @@ typedef struct {
 } grammar_rules;
 
 typedef struct {
+    uint32_t from, to; /* numbers, from 1 */
+} lines;
+
+typedef struct {
     grammar_rules *of;
     const myth_tree *tree;
     myth_flow *flow; /* [n_flow] of the functions, in their order */
@@ -41,6 +45,8 @@ typedef struct {
     uint16_t seen[ROWS]; /* candidates of each row in this function */
     uint16_t *row;       /* [out.n] of each candidate, before they are sorted */
     uint32_t cap_row;
+    lines *unused; /* [n_unused] from the line #if 0 to the one that ends it */
+    uint32_t n_unused, cap_unused;
 } finding;
 
 static grammar_rules open_rules[GRAMMARS];
@@ -66,6 +72,57 @@ static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLangu
         return g;
     }
     return NULL;
+}
+
+/* ---- what the compiler never sees ---- */
+
+/* Whether the line at p, after its #, begins with the word. */
+static bool is_directive(const char *p, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    for (p++; p < end && (*p == ' ' || *p == '\t');)
+        p++;
+    return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
+}
+
+/* Finds the lines between #if 0 and its #else or #endif. */
+static bool find_unused(finding *w)
+{
+    const char *const text = (const char *)w->tree->text, *const end = text + w->tree->n;
+    uint32_t line = 1, depth = 0, from = 0; /* depth: of #if in it */
+    if (strcmp(w->tree->grammar, "c") != 0 && strcmp(w->tree->grammar, "cpp") != 0)
+        return true;
+    for (const char *p = text; p < end; line++) {
+        const char *next = memchr(p, '\n', (size_t)(end - p));
+        while (p < end && (*p == ' ' || *p == '\t'))
+            p++;
+        const bool is_if = p < end && *p == '#' && is_directive(p, end, "if");
+        const bool is_end = p < end && *p == '#' && is_directive(p, end, "endif");
+        const bool is_other = p < end && *p == '#' && (is_directive(p, end, "else") || is_directive(p, end, "elif"));
+        if (!from && is_if &&
+            (is_directive(p, end, "if 0\n") || is_directive(p, end, "if 0 ") || is_directive(p, end, "if 0\r")))
+            from = line;
+        else if (from && is_if)
+            depth++;
+        else if (from && depth > 0 && is_end)
+            depth--;
+        else if (from && depth == 0 && (is_end || is_other)) {
+            if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "unused lines", &w->unused, w->n_unused, &w->cap_unused))
+                return false;
+            w->unused[w->n_unused++] = (lines){from, line};
+            from = 0;
+        }
+        p = next ? next + 1 : end;
+    }
+    return true;
+}
+
+static bool is_unused(const finding *w, uint32_t line)
+{
+    for (uint32_t i = 0; i < w->n_unused; i++)
+        if (line > w->unused[i].from && line < w->unused[i].to)
+            return true;
+    return false;
 }
 
 static void close_rules(void)
@@ -241,7 +298,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     const myth_flow *f = k->flow;
     const myth_event *at = &f->event[e];
     char text[1024];
-    if (w->seen[r] >= row->most)
+    if (w->seen[r] >= row->most || is_unused(w, at->line))
         return;
     const uint32_t path = path_name(f, at), n = same_as(w, row, f, e);
     if (n < w->out.n && w->row[n] <= r)
@@ -338,6 +395,7 @@ static bool try_function(finding *w, uint32_t i)
     myth_facts_swapped(&w->file, f);
     if (!f->is_file)
         myth_facts_copied(f, w->function[i]);
+    myth_facts_contrary(f, w->function[i]);
     if (!f->is_failed)
         try_rows(w, f);
     const bool is_good = !w->is_failed && !f->is_failed;
@@ -370,7 +428,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     if (!w.of)
         return false;
     put_text(&w, "");
-    bool is_good = !w.is_failed;
+    bool is_good = !w.is_failed && find_unused(&w);
     if (w.of->rules.n_row > 0)
         is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
     myth_file_facts_settle(&w.file, lists_of, &w.of->rules);
@@ -389,6 +447,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     myth_free(w.mem, w.function);
     myth_free(w.mem, w.out.candidate);
     myth_free(w.mem, w.row);
+    myth_free(w.mem, w.unused);
     myth_free(w.mem, w.out.names);
     myth_file_facts_close(&w.file);
     return is_good;

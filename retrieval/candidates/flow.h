@@ -21,20 +21,21 @@
 enum { MYTH_FLOW_EVENTS = 1 << 15, MYTH_FLOW_PATH_BYTES = 96, MYTH_FLOW_DEPTH = 1500, MYTH_FLOW_LABELS = 64 };
 
 typedef enum {
-    MYTH_EVENT_DEFINE,  /* a path gets a value */
-    MYTH_EVENT_USE,     /* it is read as a value */
-    MYTH_EVENT_DEREF,   /* something behind it is read or written: *p, p->x, p[i], p.method() */
-    MYTH_EVENT_INDEX,   /* it is what an element is chosen by: `other` is the array */
-    MYTH_EVENT_TEST,    /* a condition depends on it */
-    MYTH_EVENT_CALL,    /* a call: `path` is its receiver, `name` the function */
-    MYTH_EVENT_ARG,     /* it is an argument of the call `call`, number `index` */
-    MYTH_EVENT_RETURN,  /* it is returned or thrown */
-    MYTH_EVENT_LEAVE,   /* control leaves: return, throw, break, continue, goto, exit() */
-    MYTH_EVENT_DIVIDE,  /* it is a divisor; of a call `name` gives it, and of a length `path` is what is measured */
-    MYTH_EVENT_FIELD,   /* a member of a literal, or an argument by name, `name`, gets a value */
-    MYTH_EVENT_CATCH,   /* a handler of errors */
-    MYTH_EVENT_SWAPPED, /* an argument that has the name of another parameter of the function that is called */
-    MYTH_EVENT_COPIED,  /* a name that stayed where a line was copied and all others were changed */
+    MYTH_EVENT_DEFINE,   /* a path gets a value */
+    MYTH_EVENT_USE,      /* it is read as a value */
+    MYTH_EVENT_DEREF,    /* something behind it is read or written: *p, p->x, p[i], p.method() */
+    MYTH_EVENT_INDEX,    /* it is what an element is chosen by: `other` is the array */
+    MYTH_EVENT_TEST,     /* a condition depends on it */
+    MYTH_EVENT_CALL,     /* a call: `path` is its receiver, `name` the function */
+    MYTH_EVENT_ARG,      /* it is an argument of the call `call`, number `index` */
+    MYTH_EVENT_RETURN,   /* it is returned or thrown */
+    MYTH_EVENT_LEAVE,    /* control leaves: return, throw, break, continue, goto, exit() */
+    MYTH_EVENT_DIVIDE,   /* it is a divisor; of a call `name` gives it, and of a length `path` is what is measured */
+    MYTH_EVENT_FIELD,    /* a member of a literal, or an argument by name, `name`, gets a value */
+    MYTH_EVENT_CATCH,    /* a handler of errors */
+    MYTH_EVENT_SWAPPED,  /* an argument that has the name of another parameter of the function that is called */
+    MYTH_EVENT_COPIED,   /* a name that stayed where a line was copied and all others were changed */
+    MYTH_EVENT_CONTRARY, /* code that contradicts itself: contrary.c */
     MYTH_EVENT_N
 } myth_event_kind;
 

@@ -144,6 +144,20 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 
 /* ---- reading nodes ---- */
 
+void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node))
+{
+    TSTreeCursor c = ts_tree_cursor_new(node);
+    bool is_in = !ts_tree_cursor_goto_first_child(&c);
+    for (bool is_more = !is_in; is_more && !f->is_failed;) {
+        is_in = on(f, ts_tree_cursor_current_node(&c));
+        if (is_in && ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+}
+
 void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth)
 {
     TSTreeCursor c = ts_tree_cursor_new(node);

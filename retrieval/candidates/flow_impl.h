@@ -50,6 +50,8 @@ myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node,
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
 void myth_flow_close_scope(myth_flow *f, uint32_t scope);
 uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop);
+/* Calls `on` for a node and all nodes in it, from the first on; not for what is in a node for which it is false. */
+void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node));
 void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t depth);
 void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth);

@@ -197,17 +197,6 @@ static TSNode without_hint(const myth_flow *f, TSNode node)
 }
 
 /* A node whose truth decides something. */
-/* Whether a function only tells the compiler which way is taken. */
-static bool is_hint(const myth_flow *f, TSNode callee)
-{
-    static const char *const name[] = {"likely",           "unlikely", "LIKELY",    "UNLIKELY",
-                                       "__builtin_expect", "G_LIKELY", "G_UNLIKELY"};
-    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
-        if (myth_flow_text_is(f, callee, name[i]))
-            return true;
-    return false;
-}
-
 void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth)
 {
     node = myth_flow_inner(f, node);
@@ -222,13 +211,6 @@ void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth)
     if (role == MYTH_ROLE_BINARY) {
         myth_flow_binary(f, node, true, depth);
         return;
-    }
-    if (role == MYTH_ROLE_CALL) { /* if (unlikely(!p)) */
-        const TSNode callee = child_of(f, node, MYTH_SLOT_CALLEE), list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
-        if (!is_null(callee) && !is_null(list) && ts_node_named_child_count(list) > 0 && is_hint(f, callee)) {
-            myth_flow_condition(f, ts_node_named_child(list, 0), is_not, depth + 1);
-            return;
-        }
     }
     uint32_t path = myth_flow_path(f, node);
     if (path == 0 && role == MYTH_ROLE_ASSIGN)

@@ -17,11 +17,11 @@ struct myth_pack_seen {
 enum { SEEN = 1 << 14 };
 
 static const char *const event_name[MYTH_EVENT_N] = {
-    [MYTH_EVENT_DEFINE] = "define", [MYTH_EVENT_USE] = "use",       [MYTH_EVENT_DEREF] = "deref",
-    [MYTH_EVENT_INDEX] = "index",   [MYTH_EVENT_TEST] = "test",     [MYTH_EVENT_CALL] = "call",
-    [MYTH_EVENT_ARG] = "arg",       [MYTH_EVENT_RETURN] = "return", [MYTH_EVENT_LEAVE] = "leave",
-    [MYTH_EVENT_DIVIDE] = "divide", [MYTH_EVENT_CATCH] = "catch",   [MYTH_EVENT_SWAPPED] = "swapped",
-    [MYTH_EVENT_COPIED] = "copied", [MYTH_EVENT_FIELD] = "field",
+    [MYTH_EVENT_DEFINE] = "define", [MYTH_EVENT_USE] = "use",           [MYTH_EVENT_DEREF] = "deref",
+    [MYTH_EVENT_INDEX] = "index",   [MYTH_EVENT_TEST] = "test",         [MYTH_EVENT_CALL] = "call",
+    [MYTH_EVENT_ARG] = "arg",       [MYTH_EVENT_RETURN] = "return",     [MYTH_EVENT_LEAVE] = "leave",
+    [MYTH_EVENT_DIVIDE] = "divide", [MYTH_EVENT_CATCH] = "catch",       [MYTH_EVENT_SWAPPED] = "swapped",
+    [MYTH_EVENT_COPIED] = "copied", [MYTH_EVENT_CONTRARY] = "contrary", [MYTH_EVENT_FIELD] = "field",
 };
 
 static bool word_is(const char *p, size_t n, const char *want) { return strlen(want) == n && memcmp(p, want, n) == 0; }

@@ -1,0 +1,328 @@
+/* contrary.c - code that contradicts itself, whatever the values of its variables are: a comparison of a thing with
+ * itself, a condition that was asked before, one that always or never holds, a loop that steps away from its end.
+ *
+ * Same   two pieces of code are the same when their words are, and neither changes anything: no assignment in them, and
+ *        no call but of a function that is known to look only
+ * Event  `how` is its kind (the values of the fact `contrary`), `path` what it is about, `call` the line of what it
+ *        contradicts, 0 = none */
+#include "contrary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- events ---- */
+
+void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line)
+{
+    uint32_t off = ts_node_start_byte(about), n = ts_node_end_byte(about) - off, path = myth_flow_path(f, about);
+    if (path == 0 && off + n <= f->n_text) {
+        const char *end = memchr(f->text + off, '\n', n);
+        n = end ? (uint32_t)(end - f->text) - off : n;
+        path = myth_flow_path_of_word(f, off, n < MYTH_FLOW_PATH_BYTES ? n : MYTH_FLOW_PATH_BYTES);
+    }
+    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_CONTRARY, at, path);
+    e->how = (uint8_t)how;
+    e->call = line;
+}
+
+/* ---- operators ---- */
+
+/* One part of a chain: what is compared, with what, and how. */
+typedef struct {
+    TSNode subject, constant;
+    myth_test_kind how;
+} atom;
+
+static bool is_comparison_of_texts(const char *name)
+{
+    static const char *const all[] = {"strcmp", "strcasecmp", "wcscmp"};
+    return myth_flow_is_one_of(name, all, sizeof(all) / sizeof(*all));
+}
+
+/* strcmp(a, "b"), a.equals("b"), "b".equals(a). *is_equal: whether it is true where both are the same. */
+static bool call_atom(myth_flow *f, TSNode call, atom *out, bool *is_equal)
+{
+    const char *name = myth_code_called(f, call);
+    const TSNode list = child_of(f, call, MYTH_SLOT_ARGUMENTS);
+    const bool is_text = is_comparison_of_texts(name), is_method = strncmp(name, "equals", 6) == 0;
+    if (is_null(list) || ts_node_named_child_count(list) != (is_text ? 2u : 1u) || !(is_text || is_method))
+        return false;
+    TSNode a = ts_node_named_child(list, 0), b = is_text ? ts_node_named_child(list, 1) : (TSNode){0};
+    if (is_method)
+        b = child_of(f, call, MYTH_SLOT_BASE);
+    if (is_null(a) || is_null(b))
+        return false;
+    const bool is_second = myth_code_is_constant(f, b);
+    *out = (atom){.subject = is_second ? a : b, .constant = is_second ? b : a};
+    *is_equal = is_method;
+    return myth_code_is_constant(f, out->constant) && !myth_code_is_constant(f, out->subject) &&
+           myth_code_is_pure(f, out->subject);
+}
+
+static bool comparison_atom(myth_flow *f, TSNode node, atom *out)
+{
+    static const struct {
+        const char *text;
+        myth_test_kind is, turned;
+    } all[] = {{"==", MYTH_TEST_EQUAL, MYTH_TEST_EQUAL},
+               {"===", MYTH_TEST_EQUAL, MYTH_TEST_EQUAL},
+               {"!=", MYTH_TEST_NOT_EQUAL, MYTH_TEST_NOT_EQUAL},
+               {"!==", MYTH_TEST_NOT_EQUAL, MYTH_TEST_NOT_EQUAL},
+               {"<", MYTH_TEST_LESS, MYTH_TEST_MORE},
+               {"<=", MYTH_TEST_AT_MOST, MYTH_TEST_AT_LEAST},
+               {">", MYTH_TEST_MORE, MYTH_TEST_LESS},
+               {">=", MYTH_TEST_AT_LEAST, MYTH_TEST_AT_MOST}};
+    TSNode a, b;
+    if (role_of(f, node) != MYTH_ROLE_BINARY || !myth_code_operands(f, node, &a, &b))
+        return false;
+    if (role_of(f, a) == MYTH_ROLE_CAST || role_of(f, b) == MYTH_ROLE_CAST)
+        return false; /* it may change the value */
+    a = myth_flow_inner(f, a);
+    b = myth_flow_inner(f, b);
+    const bool is_turned = myth_code_is_constant(f, a);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (!myth_flow_is_operator(f, node, all[i].text))
+            continue;
+        *out = (atom){is_turned ? b : a, is_turned ? a : b, is_turned ? all[i].turned : all[i].is};
+        if (!myth_code_is_constant(f, out->constant) || myth_code_is_constant(f, out->subject) ||
+            !myth_code_is_pure(f, out->subject))
+            return false;
+        bool is_equal;
+        if (role_of(f, out->subject) == MYTH_ROLE_CALL && is_comparison_of_texts(myth_code_called(f, out->subject))) {
+            const bool is_zero = myth_flow_text_is(f, out->constant, "0");
+            const myth_test_kind how = out->how;
+            if (!is_zero || how > MYTH_TEST_NOT_EQUAL || !call_atom(f, out->subject, out, &is_equal))
+                return false;
+            out->how = how;
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool atom_of(myth_flow *f, TSNode node, atom *out)
+{
+    bool is_not = false, is_equal = false;
+    for (int i = 0; i < 4 && role_of(f, node) == MYTH_ROLE_UNARY && myth_flow_first_byte(f, node) == '!'; i++) {
+        node = myth_flow_inner(f, base_of(f, node));
+        is_not = !is_not;
+    }
+    if (is_null(node))
+        return false;
+    if (role_of(f, node) == MYTH_ROLE_CALL) {
+        if (!call_atom(f, node, out, &is_equal))
+            return false;
+        out->how = is_equal != is_not ? MYTH_TEST_EQUAL : MYTH_TEST_NOT_EQUAL;
+        return true;
+    }
+    return !is_not && comparison_atom(f, node, out);
+}
+
+static bool number_of(const myth_flow *f, TSNode node, double *out)
+{
+    char text[40], *end;
+    const uint32_t off = ts_node_start_byte(node), n = ts_node_end_byte(node) - off;
+    if (n >= sizeof(text) || off + n > f->n_text)
+        return false;
+    memcpy(text, f->text + off, n);
+    text[n] = '\0';
+    *out = strtod(text, &end);
+    return end > text && strspn(end, "uUlLfF") == strlen(end);
+}
+
+static bool is_below(myth_test_kind t) { return t == MYTH_TEST_LESS || t == MYTH_TEST_AT_MOST; }
+static bool is_above(myth_test_kind t) { return t == MYTH_TEST_MORE || t == MYTH_TEST_AT_LEAST; }
+
+/* Whether two parts of a chain about the same thing can never both hold, or one of them always does. */
+static bool is_settled(const myth_flow *f, myth_chain of, const atom *a, const atom *b)
+{
+    double x, y;
+    const myth_test_kind want = of == MYTH_CHAIN_AND ? MYTH_TEST_EQUAL : MYTH_TEST_NOT_EQUAL;
+    if (a->how == want && b->how == want)
+        return role_of(f, a->constant) == role_of(f, b->constant) && !myth_code_same(f, a->constant, b->constant) &&
+               (role_of(f, a->constant) != MYTH_ROLE_NUMBER ||
+                (number_of(f, a->constant, &x) && number_of(f, b->constant, &y) && (x < y || x > y)));
+    if (!((is_below(a->how) && is_above(b->how)) || (is_above(a->how) && is_below(b->how))))
+        return false;
+    const atom *low = is_below(a->how) ? a : b, *high = low == a ? b : a; /* x < `x`, x > `y` */
+    if (!number_of(f, low->constant, &x) || !number_of(f, high->constant, &y))
+        return false;
+    return of == MYTH_CHAIN_AND
+             ? x <= y && !(x >= y && low->how == MYTH_TEST_AT_MOST && high->how == MYTH_TEST_AT_LEAST)
+             : x > y;
+}
+
+/* Whether a part of a chain is its value: the last of a && b && a, where that is no condition. */
+static bool is_value(const myth_flow *f, TSNode part)
+{
+    const myth_role role = role_of(f, part);
+    return role == MYTH_ROLE_NAME || role == MYTH_ROLE_MEMBER || role == MYTH_ROLE_INDEX || role == MYTH_ROLE_CALL;
+}
+
+static void contrary_chain(myth_flow *f, TSNode node, myth_chain of)
+{
+    myth_parts p;
+    atom atoms[MYTH_PARTS];
+    bool is_atom[MYTH_PARTS];
+    uint32_t from = 0; /* the first part behind which nothing has changed */
+    myth_code_parts(f, node, of, &p);
+    for (uint32_t j = 0; j < p.n; j++) {
+        if (!myth_code_is_pure(f, p.node[j])) {
+            from = j + 1;
+            continue;
+        }
+        is_atom[j] = (of == MYTH_CHAIN_AND || of == MYTH_CHAIN_OR) && atom_of(f, p.node[j], &atoms[j]);
+        for (uint32_t i = from; i < j; i++) {
+            const bool is_again = !myth_code_is_constant(f, p.node[j]) && myth_code_same(f, p.node[i], p.node[j]);
+            if (is_again && !(of == MYTH_CHAIN_AND && j + 1 == p.n && is_value(f, p.node[j]))) {
+                myth_contrary_put(f, MYTH_CONTRARY_OPERANDS, p.node[j], p.node[j], myth_code_line(p.node[i]));
+                return;
+            }
+            if (is_atom[i] && is_atom[j] && myth_code_same(f, atoms[i].subject, atoms[j].subject) &&
+                is_settled(f, of, &atoms[i], &atoms[j])) {
+                myth_contrary_put(f, of == MYTH_CHAIN_AND ? MYTH_CONTRARY_NEVER : MYTH_CONTRARY_ALWAYS, p.node[j],
+                                  atoms[j].subject, myth_code_line(p.node[i]));
+                return;
+            }
+        }
+    }
+}
+
+/* Whether the text around says that not-a-number is what is looked for, or that a comparison is what is tested. */
+static bool is_meant(const myth_flow *f, TSNode node)
+{
+    for (int i = 0; i < 6 && !is_null(node); i++, node = ts_node_parent(node)) {
+        if (role_of(f, node) == MYTH_ROLE_ASSERT || role_of(f, node) == MYTH_ROLE_CALL)
+            return true;
+        if (role_of(f, node) == MYTH_ROLE_BLOCK)
+            break;
+    }
+    const char *name = f->names + f->name;
+    return strstr(name, "nan") || strstr(name, "NaN") || strstr(name, "test") || strstr(name, "Test");
+}
+
+static void contrary_operands(myth_flow *f, TSNode node)
+{
+    static const char *const equal[] = {"==", "!=", "===", "!==", "is", "is not"};
+    static const char *const order[] = {"<", ">", "<=", ">=", "-", "/", "%"};
+    TSNode a, b;
+    if (!myth_code_operands(f, node, &a, &b) || myth_code_is_constant(f, myth_flow_inner(f, a)))
+        return;
+    const bool is_plain = role_of(f, myth_flow_inner(f, a)) == MYTH_ROLE_NAME;
+    if (myth_code_has_operator(f, node, order, sizeof(order) / sizeof(*order))) {
+        if (myth_code_is_same(f, a, b) && !is_meant(f, node))
+            myth_contrary_put(f, MYTH_CONTRARY_OPERANDS, node, a, 0);
+    } else if (!is_plain && myth_code_has_operator(f, node, equal, sizeof(equal) / sizeof(*equal))) {
+        if (myth_code_is_same(f, a, b) && !is_meant(f, node)) /* x != x asks for not-a-number */
+            myth_contrary_put(f, MYTH_CONTRARY_EQUAL, node, a, 0);
+    }
+}
+
+/* ! binds before the operator that it stands in front of. */
+static void contrary_negation(myth_flow *f, TSNode node)
+{
+    static const char *const order[] = {"<", ">", "<=", ">=", "&"};
+    static const char *const member[] = {"in", "instanceof"};
+    static const char *const equal[] = {"==", "!="};
+    TSNode a, b;
+    if (!myth_code_operands(f, node, &a, &b) || role_of(f, a) != MYTH_ROLE_UNARY || myth_flow_first_byte(f, a) != '!')
+        return;
+    const TSNode of = base_of(f, a), with = myth_flow_inner(f, b);
+    const myth_role role = role_of(f, with);
+    const bool is_bool_number = myth_flow_text_is(f, with, "0") || myth_flow_text_is(f, with, "1");
+    if (is_null(of) || is_bool_number || !is_value(f, of))
+        return;
+    if (myth_code_has_operator(f, node, member, sizeof(member) / sizeof(*member)))
+        myth_contrary_put(f, MYTH_CONTRARY_NEGATED_IN, node, of, 0);
+    else if (myth_code_has_operator(f, node, order, sizeof(order) / sizeof(*order))) {
+        if (role == MYTH_ROLE_NAME || role == MYTH_ROLE_NUMBER || role == MYTH_ROLE_MEMBER)
+            myth_contrary_put(f, MYTH_CONTRARY_NEGATED, node, of, 0);
+    } else if (myth_code_has_operator(f, node, equal, sizeof(equal) / sizeof(*equal)) && role == MYTH_ROLE_NUMBER)
+        myth_contrary_put(f, MYTH_CONTRARY_NEGATED, node, of, 0);
+}
+
+/* Java's == of texts, Python's `is`. */
+static void contrary_identity(myth_flow *f, TSNode node)
+{
+    static const char *const same[] = {"==", "!=", "is", "is not"};
+    TSNode a, b;
+    if (!myth_code_operands(f, node, &a, &b) || !myth_code_has_operator(f, node, same, sizeof(same) / sizeof(*same)))
+        return;
+    a = myth_flow_inner(f, a);
+    b = myth_flow_inner(f, b);
+    const bool is_word = myth_flow_is_operator(f, node, "is") || myth_flow_is_operator(f, node, "is not");
+    const TSNode literal = role_of(f, b) == MYTH_ROLE_TEXT ? b : a;
+    const char *type = ts_node_type(literal);
+    const bool is_text = strcmp(type, is_word ? "string" : "string_literal") == 0;
+    const TSNode subject = ts_node_eq(literal, b) ? a : b;
+    if (is_text && !myth_code_is_constant(f, subject) && role_of(f, subject) != MYTH_ROLE_NOTHING)
+        myth_contrary_put(f, MYTH_CONTRARY_IDENTITY, node, subject, 0);
+}
+
+/* Whether a node is in the condition of #if. */
+static bool is_of_directive(const myth_flow *f, TSNode node)
+{
+    for (int i = 0; i < 16 && !is_null(node); i++, node = ts_node_parent(node)) {
+        const myth_role role = role_of(f, node);
+        if (role != MYTH_ROLE_BINARY && role != MYTH_ROLE_UNARY && role != MYTH_ROLE_GROUP)
+            return strncmp(ts_node_type(node), "preproc", 7) == 0;
+    }
+    return false;
+}
+
+static void contrary_binary(myth_flow *f, TSNode node)
+{
+    if (is_of_directive(f, node))
+        return;
+    const myth_chain of = myth_code_chain(f, node);
+    TSNode up = ts_node_parent(node);
+    for (int i = 0; i < 8 && !is_null(up) && role_of(f, up) == MYTH_ROLE_GROUP; i++)
+        up = ts_node_parent(up);
+    if (of != MYTH_CHAIN_NONE && (is_null(up) || myth_code_chain(f, up) != of))
+        contrary_chain(f, node, of);
+    if (of == MYTH_CHAIN_NONE)
+        contrary_operands(f, node);
+    if (of == MYTH_CHAIN_NONE || of == MYTH_CHAIN_BIT_AND)
+        contrary_negation(f, node);
+    if (of == MYTH_CHAIN_NONE)
+        contrary_identity(f, node);
+}
+
+/* ---- a function ---- */
+
+static bool on_node(myth_flow *f, TSNode node)
+{
+    if (f->is_failed)
+        return false;
+    switch (role_of(f, node)) {
+    case MYTH_ROLE_FUNCTION: return !f->is_file; /* it is a flow of its own */
+    case MYTH_ROLE_BINARY: contrary_binary(f, node); break;
+    case MYTH_ROLE_IF:
+        myth_contrary_if(f, node);
+        if (!is_null(child_of(f, node, MYTH_SLOT_CONDITION)))
+            myth_contrary_condition(f, child_of(f, node, MYTH_SLOT_CONDITION));
+        break;
+    case MYTH_ROLE_CHOICE: myth_contrary_choice(f, node); break;
+    case MYTH_ROLE_ASSIGN: myth_contrary_assignment(f, node); break;
+    case MYTH_ROLE_STATEMENT: myth_contrary_statement(f, node); break;
+    case MYTH_ROLE_LOOP: myth_contrary_loop(f, node); break;
+    case MYTH_ROLE_CALL: myth_contrary_call(f, node); break;
+    default: break;
+    }
+    return true;
+}
+
+void myth_facts_contrary(myth_flow *f, TSNode function)
+{
+    f->now_scope = f->now_test = 0;
+    myth_flow_each_node(f, function, on_node);
+}
+
+int myth_fact_contrary(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    if (at->kind != MYTH_EVENT_CONTRARY)
+        return MYTH_CONTRARY_NONE;
+    k->at_line = at->call;
+    return at->how;
+}

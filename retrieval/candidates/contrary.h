@@ -1,0 +1,79 @@
+/* contrary.h - what contrary.c and contrary_forms.c share: kinds of contradictions, and when two pieces of code are the
+ * same. See contrary.c. */
+#ifndef MYTH_CONTRARY_H
+#define MYTH_CONTRARY_H
+
+#include "facts_impl.h"
+#include "flow_impl.h"
+
+/* In the order of the fact's values. */
+typedef enum {
+    MYTH_CONTRARY_NONE,
+    MYTH_CONTRARY_OPERANDS,     /* a < a, a || b || a */
+    MYTH_CONTRARY_EQUAL,        /* x.a == x.a */
+    MYTH_CONTRARY_AGAIN,        /* if (a) ... else if (a) */
+    MYTH_CONTRARY_BRANCHES,     /* if (c) the same else the same */
+    MYTH_CONTRARY_ITSELF,       /* a = a of a parameter */
+    MYTH_CONTRARY_ITSELF_OWN,   /* this.a = this.a */
+    MYTH_CONTRARY_ITSELF_OTHER, /* p->a = p->a */
+    MYTH_CONTRARY_UP,           /* for (...; i > n; i++) */
+    MYTH_CONTRARY_DOWN,         /* for (...; i < n; i--) */
+    MYTH_CONTRARY_VARIABLE,     /* for (i = 0; i < n; j++) */
+    MYTH_CONTRARY_ALWAYS,       /* a != 1 || a != 2 */
+    MYTH_CONTRARY_NEVER,        /* a == 1 && a == 2 */
+    MYTH_CONTRARY_NEGATED,      /* !a & b, !a < b */
+    MYTH_CONTRARY_NEGATED_IN,   /* !a in b */
+    MYTH_CONTRARY_IDENTITY,     /* a == "text" where that compares addresses */
+    MYTH_CONTRARY_DROPPED,      /* a == b; */
+    MYTH_CONTRARY_ASSIGNED,     /* if (a = 1) */
+    MYTH_CONTRARY_POINTER_SIZE, /* memset(p, 0, sizeof(p)) */
+} myth_contrary;
+
+typedef enum { MYTH_CHAIN_NONE, MYTH_CHAIN_AND, MYTH_CHAIN_OR, MYTH_CHAIN_BIT_AND, MYTH_CHAIN_BIT_OR } myth_chain;
+
+enum { MYTH_PARTS = 16 };
+
+typedef struct {
+    TSNode node[MYTH_PARTS];
+    uint32_t n;
+} myth_parts;
+
+/* ---- same_code.c ---- */
+
+/* Whether two nodes have the same words; blanks and comments between them do not count. */
+bool myth_code_same(const myth_flow *f, TSNode a, TSNode b);
+/* Letters and digits of a node, without those of comments. */
+uint32_t myth_code_letters(const myth_flow *f, TSNode node);
+/* Whether a node is short and changes nothing: no assignment in it, and no call but of what only looks. */
+bool myth_code_is_pure(myth_flow *f, TSNode node);
+/* Both of them. */
+bool myth_code_is_same(myth_flow *f, TSNode a, TSNode b);
+/* A number, a text, or a name in capitals: what has the same value each time. */
+bool myth_code_is_constant(const myth_flow *f, TSNode node);
+/* The last word of the function that a call is of. */
+const char *myth_code_called(myth_flow *f, TSNode call);
+bool myth_code_operands(const myth_flow *f, TSNode node, TSNode *a, TSNode *b);
+bool myth_code_has_operator(const myth_flow *f, TSNode node, const char *const *list, size_t n);
+/* Which operators of one kind a node begins a chain of. */
+myth_chain myth_code_chain(const myth_flow *f, TSNode node);
+/* a, b and c of a || b || c, in their order; of another node itself. */
+void myth_code_parts(const myth_flow *f, TSNode node, myth_chain of, myth_parts *out);
+
+static inline uint32_t myth_code_line(TSNode node) { return ts_node_start_point(node).row + 1; }
+
+/* ---- contrary.c ---- */
+
+/* Adds an event at a node. `line`: of what it contradicts; 0 = none. */
+void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line);
+
+/* ---- contrary_forms.c: what each kind of node may contradict ---- */
+
+void myth_contrary_if(myth_flow *f, TSNode node);
+void myth_contrary_choice(myth_flow *f, TSNode node);
+void myth_contrary_assignment(myth_flow *f, TSNode node);
+void myth_contrary_condition(myth_flow *f, TSNode cond);
+void myth_contrary_statement(myth_flow *f, TSNode node);
+void myth_contrary_loop(myth_flow *f, TSNode node);
+void myth_contrary_call(myth_flow *f, TSNode node);
+
+#endif

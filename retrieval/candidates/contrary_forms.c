@@ -1,0 +1,365 @@
+/* contrary_forms.c - branches, assignments, loops and sizes that contradict themselves (contrary.c). */
+#include "contrary.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { DEEPEST = 24 };
+
+/* ---- branches ---- */
+
+static bool is_field(const myth_flow *f, TSFieldId field, myth_slot slot)
+{
+    for (int i = 0; i < MYTH_SLOT_NAMES; i++)
+        if (field != 0 && f->roles->field[slot][i] == field)
+            return true;
+    return false;
+}
+
+/* The `if` that an else consists of; null = none. */
+static TSNode next_if(const myth_flow *f, TSNode other)
+{
+    if (role_of(f, other) == MYTH_ROLE_IF)
+        return other;
+    const TSNode in = ts_node_named_child_count(other) == 1 ? ts_node_named_child(other, 0) : (TSNode){0};
+    return !is_null(in) && role_of(f, in) == MYTH_ROLE_IF ? in : (TSNode){0};
+}
+
+/* The conditions of a myth_chain of if and else if, and the last branch where it has no condition. */
+static void conditions(const myth_flow *f, TSNode node, myth_parts *out, TSNode *last, int deep)
+{
+    const TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION);
+    if (is_null(cond) || out->n == MYTH_PARTS || deep > DEEPEST || !is_null(child_of(f, node, MYTH_SLOT_FIRST)))
+        return;
+    out->node[out->n++] = myth_flow_inner(f, cond);
+    TSTreeCursor c = ts_tree_cursor_new(node);
+    if (ts_tree_cursor_goto_first_child(&c))
+        do {
+            if (!is_field(f, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_ELSE))
+                continue;
+            const TSNode child = ts_tree_cursor_current_node(&c), next = next_if(f, child);
+            if (is_null(next))
+                *last = child;
+            else
+                conditions(f, next, out, last, deep + 1);
+        } while (ts_tree_cursor_goto_next_sibling(&c));
+    ts_tree_cursor_delete(&c);
+}
+
+/* Whether the preprocessor chooses between what stands there: a line #if, #else, #elif or #endif. */
+static bool has_directive(const myth_flow *f, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to && i < f->n_text; i++) {
+        if (f->text[i] != '\n')
+            continue;
+        uint32_t at = i + 1;
+        while (at < to && (f->text[at] == ' ' || f->text[at] == '\t'))
+            at++;
+        if (at >= to || f->text[at++] != '#')
+            continue;
+        while (at < to && f->text[at] == ' ')
+            at++;
+        if (at + 2 < to && (memcmp(f->text + at, "if", 2) == 0 || memcmp(f->text + at, "el", 2) == 0 ||
+                            memcmp(f->text + at, "en", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a chain has a part that is the same as a whole condition. */
+static bool has_part(myth_flow *f, TSNode node, myth_chain of, TSNode whole)
+{
+    myth_parts p;
+    if (myth_code_chain(f, node) != of)
+        return false;
+    myth_code_parts(f, node, of, &p);
+    for (uint32_t i = 0; i < p.n; i++)
+        if (myth_code_is_same(f, p.node[i], whole))
+            return true;
+    return false;
+}
+
+/* The block of an else, without the word. */
+static TSNode block_of(const myth_flow *f, TSNode other)
+{
+    const bool is_clause = role_of(f, other) == MYTH_ROLE_NONE && ts_node_named_child_count(other) == 1;
+    return is_clause ? ts_node_named_child(other, 0) : other;
+}
+
+void myth_contrary_if(myth_flow *f, TSNode node)
+{
+    enum { FEW_LETTERS = 8 };
+    myth_parts p = {.n = 0};
+    TSNode last = {0};
+    const TSNode up = ts_node_parent(node), then = child_of(f, node, MYTH_SLOT_THEN);
+    const bool is_else = !is_null(up) && (strcmp(ts_node_type(up), "else_clause") == 0 ||
+                                          (role_of(f, up) == MYTH_ROLE_IF && !is_null(then) &&
+                                           ts_node_start_byte(up) < ts_node_start_byte(node) &&
+                                           !ts_node_eq(child_of(f, up, MYTH_SLOT_THEN), node)));
+    if (is_else)
+        return;
+    conditions(f, node, &p, &last, 0);
+    for (uint32_t j = 1; j < p.n; j++)
+        for (uint32_t i = 0; i < j; i++) {
+            const TSNode a = p.node[i], b = p.node[j];
+            if (myth_code_is_constant(f, b) ||
+                !(myth_code_is_same(f, a, b) || has_part(f, b, MYTH_CHAIN_AND, a) ||
+                  has_part(f, a, MYTH_CHAIN_OR, b)) ||
+                has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)))
+                continue;
+            myth_contrary_put(f, MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
+            i = j;
+        }
+    if (p.n == 1 && !is_null(last) && !is_null(then)) {
+        const TSNode other = block_of(f, last);
+        if (myth_code_letters(f, then) >= FEW_LETTERS && myth_code_same(f, then, other) &&
+            !has_directive(f, ts_node_start_byte(then), ts_node_end_byte(other)))
+            myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, p.node[0], myth_code_line(other));
+    }
+}
+
+void myth_contrary_choice(myth_flow *f, TSNode node)
+{
+    TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION), then = child_of(f, node, MYTH_SLOT_THEN);
+    TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
+    if (is_null(cond) && ts_node_named_child_count(node) == 3) { /* Python */
+        then = ts_node_named_child(node, 0);
+        cond = ts_node_named_child(node, 1);
+        other = ts_node_named_child(node, 2);
+    }
+    if (!is_null(cond) && !is_null(then) && !is_null(other) && myth_code_letters(f, then) > 0 &&
+        myth_code_same(f, then, other))
+        myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, cond, myth_code_line(other));
+}
+
+/* ---- assignments ---- */
+
+static bool is_parameter(const myth_flow *f, TSNode name)
+{
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_PARAMETER && myth_code_same(f, e->node, name))
+            return true;
+    }
+    return false;
+}
+
+void myth_contrary_assignment(myth_flow *f, TSNode node)
+{
+    const TSNode up = ts_node_parent(node);
+    const TSNode a = child_of(f, node, MYTH_SLOT_LEFT), b = child_of(f, node, MYTH_SLOT_RIGHT);
+    const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
+    const bool is_statement = strcmp(ts_node_type(node), "assignment_statement") == 0 ||
+                              (!is_null(up) && role_of(f, up) == MYTH_ROLE_STATEMENT);
+    if (!is_statement || is_null(a) || is_null(b) || (!is_null(op) && !myth_flow_text_is(f, op, "=")) ||
+        !myth_code_is_same(f, a, b))
+        return;
+    const TSNode in = myth_flow_inner(f, a), base = role_of(f, in) == MYTH_ROLE_MEMBER ? base_of(f, in) : in;
+    const bool is_plain = role_of(f, in) == MYTH_ROLE_NAME;
+    const bool is_own =
+        !ts_node_eq(base, in) && (myth_flow_text_is(f, base, "this") || myth_flow_text_is(f, base, "self"));
+    if (!is_plain)
+        myth_contrary_put(f, is_own ? MYTH_CONTRARY_ITSELF_OWN : MYTH_CONTRARY_ITSELF_OTHER, node, in, 0);
+    else if (is_parameter(f, in)) /* another plain name is set to itself to please a compiler, or in a class */
+        myth_contrary_put(f, MYTH_CONTRARY_ITSELF, node, in, 0);
+}
+
+/* if (a = 1), without brackets around that say that it is meant. */
+void myth_contrary_condition(myth_flow *f, TSNode cond)
+{
+    const TSNode in = myth_flow_inner(f, cond);
+    if (is_null(in) || role_of(f, in) != MYTH_ROLE_ASSIGN || strcmp(ts_node_type(in), "assignment_expression") != 0)
+        return;
+    const uint32_t off = ts_node_start_byte(in);
+    for (uint32_t i = off, n = 0; i-- > ts_node_start_byte(cond);)
+        if (f->text[i] == '(' && ++n == 2)
+            return;
+    const TSNode op = child_of(f, in, MYTH_SLOT_OPERATOR), value = child_of(f, in, MYTH_SLOT_RIGHT);
+    if ((!is_null(op) && !myth_flow_text_is(f, op, "=")) || is_null(value))
+        return;
+    if (myth_code_is_constant(f, value) || role_of(f, value) == MYTH_ROLE_NOTHING ||
+        myth_flow_text_is(f, value, "NULL"))
+        myth_contrary_put(f, MYTH_CONTRARY_ASSIGNED, in, child_of(f, in, MYTH_SLOT_LEFT), 0);
+}
+
+/* A comparison that is a whole statement. */
+void myth_contrary_statement(myth_flow *f, TSNode node)
+{
+    static const char *const equal[] = {"==", "==="};
+    const TSNode in = ts_node_named_child_count(node) == 1 ? ts_node_named_child(node, 0) : (TSNode){0};
+    const TSNode around = ts_node_parent(node);
+    if (is_null(in) || role_of(f, in) != MYTH_ROLE_BINARY || is_null(around) || role_of(f, around) == MYTH_ROLE_CASE ||
+        !myth_code_has_operator(f, in, equal, sizeof(equal) / sizeof(*equal)))
+        return; /* Java: case -> a == b is a value */
+    int i = 0;
+    for (TSNode up = ts_node_parent(node); i < 4 && !is_null(up); i++, up = ts_node_parent(up))
+        if (role_of(f, up) == MYTH_ROLE_WITH || role_of(f, up) == MYTH_ROLE_TRY || role_of(f, up) == MYTH_ROLE_FUNCTION)
+            break; /* pytest.raises; the only statement of a function may be its value */
+    const bool is_tried = i < 4 && ts_node_named_child_count(around) == 1;
+    TSNode a, b;
+    if (!is_tried && myth_code_operands(f, in, &a, &b))
+        myth_contrary_put(f, MYTH_CONTRARY_DROPPED, in, a, 0);
+}
+
+/* ---- loops ---- */
+
+typedef enum { STEP_NONE, STEP_UP, STEP_DOWN, STEP_OTHER } step;
+
+/* What a loop does to a variable between its rounds. */
+static step step_of(myth_flow *f, TSNode node, uint32_t *path)
+{
+    static const char *const up[] = {"++", "+="}, *const down[] = {"--", "-="};
+    while (!is_null(node) && (role_of(f, node) == MYTH_ROLE_GROUP || role_of(f, node) == MYTH_ROLE_STATEMENT) &&
+           ts_node_named_child_count(node) == 1)
+        node = ts_node_named_child(node, 0);
+    if (is_null(node) || role_of(f, node) != MYTH_ROLE_CHANGE)
+        return STEP_NONE;
+    const TSNode left = child_of(f, node, MYTH_SLOT_LEFT), base = is_null(left) ? base_of(f, node) : left;
+    const TSNode right = child_of(f, node, MYTH_SLOT_RIGHT);
+    *path = is_null(base) ? 0 : myth_flow_path(f, base);
+    if (*path == 0)
+        return STEP_NONE;
+    const uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    const char *const *list[] = {up, down};
+    for (int way = 0; way < 2; way++)
+        for (int i = 0; i < 2; i++) {
+            const bool is_alone = is_null(right) && i == 0;
+            for (uint32_t at = off; is_alone && at + 1 < end; at++)
+                if (memcmp(f->text + at, list[way][i], 2) == 0)
+                    return way == 0 ? STEP_UP : STEP_DOWN;
+            if (!is_null(right) && role_of(f, right) == MYTH_ROLE_NUMBER && i == 1)
+                for (uint32_t at = off; at + 1 < ts_node_start_byte(right); at++)
+                    if (memcmp(f->text + at, list[way][i], 2) == 0)
+                        return way == 0 ? STEP_UP : STEP_DOWN;
+        }
+    return STEP_OTHER;
+}
+
+/* Whether something in a loop may give a variable another value. */
+static bool is_changed_in(const myth_flow *f, uint32_t path, uint32_t off, uint32_t end)
+{
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->off < off || e->end > end || !e->path || !myth_flow_is_part(f, e->path, path))
+            continue;
+        if (e->kind == MYTH_EVENT_DEFINE || e->kind == MYTH_EVENT_CALL || (e->kind == MYTH_EVENT_ARG && e->is_through))
+            return true;
+    }
+    return false;
+}
+
+static bool mentions(const myth_flow *f, TSNode node, uint32_t path)
+{
+    const char *text = f->names + f->path[path].text;
+    const size_t n = strlen(text);
+    for (uint32_t i = ts_node_start_byte(node); i + n <= ts_node_end_byte(node) && i + n <= f->n_text; i++) {
+        const char before = i > 0 ? f->text[i - 1] : ' ', after = i + n < f->n_text ? f->text[i + n] : ' ';
+        if (memcmp(f->text + i, text, n) == 0 && !isalnum((unsigned char)before) && before != '_' &&
+            !isalnum((unsigned char)after) && after != '_')
+            return true;
+    }
+    return false;
+}
+
+/* Java: for (...; ...; i++, j++) */
+static bool has_two_steps(const myth_flow *f, TSNode head)
+{
+    uint32_t n = 0;
+    TSTreeCursor c = ts_tree_cursor_new(head);
+    if (ts_tree_cursor_goto_first_child(&c))
+        do
+            n += is_field(f, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_NEXT);
+        while (ts_tree_cursor_goto_next_sibling(&c));
+    ts_tree_cursor_delete(&c);
+    return n > 1;
+}
+
+void myth_contrary_loop(myth_flow *f, TSNode node)
+{
+    TSNode head = node, a, b;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 2; i++)
+        if (strcmp(ts_node_type(ts_node_named_child(node, i)), "for_clause") == 0)
+            head = ts_node_named_child(node, i); /* Go */
+    const TSNode whole = child_of(f, head, MYTH_SLOT_CONDITION), next = child_of(f, head, MYTH_SLOT_NEXT);
+    const TSNode body = child_of(f, node, MYTH_SLOT_BODY), first = child_of(f, head, MYTH_SLOT_FIRST);
+    if (is_null(whole))
+        return;
+    myth_contrary_condition(f, whole);
+    TSNode cond = myth_flow_inner(f, whole);
+    if (!is_null(cond) && role_of(f, cond) == MYTH_ROLE_STATEMENT) /* JavaScript */
+        cond = ts_node_named_child(cond, 0);
+    if (is_null(next) || is_null(cond) || is_null(body) || role_of(f, cond) != MYTH_ROLE_BINARY ||
+        !myth_code_operands(f, cond, &a, &b))
+        return;
+    uint32_t stepped = 0;
+    const step way = has_two_steps(f, head) ? STEP_NONE : step_of(f, next, &stepped);
+    const bool is_less = myth_flow_is_operator(f, cond, "<") || myth_flow_is_operator(f, cond, "<=");
+    const bool is_more = myth_flow_is_operator(f, cond, ">") || myth_flow_is_operator(f, cond, ">=");
+    const uint32_t left = myth_flow_path(f, a), right = myth_flow_path(f, b);
+    if (way == STEP_NONE || (!is_less && !is_more))
+        return;
+    const uint32_t body_off = ts_node_start_byte(body), body_end = ts_node_end_byte(body);
+    if (stepped == left || stepped == right) {
+        const bool is_up = (is_less && stepped == left) || (is_more && stepped == right);
+        if (left != right && (way == STEP_UP || way == STEP_DOWN) && (way == STEP_UP) != is_up &&
+            !is_changed_in(f, stepped, body_off, body_end))
+            myth_contrary_put(f, way == STEP_UP ? MYTH_CONTRARY_UP : MYTH_CONTRARY_DOWN, cond, stepped == left ? a : b,
+                              0);
+        return;
+    }
+    if (is_null(first) || !left || f->path[left].base || !mentions(f, first, left) || mentions(f, first, stepped) ||
+        mentions(f, cond, stepped) || is_changed_in(f, left, body_off, body_end) ||
+        (right && is_changed_in(f, right, body_off, body_end)))
+        return;
+    myth_contrary_put(f, MYTH_CONTRARY_VARIABLE, next, a, 0);
+}
+
+/* ---- sizes ---- */
+
+/* Whether a variable is one pointer, and no array: of a parameter, an array is a pointer. */
+static bool is_pointer(const myth_flow *f, uint32_t path)
+{
+    const myth_path *p = &f->path[path];
+    if (!path || (!p->is_pointer && !p->is_array))
+        return false;
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind != MYTH_EVENT_DEFINE || e->path != path)
+            continue;
+        uint32_t n_star = 0;
+        const TSNode up = ts_node_parent(e->node), top = is_null(up) ? up : ts_node_parent(up);
+        const TSNode from = is_null(top) ? e->node : top;
+        for (uint32_t at = ts_node_start_byte(from); at < e->off; at++) {
+            if (f->text[at] == '&' || f->text[at] == '(' || f->text[at] == ',')
+                n_star = f->text[at] == '&' ? 8 : 0;
+            n_star += f->text[at] == '*';
+        }
+        return p->is_array ? e->value == MYTH_VALUE_PARAMETER && n_star == 0 : n_star == 1;
+    }
+    return false;
+}
+
+void myth_contrary_call(myth_flow *f, TSNode node)
+{
+    static const char *const fills[] = {"memset",      "memcpy",     "memmove",  "memcmp",     "bzero",
+                                        "strncpy",     "strncmp",    "snprintf", "fgets",      "read",
+                                        "recv",        "strlcpy",    "strncat",  "strlcat",    "vsnprintf",
+                                        "strncasecmp", "RAND_bytes", "getcwd",   "gethostname"};
+    const TSNode list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
+    if (is_null(list) || !myth_flow_is_one_of(myth_code_called(f, node), fills, sizeof(fills) / sizeof(*fills)))
+        return;
+    const uint32_t n = ts_node_named_child_count(list);
+    for (uint32_t i = 0; i < n && i < 6; i++) {
+        const TSNode size = ts_node_named_child(list, i);
+        if (strcmp(ts_node_type(size), "sizeof_expression") != 0 || ts_node_named_child_count(size) != 1)
+            continue;
+        const TSNode of = myth_flow_inner(f, ts_node_named_child(size, 0));
+        if (role_of(f, of) != MYTH_ROLE_NAME || !is_pointer(f, myth_flow_path(f, of)))
+            continue;
+        for (uint32_t j = 0; j < n && j < 6; j++)
+            if (j != i && myth_code_same(f, myth_flow_inner(f, ts_node_named_child(list, j)), of)) {
+                myth_contrary_put(f, MYTH_CONTRARY_POINTER_SIZE, node, of, 0);
+                return;
+            }
+    }
+}

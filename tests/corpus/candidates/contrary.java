@@ -1,0 +1,123 @@
+// contrary.java - code that contradicts itself, and code beside it that does not. The marks are those of
+// test_examples.c.
+class Contrary {
+    private int left;
+    private int right;
+
+    static boolean isOddDay(int day) {
+        return day != SUNDAY || day != MONDAY; // FIRES inverted-condition/always
+    }
+
+    static boolean isBoth(String name) {
+        return "first".equals(name) && "second".equals(name); // FIRES inverted-condition/never
+    }
+
+    static boolean quiet_inverted_condition_days(int day) {
+        return (day != SUNDAY && day != MONDAY) || day < 0 || day > 99;
+    }
+
+    static void countAway(int last) {
+        for (int i = 0; i > last; i++) { // FIRES inverted-condition/steps-up
+            show(i);
+        }
+        for (int k = last; k < 8; k--) { // FIRES inverted-condition/steps-down
+            show(k);
+        }
+    }
+
+    static boolean isWithin(int left, int right, int x) {
+        return x < left || right < x || x < left; // FIRES copied-block/operands
+    }
+
+    boolean isSame(int left) {
+        return this.left == left && this.right == this.right; // FIRES copied-block/equal
+    }
+
+    static boolean quiet_copied_block_operands(double x, int left) {
+        return x != x || left == 3;
+    }
+
+    static int priceOf(int kind) {
+        if (kind == SMALL) {
+            return 1;
+        } else if (kind == LARGE) {
+            return 2;
+        } else if (kind == SMALL) { // FIRES copied-block/again
+            return 3;
+        }
+        return 0;
+    }
+
+    static int quiet_copied_block_again(int kind) {
+        if (kind == SMALL && isSale()) {
+            return 1;
+        } else if (kind == SMALL) {
+            return 2;
+        }
+        return 0;
+    }
+
+    static void showPrice(int price, boolean isSale) {
+        if (isSale) { // FIRES copied-block/branches
+            showNumber(price);
+        } else {
+            showNumber(price);
+        }
+    }
+
+    static int quiet_copied_block_branches(int price, boolean isSale) {
+        return isSale ? price - 1 : price;
+    }
+
+    static void showAll(int n) {
+        int j = 0;
+        for (int i = 0; i < n; j++) { // FIRES copied-block/loop-variable
+            show(j);
+        }
+    }
+
+    static void quiet_copied_block_loop(int n) {
+        int j = 0;
+        for (int i = 0; i < n; j++) {
+            i = stepFrom(j);
+        }
+    }
+
+    void setLeft(int left) {
+        left = left; // FIRES copied-block/itself
+    }
+
+    void setRight(int right) {
+        this.right = this.right; // FIRES copied-block/itself-own
+    }
+
+    static void keep(Box box) {
+        Box.last.left = Box.last.left; // FIRES missing-null-check/chain copied-block/itself-other
+    }
+
+    void quiet_copied_block_itself(int left) {
+        this.left = left;
+    }
+
+    static boolean isOpen(String state) {
+        return state == "open"; // FIRES wrong-operator/identity
+    }
+
+    static boolean quiet_wrong_operator_identity(String state) {
+        return "open".equals(state);
+    }
+
+    static int shareOf(int whole, int n) {
+        if (n == 0) {
+            return whole / n; // FIRES division-by-zero/zero-branch
+        }
+        return 0;
+    }
+
+    static int quiet_division_by_zero_branch(int whole, int n) {
+        if (n == 0) {
+            return 0;
+        }
+        return whole / n;
+    }
+}
