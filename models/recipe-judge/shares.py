@@ -32,7 +32,7 @@ import numpy as np
 
 from measure import HERE
 
-PRIOR, WEIGHT, CONFIDENCE = 3.0, {"A": 0.5, "B": 1.0}, 0.25
+PRIOR, WEIGHT, CONFIDENCE = 3.0, {"A": 0.5, "B": 1.0}, 0.45
 RULES = HERE.parents[1] / "retrieval" / "candidates" / "rules"
 
 

@@ -15,8 +15,8 @@ run() {
     [ $code -lt 4 ] && [ $code -ne 2 ]
 }
 
-echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.25 is a finding: in"
-echo "   code that people released two of five such places are faults. No text is generated."
+echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.45 is a finding: in"
+echo "   code that people released three of five such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
     echo "All of these are faults: line 13 asks for one byte less than 14 writes, to memory that malloc may not have given, 26"

@@ -1229,6 +1229,11 @@ static int quiet_uninitialized_variable_again(struct queue *all)
     return n;
 }
 
+static void rename_box(struct box *box, const char *title)
+{
+    box->title = strdup(title); /* FIRES unchecked-return/kept-copy missing-null-check/argument missing-null-check/parameter */
+}
+
 /* A static variable outlives the function. */
 static int quiet_resource_leak_static(const char *title)
 {
