@@ -5,7 +5,7 @@
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 30
 # nvcc takes minutes: without a GPU to run on, only `make cuda` (in test-full) compiles for one.
 TEST_CUDA = $(if $(wildcard /dev/nvidiactl),AUTO,OFF)
 CTEST = ctest --output-on-failure --no-tests=error -j $$(nproc)

@@ -240,7 +240,7 @@ endif()
 # roughly.
 foreach(row
         "inspect/inspect 460" "cuda_emu/calls 340" "cuda_emu/model_golden 700" "retrieval/scan_git 540"
-        "vulkan/faults 120" "tree/drivers 160" "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285"
+        "vulkan/faults 120" "tree/drivers 380" "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285"
         "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255" "retrieval/grep 250" "engine/endless_chat 200"
         "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150" "engine/faults_vulkan 145"
         "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110"
@@ -250,9 +250,11 @@ foreach(row
         "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65" "vulkan/ops_by_address 60" "vulkan/bits_by_address 60"
         "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45"
         "engine/generate_vulkan 45" "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30"
-        "cuda_emu/ops_sm80 25" "vulkan/replay 20" "frontend/judged 60" "frontend/out_of_memory 40" "frontend/live 35"
-        "frontend/answers 30" "frontend/residuals 28" "engine/generate 27" "retrieval/planted_rows 26"
-        "frontend/embed 23" "engine/pushdown 22" "inspect/summary 21" "inspect/jobs 18" "retrieval/chunk_worker 18"
+        "cuda_emu/ops_sm80 25" "vulkan/replay 20" "frontend/judged 60" "frontend/out_of_memory 150" "frontend/live 75"
+        "frontend/answers 115" "frontend/session 300" "inspect/same_prompt 350" "engine/plan_ways 350"
+        "frontend/shares 175" "engine/slots 170" "inspect/ask 110" "frontend/cage 140" "frontend/tool_choice 85"
+        "frontend/residuals 28" "engine/generate 27" "retrieval/planted_rows 160"
+        "frontend/embed 23" "engine/pushdown 190" "inspect/summary 120" "inspect/jobs 65" "retrieval/chunk_worker 18"
         "tree/headers 17" "inspect/reverted 17")
     separate_arguments(row)
     list(GET row 0 name)

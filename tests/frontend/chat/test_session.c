@@ -281,10 +281,10 @@ static void positions_begin_anew_before_they_pass_the_training(void **state)
 static void a_long_chat_takes_no_memory(void **state)
 {
     (void)state;
-    const int n_turn = check_is_full() ? 10000 : 200;
     const uint32_t n_ctx = check_is_full() ? 2048 : 320;
     static char text[700];
     for (int how = 0; how < 2; how++) {
+        const int n_turn = !check_is_full() ? 200 : how ? 10000 : 1000; /* recomputing reads what is held again */
         const myth_session_opts so = {
             .on_full = how ? MYTH_FULL_DROP : MYTH_FULL_RECOMPUTE, .n_most = MOST, .ignores_eos = true};
         rig r;
@@ -311,7 +311,7 @@ static void a_long_chat_takes_no_memory(void **state)
         }
         assert_true(peak[MYTH_MEM_STAGING] - before <= planned);
         assert_true(s.stats.n_turn_gone > (uint64_t)n_turn / 2);
-        if (check_is_full())
+        if (check_is_full() && how)
             assert_true(s.stats.n_fed_tok + s.stats.n_answer_tok >= 1000000);
         close_session(&s, &r);
     }
