@@ -384,8 +384,9 @@ static void print_file(job *j, uint32_t i, const float *score)
             continue;
         const float *of = score ? &score[c] : NULL;
         j->n_place++;
-        if (of && myth_judge_probability(j->judge, &r->found, k, *of) < (double)j->o->confidence) {
-            j->n_dropped++;
+        const double probability = of ? myth_judge_probability(j->judge, &r->found, k, *of) : 0;
+        if (of && j->o->confidence > 0.0f && !(probability >= (double)j->o->confidence)) {
+            j->n_dropped += !isnan(probability); /* those that were not judged are counted by the judge */
             continue;
         }
         if (j->o->format == FORM_TEXT)

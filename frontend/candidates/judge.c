@@ -559,11 +559,28 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     return st;
 }
 
+/* The name under which the model was trained on a language: its own, or that of the language with the same grammar (jsx
+ * is javascript). NULL = on none of them. */
+static const char *judged_as(const myth_judge *j, const char *language)
+{
+    const myth_language *is = language ? myth_language_get(language) : NULL;
+    char list[256];
+    myth_str all;
+    if (!myth_meta_str(&all, myth_weights_meta(j->model->weights), "mythos.languages") || all.len >= sizeof(list))
+        return language ? language : "";
+    memcpy(list, all.text, all.len);
+    list[all.len] = '\0';
+    if (language && myth_language_lists(list, language, strlen(language)))
+        return language;
+    return is && is->grammar[0] && myth_language_lists(list, is->grammar, strlen(is->grammar)) ? is->grammar : NULL;
+}
+
 /* The job without what the model was not trained to read. */
 static myth_judge_job readable(const myth_judge *j, const myth_judge_job *job)
 {
     myth_judge_job own = *job;
     own.n_removed = j->shows_removed ? job->n_removed : 0;
+    own.language = judged_as(j, job->language) ? judged_as(j, job->language) : job->language;
     return own;
 }
 
@@ -689,16 +706,7 @@ bool myth_judge_is_calibrated(const myth_judge *j, double *confidence)
     return j->calibration.n > 0;
 }
 
-bool myth_judge_knows(const myth_judge *j, const char *language)
-{
-    char list[256];
-    myth_str all;
-    if (!myth_meta_str(&all, myth_weights_meta(j->model->weights), "mythos.languages") || all.len >= sizeof(list))
-        return true;
-    memcpy(list, all.text, all.len);
-    list[all.len] = '\0';
-    return myth_language_lists(list, language, strlen(language));
-}
+bool myth_judge_knows(const myth_judge *j, const char *language) { return judged_as(j, language) != NULL; }
 
 bool myth_judge_can(const myth_model *model)
 {

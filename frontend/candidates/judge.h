@@ -89,7 +89,8 @@ double myth_judge_probability(const myth_judge *j, const myth_candidates *found,
                               float score);
 /* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence);
-/* Whether the judge was trained on a language of languages.def; a model that says nothing of languages knows all.
+/* Whether the judge was trained on a language of languages.def, or on the one whose grammar it has (jsx is javascript);
+ * a model that says nothing of languages knows all.
  * Places of other languages are not judged. */
 bool myth_judge_knows(const myth_judge *j, const char *language);
 /* Whether the model answers questions about places at all. */

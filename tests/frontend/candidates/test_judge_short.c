@@ -460,6 +460,31 @@ static void a_function_without_a_line_is_judged(void **state)
     assert_non_null(strstr(got, ">  return box.clientHeight;\n"));
 }
 
+/* A language with the grammar of one that the judge was trained on is judged as that one; places of others have no
+ * probability, and are left out where one is asked for. */
+static void a_language_is_judged_as_its_grammar(void **state)
+{
+    (void)state;
+    char got[4096];
+    cli_shell(&out, "mkdir -p $D/l && printf 'function f(b) {\n  const box = document.getElementById(b);\n  return "
+                    "box.clientHeight;\n}\n' >$D/l/a.jsx && $M convert -m $D/bare.gguf -o $D/l.gguf --type q8_0 --kv "
+                    "'mythos.prompt=judge,mythos.trained_tokens=500,mythos.languages=c javascript'");
+    assert_int_equal(out.code, 0);
+#define ASK "candidates $D/l/a.jsx --judge --format json --rules missing-null-check "
+    cli_expect(&out, ASK "-m $D/l.gguf", 0);
+    if (!strstr(out.out, "places"))
+        check_skip("no rules in this build");
+    printed_prompt(got, sizeof(got), ASK "-m $D/l.gguf --judge-prompts judge");
+    assert_non_null(strstr(got, "javascript missing-null-check: "));
+    assert_null(strstr(got, "jsx"));
+    cli_expect(&out, ASK "-m $D/only_c.gguf", 3);
+    assert_non_null(strstr(out.out, "\"probability\":null"));
+    cli_expect(&out, ASK "-m $D/only_c.gguf --confidence 0.0001", 3);
+    assert_null(strstr(out.out, "\"probability\""));
+    assert_non_null(strstr(out.err, "1 not judged: the judge was not trained on their language"));
+    assert_null(strstr(out.err, "less probable"));
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -487,6 +512,7 @@ int main(void)
         cmocka_unit_test(another_model_judges_than_writes),
         cmocka_unit_test(removed_lines_are_shown_to_those_that_know_them),
         cmocka_unit_test(a_function_without_a_line_is_judged),
+        cmocka_unit_test(a_language_is_judged_as_its_grammar),
         cmocka_unit_test(the_judge_that_ships_knows_its_prompts),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
