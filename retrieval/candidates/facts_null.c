@@ -231,8 +231,13 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
             if (!(x->kind == MYTH_EVENT_TEST && x->other == path))
                 continue;
         }
-        if (!myth_flow_reaches(f, d, i))
-            continue; /* the other branch */
+        if (!myth_flow_reaches(f, d,
+                               i)) { /* the other branch, or what a function inside leaves in a result of this one */
+            if (x->kind == MYTH_EVENT_RETURN && x->path == path && myth_facts_nested(f, f->event[d].scope) &&
+                !myth_facts_nested(f, x->scope))
+                return MYTH_CHECKED_RETURNED;
+            continue;
+        }
         *line = x->line;
         if (x->test && x->kind != MYTH_EVENT_DEFINE)
             return MYTH_CHECKED_TESTED;

@@ -184,6 +184,36 @@ static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
 
 /* ---- leaving ---- */
 
+/* Go: the results that have names are returned by a return without a value, and where the function ends. */
+static void named_results(myth_flow *f, TSNode function, TSNode at)
+{
+    const TSNode list = ts_node_child_by_field_name(function, "result", 6);
+    for (uint32_t i = 0; !is_null(list) && !is_null(at) && i < ts_node_named_child_count(list) && i < 16; i++) {
+        const TSNode parameter = ts_node_named_child(list, i);
+        for (uint32_t k = 0; k < ts_node_named_child_count(parameter) && k < 16; k++) {
+            const TSNode name = ts_node_named_child(parameter, k);
+            const uint32_t path = role_of(f, name) == MYTH_ROLE_NAME ? myth_flow_path(f, name) : 0;
+            if (path)
+                myth_flow_put_event(f, MYTH_EVENT_RETURN, at, path);
+        }
+    }
+}
+
+/* The last of a function's tokens, its closing brace. */
+static TSNode end_of(const myth_flow *f, TSNode function)
+{
+    const TSNode body = child_of(f, function, MYTH_SLOT_BODY);
+    return is_null(body) || ts_node_child_count(body) == 0 ? (TSNode){0}
+                                                           : ts_node_child(body, ts_node_child_count(body) - 1);
+}
+
+static TSNode function_around(const myth_flow *f, TSNode node)
+{
+    for (int i = 0; i < 256 && !is_null(node) && role_of(f, node) != MYTH_ROLE_FUNCTION; i++)
+        node = ts_node_parent(node);
+    return node;
+}
+
 static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
 {
     const bool is_value = role == MYTH_ROLE_RETURN || role == MYTH_ROLE_THROW;
@@ -199,6 +229,11 @@ static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
             myth_event *r = myth_flow_put_event(f, MYTH_EVENT_RETURN, node, path);
             r->value = (uint8_t)v;
         }
+    }
+    if (role == MYTH_ROLE_RETURN && ts_node_named_child_count(node) == 0) {
+        const TSNode function = function_around(f, node);
+        if (!is_null(function))
+            named_results(f, function, node);
     }
     myth_event *e = myth_flow_put_event(f, MYTH_EVENT_LEAVE, node, path);
     e->value = (uint8_t)v;
@@ -376,6 +411,7 @@ static void nested(myth_flow *f, TSNode node, uint32_t depth)
     f->has_nested = true;
     myth_flow_parameters(f, node);
     myth_flow_walk_slot(f, node, MYTH_SLOT_BODY, depth);
+    named_results(f, node, end_of(f, node));
     myth_flow_close_scope(f, scope);
     f->now_test = before;
 }
@@ -578,6 +614,7 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
         f->name = function_name(f, function);
         myth_flow_parameters(f, function);
         myth_flow_walk_slot(f, function, MYTH_SLOT_BODY, 0);
+        named_results(f, function, end_of(f, function));
     }
     if (f->is_failed)
         return false;

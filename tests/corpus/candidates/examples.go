@@ -778,3 +778,21 @@ func quiet_missing_bounds_check_first(store *store) string {
 	}
 	return owners[0]
 }
+
+// A result with a name is returned by a return without a value, and what a deferred function puts into it, too.
+func quiet_unchecked_return_named(store *store) (err error) {
+	store.name, err = store.save() // FIRES missing-null-check/parameter
+	return
+}
+
+func quiet_unchecked_return_alone(store *store) (err error) {
+	err = store.save() // FIRES missing-null-check/parameter
+	return
+}
+
+func quiet_unchecked_return_deferred(store *store) (err error) {
+	defer func() {
+		err = store.save() // FIRES missing-null-check/parameter
+	}()
+	return nil
+}

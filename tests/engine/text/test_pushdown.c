@@ -349,7 +349,7 @@ static void same_as_the_slow_matcher(void **state)
     static tree t;
     static char text[OUT];
     uint64_t rng = check_seed(), n_step = 0, n_refused = 0, n_whole = 0, n_full = 0;
-    const uint32_t n_wanted = check_is_full() ? 4000 : check_sample(40);
+    const uint32_t n_wanted = check_is_full() ? 2000 : check_sample(40);
     uint32_t n_grammar = 0;
     bool has_met = false;
     (void)state;
@@ -443,7 +443,7 @@ static void masks_are_what_steps(void **state)
     const uint32_t n_tok = myth_tokenizer_n_vocab(tok);
     const int32_t eos = myth_tokenizer_special(tok)->eos;
     assert_int_equal(myth_grammar_open(&masks, mem, tok, n_tok, &eos, 1, 8, NULL), MYTH_OK);
-    for (uint32_t round = 0; round < (check_is_full() ? 80 : 4); round++) {
+    for (uint32_t round = 0; round < (check_is_full() ? 40 : 4); round++) {
         const char *text = lists[round % 4];
         myth_gbnf *g = parse(text, strlen(text));
         myth_automaton a;

@@ -406,7 +406,7 @@ static void packed_rows(void **state)
                 {"fts_data", "block", NULL, false}, {"fts_docsize", "sz", NULL, false}};
     enum { N_BLOB = sizeof(blob) / sizeof(blob[0]) };
     uint64_t rng = check_seed();
-    const uint32_t n = check_is_full() ? 6000 : check_sample(480);
+    const uint32_t n = check_is_full() ? 3000 : check_sample(480);
     for (uint32_t i = 0; i < n; i++) {
         char sql[256];
         const uint32_t k = i % N_BLOB;

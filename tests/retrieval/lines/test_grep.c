@@ -402,7 +402,7 @@ static void generated_trees(void **state)
 {
     (void)state;
     uint64_t r = check_seed();
-    uint32_t n_tree = check_is_full() ? 20 : 2, n_query = 60;
+    uint32_t n_tree = check_is_full() ? 8 : 2, n_query = 60;
     for (uint32_t i = 0; i < n_tree; i++) {
         make_tree(&r);
         random_queries(files_path("tree"), n_query, &r);
