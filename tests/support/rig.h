@@ -22,8 +22,8 @@ typedef struct {
 enum { GOLDEN_MAX = 64 };
 /* Names of the directories in tests/golden/models, sorted. */
 uint32_t golden_list(char name[GOLDEN_MAX][64]);
-/* Whether the i-th of n is run: all are, unless MYTHOS_TEST_GOLDENS says how many, chosen by the seed; half of them then
- * where the counts are full. */
+/* Whether the i-th of n is run: all are, unless MYTHOS_TEST_GOLDENS says how many, chosen by the seed; then half of
+ * them where the counts are full. */
 bool golden_is_kept(uint32_t i, uint32_t n);
 void golden_load(golden *g, const char *name);
 void golden_free(golden *g);
