@@ -259,25 +259,27 @@ static void contrary_identity(myth_flow *f, TSNode node)
         myth_contrary_put(f, MYTH_CONTRARY_IDENTITY, node, subject, 0);
 }
 
-/* Whether a node is in the condition of #if. */
-static bool is_of_directive(const myth_flow *f, TSNode node)
+/* Whether an expression is in the condition of #if. */
+static bool is_of_directive(const myth_flow *f, const myth_around *around)
 {
-    for (int i = 0; i < 16 && !is_null(node); i++, node = ts_node_parent(node)) {
-        const myth_role role = role_of(f, node);
+    for (uint32_t i = 0; i < around->n; i++) {
+        const TSNode node = around_at(around, i);
+        const myth_role role = is_null(node) ? MYTH_ROLE_NONE : role_of(f, node);
         if (role != MYTH_ROLE_BINARY && role != MYTH_ROLE_UNARY && role != MYTH_ROLE_GROUP)
-            return strncmp(ts_node_type(node), "preproc", 7) == 0;
+            return !is_null(node) && strncmp(ts_node_type(node), "preproc", 7) == 0;
     }
     return false;
 }
 
-static void contrary_binary(myth_flow *f, TSNode node)
+static void contrary_binary(myth_flow *f, TSNode node, const myth_around *around)
 {
-    if (is_of_directive(f, node))
+    if (is_of_directive(f, around))
         return;
     const myth_chain of = myth_code_chain(f, node);
-    TSNode up = ts_node_parent(node);
-    for (int i = 0; i < 8 && !is_null(up) && role_of(f, up) == MYTH_ROLE_GROUP; i++)
-        up = ts_node_parent(up);
+    uint32_t i = 0;
+    while (!is_null(around_at(around, i)) && role_of(f, around_at(around, i)) == MYTH_ROLE_GROUP)
+        i++;
+    const TSNode up = around_at(around, i);
     if (of != MYTH_CHAIN_NONE && (is_null(up) || myth_code_chain(f, up) != of))
         contrary_chain(f, node, of);
     if (of == MYTH_CHAIN_NONE)
@@ -290,15 +292,15 @@ static void contrary_binary(myth_flow *f, TSNode node)
 
 /* ---- a function ---- */
 
-static bool on_node(myth_flow *f, TSNode node)
+static bool on_node(myth_flow *f, TSNode node, const myth_around *around)
 {
     if (f->is_failed)
         return false;
     switch (role_of(f, node)) {
     case MYTH_ROLE_FUNCTION: return !f->is_file; /* it is a flow of its own */
-    case MYTH_ROLE_BINARY: contrary_binary(f, node); break;
+    case MYTH_ROLE_BINARY: contrary_binary(f, node, around); break;
     case MYTH_ROLE_IF:
-        myth_contrary_if(f, node);
+        myth_contrary_if(f, node, around);
         if (!is_null(child_of(f, node, MYTH_SLOT_CONDITION)))
             myth_contrary_condition(f, child_of(f, node, MYTH_SLOT_CONDITION));
         break;

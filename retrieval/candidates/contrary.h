@@ -68,7 +68,7 @@ void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about,
 
 /* ---- contrary_forms.c: what each kind of node may contradict ---- */
 
-void myth_contrary_if(myth_flow *f, TSNode node);
+void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around);
 void myth_contrary_choice(myth_flow *f, TSNode node);
 void myth_contrary_assignment(myth_flow *f, TSNode node);
 void myth_contrary_condition(myth_flow *f, TSNode cond);

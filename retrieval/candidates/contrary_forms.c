@@ -86,16 +86,15 @@ static TSNode block_of(const myth_flow *f, TSNode other)
     return is_clause ? ts_node_named_child(other, 0) : other;
 }
 
-void myth_contrary_if(myth_flow *f, TSNode node)
+void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 {
     enum { FEW_LETTERS = 8 };
     myth_parts p = {.n = 0};
     TSNode last = {0};
-    const TSNode up = ts_node_parent(node), then = child_of(f, node, MYTH_SLOT_THEN);
-    const bool is_else = !is_null(up) && (strcmp(ts_node_type(up), "else_clause") == 0 ||
-                                          (role_of(f, up) == MYTH_ROLE_IF && !is_null(then) &&
-                                           ts_node_start_byte(up) < ts_node_start_byte(node) &&
-                                           !ts_node_eq(child_of(f, up, MYTH_SLOT_THEN), node)));
+    const TSNode up = around_at(around, 0), then = child_of(f, node, MYTH_SLOT_THEN);
+    const bool is_else =
+        !is_null(up) && (strcmp(ts_node_type(up), "else_clause") == 0 ||
+                         (role_of(f, up) == MYTH_ROLE_IF && !ts_node_eq(child_of(f, up, MYTH_SLOT_THEN), node)));
     if (is_else)
         return;
     conditions(f, node, &p, &last, 0);
@@ -146,13 +145,14 @@ static bool is_parameter(const myth_flow *f, TSNode name)
 
 void myth_contrary_assignment(myth_flow *f, TSNode node)
 {
-    const TSNode up = ts_node_parent(node);
     const TSNode a = child_of(f, node, MYTH_SLOT_LEFT), b = child_of(f, node, MYTH_SLOT_RIGHT);
     const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
+    if (is_null(a) || is_null(b) || (!is_null(op) && !myth_flow_text_is(f, op, "=")) || !myth_code_is_same(f, a, b))
+        return;
+    const TSNode up = ts_node_parent(node);
     const bool is_statement = strcmp(ts_node_type(node), "assignment_statement") == 0 ||
                               (!is_null(up) && role_of(f, up) == MYTH_ROLE_STATEMENT);
-    if (!is_statement || is_null(a) || is_null(b) || (!is_null(op) && !myth_flow_text_is(f, op, "=")) ||
-        !myth_code_is_same(f, a, b))
+    if (!is_statement)
         return;
     const TSNode in = myth_flow_inner(f, a), base = role_of(f, in) == MYTH_ROLE_MEMBER ? base_of(f, in) : in;
     const bool is_plain = role_of(f, in) == MYTH_ROLE_NAME;
@@ -187,9 +187,11 @@ void myth_contrary_statement(myth_flow *f, TSNode node)
 {
     static const char *const equal[] = {"==", "==="};
     const TSNode in = ts_node_named_child_count(node) == 1 ? ts_node_named_child(node, 0) : (TSNode){0};
-    const TSNode around = ts_node_parent(node);
-    if (is_null(in) || role_of(f, in) != MYTH_ROLE_BINARY || is_null(around) || role_of(f, around) == MYTH_ROLE_CASE ||
+    if (is_null(in) || role_of(f, in) != MYTH_ROLE_BINARY ||
         !myth_code_has_operator(f, in, equal, sizeof(equal) / sizeof(*equal)))
+        return;
+    const TSNode around = ts_node_parent(node);
+    if (is_null(around) || role_of(f, around) == MYTH_ROLE_CASE)
         return; /* Java: case -> a == b is a value */
     int i = 0;
     for (TSNode up = ts_node_parent(node); i < 4 && !is_null(up); i++, up = ts_node_parent(up))

@@ -229,8 +229,9 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
 }
 
 /* The statements of a block, each compared with the one before. */
-static bool on_node(myth_flow *f, TSNode node)
+static bool on_node(myth_flow *f, TSNode node, const myth_around *around)
 {
+    (void)around;
     static tokens before, now;                                              /* large, and the process has one thread */
     const bool is_list = strcmp(ts_node_type(node), "statement_list") == 0; /* Go: inside of a block */
     if (!is_list && role_of(f, node) != MYTH_ROLE_BLOCK && role_of(f, node) != MYTH_ROLE_CASE)

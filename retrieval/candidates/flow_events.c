@@ -144,16 +144,21 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 
 /* ---- reading nodes ---- */
 
-void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node))
+void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node, const myth_around *around))
 {
+    static myth_around around; /* large, and the process has one thread */
     TSTreeCursor c = ts_tree_cursor_new(node);
-    bool is_in = !ts_tree_cursor_goto_first_child(&c);
-    for (bool is_more = !is_in; is_more && !f->is_failed;) {
-        is_in = on(f, ts_tree_cursor_current_node(&c));
-        if (is_in && ts_tree_cursor_goto_first_child(&c))
+    around.n = 1;
+    around.node[0] = node;
+    for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !f->is_failed;) {
+        const TSNode now = ts_tree_cursor_current_node(&c);
+        if (on(f, now, &around) && ts_tree_cursor_goto_first_child(&c)) {
+            if (around.n++ < MYTH_FLOW_AROUND)
+                around.node[around.n - 1] = now;
             continue;
+        }
         while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
-            ;
+            around.n--;
     }
     ts_tree_cursor_delete(&c);
 }

@@ -5,6 +5,8 @@
 
 #include "flow.h"
 
+enum { MYTH_FLOW_AROUND = 512 };
+
 static inline TSNode child_of(const myth_flow *f, TSNode node, myth_slot slot)
 {
     return myth_roles_child(f->roles, node, slot);
@@ -50,8 +52,20 @@ myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node,
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
 void myth_flow_close_scope(myth_flow *f, uint32_t scope);
 uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop);
-/* Calls `on` for a node and all nodes in it, from the first on; not for what is in a node for which it is false. */
-void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node));
+/* The nodes around one, which to ask the tree for takes long. */
+typedef struct {
+    TSNode node[MYTH_FLOW_AROUND]; /* [n] the nearest last */
+    uint32_t n;
+} myth_around;
+
+/* The node at distance i around it, from 0 on; null outside of the function, or where the tree is too deep. */
+static inline TSNode around_at(const myth_around *a, uint32_t i)
+{
+    return i < a->n && a->n <= MYTH_FLOW_AROUND ? a->node[a->n - 1 - i] : (TSNode){0};
+}
+
+/* Calls `on` for all nodes in a node, from the first on; not for what is in a node for which it is false. */
+void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node, const myth_around *around));
 void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t depth);
 void myth_flow_use(myth_flow *f, TSNode node, uint32_t depth);

@@ -100,6 +100,40 @@ static bool read_condition(myth_pack *r, myth_pack_row *row, const char *p, cons
     return true;
 }
 
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+/* A bit for each letter or other byte of a text, without regard to case. */
+static uint32_t letters_of(const char *text, size_t n)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n; i++)
+        bits |= (uint32_t)1 << (lower(text[i]) & 31);
+    return bits;
+}
+
+static bool is_between_words(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Puts the words of a list behind those of the others. */
+static bool read_words(myth_pack *r, myth_pack_list *l)
+{
+    const char *p = l->words, *end = l->words + l->n;
+    l->first = r->n_word;
+    for (size_t n; p < end; p += n) {
+        while (p < end && is_between_words(*p))
+            p++;
+        for (n = 0; p + n < end && !is_between_words(p[n]);)
+            n++;
+        if (n == 0)
+            break;
+        if (!MYTH_ARRAY_ROOM(r->mem, MYTH_MEM_OTHER, "rules", &r->word, r->n_word, &r->cap_word))
+            return false;
+        const size_t head = n > 1 && (p[0] == '*' || p[0] == '.'), tail = n > 1 && p[n - 1] == '*';
+        r->word[r->n_word++] = (myth_pack_word){p, (uint32_t)n, letters_of(p + head, n - head - tail)};
+    }
+    l->n_word = r->n_word - l->first;
+    return true;
+}
+
 /* A list's words go on to the next line that does not begin with a blank. */
 static bool read_list(myth_pack *r, const char *p, const char *end, const char *all_end)
 {
@@ -117,7 +151,7 @@ static bool read_list(myth_pack *r, const char *p, const char *end, const char *
         end = next ? next : all_end;
     }
     l->n = (uint32_t)(end - l->words);
-    return true;
+    return read_words(r, l);
 }
 
 static bool has_word(const char *p, const char *end, const char *word)
@@ -244,10 +278,9 @@ void myth_pack_close(myth_pack *r)
     myth_free(r->mem, r->row);
     myth_free(r->mem, r->order);
     myth_free(r->mem, r->seen);
+    myth_free(r->mem, r->word);
     *r = (myth_pack){0};
 }
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool ends_with(const char *name, size_t n, const char *tail, size_t m)
 {
@@ -267,55 +300,53 @@ static bool holds(const char *name, const char *word, size_t n)
     return false;
 }
 
-static bool has_name(const myth_pack_list *l, const char *name)
+static bool is_word(const myth_pack_word *w, const char *name, size_t n)
 {
-    const char *p = l->words, *end = l->words + l->n;
-    const size_t n = strlen(name);
-    if (n == 0)
-        return false;
-    for (size_t m; p < end; p += m) {
-        while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-            p++;
-        m = 0;
-        while (p + m < end && p[m] != ' ' && p[m] != '\t' && p[m] != '\n' && p[m] != '\r')
-            m++;
-        if (m == 0)
-            break;
-        const bool is_open = p[0] == '*' && m > 1, is_open_end = p[m - 1] == '*' && m > 1;
-        if (is_open && is_open_end) {
-            if (holds(name, p + 1, m - 2))
-                return true;
-        } else if (is_open) {
-            if (ends_with(name, n, p + 1, m - 1))
-                return true;
-        } else if (is_open_end) {
-            if (n >= m - 1 && memcmp(name, p, m - 1) == 0)
-                return true;
-        } else if (p[0] == '.') {
-            const char before = n >= m ? name[n - m] : '\0'; /* a dot, or the end of an arrow */
-            if (ends_with(name, n, p + 1, m - 1) && (before == '.' || before == '>'))
-                return true;
-        } else if (n == m && memcmp(name, p, m) == 0)
-            return true;
-        else if (n > m && ends_with(name, n, p, m) && (name[n - m - 1] == ':' || memchr(p, '.', m)) &&
-                 (name[n - m - 1] == ':' || name[n - m - 1] == '.'))
-            return true;
+    const char *p = w->text;
+    const size_t m = w->n;
+    const bool is_open = p[0] == '*' && m > 1, is_open_end = p[m - 1] == '*' && m > 1;
+    if (is_open && is_open_end)
+        return holds(name, p + 1, m - 2);
+    if (is_open)
+        return ends_with(name, n, p + 1, m - 1);
+    if (is_open_end)
+        return n >= m - 1 && memcmp(name, p, m - 1) == 0;
+    if (p[0] == '.') {
+        const char before = n >= m ? name[n - m] : '\0'; /* a dot, or the end of an arrow */
+        return ends_with(name, n, p + 1, m - 1) && (before == '.' || before == '>');
     }
+    if (n == m && memcmp(name, p, m) == 0)
+        return true;
+    return n > m && ends_with(name, n, p, m) && (name[n - m - 1] == ':' || memchr(p, '.', m)) &&
+           (name[n - m - 1] == ':' || name[n - m - 1] == '.');
+}
+
+static bool has_name(const myth_pack *r, const myth_pack_list *l, const char *name, size_t n, uint32_t letters)
+{
+    for (uint32_t i = l->first; n > 0 && i < l->first + l->n_word; i++)
+        if ((r->word[i].letters & ~letters) == 0 && is_word(&r->word[i], name, n))
+            return true;
     return false;
 }
 
-bool myth_pack_lists_text(const myth_pack *r, int i, const char *text) { return has_name(&r->list[i], text); }
+bool myth_pack_lists_text(const myth_pack *r, int i, const char *text)
+{
+    const size_t n = strlen(text);
+    return has_name(r, &r->list[i], text, n, letters_of(text, n));
+}
 
 myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name)
 {
     if (name[0] == '\0')
         return (myth_pack_mask){0};
-    const uint64_t hash = myth_hash_bytes(name, strlen(name)) | 1;
+    const size_t n = strlen(name);
+    const uint64_t hash = myth_hash_bytes(name, n) | 1;
     struct myth_pack_seen *s = &r->seen[hash / 2 % SEEN];
     if (s->hash != hash) {
+        const uint32_t letters = letters_of(name, n);
         *s = (struct myth_pack_seen){.hash = hash};
         for (uint32_t l = 0; l < r->n_list; l++)
-            if (has_name(&r->list[l], name))
+            if (has_name(r, &r->list[l], name, n, letters))
                 s->lists.bits[l / 64] |= (uint64_t)1 << l % 64;
     }
     return s->lists;

@@ -42,9 +42,15 @@ typedef struct {
 } myth_pack_row;
 
 typedef struct {
+    const char *text;
+    uint32_t n, letters; /* letters: those that a name must have to be it, a bit each */
+} myth_pack_word;
+
+typedef struct {
     char name[32];
     const char *words; /* the text behind the colon, up to the next list or rule */
     uint32_t n;
+    uint32_t first, n_word; /* of the pack's words */
 } myth_pack_list;
 
 typedef struct {
@@ -53,6 +59,8 @@ typedef struct {
     uint32_t n_row, cap_row;
     myth_pack_list list[MYTH_PACK_LISTS];
     uint32_t n_list;
+    myth_pack_word *word;
+    uint32_t n_word, cap_word;
     uint16_t first[MYTH_EVENT_N + 1]; /* rows of event kind k: order [first[k], first[k + 1]) */
     uint16_t *order;
     struct myth_pack_seen *seen; /* which lists the last names were in */
