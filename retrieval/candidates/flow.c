@@ -416,6 +416,18 @@ static void nested(myth_flow *f, TSNode node, uint32_t depth)
     f->now_test = before;
 }
 
+/* Whether a macro before a block makes a loop of it: LIST_FOREACH(a, list, next) { ... } is a call without a semicolon
+ * to the parser, and a block behind it. */
+static bool is_behind_macro(const myth_flow *f, TSNode block)
+{
+    const TSNode before = ts_node_prev_named_sibling(block);
+    if (is_null(before) || role_of(f, before) != MYTH_ROLE_STATEMENT || ts_node_named_child_count(before) != 1)
+        return false;
+    const TSNode call = ts_node_named_child(before, 0);
+    const uint32_t end = ts_node_end_byte(before);
+    return role_of(f, call) == MYTH_ROLE_CALL && end > 0 && end <= f->n_text && f->text[end - 1] == ')';
+}
+
 void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
 {
     if (f->is_failed || depth > MYTH_FLOW_DEPTH || f->n_event >= MYTH_FLOW_EVENTS)
@@ -468,6 +480,12 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
             else
                 myth_flow_walk(f, child, depth + 1);
         }
+        return;
+    case MYTH_ROLE_BLOCK:
+        if (strcmp(ts_node_type(node), "compound_statement") == 0 && is_behind_macro(f, node))
+            walk_in_scope(f, node, MYTH_SCOPE_LOOP, depth);
+        else
+            myth_flow_walk_children(f, node, depth);
         return;
     case MYTH_ROLE_FINALLY: walk_in_scope(f, node, MYTH_SCOPE_FINALLY, depth); return;
     case MYTH_ROLE_CATCH:

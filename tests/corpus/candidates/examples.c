@@ -1641,3 +1641,18 @@ static void copy_into_room(const char *name, size_t n)
     strcpy(room, name); /* FIRES missing-bounds-check/copy missing-null-check/argument */
     use(room);
 }
+
+/* A macro that makes a loop of the block behind it is what continue goes on with. */
+static int quiet_missing_unlock_macro(int n)
+{
+    while (n-- > 0) {
+        pthread_mutex_lock(&guard);
+        LIST_FOREACH(at, &all_items, next) {
+            if (is_busy(at))
+                continue;
+            take(at);
+        }
+        pthread_mutex_unlock(&guard);
+    }
+    return 0;
+}
