@@ -207,6 +207,23 @@ static void prompts(FILE *f, const myth_report *r)
     fputs(", ", f);
 }
 
+/* Of many findings, how many each rule has, the most first. */
+static void by_rule(FILE *f, const myth_report *r, uint32_t n)
+{
+    enum { MANY = 20 };
+    uint32_t count[MYTH_RULE_N] = {0};
+    if (n <= MANY)
+        return;
+    for (uint32_t i = 0; i < r->n_finding; i++)
+        count[r->finding[i].rule] += myth_report_is_active(r, i);
+    for (uint32_t left = n, best = 0; left > 0; left -= count[best], count[best] = 0) {
+        for (uint32_t k = 0; k < MYTH_RULE_N; k++)
+            best = count[k] > count[best] ? k : best;
+        fprintf(f, "%s%s %u", left == n ? "by rule: " : ", ", myth_rules[best].id, count[best]);
+    }
+    fputc('\n', f);
+}
+
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
 {
     char files[32];
@@ -237,6 +254,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         fputc('\n', f);
     for (uint32_t i = 0; i < r->n_suppression; i++)
         idle_suppression(f, r, &r->suppression[i]);
+    by_rule(f, r, n);
     begin_line(f, r->path);
     myth_show_title(r, put_line, f);
     if (!r->is_question)

@@ -137,6 +137,31 @@ static void test_text(void **unused)
     bed_close(&b);
 }
 
+/* Behind more than twenty findings stands how many each rule has. */
+static void test_many(void **unused)
+{
+    (void)unused;
+    static myth_finding many[21];
+    static myth_citation cited[21];
+    static const char want[] = "by rule: format-string 14, division-by-zero 7\nd/a.c: 21 findings, ";
+    bed b;
+    bed_open(&b);
+    for (int i = 0; i < 21; i++) {
+        many[i] = b.finding[i % 3 == 0];
+        cited[i] = b.citation[i % 3 == 0];
+    }
+    b.report.finding = many;
+    b.report.citation = cited;
+    for (b.report.n_finding = 20; b.report.n_finding <= 21; b.report.n_finding++) {
+        const char *said = strstr(rendered(&b, 0), "by rule: ");
+        if (b.report.n_finding == 20)
+            assert_null(said);
+        else
+            assert_int_equal(strncmp(said, want, strlen(want)), 0);
+    }
+    bed_close(&b);
+}
+
 static void test_refusal(void **unused)
 {
     (void)unused;
@@ -198,8 +223,9 @@ static void test_dropped(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dropped), cmocka_unit_test(test_json),    cmocka_unit_test(test_jsonl),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_refusal), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_dropped), cmocka_unit_test(test_json), cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_many), cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
