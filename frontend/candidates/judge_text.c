@@ -2,6 +2,7 @@
  * to judge. */
 #include "judge_text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ static size_t put_full(char *dst, size_t cap, const myth_sheet *s, uint32_t ask)
 /* Appends a line of the function with its mark. */
 static size_t put_line(char *dst, size_t cap, const myth_sheet *s, const myth_shown_place *p, uint32_t number)
 {
+    assert(number >= 1 && number <= s->f->src.n_line);
     const myth_line *line = &s->f->src.line[number - 1];
     const bool is_place = number >= p->line0 && number <= p->line1;
     size_t n = (size_t)snprintf(dst, cap, "%c", is_place ? '>' : number == p->about_shown ? '*' : ' ');

@@ -84,9 +84,9 @@ static int quiet_copied_block_operands(double x, char c)
     return x != x || c == ' ' || c == '	';
 }
 
-static int quiet_copied_block_moved(char **at)
+static int quiet_copied_block_moved(char *at)
 {
-    return *(*at)++ == '/' && *(*at)++ == '/'; /* FIRES missing-null-check/parameter */
+    return *at == '/' && *++at == '/' && *at == '/'; /* FIRES missing-null-check/parameter missing-bounds-check/walk */
 }
 
 static int price_of(int kind)

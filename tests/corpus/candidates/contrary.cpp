@@ -84,9 +84,9 @@ int quiet_copied_block_operands(double x, char c)
     return x != x || c == ' ' || c == '	';
 }
 
-int quiet_copied_block_moved(char **at)
+int quiet_copied_block_moved(char *at)
 {
-    return *(*at)++ == '/' && *(*at)++ == '/'; /* FIRES missing-null-check/parameter */
+    return *at == '/' && *++at == '/' && *at == '/'; /* FIRES missing-null-check/parameter missing-bounds-check/walk */
 }
 
 int price_of(int kind)
