@@ -580,7 +580,8 @@ static myth_judge_job readable(const myth_judge *j, const myth_judge_job *job)
 {
     myth_judge_job own = *job;
     own.n_removed = j->shows_removed ? job->n_removed : 0;
-    own.language = judged_as(j, job->language) ? judged_as(j, job->language) : job->language;
+    const char *name = judged_as(j, job->language);
+    own.language = name ? name : job->language;
     return own;
 }
 

@@ -33,6 +33,11 @@ typedef struct {
     myth_test_kind how;
 } atom;
 
+static bool is_of_identity(const myth_flow *f, TSNode node)
+{
+    return myth_flow_is_operator(f, node, "is") || myth_flow_is_operator(f, node, "is not");
+}
+
 static bool is_comparison_of_texts(const char *name)
 {
     static const char *const all[] = {"strcmp", "strcasecmp", "wcscmp"};
@@ -61,43 +66,29 @@ static bool call_atom(myth_flow *f, TSNode call, atom *out, bool *is_equal)
 
 static bool comparison_atom(myth_flow *f, TSNode node, atom *out)
 {
-    static const struct {
-        const char *text;
-        myth_test_kind is, turned;
-    } all[] = {{"==", MYTH_TEST_EQUAL, MYTH_TEST_EQUAL},
-               {"===", MYTH_TEST_EQUAL, MYTH_TEST_EQUAL},
-               {"!=", MYTH_TEST_NOT_EQUAL, MYTH_TEST_NOT_EQUAL},
-               {"!==", MYTH_TEST_NOT_EQUAL, MYTH_TEST_NOT_EQUAL},
-               {"<", MYTH_TEST_LESS, MYTH_TEST_MORE},
-               {"<=", MYTH_TEST_AT_MOST, MYTH_TEST_AT_LEAST},
-               {">", MYTH_TEST_MORE, MYTH_TEST_LESS},
-               {">=", MYTH_TEST_AT_LEAST, MYTH_TEST_AT_MOST}};
     TSNode a, b;
-    if (role_of(f, node) != MYTH_ROLE_BINARY || !myth_code_operands(f, node, &a, &b))
+    myth_test_kind how;
+    if (role_of(f, node) != MYTH_ROLE_BINARY || !myth_flow_comparison(f, node, &how) || how > MYTH_TEST_AT_LEAST ||
+        is_of_identity(f, node) || !myth_code_operands(f, node, &a, &b))
         return false;
     if (role_of(f, a) == MYTH_ROLE_CAST || role_of(f, b) == MYTH_ROLE_CAST)
         return false; /* it may change the value */
     a = myth_flow_inner(f, a);
     b = myth_flow_inner(f, b);
     const bool is_turned = myth_code_is_constant(f, a);
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (!myth_flow_is_operator(f, node, all[i].text))
-            continue;
-        *out = (atom){is_turned ? b : a, is_turned ? a : b, is_turned ? all[i].turned : all[i].is};
-        if (!myth_code_is_constant(f, out->constant) || myth_code_is_constant(f, out->subject) ||
-            !myth_code_is_pure(f, out->subject))
-            return false;
-        bool is_equal;
-        if (role_of(f, out->subject) == MYTH_ROLE_CALL && is_comparison_of_texts(myth_code_called(f, out->subject))) {
-            const bool is_zero = myth_flow_text_is(f, out->constant, "0");
-            const myth_test_kind how = out->how;
-            if (!is_zero || how > MYTH_TEST_NOT_EQUAL || !call_atom(f, out->subject, out, &is_equal))
-                return false;
-            out->how = how;
-        }
+    *out = (atom){is_turned ? b : a, is_turned ? a : b, is_turned ? myth_flow_turned(how) : how};
+    if (!myth_code_is_constant(f, out->constant) || myth_code_is_constant(f, out->subject) ||
+        !myth_code_is_pure(f, out->subject))
+        return false;
+    if (role_of(f, out->subject) != MYTH_ROLE_CALL || !is_comparison_of_texts(myth_code_called(f, out->subject)))
         return true;
-    }
-    return false;
+    bool is_equal;
+    how = out->how; /* strcmp(a, "b") == 0 */
+    if (!myth_flow_text_is(f, out->constant, "0") || how > MYTH_TEST_NOT_EQUAL ||
+        !call_atom(f, out->subject, out, &is_equal))
+        return false;
+    out->how = how;
+    return true;
 }
 
 static bool atom_of(myth_flow *f, TSNode node, atom *out)
@@ -250,7 +241,7 @@ static void contrary_identity(myth_flow *f, TSNode node)
         return;
     a = myth_flow_inner(f, a);
     b = myth_flow_inner(f, b);
-    const bool is_word = myth_flow_is_operator(f, node, "is") || myth_flow_is_operator(f, node, "is not");
+    const bool is_word = is_of_identity(f, node);
     const TSNode literal = role_of(f, b) == MYTH_ROLE_TEXT ? b : a;
     const char *type = ts_node_type(literal);
     const bool is_text = strcmp(type, is_word ? "string" : "string_literal") == 0;

@@ -31,7 +31,7 @@ typedef enum {
 
 typedef enum { MYTH_CHAIN_NONE, MYTH_CHAIN_AND, MYTH_CHAIN_OR, MYTH_CHAIN_BIT_AND, MYTH_CHAIN_BIT_OR } myth_chain;
 
-enum { MYTH_PARTS = 16 };
+enum { MYTH_PARTS = 16, MYTH_CODE_DEEPEST = 24 };
 
 typedef struct {
     TSNode node[MYTH_PARTS];

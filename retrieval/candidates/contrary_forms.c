@@ -4,17 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEEPEST = 24 };
-
 /* ---- branches ---- */
-
-static bool is_field(const myth_flow *f, TSFieldId field, myth_slot slot)
-{
-    for (int i = 0; i < MYTH_SLOT_NAMES; i++)
-        if (field != 0 && f->roles->field[slot][i] == field)
-            return true;
-    return false;
-}
 
 /* The `if` that an else consists of; null = none. */
 static TSNode next_if(const myth_flow *f, TSNode other)
@@ -25,17 +15,18 @@ static TSNode next_if(const myth_flow *f, TSNode other)
     return !is_null(in) && role_of(f, in) == MYTH_ROLE_IF ? in : (TSNode){0};
 }
 
-/* The conditions of a myth_chain of if and else if, and the last branch where it has no condition. */
+/* The conditions of a chain of if and else if, and the last branch where it has no condition. */
 static void conditions(const myth_flow *f, TSNode node, myth_parts *out, TSNode *last, int deep)
 {
     const TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION);
-    if (is_null(cond) || out->n == MYTH_PARTS || deep > DEEPEST || !is_null(child_of(f, node, MYTH_SLOT_FIRST)))
+    if (is_null(cond) || out->n == MYTH_PARTS || deep > MYTH_CODE_DEEPEST ||
+        !is_null(child_of(f, node, MYTH_SLOT_FIRST)))
         return;
     out->node[out->n++] = myth_flow_inner(f, cond);
     TSTreeCursor c = ts_tree_cursor_new(node);
     if (ts_tree_cursor_goto_first_child(&c))
         do {
-            if (!is_field(f, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_ELSE))
+            if (!myth_roles_is_slot(f->roles, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_ELSE))
                 continue;
             const TSNode child = ts_tree_cursor_current_node(&c), next = next_if(f, child);
             if (is_null(next))
@@ -49,20 +40,11 @@ static void conditions(const myth_flow *f, TSNode node, myth_parts *out, TSNode 
 /* Whether the preprocessor chooses between what stands there: a line #if, #else, #elif or #endif. */
 static bool has_directive(const myth_flow *f, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to && i < f->n_text; i++) {
-        if (f->text[i] != '\n')
-            continue;
-        uint32_t at = i + 1;
-        while (at < to && (f->text[at] == ' ' || f->text[at] == '\t'))
-            at++;
-        if (at >= to || f->text[at++] != '#')
-            continue;
-        while (at < to && f->text[at] == ' ')
-            at++;
-        if (at + 2 < to && (memcmp(f->text + at, "if", 2) == 0 || memcmp(f->text + at, "el", 2) == 0 ||
-                            memcmp(f->text + at, "en", 2) == 0))
+    const char *const end = f->text + (to < f->n_text ? to : f->n_text), *p = f->text + from;
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL)
+        if (myth_flow_is_directive(++p, end, "if") || myth_flow_is_directive(p, end, "el") ||
+            myth_flow_is_directive(p, end, "en"))
             return true;
-    }
     return false;
 }
 
@@ -119,13 +101,8 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 
 void myth_contrary_choice(myth_flow *f, TSNode node)
 {
-    TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION), then = child_of(f, node, MYTH_SLOT_THEN);
-    TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
-    if (is_null(cond) && ts_node_named_child_count(node) == 3) { /* Python */
-        then = ts_node_named_child(node, 0);
-        cond = ts_node_named_child(node, 1);
-        other = ts_node_named_child(node, 2);
-    }
+    TSNode cond, then, other;
+    myth_flow_choice_parts(f, node, &cond, &then, &other);
     if (!is_null(cond) && !is_null(then) && !is_null(other) && myth_code_letters(f, then) > 0 &&
         myth_code_same(f, then, other))
         myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, cond, myth_code_line(other));
@@ -133,11 +110,11 @@ void myth_contrary_choice(myth_flow *f, TSNode node)
 
 /* ---- assignments ---- */
 
-static bool is_parameter(const myth_flow *f, TSNode name)
+static bool is_parameter(const myth_flow *f, uint32_t path)
 {
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *e = &f->event[i];
-        if (e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_PARAMETER && myth_code_same(f, e->node, name))
+        if (e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_PARAMETER && e->path == path)
             return true;
     }
     return false;
@@ -160,7 +137,8 @@ void myth_contrary_assignment(myth_flow *f, TSNode node)
         !ts_node_eq(base, in) && (myth_flow_text_is(f, base, "this") || myth_flow_text_is(f, base, "self"));
     if (!is_plain)
         myth_contrary_put(f, is_own ? MYTH_CONTRARY_ITSELF_OWN : MYTH_CONTRARY_ITSELF_OTHER, node, in, 0);
-    else if (is_parameter(f, in)) /* another plain name is set to itself to please a compiler, or in a class */
+    else if (is_parameter(f, myth_flow_path(
+                                 f, in))) /* another plain name is set to itself to please a compiler, or in a class */
         myth_contrary_put(f, MYTH_CONTRARY_ITSELF, node, in, 0);
 }
 
@@ -194,7 +172,7 @@ void myth_contrary_statement(myth_flow *f, TSNode node)
     if (is_null(around) || role_of(f, around) == MYTH_ROLE_CASE)
         return; /* Java: case -> a == b is a value */
     int i = 0;
-    for (TSNode up = ts_node_parent(node); i < 4 && !is_null(up); i++, up = ts_node_parent(up))
+    for (TSNode up = around; i < 4 && !is_null(up); i++, up = ts_node_parent(up))
         if (role_of(f, up) == MYTH_ROLE_WITH || role_of(f, up) == MYTH_ROLE_TRY || role_of(f, up) == MYTH_ROLE_FUNCTION)
             break; /* pytest.raises; the only statement of a function may be its value */
     const bool is_tried = i < 4 && ts_node_named_child_count(around) == 1;
@@ -210,7 +188,6 @@ typedef enum { STEP_NONE, STEP_UP, STEP_DOWN, STEP_OTHER } step;
 /* What a loop does to a variable between its rounds. */
 static step step_of(myth_flow *f, TSNode node, uint32_t *path)
 {
-    static const char *const up[] = {"++", "+="}, *const down[] = {"--", "-="};
     while (!is_null(node) && (role_of(f, node) == MYTH_ROLE_GROUP || role_of(f, node) == MYTH_ROLE_STATEMENT) &&
            ts_node_named_child_count(node) == 1)
         node = ts_node_named_child(node, 0);
@@ -221,19 +198,14 @@ static step step_of(myth_flow *f, TSNode node, uint32_t *path)
     *path = is_null(base) ? 0 : myth_flow_path(f, base);
     if (*path == 0)
         return STEP_NONE;
-    const uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    const char *const *list[] = {up, down};
-    for (int way = 0; way < 2; way++)
-        for (int i = 0; i < 2; i++) {
-            const bool is_alone = is_null(right) && i == 0;
-            for (uint32_t at = off; is_alone && at + 1 < end; at++)
-                if (memcmp(f->text + at, list[way][i], 2) == 0)
-                    return way == 0 ? STEP_UP : STEP_DOWN;
-            if (!is_null(right) && role_of(f, right) == MYTH_ROLE_NUMBER && i == 1)
-                for (uint32_t at = off; at + 1 < ts_node_start_byte(right); at++)
-                    if (memcmp(f->text + at, list[way][i], 2) == 0)
-                        return way == 0 ? STEP_UP : STEP_DOWN;
-        }
+    if (!is_null(right) && role_of(f, right) != MYTH_ROLE_NUMBER)
+        return STEP_OTHER;
+    const uint32_t end = is_null(right) ? ts_node_end_byte(node) : ts_node_start_byte(right);
+    for (uint32_t at = ts_node_start_byte(node); at + 1 < end; at++) {
+        const char sign = f->text[at];
+        if ((sign == '+' || sign == '-') && f->text[at + 1] == (is_null(right) ? sign : '='))
+            return sign == '+' ? STEP_UP : STEP_DOWN;
+    }
     return STEP_OTHER;
 }
 
@@ -270,7 +242,7 @@ static bool has_two_steps(const myth_flow *f, TSNode head)
     TSTreeCursor c = ts_tree_cursor_new(head);
     if (ts_tree_cursor_goto_first_child(&c))
         do
-            n += is_field(f, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_NEXT);
+            n += myth_roles_is_slot(f->roles, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_NEXT);
         while (ts_tree_cursor_goto_next_sibling(&c));
     ts_tree_cursor_delete(&c);
     return n > 1;

@@ -5,6 +5,7 @@
  *          between the passes, for functions of up to MOST_EVENTS events together; those behind are read again
  * Answer   a head, the candidates, their names */
 #include "find.h"
+#include "flow_impl.h"
 #include "pack.h"
 
 #include "engine/base/array.h"
@@ -76,15 +77,6 @@ static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLangu
 
 /* ---- what the compiler never sees ---- */
 
-/* Whether the line at p, after its #, begins with the word. */
-static bool is_directive(const char *p, const char *end, const char *word)
-{
-    const size_t n = strlen(word);
-    for (p++; p < end && (*p == ' ' || *p == '\t');)
-        p++;
-    return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
-}
-
 /* Finds the lines between #if 0 and its #else or #endif. */
 static bool find_unused(finding *w)
 {
@@ -94,13 +86,10 @@ static bool find_unused(finding *w)
         return true;
     for (const char *p = text; p < end; line++) {
         const char *next = memchr(p, '\n', (size_t)(end - p));
-        while (p < end && (*p == ' ' || *p == '\t'))
-            p++;
-        const bool is_if = p < end && *p == '#' && is_directive(p, end, "if");
-        const bool is_end = p < end && *p == '#' && is_directive(p, end, "endif");
-        const bool is_other = p < end && *p == '#' && (is_directive(p, end, "else") || is_directive(p, end, "elif"));
-        if (!from && is_if &&
-            (is_directive(p, end, "if 0\n") || is_directive(p, end, "if 0 ") || is_directive(p, end, "if 0\r")))
+        const bool is_if = myth_flow_is_directive(p, end, "if"), is_end = myth_flow_is_directive(p, end, "endif");
+        const bool is_other = myth_flow_is_directive(p, end, "else") || myth_flow_is_directive(p, end, "elif");
+        if (!from && (myth_flow_is_directive(p, end, "if 0\n") || myth_flow_is_directive(p, end, "if 0 ") ||
+                      myth_flow_is_directive(p, end, "if 0\r")))
             from = line;
         else if (from && is_if)
             depth++;

@@ -94,6 +94,14 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
 void myth_flow_mark_leaving(myth_flow *f, myth_leaves how, uint32_t label_off);
 void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_choice(myth_flow *f, TSNode node, uint32_t depth);
+/* c, a and b of c ? a : b. */
+void myth_flow_choice_parts(const myth_flow *f, TSNode node, TSNode *cond, TSNode *then, TSNode *other);
+/* What an operator compares; false = nothing. */
+bool myth_flow_comparison(const myth_flow *f, TSNode node, myth_test_kind *out);
+/* The same comparison with its sides changed. */
+myth_test_kind myth_flow_turned(myth_test_kind t);
+/* Whether the line at p, a # behind blanks, is a directive that begins with the word. */
+bool myth_flow_is_directive(const char *p, const char *end, const char *word);
 void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_for_each(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth);

@@ -84,6 +84,23 @@ char myth_flow_first_byte(const myth_flow *f, TSNode node)
     return off < f->n_text ? f->text[off] : '\0';
 }
 
+static const char *behind_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+bool myth_flow_is_directive(const char *p, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    p = behind_blanks(p, end);
+    if (p == end || *p != '#')
+        return false;
+    p = behind_blanks(p + 1, end);
+    return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
+}
+
 bool myth_flow_text_is(const myth_flow *f, TSNode node, const char *want)
 {
     const uint32_t off = ts_node_start_byte(node), n = ts_node_end_byte(node) - off;

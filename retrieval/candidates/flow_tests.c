@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static myth_test_kind turned(myth_test_kind t)
+myth_test_kind myth_flow_turned(myth_test_kind t)
 {
     switch (t) {
     case MYTH_TEST_LESS: return MYTH_TEST_MORE;
@@ -17,7 +17,7 @@ static myth_test_kind turned(myth_test_kind t)
     }
 }
 
-static bool comparison(const myth_flow *f, TSNode node, myth_test_kind *out)
+bool myth_flow_comparison(const myth_flow *f, TSNode node, myth_test_kind *out)
 {
     static const struct {
         const char *text;
@@ -154,7 +154,7 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
         f->now_test = before;
         return;
     }
-    if (comparison(f, node, &how)) {
+    if (myth_flow_comparison(f, node, &how)) {
         TSNode a = left, b = right;
         if (is_null(a)) { /* Python: the operands have no names */
             a = ts_node_named_child(node, 0);
@@ -162,7 +162,7 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
         }
         if (!is_null(a) && !is_null(b)) {
             side(f, node, a, b, how, depth);
-            side(f, node, b, a, turned(how), depth);
+            side(f, node, b, a, myth_flow_turned(how), depth);
             return;
         }
     }
@@ -270,13 +270,8 @@ void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth)
     const uint32_t outer = f->now_scope;
     if (ts_tree_cursor_goto_first_child(&c))
         do {
-            const TSNode child = ts_tree_cursor_current_node(&c);
-            const TSFieldId field = ts_tree_cursor_current_field_id(&c);
-            bool is_else = false;
-            for (int i = 0; i < MYTH_SLOT_NAMES; i++)
-                is_else |= field != 0 && f->roles->field[MYTH_SLOT_ELSE][i] == field;
-            if (is_else)
-                myth_flow_branch(f, child, MYTH_SCOPE_ELSE, test, depth);
+            if (myth_roles_is_slot(f->roles, ts_tree_cursor_current_field_id(&c), MYTH_SLOT_ELSE))
+                myth_flow_branch(f, ts_tree_cursor_current_node(&c), MYTH_SCOPE_ELSE, test, depth);
         } while (!f->is_failed && ts_tree_cursor_goto_next_sibling(&c));
     ts_tree_cursor_delete(&c);
     const uint32_t else_scope = test && !f->is_failed ? f->test[test - 1].other : 0;
@@ -284,16 +279,23 @@ void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth)
         myth_flow_mark_leaving(f, (myth_leaves)f->scope[else_scope].leaves, f->scope[else_scope].label_off);
 }
 
+void myth_flow_choice_parts(const myth_flow *f, TSNode node, TSNode *cond, TSNode *then, TSNode *other)
+{
+    *cond = child_of(f, node, MYTH_SLOT_CONDITION);
+    *then = child_of(f, node, MYTH_SLOT_THEN);
+    *other = child_of(f, node, MYTH_SLOT_ELSE);
+    if (is_null(*cond) && ts_node_named_child_count(node) == 3) { /* Python: a if c else b */
+        *then = ts_node_named_child(node, 0);
+        *cond = ts_node_named_child(node, 1);
+        *other = ts_node_named_child(node, 2);
+    }
+}
+
 void myth_flow_choice(myth_flow *f, TSNode node, uint32_t depth)
 {
-    TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION), then = child_of(f, node, MYTH_SLOT_THEN);
-    TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
+    TSNode cond, then, other;
     const uint32_t before = f->now_test;
-    if (is_null(cond) && ts_node_named_child_count(node) == 3) { /* Python: a if c else b */
-        then = ts_node_named_child(node, 0);
-        cond = ts_node_named_child(node, 1);
-        other = ts_node_named_child(node, 2);
-    }
+    myth_flow_choice_parts(f, node, &cond, &then, &other);
     const uint32_t test = myth_flow_open_test(f, is_null(cond) ? node : cond, false);
     f->now_test = test;
     myth_flow_condition(f, cond, false, depth + 1);

@@ -64,6 +64,14 @@ myth_role myth_roles_of(const myth_roles *r, TSNode node)
     return s < r->n_symbol ? (myth_role)r->role[s] : MYTH_ROLE_NONE; /* an error node has the symbol 65535 */
 }
 
+bool myth_roles_is_slot(const myth_roles *r, TSFieldId field, myth_slot slot)
+{
+    for (int i = 0; i < MYTH_SLOT_NAMES; i++)
+        if (field != 0 && r->field[slot][i] == field)
+            return true;
+    return false;
+}
+
 TSNode myth_roles_child(const myth_roles *r, TSNode node, myth_slot slot)
 {
     for (int i = 0; i < MYTH_SLOT_NAMES; i++) {

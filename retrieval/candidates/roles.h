@@ -54,6 +54,8 @@ bool myth_roles_open(myth_roles *r, myth_mem *mem, const TSLanguage *language);
 void myth_roles_close(myth_roles *r); /* takes a zeroed one */
 
 myth_role myth_roles_of(const myth_roles *r, TSNode node);
+/* Whether a child of this field is in the slot. */
+bool myth_roles_is_slot(const myth_roles *r, TSFieldId field, myth_slot slot);
 /* The child in a slot; a null node when the node has none. */
 TSNode myth_roles_child(const myth_roles *r, TSNode node, myth_slot slot);
 

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 400, DEEPEST = 24, COMMENTS = 32 };
+enum { LONGEST = 400, COMMENTS = 32 };
 
 /* A piece of code that is read byte by byte, without its comments; blanks count in quotes only. What is read is the
  * text and not the nodes, which lack words that the grammar does not know. */
@@ -28,7 +28,7 @@ static void comments_of(TSNode node, reading *r, int deep)
                 r->comment[r->n_comment].off = ts_node_start_byte(child);
                 r->comment[r->n_comment++].end = ts_node_end_byte(child);
             }
-        } else if (deep < DEEPEST)
+        } else if (deep < MYTH_CODE_DEEPEST)
             comments_of(child, r, deep + 1);
         else
             r->is_too_long = true;
@@ -117,8 +117,9 @@ const char *myth_code_called(myth_flow *f, TSNode call)
 static bool changes_nothing(myth_flow *f, TSNode node, int deep)
 {
     const char *type = ts_node_type(node);
-    if (deep > DEEPEST || ts_node_is_error(node) || strncmp(type, "await", 5) == 0 || strncmp(type, "yield", 5) == 0 ||
-        strstr(type, "macro") || strstr(type, "comprehension") || strstr(type, "receive"))
+    if (deep > MYTH_CODE_DEEPEST || ts_node_is_error(node) || strncmp(type, "await", 5) == 0 ||
+        strncmp(type, "yield", 5) == 0 || strstr(type, "macro") || strstr(type, "comprehension") ||
+        strstr(type, "receive"))
         return false;
     switch (role_of(f, node)) {
     case MYTH_ROLE_CALL:
@@ -213,7 +214,7 @@ static void parts_of(const myth_flow *f, TSNode node, myth_chain of, myth_parts 
 {
     TSNode a, b;
     const TSNode in = myth_flow_inner(f, node);
-    if (deep < DEEPEST && myth_code_chain(f, in) == of && myth_code_operands(f, in, &a, &b)) {
+    if (deep < MYTH_CODE_DEEPEST && myth_code_chain(f, in) == of && myth_code_operands(f, in, &a, &b)) {
         parts_of(f, a, of, out, deep + 1);
         parts_of(f, b, of, out, deep + 1);
     } else if (out->n < MYTH_PARTS)
