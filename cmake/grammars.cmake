@@ -223,7 +223,8 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c
     retrieval/candidates/flow_events.c
     retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/facts_release.c
-    retrieval/candidates/facts_text.c retrieval/candidates/facts_given.c retrieval/candidates/facts_null.c
+    retrieval/candidates/facts_text.c retrieval/candidates/facts_given.c
+    retrieval/candidates/requests.c retrieval/candidates/facts_null.c
     retrieval/candidates/facts_unset.c retrieval/candidates/facts_bounds.c
     retrieval/candidates/file_facts.c
     retrieval/candidates/summaries.c

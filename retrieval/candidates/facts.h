@@ -47,6 +47,7 @@ typedef struct {
     myth_fact_lists may, sure; /* lists of the functions that it gives it to: in some case, in every case */
     bool is_kept;              /* stored in what outlives the call, or returned */
     bool is_shared;            /* given to a function of which nothing is known */
+    uint8_t request;           /* what a caller in the file gives it of a request: myth_request_part of facts_impl.h */
 } myth_file_parameter;
 
 /* A parameter that is given to another function. */
@@ -75,6 +76,12 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f);
 /* Follows parameters from function to function, when all were counted. */
 void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(const void *arg, const char *name),
                             const void *arg);
+/* Whether something in a function may come from a request, by the names in it. */
+bool myth_facts_has_request(const myth_file_facts *ff, const myth_flow *f);
+typedef struct myth_facts myth_facts;
+/* Notes for which parameters of the file's functions this function gives something of a request; `ff` is k->file.
+ * Returns whether one was not known before. */
+bool myth_facts_hand_requests(const myth_facts *k, myth_file_facts *ff);
 /* Adds events of arguments in the places of others; after myth_flow_read. */
 void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f);
 /* Adds events of names that stayed where a statement was copied; after myth_flow_read of the same function. */
@@ -82,7 +89,7 @@ void myth_facts_copied(myth_flow *f, TSNode function);
 /* Adds events of code that contradicts itself; after myth_flow_read of the same function or file. */
 void myth_facts_contrary(myth_flow *f, TSNode function);
 
-typedef struct {
+struct myth_facts {
     myth_flow *flow;
     const myth_file_facts *file;
     /* whether a function releases what it is given */
@@ -94,7 +101,7 @@ typedef struct {
         uint32_t event, from, to, line; /* the last question about a way out, and its answer */
     } left;
     uint32_t at_line; /* out: the line that a fact is about (of a test, a release, a way out); 0 = none */
-} myth_facts;
+};
 
 /* The fact's value, a number of its values in facts.def. */
 int myth_fact(myth_facts *k, myth_fact_kind fact, uint32_t event);

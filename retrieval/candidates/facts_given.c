@@ -10,47 +10,10 @@
 
 #include <string.h>
 
-enum { GIVEN_NO, GIVEN_PROGRAM, GIVEN_CHECKED, GIVEN_FIELD, GIVEN_PARAMETER, GIVEN_REQUEST };
-enum { NEAR = 256, DEEP = 3, MOST_LOOKS = 256 };
+enum { GIVEN_NO, GIVEN_PROGRAM, GIVEN_CHECKED, GIVEN_FIELD, GIVEN_PARAMETER, GIVEN_SEGMENT, GIVEN_REQUEST };
+enum { NEAR = 256, DEEP = 5, MOST_LOOKS = 256 };
 
 #define N_OF(list) (sizeof(list) / sizeof(*(list)))
-
-/* Whether a path or a function's name is a part of a request that its sender wrote. */
-static bool is_request(const char *name)
-{
-    static const char *const base[] = {"req.", "request.", "r.", "ctx.", "context.", "c.", "ctx.request."};
-    static const char *const part[] = {"query",        "params",    "body",        "headers",        "cookies",
-                                       "originalUrl",  "args",      "form",        "values",         "json",
-                                       "files",        "GET",       "POST",        "FILES",          "getParameter",
-                                       "getHeader",    "getQuery",  "getPathInfo", "getRequest",     "get_json",
-                                       "query_params", "matchdict", "match_info",  "data",           "FormValue",
-                                       "PostForm",     "URL",       "Form",        "PathValue",      "get_argument",
-                                       "param",        "header",    "url",         "getInputStream", "cookie"};
-    static const char *const context[] = {"query",    "params",     "Query",     "Param",
-                                          "PostForm", "QueryParam", "FormValue", "request."};
-    static const char *const go[] = {"FormValue", "PostForm", "URL", "Form", "PathValue", "Header", "Body"};
-    static const char *const front[] = {"self.", "this.", "flask.", "bottle."};
-    if (strstr(name, ".getOriginalFilename"))
-        return true;
-    for (size_t i = 0; i < N_OF(front); i++)
-        if (strncmp(name, front[i], strlen(front[i])) == 0) {
-            name += strlen(front[i]);
-            if (strncmp(name, "get_argument", 12) == 0)
-                return true;
-            break;
-        }
-    for (size_t i = 0; i < N_OF(base); i++) {
-        const size_t n = strlen(base[i]);
-        if (strncmp(name, base[i], n) != 0)
-            continue;
-        if (base[i][0] == 'c')
-            return myth_flow_begins_with(name + n, context, N_OF(context));
-        if (base[i][0] == 'r' && base[i][1] == '.')
-            return myth_flow_begins_with(name + n, go, N_OF(go));
-        return myth_flow_begins_with(name + n, part, N_OF(part));
-    }
-    return false;
-}
 
 static bool is_own(const char *name)
 {
@@ -89,31 +52,83 @@ static bool is_in_condition(const myth_flow *f, const myth_event *x)
     return false;
 }
 
+/* Whether a function or method, by its name, asks only whether something is there, or how much: if (name.isEmpty()),
+ * if (len(data) > most), if not path.is_file(). */
+static bool asks_if_there(const char *name)
+{
+    static const char *const part[] = {"xist", "isfile", "isdir", "access", "open", "read", "Read"};
+    static const char *const word[] = {"stat",    "lstat",         "is_file",     "is_dir", "isFile", "isDirectory",
+                                       "isEmpty", "isBlank",       "isNotEmpty",  "size",   "length", "count",
+                                       "len",     "isRegularFile", "isNotBlank",  "strip",  "trim",   "strlen",
+                                       "lower",   "upper",         "toLowerCase", "str",    "isNull", "nonNull",
+                                       "hasText", "toUpperCase",   "toString",    "bool",   "String", "Boolean",
+                                       "print",   "isdir",         "TrimSpace"};
+    return myth_flow_has_one_of(name, part, N_OF(part)) ||
+           myth_flow_is_one_of(myth_flow_last_word(name), word, N_OF(word));
+}
+
+/* Whether a method gives a part of what it is a method of: if (data.get("name")). */
+static bool is_getter(const char *name)
+{
+    static const char *const word[] = {"get", "Get", "getlist", "getParameter", "getFirst", "getOrDefault"};
+    return myth_flow_is_one_of(myth_flow_last_word(name), word, N_OF(word));
+}
+
+/* Whether a test compares with the empty text: if (sort == ""). */
+static bool is_with_empty(const myth_flow *f, const myth_event *t)
+{
+    TSNode node = t->node;
+    for (int i = 0; i < 4 && !is_null(node) && role_of(f, node) != MYTH_ROLE_BINARY; i++)
+        node = ts_node_parent(node);
+    for (uint32_t i = 0; !is_null(node) && i < ts_node_named_child_count(node) && i < 4; i++) {
+        const TSNode side = ts_node_named_child(node, i);
+        if (role_of(f, side) == MYTH_ROLE_TEXT && ts_node_end_byte(side) - ts_node_start_byte(side) <= 2)
+            return true;
+    }
+    return false;
+}
+
 /* Whether event t says that the path was tested for what it may be. */
 static bool is_check(const myth_flow *f, const myth_event *t)
 {
     static const char *const word[] = {"valid",  "Valid",  "check",    "Check",   "verify",  "Verify",
                                        "ensure", "assert", "authoriz", "sanitiz", "Sanitiz", "allowed"};
-    static const char *const only_there[] = {"xist", "stat", "isfile", "isdir", "access", "open", "read", "Read"};
     if (t->kind == MYTH_EVENT_TEST)
-        return t->how == MYTH_TEST_IN ||
-               ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) && t->value == MYTH_VALUE_TEXT);
+        return t->how == MYTH_TEST_IN || ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) &&
+                                          t->value == MYTH_VALUE_TEXT && !is_with_empty(f, t));
     if (t->kind == MYTH_EVENT_CALL) /* if (!p.startsWith(root)) */
-        return is_in_condition(f, t);
+        return is_in_condition(f, t) && !asks_if_there(f->names + t->name) && !is_getter(f->names + t->name);
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
     return myth_flow_has_one_of(name, word, N_OF(word)) ||
-           (!myth_flow_has_one_of(name, only_there, N_OF(only_there)) && is_in_condition(f, &f->event[t->call]));
+           (!asks_if_there(name) && is_in_condition(f, &f->event[t->call]));
 }
 
-/* is_whole: a check of a part of the path counts too. */
-static bool is_checked(const myth_flow *f, uint32_t path, uint32_t e, bool is_whole)
+/* Whether a function, by its name, gives the same thing in another form, or its parts. */
+static bool is_parser(const char *name)
 {
-    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++)
-        if ((f->event[i].path == path || (is_whole && myth_flow_is_part(f, f->event[i].path, path))) &&
-            is_check(f, &f->event[i]))
+    static const char *const part[] = {"pars", "Pars",  "url",  "URL",  "split", "path",  "Path",
+                                       "solv", "ormal", "real", "join", "Join",  "Clean", "ookup"};
+    return myth_flow_has_one_of(name, part, N_OF(part));
+}
+
+/* is_whole: a check of a part of the path counts too. deep: of how many values made of it a check counts as well, as in
+ * u = urlparse(path) ... if (u.host in allowed). */
+static bool is_checked(const myth_flow *f, uint32_t path, uint32_t e, bool is_whole, int deep)
+{
+    for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *t = &f->event[i];
+        uint32_t d;
+        if (t->path != path && !(is_whole && myth_flow_is_part(f, t->path, path)))
+            continue;
+        if (is_check(f, t))
             return true;
+        if (deep > 0 && t->kind == MYTH_EVENT_ARG && t->call < e && is_parser(f->names + f->event[t->call].name) &&
+            myth_facts_taker(f, t->call, &d) && d < e && f->event[d].path &&
+            is_checked(f, f->event[d].path, e, true, deep - 1))
+            return true;
+    }
     return false;
 }
 
@@ -146,31 +161,110 @@ static bool is_condition(const myth_flow *f, const myth_event *x, uint32_t from,
     return t && t->off >= from && t->end <= to && x->off >= t->off && x->end <= t->end && !t->is_chain;
 }
 
+/* Whether the same call, with the same arguments, was given to a function in a condition before: if
+ * (is_ours(request.args.get("next"))). */
+static bool is_checked_call(const myth_flow *f, uint32_t e)
+{
+    const myth_event *x = &f->event[e];
+    const uint32_t n = x->end - x->off;
+    for (uint32_t i = e, seen = 0; i-- > 0 && seen < MYTH_FACTS_NEAR; seen++) {
+        const myth_event *c = &f->event[i];
+        if (c->kind != MYTH_EVENT_CALL || c->end - c->off != n || memcmp(f->text + c->off, f->text + x->off, n) != 0)
+            continue;
+        for (uint32_t j = i; j-- > 0 && i - j < NEAR;)
+            if (f->event[j].kind == MYTH_EVENT_CALL && f->event[j].off < c->off && f->event[j].end >= c->end &&
+                is_in_condition(f, &f->event[j]))
+                return true;
+    }
+    return false;
+}
+
 static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e, int deep, int *left);
 
-/* Who gave the value that a path has at event e. */
+/* The value whose members a pattern takes out: v of const { a, b: c } = v. Null = the definition is in no pattern. */
+static TSNode taken_apart(const myth_flow *f, const myth_event *def)
+{
+    TSNode node = ts_node_parent(def->node);
+    for (int i = 0; i < 6 && !ts_node_is_null(node) && strstr(ts_node_type(node), "pattern"); i++)
+        node = ts_node_parent(node);
+    return ts_node_is_null(node) || def->value != MYTH_VALUE_UNKNOWN
+             ? (TSNode){0}
+             : myth_roles_child(f->roles, node, MYTH_SLOT_RIGHT);
+}
+
+/* What a call that is given the address of a path writes into it: json.NewDecoder(r.Body).Decode(&path). */
+static int given_out(const myth_facts *k, uint32_t d, int deep, int *left)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *def = myth_facts_event(k, d);
+    for (uint32_t i = d; i-- > 0 && d - i < NEAR;) {
+        const myth_event *c = &f->event[i];
+        if (c->kind != MYTH_EVENT_CALL || c->off > def->off || c->end < def->end)
+            continue;
+        const char *name = f->names + c->name;
+        static const char *const bind[] = {"c.Bind",        "c.ShouldBind", "c.BodyParser",
+                                           "c.QueryParser", "ctx.Bind",     "ctx.ShouldBind"};
+        if (myth_flow_begins_with(name, bind, N_OF(bind)))
+            return GIVEN_REQUEST;
+        return given_in(k, c->off, c->end, i, deep + 1, left);
+    }
+    return GIVEN_PROGRAM;
+}
+
+/* Who gave the value that a path has at event e, if it has it from definition d. */
+static int given_from(const myth_facts *k, uint32_t path, uint32_t e, uint32_t d, int deep, int *left)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *def = myth_facts_event(k, d);
+    const bool is_whole = def->path == path;
+    int is;
+    if (def->value == MYTH_VALUE_PARAMETER) {
+        const myth_request_part part = myth_facts_parameter_of_request(k->file, f, def);
+        is = part == MYTH_REQUEST_ANY     ? GIVEN_REQUEST
+           : part == MYTH_REQUEST_SEGMENT ? GIVEN_SEGMENT
+           : is_whole                     ? GIVEN_PARAMETER
+                                          : GIVEN_FIELD;
+    } else if (deep >= DEEP || def->value == MYTH_VALUE_TEXT || def->value == MYTH_VALUE_NUMBER ||
+               def->value == MYTH_VALUE_LOOP)
+        return GIVEN_PROGRAM;
+    else if (def->value == MYTH_VALUE_OUT)
+        is = given_out(k, d, deep, left);
+    else {
+        TSNode value = myth_facts_value_node(f, def);
+        value = is_null(value) ? taken_apart(f, def) : value;
+        if (is_null(value))
+            return GIVEN_PROGRAM;
+        is = given_in(k, ts_node_start_byte(value), ts_node_end_byte(value), d, deep + 1, left);
+    }
+    const bool is_direct = is_whole && def->value != MYTH_VALUE_OUT && def->value != MYTH_VALUE_UNKNOWN;
+    if (!is_direct && def->value != MYTH_VALUE_PARAMETER && is < GIVEN_SEGMENT)
+        return GIVEN_PROGRAM; /* a member of what the program made */
+    return is > GIVEN_CHECKED && is_checked(f, path, e, false, is >= GIVEN_SEGMENT) ? GIVEN_CHECKED : is;
+}
+
+/* Who gave the value that a path has at event e: of several definitions that may be the last, the one that is farthest
+ * from the program. */
 static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, int *left)
 {
     const myth_flow *f = k->flow;
     const char *name = f->names + f->path[path].text;
-    uint32_t d;
-    if (is_request(name))
-        return is_checked(f, path, e, true) ? GIVEN_CHECKED : GIVEN_REQUEST;
-    if (is_own(name) || myth_flow_is_constant_name(name) || is_number(f, path) ||
-        !myth_facts_definition(k, path, e, &d))
+    int most = GIVEN_PROGRAM;
+    if (myth_facts_is_request(name))
+        return is_checked(f, path, e, true, 1) ? GIVEN_CHECKED : GIVEN_REQUEST;
+    if (is_own(name) || myth_flow_is_constant_name(name) || is_number(f, path))
         return GIVEN_PROGRAM;
-    const myth_event *def = myth_facts_event(k, d);
-    if (def->value == MYTH_VALUE_PARAMETER) {
-        if (is_checked(f, path, e, false))
-            return GIVEN_CHECKED;
-        return def->path == path ? GIVEN_PARAMETER : GIVEN_FIELD;
+    for (uint32_t i = e, n = 0; i-- > 0 && n<MYTH_FACTS_NEAR && * left> 0; n++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind != MYTH_EVENT_DEFINE || !d->path || !myth_flow_is_part(f, path, d->path) ||
+            !myth_flow_reaches(f, i, e))
+            continue;
+        const int is = given_from(k, path, e, i, deep, left);
+        most = is > most ? is : most;
+        if (myth_flow_is_inside(f, f->event[e].scope, d->scope))
+            break; /* it is always run: no one before it is the last */
+        --*left;
     }
-    const TSNode value = myth_facts_value_node(f, def);
-    if (def->path != path || deep >= DEEP || ts_node_is_null(value) || def->value == MYTH_VALUE_TEXT ||
-        def->value == MYTH_VALUE_NUMBER || def->value == MYTH_VALUE_LOOP)
-        return GIVEN_PROGRAM;
-    const int is = given_in(k, ts_node_start_byte(value), ts_node_end_byte(value), d, deep + 1, left);
-    return is > GIVEN_CHECKED && is_checked(f, path, e, false) ? GIVEN_CHECKED : is;
+    return most;
 }
 
 /* Who gave the values in bytes from..to, which are near event e: the one that is farthest from the program. */
@@ -191,8 +285,8 @@ static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e,
         int is = GIVEN_PROGRAM;
         if (is_taken(k, i, from, to))
             is = GIVEN_PROGRAM;
-        else if (is_call && is_request(f->names + x->name))
-            is = GIVEN_REQUEST;
+        else if (is_call && myth_facts_is_request(f->names + x->name))
+            is = is_checked_call(f, i) ? GIVEN_CHECKED : GIVEN_REQUEST;
         else if (x->path && (!is_call || is_through(k, x)))
             is = given_by(k, x->path, i, deep, left);
         most = is > most ? is : most;
@@ -207,10 +301,26 @@ static int given_argument(const myth_facts *k, uint32_t e, uint32_t i)
     if (at->kind == MYTH_EVENT_ARG || at->kind == MYTH_EVENT_USE)
         return at->path ? given_by(k, at->path, e, 0, &left) : GIVEN_NO;
     const bool is_value = at->kind == MYTH_EVENT_DEFINE || at->kind == MYTH_EVENT_FIELD;
-    const TSNode node = is_value ? myth_facts_value_node(k->flow, at) : myth_facts_argument(k, e, i);
+    const TSNode node = is_value                     ? myth_facts_value_node(k->flow, at)
+                      : at->kind == MYTH_EVENT_LEAVE ? at->node
+                                                     : myth_facts_argument(k, e, i);
     return ts_node_is_null(node) ? GIVEN_NO
                                  : given_in(k, ts_node_start_byte(node), ts_node_end_byte(node), e, 0, &left);
 }
 
 int myth_fact_given(myth_facts *k, uint32_t e) { return given_argument(k, e, 0); }
 int myth_fact_given1(myth_facts *k, uint32_t e) { return given_argument(k, e, 1); }
+int myth_fact_given2(myth_facts *k, uint32_t e) { return given_argument(k, e, 2); }
+
+int myth_fact_given_base(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    int left = MOST_LOOKS;
+    return at->kind == MYTH_EVENT_CALL && at->path ? given_by(k, at->path, e, 0, &left) : GIVEN_NO;
+}
+
+myth_request_part myth_facts_argument_of_request(const myth_facts *k, uint32_t call, uint32_t index)
+{
+    const int is = given_argument(k, call, index);
+    return is == GIVEN_REQUEST ? MYTH_REQUEST_ANY : is == GIVEN_SEGMENT ? MYTH_REQUEST_SEGMENT : MYTH_REQUEST_NO;
+}

@@ -33,6 +33,19 @@ TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e);
 
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
+int myth_fact_given2(myth_facts *k, uint32_t e);
+int myth_fact_given_base(myth_facts *k, uint32_t e);
+
+/* What a value is of a request. */
+typedef enum { MYTH_REQUEST_NO, MYTH_REQUEST_SEGMENT, MYTH_REQUEST_ANY } myth_request_part;
+/* Whether a path or a function, by its name, is a part of a request that its sender wrote. */
+bool myth_facts_is_request(const char *name);
+/* The same of the parameter that an event defines, by its annotation, its function's route or its callers. */
+myth_request_part myth_facts_parameter_of_request(const myth_file_facts *ff, const myth_flow *f, const myth_event *def);
+/* What an argument of a call is of a request. */
+myth_request_part myth_facts_argument_of_request(const myth_facts *k, uint32_t call, uint32_t index);
+/* Parameter number `index` of the only function of the file with a name; NULL = nothing is known. */
+myth_file_parameter *myth_file_facts_parameter(const myth_file_facts *ff, const char *name, uint32_t index);
 int myth_fact_secret(myth_facts *k, uint32_t e);
 myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
 /* Puts a text into `names` and returns its offset. */

@@ -18,7 +18,7 @@
 
 #include "rules.inc"
 
-enum { GRAMMARS = 16, ROWS = 512, MOST_EVENTS = 1 << 20 };
+enum { GRAMMARS = 16, ROWS = 512, MOST_EVENTS = 1 << 20, ROUNDS = 3 /* of calls that hand a request on */ };
 
 typedef struct {
     char name[16];
@@ -376,6 +376,22 @@ static bool on_function(void *arg, TSNode function)
     return !w->file.is_failed;
 }
 
+/* Follows what comes from requests from function to function of the file, where their flows are kept. */
+static void hand_requests(finding *w)
+{
+    const release_list through = {&w->of->rules, myth_pack_list_number(&w->of->rules, "hands-requests-on")};
+    bool is_new = through.list >= 0;
+    for (int round = 0; round < ROUNDS && is_new; round++) {
+        is_new = false;
+        for (uint32_t i = 0; i < w->n_flow; i++) {
+            myth_facts k = {
+                .flow = &w->flow[i], .file = &w->file, .is_release = is_release, .arg = &through, .list = through.list};
+            if (w->flow[i].mem && myth_facts_has_request(&w->file, &w->flow[i]))
+                is_new |= myth_facts_hand_requests(&k, &w->file);
+        }
+    }
+}
+
 static bool try_function(finding *w, uint32_t i)
 {
     myth_flow *f = &w->flow[i];
@@ -421,6 +437,8 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     if (w.of->rules.n_row > 0)
         is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
     myth_file_facts_settle(&w.file, lists_of, &w.of->rules);
+    if (is_good)
+        hand_requests(&w);
     for (uint32_t i = 0; i < w.n_flow && is_good; i++)
         is_good = try_function(&w, i);
     if (w.out.n > 1)

@@ -322,8 +322,11 @@ bool myth_flow_is_operator(const myth_flow *f, TSNode node, const char *want)
 bool myth_flow_is_filled(TSNode text)
 {
     for (uint32_t i = 0; i < ts_node_named_child_count(text) && i < 64; i++) {
-        const char *type = ts_node_type(ts_node_named_child(text, i));
+        const TSNode part = ts_node_named_child(text, i);
+        const char *type = ts_node_type(part);
         if (strcmp(type, "interpolation") == 0 || strcmp(type, "template_substitution") == 0)
+            return true;
+        if (strcmp(type, "string") == 0 && myth_flow_is_filled(part)) /* Python: "a" f"{b}" */
             return true;
     }
     return false;

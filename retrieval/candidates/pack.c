@@ -329,6 +329,8 @@ static bool has_name(const myth_pack *r, const myth_pack_list *l, const char *na
     return false;
 }
 
+int myth_pack_list_number(const myth_pack *r, const char *name) { return find_list(r, name, strlen(name)); }
+
 bool myth_pack_lists_text(const myth_pack *r, int i, const char *text)
 {
     const size_t n = strlen(text);

@@ -78,6 +78,8 @@ typedef myth_fact_lists myth_pack_mask;
 
 /* The lists that have a name of a function ("os.path.join", "p->free") or a word of a variable, a bit each. */
 myth_pack_mask myth_pack_lists_of(const myth_pack *r, const char *name);
+/* The number of a list; -1 = there is none of that name. */
+int myth_pack_list_number(const myth_pack *r, const char *name);
 /* Whether list number i has a text that is seldom the same twice; nothing is remembered. */
 bool myth_pack_lists_text(const myth_pack *r, int i, const char *text);
 

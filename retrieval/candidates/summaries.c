@@ -62,8 +62,7 @@ bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path)
     return false;
 }
 
-/* Parameter number `index` of the only function of the file with a name; NULL = nothing is known. */
-static myth_file_parameter *parameter_of(const myth_file_facts *ff, const char *name, uint32_t index)
+myth_file_parameter *myth_file_facts_parameter(const myth_file_facts *ff, const char *name, uint32_t index)
 {
     const myth_file_name *n = myth_file_facts_find(ff, name);
     return n && n->first && !n->is_many && index < n->n_parameter ? &ff->parameter[n->first - 1 + index] : NULL;
@@ -74,7 +73,7 @@ const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call
     const myth_event *c = myth_facts_event(k, call);
     if (!k->file || !c->name)
         return NULL;
-    return parameter_of(k->file, k->flow->names + c->name, index);
+    return myth_file_facts_parameter(k->file, k->flow->names + c->name, index);
 }
 
 /* ---- one function ---- */
@@ -274,7 +273,7 @@ void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(con
                             const void *arg)
 {
     for (uint32_t i = 0; i < ff->n_hand; i++)
-        if (!parameter_of(ff, ff->names + ff->hand[i].name, ff->hand[i].index)) {
+        if (!myth_file_facts_parameter(ff, ff->names + ff->hand[i].name, ff->hand[i].index)) {
             const myth_fact_lists lists = lists_of(arg, ff->names + ff->hand[i].name);
             by_name(ff, &ff->hand[i], &lists);
         }
@@ -282,7 +281,8 @@ void myth_file_facts_settle(myth_file_facts *ff, myth_fact_lists (*lists_of)(con
     for (int round = 0; round < ROUNDS && is_new; round++) {
         is_new = false;
         for (uint32_t i = 0; i < ff->n_hand; i++) {
-            const myth_file_parameter *of = parameter_of(ff, ff->names + ff->hand[i].name, ff->hand[i].index);
+            const myth_file_parameter *of =
+                myth_file_facts_parameter(ff, ff->names + ff->hand[i].name, ff->hand[i].index);
             is_new |= of && by_summary(ff, &ff->hand[i], of);
         }
     }

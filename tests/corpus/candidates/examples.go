@@ -202,7 +202,7 @@ func greeting(name string) template.HTML {
 }
 
 func greet(w http.ResponseWriter, r *http.Request) {
-	fmt.Fprintf(w, "<b>Hello %s</b>", r.URL.Path) // FIRES missing-null-check/chain unescaped-output/format
+	fmt.Fprintf(w, "<b>Hello %s</b>", r.URL.Path) // FIRES missing-null-check/chain unescaped-output/request
 }
 
 func quiet_unescaped_output() template.HTML {

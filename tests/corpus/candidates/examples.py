@@ -150,7 +150,7 @@ def quiet_shell_injection(source):
 
 
 def load_session(request):
-    return pickle.loads(request.body)  # FIRES unsafe-deserialization/given
+    return pickle.loads(request.body)  # FIRES unsafe-deserialization/request
 
 
 def read_settings(text):

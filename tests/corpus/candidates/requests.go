@@ -1,0 +1,87 @@
+// Parts of requests where a program takes them for its own. Marks: see test_examples.c.
+package requests
+
+func lookUp(r *http.Request) ([]byte, error) {
+	return exec.Command("sh", "-c", "nslookup "+r.FormValue("host")).Output() // FIRES shell-injection/request missing-null-check/result-of-call
+}
+
+func quiet_shell_injection_direct(r *http.Request) ([]byte, error) {
+	return exec.Command("nslookup", r.FormValue("host")).Output() // FIRES missing-null-check/result-of-call
+}
+
+func byName(db *sql.DB, r *http.Request) (*sql.Rows, error) {
+	return db.QueryContext(r.Context(), "SELECT id FROM users WHERE name = '"+r.FormValue("name")+"'") // FIRES sql-injection/request missing-null-check/parameter
+}
+
+func sorted(db *sql.DB, r *http.Request) (*sql.Rows, error) {
+	order := r.FormValue("order")
+	if order == "" {
+		order = "id"
+	}
+	return query(db, order)
+}
+
+func query(db *sql.DB, order string) (*sql.Rows, error) {
+	return db.Query("SELECT id FROM users ORDER BY " + order) // FIRES sql-injection/request missing-null-check/parameter
+}
+
+func fromBody(db *sql.DB, r *http.Request) (*sql.Rows, error) {
+	var in struct{ Name string }
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		return nil, err
+	}
+	return db.Query("SELECT id FROM users WHERE name = '" + in.Name + "'") // FIRES sql-injection/request missing-null-check/parameter
+}
+
+func quiet_sql_injection_bound(db *sql.DB, r *http.Request) (*sql.Rows, error) {
+	return db.Query("SELECT id FROM users WHERE name = ?", r.FormValue("name")) // FIRES missing-null-check/parameter
+}
+
+func goOn(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, r.FormValue("next"), http.StatusFound) // FIRES open-redirect/request
+}
+
+func goFar(c *gin.Context) {
+	c.Redirect(302, c.Query("target")) // FIRES open-redirect/request
+}
+
+func goBack(c *fiber.Ctx) error {
+	return c.Redirect(c.Query("back")) // FIRES open-redirect/request
+}
+
+func quiet_open_redirect_own(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/users/"+r.FormValue("id"), http.StatusFound)
+}
+
+func quiet_open_redirect_secure(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "https://example.org"+r.URL.Path, http.StatusFound) // FIRES missing-null-check/chain
+}
+
+func preview(r *http.Request) (*http.Response, error) {
+	return http.Get(r.FormValue("url")) // FIRES request-forgery/request
+}
+
+func head(r *http.Request) (*http.Request, error) {
+	target := r.FormValue("url")
+	return http.NewRequest("HEAD", target, nil) // FIRES request-forgery/request
+}
+
+func patient(r *http.Request) (*http.Request, error) {
+	return http.NewRequestWithContext(r.Context(), "GET", r.FormValue("url"), nil) // FIRES request-forgery/request
+}
+
+func quiet_request_forgery_host(r *http.Request) (*http.Response, error) {
+	return http.Get("https://example.org/" + r.FormValue("name"))
+}
+
+func quiet_request_forgery_checked(r *http.Request) (*http.Response, error) {
+	target := r.FormValue("url")
+	if !isAllowed(target) {
+		return nil, errRefused
+	}
+	return http.Get(target)
+}
+
+func show(w http.ResponseWriter, name string) {
+	fmt.Fprintf(w, "<p>Hello %s</p>", name) // FIRES unescaped-output/format
+}

@@ -1,0 +1,64 @@
+// Parts of requests where a program takes them for its own. Marks: see test_examples.c.
+class Requests {
+    Process lookUp(HttpServletRequest request) throws IOException {
+        return Runtime.getRuntime().exec("nslookup " + request.getParameter("host")); // FIRES shell-injection/request missing-null-check/result-of-call missing-null-check/parameter
+    }
+
+    Object restore(HttpServletRequest request) throws Exception {
+        try (ObjectInputStream in = new ObjectInputStream(request.getInputStream())) { // FIRES missing-null-check/parameter
+            return in.readObject(); // FIRES unsafe-deserialization/request
+        }
+    }
+
+    void greet(HttpServletRequest request, PrintWriter page) {
+        page.println("<p>Hello " + request.getParameter("name") + "</p>"); // FIRES unescaped-output/request missing-null-check/parameter
+    }
+
+    ResultSet named(Statement statement, @RequestParam String name) throws SQLException {
+        return statement.executeQuery("SELECT id FROM users WHERE name = '" + name + "'"); // FIRES sql-injection/request missing-null-check/parameter
+    }
+
+    ResultSet numbered(Statement statement, @PathVariable long id) throws SQLException {
+        return statement.executeQuery("SELECT id FROM users WHERE id = " + id); // FIRES sql-injection/joined missing-null-check/parameter
+    }
+
+    void filtered(StringBuilder sql, Filter filter) {
+        sql.append(" AND name LIKE '%").append(filter.name()).append("%'"); // FIRES sql-injection/appended missing-null-check/parameter
+    }
+
+    void quiet_sql_injection_bound(StringBuilder sql, List<Object> values, Filter filter) {
+        sql.append(" AND name LIKE ?"); // FIRES missing-null-check/parameter
+        values.add("%" + filter.name() + "%");
+    }
+
+    void goOn(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        response.sendRedirect(request.getParameter("next")); // FIRES open-redirect/request missing-null-check/parameter
+    }
+
+    void quiet_open_redirect_own(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        response.sendRedirect("/users?id=" + request.getParameter("id")); // FIRES missing-null-check/parameter
+    }
+
+    void quiet_open_redirect_checked(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        String next = request.getParameter("next"); // FIRES missing-null-check/parameter
+        if (targets.contains(next)) {
+            response.sendRedirect(next);
+        }
+    }
+
+    URL preview(@RequestParam String address) throws MalformedURLException {
+        return new URL(address); // FIRES request-forgery/request
+    }
+
+    URL quiet_request_forgery_host(@RequestParam String name) throws MalformedURLException {
+        return new URL("https://example.org/" + name);
+    }
+
+    void send(HttpServletRequest request, OutputStream out) throws IOException {
+        copy(root.resolve(request.getParameter("name")), out); // FIRES missing-null-check/parameter
+    }
+
+    private void copy(Path file, OutputStream out) throws IOException {
+        Files.copy(file, out); // FIRES path-traversal/request
+    }
+}
