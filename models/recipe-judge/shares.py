@@ -19,11 +19,15 @@ place of many is a fault. `confidence` becomes CONFIDENCE, and the mean of the p
 the share of findings that are expected to be right in code like that which was read.
 
   shares.py --places PLACES.jsonl...   writes the calibration, a word for each row of the rules
+  shares.py --places ... --kept FILE --rows GLOB...
+                                       makes the words of the rows that match, and of those that FILE, a calibration
+                                       made before, does not have; all others stay as FILE has them
   shares.py --table                    prints how many places of each row were read, and how many were faults
 """
 
 import argparse
 import collections
+import fnmatch
 import json
 import math
 import pathlib
@@ -125,6 +129,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=HERE.parents[1] / "build-judge")
     parser.add_argument("--verdicts", type=pathlib.Path, default=HERE / "verdicts.tsv")
     parser.add_argument("--places", type=pathlib.Path, nargs="+")
+    parser.add_argument("--kept", type=pathlib.Path, help="a calibration made before")
+    parser.add_argument("--rows", nargs="*", default=[], help="rule/row patterns that are made anew")
     parser.add_argument("--table", action="store_true")
     opts = parser.parse_args()
     verdicts = read_verdicts(opts.verdicts)
@@ -145,14 +151,21 @@ def main():
         faults, places = weighed(verdicts[row]) if row in verdicts else (0.0, 0.0)
         return (faults + PRIOR * expected(row)) / (places + PRIOR)
 
-    k = scale_of(blind_places(opts.verdicts, by_place), scores, share)
     everything = [s for of in scores.values() for s in of]
-    out = [f"confidence={CONFIDENCE}", f"*={k:.4f}:{logit(0.01) - k * sum(everything) / len(everything):.4f}"]
+    kept = dict(word.split("=") for word in opts.kept.read_text().split()) if opts.kept else {}
+    k = float(kept["*"].split(":")[0]) if kept else scale_of(blind_places(opts.verdicts, by_place), scores, share)
+    rest = kept.get("*", f"{k:.4f}:{logit(0.01) - k * sum(everything) / len(everything):.4f}")
+    out = [f"confidence={CONFIDENCE}", f"*={rest}"]
     passing = []
     for row in rows_of_rules():
         of = scores.get(row, everything)
         offset = logit(share(row)) - k * sum(of) / len(of)
-        out.append(f"{row}={k:.4f}:{offset:.4f}")
+        if row in kept and not any(fnmatch.fnmatchcase(row, glob) for glob in opts.rows):
+            out.append(f"{row}={kept[row]}")
+            offset = float(kept[row].split(":")[1])
+        else:
+            out.append(f"{row}={k:.4f}:{offset:.4f}")
+            print(f"{row}: {share(row):.2f} of {sum(n for _, n in verdicts.get(row, {}).values())} read")
         passing += [p for p in (sigmoid(k * s + offset) for s in scores.get(row, [])) if p >= CONFIDENCE]
     path = opts.work / "model" / "calibration.txt"
     path.write_text(" ".join(out) + "\n")

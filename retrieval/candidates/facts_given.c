@@ -267,6 +267,21 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
     return most;
 }
 
+/* Whether event x is in what chooses an element of something in bytes from..to: columns[x], columns[f(x)]. */
+static bool is_index(const myth_flow *f, const myth_event *x, uint32_t from, uint32_t to)
+{
+    TSNode node = x->node;
+    for (int i = 0; i < 8; i++) {
+        const TSNode parent = ts_node_parent(node);
+        if (is_null(parent) || ts_node_start_byte(parent) < from || ts_node_end_byte(parent) > to)
+            return false;
+        if (role_of(f, parent) == MYTH_ROLE_INDEX && ts_node_eq(index_of(f, parent), node))
+            return true;
+        node = parent;
+    }
+    return false;
+}
+
 /* Who gave the values in bytes from..to, which are near event e: the one that is farthest from the program. */
 static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e, int deep, int *left)
 {
@@ -278,7 +293,7 @@ static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e,
         const bool is_call = x->kind == MYTH_EVENT_CALL;
         if (x->off < from || x->end > to || (!is_call && x->kind != MYTH_EVENT_USE && x->kind != MYTH_EVENT_ARG))
             continue;
-        if (is_condition(f, x, from, to))
+        if (is_condition(f, x, from, to) || is_index(f, x, from, to))
             continue;
         if (--*left < 0)
             break;

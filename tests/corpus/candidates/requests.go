@@ -85,3 +85,30 @@ func quiet_request_forgery_checked(r *http.Request) (*http.Response, error) {
 func show(w http.ResponseWriter, name string) {
 	fmt.Fprintf(w, "<p>Hello %s</p>", name) // FIRES unescaped-output/format
 }
+
+// ---- what is closed later, but not on every way out ----
+
+func firstByte(name string) (byte, error) {
+	file, err := os.Open(name) // FIRES resource-leak/closed-later path-traversal/joined
+	if err != nil {
+		return 0, err
+	}
+	buffer := make([]byte, 1)
+	if _, err := file.Read(buffer); err != nil { // FIRES missing-null-check/result-of-any
+		return 0, err
+	}
+	return buffer[0], file.Close()
+}
+
+func quiet_resource_leak_deferred(name string) (byte, error) {
+	file, err := os.Open(name) // FIRES path-traversal/joined
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close() // FIRES missing-null-check/result-of-any
+	buffer := make([]byte, 1)
+	if _, err := file.Read(buffer); err != nil {
+		return 0, err
+	}
+	return buffer[0], nil
+}

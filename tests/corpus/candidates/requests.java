@@ -61,4 +61,27 @@ class Requests {
     private void copy(Path file, OutputStream out) throws IOException {
         Files.copy(file, out); // FIRES path-traversal/request
     }
+
+    // what is closed later, but not on every way out
+
+    int firstByte(String name) throws IOException {
+        FileInputStream in = new FileInputStream(name); // FIRES resource-leak/closed-later path-traversal/joined
+        int first = in.read();
+        if (first < 0) {
+            return 0;
+        }
+        in.close();
+        return first;
+    }
+
+    byte[] header(InputStream in) throws IOException {
+        byte[] header = new byte[16];
+        in.read(header); // FIRES unchecked-return/partial-read missing-null-check/parameter
+        return header;
+    }
+
+    int quiet_unchecked_return_one(InputStream in) throws IOException {
+        int first = in.read(); // FIRES missing-null-check/parameter
+        return first < 0 ? 0 : first;
+    }
 }

@@ -89,3 +89,22 @@ function answer(req, res) {
   const { name } = req.query; // FIRES missing-null-check/parameter
   res.send('Hello ' + name); // FIRES unescaped-output/request
 }
+
+// ---- what is released later, but not on every way out ----
+
+async function nextJob(pool) {
+  const client = await pool.connect(); // FIRES resource-leak/closed-later missing-null-check/parameter
+  const rows = await client.query('SELECT id FROM jobs'); // FIRES missing-null-check/result-of-any
+  if (rows.length === 0) {
+    return null;
+  }
+  client.release();
+  return rows[0];
+}
+
+async function quiet_resource_leak_released(pool) {
+  const client = await pool.connect(); // FIRES missing-null-check/parameter
+  const rows = await client.query('SELECT id FROM jobs'); // FIRES missing-null-check/result-of-any
+  client.release();
+  return rows;
+}

@@ -141,3 +141,22 @@ def quiet_request_forgery_checked(request):
     if parts.hostname not in HOSTS:  # FIRES missing-null-check/result-of-any
         return None
     return requests.get(url)
+
+
+# ---- what is closed later, but not on every way out ----
+
+
+def first_line(path):
+    source = open(path)  # FIRES resource-leak/closed-later path-traversal/parameter
+    line = source.readline()  # FIRES missing-null-check/result-of-any
+    if not line:
+        return None
+    source.close()
+    return line
+
+
+def quiet_resource_leak_closed(path):
+    source = open(path)  # FIRES path-traversal/parameter
+    line = source.readline()  # FIRES missing-null-check/result-of-any
+    source.close()
+    return line
