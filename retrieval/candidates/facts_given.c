@@ -253,8 +253,9 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
         return is_checked(f, path, e, true, 1) ? GIVEN_CHECKED : GIVEN_REQUEST;
     if (is_own(name) || myth_flow_is_constant_name(name) || is_number(f, path))
         return GIVEN_PROGRAM;
-    for (uint32_t i = e, n = 0; i-- > 0 && n<MYTH_FACTS_NEAR && * left> 0; n++) {
-        const myth_event *d = &f->event[i];
+    const uint32_t first = e > MYTH_FACTS_NEAR ? e - MYTH_FACTS_NEAR : 0;
+    for (uint32_t i = e; i > first && *left >= 0;) {
+        const myth_event *d = &f->event[--i];
         if (d->kind != MYTH_EVENT_DEFINE || !d->path || !myth_flow_is_part(f, path, d->path) ||
             !myth_flow_reaches(f, i, e))
             continue;
