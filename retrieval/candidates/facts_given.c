@@ -268,6 +268,13 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
     return most;
 }
 
+/* Whether what event x reads is only what a method or a member is taken of: a.b of a.b.c(). */
+static bool is_base(const myth_flow *f, const myth_event *x)
+{
+    const TSNode parent = ts_node_parent(x->node);
+    return x->kind == MYTH_EVENT_USE && !is_null(parent) && role_of(f, parent) == MYTH_ROLE_MEMBER;
+}
+
 /* Whether event x is in what chooses an element of something in bytes from..to: columns[x], columns[f(x)]. */
 static bool is_index(const myth_flow *f, const myth_event *x, uint32_t from, uint32_t to)
 {
@@ -303,6 +310,8 @@ static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e,
             is = GIVEN_PROGRAM;
         else if (is_call && myth_facts_is_request(f->names + x->name))
             is = is_checked_call(f, i) ? GIVEN_CHECKED : GIVEN_REQUEST;
+        else if (is_base(f, x) && myth_facts_is_request(f->names + f->path[x->path].text))
+            is = GIVEN_PROGRAM; /* the call or the member says more */
         else if (x->path && (!is_call || is_through(k, x)))
             is = given_by(k, x->path, i, deep, left);
         most = is > most ? is : most;
