@@ -154,14 +154,16 @@ int myth_fact_sent(myth_facts *k, uint32_t e)
     return has_word(k->flow, k->flow->off, k->flow->end, word, N_OF(word), true);
 }
 
+/* Go: of math/rand. Java: the file makes a Random, and no SecureRandom. */
 int myth_fact_guessable(myth_facts *k, uint32_t e)
 {
-    static const char *const weak[] = {"\"math/rand"}, *const strong[] = {"\"crypto/rand\""};
+    static const char *const weak[] = {"\"math/rand", "new Random("};
+    static const char *const strong[] = {"\"crypto/rand\"", "SecureRandom"};
     const char *name = k->flow->names + myth_facts_event(k, e)->name;
-    if (strncmp(name, "rand.", 5) != 0)
-        return strncmp(name, "mrand.", 6) == 0 || strncmp(name, "mathrand.", 9) == 0;
-    return has_word(k->flow, 0, k->flow->n_text, weak, 1, false) &&
-           !has_word(k->flow, 0, k->flow->n_text, strong, 1, false);
+    if (strncmp(name, "mrand.", 6) == 0 || strncmp(name, "mathrand.", 9) == 0)
+        return 1;
+    return has_word(k->flow, 0, k->flow->n_text, weak, N_OF(weak), false) &&
+           !has_word(k->flow, 0, k->flow->n_text, strong, N_OF(strong), false);
 }
 
 /* ---- functions that do nothing ---- */
