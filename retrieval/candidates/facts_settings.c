@@ -81,12 +81,28 @@ static bool is_option(const myth_flow *f, const myth_test *t)
            (has_word(f, t->off, end, prod, 1, true) && has_word(f, t->off, end, no, N_OF(no), false));
 }
 
+/* Whether event e is in a class that is about developing: class DevelopmentConfig. */
+static bool is_of_developers(const myth_facts *k, uint32_t e)
+{
+    static const char *const word[] = {"dev", "test", "local", "debug"};
+    for (TSNode n = myth_facts_event(k, e)->node; !ts_node_is_null(n); n = ts_node_parent(n)) {
+        if (strncmp(ts_node_type(n), "class_d", 7) != 0)
+            continue;
+        const TSNode name = myth_roles_child(k->flow->roles, n, MYTH_SLOT_LEFT);
+        if (!ts_node_is_null(name) &&
+            has_word(k->flow, ts_node_start_byte(name), ts_node_end_byte(name), word, N_OF(word), true))
+            return true;
+    }
+    return false;
+}
+
 int myth_fact_chosen(myth_facts *k, uint32_t e)
 {
     static const char *const named[] = {"nsecure", "nverified", "nsafe", "INSECURE"}, *const call[] = {"("};
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
-    int is = myth_flow_has_one_of(f->names + f->name, named, N_OF(named)) ? CHOSEN_OPTION : CHOSEN_NO;
+    const bool is_named = myth_flow_has_one_of(f->names + f->name, named, N_OF(named));
+    int is = is_named || is_of_developers(k, e) ? CHOSEN_OPTION : CHOSEN_NO;
     for (uint32_t s = at->scope; s && is != CHOSEN_OPTION; s = f->scope[s].parent) {
         const myth_scope *in = &f->scope[s];
         if (in->kind == MYTH_SCOPE_CASE)

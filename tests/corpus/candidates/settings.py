@@ -125,6 +125,10 @@ COOKIE_SECRET = os.environ.get('COOKIE_SECRET') or 'also-short'  # FIRES hardcod
 HOOK_LABEL = 'label-of-hooks'
 
 
+class DevelopmentConfig:
+    SECRET_KEY = os.environ.get('SECRET_KEY', 'for-this-machine')
+
+
 def sign_claims(claims):
     return jwt.encode(claims, 'what-we-sign-by', algorithm='HS256')  # FIRES hardcoded-secret/signs
 
