@@ -125,6 +125,9 @@ COOKIE_SECRET = os.environ.get('COOKIE_SECRET') or 'also-short'  # FIRES hardcod
 HOOK_LABEL = 'label-of-hooks'
 
 
+app.config['SECRET_KEY'] = 'secret'  # FIRES hardcoded-secret/app-key missing-null-check/chain
+
+
 class DevelopmentConfig:
     SECRET_KEY = os.environ.get('SECRET_KEY', 'for-this-machine')
 

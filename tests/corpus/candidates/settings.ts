@@ -91,6 +91,14 @@ function signClaims(claims: any) {
     return jwt.sign(claims, 'what-we-sign-by', { expiresIn: '1h' }); // FIRES hardcoded-secret/signs
 }
 
+function openSessions(app: any) {
+    app.use(session({ secret: 'cat', resave: false })); // FIRES hardcoded-secret/session-key missing-null-check/parameter
+}
+
+function quiet_hardcoded_secret_sessions(app: any, own: any) {
+    app.use(session({ secret: own, resave: false })); // FIRES missing-null-check/parameter
+}
+
 const hookKey = 'what-hooks-use';
 
 function signHook(body: any) {
