@@ -649,6 +649,18 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_element] = myth_fact_element,
     [MYTH_FACT_size_from] = myth_fact_size_from,
     [MYTH_FACT_contrary] = myth_fact_contrary,
+    [MYTH_FACT_in_tests] = myth_fact_in_tests,
+    [MYTH_FACT_chosen] = myth_fact_chosen,
+    [MYTH_FACT_rechecked] = myth_fact_rechecked,
+    [MYTH_FACT_verified] = myth_fact_verified,
+    [MYTH_FACT_sent] = myth_fact_sent,
+    [MYTH_FACT_guessable] = myth_fact_guessable,
+    [MYTH_FACT_hollow] = myth_fact_hollow,
+    [MYTH_FACT_fixed0] = myth_fact_fixed0,
+    [MYTH_FACT_fixed1] = myth_fact_fixed1,
+    [MYTH_FACT_fixed2] = myth_fact_fixed2,
+    [MYTH_FACT_fixed4] = myth_fact_fixed4,
+    [MYTH_FACT_fallback] = myth_fact_fallback,
 };
 
 /* A fact without values is a name, which has no number. */

@@ -11,7 +11,7 @@
 
 #include "flow.h"
 
-enum { MYTH_FACTS_NEAR = 4096, MYTH_FACTS_LISTS = 384, MYTH_FACTS_PARAMETERS = 16 };
+enum { MYTH_FACTS_NEAR = 4096, MYTH_FACTS_LISTS = 512, MYTH_FACTS_PARAMETERS = 16 };
 
 /* Lists of the pack, a bit each. */
 typedef struct {

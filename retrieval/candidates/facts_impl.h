@@ -104,6 +104,21 @@ int myth_fact_element(myth_facts *k, uint32_t e);
 int myth_fact_size_from(myth_facts *k, uint32_t e);
 int myth_fact_contrary(myth_facts *k, uint32_t e);
 
+int myth_fact_in_tests(myth_facts *k, uint32_t e);
+int myth_fact_chosen(myth_facts *k, uint32_t e);
+int myth_fact_rechecked(myth_facts *k, uint32_t e);
+int myth_fact_verified(myth_facts *k, uint32_t e);
+int myth_fact_sent(myth_facts *k, uint32_t e);
+int myth_fact_guessable(myth_facts *k, uint32_t e);
+int myth_fact_hollow(myth_facts *k, uint32_t e);
+int myth_fact_fixed0(myth_facts *k, uint32_t e);
+int myth_fact_fixed1(myth_facts *k, uint32_t e);
+int myth_fact_fixed2(myth_facts *k, uint32_t e);
+int myth_fact_fixed4(myth_facts *k, uint32_t e);
+int myth_fact_fallback(myth_facts *k, uint32_t e);
+/* The name of the innermost function around event e; null = none. */
+TSNode myth_facts_within(const myth_facts *k, uint32_t e);
+
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
 static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)
 {

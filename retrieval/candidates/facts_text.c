@@ -117,6 +117,7 @@ void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *ds
         put_source(f, off, end, dst, cap);
         return;
     case MYTH_FACT_value_text: node = myth_facts_value_node(f, e); break;
+    case MYTH_FACT_within: node = myth_facts_within(k, event); break;
     case MYTH_FACT_tried: node = myth_facts_tried(k, event); break;
     case MYTH_FACT_origin_text: node = myth_facts_origin_node(k, event); break;
     case MYTH_FACT_arg0_text: node = source_node(k, event, 0); break;
