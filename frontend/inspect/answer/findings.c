@@ -54,7 +54,7 @@ typedef struct {
 
 #define NONE UINT32_MAX
 
-static_assert(MYTH_RULE_N <= 32, "a bit of `used` for each rule");
+static_assert(MYTH_RULE_ANSWER_N <= 32, "a bit of `used` for each rule that an answer can have");
 static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
 static_assert(sizeof(state) == 4 + 24 + 4 + MYTH_FINDING_MAX * sizeof(seen) && sizeof(myth_field) == 24,
               "states are compared as bytes: no padding");
