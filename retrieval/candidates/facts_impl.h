@@ -89,6 +89,16 @@ int myth_fact_spent(myth_facts *k, uint32_t e);
 int myth_fact_adds_up(myth_facts *k, uint32_t e);
 int myth_fact_element(myth_facts *k, uint32_t e);
 int myth_fact_size_from(myth_facts *k, uint32_t e);
+int myth_fact_scans(myth_facts *k, uint32_t e);
+int myth_fact_behind(myth_facts *k, uint32_t e);
+int myth_fact_fills_rest(myth_facts *k, uint32_t e);
+int myth_fact_unended(myth_facts *k, uint32_t e);
+int myth_fact_format(myth_facts *k, uint32_t e);
+int myth_fact_owned(myth_facts *k, uint32_t e);
+int myth_fact_bytes(myth_facts *k, uint32_t e);
+int myth_fact_hands(myth_facts *k, uint32_t e);
+int myth_fact_factors(myth_facts *k, uint32_t e);
+int myth_fact_wraps(myth_facts *k, uint32_t e);
 int myth_fact_contrary(myth_facts *k, uint32_t e);
 
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */

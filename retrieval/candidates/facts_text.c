@@ -125,6 +125,7 @@ void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *ds
     case MYTH_FACT_function: text = f->names + f->name; break;
     case MYTH_FACT_origin_call: text = f->names + myth_facts_origin_call(k, event); break;
     case MYTH_FACT_callee: text = f->names + e->name; break;
+    case MYTH_FACT_type_text: put_source(f, f->path[e->path].type_off, f->path[e->path].type_end, dst, cap); return;
     case MYTH_FACT_name:
         if (e->kind == MYTH_EVENT_FIELD)
             text = f->names + e->name;
