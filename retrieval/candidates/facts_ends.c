@@ -101,7 +101,12 @@ static bool is_taken_size(const myth_facts *k, uint32_t path, uint32_t e, const 
     const myth_flow *f = k->flow;
     uint32_t d;
     char value[TEXT], want[TEXT + 16];
-    if (!path || !myth_facts_definition(k, path, e, &d) || f->event[d].path != path || !isalpha((unsigned char)*index))
+    uint32_t after = f->event[e].end; /* only what is written there: x[n] = 0 */
+    while (after < f->n_text && f->text[after] == ' ')
+        after++;
+    if (after + 1 >= f->n_text || f->text[after] != '=' || f->text[after + 1] == '=')
+        return false;
+    if (!path || !isalpha((unsigned char)*index) || !myth_facts_definition(k, path, e, &d) || f->event[d].path != path)
         return false;
     put_tight(value, definition_span(f, &f->event[d]));
     snprintf(want, sizeof(want), "malloc(%s)", index);
@@ -250,6 +255,125 @@ int myth_fact_unended(myth_facts *k, uint32_t e)
         }
     }
     return 0;
+}
+
+/* ---- sizes of texts and pointers ---- */
+
+enum { WRONG_NO, WRONG_PART, WRONG_BEHIND, WRONG_POINTER };
+
+/* How many bytes a text has that is written there; -1 = not known. */
+static int text_bytes(span s)
+{
+    int n = 0;
+    if (s.n < 2 || s.p[0] != '"' || s.p[s.n - 1] != '"')
+        return -1;
+    for (uint32_t i = 1; i + 1 < s.n; i++, n++) {
+        if (s.p[i] == '"' || (s.p[i] == '\\' && (s.p[i + 1] == 'x' || isdigit((unsigned char)s.p[i + 1]))))
+            return -1; /* two texts, or a byte by its number */
+        i += s.p[i] == '\\';
+    }
+    return n;
+}
+
+/* Whether memory for something is taken by the size of the pointer to it: p = malloc(sizeof(p)) */
+static bool is_size_of_pointer(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    char value[TEXT], want[TEXT];
+    uint32_t d;
+    if (!myth_facts_taker(f, e, &d) || !f->path[f->event[d].path].is_pointer || f->path[f->event[d].path].base)
+        return false;
+    const TSNode size = myth_facts_argument(k, e, is_null(myth_facts_argument(k, e, 1)) ? 0 : 1);
+    put_tight(value, node_span(f, size));
+    snprintf(want, sizeof(want), "sizeof(%s)", f->names + f->path[f->event[d].path].text);
+    return strcmp(value, want) == 0;
+}
+
+/* Whether a size that is written there is not that of what it is about: of a text that is compared or copied, or of
+ * what a pointer is to point to. */
+int myth_fact_wrong_size(myth_facts *k, uint32_t e)
+{
+    static const char *const compares[] = {"strncmp", "strncasecmp", "strnicmp"};
+    static const char *const copies[] = {"memcpy", "memcmp", "write"};
+    const myth_flow *f = k->flow;
+    const myth_event *c = myth_facts_event(k, e);
+    if (c->kind != MYTH_EVENT_CALL)
+        return WRONG_NO;
+    const char *name = myth_flow_last_word(f->names + c->name);
+    if (strcmp(name, "malloc") == 0 || strcmp(name, "calloc") == 0)
+        return is_size_of_pointer(k, e) ? WRONG_POINTER : WRONG_NO;
+    const bool is_compared = myth_flow_is_one_of(name, compares, sizeof(compares) / sizeof(*compares));
+    const bool is_copied = myth_flow_is_one_of(name, copies, sizeof(copies) / sizeof(*copies));
+    const TSNode size = myth_facts_argument(k, e, 2);
+    if ((!is_compared && !is_copied) || is_null(size) || role_of(f, size) != MYTH_ROLE_NUMBER)
+        return WRONG_NO;
+    char number[TEXT];
+    put_tight(number, node_span(f, size));
+    const int n = (int)strtol(number, NULL, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        const TSNode text = myth_facts_argument(k, e, i);
+        const int m = is_null(text) ? -1 : text_bytes(node_span(f, text));
+        if (m >= 0 && is_compared && n < m)
+            return WRONG_PART;
+        if (m >= 0 && is_copied && n > m + 1)
+            return WRONG_BEHIND;
+    }
+    return WRONG_NO;
+}
+
+/* ---- files ---- */
+
+enum { FILE_OTHER, FILE_READ_AGAIN, FILE_SAVED };
+
+/* Whether a loop around a node goes on while feof says that there is more. */
+static bool is_until_end(const myth_flow *f, uint32_t scope)
+{
+    for (; scope; scope = f->scope[scope].parent) {
+        const myth_scope *s = &f->scope[scope];
+        if (s->kind != MYTH_SCOPE_LOOP || !s->test)
+            continue;
+        const myth_test *t = &f->test[s->test - 1];
+        char text[TEXT];
+        put_tight(text, begin_of(span_of(f, t->off, t->end), TEXT - 2));
+        return strstr(text, "!feof(") != NULL && !strchr(text, '&');
+    }
+    return false;
+}
+
+/* A call about a file, whose result is dropped: it reads in a loop that asks feof before, and so reads once more than
+ * there is; or it closes what was written and is renamed then, and nobody learns that not all of it was written. */
+int myth_fact_file(myth_facts *k, uint32_t e)
+{
+    static const char *const reads[] = {"fgets", "fread", "fscanf", "getline"};
+    static const char *const writes[] = {"fprintf", "fwrite", "fputs", "fputc", "putc", "vfprintf"};
+    static const char *const asks[] = {"fflush", "ferror", "fsync", "fileno"};
+    const myth_flow *f = k->flow;
+    const myth_event *c = myth_facts_event(k, e);
+    if (c->kind != MYTH_EVENT_CALL || !c->is_dropped)
+        return FILE_OTHER;
+    const char *name = f->names + c->name;
+    if (myth_flow_is_one_of(name, reads, sizeof(reads) / sizeof(*reads)))
+        return is_until_end(f, c->scope) ? FILE_READ_AGAIN : FILE_OTHER;
+    const uint32_t file = argument_path(k, e, 0);
+    if (strcmp(name, "fclose") != 0 || !file)
+        return FILE_OTHER;
+    bool is_written = false;
+    for (uint32_t i = 0; i < e; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind != MYTH_EVENT_ARG || x->path != file)
+            continue;
+        const char *callee = f->names + f->event[x->call].name;
+        if (myth_flow_is_one_of(callee, asks, sizeof(asks) / sizeof(*asks)))
+            return FILE_OTHER;
+        is_written |= myth_flow_is_one_of(callee, writes, sizeof(writes) / sizeof(*writes));
+    }
+    for (uint32_t i = e + 1; is_written && i < f->n_event && i < e + NEAR; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && strcmp(f->names + f->event[i].name, "rename") == 0 &&
+            myth_flow_reaches(f, e, i)) {
+            k->at_line = f->event[i].line;
+            return FILE_SAVED;
+        }
+    return FILE_OTHER;
 }
 
 /* ---- formats ---- */

@@ -93,6 +93,8 @@ int myth_fact_scans(myth_facts *k, uint32_t e);
 int myth_fact_behind(myth_facts *k, uint32_t e);
 int myth_fact_fills_rest(myth_facts *k, uint32_t e);
 int myth_fact_unended(myth_facts *k, uint32_t e);
+int myth_fact_wrong_size(myth_facts *k, uint32_t e);
+int myth_fact_file(myth_facts *k, uint32_t e);
 int myth_fact_format(myth_facts *k, uint32_t e);
 int myth_fact_owned(myth_facts *k, uint32_t e);
 int myth_fact_bytes(myth_facts *k, uint32_t e);

@@ -310,9 +310,8 @@ int myth_fact_hands(myth_facts *k, uint32_t e)
         if (is_null(a) || role_of(f, a) != MYTH_ROLE_NAME)
             continue;
         const uint32_t path = myth_flow_path(f, a);
-        const myth_event *d = own_value(k, path, e);
-        if (!d || !is_length(last_word(f, path)) || f->path[path].is_pointer ||
-            !is_out_of_bytes(f, definition_span(f, d), from) || !from[0])
+        const myth_event *d = path && is_length(last_word(f, path)) ? own_value(k, path, e) : NULL;
+        if (!d || f->path[path].is_pointer || !is_out_of_bytes(f, definition_span(f, d), from) || !from[0])
             continue;
         bool has_place = false, has_end = false;
         for (uint32_t j = 0; j < 8; j++) {

@@ -370,6 +370,88 @@ static int quiet_double_free_order(struct order *o, size_t n)
     return 0;
 }
 
+/* ---- sizes of texts and pointers, files ---- */
+
+static void append_owner(const char *owner)
+{
+    char line[64] = "owner ";
+    strncat(line, owner, sizeof(line)); /* FIRES off-by-one/append-whole */
+    show(line);
+}
+
+static int has_scheme(const char *url)
+{
+    return strncmp(url, "https://", 7) == 0; /* FIRES off-by-one/text-part missing-null-check/argument */
+}
+
+static void put_magic(char *to)
+{
+    memcpy(to, "PACK", 8); /* FIRES off-by-one/text-behind missing-null-check/argument */
+}
+
+static void quiet_off_by_one_texts(const char *owner, char *to)
+{
+    char line[64] = "owner ";
+    strncat(line, owner, sizeof(line) - strlen(line) - 1); /* FIRES missing-bounds-check/copy-whole */
+    if (strncmp(line, "owner", 5) == 0 && strncmp(line, "a\n", 3) != 0)
+        show(line);
+    memcpy(to, "PACK", 4); /* FIRES missing-null-check/argument */
+    memcpy(to, "PACK", 5);
+    memcpy(to, "\x01\x02\x03\x04", 4);
+}
+
+static struct image *new_image(void)
+{
+    struct image *made = malloc(sizeof(made)); /* FIRES missing-bounds-check/pointer-sized */
+    return made;
+}
+
+static struct image *quiet_missing_bounds_check_image(void)
+{
+    struct image *made = malloc(sizeof(*made));
+    return made;
+}
+
+static void show_lines(FILE *in)
+{
+    char line[80];
+    while (!feof(in)) {
+        fgets(line, sizeof(line), in); /* FIRES off-by-one/read-again unchecked-return/dropped */
+        show(line);
+    }
+}
+
+static void quiet_off_by_one_lines(FILE *in)
+{
+    char line[80];
+    while (!feof(in)) {
+        if (!fgets(line, sizeof(line), in))
+            break;
+        show(line);
+    }
+}
+
+static int save_state(const char *text)
+{
+    FILE *out = fopen("state.new", "w");
+    if (!out)
+        return -1;
+    fputs(text, out); /* FIRES missing-null-check/argument */
+    fclose(out); /* FIRES unchecked-return/close-saved */
+    return rename("state.new", "state");
+}
+
+static int quiet_unchecked_return_state(const char *text)
+{
+    FILE *out = fopen("state.new", "w");
+    if (!out)
+        return -1;
+    fputs(text, out); /* FIRES missing-null-check/argument */
+    if (fclose(out) != 0)
+        return -1;
+    return rename("state.new", "state");
+}
+
 /* ---- pairs ---- */
 
 static void clip(struct box *box, const struct box *to)
