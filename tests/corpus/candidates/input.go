@@ -22,3 +22,11 @@ func quiet_copied_block_clip(box *Box, to Box) {
 		box.y = to.y
 	}
 }
+
+func isSecure(url string) bool {
+	return url[:7] == "https://" // FIRES off-by-one/part-length
+}
+
+func quiet_off_by_one_part(url string, n int) bool {
+	return url[:8] == "https://" || url[:n] == "ftp"
+}

@@ -21,4 +21,12 @@ class Input {
             box.y = to.y;
         }
     }
+
+    static boolean isSecure(String url) {
+        return url.substring(0, 7).equals("https://"); // FIRES off-by-one/part-length missing-null-check/parameter
+    }
+
+    static boolean quiet_off_by_one_part(String url, int n) {
+        return url.substring(0, 8).equals("https://") || url.substring(0, n).equals("ftp"); // FIRES missing-null-check/parameter
+    }
 }

@@ -20,3 +20,11 @@ function quiet_copied_block_clip(box, to) {
         box.y = to.y;
     }
 }
+
+function isSecure(url) {
+    return url.slice(0, 7) === "https://"; // FIRES off-by-one/part-length missing-null-check/parameter
+}
+
+function quiet_off_by_one_part(url, n) {
+    return url.slice(0, 8) === "https://" || url.slice(0, n) === "ftp" || url.substr(-5) === ".html"; // FIRES missing-null-check/parameter
+}

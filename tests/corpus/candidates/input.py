@@ -17,3 +17,15 @@ def quiet_copied_block_clip(box, to):
     if box.y < to.y:
         box.h -= to.y - box.y
         box.y = to.y
+
+
+def is_secure(url):
+    return url[:7] == "https://"  # FIRES off-by-one/part-length
+
+
+def is_page(name):
+    return name[-4:] != ".html"  # FIRES off-by-one/part-length
+
+
+def quiet_off_by_one_part(url):
+    return url[:8] == "https://" or url[-5:] == ".html" or url[1:3] == "a" or url[:-1] == "abc"
