@@ -475,6 +475,46 @@ int quiet_unchecked_return_state(const char *text)
     return rename("state.new", "state");
 }
 
+/* ---- references ---- */
+
+struct client {
+    int n_ref;
+    char *name;
+};
+
+void client_unref(struct client *c)
+{
+    if (--c->n_ref > 0) /* FIRES missing-null-check/parameter */
+        return;
+    free(c);
+}
+
+int leave_room(struct client *c)
+{
+    client_unref(c);
+    return c->n_ref; /* FIRES use-after-free/unref use-after-free/returned missing-null-check/parameter */
+}
+
+void leave_hall(struct client *c)
+{
+    client_unref(c);
+    show(c); /* FIRES use-after-free/unref-argument */
+}
+
+int quiet_use_after_free_room(struct client *c)
+{
+    const int n = c->n_ref; /* FIRES missing-null-check/parameter */
+    client_unref(c);
+    return n;
+}
+
+int leave_held(struct client *c)
+{
+    client_ref(c);
+    client_unref(c);
+    return c->n_ref; /* FIRES missing-null-check/parameter use-after-free/returned use-after-free/read */
+}
+
 /* ---- pairs ---- */
 
 void clip(struct box *box, const struct box *to)
