@@ -315,8 +315,8 @@ static bool is_pointer(const myth_flow *f, uint32_t path)
     return false;
 }
 
-/* How many letters a part of a text has that is taken by numbers: s[:7], s[-7:], s.slice(0, 7), s.substr(-7). -1 = it is
- * not known. Of what a negative number begins it is so many, too. */
+/* How many letters a part of a text has that is taken by numbers: s[:7], s[-7:], s.slice(0, 7), s.substr(-7). -1 = it
+ * is not known. */
 static int part_length(const myth_flow *f, TSNode part)
 {
     static const char *const way[] = {"[:",       "[0:",        "[-",        ".slice(0,",

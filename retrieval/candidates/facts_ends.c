@@ -27,7 +27,8 @@ static bool is_text_node(const myth_flow *f, TSNode node)
 
 enum { SCANS_NO, SCANS_FIXED };
 
-/* The next conversion behind *at; false = none. *is_text: it takes a text of any length; *is_kept: it has an argument. */
+/* The next conversion behind *at; false = none. *is_text: it takes a text of any length; *is_kept: it has one
+ * argument. */
 static bool next_conversion(const char *format, size_t *at, bool *is_text, bool *is_kept)
 {
     const char *p = strchr(format + *at, '%');

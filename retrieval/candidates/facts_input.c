@@ -118,8 +118,8 @@ static bool is_little(const myth_flow *f, TSNode node)
     return strcmp(text, "0") == 0 || strcmp(text, "1") == 0 || strcmp(text, "0U") == 0;
 }
 
-/* Whether a test keeps the word's value from being large. by_constant: whether it counts that it is equal to a constant;
- * is_made: the value is made of the number, as what is left behind it. */
+/* Whether a test keeps the word's value from being large. by_constant: whether it counts that it is equal to a
+ * constant; is_made: the value is made of the number, as what is left behind it. */
 static bool limits(const myth_flow *f, const myth_event *t, const char *word, bool by_constant, bool is_made)
 {
     myth_test_kind how;
@@ -448,6 +448,21 @@ static bool is_unsigned(const myth_flow *f, uint32_t path)
             (has_type(f, path, "size_t") && !has_type(f, path, "ssize_t")) || has_type(f, path, "size_type"));
 }
 
+/* Whether a call before event e, on every way to it, puts something into the word's container: all.push_back(x),
+ * split(all, text), which gives one part at least. */
+static bool is_put_into(const myth_flow *f, uint32_t e, const char *word)
+{
+    for (uint32_t i = 0; i < e; i++) {
+        const myth_event *c = &f->event[i];
+        const char *name = f->names + c->name;
+        if (c->kind == MYTH_EVENT_CALL && (strstr(name, "split") || strstr(name, "_back") || strstr(name, "insert")) &&
+            myth_flow_is_inside(f, f->event[e].scope, c->scope) &&
+            has_word(begin_of(node_span(f, c->node), TEXT), word))
+            return true;
+    }
+    return false;
+}
+
 /* i < v.size() - n in the condition of a loop, and nothing asks for the size of v before. */
 static int wraps_in_loop(myth_facts *k, uint32_t e)
 {
@@ -473,12 +488,14 @@ static int wraps_in_loop(myth_facts *k, uint32_t e)
             const uint32_t path = myth_flow_path_of_word(f, (uint32_t)(s.p + from - f->text), i - from);
             const bool is_std = has_type(f, path, "vector") || has_type(f, path, "string") ||
                                 has_type(f, path, "deque") || is_unsigned(f, t->path);
-            return is_std && !is_asked(f, t->off, word, myth_facts_outermost(f, t)->off) ? WRAPS_LOOP : WRAPS_NO;
+            return is_std && !is_put_into(f, e, word) && !is_asked(f, t->off, word, myth_facts_outermost(f, t)->off)
+                     ? WRAPS_LOOP
+                     : WRAPS_NO;
         }
     return WRAPS_NO;
 }
 
-/* Whether an unsigned difference is a size or the end of a loop, and no condition before says that it is not negative. */
+/* Whether an unsigned difference is a size or the end of a loop, and no condition before speaks of what is larger. */
 int myth_fact_wraps(myth_facts *k, uint32_t e)
 {
     myth_flow *f = k->flow;

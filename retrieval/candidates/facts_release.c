@@ -678,8 +678,8 @@ static bool is_other_function(const myth_flow *f, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Whether call c gives up a reference that may be the last one, by its name and as the file defines it, and the function
- * has not taken one of its own before. */
+/* Whether call c gives up a reference that may be the last one, by its name and as the file defines it, and the
+ * function has not taken one of its own before. */
 static bool drops_reference(const myth_facts *k, uint32_t c, uint32_t path)
 {
     static const char *const up[] = {"unref", "Unref", "UnRef", "decref", "release", "Release", "_put", "deref"};
