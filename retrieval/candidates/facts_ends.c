@@ -361,6 +361,8 @@ int myth_fact_file(myth_facts *k, uint32_t e)
     bool is_written = false;
     for (uint32_t i = 0; i < e; i++) {
         const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->path == file)
+            is_written |= has_text(begin_of(definition_span(f, x), TEXT), "\"w");
         if (x->kind != MYTH_EVENT_ARG || x->path != file)
             continue;
         const char *callee = f->names + f->event[x->call].name;
