@@ -226,6 +226,7 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/facts_text.c retrieval/candidates/facts_given.c
     retrieval/candidates/requests.c retrieval/candidates/facts_null.c
     retrieval/candidates/facts_unset.c retrieval/candidates/facts_bounds.c
+    retrieval/candidates/facts_input.c retrieval/candidates/facts_ends.c
     retrieval/candidates/file_facts.c
     retrieval/candidates/summaries.c
     retrieval/candidates/copied.c retrieval/candidates/same_code.c retrieval/candidates/contrary.c

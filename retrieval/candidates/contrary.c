@@ -262,6 +262,21 @@ static bool is_of_directive(const myth_flow *f, const myth_around *around)
     return false;
 }
 
+/* The begin or end of a text is compared with one that has another length. */
+static void contrary_part(myth_flow *f, TSNode node)
+{
+    static const char *const equal[] = {"==", "!=", "===", "!=="};
+    TSNode a, b;
+    if (!myth_code_operands(f, node, &a, &b) || !myth_code_has_operator(f, node, equal, sizeof(equal) / sizeof(*equal)))
+        return;
+    a = myth_flow_inner(f, a);
+    b = myth_flow_inner(f, b);
+    if (role_of(f, b) == MYTH_ROLE_TEXT)
+        myth_contrary_part(f, node, a, b);
+    else if (role_of(f, a) == MYTH_ROLE_TEXT)
+        myth_contrary_part(f, node, b, a);
+}
+
 static void contrary_binary(myth_flow *f, TSNode node, const myth_around *around)
 {
     if (is_of_directive(f, around))
@@ -277,8 +292,10 @@ static void contrary_binary(myth_flow *f, TSNode node, const myth_around *around
         contrary_operands(f, node);
     if (of == MYTH_CHAIN_NONE || of == MYTH_CHAIN_BIT_AND)
         contrary_negation(f, node);
-    if (of == MYTH_CHAIN_NONE)
+    if (of == MYTH_CHAIN_NONE) {
         contrary_identity(f, node);
+        contrary_part(f, node);
+    }
 }
 
 /* ---- a function ---- */

@@ -27,6 +27,7 @@ typedef enum {
     MYTH_CONTRARY_DROPPED,      /* a == b; */
     MYTH_CONTRARY_ASSIGNED,     /* if (a = 1) */
     MYTH_CONTRARY_POINTER_SIZE, /* memset(p, 0, sizeof(p)) */
+    MYTH_CONTRARY_PART_LENGTH,  /* a[:2] == "abc" */
 } myth_contrary;
 
 typedef enum { MYTH_CHAIN_NONE, MYTH_CHAIN_AND, MYTH_CHAIN_OR, MYTH_CHAIN_BIT_AND, MYTH_CHAIN_BIT_OR } myth_chain;
@@ -75,5 +76,7 @@ void myth_contrary_condition(myth_flow *f, TSNode cond);
 void myth_contrary_statement(myth_flow *f, TSNode node);
 void myth_contrary_loop(myth_flow *f, TSNode node);
 void myth_contrary_call(myth_flow *f, TSNode node);
+/* a part of a text of so many letters, and what it is compared with. */
+void myth_contrary_part(myth_flow *f, TSNode node, TSNode part, TSNode text);
 
 #endif

@@ -2,6 +2,8 @@
 #include "contrary.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- branches ---- */
@@ -313,13 +315,65 @@ static bool is_pointer(const myth_flow *f, uint32_t path)
     return false;
 }
 
+/* How many letters a part of a text has that is taken by numbers: s[:7], s[-7:], s.slice(0, 7), s.substr(-7). -1 = it
+ * is not known. */
+static int part_length(const myth_flow *f, TSNode part)
+{
+    static const char *const way[] = {"[:",       "[0:",        "[-",        ".slice(0,",
+                                      ".slice(-", ".substr(0,", ".substr(-", ".substring(0,"};
+    char tight[80], want[80];
+    const uint32_t end = ts_node_end_byte(part), off = ts_node_start_byte(part);
+    uint32_t n = 0;
+    if (end > f->n_text || end - off > 200)
+        return -1;
+    for (uint32_t i = end - off > sizeof(tight) - 1 ? end - (uint32_t)sizeof(tight) + 1 : off; i < end; i++)
+        if (f->text[i] > ' ')
+            tight[n++] = f->text[i];
+    tight[n] = '\0';
+    for (size_t w = 0; w < sizeof(way) / sizeof(*way); w++) {
+        const char *at = NULL;
+        for (const char *p = tight; (p = strstr(p, way[w])) != NULL; p++)
+            at = p;
+        if (!at)
+            continue;
+        const int length = atoi(at + strlen(way[w]));
+        const char *close = strncmp(way[w], "[-", 2) == 0 ? ":]" : way[w][0] == '[' ? "]" : ")";
+        snprintf(want, sizeof(want), "%s%d%s", way[w], length, close);
+        if (length > 0 && strcmp(at, want) == 0)
+            return length;
+    }
+    return -1;
+}
+
+/* How many letters a text has that is written there; -1 = it is not known. */
+static int text_length(const myth_flow *f, TSNode text)
+{
+    const uint32_t off = ts_node_start_byte(text), end = ts_node_end_byte(text);
+    if (end > f->n_text || end - off < 2 || !strchr("\"'", f->text[off]) || f->text[end - 1] != f->text[off])
+        return -1;
+    for (uint32_t i = off + 1; i + 1 < end; i++)
+        if (f->text[i] == '\\' || f->text[i] == f->text[off] || (unsigned char)f->text[i] >= 0x80)
+            return -1;
+    return (int)(end - off) - 2;
+}
+
+void myth_contrary_part(myth_flow *f, TSNode node, TSNode part, TSNode text)
+{
+    const int m = text_length(f, text), n = m > 0 ? part_length(f, part) : -1;
+    if (n > 0 && n != m)
+        myth_contrary_put(f, MYTH_CONTRARY_PART_LENGTH, node, part, 0);
+}
+
 void myth_contrary_call(myth_flow *f, TSNode node)
 {
     static const char *const fills[] = {"memset",      "memcpy",     "memmove",  "memcmp",     "bzero",
                                         "strncpy",     "strncmp",    "snprintf", "fgets",      "read",
                                         "recv",        "strlcpy",    "strncat",  "strlcat",    "vsnprintf",
                                         "strncasecmp", "RAND_bytes", "getcwd",   "gethostname"};
-    const TSNode list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
+    const TSNode list = child_of(f, node, MYTH_SLOT_ARGUMENTS), base = child_of(f, node, MYTH_SLOT_BASE);
+    if (!is_null(list) && !is_null(base) && ts_node_named_child_count(list) == 1 &&
+        strcmp(myth_code_called(f, node), "equals") == 0 && role_of(f, ts_node_named_child(list, 0)) == MYTH_ROLE_TEXT)
+        myth_contrary_part(f, node, base, ts_node_named_child(list, 0));
     if (is_null(list) || !myth_flow_is_one_of(myth_code_called(f, node), fills, sizeof(fills) / sizeof(*fills)))
         return;
     const uint32_t n = ts_node_named_child_count(list);

@@ -10,6 +10,7 @@
 #include "flow_impl.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOKENS = 64, LEAST_TOKENS = 5, LONGEST = 40 };
@@ -34,7 +35,7 @@ typedef struct {
 static void collect(const myth_flow *f, TSNode node, tokens *out, int depth)
 {
     const uint32_t n = ts_node_child_count(node), off = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    if (out->is_too_long || depth > 40)
+    if (out->is_too_long || depth > 40 || ts_node_is_extra(node)) /* a comment is none */
         return;
     const myth_role role = role_of(f, node);
     if (n == 0 || role == MYTH_ROLE_TEXT) {
@@ -190,6 +191,69 @@ static bool is_certain(const myth_flow *f, const tokens *b, uint32_t at, const t
     return b->token[at].n == x->n && has_base(f, changed) && !has_text(f, f->off, f->end, want, n);
 }
 
+/* ---- pairs ---- */
+
+enum { CERTAIN_PAIR = 2 };
+
+/* What one says of one direction, border or side, and of the other. */
+static const struct {
+    const char *x, *y;
+} pair[] = {{"x", "y"},        {"w", "h"},     {"width", "height"}, {"left", "top"},     {"right", "bottom"},
+            {"min", "max"},    {"src", "dst"}, {"row", "col"},      {"rows", "cols"},    {"start", "end"},
+            {"first", "last"}, {"lo", "hi"},   {"low", "high"},     {"Width", "Height"}, {"X", "Y"}};
+
+enum { PAIRS = sizeof(pair) / sizeof(*pair) };
+
+/* Which pair two words are, 1 + its number; with a minus where they are turned. 0 = none. */
+static int pair_of(const word *x, const word *y)
+{
+    for (int i = 0; i < PAIRS; i++) {
+        const word a = {pair[i].x, (uint32_t)strlen(pair[i].x)}, b = {pair[i].y, (uint32_t)strlen(pair[i].y)};
+        if (word_is(x, &a) && word_is(y, &b))
+            return i + 1;
+        if (word_is(x, &b) && word_is(y, &a))
+            return -i - 1;
+    }
+    return 0;
+}
+
+/* Where several pairs were changed from one statement to the next, all the same way, the one member of a pair that
+ * stayed although its word was changed everywhere else:  if (a.x < b.x) { a.w -= b.x - a.x; a.x = b.x; } */
+static void compare_pairs(myth_flow *f, const tokens *a, const tokens *b)
+{
+    word u, v;
+    uint32_t changed[PAIRS] = {0}, kept = 0, at = 0, n_pair = 0;
+    int way = 0, of = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const token *s = &a->token[i], *t = &b->token[i];
+        if (same(f, s, t))
+            continue;
+        const int p = s->is_word && t->is_word && difference(f, s, t, &u, &v) ? pair_of(&u, &v) : 0;
+        if (p == 0 || (way && (p > 0) != (way > 0)))
+            return;
+        way = p;
+        n_pair += changed[abs(p) - 1]++ == 0;
+    }
+    for (uint32_t i = 0; i < b->n && n_pair > 1; i++) {
+        const token *t = &b->token[i];
+        if (!same(f, &a->token[i], t) || !t->is_word || t->is_called)
+            continue;
+        for (int p = 0; p < PAIRS; p++) {
+            const char *x = way > 0 ? pair[p].x : pair[p].y;
+            const word w = {x, (uint32_t)strlen(x)};
+            if (changed[p] == 0 || t->n != w.n || !has_word(f, t, &w))
+                continue;
+            at = i;
+            of = p;
+            kept++;
+        }
+    }
+    if (n_pair < 2 || kept != 1 || changed[of] < 2 || is_seldom(f, b, at))
+        return;
+    const uint32_t path = myth_flow_path_of_word(f, b->token[at].off, b->token[at].n);
+    myth_flow_put_event(f, MYTH_EVENT_COPIED, b->token[at].node, path)->how = CERTAIN_PAIR;
+}
+
 static void compare(myth_flow *f, const tokens *a, const tokens *b)
 {
     word x = {0}, y = {0}, u, v;
@@ -197,6 +261,7 @@ static void compare(myth_flow *f, const tokens *a, const tokens *b)
     const token *first = NULL;
     if (a->n != b->n || a->n < LEAST_TOKENS || a->is_too_long || b->is_too_long)
         return;
+    compare_pairs(f, a, b);
     for (uint32_t i = 0; i < a->n; i++) {
         const token *s = &a->token[i], *t = &b->token[i];
         if (same(f, s, t))

@@ -528,7 +528,11 @@ static int fact_versus_type(myth_facts *k, uint32_t e) { return type_of(k->flow,
 static int fact_scope(myth_facts *k, uint32_t e) { return k->flow->scope[myth_facts_event(k, e)->scope].kind; }
 
 /* Of what was swapped or copied: `how` is set where it is found. */
-static int fact_certain(myth_facts *k, uint32_t e) { return myth_facts_event(k, e)->how != 0; }
+static int fact_certain(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    return at->kind == MYTH_EVENT_COPIED ? at->how : at->how != 0;
+}
 
 static int fact_depth(myth_facts *k, uint32_t e)
 {
@@ -661,6 +665,18 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_fixed2] = myth_fact_fixed2,
     [MYTH_FACT_fixed4] = myth_fact_fixed4,
     [MYTH_FACT_fallback] = myth_fact_fallback,
+    [MYTH_FACT_scans] = myth_fact_scans,
+    [MYTH_FACT_behind] = myth_fact_behind,
+    [MYTH_FACT_fills_rest] = myth_fact_fills_rest,
+    [MYTH_FACT_unended] = myth_fact_unended,
+    [MYTH_FACT_wrong_size] = myth_fact_wrong_size,
+    [MYTH_FACT_file] = myth_fact_file,
+    [MYTH_FACT_format] = myth_fact_format,
+    [MYTH_FACT_owned] = myth_fact_owned,
+    [MYTH_FACT_bytes] = myth_fact_bytes,
+    [MYTH_FACT_hands] = myth_fact_hands,
+    [MYTH_FACT_factors] = myth_fact_factors,
+    [MYTH_FACT_wraps] = myth_fact_wraps,
 };
 
 /* A fact without values is a name, which has no number. */

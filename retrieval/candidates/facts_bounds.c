@@ -1,69 +1,16 @@
 /* facts_bounds.c - facts about sizes: how large an array is, where a size comes from, whether a condition speaks of it
  * (facts.h). They read texts of nodes where the flow has no path for them. */
-#include "facts_impl.h"
-#include "flow_impl.h"
+#include "facts_span.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { NEAR = 512, TEXT = 200 };
-
-typedef struct {
-    const char *p;
-    uint32_t n;
-} span;
-
-static span span_of(const myth_flow *f, uint32_t off, uint32_t end)
-{
-    return off < end && end <= f->n_text ? (span){f->text + off, end - off} : (span){"", 0};
-}
-
-/* At most its first `most` bytes: what is looked at for each event must not be as long as a function. */
-static span begin_of(span s, uint32_t most) { return (span){s.p, s.n < most ? s.n : most}; }
-
-static span node_span(const myth_flow *f, TSNode node)
-{
-    return is_null(node) ? (span){"", 0} : span_of(f, ts_node_start_byte(node), ts_node_end_byte(node));
-}
-
-static bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* Whether a text has the word with no letter beside it. */
-static bool has_word(span s, const char *word)
-{
-    const size_t n = strlen(word);
-    for (uint32_t i = 0; n > 0 && i + n <= s.n; i++)
-        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !is_word_byte(s.p[i - 1])) &&
-            (i + n == s.n || !is_word_byte(s.p[i + n])))
-            return true;
-    return false;
-}
-
-static bool has_text(span s, const char *text)
-{
-    const size_t n = strlen(text);
-    for (uint32_t i = 0; i + n <= s.n; i++)
-        if (memcmp(s.p + i, text, n) == 0)
-            return true;
-    return false;
-}
-
-/* The bytes of a text without blanks; empty where they do not fit. */
-static void put_tight(char dst[TEXT], span s)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < s.n && n + 1 < TEXT; i++)
-        if (s.p[i] > ' ')
-            dst[n++] = s.p[i];
-    dst[n + 1 < TEXT ? n : 0] = '\0';
-}
-
-static const char *last_word(const myth_flow *f, uint32_t path) { return f->names + f->path[path].last; }
+enum { NEAR = 512, TEXT = MYTH_SPAN_TEXT };
 
 /* ---- arrays ---- */
 
 /* The size that an array's declaration in this function has between its brackets: constant or not. */
-static bool declared_size(const myth_flow *f, uint32_t path, span *out)
+bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out)
 {
     const myth_path *p = &f->path[path];
     if (!path || !p->is_array || p->is_pointer || p->base || p->type_end == 0)
@@ -104,12 +51,17 @@ static bool is_parameter(const myth_flow *f, uint32_t path)
     return false;
 }
 
+bool myth_facts_is_fixed(const myth_flow *f, uint32_t path)
+{
+    span size;
+    return myth_facts_array_size(f, path, &size) && is_constant(size) && !is_parameter(f, path);
+}
+
 /* The array is an element's or the target of a call. */
 int myth_fact_target(myth_facts *k, uint32_t e)
 {
     myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
-    span size;
     uint32_t path = at->other;
     if (at->kind == MYTH_EVENT_CALL) {
         TSNode a = myth_facts_argument(k, e, 0);
@@ -118,7 +70,7 @@ int myth_fact_target(myth_facts *k, uint32_t e)
         path = is_null(a) ? 0 : myth_flow_path(f, myth_flow_inner(f, a));
     } else if (at->kind != MYTH_EVENT_INDEX)
         return 0;
-    return declared_size(f, path, &size) && is_constant(size) && !is_parameter(f, path);
+    return myth_facts_is_fixed(f, path);
 }
 
 /* Whether the sources of a copy, all arguments behind the first, are measured before: strlen(src), src.size(). */
@@ -203,16 +155,6 @@ static bool is_tested_before(const myth_flow *f, const myth_event *at, const cha
     return false;
 }
 
-/* The text of a definition: its statement's. */
-static span definition_span(const myth_flow *f, const myth_event *d)
-{
-    TSNode n = d->node;
-    for (int i = 0; i < 4 && !is_null(n); i++, n = ts_node_parent(n))
-        if (!is_null(child_of(f, n, MYTH_SLOT_RIGHT)))
-            return node_span(f, child_of(f, n, MYTH_SLOT_RIGHT));
-    return (span){"", 0};
-}
-
 /* Whether a value is made so that it is not zero: x || 1, max(1, x), x + 1. */
 static bool is_kept_up(span s)
 {
@@ -291,7 +233,7 @@ static bool is_size_of(const myth_facts *k, uint32_t array, uint32_t e, span oth
     put_tight(a, other);
     if (a[0] == '\0')
         return false;
-    if (declared_size(f, array, &size)) {
+    if (myth_facts_array_size(f, array, &size)) {
         put_tight(b, size);
         return strcmp(a, b) == 0;
     }
@@ -368,7 +310,7 @@ int myth_fact_own_size(myth_facts *k, uint32_t e)
 
 enum { FILLS_NO, FILLS_END, FILLS_TEXT };
 
-static bool is_whole_size(const myth_flow *f, uint32_t array, TSNode size)
+bool myth_facts_is_whole(const myth_flow *f, uint32_t array, TSNode size)
 {
     char a[TEXT], b[TEXT], name[TEXT];
     span declared;
@@ -381,13 +323,13 @@ static bool is_whole_size(const myth_flow *f, uint32_t array, TSNode size)
         return strncmp(p, name, n) == 0 && (p[n] == '\0' || (p[n] == ')' && p[n + 1] == '\0')) &&
                f->path[array].is_array;
     }
-    if (!declared_size(f, array, &declared))
+    if (!myth_facts_array_size(f, array, &declared))
         return false;
     put_tight(b, declared);
     return a[0] && strcmp(a, b) == 0;
 }
 
-static bool takes_text(const char *name)
+bool myth_facts_takes_text(const char *name)
 {
     static const char *const reads[] = {"strlen",     "strchr",   "strstr", "strcmp", "strncmp", "strtol",
                                         "strtoul",    "strtok",   "strdup", "atoi",   "atol",    "sscanf",
@@ -407,7 +349,7 @@ int myth_fact_fills(myth_facts *k, uint32_t e)
     const bool is_stream = strstr(f->names + at->name, "fread") != NULL;
     const TSNode to = myth_facts_argument(k, e, is_stream ? 0 : 1), size = myth_facts_argument(k, e, 2);
     const uint32_t buffer = is_null(to) ? 0 : myth_flow_path(f, myth_flow_inner(f, to));
-    if (!buffer || is_null(size) || !is_whole_size(f, buffer, size))
+    if (!buffer || is_null(size) || !myth_facts_is_whole(f, buffer, size))
         return FILLS_NO;
     const uint32_t n = myth_facts_taker(f, e, &d) ? f->event[d].path : 0;
     for (uint32_t i = e + 1; i < f->n_event && i < e + NEAR; i++) {
@@ -421,7 +363,7 @@ int myth_fact_fills(myth_facts *k, uint32_t e)
             return FILLS_NO; /* buffer[...] = 0 */
         if (x->kind == MYTH_EVENT_ARG && x->path == buffer && x->call != e) {
             k->at_line = x->line;
-            return takes_text(f->names + f->event[x->call].name) ? FILLS_TEXT : FILLS_NO;
+            return myth_facts_takes_text(f->names + f->event[x->call].name) ? FILLS_TEXT : FILLS_NO;
         }
     }
     return FILLS_NO;

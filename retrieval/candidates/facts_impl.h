@@ -102,6 +102,18 @@ int myth_fact_spent(myth_facts *k, uint32_t e);
 int myth_fact_adds_up(myth_facts *k, uint32_t e);
 int myth_fact_element(myth_facts *k, uint32_t e);
 int myth_fact_size_from(myth_facts *k, uint32_t e);
+int myth_fact_scans(myth_facts *k, uint32_t e);
+int myth_fact_behind(myth_facts *k, uint32_t e);
+int myth_fact_fills_rest(myth_facts *k, uint32_t e);
+int myth_fact_unended(myth_facts *k, uint32_t e);
+int myth_fact_wrong_size(myth_facts *k, uint32_t e);
+int myth_fact_file(myth_facts *k, uint32_t e);
+int myth_fact_format(myth_facts *k, uint32_t e);
+int myth_fact_owned(myth_facts *k, uint32_t e);
+int myth_fact_bytes(myth_facts *k, uint32_t e);
+int myth_fact_hands(myth_facts *k, uint32_t e);
+int myth_fact_factors(myth_facts *k, uint32_t e);
+int myth_fact_wraps(myth_facts *k, uint32_t e);
 int myth_fact_contrary(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);

@@ -678,27 +678,57 @@ static bool is_other_function(const myth_flow *f, uint32_t a, uint32_t b)
     return false;
 }
 
+/* Whether call c gives up a reference that may be the last one, by its name and as the file defines it, and the
+ * function has not taken one of its own before. */
+static bool drops_reference(const myth_facts *k, uint32_t c, uint32_t path)
+{
+    static const char *const up[] = {"unref", "Unref", "UnRef", "decref", "release", "Release", "_put", "deref"};
+    static const char *const takes[] = {"ref", "Ref", "retain", "hold", "_get", "grab", "acquire", "pin"};
+    const myth_flow *f = k->flow;
+    const myth_file_parameter *does = myth_facts_summary(k, c, 0);
+    if (!does || !myth_fact_lists_has(&does->may, k->list) || does->is_kept || f->event[c].test ||
+        !myth_flow_has_one_of(f->names + f->event[c].name, up, sizeof(up) / sizeof(*up)))
+        return false;
+    bool is_given = false;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].off < f->event[c].end; i++) {
+        const myth_event *a = &f->event[i];
+        if (a->kind != MYTH_EVENT_ARG || a->path != path)
+            continue;
+        if (a->call == c)
+            is_given = a->index == 0 && !a->is_through;
+        else if (myth_flow_has_one_of(f->names + f->event[a->call].name, takes, sizeof(takes) / sizeof(*takes)))
+            return false;
+    }
+    return is_given;
+}
+
+enum { FREED_NO, FREED_YES, FREED_COUNTED };
+
 int myth_fact_freed(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const myth_event *to = myth_facts_event(k, e);
     if (!to->path || (to->kind == MYTH_EVENT_ARG && to->is_through) || is_pointer_to(f, e, to->path) ||
         is_set_by_macro(f, e))
-        return 0;
+        return FREED_NO;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
         const myth_event *d = &f->event[i];
         if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path))
-            return 0;
+            return FREED_NO;
         for (uint32_t p = to->path, up = 0; d->kind == MYTH_EVENT_CALL && p && up < 8; p = f->path[p].base, up++)
             if (!d->is_guarded && d->end < to->off && releases(k, i, p) && surely_releases(k, i, p) &&
                 myth_flow_is_inside(f, to->scope, d->scope) && myth_flow_reaches(f, i, e)) {
                 if (is_other_function(f, i, e))
-                    return 0;
+                    return FREED_NO;
                 k->at_line = d->line;
-                return 1;
+                return FREED_YES;
+            } else if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && d->end < to->off && drops_reference(k, i, p) &&
+                       myth_flow_is_inside(f, to->scope, d->scope) && myth_flow_reaches(f, i, e)) {
+                k->at_line = d->line;
+                return is_other_function(f, i, e) ? FREED_NO : FREED_COUNTED;
             }
     }
-    return 0;
+    return FREED_NO;
 }
 
 int myth_fact_address(myth_facts *k, uint32_t e)

@@ -103,6 +103,26 @@ static TSNode source_node(const myth_facts *k, uint32_t event, uint32_t i)
     return ts_node_is_null(value) ? node : value;
 }
 
+/* The type that the path is declared with where it got its value, if that is a declaration: a name may be declared
+ * twice in a function. */
+static void put_type(const myth_facts *k, uint32_t event, char *dst, size_t cap)
+{
+    const myth_flow *f = k->flow;
+    const myth_path *p = &f->path[myth_facts_event(k, event)->path];
+    uint32_t d;
+    TSNode type = {0};
+    if (myth_facts_definition(k, myth_facts_event(k, event)->path, event, &d)) {
+        TSNode n = ts_node_parent(f->event[d].node);
+        for (int i = 0; i < 3 && !ts_node_is_null(n) && ts_node_is_null(type); i++, n = ts_node_parent(n))
+            if (strstr(ts_node_type(n), "declaration"))
+                type = myth_roles_child(f->roles, n, MYTH_SLOT_TYPE);
+    }
+    if (ts_node_is_null(type))
+        put_source(f, p->type_off, p->type_end, dst, cap);
+    else
+        put_source(f, ts_node_start_byte(type), ts_node_end_byte(type), dst, cap);
+}
+
 void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *dst, size_t cap)
 {
     const myth_flow *f = k->flow;
@@ -126,6 +146,7 @@ void myth_fact_text(myth_facts *k, myth_fact_kind fact, uint32_t event, char *ds
     case MYTH_FACT_function: text = f->names + f->name; break;
     case MYTH_FACT_origin_call: text = f->names + myth_facts_origin_call(k, event); break;
     case MYTH_FACT_callee: text = f->names + e->name; break;
+    case MYTH_FACT_type_text: put_type(k, event, dst, cap); return;
     case MYTH_FACT_name:
         if (e->kind == MYTH_EVENT_FIELD)
             text = f->names + e->name;

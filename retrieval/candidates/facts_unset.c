@@ -17,7 +17,7 @@ bool myth_facts_is_static(const myth_flow *f, const myth_path *p)
     return p->type_off - at >= sizeof(word) - 1 && memcmp(f->text + at, word, sizeof(word) - 1) == 0;
 }
 
-enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES, UNSET_OUT, UNSET_BRANCH };
+enum { UNSET_NO, UNSET_NEVER, UNSET_SOMETIMES, UNSET_OUT, UNSET_BRANCH, UNSET_LOOP };
 
 static bool has_other_branch(const myth_flow *f, uint32_t scope, uint32_t path, uint32_t from, uint32_t to, int deep);
 
@@ -314,6 +314,33 @@ static bool has_lone_macro(const myth_flow *f, uint32_t d, uint32_t e)
     return false;
 }
 
+/* Whether a loop need not run at all: its condition is not one that the first round surely meets, as i < 3 is. */
+static bool may_not_run(const myth_flow *f, const myth_scope *s)
+{
+    if (s->kind != MYTH_SCOPE_LOOP || !s->test)
+        return false;
+    const myth_test *t = &f->test[s->test - 1];
+    bool is_order = false, is_constant = false;
+    for (uint32_t i = t->off; i < t->end && i < f->n_text; i++) {
+        const char c = f->text[i];
+        const bool is_begin = i > 0 && !isalnum((unsigned char)f->text[i - 1]) && f->text[i - 1] != '_';
+        is_order |= c == '<' || (c == '>' && f->text[i - 1] != '-');
+        is_constant |= is_begin && c != '0' && isdigit((unsigned char)c);
+        is_constant |= is_begin && isupper((unsigned char)c) && !islower((unsigned char)f->text[i + 1]);
+        is_constant |= is_begin && c == 's' && strncmp(f->text + i, "sizeof", 6) == 0;
+    }
+    return !(is_order && is_constant);
+}
+
+/* Whether scope s is an expression that is chosen in scope `in`: c ? a : b */
+static bool is_chosen(const myth_flow *f, uint32_t s, uint32_t in)
+{
+    const myth_scope *c = &f->scope[s];
+    if ((c->kind != MYTH_SCOPE_THEN && c->kind != MYTH_SCOPE_ELSE) || c->parent != in || c->end > f->n_text)
+        return false;
+    return !memchr(f->text + c->off, ';', c->end - c->off) && f->text[c->off] != '{';
+}
+
 /* Whether the path was declared without a value, and got one nowhere or only in branches that need not be taken. */
 int myth_fact_unset(myth_facts *k, uint32_t e)
 {
@@ -336,7 +363,7 @@ int myth_fact_unset(myth_facts *k, uint32_t e)
         is_set_by_loop_macro(f, d, e) || is_for_result(f, at, false) || (!is_plain_type(f, p) && has_classes(at->node)))
         return UNSET_NO;
     k->at_line = f->event[d].line;
-    bool is_branch = at->scope == f->event[d].scope;
+    bool is_branch = at->scope == f->event[d].scope, is_round = is_branch || is_chosen(f, at->scope, f->event[d].scope);
     for (uint32_t i = d + 1; i < e; i++) {
         const myth_event *x = &f->event[i];
         is_branch &= x->kind != MYTH_EVENT_LEAVE || x->index != MYTH_ROLE_GOTO;
@@ -352,6 +379,7 @@ int myth_fact_unset(myth_facts *k, uint32_t e)
             continue;
         n_set++;
         const myth_scope *in = &f->scope[x->scope];
+        is_round &= in->parent == f->event[d].scope && may_not_run(f, in);
         is_branch &= in->kind == MYTH_SCOPE_THEN && in->parent == at->scope && in->test && !f->test[in->test - 1].other;
         const bool is_loop = is_endless(f, &f->scope[x->scope]);
         const bool is_test = x->test != 0; /* while ((x = f()) ...) */
@@ -364,5 +392,7 @@ int myth_fact_unset(myth_facts *k, uint32_t e)
         return UNSET_NO;
     if (n_set > 0 && !has_out && is_branch)
         return UNSET_BRANCH;
+    if (n_set > 0 && !has_out && is_round)
+        return UNSET_LOOP;
     return has_out ? UNSET_OUT : n_set ? UNSET_SOMETIMES : UNSET_NEVER;
 }

@@ -1,0 +1,85 @@
+/* facts_span.h - pieces of a file's text, for facts that read what the flow has no path for (facts_bounds.c,
+ * facts_input.c, facts_ends.c). */
+#ifndef MYTH_FACTS_SPAN_H
+#define MYTH_FACTS_SPAN_H
+
+#include "facts_impl.h"
+#include "flow_impl.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MYTH_SPAN_TEXT = 200 };
+
+typedef struct {
+    const char *p;
+    uint32_t n;
+} span;
+
+static inline span span_of(const myth_flow *f, uint32_t off, uint32_t end)
+{
+    return off < end && end <= f->n_text ? (span){f->text + off, end - off} : (span){"", 0};
+}
+
+/* At most its first `most` bytes: what is looked at for each event must not be as long as a function. */
+static inline span begin_of(span s, uint32_t most) { return (span){s.p, s.n < most ? s.n : most}; }
+
+static inline span node_span(const myth_flow *f, TSNode node)
+{
+    return is_null(node) ? (span){"", 0} : span_of(f, ts_node_start_byte(node), ts_node_end_byte(node));
+}
+
+static inline bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Whether a text has the word with no letter beside it. */
+static inline bool has_word(span s, const char *word)
+{
+    const size_t n = strlen(word);
+    for (uint32_t i = 0; n > 0 && i + n <= s.n; i++)
+        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !is_word_byte(s.p[i - 1])) &&
+            (i + n == s.n || !is_word_byte(s.p[i + n])))
+            return true;
+    return false;
+}
+
+static inline bool has_text(span s, const char *text)
+{
+    const size_t n = strlen(text);
+    for (uint32_t i = 0; i + n <= s.n; i++)
+        if (memcmp(s.p + i, text, n) == 0)
+            return true;
+    return false;
+}
+
+/* The bytes of a text without blanks; empty where they do not fit. */
+static inline void put_tight(char dst[MYTH_SPAN_TEXT], span s)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < s.n && n + 1 < MYTH_SPAN_TEXT; i++)
+        if (s.p[i] > ' ')
+            dst[n++] = s.p[i];
+    dst[n + 1 < MYTH_SPAN_TEXT ? n : 0] = '\0';
+}
+
+static inline const char *last_word(const myth_flow *f, uint32_t path) { return f->names + f->path[path].last; }
+
+/* The text of a definition: its statement's. */
+static inline span definition_span(const myth_flow *f, const myth_event *d)
+{
+    TSNode n = d->node;
+    for (int i = 0; i < 4 && !is_null(n); i++, n = ts_node_parent(n))
+        if (!is_null(child_of(f, n, MYTH_SLOT_RIGHT)))
+            return node_span(f, child_of(f, n, MYTH_SLOT_RIGHT));
+    return (span){"", 0};
+}
+
+/* The size that an array's declaration in this function has between its brackets: constant or not. */
+bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
+/* Whether it is an array of this function whose size is a constant. */
+bool myth_facts_is_fixed(const myth_flow *f, uint32_t path);
+/* Whether a size is that of the whole array: sizeof(array), or what its declaration has. */
+bool myth_facts_is_whole(const myth_flow *f, uint32_t array, TSNode size);
+/* Whether a function of the library reads its argument up to the byte that ends a text. */
+bool myth_facts_takes_text(const char *name);
+
+#endif
