@@ -647,6 +647,8 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_element] = myth_fact_element,
     [MYTH_FACT_size_from] = myth_fact_size_from,
     [MYTH_FACT_contrary] = myth_fact_contrary,
+    [MYTH_FACT_habit] = myth_fact_habit,
+    [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };
 
 /* A fact without values is a name, which has no number. */

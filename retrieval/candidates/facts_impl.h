@@ -90,6 +90,8 @@ int myth_fact_adds_up(myth_facts *k, uint32_t e);
 int myth_fact_element(myth_facts *k, uint32_t e);
 int myth_fact_size_from(myth_facts *k, uint32_t e);
 int myth_fact_contrary(myth_facts *k, uint32_t e);
+int myth_fact_habit(myth_facts *k, uint32_t e);
+int myth_fact_of_pattern(myth_facts *k, uint32_t e);
 
 /* The whole condition that a test event is in, of which a part of a chain (a && b) is a test of its own. */
 static inline const myth_test *myth_facts_outermost(const myth_flow *f, const myth_event *t)
