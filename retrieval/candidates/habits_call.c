@@ -152,7 +152,7 @@ static void lost(myth_flow *f, TSNode call, const char *name, TSNode object, TSN
     bool is_lost = false;
     if (!is_type(up, "expression_statement") || is_tried(f, around))
         return;
-    if (role_of(f, block) == MYTH_ROLE_CASE && is_java)
+    if (is_java && !is_null(block) && role_of(f, block) == MYTH_ROLE_CASE)
         return; /* case -> value */
     if (is_python && is_null(object) && is_error_name(name)) {
         myth_habit_put(f, MYTH_HABIT_ERROR, call, call, 0);
@@ -164,8 +164,7 @@ static void lost(myth_flow *f, TSNode call, const char *name, TSNode object, TSN
         is_lost = loses_java(f, name, object, arguments);
     else if (is_go)
         is_lost = loses_go(name, object, f);
-    else if (!is_type(f->is_file ? up : block, "translation_unit") &&
-             ts_language_symbol_for_name(ts_node_language(call), "arrow_function", 14, true))
+    else if (ts_language_symbol_for_name(ts_node_language(call), "arrow_function", 14, true))
         is_lost = loses_script(f, name, object, arguments);
     if (is_lost)
         myth_habit_put(f, MYTH_HABIT_DROPPED, call, is_null(object) ? call : object, 0);
@@ -303,7 +302,7 @@ void myth_habit_call(myth_flow *f, TSNode call, const myth_around *around)
     if (role_of(f, call) == MYTH_ROLE_NEW) { /* new Error(...); */
         TSNode made = field_of(call, "constructor");
         made = is_null(made) ? field_of(call, "type") : made;
-        if (!is_null(made) && is_type(around_at(around, 0), "expression_statement") &&
+        if (!is_null(made) && is_type(around_at(around, 0), "expression_statement") && !is_null(around_at(around, 1)) &&
             role_of(f, around_at(around, 1)) != MYTH_ROLE_CASE && !is_tried(f, around) &&
             myth_habit_text(f, made, name, sizeof(name)) && is_error_name(myth_flow_last_word(name)))
             myth_habit_put(f, MYTH_HABIT_ERROR, call, made, 0);
@@ -337,7 +336,8 @@ static bool is_difference(const myth_flow *f, TSNode node)
 void myth_habit_member(myth_flow *f, TSNode node)
 {
     char text[MYTH_HABIT_TEXT], days[MYTH_HABIT_TEXT + 8];
-    if (!is_type(node, "attribute") || !myth_flow_text_is(f, field_of(node, "attribute"), "seconds"))
+    const TSNode last = field_of(node, "attribute");
+    if (!is_type(node, "attribute") || is_null(last) || !myth_flow_text_is(f, last, "seconds"))
         return;
     const TSNode object = field_of(node, "object");
     bool is_time = is_difference(f, object);

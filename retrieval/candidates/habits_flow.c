@@ -318,6 +318,11 @@ static bool has_leave(const myth_flow *f, TSNode node, int deep)
 /* Whether control may never come behind a statement, or what stands there shows that going on is meant. */
 static bool may_end(myth_flow *f, TSNode node)
 {
+    for (int i = 0; i < 8 && role_of(f, node) == MYTH_ROLE_BLOCK && ts_node_named_child_count(node) > 0; i++) {
+        if (has_leave(f, node, 0))
+            return true;
+        node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
+    }
     switch (role_of(f, node)) {
     case MYTH_ROLE_STATEMENT: {
         const TSNode in = ts_node_named_child(node, 0);
@@ -364,9 +369,11 @@ static bool falls(const myth_flow *f, TSNode group, TSNode last, TSNode next, TS
            myth_habit_has_text(f, off, end, "FALL") || myth_habit_has_text(f, off, end, "Fall");
 }
 
-/* Whether the text between two nodes has a comment at all. */
-static bool has_slash(const myth_flow *f, uint32_t from, uint32_t end)
+/* Whether a line between two nodes is a comment. */
+static bool has_line_of_comment(const myth_flow *f, uint32_t from, uint32_t end)
 {
+    while (from < end && from < f->n_text && f->text[from] != '\n')
+        from++;
     return myth_habit_has_text(f, from, end, "//") || myth_habit_has_text(f, from, end, "/*");
 }
 
@@ -396,12 +403,12 @@ void myth_habit_switch(myth_flow *f, TSNode node)
             n_end++;
             continue;
         }
-        if (may_end(f, last))
-            continue;
+        if (may_end(f, last) || ts_node_has_error(group[i]))
+            continue; /* a macro may be anything */
         while (j < n && statements_of(f, group[j], &next_first, &next_last) == 0)
             j++;
         if (j == n || ends(f, next_first) || falls(f, group[i], last, group[i + 1], next_first) ||
-            has_slash(f, ts_node_end_byte(last), ts_node_start_byte(group[i + 1])))
+            has_line_of_comment(f, ts_node_end_byte(last), ts_node_start_byte(group[i + 1])))
             continue;
         n_on++;
         found = group[i];
@@ -566,6 +573,10 @@ void myth_habit_locked(myth_flow *f, TSNode block)
                     myth_habit_put(f, MYTH_HABIT_UNLOCK, ts_node_named_child(taken, 0), of, line_of(now));
                 break;
             }
+            if (is_type(now, "try_statement") && myth_habit_has_word(f, now, "release"))
+                break; /* it may be what gives it back */
+            if (!is_null(locked_by(f, now, "acquire")))
+                break;
             is_risky |= can_raise(f, now, 0);
         }
     }
