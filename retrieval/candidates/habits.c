@@ -172,10 +172,9 @@ static bool is_wrapped(const myth_flow *f, TSNode node)
 
 static bool gives_promise(const myth_flow *f, TSNode function)
 {
-    const TSNode type = field_of(function, "return_type");
-    const uint32_t off = is_null(type) ? 0 : ts_node_start_byte(type), end = is_null(type) ? 0 : ts_node_end_byte(type);
-    return end > off && myth_habit_has_text(f, off, end, "Promise<") && !myth_habit_has_text(f, off, end, "|") &&
-           !myth_habit_has_text(f, off, end, "=>");
+    char text[4 * MYTH_HABIT_TEXT];
+    return myth_habit_text(f, field_of(function, "return_type"), text, sizeof(text)) &&
+           strncmp(text, ":Promise<", 9) == 0 && !strchr(text, '|') && !strstr(text, "=>");
 }
 
 static void mark_function(myth_file_facts *ff, const myth_flow *f, TSNode node)
@@ -226,6 +225,7 @@ static void mark_declaration(myth_file_facts *ff, const myth_flow *f, TSNode nod
         mark(ff, f, field_of(node, "name"), "()", marks);
         return;
     }
+    const bool is_field = is_type(node, "field_declaration");
     const TSNode own = field_of(node, "name"), dimensions = field_of(node, "dimensions");
     if (!is_null(own))
         mark(ff, f, own, "", is_null(dimensions) ? marks : MYTH_MARK_OTHER);
@@ -238,7 +238,10 @@ static void mark_declaration(myth_file_facts *ff, const myth_flow *f, TSNode nod
             !is_null(value) &&
             (myth_habit_has_text(f, ts_node_start_byte(value), ts_node_end_byte(value), "Concurrent") ||
              myth_habit_has_text(f, ts_node_start_byte(value), ts_node_end_byte(value), "CopyOnWrite"));
-        mark(ff, f, field_of(child, "name"), "", (is_array ? MYTH_MARK_OTHER : marks) | (is_safe ? MYTH_MARK_SAFE : 0));
+        const uint32_t all = (is_array ? MYTH_MARK_OTHER : marks) | (is_safe ? MYTH_MARK_SAFE : 0);
+        mark(ff, f, field_of(child, "name"), "", all);
+        if (is_field)
+            mark(ff, f, field_of(child, "name"), ".", all);
     }
 }
 

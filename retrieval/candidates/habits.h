@@ -33,6 +33,7 @@ typedef enum {
     MYTH_HABIT_ERROR,           /* ValueError('...'), without raise */
     MYTH_HABIT_PATTERN,         /* PATTERN.search(s)[1] */
     MYTH_HABIT_UNLOCK,          /* lock.acquire(); work(); lock.release() */
+    MYTH_HABIT_ONE_WAY,         /* lock(a); if (b) return; unlock(a); */
 } myth_habit;
 
 /* What the file says about a name, a bit each (myth_file_name.marks). */

@@ -103,7 +103,8 @@ static bool loses_script(myth_flow *f, const char *name, TSNode object, TSNode a
                                         "trimEnd", "padStart",    "padEnd"};
     const uint32_t n = n_arguments(arguments);
     const TSNode a = n ? ts_node_named_child(arguments, 0) : (TSNode){0};
-    if (is_null(object))
+    const TSNode b = n > 1 ? ts_node_named_child(arguments, 1) : (TSNode){0};
+    if (is_null(object) || (!is_null(b) && role_of(f, b) == MYTH_ROLE_FUNCTION))
         return false;
     if (IS_ONE_OF(name, plain))
         return n <= 2;
@@ -112,7 +113,7 @@ static bool loses_script(myth_flow *f, const char *name, TSNode object, TSNode a
     if (strcmp(name, "map") == 0)
         return n == 1 && gives_value(f, a);
     if (strcmp(name, "replace") == 0 || strcmp(name, "replaceAll") == 0)
-        return n == 2 && (is_type(a, "regex") || (is_text(f, a) && is_text(f, ts_node_named_child(arguments, 1))));
+        return n == 2 && ((is_type(a, "regex") && is_text(f, b)) || (is_text(f, a) && is_text(f, b)));
     if (strcmp(name, "concat") == 0)
         return n == 1 && (is_type(a, "array") || is_text(f, a) || is_type(object, "array"));
     return strcmp(name, "slice") == 0 && n > 0 && n <= 2 && role_of(f, a) == MYTH_ROLE_NUMBER;
@@ -268,6 +269,16 @@ static void sorted(myth_flow *f, TSNode call, TSNode object, const myth_around *
 
 /* ---- calls ---- */
 
+/* Whether the same call stands before in the function: it is asked whether something matches. */
+static bool is_asked_before(const myth_flow *f, TSNode call)
+{
+    const uint32_t off = ts_node_start_byte(call), n = ts_node_end_byte(call) - off;
+    for (uint32_t i = f->off; i + n <= off; i++)
+        if (memcmp(f->text + i, f->text + off, n) == 0)
+            return true;
+    return false;
+}
+
 static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, const myth_around *around)
 {
     static const char *const finds[] = {"match", "search", "fullmatch"};
@@ -284,6 +295,8 @@ static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, 
     const bool is_element = is_type(up, "subscript") && ts_node_eq(field_of(up, "value"), call);
     const bool is_used = !is_module && is_type(up, "attribute") &&
                          myth_habit_text(f, field_of(up, "attribute"), text, sizeof(text)) && IS_ONE_OF(text, uses);
+    if (f->is_file || is_asked_before(f, call))
+        return;
     for (uint32_t i = 0; (is_element || is_used) && i < around->n; i++) {
         const TSNode out = around_at(around, i);
         if (is_null(out) || role_of(f, out) == MYTH_ROLE_FUNCTION)
@@ -369,24 +382,24 @@ static bool is_nan(const myth_flow *f, TSNode node)
     return myth_habit_text(f, node, text, sizeof(text)) && IS_ONE_OF(text, names);
 }
 
-/* What Java's file says about a value: MYTH_MARK_TEXT, MYTH_MARK_BOXED, or 0. */
+/* What Java's file says about a value: MYTH_MARK_TEXT, MYTH_MARK_BOXED, or 0. Of another object's member only what a
+ * class of the file declares counts, and of another object's method nothing. */
 static uint32_t object_type(const myth_flow *f, TSNode node)
 {
     char text[MYTH_HABIT_TEXT], name[MYTH_HABIT_TEXT + 4];
-    uint32_t marks;
     if (is_type(node, "method_invocation")) {
-        if (n_arguments(field_of(node, "arguments")) > 0 ||
+        const TSNode object = field_of(node, "object");
+        if (n_arguments(field_of(node, "arguments")) > 0 || (!is_null(object) && !is_type(object, "this")) ||
             !myth_habit_text(f, field_of(node, "name"), text, sizeof(text)))
             return 0;
         snprintf(name, sizeof(name), "%s()", text);
-        marks = myth_habit_marks(name);
     } else {
         if (!(is_type(node, "identifier") || is_type(node, "field_access")) ||
             !myth_habit_text(f, node, text, sizeof(text)) || myth_flow_is_constant_name(myth_flow_last_word(text)))
             return 0;
-        marks = myth_habit_marks(myth_flow_last_word(text));
+        snprintf(name, sizeof(name), "%s%s", myth_flow_last_word(text), is_type(node, "identifier") ? "" : ".");
     }
-    marks &= MYTH_MARK_TEXT | MYTH_MARK_BOXED | MYTH_MARK_OTHER;
+    const uint32_t marks = myth_habit_marks(name) & (MYTH_MARK_TEXT | MYTH_MARK_BOXED | MYTH_MARK_OTHER);
     return marks == MYTH_MARK_TEXT || marks == MYTH_MARK_BOXED ? marks : 0;
 }
 

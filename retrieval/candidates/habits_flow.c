@@ -1,5 +1,4 @@
-/* habits_flow.c - loops over what they change, cases that run on, defaults that all calls share, locks that an error
- * leaves held (habits.c). */
+/* habits_flow.c - loops over what they change, cases that run on, defaults that all calls share (habits.c). */
 #include "habits.h"
 
 #include <ctype.h>
@@ -331,6 +330,7 @@ static bool may_end(myth_flow *f, TSNode node)
                 never_returns(
                     myth_flow_last_word(f->names + myth_flow_callee_name(f, in, child_of(f, in, MYTH_SLOT_CALLEE)))));
     }
+    case MYTH_ROLE_LABEL: return true;
     default: return has_leave(f, node, 0) || strncmp(ts_node_type(node), "preproc", 7) == 0;
     }
 }
@@ -407,7 +407,8 @@ void myth_habit_switch(myth_flow *f, TSNode node)
             continue; /* a macro may be anything */
         while (j < n && statements_of(f, group[j], &next_first, &next_last) == 0)
             j++;
-        if (j == n || ends(f, next_first) || falls(f, group[i], last, group[i + 1], next_first) ||
+        if (j == n || ends(f, next_first) || role_of(f, next_last) == MYTH_ROLE_RETURN ||
+            falls(f, group[i], last, group[i + 1], next_first) ||
             has_line_of_comment(f, ts_node_end_byte(last), ts_node_start_byte(group[i + 1])))
             continue;
         n_on++;
@@ -502,82 +503,5 @@ void myth_habit_default(myth_flow *f, TSNode function)
         find_default(f, body, &is_gone, &how, &at, 0);
         if (how != MYTH_HABIT_NONE)
             myth_habit_put(f, how, at, of, line_of(parameter));
-    }
-}
-
-/* ---- locks that an error leaves held ---- */
-
-/* The receiver of a statement x.acquire() or x.release(), also with await before; null = it is no such statement. */
-static TSNode locked_by(const myth_flow *f, TSNode statement, const char *want)
-{
-    char name[MYTH_HABIT_TEXT];
-    TSNode method, arguments, in = {0};
-    if (is_type(statement, "expression_statement"))
-        in = ts_node_named_child(statement, 0);
-    if (is_type(in, "await"))
-        in = ts_node_named_child(in, 0);
-    if (!is_type(in, "call"))
-        return (TSNode){0};
-    const TSNode object = myth_habit_receiver(in, &method, &arguments);
-    if (is_null(object) || ts_node_named_child_count(arguments) > 0 || !myth_habit_text(f, method, name, sizeof(name)))
-        return (TSNode){0};
-    return strcmp(name, want) == 0 ? object : (TSNode){0};
-}
-
-/* Whether something in a node can raise: a call that is not known to be harmless, raise, an await. */
-static bool can_raise(const myth_flow *f, TSNode node, int deep)
-{
-    static const char *const harmless[] = {"append", "len",        "print",   "isinstance", "time",    "get",
-                                           "debug",  "info",       "add",     "list",       "dict",    "str",
-                                           "set",    "items",      "keys",    "values",     "warning", "monotonic",
-                                           "notify", "notify_all", "popleft", "bool",       "copy"};
-    char name[MYTH_HABIT_TEXT];
-    TSNode method, arguments;
-    if (deep > 40 || is_type(node, "raise_statement") || is_type(node, "await"))
-        return true;
-    if (role_of(f, node) == MYTH_ROLE_FUNCTION || is_type(node, "try_statement"))
-        return false;
-    if (is_type(node, "call")) {
-        myth_habit_receiver(node, &method, &arguments);
-        if (!myth_habit_text(f, method, name, sizeof(name)) ||
-            !myth_flow_is_one_of(name, harmless, sizeof(harmless) / sizeof(*harmless)))
-            return true;
-    }
-    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++)
-        if (can_raise(f, ts_node_named_child(node, i), deep + 1))
-            return true;
-    return false;
-}
-
-static bool is_lock_name(const char *name)
-{
-    static const char *const words[] = {"lock", "Lock", "LOCK", "mutex", "sem", "cond", "mtx"};
-    return myth_flow_has_one_of(name, words, sizeof(words) / sizeof(*words));
-}
-
-void myth_habit_locked(myth_flow *f, TSNode block)
-{
-    char lock[MYTH_HABIT_TEXT], other[MYTH_HABIT_TEXT];
-    const uint32_t n = ts_node_named_child_count(block);
-    if (!myth_habit_is_python())
-        return;
-    for (uint32_t i = 0; i < n && i < 200; i++) {
-        const TSNode taken = ts_node_named_child(block, i), of = locked_by(f, taken, "acquire");
-        bool is_risky = false;
-        if (is_null(of) || !myth_habit_text(f, of, lock, sizeof(lock)) || !is_lock_name(myth_flow_last_word(lock)))
-            continue;
-        for (uint32_t j = i + 1; j < n && j < i + 60; j++) {
-            const TSNode now = ts_node_named_child(block, j), back = locked_by(f, now, "release");
-            if (!is_null(back) && myth_habit_text(f, back, other, sizeof(other)) && strcmp(lock, other) == 0) {
-                if (is_risky)
-                    myth_habit_put(f, MYTH_HABIT_UNLOCK, ts_node_named_child(taken, 0), of, line_of(now));
-                break;
-            }
-            if (is_type(now, "try_statement") && myth_habit_has_word(f, now, "release"))
-                break; /* it may be what gives it back */
-            if (!is_null(locked_by(f, now, "acquire")))
-                break;
-            is_risky |= can_raise(f, now, 0);
-        }
     }
 }

@@ -37,3 +37,41 @@ int quiet_missing_break(int kind)
     }
     return price;
 }
+
+/* One way out keeps the lock, and another gives it back. */
+int take_all(int n)
+{
+    pthread_mutex_lock(&shop_lock); /* FIRES missing-unlock/one-way */
+    if (n > 9)
+        return -1;
+    count_gates(n);
+    pthread_mutex_unlock(&shop_lock);
+    return 0;
+}
+
+int quiet_missing_unlock_one_way(int n)
+{
+    pthread_mutex_lock(&shop_lock);
+    if (n > 9) {
+        pthread_mutex_unlock(&shop_lock);
+        return -1;
+    }
+    if (n > 7)
+        goto out;
+    count_gates(n);
+out:
+    pthread_mutex_unlock(&shop_lock);
+    return 0;
+}
+
+int take_next(int n)
+{
+    pthread_mutex_lock(&shop_lock); /* FIRES missing-unlock/early */
+    while (n > 0) {
+        if (n == 9)
+            return -1;
+        n--;
+    }
+    pthread_mutex_unlock(&shop_lock);
+    return 0;
+}

@@ -67,3 +67,37 @@ int quiet_missing_break(int kind)
     }
     return price;
 }
+
+int take_all(int n)
+{
+    shop_lock.lock(); // FIRES missing-unlock/one-way
+    if (n > 9)
+        return -1;
+    count_gates(n);
+    shop_lock.unlock();
+    return 0;
+}
+
+int quiet_missing_unlock_one_way(int n)
+{
+    shop_lock.lock();
+    if (n > 9) {
+        shop_lock.unlock();
+        return -1;
+    }
+    count_gates(n);
+    shop_lock.unlock();
+    return 0;
+}
+
+int take_next(int n)
+{
+    shop_lock.lock(); // FIRES missing-unlock/early
+    while (n > 0) {
+        if (n == 9)
+            return -1;
+        n--;
+    }
+    shop_lock.unlock();
+    return 0;
+}

@@ -31,3 +31,40 @@ func quiet_wrong_call(x float64, name string) (string, error) {
 	fmt.Println(name)
 	return strings.TrimSpace(name), nil
 }
+
+func takeAll(n int) int {
+	shopLock.Lock() // FIRES missing-unlock/one-way
+	if n > 9 {
+		return -1
+	}
+	countGates(n)
+	shopLock.Unlock()
+	return 0
+}
+
+func quiet_missing_unlock_one_way(n int) int {
+	shopLock.Lock()
+	if n > 9 {
+		shopLock.Unlock()
+		return -1
+	}
+	shopLock.Unlock()
+	shopLock.RLock()
+	defer shopLock.RUnlock()
+	if n > 7 {
+		return 1
+	}
+	return 0
+}
+
+func takeNext(n int) int {
+	shopLock.Lock() // FIRES missing-unlock/early
+	for n > 0 {
+		if n == 9 {
+			return -1
+		}
+		n--
+	}
+	shopLock.Unlock()
+	return 0
+}

@@ -119,4 +119,39 @@ class Habits {
         text.replace(0, 1, "x"); // FIRES missing-null-check/parameter
         return label.trim();
     }
+
+    int takeAll(int n) {
+        shopLock.lock(); // FIRES missing-unlock/one-way
+        if (n > 9) {
+            return -1;
+        }
+        countGates(n);
+        shopLock.unlock();
+        return 0;
+    }
+
+    int quiet_missing_unlock_one_way(int n) {
+        shopLock.lock();
+        try {
+            if (n > 9) {
+                return -1;
+            }
+            countGates(n);
+        } finally {
+            shopLock.unlock();
+        }
+        return 0;
+    }
+
+    int takeNext(int n) {
+        shopLock.lock(); // FIRES missing-unlock/early
+        while (n > 0) {
+            if (n == 9) {
+                return -1;
+            }
+            n--;
+        }
+        shopLock.unlock();
+        return 0;
+    }
 }
