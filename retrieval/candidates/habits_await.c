@@ -219,6 +219,15 @@ static bool is_known_promise(myth_flow *f, TSNode call)
            (myth_habit_marks(name) & (MYTH_MARK_AWAITED | MYTH_MARK_SYNC)) == MYTH_MARK_AWAITED;
 }
 
+/* Whether a function calls itself, as one does that tries again. */
+static bool calls_itself(myth_flow *f, TSNode call)
+{
+    char name[MYTH_HABIT_TEXT];
+    TSNode method, arguments;
+    myth_habit_receiver(call, &method, &arguments);
+    return myth_habit_text(f, method, name, sizeof(name)) && strcmp(name, f->names + f->name) == 0;
+}
+
 void myth_habit_await_return(myth_flow *f, TSNode node, const myth_around *around)
 {
     const TSNode value = ts_node_named_child(node, 0);
@@ -240,7 +249,8 @@ void myth_habit_await_return(myth_flow *f, TSNode node, const myth_around *aroun
             myth_habit_put(f, MYTH_HABIT_AWAIT_CLOSED, node, field_of(value, "function"), line_of(last));
             return;
         }
-        if (is_body && !is_null(field_of(up, "handler")) && is_async_call(f, value, &is_own)) {
+        if (is_body && !is_null(field_of(up, "handler")) && is_async_call(f, value, &is_own) &&
+            !calls_itself(f, value)) {
             myth_habit_put(f, MYTH_HABIT_AWAIT_CAUGHT, node, field_of(value, "function"),
                            line_of(field_of(up, "handler")));
             return;

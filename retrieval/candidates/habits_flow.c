@@ -1,4 +1,5 @@
 /* habits_flow.c - loops over what they change, cases that run on, defaults that all calls share (habits.c). */
+#include "contrary.h"
 #include "habits.h"
 
 #include <ctype.h>
@@ -377,6 +378,56 @@ static bool has_line_of_comment(const myth_flow *f, uint32_t from, uint32_t end)
     return myth_habit_has_text(f, from, end, "//") || myth_habit_has_text(f, from, end, "/*");
 }
 
+/* The assignment that a statement is; null = another one. */
+static TSNode assigned(const myth_flow *f, TSNode statement)
+{
+    const TSNode in = role_of(f, statement) == MYTH_ROLE_STATEMENT ? ts_node_named_child(statement, 0) : (TSNode){0};
+    return is_type(in, "assignment_expression") && myth_flow_is_operator(f, in, "=") ? in
+         : is_type(in, "assignment_expression") && is_null(field_of(in, "operator")) ? in
+                                                                                     : (TSNode){0};
+}
+
+/* Whether a statement behind `first`, itself included, gives a path another value without a look at it. */
+static bool sets_again(const myth_flow *f, TSNode first, TSNode left)
+{
+    char want[MYTH_HABIT_TEXT], text[MYTH_HABIT_TEXT];
+    if (!myth_habit_text(f, left, want, sizeof(want)))
+        return false;
+    for (int i = 0; i < 8 && !is_null(first); i++, first = ts_node_next_named_sibling(first)) {
+        const TSNode in = assigned(f, first);
+        if (!is_null(in) && myth_habit_text(f, field_of(in, "left"), text, sizeof(text)) && strcmp(text, want) == 0)
+            return !myth_habit_has_word(f, field_of(in, "right"), want);
+    }
+    return false;
+}
+
+/* The length of the word that a node begins with. */
+static uint32_t first_word(const myth_flow *f, TSNode node)
+{
+    uint32_t n = 0;
+    for (uint32_t at = ts_node_start_byte(node); at + n < f->n_text; n++)
+        if (!isalnum((unsigned char)f->text[at + n]) && f->text[at + n] != '_')
+            break;
+    return n;
+}
+
+/* Whether the statements on both sides of the border speak for two cases of a kind, not for one that begins another:
+ * the second gives what the first one gave another value, both are about members of one thing, or both set a flag. */
+static bool are_siblings(const myth_flow *f, TSNode last, TSNode first)
+{
+    const TSNode a = assigned(f, last), b = assigned(f, first);
+    const uint32_t n = first_word(f, last);
+    if (!is_null(a) && sets_again(f, first, field_of(a, "left")))
+        return true;
+    if (!is_null(a) && !is_null(b) && myth_code_is_constant(f, field_of(a, "right")) &&
+        myth_code_is_constant(f, field_of(b, "right")))
+        return true;
+    const uint32_t x = ts_node_start_byte(last), y = ts_node_start_byte(first);
+    return n > 0 && n == first_word(f, first) && memcmp(f->text + x, f->text + y, n) == 0 &&
+           role_of(f, last) == MYTH_ROLE_STATEMENT && role_of(f, first) == MYTH_ROLE_STATEMENT &&
+           (f->text[x + n] == '.' || f->text[x + n] == '-') && strncmp(f->text + x, "this.", 5) != 0;
+}
+
 void myth_habit_switch(myth_flow *f, TSNode node)
 {
     enum { MOST_CASES = 400 };
@@ -412,10 +463,12 @@ void myth_habit_switch(myth_flow *f, TSNode node)
             has_line_of_comment(f, ts_node_end_byte(last), ts_node_start_byte(group[i + 1])))
             continue;
         n_on++;
+        if (!are_siblings(f, last, next_first))
+            continue;
         found = group[i];
         found_last = last;
     }
-    if (n_on == 1 && n_end >= 3) {
+    if (n_on == 1 && n_end >= 3 && !is_null(found)) {
         const TSNode about = field_of(found, "value");
         myth_habit_put(f, MYTH_HABIT_RUNS_ON, found_last, is_null(about) ? found_last : about, line_of(found));
     }
