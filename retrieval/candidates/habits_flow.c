@@ -296,9 +296,10 @@ static uint32_t statements_of(const myth_flow *f, TSNode group, TSNode *first, T
 /* A function after which nothing is done, by its name; a macro may be anything. */
 static bool never_returns(const char *name)
 {
-    static const char *const parts[] = {"exit",  "abort",   "fatal", "die",     "panic", "usage", "error",   "fail",
-                                        "throw", "unreach", "raise", "longjmp", "quit",  "help",  "bail",    "assert",
-                                        "Error", "Fail",    "Exit",  "Fatal",   "croak", "err",   "Unreach", "Throw"};
+    static const char *const parts[] = {"exit", "abort",  "fatal",   "die",   "panic",   "usage",   "error",
+                                        "fail", "throw",  "unreach", "raise", "longjmp", "quit",    "help",
+                                        "bail", "assert", "Error",   "Fail",  "Exit",    "Fatal",   "croak",
+                                        "goto", "return", "Return",  "leave", "err",     "Unreach", "Throw"};
     return name[0] == '\0' || myth_flow_is_constant_name(name) ||
            myth_flow_has_one_of(name, parts, sizeof(parts) / sizeof(*parts));
 }
