@@ -4,8 +4,8 @@
  *
  * File    names are marked first, in the whole file: which functions are async, what is made by re.compile, how Java
  *         declares a variable. A name counts only where the file says the same of it everywhere
- * Event   `how` is its kind (the values of the fact `habit`), `path` what it is about, `call` a line that belongs to it,
- *         0 = none */
+ * Event   `how` is its kind (the values of the fact `habit`), `path` what it is about, `call` a line that belongs to
+ *         it, 0 = none */
 #include "habits.h"
 
 #include <ctype.h>

@@ -75,9 +75,10 @@ bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap);
 bool myth_habit_has_word(const myth_flow *f, TSNode node, const char *word);
 /* Whether the bytes from..end have a text, whatever stands around it. */
 bool myth_habit_has_text(const myth_flow *f, uint32_t from, uint32_t end, const char *text);
-/* What the file says about the last word of a name, or about the one after '(' of a function. */
+/* What the file says about a name, without what stands before it. Of Java also "name()", a method's result, and
+ * "name.", a field. */
 uint32_t myth_habit_marks(const char *name);
-/* The language of a file, by what its tree consists of. */
+/* The language of the file, by its tree. */
 bool myth_habit_is_python(void);
 bool myth_habit_is_java(void);
 /* The receiver of a method's call (null of another), its last word, and its arguments. */

@@ -265,9 +265,8 @@ void myth_habit_loop(myth_flow *f, TSNode loop)
 
 static bool is_comment(TSNode node) { return strstr(ts_node_type(node), "comment") != NULL; }
 
-static bool is_label(const myth_flow *f, TSNode group, TSNode child)
+static bool is_label(TSNode group, TSNode child)
 {
-    (void)f;
     const TSNode value = field_of(group, "value");
     return is_type(child, "switch_label") || (!is_null(value) && ts_node_eq(value, child));
 }
@@ -278,7 +277,7 @@ static uint32_t statements_of(const myth_flow *f, TSNode group, TSNode *first, T
     uint32_t n = 0;
     for (uint32_t i = 0; i < ts_node_named_child_count(group); i++) {
         const TSNode child = ts_node_named_child(group, i);
-        if (is_comment(child) || is_label(f, group, child))
+        if (is_comment(child) || is_label(group, child))
             continue;
         if (n++ == 0)
             *first = child;
@@ -379,13 +378,13 @@ static bool has_line_of_comment(const myth_flow *f, uint32_t from, uint32_t end)
     return myth_habit_has_text(f, from, end, "//") || myth_habit_has_text(f, from, end, "/*");
 }
 
-/* The assignment that a statement is; null = another one. */
+/* The plain assignment that a statement is; null = another one. */
 static TSNode assigned(const myth_flow *f, TSNode statement)
 {
     const TSNode in = role_of(f, statement) == MYTH_ROLE_STATEMENT ? ts_node_named_child(statement, 0) : (TSNode){0};
-    return is_type(in, "assignment_expression") && myth_flow_is_operator(f, in, "=") ? in
-         : is_type(in, "assignment_expression") && is_null(field_of(in, "operator")) ? in
-                                                                                     : (TSNode){0};
+    const bool is_plain = is_type(in, "assignment_expression") &&
+                          (is_null(field_of(in, "operator")) || myth_flow_is_operator(f, in, "="));
+    return is_plain ? in : (TSNode){0};
 }
 
 /* Whether a statement behind `first`, itself included, gives a path another value without a look at it. */
