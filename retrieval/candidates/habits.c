@@ -15,7 +15,9 @@
 
 /* Of the function that is read: the process has one thread. */
 static const myth_file_facts *file_now;
-static TSNode function_now, root_now;
+static TSNode function_now;
+static const TSLanguage *known;
+static enum { LANGUAGE_OTHER, LANGUAGE_PYTHON, LANGUAGE_JAVA, LANGUAGE_GO, LANGUAGE_SCRIPT } language_now;
 
 /* ---- what all forms need ---- */
 
@@ -72,12 +74,23 @@ bool myth_habit_has_text(const myth_flow *f, uint32_t from, uint32_t end, const 
     return false;
 }
 
-bool myth_habit_is_python(void) { return is_type(root_now, "module"); }
-bool myth_habit_is_java(void)
+static void set_language(TSNode root)
 {
-    const TSLanguage *language = ts_node_language(root_now);
-    return is_type(root_now, "program") && ts_language_symbol_for_name(language, "method_invocation", 17, true) != 0;
+    const TSLanguage *language = ts_node_language(root);
+    if (language == known)
+        return;
+    known = language;
+    language_now = ts_language_symbol_for_name(language, "decorated_definition", 20, true) != 0  ? LANGUAGE_PYTHON
+                 : ts_language_symbol_for_name(language, "method_invocation", 17, true) != 0     ? LANGUAGE_JAVA
+                 : ts_language_symbol_for_name(language, "short_var_declaration", 21, true) != 0 ? LANGUAGE_GO
+                 : ts_language_symbol_for_name(language, "arrow_function", 14, true) != 0        ? LANGUAGE_SCRIPT
+                                                                                                 : LANGUAGE_OTHER;
 }
+
+bool myth_habit_is_python(void) { return language_now == LANGUAGE_PYTHON; }
+bool myth_habit_is_java(void) { return language_now == LANGUAGE_JAVA; }
+bool myth_habit_is_go(void) { return language_now == LANGUAGE_GO; }
+bool myth_habit_is_script(void) { return language_now == LANGUAGE_SCRIPT; }
 
 TSNode myth_habit_receiver(TSNode call, TSNode *method, TSNode *arguments)
 {
@@ -177,30 +190,33 @@ static bool gives_promise(const myth_flow *f, TSNode function)
            strncmp(text, ":Promise<", 9) == 0 && !strchr(text, '|') && !strstr(text, "=>");
 }
 
-static void mark_function(myth_file_facts *ff, const myth_flow *f, TSNode node)
+/* `name`: what the function is called by, which stands before it where it has none of its own. */
+static void mark_function(myth_file_facts *ff, const myth_flow *f, TSNode function, TSNode name)
 {
-    TSNode name = field_of(node, "name");
-    const TSNode up = ts_node_parent(node);
-    bool is_sync = false;
-    if (is_null(name) && is_type(up, "variable_declarator"))
-        name = field_of(up, "name");
-    else if (is_null(name) && is_type(up, "pair"))
-        name = field_of(up, "key");
-    else if (is_null(name) && (is_type(up, "public_field_definition") || is_type(up, "field_definition"))) {
-        name = field_of(up, "name");
-        name = is_null(name) ? field_of(up, "property") : name;
-    }
-    if (is_null(name))
-        return;
-    for (uint32_t i = 0; i < ts_node_child_count(node) && i < 6; i++) {
-        const char *type = ts_node_type(ts_node_child(node, i));
+    bool is_sync = strncmp(ts_node_type(function), "generator", 9) == 0;
+    const bool has_word = myth_habit_is_async(function);
+    for (uint32_t i = 0; i < ts_node_child_count(function) && i < 6; i++) {
+        const char *type = ts_node_type(ts_node_child(function, i));
         is_sync |= strcmp(type, "*") == 0 || strcmp(type, "get") == 0;
     }
-    is_sync |= strncmp(ts_node_type(node), "generator", 9) == 0;
-    if (myth_habit_is_python())
-        is_sync = is_wrapped(f, node) || (myth_habit_is_async(node) && has_yield(node, 0));
-    const bool is_async = !is_sync && (myth_habit_is_async(node) || gives_promise(f, node));
+    if (has_word && language_now == LANGUAGE_PYTHON)
+        is_sync |= is_wrapped(f, function) || has_yield(function, 0);
+    const bool is_async = !is_sync && (has_word || gives_promise(f, function));
     mark(ff, f, name, "", is_async ? MYTH_MARK_ASYNC : MYTH_MARK_SYNC);
+}
+
+/* A function that is the value of a variable, of a member of a literal or of a field. */
+static void mark_value(myth_file_facts *ff, const myth_flow *f, TSNode node)
+{
+    static const char *const fields[] = {"name", "key", "property"};
+    const TSNode value = field_of(node, "value");
+    for (size_t i = 0; !is_null(value) && role_of(f, value) == MYTH_ROLE_FUNCTION && i < 3; i++) {
+        const TSNode name = field_of(node, fields[i]);
+        if (!is_null(name)) {
+            mark_function(ff, f, value, name);
+            return;
+        }
+    }
 }
 
 static uint32_t mark_of_type(const myth_flow *f, TSNode type)
@@ -214,7 +230,7 @@ static uint32_t mark_of_type(const myth_flow *f, TSNode type)
     return (strcmp(last, "String") == 0 ? MYTH_MARK_TEXT
             : is_boxed                  ? MYTH_MARK_BOXED
                                         : MYTH_MARK_OTHER) |
-           (strstr(text, "Concurrent") || strstr(text, "CopyOnWrite") ? MYTH_MARK_SAFE : 0);
+           (strstr(text, "Concurrent") || strstr(text, "CopyOnWrite") || strstr(text, "Cache") ? MYTH_MARK_SAFE : 0);
 }
 
 static void mark_declaration(myth_file_facts *ff, const myth_flow *f, TSNode node)
@@ -284,10 +300,10 @@ static void mark_typed(myth_file_facts *ff, const myth_flow *f, TSNode node)
     mark(ff, f, name, "", is_numbers ? MYTH_MARK_NUMBERS : MYTH_MARK_OTHER);
 }
 
-static void mark_node(myth_file_facts *ff, const myth_flow *f, TSNode node, bool is_java)
+static void mark_node(myth_file_facts *ff, const myth_flow *f, TSNode node)
 {
     const char *type = ts_node_type(node);
-    if (is_java) {
+    if (language_now == LANGUAGE_JAVA) {
         if (strcmp(type, "method_declaration") == 0 || strcmp(type, "field_declaration") == 0 ||
             strcmp(type, "local_variable_declaration") == 0 || strcmp(type, "formal_parameter") == 0 ||
             strcmp(type, "enhanced_for_statement") == 0)
@@ -295,14 +311,19 @@ static void mark_node(myth_file_facts *ff, const myth_flow *f, TSNode node, bool
         return;
     }
     if (role_of(f, node) == MYTH_ROLE_FUNCTION || strcmp(type, "method_signature") == 0 ||
-        strcmp(type, "abstract_method_signature") == 0)
-        mark_function(ff, f, node);
-    else if (strcmp(type, "assignment") == 0 || strcmp(type, "assignment_expression") == 0)
+        strcmp(type, "abstract_method_signature") == 0) {
+        const TSNode name = field_of(node, "name");
+        if (!is_null(name))
+            mark_function(ff, f, node, name);
+    }
+    if (strcmp(type, "assignment") == 0 || strcmp(type, "assignment_expression") == 0)
         mark_assignment(ff, f, node);
     else if (strcmp(type, "await") == 0 || strcmp(type, "await_expression") == 0)
         mark_awaited(ff, f, node);
     else if (strcmp(type, "import_specifier") == 0 || strcmp(type, "aliased_import") == 0)
         mark(ff, f, field_of(node, "alias"), "", MYTH_MARK_SYNC);
+    if (strcmp(type, "variable_declarator") == 0 || strcmp(type, "pair") == 0 || strstr(type, "field_definition"))
+        mark_value(ff, f, node);
     if (strcmp(type, "variable_declarator") == 0) {
         mark_assignment(ff, f, node);
         mark_typed(ff, f, node);
@@ -313,13 +334,12 @@ static void mark_node(myth_file_facts *ff, const myth_flow *f, TSNode node, bool
 void myth_facts_habits_file(myth_file_facts *ff, const myth_roles *roles, const char *text, uint32_t n, TSNode root)
 {
     const myth_flow f = {.roles = roles, .text = text, .n_text = n, .names = (char *)(uintptr_t) ""};
-    root_now = root;
-    const bool is_java = myth_habit_is_java();
-    if (is_type(root, "translation_unit") || is_type(root, "source_file"))
-        return; /* no name of C, C++, Go and Rust is asked for */
+    set_language(root);
+    if (language_now == LANGUAGE_OTHER || language_now == LANGUAGE_GO)
+        return; /* no name of them is asked for */
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !ff->is_failed;) {
-        mark_node(ff, &f, ts_tree_cursor_current_node(&c), is_java);
+        mark_node(ff, &f, ts_tree_cursor_current_node(&c));
         if (ts_tree_cursor_goto_first_child(&c))
             continue;
         while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
@@ -362,7 +382,7 @@ void myth_facts_habits(const myth_file_facts *ff, myth_flow *f, TSNode function,
     f->now_scope = f->now_test = 0;
     file_now = ff;
     function_now = function;
-    root_now = root;
+    set_language(root);
     if (!f->is_file)
         myth_habit_default(f, function);
     myth_flow_each_node(f, function, on_node);
@@ -378,16 +398,33 @@ int myth_fact_habit(myth_facts *k, uint32_t e)
     return at->how;
 }
 
-/* Whether the result that a path is was given by a pattern that the file makes: PATTERN.match(s). */
+/* Whether the result that a path is was given by a pattern that the file makes, PATTERN.match(s); 2 where s is a
+ * parameter that nothing is known of. */
 int myth_fact_of_pattern(myth_facts *k, uint32_t e)
 {
     char name[MYTH_HABIT_TEXT], key[MYTH_HABIT_TEXT + 4];
-    snprintf(name, sizeof(name), "%s", k->flow->names + myth_facts_origin_call(k, e));
+    const myth_flow *f = k->flow;
+    snprintf(name, sizeof(name), "%s", f->names + myth_facts_origin_call(k, e));
     char *dot = strrchr(name, '.');
     if (!dot || !(strcmp(dot, ".match") == 0 || strcmp(dot, ".search") == 0 || strcmp(dot, ".fullmatch") == 0))
         return 0;
     *dot = '\0';
     snprintf(key, sizeof(key), ":%s", myth_flow_last_word(name));
     const myth_file_name *found = myth_file_facts_find(k->file, key);
-    return found && (found->marks & (MYTH_MARK_PATTERN | MYTH_MARK_VALUE)) == MYTH_MARK_PATTERN;
+    if (!found || (found->marks & (MYTH_MARK_PATTERN | MYTH_MARK_VALUE)) != MYTH_MARK_PATTERN)
+        return 0;
+    const TSNode call = myth_facts_origin_node(k, e);
+    const TSNode arguments = is_type(call, "call") ? field_of(call, "arguments") : (TSNode){0};
+    if (is_null(arguments) || ts_node_named_child_count(arguments) != 1)
+        return 1;
+    const uint32_t path = myth_flow_path(k->flow, ts_node_named_child(arguments, 0));
+    bool is_parameter = false;
+    for (uint32_t i = 0; path && i < e; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->path == path)
+            is_parameter = x->value == MYTH_VALUE_PARAMETER;
+        else if (x->kind == MYTH_EVENT_TEST && x->path == path)
+            return 1;
+    }
+    return is_parameter ? 2 : 1;
 }

@@ -81,6 +81,8 @@ uint32_t myth_habit_marks(const char *name);
 /* The language of the file, by its tree. */
 bool myth_habit_is_python(void);
 bool myth_habit_is_java(void);
+bool myth_habit_is_go(void);
+bool myth_habit_is_script(void); /* JavaScript and TypeScript */
 /* The receiver of a method's call (null of another), its last word, and its arguments. */
 TSNode myth_habit_receiver(TSNode call, TSNode *method, TSNode *arguments);
 /* The nearest function around; the one that is read where there is no other. */

@@ -2,8 +2,23 @@
  * defines as async, callbacks of forEach, and what is returned while a finally closes what it needs. */
 #include "habits.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
+
+/* Whether what a method is called of may be of a class of the file, and is no module: something in this or self, a
+ * class, or a variable of the function. */
+static bool is_object(myth_flow *f, TSNode object, const char *text)
+{
+    const uint32_t path = myth_flow_path(f, object);
+    if (strncmp(text, "super", 5) == 0)
+        return false;
+    if (strncmp(text, "this.", 5) == 0 || strncmp(text, "self.", 5) == 0 || isupper((unsigned char)text[0]))
+        return true;
+    for (uint32_t i = 0; path && i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path)
+            return true;
+    return false;
+}
 
 /* A call of a function that the file makes async everywhere. *is_own: without a receiver, or of this or self. */
 static bool is_async_call(myth_flow *f, TSNode call, bool *is_own)
@@ -16,8 +31,10 @@ static bool is_async_call(myth_flow *f, TSNode call, bool *is_own)
         return false;
     *is_own = is_null(object) || (myth_habit_text(f, object, base, sizeof(base)) &&
                                   (strcmp(base, "this") == 0 || strcmp(base, "self") == 0 || strcmp(base, "cls") == 0));
+    if (!is_null(object) && !*is_own)
+        return strcmp(name, f->names + f->name) != 0 && is_object(f, object, base);
     if (!is_null(object))
-        return strcmp(base, "super") != 0 && strcmp(base, "super()") != 0;
+        return true;
     for (uint32_t i = 0; i < f->n_event; i++) { /* a parameter of the same name hides the function */
         const myth_event *e = &f->event[i];
         if (e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_PARAMETER &&

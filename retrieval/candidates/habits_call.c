@@ -147,8 +147,7 @@ static void lost(myth_flow *f, TSNode call, const char *name, TSNode object, TSN
                  const myth_around *around)
 {
     const bool is_python = myth_habit_is_python(), is_java = myth_habit_is_java();
-    const bool is_go = is_type(call, "call_expression") &&
-                       ts_language_symbol_for_name(ts_node_language(call), "short_var_declaration", 21, true);
+    const bool is_go = myth_habit_is_go();
     const TSNode up = around_at(around, 0), block = around_at(around, 1);
     bool is_lost = false;
     if (!is_type(up, "expression_statement") || is_tried(f, around))
@@ -165,7 +164,7 @@ static void lost(myth_flow *f, TSNode call, const char *name, TSNode object, TSN
         is_lost = loses_java(f, name, object, arguments);
     else if (is_go)
         is_lost = loses_go(name, object, f);
-    else if (ts_language_symbol_for_name(ts_node_language(call), "arrow_function", 14, true))
+    else if (myth_habit_is_script())
         is_lost = loses_script(f, name, object, arguments);
     if (is_lost)
         myth_habit_put(f, MYTH_HABIT_DROPPED, call, is_null(object) ? call : object, 0);

@@ -69,10 +69,21 @@ static bool has_loop_word(const myth_flow *f, TSNode node)
     return false;
 }
 
+/* Whether the next statement puts something into the place of what a call takes out: xs.remove(x), xs.insert(i, y). */
+static bool is_put_back(const myth_flow *f, TSNode call)
+{
+    const TSNode next = ts_node_next_named_sibling(ts_node_parent(call));
+    TSNode method, arguments, in = is_type(next, "expression_statement") ? ts_node_named_child(next, 0) : (TSNode){0};
+    if (!is_type(in, "call"))
+        return false;
+    const TSNode object = myth_habit_receiver(in, &method, &arguments);
+    return !is_null(object) && is_collection(f, object) && myth_flow_text_is(f, method, "insert");
+}
+
 static bool changes_python(const myth_flow *f, TSNode node)
 {
-    static const char *const list[] = {"remove", "pop",     "popitem", "clear",      "insert",
-                                       "add",    "discard", "popleft", "appendleft", "setdefault"};
+    static const char *const list[] = {"remove", "pop",     "popitem", "clear",     "insert",
+                                       "add",    "discard", "popleft", "appendleft"};
     char name[MYTH_HABIT_TEXT];
     TSNode method, arguments;
     if (is_call(node)) {
@@ -80,7 +91,7 @@ static bool changes_python(const myth_flow *f, TSNode node)
         if (is_null(object) || is_null(method) || !myth_habit_text(f, method, name, sizeof(name)) ||
             !is_collection(f, object))
             return false;
-        return myth_flow_is_one_of(name, list, sizeof(list) / sizeof(*list));
+        return myth_flow_is_one_of(name, list, sizeof(list) / sizeof(*list)) && !is_put_back(f, node);
     }
     if (is_type(node, "delete_statement")) {
         const TSNode what = ts_node_named_child(node, 0);
@@ -254,7 +265,8 @@ void myth_habit_loop(myth_flow *f, TSNode loop)
         return;
     if (is_null(first) || !myth_habit_text(f, first, now_loop.first, sizeof(now_loop.first)))
         now_loop.first[0] = '\0';
-    if (myth_habit_marks(myth_flow_last_word(now_loop.of)) & MYTH_MARK_SAFE || is_set(f, body, 0))
+    if (myth_habit_marks(myth_flow_last_word(now_loop.of)) & MYTH_MARK_SAFE || is_set(f, body, 0) ||
+        myth_habit_has_word(f, first, now_loop.of)) /* for x in x: */
         return;
     const TSNode found = find_change(f, body, is_change, 0);
     if (!is_null(found))
