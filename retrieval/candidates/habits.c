@@ -261,6 +261,24 @@ static void mark_declaration(myth_file_facts *ff, const myth_flow *f, TSNode nod
     }
 }
 
+/* Whether an expression begins with what may be missing, as one does that matches everywhere: [^#]*, \s* */
+static bool matches_all(const myth_flow *f, TSNode arguments)
+{
+    const TSNode text = ts_node_named_child(arguments, 0);
+    if (is_null(text) || role_of(f, text) != MYTH_ROLE_TEXT)
+        return false;
+    uint32_t at = ts_node_start_byte(text);
+    const uint32_t end = ts_node_end_byte(text) < f->n_text ? ts_node_end_byte(text) : f->n_text;
+    while (at < end && f->text[at] && strchr("rRbBuU\"'^(", f->text[at]))
+        at++;
+    if (at < end && f->text[at] == '[')
+        while (at < end && f->text[at] != ']')
+            at++;
+    else if (at < end && f->text[at] == '\\')
+        at++;
+    return at + 1 < end && (f->text[at + 1] == '*' || f->text[at + 1] == '?');
+}
+
 /* What an assignment says about a name: a pattern of Python, a list of numbers of TypeScript, no function. */
 static void mark_assignment(myth_file_facts *ff, const myth_flow *f, TSNode node)
 {
@@ -275,7 +293,7 @@ static void mark_assignment(myth_file_facts *ff, const myth_flow *f, TSNode node
         return;
     const bool is_pattern = is_type(right, "call") &&
                             myth_habit_text(f, field_of(right, "function"), text, sizeof(text)) &&
-                            strcmp(text, "re.compile") == 0;
+                            strcmp(text, "re.compile") == 0 && !matches_all(f, field_of(right, "arguments"));
     const bool is_function = role_of(f, right) == MYTH_ROLE_FUNCTION;
     mark(ff, f, left, "", (is_pattern ? MYTH_MARK_PATTERN : MYTH_MARK_VALUE) | (is_function ? 0 : MYTH_MARK_SYNC));
 }

@@ -21,7 +21,6 @@ typedef enum {
     MYTH_HABIT_LOOP_ERASE,      /* for (...; ++i) xs.erase(i); */
     MYTH_HABIT_DEFAULT_CHANGED, /* def f(x=[]): x.append(1) */
     MYTH_HABIT_DEFAULT_KEPT,    /* def f(self, x=[]): self.x = x */
-    MYTH_HABIT_DEFAULT_GIVEN,   /* def f(x=[]): return x */
     MYTH_HABIT_RUNS_ON,         /* a case that runs on into the next one */
     MYTH_HABIT_SECONDS,         /* (a - b).seconds */
     MYTH_HABIT_SORT,            /* [2, 10].sort() */

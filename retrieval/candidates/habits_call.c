@@ -52,14 +52,14 @@ static bool is_tried(const myth_flow *f, const myth_around *around)
 
 static bool loses_python(myth_flow *f, const char *name, TSNode object, TSNode arguments)
 {
-    static const char *const plain[] = {"strip",      "lstrip",   "rstrip",   "lower", "upper", "title",
-                                        "capitalize", "swapcase", "casefold", "zfill", "ljust", "rjust"};
+    static const char *const strips[] = {"strip", "lstrip", "rstrip"}; /* title and lower are methods of windows, too */
+    static const char *const plain[] = {"upper", "capitalize", "swapcase", "casefold"};
     static const char *const made[] = {"sorted", "reversed"};
     const uint32_t n = n_arguments(arguments);
     if (is_null(object))
         return IS_ONE_OF(name, made);
-    if (IS_ONE_OF(name, plain))
-        return n <= 2 && !is_type(ts_node_named_child(arguments, 0), "keyword_argument");
+    if (IS_ONE_OF(name, strips) || IS_ONE_OF(name, plain))
+        return n == 0 || (n == 1 && IS_ONE_OF(name, strips) && is_text(f, ts_node_named_child(arguments, 0)));
     const TSNode a = ts_node_named_child(arguments, 0), b = ts_node_named_child(arguments, 1);
     return strcmp(name, "replace") == 0 && n == 2 && is_text(f, a) && (is_text(f, b) || is_local_text(f, object));
 }
@@ -84,19 +84,6 @@ static bool loses_java(const myth_flow *f, const char *name, TSNode object, TSNo
            MYTH_MARK_TEXT;
 }
 
-/* Whether a callback of map gives a value, and is not run for what it does. */
-static bool gives_value(const myth_flow *f, TSNode callback)
-{
-    TSNode body = field_of(callback, "body");
-    if (!is_type(callback, "arrow_function") || is_null(body))
-        return false;
-    const bool is_block = role_of(f, body) == MYTH_ROLE_BLOCK;
-    body = is_block ? body : myth_flow_inner(f, body);
-    const myth_role role = role_of(f, body);
-    return !is_block && role != MYTH_ROLE_CALL && role != MYTH_ROLE_ASSIGN && role != MYTH_ROLE_CHANGE &&
-           role != MYTH_ROLE_BINARY && role != MYTH_ROLE_CHOICE && role != MYTH_ROLE_UNARY;
-}
-
 static bool loses_script(myth_flow *f, const char *name, TSNode object, TSNode arguments)
 {
     static const char *const plain[] = {"trim",    "toLowerCase", "toUpperCase", "trimStart",
@@ -110,8 +97,6 @@ static bool loses_script(myth_flow *f, const char *name, TSNode object, TSNode a
         return n <= 2;
     if (strcmp(name, "filter") == 0)
         return n == 1 && is_type(a, "arrow_function");
-    if (strcmp(name, "map") == 0)
-        return n == 1 && gives_value(f, a);
     if (strcmp(name, "replace") == 0 || strcmp(name, "replaceAll") == 0)
         return n == 2 && ((is_type(a, "regex") && is_text(f, b)) || (is_text(f, a) && is_text(f, b)));
     if (strcmp(name, "concat") == 0)
@@ -278,7 +263,19 @@ static bool is_asked_before(const myth_flow *f, TSNode call)
     return false;
 }
 
-static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, const myth_around *around)
+/* Whether a condition before speaks of a text. */
+static bool is_asked_about(myth_flow *f, TSNode node)
+{
+    const uint32_t path = myth_flow_path(f, node);
+    for (uint32_t i = 0; path && i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_TEST && f->event[i].off < ts_node_start_byte(node) && f->event[i].path &&
+            myth_flow_is_part(f, f->event[i].path, path))
+            return true;
+    return false;
+}
+
+static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, TSNode arguments,
+                    const myth_around *around)
 {
     static const char *const finds[] = {"match", "search", "fullmatch"};
     static const char *const uses[] = {"group", "groups", "groupdict", "start", "end", "span"};
@@ -290,6 +287,9 @@ static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, 
     const bool is_module = strcmp(text, "re") == 0;
     if (!is_module &&
         (myth_habit_marks(myth_flow_last_word(text)) & (MYTH_MARK_PATTERN | MYTH_MARK_VALUE)) != MYTH_MARK_PATTERN)
+        return;
+    const TSNode argument = n_arguments(arguments) == 1 ? ts_node_named_child(arguments, 0) : (TSNode){0};
+    if (is_null(argument) || is_call(argument) || is_asked_about(f, argument))
         return;
     const bool is_element = is_type(up, "subscript") && ts_node_eq(field_of(up, "value"), call);
     const bool is_used = !is_module && is_type(up, "attribute") &&
@@ -324,7 +324,7 @@ void myth_habit_call(myth_flow *f, TSNode call, const myth_around *around)
     if (is_null(method) || !myth_habit_text(f, method, name, sizeof(name)))
         return;
     lost(f, call, name, object, arguments, around);
-    pattern(f, call, name, object, around);
+    pattern(f, call, name, object, arguments, around);
     if (!is_type(call, "call_expression") || is_null(object))
         return;
     if (strcmp(name, "sort") == 0 && n_arguments(arguments) == 0)

@@ -492,11 +492,26 @@ static const char *default_name; /* of the parameter that is looked for */
 
 static bool is_default(const myth_flow *f, TSNode node) { return myth_flow_text_is(f, node, default_name); }
 
-/* The first place that changes, keeps or returns the default; *is_gone: it got another value before. */
+static const char *const changing[] = {"append", "add",     "update",     "extend", "insert", "pop",
+                                       "remove", "discard", "setdefault", "clear",  "popitem"};
+
+/* Whether the file changes a member somewhere: self.x.append(...). */
+static bool is_changed_later(const myth_flow *f, TSNode member)
+{
+    char name[MYTH_HABIT_TEXT], call[MYTH_HABIT_TEXT + 16];
+    if (!myth_habit_text(f, member, name, sizeof(name)))
+        return false;
+    for (size_t i = 0; i < sizeof(changing) / sizeof(*changing); i++) {
+        snprintf(call, sizeof(call), "%s.%s(", name, changing[i]);
+        if (myth_habit_has_text(f, 0, f->n_text, call))
+            return true;
+    }
+    return false;
+}
+
+/* The first place that changes or keeps the default; *is_gone: it got another value before. */
 static void find_default(myth_flow *f, TSNode node, bool *is_gone, myth_habit *how, TSNode *at, int deep)
 {
-    static const char *const changing[] = {"append", "add",     "update",     "extend", "insert", "pop",
-                                           "remove", "discard", "setdefault", "clear",  "popitem"};
     char name[MYTH_HABIT_TEXT];
     TSNode method, arguments;
     if (deep > 60 || *is_gone || *how == MYTH_HABIT_DEFAULT_CHANGED)
@@ -512,17 +527,14 @@ static void find_default(myth_flow *f, TSNode node, bool *is_gone, myth_habit *h
         else if (is_type(left, "subscript") && is_default(f, field_of(left, "value"))) {
             *how = MYTH_HABIT_DEFAULT_CHANGED;
             *at = node;
-        } else if (is_type(left, "attribute") && !is_null(right) && is_default(f, right) && *how == MYTH_HABIT_NONE) {
+        } else if (is_type(left, "attribute") && !is_null(right) && is_default(f, right) && *how == MYTH_HABIT_NONE &&
+                   is_changed_later(f, left)) {
             *how = MYTH_HABIT_DEFAULT_KEPT;
             *at = node;
         }
     } else if (is_type(node, "augmented_assignment") && !is_null(left) &&
                (is_default(f, left) || (is_type(left, "subscript") && is_default(f, field_of(left, "value"))))) {
         *how = MYTH_HABIT_DEFAULT_CHANGED;
-        *at = node;
-    } else if (is_type(node, "return_statement") && ts_node_named_child_count(node) == 1 &&
-               is_default(f, ts_node_named_child(node, 0)) && *how == MYTH_HABIT_NONE) {
-        *how = MYTH_HABIT_DEFAULT_GIVEN;
         *at = node;
     } else if (is_type(node, "call")) {
         const TSNode object = myth_habit_receiver(node, &method, &arguments);
@@ -564,6 +576,8 @@ void myth_habit_default(myth_flow *f, TSNode function)
         TSNode at = {0};
         if (is_null(value) || is_null(of) || !is_changeable(f, value) || !myth_habit_text(f, of, name, sizeof(name)))
             continue;
+        if (name[0] == '_' || strstr(name, "cache") || strstr(name, "memo"))
+            continue; /* what all calls share on purpose */
         default_name = name;
         find_default(f, body, &is_gone, &how, &at, 0);
         if (how != MYTH_HABIT_NONE)

@@ -114,14 +114,13 @@ class Gate:
     def __init__(self, days=[]):
         self.days = days  # FIRES shared-default/kept
 
-
-def days_of(days={}):
-    show(days)
-    return days  # FIRES shared-default/given
+    def open_on(self, day):
+        self.days.append(day)  # FIRES missing-null-check/chain
 
 
-# Only read, replaced before, copied, or no default that changes.
-def quiet_shared_default(day, seen=[], known=None, more={}, rest=()):
+# Only read, replaced before, copied, meant to be shared, or no default that changes.
+def quiet_shared_default(day, seen=[], known=None, more={}, rest=(), _cache={}):
+    _cache[0] = rest
     known = known or []
     known.append(day)
     more = dict(more)
