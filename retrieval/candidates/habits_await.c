@@ -184,15 +184,8 @@ void myth_habit_await_call(myth_flow *f, TSNode call, const myth_around *around)
         myth_habit_put(f, MYTH_HABIT_AWAIT_USED, call, callee, 0);
     else if (how == USE_KEPT && is_only_tested(f, call, holder))
         myth_habit_put(f, MYTH_HABIT_AWAIT_TESTED, call, callee, 0);
-    else if (how == USE_DROPPED && is_own) {
-        char name[MYTH_HABIT_TEXT];
-        TSNode method, arguments;
-        myth_habit_receiver(call, &method, &arguments);
-        const bool is_awaited =
-            myth_habit_text(f, method, name, sizeof(name)) && myth_habit_marks(name) & MYTH_MARK_AWAITED;
-        if (myth_habit_is_python() || (is_awaited && myth_habit_is_async(myth_habit_function(f, around))))
-            myth_habit_put(f, MYTH_HABIT_AWAIT_DROPPED, call, callee, 0);
-    }
+    else if (how == USE_DROPPED && is_own && myth_habit_is_python()) /* a promise of JavaScript goes on by itself */
+        myth_habit_put(f, MYTH_HABIT_AWAIT_DROPPED, call, callee, 0);
 }
 
 /* ---- what is returned out of a try ---- */

@@ -366,7 +366,10 @@ void myth_habit_member(myth_flow *f, TSNode node)
     if (!is_time || !myth_habit_text(f, object, text, sizeof(text)))
         return;
     snprintf(days, sizeof(days), "%s.days", text);
-    if (!myth_habit_has_text(f, f->off, f->end, days))
+    uint32_t end = ts_node_end_byte(node); /* seconds % 60 is a part on purpose */
+    while (end < f->n_text && f->text[end] != '\n')
+        end++;
+    if (!myth_habit_has_text(f, f->off, f->end, days) && !myth_habit_has_text(f, ts_node_end_byte(node), end, "%"))
         myth_habit_put(f, MYTH_HABIT_SECONDS, node, object, 0);
 }
 

@@ -69,15 +69,22 @@ static bool has_loop_word(const myth_flow *f, TSNode node)
     return false;
 }
 
-/* Whether the next statement puts something into the place of what a call takes out: xs.remove(x), xs.insert(i, y). */
-static bool is_put_back(const myth_flow *f, TSNode call)
+static bool is_statement_of(const myth_flow *f, TSNode statement, const char *want)
 {
-    const TSNode next = ts_node_next_named_sibling(ts_node_parent(call));
-    TSNode method, arguments, in = is_type(next, "expression_statement") ? ts_node_named_child(next, 0) : (TSNode){0};
+    TSNode method, arguments,
+        in = is_type(statement, "expression_statement") ? ts_node_named_child(statement, 0) : (TSNode){0};
     if (!is_type(in, "call"))
         return false;
     const TSNode object = myth_habit_receiver(in, &method, &arguments);
-    return !is_null(object) && is_collection(f, object) && myth_flow_text_is(f, method, "insert");
+    return !is_null(object) && is_collection(f, object) && myth_flow_text_is(f, method, want);
+}
+
+/* Whether the loop goes on as if nothing was changed: xs.remove(x), and then xs.insert(i, y). */
+static bool is_put_back(const myth_flow *f, TSNode call)
+{
+    const TSNode statement = ts_node_parent(call);
+    return is_statement_of(f, ts_node_next_named_sibling(statement), "insert") ||
+           is_statement_of(f, ts_node_prev_named_sibling(statement), "remove");
 }
 
 static bool changes_python(const myth_flow *f, TSNode node)

@@ -189,6 +189,8 @@ static void one_way(myth_flow *f, TSNode block)
         TSNode method, arguments;
         const TSNode object = myth_habit_receiver(call, &method, &arguments);
         const TSNode first = ts_node_named_child(arguments, 0);
+        if (myth_habit_has_text(f, ts_node_end_byte(call), ts_node_start_byte(w.held_at), "\n#"))
+            continue; /* the preprocessor chooses between ways */
         if (hands_on(f, w.held_at, !is_null(object) ? object : first, 0))
             continue;
         myth_habit_put(f, MYTH_HABIT_ONE_WAY, call,
