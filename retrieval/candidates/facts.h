@@ -39,7 +39,7 @@ typedef struct {
     uint32_t parameters;      /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
     uint32_t first; /* 1 + the first of its `n_parameter` parameters, of a function that the file defines once */
     uint8_t n_parameter;
-    uint16_t marks; /* what habits.h says about a name that has a colon before it */
+    uint16_t marks;                          /* what habits.h says about a name that has a colon before it */
     bool is_imported, is_many, is_ambiguous; /* many: defined twice; ambiguous: with other parameters */
 } myth_file_name;
 
