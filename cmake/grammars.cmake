@@ -231,6 +231,8 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/summaries.c
     retrieval/candidates/copied.c retrieval/candidates/same_code.c retrieval/candidates/contrary.c
     retrieval/candidates/contrary_forms.c retrieval/candidates/facts_settings.c
+    retrieval/candidates/habits.c retrieval/candidates/habits_await.c retrieval/candidates/habits_flow.c
+    retrieval/candidates/habits_call.c retrieval/candidates/habits_lock.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)

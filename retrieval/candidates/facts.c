@@ -677,6 +677,8 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_hands] = myth_fact_hands,
     [MYTH_FACT_factors] = myth_fact_factors,
     [MYTH_FACT_wraps] = myth_fact_wraps,
+    [MYTH_FACT_habit] = myth_fact_habit,
+    [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };
 
 /* A fact without values is a name, which has no number. */

@@ -39,6 +39,7 @@ typedef struct {
     uint32_t parameters;      /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
     uint32_t first; /* 1 + the first of its `n_parameter` parameters, of a function that the file defines once */
     uint8_t n_parameter;
+    uint16_t marks;                          /* what habits.h says about a name that has a colon before it */
     bool is_imported, is_many, is_ambiguous; /* many: defined twice; ambiguous: with other parameters */
 } myth_file_name;
 
@@ -88,6 +89,9 @@ void myth_facts_swapped(const myth_file_facts *ff, myth_flow *f);
 void myth_facts_copied(myth_flow *f, TSNode function);
 /* Adds events of code that contradicts itself; after myth_flow_read of the same function or file. */
 void myth_facts_contrary(myth_flow *f, TSNode function);
+/* Marks the names of a whole file, once; then adds events of forms that are nearly always a mistake. */
+void myth_facts_habits_file(myth_file_facts *ff, const myth_roles *roles, const char *text, uint32_t n, TSNode root);
+void myth_facts_habits(const myth_file_facts *ff, myth_flow *f, TSNode function, TSNode root);
 
 struct myth_facts {
     myth_flow *flow;

@@ -401,6 +401,7 @@ static bool try_function(finding *w, uint32_t i)
     if (!f->is_file)
         myth_facts_copied(f, w->function[i]);
     myth_facts_contrary(f, w->function[i]);
+    myth_facts_habits(&w->file, f, w->function[i], *w->tree->root);
     if (!f->is_failed)
         try_rows(w, f);
     const bool is_good = !w->is_failed && !f->is_failed;
@@ -436,6 +437,8 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     bool is_good = !w.is_failed && find_unused(&w);
     if (w.of->rules.n_row > 0)
         is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
+    if (w.of->rules.n_row > 0)
+        myth_facts_habits_file(&w.file, &w.of->roles, (const char *)tree->text, tree->n, *tree->root);
     myth_file_facts_settle(&w.file, lists_of, &w.of->rules);
     if (is_good)
         hand_requests(&w);

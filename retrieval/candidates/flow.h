@@ -36,6 +36,7 @@ typedef enum {
     MYTH_EVENT_SWAPPED,  /* an argument that has the name of another parameter of the function that is called */
     MYTH_EVENT_COPIED,   /* a name that stayed where a line was copied and all others were changed */
     MYTH_EVENT_CONTRARY, /* code that contradicts itself: contrary.c */
+    MYTH_EVENT_HABIT,    /* a form that is nearly always a mistake in its language: habits.c */
     MYTH_EVENT_N
 } myth_event_kind;
 

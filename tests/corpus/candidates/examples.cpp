@@ -782,7 +782,7 @@ static int quiet_check_use_race(void)
 
 static int take_slot(Queue *q, int id)
 {
-    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/early */
+    pthread_mutex_lock(&q->mutex); /* FIRES missing-unlock/one-way */
     if (!has_slot(q, id))
         return -1;
     use_slot(q, id);

@@ -433,7 +433,7 @@ func quiet_check_use_race() error {
 }
 
 func (q *Queue) takeJob() string {
-	q.mutex.Lock() // FIRES missing-null-check/chain missing-unlock/early
+	q.mutex.Lock() // FIRES missing-null-check/chain missing-unlock/one-way
 	if len(q.jobs) == 0 {
 		return ""
 	}

@@ -344,7 +344,7 @@ class Examples {
     }
 
     String takeJob(Queue<String> jobs) {
-        mutex.lock(); // FIRES missing-unlock/early
+        mutex.lock(); // FIRES missing-unlock/one-way
         if (jobs.isEmpty()) { // FIRES missing-null-check/parameter
             return "";
         }

@@ -1,0 +1,103 @@
+/* habits.h - what habits.c and the files beside it share: forms of code that are nearly always a mistake in their
+ * language, read off the tree. See habits.c. */
+#ifndef MYTH_HABITS_H
+#define MYTH_HABITS_H
+
+#include "facts_impl.h"
+#include "flow_impl.h"
+
+#include <string.h>
+
+/* In the order of the fact's values. */
+typedef enum {
+    MYTH_HABIT_NONE,
+    MYTH_HABIT_AWAIT_TESTED,    /* if (isOpen()) of an async isOpen */
+    MYTH_HABIT_AWAIT_USED,      /* load().size */
+    MYTH_HABIT_AWAIT_DROPPED,   /* save(); */
+    MYTH_HABIT_AWAIT_EACH,      /* xs.forEach(async x => ...) */
+    MYTH_HABIT_AWAIT_CLOSED,    /* try { return load(file); } finally { file.close(); } */
+    MYTH_HABIT_AWAIT_CAUGHT,    /* try { return load(); } catch ... */
+    MYTH_HABIT_LOOP_CHANGE,     /* for x in xs: xs.remove(x) */
+    MYTH_HABIT_LOOP_ERASE,      /* for (...; ++i) xs.erase(i); */
+    MYTH_HABIT_DEFAULT_CHANGED, /* def f(x=[]): x.append(1) */
+    MYTH_HABIT_DEFAULT_KEPT,    /* def f(self, x=[]): self.x = x */
+    MYTH_HABIT_RUNS_ON,         /* a case that runs on into the next one */
+    MYTH_HABIT_SECONDS,         /* (a - b).seconds */
+    MYTH_HABIT_SORT,            /* [2, 10].sort() */
+    MYTH_HABIT_PARSE,           /* xs.map(parseInt) */
+    MYTH_HABIT_NAN,             /* x == NaN */
+    MYTH_HABIT_BOXED,           /* a == b of texts or of numbers that are objects */
+    MYTH_HABIT_LITERAL,         /* x is 5 */
+    MYTH_HABIT_DROPPED,         /* s.strip(), and nothing is done with the result */
+    MYTH_HABIT_ERROR,           /* ValueError('...'), without raise */
+    MYTH_HABIT_PATTERN,         /* PATTERN.search(s)[1] */
+    MYTH_HABIT_UNLOCK,          /* lock.acquire(); work(); lock.release() */
+    MYTH_HABIT_ONE_WAY,         /* lock(a); if (b) return; unlock(a); */
+} myth_habit;
+
+/* What the file says about a name, a bit each (myth_file_name.marks). */
+typedef enum {
+    MYTH_MARK_ASYNC = 1 << 0,   /* a function of this name gives a promise or a coroutine */
+    MYTH_MARK_SYNC = 1 << 1,    /* one does not, or it is something else */
+    MYTH_MARK_AWAITED = 1 << 2, /* a call of it is awaited somewhere */
+    MYTH_MARK_PATTERN = 1 << 3, /* it is made by re.compile */
+    MYTH_MARK_VALUE = 1 << 4,   /* it is something else */
+    MYTH_MARK_TEXT = 1 << 5,    /* Java: declared as a String */
+    MYTH_MARK_BOXED = 1 << 6,   /* as an Integer or another number that is an object */
+    MYTH_MARK_OTHER = 1 << 7,   /* as something else */
+    MYTH_MARK_SAFE = 1 << 8,    /* its type or value may be changed while a loop goes over it */
+    MYTH_MARK_NUMBERS = 1 << 9, /* TypeScript: declared as number[] */
+} myth_mark;
+
+enum { MYTH_HABIT_TEXT = 96 };
+
+static inline bool is_type(TSNode node, const char *type)
+{
+    return !is_null(node) && strcmp(ts_node_type(node), type) == 0;
+}
+static inline bool is_call(TSNode n)
+{
+    return is_type(n, "call") || is_type(n, "call_expression") || is_type(n, "method_invocation");
+}
+static inline TSNode field_of(TSNode node, const char *name)
+{
+    return is_null(node) ? node : ts_node_child_by_field_name(node, name, (uint32_t)strlen(name));
+}
+static inline uint32_t line_of(TSNode node) { return ts_node_start_point(node).row + 1; }
+
+/* ---- habits.c ---- */
+
+void myth_habit_put(myth_flow *f, myth_habit how, TSNode at, TSNode about, uint32_t line);
+/* The text of a node without blanks; false = none, or too long. */
+bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap);
+/* Whether a node has a word anywhere. */
+bool myth_habit_has_word(const myth_flow *f, TSNode node, const char *word);
+/* Whether the bytes from..end have a text, whatever stands around it. */
+bool myth_habit_has_text(const myth_flow *f, uint32_t from, uint32_t end, const char *text);
+/* What the file says about a name, without what stands before it. Of Java also "name()", a method's result, and
+ * "name.", a field. */
+uint32_t myth_habit_marks(const char *name);
+/* The language of the file, by its tree. */
+bool myth_habit_is_python(void);
+bool myth_habit_is_java(void);
+bool myth_habit_is_go(void);
+bool myth_habit_is_script(void); /* JavaScript and TypeScript */
+/* The receiver of a method's call (null of another), its last word, and its arguments. */
+TSNode myth_habit_receiver(TSNode call, TSNode *method, TSNode *arguments);
+/* The nearest function around; the one that is read where there is no other. */
+TSNode myth_habit_function(const myth_flow *f, const myth_around *around);
+bool myth_habit_is_async(TSNode function);
+
+/* ---- habits_*.c: what each kind of node may be ---- */
+
+void myth_habit_await_call(myth_flow *f, TSNode call, const myth_around *around);
+void myth_habit_await_return(myth_flow *f, TSNode node, const myth_around *around);
+void myth_habit_loop(myth_flow *f, TSNode loop);
+void myth_habit_switch(myth_flow *f, TSNode node);
+void myth_habit_default(myth_flow *f, TSNode function);
+void myth_habit_locked(myth_flow *f, TSNode block);
+void myth_habit_call(myth_flow *f, TSNode call, const myth_around *around);
+void myth_habit_member(myth_flow *f, TSNode node);
+void myth_habit_binary(myth_flow *f, TSNode node, const myth_around *around);
+
+#endif
