@@ -220,19 +220,19 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/rules.inc
 set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_candidates.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
     retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
-    retrieval/candidates/roles.c retrieval/candidates/flow.c retrieval/candidates/flow_paths.c
-    retrieval/candidates/flow_events.c
-    retrieval/candidates/flow_tests.c retrieval/candidates/facts.c retrieval/candidates/facts_release.c
-    retrieval/candidates/facts_text.c retrieval/candidates/facts_given.c
-    retrieval/candidates/requests.c retrieval/candidates/facts_null.c
-    retrieval/candidates/facts_unset.c retrieval/candidates/facts_bounds.c
-    retrieval/candidates/facts_input.c retrieval/candidates/facts_ends.c
-    retrieval/candidates/file_facts.c
-    retrieval/candidates/summaries.c
-    retrieval/candidates/copied.c retrieval/candidates/same_code.c retrieval/candidates/contrary.c
-    retrieval/candidates/contrary_forms.c retrieval/candidates/facts_settings.c
-    retrieval/candidates/habits.c retrieval/candidates/habits_await.c retrieval/candidates/habits_flow.c
-    retrieval/candidates/habits_call.c retrieval/candidates/habits_lock.c
+    retrieval/candidates/flow/flow.c retrieval/candidates/flow/flow_events.c retrieval/candidates/flow/flow_paths.c
+    retrieval/candidates/flow/flow_tests.c retrieval/candidates/flow/roles.c
+    retrieval/candidates/facts/facts.c retrieval/candidates/facts/facts_bounds.c
+    retrieval/candidates/facts/facts_ends.c retrieval/candidates/facts/facts_given.c
+    retrieval/candidates/facts/facts_input.c retrieval/candidates/facts/facts_null.c
+    retrieval/candidates/facts/facts_release.c retrieval/candidates/facts/facts_settings.c
+    retrieval/candidates/facts/facts_text.c retrieval/candidates/facts/facts_unset.c
+    retrieval/candidates/facts/file_facts.c retrieval/candidates/facts/requests.c
+    retrieval/candidates/facts/summaries.c
+    retrieval/candidates/forms/contrary.c retrieval/candidates/forms/contrary_forms.c
+    retrieval/candidates/forms/copied.c retrieval/candidates/forms/habits.c retrieval/candidates/forms/habits_await.c
+    retrieval/candidates/forms/habits_call.c retrieval/candidates/forms/habits_flow.c
+    retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/same_code.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)

@@ -5,7 +5,7 @@
  *          between the passes, for functions of up to MOST_EVENTS events together; those behind are read again
  * Answer   a head, the candidates, their names */
 #include "find.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 #include "pack.h"
 
 #include "engine/base/array.h"

@@ -17,7 +17,7 @@
 #define MYTH_PACK_H
 
 #include "candidates.h"
-#include "facts.h"
+#include "retrieval/candidates/facts/facts.h"
 
 enum {
     MYTH_PACK_CONDITIONS = 8,

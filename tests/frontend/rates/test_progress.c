@@ -93,8 +93,8 @@ static void a_terminal_shows_it(void **state)
     /* A run of less than a tenth of a second draws nothing, so there are more files until the machine takes longer. */
     for (uint32_t n_file = 12; n_file <= 12 << 8 && !strstr(out, " left\033[K"); n_file *= 4) {
         char line[128];
-        snprintf(line, sizeof(line), "mkdir -p $D/t && for i in $(seq %u); do echo \"int f$i(void);\" >$D/t/f$i.c; done",
-                 n_file);
+        snprintf(line, sizeof(line),
+                 "mkdir -p $D/t && for i in $(seq %u); do echo \"int f$i(void);\" >$D/t/f$i.c; done", n_file);
         cli_shell(&r, line);
         snprintf(of, sizeof(of), " of %u: ", n_file);
         out = drawn(RUN);

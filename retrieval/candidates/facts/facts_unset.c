@@ -1,6 +1,6 @@
 /* facts_unset.c - whether a variable has a value where it is read (facts.h). */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *           nothing else was done with, or through a name that the file sets once outside of functions
  * Cost      the source of a file is looked through, and MOST_NODES nodes of it: rules ask for the rest before */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>

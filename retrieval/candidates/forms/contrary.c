@@ -327,12 +327,3 @@ void myth_facts_contrary(myth_flow *f, TSNode function)
     f->now_scope = f->now_test = 0;
     myth_flow_each_node(f, function, on_node);
 }
-
-int myth_fact_contrary(myth_facts *k, uint32_t e)
-{
-    const myth_event *at = myth_facts_event(k, e);
-    if (at->kind != MYTH_EVENT_CONTRARY)
-        return MYTH_CONTRARY_NONE;
-    k->at_line = at->call;
-    return at->how;
-}

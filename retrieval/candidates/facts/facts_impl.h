@@ -114,8 +114,6 @@ int myth_fact_bytes(myth_facts *k, uint32_t e);
 int myth_fact_hands(myth_facts *k, uint32_t e);
 int myth_fact_factors(myth_facts *k, uint32_t e);
 int myth_fact_wraps(myth_facts *k, uint32_t e);
-int myth_fact_contrary(myth_facts *k, uint32_t e);
-int myth_fact_habit(myth_facts *k, uint32_t e);
 int myth_fact_of_pattern(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);

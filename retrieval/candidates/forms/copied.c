@@ -6,8 +6,8 @@
  * Two statements beside each other are compared word by word. Where they differ by one word that became another, every
  * place in the second that still has the first word is an event. A word is a whole name or a part of it between
  * capitals and underscores (min_x and min_y differ by x and y); numbers count where they choose elements. */
-#include "facts.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/facts/facts.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <stdlib.h>

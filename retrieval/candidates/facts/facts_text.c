@@ -1,6 +1,6 @@
 /* facts_text.c - facts about the source of an event: names, texts, what looks like a secret (facts.h). */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* facts.c - see facts.h. Each fact has a function of its own name; the table at the end has them in order. */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -579,6 +579,19 @@ static int fact_defined_here(myth_facts *k, uint32_t e)
     return n && n->parameters;
 }
 
+/* What form of code an event is, which its file of forms/ found: as a number of the fact's values. */
+static int form(myth_facts *k, uint32_t e, int kind)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    if (at->kind != kind)
+        return 0;
+    k->at_line = at->call;
+    return at->how;
+}
+
+static int fact_contrary(myth_facts *k, uint32_t e) { return form(k, e, MYTH_EVENT_CONTRARY); }
+static int fact_habit(myth_facts *k, uint32_t e) { return form(k, e, MYTH_EVENT_HABIT); }
+
 /* ---- the table ---- */
 
 static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
@@ -652,7 +665,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_adds_up] = myth_fact_adds_up,
     [MYTH_FACT_element] = myth_fact_element,
     [MYTH_FACT_size_from] = myth_fact_size_from,
-    [MYTH_FACT_contrary] = myth_fact_contrary,
+    [MYTH_FACT_contrary] = fact_contrary,
     [MYTH_FACT_in_tests] = myth_fact_in_tests,
     [MYTH_FACT_chosen] = myth_fact_chosen,
     [MYTH_FACT_rechecked] = myth_fact_rechecked,
@@ -677,7 +690,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_hands] = myth_fact_hands,
     [MYTH_FACT_factors] = myth_fact_factors,
     [MYTH_FACT_wraps] = myth_fact_wraps,
-    [MYTH_FACT_habit] = myth_fact_habit,
+    [MYTH_FACT_habit] = fact_habit,
     [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };
 

@@ -1,6 +1,6 @@
 /* facts_release.c - facts about what is taken and released: memory, files, locks (facts.h). */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>

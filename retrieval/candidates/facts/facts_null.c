@@ -1,8 +1,9 @@
 /* facts_null.c - facts about values that may be missing, results that nothing looks at, and handlers (facts.h). */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 uint32_t myth_facts_nested(const myth_flow *f, uint32_t scope)
@@ -360,4 +361,38 @@ int myth_fact_empty(myth_facts *k, uint32_t e)
             return 0;
     }
     return 1;
+}
+
+/* Whether the result that a path is was given by a pattern that the file makes, PATTERN.match(s); 2 where s is a
+ * parameter that nothing is known of. */
+int myth_fact_of_pattern(myth_facts *k, uint32_t e)
+{
+    enum { NAME = 96 };
+    char name[NAME], key[NAME + 4];
+    const myth_flow *f = k->flow;
+    snprintf(name, sizeof(name), "%s", f->names + myth_facts_origin_call(k, e));
+    char *dot = strrchr(name, '.');
+    if (!dot || !(strcmp(dot, ".match") == 0 || strcmp(dot, ".search") == 0 || strcmp(dot, ".fullmatch") == 0))
+        return 0;
+    *dot = '\0';
+    snprintf(key, sizeof(key), ":%s", myth_flow_last_word(name));
+    const myth_file_name *found = myth_file_facts_find(k->file, key);
+    if (!found || (found->marks & (MYTH_MARK_PATTERN | MYTH_MARK_VALUE)) != MYTH_MARK_PATTERN)
+        return 0;
+    const TSNode call = myth_facts_origin_node(k, e);
+    const TSNode arguments = !is_null(call) && strcmp(ts_node_type(call), "call") == 0
+                               ? child_of(f, call, MYTH_SLOT_ARGUMENTS)
+                               : (TSNode){0};
+    if (is_null(arguments) || ts_node_named_child_count(arguments) != 1)
+        return 1;
+    const uint32_t path = myth_flow_path(k->flow, ts_node_named_child(arguments, 0));
+    bool is_parameter = false;
+    for (uint32_t i = 0; path && i < e; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->path == path)
+            is_parameter = x->value == MYTH_VALUE_PARAMETER;
+        else if (x->kind == MYTH_EVENT_TEST && x->path == path)
+            return 1;
+    }
+    return is_parameter ? 2 : 1;
 }

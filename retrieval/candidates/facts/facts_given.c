@@ -6,7 +6,7 @@
  *            to one whose name says that it checks, before
  * Cost       at most MOST_LOOKS events of values, each with the NEAR events around it */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef MYTH_CONTRARY_H
 #define MYTH_CONTRARY_H
 
-#include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/facts/facts_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 /* In the order of the fact's values. */
 typedef enum {

@@ -4,7 +4,7 @@
 #define MYTH_FACTS_SPAN_H
 
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* requests.c - what in a program is a part of a request, which its sender wrote: by the name of a path or a function, by
- * the annotation of a parameter, or by the route that a function is bound to (facts_impl.h).
+/* requests.c - what in a program is a part of a request, which its sender wrote: by the name of a path or a function,
+ * by the annotation of a parameter, or by the route that a function is bound to (facts_impl.h).
  *
  * Segment    what a router takes out of the path of an address, between two slashes: it has no slash in it
  * Callers    a parameter that another function of the file gives a part of a request is one, too
  * Routes     decorators of Python whose first argument is a path: @app.route("/x/<name>"), @router.get("/x/{name}") */
 #include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef MYTH_HABITS_H
 #define MYTH_HABITS_H
 
-#include "facts_impl.h"
-#include "flow_impl.h"
+#include "retrieval/candidates/facts/facts_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include <string.h>
 
@@ -34,20 +34,6 @@ typedef enum {
     MYTH_HABIT_UNLOCK,          /* lock.acquire(); work(); lock.release() */
     MYTH_HABIT_ONE_WAY,         /* lock(a); if (b) return; unlock(a); */
 } myth_habit;
-
-/* What the file says about a name, a bit each (myth_file_name.marks). */
-typedef enum {
-    MYTH_MARK_ASYNC = 1 << 0,   /* a function of this name gives a promise or a coroutine */
-    MYTH_MARK_SYNC = 1 << 1,    /* one does not, or it is something else */
-    MYTH_MARK_AWAITED = 1 << 2, /* a call of it is awaited somewhere */
-    MYTH_MARK_PATTERN = 1 << 3, /* it is made by re.compile */
-    MYTH_MARK_VALUE = 1 << 4,   /* it is something else */
-    MYTH_MARK_TEXT = 1 << 5,    /* Java: declared as a String */
-    MYTH_MARK_BOXED = 1 << 6,   /* as an Integer or another number that is an object */
-    MYTH_MARK_OTHER = 1 << 7,   /* as something else */
-    MYTH_MARK_SAFE = 1 << 8,    /* its type or value may be changed while a loop goes over it */
-    MYTH_MARK_NUMBERS = 1 << 9, /* TypeScript: declared as number[] */
-} myth_mark;
 
 enum { MYTH_HABIT_TEXT = 96 };
 

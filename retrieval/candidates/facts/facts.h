@@ -9,7 +9,7 @@
 #ifndef MYTH_FACTS_H
 #define MYTH_FACTS_H
 
-#include "flow.h"
+#include "retrieval/candidates/flow/flow.h"
 
 enum { MYTH_FACTS_NEAR = 4096, MYTH_FACTS_LISTS = 512, MYTH_FACTS_PARAMETERS = 16 };
 
@@ -31,6 +31,20 @@ typedef enum {
     MYTH_FACT_N
 } myth_fact_kind;
 
+/* What the file says about a name that has a colon before it, a bit each. */
+typedef enum {
+    MYTH_MARK_ASYNC = 1 << 0,   /* a function of this name gives a promise or a coroutine */
+    MYTH_MARK_SYNC = 1 << 1,    /* one does not, or it is something else */
+    MYTH_MARK_AWAITED = 1 << 2, /* a call of it is awaited somewhere */
+    MYTH_MARK_PATTERN = 1 << 3, /* it is made by re.compile */
+    MYTH_MARK_VALUE = 1 << 4,   /* it is something else */
+    MYTH_MARK_TEXT = 1 << 5,    /* Java: declared as a String */
+    MYTH_MARK_BOXED = 1 << 6,   /* as an Integer or another number that is an object */
+    MYTH_MARK_OTHER = 1 << 7,   /* as something else */
+    MYTH_MARK_SAFE = 1 << 8,    /* its type or value may be changed while a loop goes over it */
+    MYTH_MARK_NUMBERS = 1 << 9, /* TypeScript: declared as number[] */
+} myth_mark;
+
 /* A function or a field of the file: how often its result or value is tested, and how often not. */
 typedef struct {
     uint64_t hash;
@@ -39,7 +53,7 @@ typedef struct {
     uint32_t parameters;      /* 1 + offset of its parameters' names in `names`, of a function that the file defines */
     uint32_t first; /* 1 + the first of its `n_parameter` parameters, of a function that the file defines once */
     uint8_t n_parameter;
-    uint16_t marks;                          /* what habits.h says about a name that has a colon before it */
+    uint16_t marks;                          /* myth_mark: forms/habits.c */
     bool is_imported, is_many, is_ambiguous; /* many: defined twice; ambiguous: with other parameters */
 } myth_file_name;
 
