@@ -154,6 +154,18 @@ static bool may_be_empty(const myth_facts *k, uint32_t path, uint32_t e)
            f->event[d].value == MYTH_VALUE_PARAMETER;
 }
 
+/* Whether what stands before a node makes a declaration of it, which the parser took for an element: char x[SIZE]. */
+static bool is_declared_there(const myth_flow *f, TSNode node)
+{
+    uint32_t at = ts_node_start_byte(node), end;
+    while (at > 0 && (f->text[at - 1] == ' ' || f->text[at - 1] == '\t'))
+        at--;
+    for (end = at; at > 0 && (isalnum((unsigned char)f->text[at - 1]) || f->text[at - 1] == '_');)
+        at--;
+    return end > at && !(end - at == 6 && memcmp(f->text + at, "return", 6) == 0) &&
+           !(end - at == 4 && memcmp(f->text + at, "else", 4) == 0);
+}
+
 /* Whether an element is the one behind the last of its array, or of the memory that was taken for it; or the one before
  * the first where a text is empty: x[sizeof(x)], x[n] behind x = malloc(n), x[strlen(x) - 1]. */
 int myth_fact_behind(myth_facts *k, uint32_t e)
@@ -171,6 +183,8 @@ int myth_fact_behind(myth_facts *k, uint32_t e)
     for (int i = 0; i < 3 && !is_null(around); i++, around = ts_node_parent(around))
         if (strstr(ts_node_type(around), "sizeof"))
             return BEHIND_NO;
+    if (is_declared_there(f, at->node))
+        return BEHIND_NO;
     if (!isdigit((unsigned char)*index) && myth_facts_is_fixed(f, at->path) && myth_facts_is_whole(f, at->path, node))
         return BEHIND_ARRAY;
     if (is_taken_size(k, at->path, e, index))

@@ -89,8 +89,8 @@ void make_invite_code(unsigned char *code, int n)
 
 unsigned long greet_peer(void)
 {
-    unsigned long peer_nonce = (unsigned long)random(); // FIRES weak-hash/guessed-value
-    return peer_nonce;
+    unsigned long peer_session_token = (unsigned long)random(); // FIRES weak-hash/guessed-value
+    return peer_session_token;
 }
 
 unsigned long quiet_weak_hash_jitter(void)

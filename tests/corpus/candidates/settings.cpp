@@ -93,8 +93,8 @@ void makeInviteCode(unsigned char *code, int n)
 
 long greetPeer()
 {
-    const long peerNonce = random(); // FIRES weak-hash/guessed-value
-    return peerNonce;
+    const long peerToken = random(); // FIRES weak-hash/guessed-value
+    return peerToken;
 }
 
 long quiet_weak_hash_jitter()
