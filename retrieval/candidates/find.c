@@ -156,19 +156,55 @@ static bool is_release(const void *arg, const char *name)
 
 static myth_fact_lists lists_of(const void *arg, const char *name) { return myth_pack_lists_of(arg, name); }
 
+/* What is known of the event that rows are tried at: many of them ask the same. */
+typedef struct {
+    uint64_t round; /* that it was asked in; 0 = never */
+    int list, value;
+    uint32_t line;
+    char text[768];
+} known_fact;
+
+static known_fact known[MYTH_FACT_N];
+static uint64_t round_now; /* counts events, of all flows */
+
+static int value_of(myth_facts *k, myth_fact_kind fact, uint32_t event)
+{
+    known_fact *is = &known[fact];
+    if (is->round != round_now || is->list != k->list) {
+        const uint32_t line = k->at_line;
+        k->at_line = 0;
+        is->value = myth_fact(k, fact, event);
+        is->line = k->at_line;
+        is->round = round_now;
+        is->list = k->list;
+        k->at_line = line;
+    }
+    if (is->line)
+        k->at_line = is->line;
+    return is->value;
+}
+
+static const char *text_of(myth_facts *k, myth_fact_kind fact, uint32_t event)
+{
+    known_fact *is = &known[fact];
+    if (is->round != round_now) {
+        myth_fact_text(k, fact, event, is->text, sizeof(is->text));
+        is->round = round_now;
+    }
+    return is->text;
+}
+
 /* callee: the lists that have the name of the function that is called. */
 static bool holds(myth_facts *k, const myth_pack *r, const myth_pack_condition *c, const myth_pack_mask *callee,
                   uint32_t event)
 {
-    char text[768];
     bool is;
     if (c->list >= 0 && c->fact == MYTH_FACT_callee)
         is = myth_fact_lists_has(callee, c->list);
-    else if (c->list >= 0) {
-        myth_fact_text(k, c->fact, event, text, sizeof(text));
-        is = myth_pack_lists_text(r, c->list, text);
-    } else
-        is = c->values >> myth_fact(k, c->fact, event) & 1;
+    else if (c->list >= 0)
+        is = myth_pack_lists_text(r, c->list, text_of(k, c->fact, event));
+    else
+        is = c->values >> value_of(k, c->fact, event) & 1;
     return is != c->is_not;
 }
 
@@ -332,6 +368,7 @@ static void try_rows(finding *w, myth_flow *f)
     memset(w->seen, 0, sizeof(w->seen));
     for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
         const uint8_t kind = f->event[e].kind;
+        round_now++;
         const myth_pack_mask callee = myth_pack_lists_of(rules, f->names + f->event[e].name);
         for (uint32_t i = rules->first[kind]; i < rules->first[kind + 1]; i++) {
             const uint32_t r = rules->order[i];
