@@ -187,12 +187,23 @@ static int wire_of(myth_facts *k, span s, uint32_t e)
     return best;
 }
 
+/* Whether the file is a program that a user starts for files of his own, or passes objects on inside of one system. */
+static bool is_of_own_data(const myth_flow *f)
+{
+    static const char *const main_of[] = {"func main()", "static void main(", "fn main()", "__main__"};
+    static const char *const link[] = {"\"net\"", "net/http", "ocket", "onn", "isten"};
+    const span all = span_of(f, 0, f->n_text);
+    return has_text(all, "Externaliz") || (has_one(all, main_of, N_OF(main_of)) && !has_one(all, link, N_OF(link)));
+}
+
 /* Whether the size of a call, or of the array that a definition makes, is a number out of a packet or file. */
 int myth_fact_wire(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     int best = WIRE_NO;
+    if (is_of_own_data(f))
+        return WIRE_NO;
     if (at->kind == MYTH_EVENT_DEFINE) { /* new byte[n], vec![0; n] */
         const span s = definition_span(f, at);
         uint32_t from = 0, to = s.n;
@@ -295,6 +306,15 @@ static bool is_empty_list(const myth_flow *f, const myth_event *d, const char *t
            (strncmp(text, "make([]", 7) == 0 && has_text(definition_span(f, d), ", 0"));
 }
 
+/* Whether a definition counts one more: n++, n += 1. */
+static bool is_one_more(const myth_flow *f, const myth_event *d)
+{
+    char text[TEXT];
+    put_tight(text, begin_of(span_of(f, d->end, f->end), 12));
+    return strncmp(text, "++", 2) == 0 || (strncmp(text, "+=1", 3) == 0 && !isdigit((unsigned char)text[3])) ||
+           (d->off > 2 && memcmp(f->text + d->off - 2, "++", 2) == 0);
+}
+
 enum { COUNTED_NO, COUNTED_NUMBER, COUNTED_LIST };
 
 /* Whether a divisor is a number that starts at zero and grows only where a condition in a loop holds, or the length of
@@ -333,7 +353,7 @@ int myth_fact_counted(myth_facts *k, uint32_t e)
         }
         if (!is_in_loop(f, d->scope, &is_chosen) || !is_chosen || d->value == MYTH_VALUE_PARAMETER)
             return COUNTED_NO;
-        if (is_list ? !has_text(definition_span(f, d), "append(") : d->value != MYTH_VALUE_SUM)
+        if (is_list ? !has_text(definition_span(f, d), "append(") : !is_one_more(f, d))
             return COUNTED_NO;
         has_step = true;
     }
@@ -358,10 +378,25 @@ enum { BYTE_NO, BYTE_LENGTH, BYTE_PART };
 /* Whether a variable of the function, or of the file, holds signed bytes: byte[] of Java, plain char of C. */
 static bool is_signed_bytes(myth_flow *f, const char *name, bool is_java)
 {
-    char want[WORD + 16];
+    char want[WORD + 32];
     if (is_java) {
         snprintf(want, sizeof(want), "byte[] %s", name);
         return has_word(span_of(f, f->off, f->end), want);
+    }
+    static const char *const bytes[] = {"uint8_t *%s", "unsigned char *%s", "u8 *%s", "uint8_t %s[", "uchar *%s"};
+    for (size_t i = 0; i < N_OF(bytes); i++) { /* another of the same name */
+        snprintf(want, sizeof(want), bytes[i], name);
+        if (has_text(span_of(f, f->off, f->end), want))
+            return false;
+    }
+    for (uint32_t i = 0; i < f->n_event; i++) { /* letters of a text have no sign */
+        const char *callee = f->names + f->event[i].name;
+        if (f->event[i].kind == MYTH_EVENT_CALL && (strstr(callee, "str") || strstr(callee, "print")) &&
+            has_word(begin_of(node_span(f, f->event[i].node), TEXT), name))
+            return false;
+        const span test = f->event[i].kind == MYTH_EVENT_TEST ? node_span(f, f->event[i].node) : (span){"", 0};
+        if (test.n < TEXT && has_word(test, name) && has_text(test, "'"))
+            return false;
     }
     for (uint32_t i = 1; i < f->n_path; i++) {
         const myth_path *p = &f->path[i];
@@ -615,18 +650,29 @@ int myth_fact_next_of(myth_facts *k, uint32_t e)
 
 /* ---- the only copy ---- */
 
+/* Whether a call in a block hands the word to what copies it somewhere, by its name. */
+static bool is_copied(const myth_flow *f, TSNode block, const char *word)
+{
+    static const char *const copies[] = {"copy",   "upload",  "store", "archive", "backup", "send",
+                                         "export", "publish", "save",  "put",     "push",   "transfer"};
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_CALL && x->off >= ts_node_start_byte(block) && x->end <= ts_node_end_byte(block) &&
+            myth_flow_has_one_of(f->names + x->name, copies, N_OF(copies)) && has_word(node_span(f, x->node), word))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a handler lets the function go on, and what was to be copied is removed behind it. */
 int myth_fact_goes_on(myth_facts *k, uint32_t e)
 {
     static const char *const leaves[] = {"return", "raise", "throw", "continue", "break", "exit", "abort"};
-    static const char *const copies[] = {"copy",   "upload",  "store", "archive", "backup", "send",
-                                         "export", "publish", "save",  "put",     "push",   "transfer"};
     static const char *const removes[] = {"unlink", "remove", "rmtree", "delete", "rm", "unlinkSync", "rmSync"};
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     const TSNode tried = at->kind == MYTH_EVENT_CATCH ? myth_facts_tried(k, e) : (TSNode){0};
-    if (is_null(tried) || has_one(node_span(f, at->node), leaves, N_OF(leaves)) ||
-        !has_one(begin_of(node_span(f, tried), 1000), copies, N_OF(copies)))
+    if (is_null(tried) || has_one(node_span(f, at->node), leaves, N_OF(leaves)))
         return 0;
     TSNode next = parent_of_type(at->node, "try_statement", 2);
     for (int i = 0; i < 4 && !is_null(next); i++) {
@@ -645,8 +691,9 @@ int myth_fact_goes_on(myth_facts *k, uint32_t e)
             continue;
         const bool is_own = open[1] == ')'; /* path.unlink() */
         const span s = {is_own ? text : open + 1, (uint32_t)strlen(is_own ? text : open + 1)};
-        if (word_at(s, 0, word) && !strstr(word, "tmp") && !strstr(word, "temp") &&
-            has_word(node_span(f, tried), word)) {
+        if (is_own && ends_in(callee, "remove"))
+            continue; /* of an iterator */
+        if (word_at(s, 0, word) && !strstr(word, "tmp") && !strstr(word, "temp") && is_copied(f, tried, word)) {
             k->at_line = ts_node_start_point(next).row + 1;
             return 1;
         }

@@ -1,4 +1,4 @@
-/* sizes.c - examples for the rows about sizes that somebody outside chose, half set structs, signed bytes and counts. */
+/* sizes.c - examples for rows about sizes that somebody outside chose, half set structs, signed bytes and counts. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
