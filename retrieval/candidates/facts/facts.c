@@ -699,6 +699,8 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_goes_on] = myth_fact_goes_on,
     [MYTH_FACT_gets_secret] = myth_fact_gets_secret,
     [MYTH_FACT_len_less] = myth_fact_len_less,
+    [MYTH_FACT_unasked] = myth_fact_unasked,
+    [MYTH_FACT_asked_rights] = myth_fact_asked_rights,
     [MYTH_FACT_habit] = fact_habit,
     [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };

@@ -123,6 +123,8 @@ int myth_fact_next_of(myth_facts *k, uint32_t e);
 int myth_fact_goes_on(myth_facts *k, uint32_t e);
 int myth_fact_gets_secret(myth_facts *k, uint32_t e);
 int myth_fact_len_less(myth_facts *k, uint32_t e);
+int myth_fact_unasked(myth_facts *k, uint32_t e);
+int myth_fact_asked_rights(myth_facts *k, uint32_t e);
 int myth_fact_of_pattern(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct store {
     char secret[32];
@@ -138,4 +139,20 @@ static long quiet_wrong_operator_unit(long now_ms, long wait_seconds, long wait_
     end_ms = now_ms + wait_seconds * 1000; /* FIRES integer-overflow/product */
     later_ms = now_ms + wait_ms;
     return end_ms - later_ms;
+}
+
+/* asks for the rights of the user, and opens with those of the program */
+static int open_for_user(const char *path)
+{
+    if (access(path, R_OK) != 0 || seteuid(0) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES check-use-race/rights FIRES path-traversal/joined */
+}
+
+/* takes the rights of the user, and asks for none */
+static int quiet_check_use_race_rights(const char *path)
+{
+    if (seteuid(getuid()) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES path-traversal/joined */
 }

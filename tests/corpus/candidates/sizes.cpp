@@ -1,5 +1,7 @@
 /* sizes.cpp - examples for rows about sizes that somebody outside chose, half set structs, signed bytes, counts. */
 #include <arpa/inet.h>
+#include <filesystem>
+#include <fstream>
 #include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
@@ -7,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct store {
     char secret[32];
@@ -138,4 +141,39 @@ static long quiet_wrong_operator_unit(long now_ms, long wait_seconds, long wait_
     end_ms = now_ms + wait_seconds * 1000; /* FIRES integer-overflow/product */
     later_ms = now_ms + wait_ms;
     return end_ms - later_ms;
+}
+
+/* asks for the rights of the user, and opens with those of the program */
+static int open_for_user(const char *path)
+{
+    if (access(path, R_OK) != 0 || seteuid(0) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES check-use-race/rights FIRES path-traversal/joined */
+}
+
+/* takes the rights of the user, and asks for none */
+static int quiet_check_use_race_rights(const char *path)
+{
+    if (seteuid(getuid()) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES path-traversal/joined */
+}
+
+static void keep_number(const std::filesystem::path &side, const std::filesystem::path &file, int number)
+{
+    std::ofstream out(side);
+    out << number << '\n';
+    out.close();
+    std::filesystem::rename(side, file); /* FIRES unchecked-return/stream-renamed FIRES path-traversal/joined */
+}
+
+/* asks the stream after it was written */
+static bool quiet_unchecked_return_stream(const char *side, const char *file)
+{
+    std::ofstream out(side);
+    out << 1 << '\n';
+    out.close();
+    if (!out)
+        return false;
+    return std::rename(side, file) == 0; /* FIRES path-traversal/joined */
 }
