@@ -560,7 +560,7 @@ int myth_fact_unasked(myth_facts *k, uint32_t e)
 int myth_fact_asked_rights(myth_facts *k, uint32_t e)
 {
     static const char *const right[] = {"R_OK", "W_OK"};
-    static const char *const user[] = {"setuid(", "seteuid(", "setresuid(", "geteuid(", "setreuid(", "setfsuid("};
+    static const char *const user[] = {"setuid", "seteuid(", "setresuid(", "geteuid(", "setreuid(", "setfsuid("};
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     bool has_user = false, has_right;
