@@ -521,3 +521,62 @@ int myth_fact_owned(myth_facts *k, uint32_t e)
     }
     return 0;
 }
+
+/* ---- what is asked too early, or never ---- */
+
+/* Whether a stream of the function is written before a call that puts its file in another's place, and nothing after
+ * that asks whether it was written. */
+int myth_fact_unasked(myth_facts *k, uint32_t e)
+{
+    static const char *const asks[] = {"%s.good(", "%s.fail(", "%s.bad(", "!%s", "(%s)", "%s.exceptions", "%s &&"};
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    const span all = span_of(f, f->off, at->off);
+    char name[64], text[96];
+    uint32_t from = 0;
+    for (uint32_t i = 0; i + 10 < all.n; i++)
+        if (memcmp(all.p + i, "ofstream ", 9) == 0)
+            from = i + 9;
+    uint32_t n = 0;
+    while (from && from + n < all.n && n + 1 < sizeof(name) && is_word_byte(all.p[from + n]))
+        n++;
+    if (at->kind != MYTH_EVENT_CALL || n == 0)
+        return 0;
+    snprintf(name, sizeof(name), "%.*s", (int)n, all.p + from);
+    span rest = {all.p + from + n, all.n - from - n};
+    snprintf(text, sizeof(text), "%s <<", name);
+    while (rest.n > 0 && !(rest.n >= strlen(text) && memcmp(rest.p, text, strlen(text)) == 0))
+        rest = (span){rest.p + 1, rest.n - 1};
+    for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++) {
+        snprintf(text, sizeof(text), asks[i], name);
+        if (has_text(i == 5 ? all : rest, text))
+            return 0;
+    }
+    return rest.n > 0;
+}
+
+/* Whether the rights of another user were asked for by access() before a call opens the same path, in a program that
+ * has two users. */
+int myth_fact_asked_rights(myth_facts *k, uint32_t e)
+{
+    static const char *const right[] = {"R_OK", "W_OK"};
+    static const char *const user[] = {"setuid", "seteuid(", "setresuid(", "geteuid(", "setreuid(", "setfsuid("};
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    bool has_user = false, has_right;
+    if (at->kind != MYTH_EVENT_ARG || !at->path)
+        return 0;
+    for (size_t i = 0; i < sizeof(user) / sizeof(*user); i++)
+        has_user |= has_text(span_of(f, 0, f->n_text), user[i]);
+    for (uint32_t i = e; has_user && i-- > 0;) {
+        const myth_event *x = &f->event[i];
+        if (x->kind != MYTH_EVENT_ARG || x->path != at->path || x->call == at->call ||
+            strcmp(f->names + f->event[x->call].name, "access") != 0)
+            continue;
+        const span s = span_of(f, f->event[x->call].off, f->event[x->call].end);
+        has_right = has_text(s, right[0]) || has_text(s, right[1]);
+        k->at_line = x->line;
+        return has_right;
+    }
+    return 0;
+}

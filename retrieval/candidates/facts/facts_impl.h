@@ -114,6 +114,17 @@ int myth_fact_bytes(myth_facts *k, uint32_t e);
 int myth_fact_hands(myth_facts *k, uint32_t e);
 int myth_fact_factors(myth_facts *k, uint32_t e);
 int myth_fact_wraps(myth_facts *k, uint32_t e);
+int myth_fact_wire(myth_facts *k, uint32_t e);
+int myth_fact_half_set(myth_facts *k, uint32_t e);
+int myth_fact_counted(myth_facts *k, uint32_t e);
+int myth_fact_signed_byte(myth_facts *k, uint32_t e);
+int myth_fact_unit(myth_facts *k, uint32_t e);
+int myth_fact_next_of(myth_facts *k, uint32_t e);
+int myth_fact_goes_on(myth_facts *k, uint32_t e);
+int myth_fact_gets_secret(myth_facts *k, uint32_t e);
+int myth_fact_len_less(myth_facts *k, uint32_t e);
+int myth_fact_unasked(myth_facts *k, uint32_t e);
+int myth_fact_asked_rights(myth_facts *k, uint32_t e);
 int myth_fact_of_pattern(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);

@@ -276,8 +276,9 @@ void myth_habit_loop(myth_flow *f, TSNode loop)
         myth_habit_has_word(f, first, now_loop.of)) /* for x in x: */
         return;
     const TSNode found = find_change(f, body, is_change, 0);
+    const TSNode map = is_call(over) ? map_of(f, over) : over; /* null: enumerate(x) */
     if (!is_null(found))
-        myth_habit_put(f, MYTH_HABIT_LOOP_CHANGE, found, is_call(over) ? map_of(f, over) : over, line_of(loop));
+        myth_habit_put(f, MYTH_HABIT_LOOP_CHANGE, found, is_null(map) ? over : map, line_of(loop));
 }
 
 /* ---- cases without an end ---- */

@@ -758,7 +758,7 @@ static void quiet_copied_block(struct point *dst, const struct point *src)
 static int remove_stale(void)
 {
     const char *path = stale_path(); /* FIRES resource-leak/any */
-    if (access(path, W_OK) != 0)
+    if (access(path, F_OK) != 0)
         return -1;
     return unlink(path); /* FIRES check-use-race/path */
 }

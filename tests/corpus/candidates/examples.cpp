@@ -752,7 +752,7 @@ static void quiet_copied_block(Point *dst, const Point *src)
 static int remove_stale(void)
 {
     const char *path = stale_path(); // FIRES resource-leak/any
-    if (access(path, W_OK) != 0)
+    if (access(path, F_OK) != 0)
         return -1;
     return unlink(path); /* FIRES check-use-race/path */
 }

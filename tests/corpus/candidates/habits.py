@@ -226,3 +226,9 @@ def quiet_missing_unlock_finally(state, gate):
     gate.acquire()
     store_state(states)
     gate.release()
+
+
+def drop_numbered(names, gone):
+    for i, name in enumerate(names):
+        if name in gone:
+            del names[i]  # FIRES changed-in-loop/changed

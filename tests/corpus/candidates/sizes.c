@@ -1,0 +1,158 @@
+/* sizes.c - examples for rows about sizes that somebody outside chose, half set structs, signed bytes and counts. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct store {
+    char secret[32];
+    const char *path;
+};
+
+static void *take_block(const unsigned char *from)
+{
+    uint32_t length = ntohl(*(const uint32_t *)from); /* FIRES missing-null-check/parameter */
+    return malloc(length); /* FIRES unbounded-allocation/length-read */
+}
+
+static int resolve_half(const char *host, struct addrinfo **list)
+{
+    struct addrinfo hints;
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    return getaddrinfo(host, "http", &hints, list); /* FIRES uninitialized-variable/half-set FIRES resource-leak/out-end */
+}
+
+static void join_signed(const char raw[4], struct store *s)
+{
+    char copy[4];
+    memmove(copy, raw, 4);
+    int joined = (copy[0] << 8) | copy[1]; /* FIRES sign-mixing/byte-part FIRES integer-overflow/product */
+    printf("%d %s\n", joined, s->path); /* FIRES missing-null-check/parameter */
+}
+
+static int joined_signed(const char *pair)
+{
+    return (pair[0] << 8) | pair[1]; /* FIRES sign-mixing/byte-part FIRES integer-overflow/returned FIRES missing-bounds-check/fixed-index FIRES missing-null-check/parameter */
+}
+
+static int mean_of_warm(const int *degrees, int n)
+{
+    int total = 0, warm = 0;
+    for (int i = 0; i < n; i++) {
+        if (degrees[i] > 20) { /* FIRES missing-null-check/parameter */
+            total += degrees[i];
+            warm++;
+        }
+    }
+    return total / warm; /* FIRES division-by-zero/counted */
+}
+
+static int keep_secret(const struct store *s)
+{
+    FILE *out = fopen(s->path, "w"); /* FIRES open-permissions/secret-written FIRES missing-null-check/parameter */
+    if (!out)
+        return -1;
+    if (fprintf(out, "%s\n", s->secret) < 0) { /* FIRES missing-null-check/argument */
+        fclose(out);
+        return -1;
+    }
+    return fclose(out);
+}
+
+static long until(long now_ms, long wait_seconds)
+{
+    long end_ms;
+    end_ms = now_ms + wait_seconds; /* FIRES wrong-operator/unit */
+    return end_ms;
+}
+
+/* compared, 16 bits wide, taken from a constant */
+static void *quiet_unbounded_allocation(const unsigned char *from)
+{
+    uint32_t length = ntohl(*(const uint32_t *)from); /* FIRES missing-null-check/parameter */
+    if (length > 4096)
+        return NULL;
+    void *small = malloc(ntohs(*(const uint16_t *)from)); /* FIRES unchecked-return/not-tested */
+    free(small);
+    return malloc(length);
+}
+
+/* zeroed by its begin, by memset, with all its members, or through a call */
+static int quiet_uninitialized_variable_half_set(const char *host, struct addrinfo **list)
+{
+    struct addrinfo hints = {0};
+    struct sigaction act;
+    struct tm when;
+    hints.ai_family = AF_UNSPEC;
+    memset(&act, 0, sizeof(act));
+    act.sa_handler = SIG_IGN;
+    if (sigaction(SIGPIPE, &act, NULL) != 0 || !gmtime_r(&(time_t){0}, &when))
+        return -1;
+    when.tm_hour = 3;
+    if (mktime(&when) < 0)
+        return -1;
+    return getaddrinfo(host, "http", &hints, list); /* FIRES resource-leak/out-end */
+}
+
+/* bytes without a sign, by their type or a cast, or masked */
+static int quiet_sign_mixing_byte(const unsigned char *pair, const char *text)
+{
+    int joined = (pair[0] << 8) | pair[1]; /* FIRES integer-overflow/product FIRES missing-bounds-check/fixed-index FIRES missing-null-check/parameter */
+    int cast = ((unsigned char)text[0] << 8) | (unsigned char)text[1]; /* FIRES integer-overflow/product */
+    return joined + cast + ((text[0] << 8) | (text[1] & 0xff)); /* FIRES integer-overflow/returned */
+}
+
+/* asked before */
+static int quiet_division_by_zero_counted(const int *degrees, int n)
+{
+    int total = 0, warm = 0;
+    for (int i = 0; i < n; i++) {
+        if (degrees[i] > 20) { /* FIRES missing-null-check/parameter */
+            total += degrees[i];
+            warm++;
+        }
+    }
+    return warm > 0 ? total / warm : 0;
+}
+
+/* for the owner only, and one that gets nothing secret */
+static int quiet_open_permissions_secret(const struct store *s)
+{
+    int fd = open(s->path, O_WRONLY | O_CREAT | O_TRUNC, 0600); /* FIRES missing-null-check/parameter */
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!out)
+        return -1;
+    const int failed = fprintf(out, "%s\n", s->secret) < 0; /* FIRES missing-null-check/argument */
+    return fclose(out) != 0 || failed;
+}
+
+/* of one unit, or changed to it */
+static long quiet_wrong_operator_unit(long now_ms, long wait_seconds, long wait_ms)
+{
+    long end_ms, later_ms;
+    end_ms = now_ms + wait_seconds * 1000; /* FIRES integer-overflow/product */
+    later_ms = now_ms + wait_ms;
+    return end_ms - later_ms;
+}
+
+/* asks for the rights of the user, and opens with those of the program */
+static int open_for_user(const char *path)
+{
+    if (access(path, R_OK) != 0 || seteuid(0) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES check-use-race/rights FIRES path-traversal/joined */
+}
+
+/* takes the rights of the user, and asks for none */
+static int quiet_check_use_race_rights(const char *path)
+{
+    if (seteuid(getuid()) != 0)
+        return -1;
+    return open(path, O_RDONLY); /* FIRES path-traversal/joined */
+}
