@@ -248,7 +248,7 @@ static bool only_state(const myth_flow *f, TSNode node, const char *name, uint32
 
 static void body(myth_flow *f, TSNode block)
 {
-    static const char *const gets[] = {"http.Get", "http.Post", "http.Head", "http.PostForm", "http.DefaultClient.Do"};
+    static const char *const gets[] = {"http.Get", "http.Post", "http.PostForm", "http.DefaultClient.Do"};
     char name[MYTH_HABIT_TEXT], text[MYTH_HABIT_TEXT];
     const uint32_t n = count_of(block);
     TSNode call;
@@ -262,8 +262,8 @@ static void body(myth_flow *f, TSNode block)
         const size_t len = strlen(text);
         const bool is_do = len > 3 && strcmp(text + len - 3, ".Do") == 0 && in_node(f, block, "StatusCode") &&
                            myth_habit_has_text(f, 0, f->n_text, "\"net/http\"");
-        if (!IS_ONE(text, gets) && !is_do)
-            continue;
+        if ((!IS_ONE(text, gets) && !is_do) || in_node(f, block, "HEAD") || in_node(f, block, "MethodHead"))
+            continue; /* the answer to HEAD has no body */
         for (uint32_t j = i + 1; j < ts_node_named_child_count(block) && is_state; j++)
             is_state = only_state(f, ts_node_named_child(block, j), name, &used, 0);
         if (is_state && used > 0)

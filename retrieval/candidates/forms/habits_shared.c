@@ -3,8 +3,8 @@
  *
  * File    read once: which function of a class does what with which member, and whether a lock is held there. What
  *         other functions do shows that the lock is meant for the member
- * Quiet   a function that speaks of a lock anywhere, or is called where one is held, or only by such functions; one
- *         that makes, opens or ends the object
+ * Quiet   a function that speaks of a lock anywhere, or is called where one is held; one that is private, whose callers
+ *         know when it may be called; one that makes, opens or ends the object
  * Limits  SHARED_FUNCTIONS and SHARED_USES of a file; what follows is not read */
 #include "habits.h"
 
@@ -19,7 +19,7 @@ typedef enum { USE_OTHER, USE_READ, USE_EACH, USE_CHANGED } shared_how;
 typedef struct {
     char class_name[SHARED_NAME], name[SHARED_NAME];
     TSNode node;
-    bool is_private, is_quiet, is_called_unlocked, is_called_locked;
+    bool is_private, is_quiet, is_called_locked;
 } shared_function;
 
 typedef struct {
@@ -161,8 +161,8 @@ static const char *const looking[] = {"find", "contains",     "containsKey",   "
                                       "at",   "getOrDefault", "containsValue", "value", "indexOf"};
 static const char *const parts[] = {"items", "values", "keys", "entrySet", "keySet", "stream", "iterator", "forEach"};
 
-static bool is_one(const char *name, const char *const *list, size_t n) { return myth_flow_is_one_of(name, list, n); }
-#define IS_ONE(name, list) is_one(name, list, sizeof(list) / sizeof(*(list)))
+static bool is_of(const char *name, const char *const *list, size_t n) { return myth_flow_is_one_of(name, list, n); }
+#define IS_ONE(name, list) is_of(name, list, sizeof(list) / sizeof(*(list)))
 
 /* Copies made of a collection go over it, too: list(x), sorted(x.items()). */
 static shared_how use_of(const reading *r, TSNode node)
@@ -302,7 +302,7 @@ static bool is_quiet_name(const char *name)
     static const char *const words[] = {"lock",    "init",   "setup",    "test",    "unsafe",   "debug",
                                         "dump",    "destr",  "start",    "open",    "tostring", "string",
                                         "clone",   "create", "shutdown", "stop",    "close",    "finish",
-                                        "cleanup", "load",   "destroy",  "dispose", "teardown"};
+                                        "cleanup", "load",   "destroy",  "dispose", "teardown", "restore"};
     char low[SHARED_NAME];
     size_t n = 0;
     for (; name[n] && n + 1 < sizeof(low); n++)
@@ -453,7 +453,7 @@ static void read_node(reading *r, TSNode node, bool is_locked, int deep)
     read_children(r, node, is_locked, deep);
 }
 
-/* Functions that are called where a lock is held, or by such functions, or only by quiet ones. */
+/* Functions that are called where a lock is held, or by such functions. */
 static void settle(void)
 {
     for (int round = 0; round < 4; round++)
@@ -462,10 +462,7 @@ static void settle(void)
                 const shared_function *by = &function[called[c].function];
                 if (strcmp(function[i].name, called[c].name) != 0 || i == called[c].function)
                     continue;
-                if (called[c].is_locked || by->is_called_locked)
-                    function[i].is_called_locked = true;
-                else if (!by->is_quiet)
-                    function[i].is_called_unlocked = true;
+                function[i].is_called_locked |= called[c].is_locked || by->is_called_locked;
             }
 }
 
@@ -506,9 +503,10 @@ static bool find_declared(const myth_flow *f, TSNode node, const char *member, c
                 of = field_of(of, "name");
             if (short_text(f, of, name) && strcmp(name, member) == 0) {
                 uint32_t n = ts_node_end_byte(node) - ts_node_start_byte(node);
-                n = n < 255 ? n : 255;
-                memcpy(type, f->text + ts_node_start_byte(node), n);
-                type[n] = '\0';
+                n = n < 254 ? n : 254;
+                type[0] = ' ';
+                memcpy(type + 1, f->text + ts_node_start_byte(node), n);
+                type[n + 1] = '\0';
                 return true;
             }
         }
@@ -524,8 +522,12 @@ static bool find_declared(const myth_flow *f, TSNode node, const char *member, c
 static bool is_plain_collection(const reading *r, TSNode root, const char *member)
 {
     char set[SHARED_NAME + 16];
-    static const char *const collections[] = {"map",   "Map",   "vector", "Vector", "list",  "List", "set<", "Set",
-                                              "deque", "Deque", "Queue",  "queue",  "QHash", "Hash", "Array"};
+    static const char *const collections[] = {"map<",   "vector<", "list<",  "set<",     "deque<", "queue<",
+                                              "QHash<", "QMap<",   "QList<", "QVector<", "QSet<"};
+    static const char *const of_java[] = {
+        " Map<",        " HashMap<",       " TreeMap<",    " LinkedHashMap<", " List<",    " ArrayList<",
+        " LinkedList<", " Set<",           " HashSet<",    " TreeSet<",       " Queue<",   " Deque<",
+        " ArrayDeque<", " PriorityQueue<", " Collection<", " SortedMap<",     " EnumMap<", " LinkedHashSet<"};
     static const char *const safe[] = {"Concurrent",   "CopyOnWrite", "Blocking",     "atomic",  "Atomic",
                                        "synchronized", "ThreadLocal", "thread_local", "GUARDED", "Vector<",
                                        "Hashtable",    "volatile",    "Immutable",    "Cache"};
@@ -544,8 +546,10 @@ static bool is_plain_collection(const reading *r, TSNode root, const char *membe
         if (myth_flow_has_one_of(value, safe, sizeof(safe) / sizeof(*safe)))
             return false;
     }
-    return myth_flow_has_one_of(type, collections, sizeof(collections) / sizeof(*collections)) &&
-           !myth_flow_has_one_of(type, safe, sizeof(safe) / sizeof(*safe));
+    const bool is_one = r->in == IN_JAVA
+                          ? myth_flow_has_one_of(type, of_java, sizeof(of_java) / sizeof(*of_java))
+                          : myth_flow_has_one_of(type, collections, sizeof(collections) / sizeof(*collections));
+    return is_one && !myth_flow_has_one_of(type, safe, sizeof(safe) / sizeof(*safe));
 }
 
 static bool is_same_member(const shared_use *a, const shared_use *b)
@@ -603,7 +607,7 @@ void myth_habit_shared_file(const myth_roles *roles, const char *text, uint32_t 
     settle();
     for (uint32_t u = 0; u < n_used && n_place < sizeof(place) / sizeof(*place); u++) {
         const shared_function *fn = &function[used[u].function];
-        if (used[u].is_locked || fn->is_quiet || fn->is_called_locked || (fn->is_private && !fn->is_called_unlocked))
+        if (used[u].is_locked || fn->is_quiet || fn->is_called_locked || fn->is_private)
             continue;
         if (r.in == IN_PYTHON && used[u].how != USE_EACH)
             continue; /* one step of a list or dictionary cannot be divided there */
