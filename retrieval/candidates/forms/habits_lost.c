@@ -562,7 +562,7 @@ static uint32_t times(const myth_flow *f, const char *want)
 static void future(myth_flow *f, TSNode node)
 {
     char name[MYTH_HABIT_TEXT], want[MYTH_HABIT_TEXT + 16];
-    TSNode call = {0}, method, arguments;
+    TSNode call = {0};
     if (is_type(node, "let_declaration") && is_named(f, field_of(node, "pattern"), "_"))
         call = field_of(node, "value");
     else if (is_type(node, "expression_statement") && f->text[ts_node_end_byte(node) - 1] == ';')
@@ -570,13 +570,11 @@ static void future(myth_flow *f, TSNode node)
     if (is_null(call) || !is_type(call, "call_expression"))
         return;
     const TSNode callee = field_of(call, "function");
-    TSNode object = (TSNode){0};
-    method = callee;
+    TSNode object = {0}, method = callee;
     if (is_type(callee, "field_expression")) {
         object = field_of(callee, "value");
         method = field_of(callee, "field");
     }
-    (void)arguments;
     if ((!is_null(object) && !is_named(f, object, "self")) || !(is_type(method, "identifier") || !is_null(object)) ||
         !myth_habit_text(f, method, name, sizeof(name)))
         return;
