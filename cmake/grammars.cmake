@@ -233,7 +233,8 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/forms/contrary.c retrieval/candidates/forms/contrary_forms.c
     retrieval/candidates/forms/copied.c retrieval/candidates/forms/habits.c retrieval/candidates/forms/habits_await.c
     retrieval/candidates/forms/habits_call.c retrieval/candidates/forms/habits_flow.c
-    retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/same_code.c
+    retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/habits_lost.c retrieval/candidates/forms/habits_gone.c
+    retrieval/candidates/forms/habits_shared.c retrieval/candidates/forms/same_code.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)

@@ -590,7 +590,16 @@ static int form(myth_facts *k, uint32_t e, int kind)
 }
 
 static int fact_contrary(myth_facts *k, uint32_t e) { return form(k, e, MYTH_EVENT_CONTRARY); }
-static int fact_habit(myth_facts *k, uint32_t e) { return form(k, e, MYTH_EVENT_HABIT); }
+enum { MISUSE_FIRST = 64 }; /* MYTH_MISUSE_FIRST of forms/habits.h: the forms of the fact `misuse` */
+static int fact_habit(myth_facts *k, uint32_t e)
+{
+    return myth_facts_event(k, e)->how < MISUSE_FIRST ? form(k, e, MYTH_EVENT_HABIT) : 0;
+}
+static int fact_misuse(myth_facts *k, uint32_t e)
+{
+    const int how = form(k, e, MYTH_EVENT_HABIT);
+    return how > MISUSE_FIRST ? how - MISUSE_FIRST : 0;
+}
 
 /* ---- the table ---- */
 
@@ -702,6 +711,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_unasked] = myth_fact_unasked,
     [MYTH_FACT_asked_rights] = myth_fact_asked_rights,
     [MYTH_FACT_habit] = fact_habit,
+    [MYTH_FACT_misuse] = fact_misuse,
     [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };
 

@@ -17,7 +17,15 @@
 static const myth_file_facts *file_now;
 static TSNode function_now;
 static const TSLanguage *known;
-static enum { LANGUAGE_OTHER, LANGUAGE_PYTHON, LANGUAGE_JAVA, LANGUAGE_GO, LANGUAGE_SCRIPT } language_now;
+static enum {
+    LANGUAGE_OTHER,
+    LANGUAGE_PYTHON,
+    LANGUAGE_JAVA,
+    LANGUAGE_GO,
+    LANGUAGE_SCRIPT,
+    LANGUAGE_CPP,
+    LANGUAGE_RUST
+} language_now;
 
 /* ---- what all forms need ---- */
 
@@ -84,6 +92,8 @@ static void set_language(TSNode root)
                  : ts_language_symbol_for_name(language, "method_invocation", 17, true) != 0     ? LANGUAGE_JAVA
                  : ts_language_symbol_for_name(language, "short_var_declaration", 21, true) != 0 ? LANGUAGE_GO
                  : ts_language_symbol_for_name(language, "arrow_function", 14, true) != 0        ? LANGUAGE_SCRIPT
+                 : ts_language_symbol_for_name(language, "for_range_loop", 14, true) != 0        ? LANGUAGE_CPP
+                 : ts_language_symbol_for_name(language, "function_item", 13, true) != 0         ? LANGUAGE_RUST
                                                                                                  : LANGUAGE_OTHER;
 }
 
@@ -353,7 +363,11 @@ void myth_facts_habits_file(myth_file_facts *ff, const myth_roles *roles, const 
 {
     const myth_flow f = {.roles = roles, .text = text, .n_text = n, .names = (char *)(uintptr_t) ""};
     set_language(root);
-    if (language_now == LANGUAGE_OTHER || language_now == LANGUAGE_GO)
+    if (language_now == LANGUAGE_OTHER || language_now == LANGUAGE_RUST)
+        return; /* no name of them is asked for */
+    if (language_now != LANGUAGE_SCRIPT)
+        myth_habit_shared_file(roles, text, n, root, language_now == LANGUAGE_CPP);
+    if (language_now == LANGUAGE_GO || language_now == LANGUAGE_CPP)
         return; /* no name of them is asked for */
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !ff->is_failed;) {
@@ -372,6 +386,7 @@ static bool on_node(myth_flow *f, TSNode node, const myth_around *around)
 {
     if (f->is_failed)
         return false;
+    myth_habit_lost(f, node, around, language_now == LANGUAGE_CPP, language_now == LANGUAGE_RUST);
     switch (role_of(f, node)) {
     case MYTH_ROLE_FUNCTION:
         if (f->is_file)
@@ -404,5 +419,7 @@ void myth_facts_habits(const myth_file_facts *ff, myth_flow *f, TSNode function,
     if (!f->is_file)
         myth_habit_default(f, function);
     myth_flow_each_node(f, function, on_node);
+    if (language_now != LANGUAGE_SCRIPT && language_now != LANGUAGE_OTHER && language_now != LANGUAGE_RUST)
+        myth_habit_shared(f);
     file_now = NULL;
 }

@@ -35,7 +35,26 @@ typedef enum {
     MYTH_HABIT_ONE_WAY,         /* lock(a); if (b) return; unlock(a); */
 } myth_habit;
 
-enum { MYTH_HABIT_TEXT = 96 };
+/* In the order of the values of the fact `misuse`: what is shared, lost or gone. An event's `how` has MYTH_MISUSE_FIRST
+ * added. */
+typedef enum {
+    MYTH_MISUSE_NONE,
+    MYTH_MISUSE_UNLOCKED, /* a member that others use under a lock */
+    MYTH_MISUSE_ROUTINE,  /* for ... { go func() { m[k] = v }() } */
+    MYTH_MISUSE_FORMAT,   /* static final SimpleDateFormat F = ... */
+    MYTH_MISUSE_WAY,      /* if (a) return; b(); lock.release() of Python */
+    MYTH_MISUSE_LOST,     /* f = open(); if (bad) raise; return File(f) */
+    MYTH_MISUSE_CLOSED,   /* f = open(); if (bad) return; f.close() */
+    MYTH_MISUSE_BODY,     /* r = http.Get(); return r.StatusCode */
+    MYTH_MISUSE_STREAM,   /* Files.list(d).toList() */
+    MYTH_MISUSE_CLIENT,   /* async with pool.acquire() as c: c.execute(...) */
+    MYTH_MISUSE_FUTURE,   /* let _ = self.save(); of an async save */
+    MYTH_MISUSE_SHADOWED, /* for { x, err := f(); if err != nil { break } } if err != nil ... */
+    MYTH_MISUSE_VIEW,     /* string s; return string_view of it */
+    MYTH_MISUSE_ELEMENT,  /* T &e = v[i]; v.push_back(...); e.x */
+} myth_misuse;
+
+enum { MYTH_HABIT_TEXT = 96, MYTH_MISUSE_FIRST = 64 };
 
 static inline bool is_type(TSNode node, const char *type)
 {
@@ -73,6 +92,27 @@ TSNode myth_habit_receiver(TSNode call, TSNode *method, TSNode *arguments);
 /* The nearest function around; the one that is read where there is no other. */
 TSNode myth_habit_function(const myth_flow *f, const myth_around *around);
 bool myth_habit_is_async(TSNode function);
+
+static inline void myth_misuse_put(myth_flow *f, myth_misuse how, TSNode at, TSNode about, uint32_t line)
+{
+    myth_habit_put(f, (myth_habit)(MYTH_MISUSE_FIRST + how), at, about, line);
+}
+
+/* ---- habits_shared.c ---- */
+
+/* Reads the file once, before its functions. */
+void myth_habit_shared_file(const myth_roles *roles, const char *text, uint32_t n, TSNode root, bool is_cpp);
+/* Adds what was found in a function. */
+void myth_habit_shared(myth_flow *f);
+
+/* ---- habits_lost.c ---- */
+
+void myth_habit_lost(myth_flow *f, TSNode node, const myth_around *around, bool is_cpp, bool is_rust);
+
+/* ---- habits_gone.c ---- */
+
+void myth_habit_view(myth_flow *f, TSNode node, const myth_around *around);
+void myth_habit_element(myth_flow *f, TSNode block);
 
 /* ---- habits_*.c: what each kind of node may be ---- */
 

@@ -167,8 +167,11 @@ static bool counts_with(const myth_flow *f, TSNode node, const char *list, int d
     for (size_t i = 0; role_of(f, node) == MYTH_ROLE_BINARY && i < sizeof(operators) / sizeof(*operators); i++) {
         if (!myth_flow_is_operator(f, node, operators[i]))
             continue;
-        const TSNode side[] = {field_of(node, "left"), field_of(node, "right")};
-        for (int s = 0; s < 2; s++)
+        TSNode side[3] = {field_of(node, "left"), field_of(node, "right")};
+        const TSNode sum = is_type(side[0], "parenthesized_expression") ? myth_flow_inner(f, side[0]) : (TSNode){0};
+        if (is_type(sum, "binary_expression") && myth_flow_is_operator(f, sum, "+"))
+            side[2] = field_of(sum, "left"); /* (a[i] + a[k]) / 2 */
+        for (int s = 0; s < 3; s++)
             if (is_type(side[s], "subscript_expression") &&
                 myth_habit_text(f, field_of(side[s], "object"), text, sizeof(text)) && strcmp(text, list) == 0)
                 return true;
@@ -384,14 +387,36 @@ static bool is_nan(const myth_flow *f, TSNode node)
     return myth_habit_text(f, node, text, sizeof(text)) && IS_ONE_OF(text, names);
 }
 
+/* Whether a method is called of the object itself, or of one of a class that the file defines: a.getId() of T a. */
+static bool is_own_getter(const myth_flow *f, TSNode call)
+{
+    char name[MYTH_HABIT_TEXT], want[2 * MYTH_HABIT_TEXT];
+    const TSNode object = field_of(call, "object");
+    if (is_null(object) || is_type(object, "this"))
+        return true;
+    if (!is_type(object, "identifier") || !myth_habit_text(f, object, name, sizeof(name)))
+        return false;
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind != MYTH_EVENT_DEFINE || !e->path || strcmp(f->names + f->path[e->path].text, name) != 0)
+            continue;
+        const myth_path *p = &f->path[e->path];
+        const uint32_t n = p->type_end - p->type_off;
+        if (n == 0 || n >= MYTH_HABIT_TEXT)
+            return false;
+        snprintf(want, sizeof(want), "class %.*s {", (int)n, f->text + p->type_off);
+        return myth_habit_has_text(f, 0, f->n_text, want);
+    }
+    return false;
+}
+
 /* What Java's file says about a value: MYTH_MARK_TEXT, MYTH_MARK_BOXED, or 0. Of another object's member only what a
  * class of the file declares counts, and of another object's method nothing. */
 static uint32_t object_type(const myth_flow *f, TSNode node)
 {
     char text[MYTH_HABIT_TEXT], name[MYTH_HABIT_TEXT + 4];
     if (is_type(node, "method_invocation")) {
-        const TSNode object = field_of(node, "object");
-        if (n_arguments(field_of(node, "arguments")) > 0 || (!is_null(object) && !is_type(object, "this")) ||
+        if (n_arguments(field_of(node, "arguments")) > 0 || !is_own_getter(f, node) ||
             !myth_habit_text(f, field_of(node, "name"), text, sizeof(text)))
             return 0;
         snprintf(name, sizeof(name), "%s()", text);

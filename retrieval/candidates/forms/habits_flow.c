@@ -435,6 +435,8 @@ static uint32_t first_word(const myth_flow *f, TSNode node)
  * the second gives what the first one gave another value, both are about members of one thing, or both set a flag. */
 static bool are_siblings(const myth_flow *f, TSNode last, TSNode first)
 {
+    for (int i = 0; i < 8 && role_of(f, last) == MYTH_ROLE_BLOCK && ts_node_named_child_count(last) > 0; i++)
+        last = ts_node_named_child(last, ts_node_named_child_count(last) - 1); /* case A: { ... } */
     const TSNode a = assigned(f, last), b = assigned(f, first);
     const uint32_t n = first_word(f, last);
     if (!is_null(a) && sets_again(f, first, field_of(a, "left")))
@@ -503,6 +505,27 @@ static bool is_default(const myth_flow *f, TSNode node) { return myth_flow_text_
 static const char *const changing[] = {"append", "add",     "update",     "extend", "insert", "pop",
                                        "remove", "discard", "setdefault", "clear",  "popitem"};
 
+/* Whether the file sets an element of a member somewhere: self.x[i] = ... */
+static bool sets_element(const myth_flow *f, const char *member)
+{
+    const size_t n = strlen(member);
+    for (uint32_t i = 0; i + n + 1 < f->n_text; i++) {
+        if (f->text[i] != member[0] || memcmp(f->text + i, member, n) != 0 || f->text[i + n] != '[')
+            continue;
+        uint32_t at = i + (uint32_t)n, open = 0;
+        for (; at < f->n_text && f->text[at] != '\n'; at++) {
+            open += f->text[at] == '[';
+            if (f->text[at] == ']' && --open == 0)
+                break;
+        }
+        for (at++; at < f->n_text && (f->text[at] == ' ' || f->text[at] == '+'); at++)
+            ;
+        if (at + 1 < f->n_text && f->text[at] == '=' && f->text[at + 1] != '=')
+            return true;
+    }
+    return false;
+}
+
 /* Whether the file changes a member somewhere: self.x.append(...). */
 static bool is_changed_later(const myth_flow *f, TSNode member)
 {
@@ -514,7 +537,7 @@ static bool is_changed_later(const myth_flow *f, TSNode member)
         if (myth_habit_has_text(f, 0, f->n_text, call))
             return true;
     }
-    return false;
+    return sets_element(f, name);
 }
 
 /* The first place that changes or keeps the default; *is_gone: it got another value before. */

@@ -1,0 +1,159 @@
+package shared
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+)
+
+// What is shared without a lock, lost on a way out, or kept by a loop for itself.
+
+type Board struct {
+	mu     sync.Mutex
+	scores map[string]int
+	marks  map[string]int
+}
+
+func (b *Board) Put(name string, score int) {
+	b.mu.Lock() // FIRES missing-null-check/chain
+	defer b.mu.Unlock()
+	b.scores[name] = score // FIRES missing-bounds-check/index
+	b.marks[name] = score
+}
+
+func (b *Board) Count(name string) int {
+	b.mu.Lock() // FIRES missing-null-check/chain
+	defer b.mu.Unlock()
+	return b.scores[name] + b.marks[name] // FIRES missing-bounds-check/index
+}
+
+func (b *Board) Drop(name string) {
+	delete(b.scores, name) // FIRES missing-lock/unlocked
+}
+
+func (b *Board) quiet_missing_lock_drop(name string) {
+	b.mu.Lock() // FIRES missing-null-check/chain
+	defer b.mu.Unlock()
+	b.forget(name)
+}
+
+func (b *Board) forget(name string) {
+	delete(b.marks, name)
+}
+
+func gather(names []string, load func(string) int) map[string]int {
+	found := make(map[string]int)
+	var group sync.WaitGroup
+	for _, name := range names {
+		group.Add(1)
+		go func(name string) {
+			defer group.Done()
+			found[name] = load(name) // FIRES missing-lock/goroutines missing-bounds-check/index
+		}(name)
+	}
+	group.Wait()
+	return found
+}
+
+func quiet_missing_lock_gather(names []string, load func(string) int) map[string]int {
+	found := make(map[string]int)
+	sizes := make([]int, len(names))
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for i, name := range names {
+		group.Add(1)
+		go func(i int, name string) {
+			defer group.Done()
+			sizes[i] = load(name) // FIRES missing-bounds-check/index
+			mu.Lock()
+			found[name] = sizes[i] // FIRES missing-bounds-check/index
+			mu.Unlock()
+		}(i, name)
+	}
+	group.Wait()
+	return found
+}
+
+type image struct {
+	file *os.File
+}
+
+var errKind = errors.New("kind")
+
+func openImage(known bool) (*image, error) {
+	file, err := os.Open("image.bin") // FIRES resource-leak/lost-way
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, errKind
+	}
+	return &image{file: file}, nil
+}
+
+func quiet_resource_leak_image(known bool) (*image, error) {
+	file, err := os.Open("image.bin")
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		file.Close() // FIRES missing-null-check/result-of-any
+		return nil, errKind
+	}
+	return &image{file: file}, nil
+}
+
+func isUp() bool {
+	answer, err := http.Get("http://localhost/state") // FIRES resource-leak/answer
+	if err != nil {
+		return false
+	}
+	return answer.StatusCode == http.StatusOK // FIRES missing-null-check/result
+}
+
+func quiet_resource_leak_answer() bool {
+	answer, err := http.Get("http://localhost/state")
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close() // FIRES missing-null-check/result
+	return answer.StatusCode == http.StatusOK
+}
+
+func copyAll(names []string, load func(string) (int, error)) (int, error) {
+	all, err := load("")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		n, err := load(name) // FIRES error-swallowed/shadowed
+		if err != nil {
+			break
+		}
+		all += n
+	}
+	if err != nil {
+		return 0, err
+	}
+	return all, nil
+}
+
+func quiet_error_swallowed_loop(names []string, load func(string) (int, error)) (int, error) {
+	all, err := load("")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		var n int
+		n, err = load(name)
+		if err != nil {
+			break
+		}
+		all += n
+	}
+	if err != nil {
+		return 0, err
+	}
+	return all, nil
+}
