@@ -31,7 +31,7 @@ static const example examples[] = {
 };
 
 /* Files of one name hold examples of the same rules; a language has those that it needs. */
-static const char *const file_name[] = {"examples", "contrary", "requests", "settings", "habits", "input"};
+static const char *const file_name[] = {"examples", "contrary", "requests", "settings", "habits", "input", "readers"};
 
 enum { FILES = sizeof(file_name) / sizeof(*file_name) };
 
