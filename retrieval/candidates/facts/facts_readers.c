@@ -106,6 +106,10 @@ static bool reads_outside(const myth_facts *k, uint32_t r)
         return false;
     if (myth_flow_has_one_of(text, net, N_OF(net)))
         return true;
+    /* a class that opens files or resources by itself hands these to its own functions */
+    static const char *const opens[] = {"getResource", "FileInputStream", "new File("};
+    if (in_file(k->flow, opens, N_OF(opens)))
+        return false;
     const int given = myth_facts_given(k, r, 0);
     return given >= MYTH_GIVEN_FIELD && myth_flow_has_one_of(text, type, N_OF(type)) &&
            (!strstr(text, "String") || strstr(text, "StringReader") || strstr(text, "getBytes"));

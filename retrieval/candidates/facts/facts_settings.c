@@ -46,10 +46,10 @@ static TSNode function_around(const myth_facts *k, uint32_t e)
 int myth_fact_in_tests(myth_facts *k, uint32_t e)
 {
     static const char *const word[] = {
-        "cmocka.h",      "gtest/gtest.h", "catch2/",        "QtTest",       "QTest",           "\"testing\"",
-        "net/http/test", "unittest",      "pytest",         "django.test",  "org.junit",       "org.testng",
-        "\ndescribe(",   "'vitest'",      "\"vitest\"",     "@jest/global", "'node:test'",     "\"node:test\"",
-        "\ntest(",       "\tdescribe(",   "require('chai'", "clar.h",       "boost/test/unit", "from 'chai'"};
+        "cmocka.h",   "gtest/gtest.h",   "catch2/",     "QtTest",        "QTest",      "\"testing\"", "net/http/test",
+        "unittest",   "pytest",          "django.test", "org.junit",     "org.testng", "\ndescribe(", "'vitest'",
+        "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",    "\tdescribe(", "require('chai'",
+        "clar.h",     "boost/test/unit", "from 'chai'", "onsi/ginkgo"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
     static const char *const name[] = {"test_", "Test", "Benchmark"};
     const myth_flow *f = k->flow;
