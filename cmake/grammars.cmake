@@ -225,6 +225,7 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/facts/facts.c retrieval/candidates/facts/facts_bounds.c
     retrieval/candidates/facts/facts_ends.c retrieval/candidates/facts/facts_given.c
     retrieval/candidates/facts/facts_input.c retrieval/candidates/facts/facts_null.c
+    retrieval/candidates/facts/facts_readers.c
     retrieval/candidates/facts/facts_release.c retrieval/candidates/facts/facts_settings.c
     retrieval/candidates/facts/facts_sizes.c
     retrieval/candidates/facts/facts_text.c retrieval/candidates/facts/facts_unset.c
@@ -233,7 +234,8 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/forms/contrary.c retrieval/candidates/forms/contrary_forms.c
     retrieval/candidates/forms/copied.c retrieval/candidates/forms/habits.c retrieval/candidates/forms/habits_await.c
     retrieval/candidates/forms/habits_call.c retrieval/candidates/forms/habits_flow.c
-    retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/habits_lost.c retrieval/candidates/forms/habits_gone.c
+    retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/habits_lost.c
+    retrieval/candidates/forms/habits_gone.c
     retrieval/candidates/forms/habits_shared.c retrieval/candidates/forms/same_code.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)
 if(grammar_core)

@@ -10,7 +10,15 @@
 
 #include <string.h>
 
-enum { GIVEN_NO, GIVEN_PROGRAM, GIVEN_CHECKED, GIVEN_FIELD, GIVEN_PARAMETER, GIVEN_SEGMENT, GIVEN_REQUEST };
+enum {
+    GIVEN_NO = MYTH_GIVEN_NO,
+    GIVEN_PROGRAM = MYTH_GIVEN_PROGRAM,
+    GIVEN_CHECKED = MYTH_GIVEN_CHECKED,
+    GIVEN_FIELD = MYTH_GIVEN_FIELD,
+    GIVEN_PARAMETER = MYTH_GIVEN_PARAMETER,
+    GIVEN_SEGMENT = MYTH_GIVEN_SEGMENT,
+    GIVEN_REQUEST = MYTH_GIVEN_REQUEST
+};
 enum { NEAR = 256, DEEP = 5, MOST_LOOKS = 256 };
 
 #define N_OF(list) (sizeof(list) / sizeof(*(list)))
@@ -319,7 +327,7 @@ static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e,
     return most;
 }
 
-static int given_argument(const myth_facts *k, uint32_t e, uint32_t i)
+int myth_facts_given(const myth_facts *k, uint32_t e, uint32_t i)
 {
     const myth_event *at = myth_facts_event(k, e);
     int left = MOST_LOOKS;
@@ -333,9 +341,9 @@ static int given_argument(const myth_facts *k, uint32_t e, uint32_t i)
                                  : given_in(k, ts_node_start_byte(node), ts_node_end_byte(node), e, 0, &left);
 }
 
-int myth_fact_given(myth_facts *k, uint32_t e) { return given_argument(k, e, 0); }
-int myth_fact_given1(myth_facts *k, uint32_t e) { return given_argument(k, e, 1); }
-int myth_fact_given2(myth_facts *k, uint32_t e) { return given_argument(k, e, 2); }
+int myth_fact_given(myth_facts *k, uint32_t e) { return myth_facts_given(k, e, 0); }
+int myth_fact_given1(myth_facts *k, uint32_t e) { return myth_facts_given(k, e, 1); }
+int myth_fact_given2(myth_facts *k, uint32_t e) { return myth_facts_given(k, e, 2); }
 
 int myth_fact_given_base(myth_facts *k, uint32_t e)
 {
@@ -346,6 +354,6 @@ int myth_fact_given_base(myth_facts *k, uint32_t e)
 
 myth_request_part myth_facts_argument_of_request(const myth_facts *k, uint32_t call, uint32_t index)
 {
-    const int is = given_argument(k, call, index);
+    const int is = myth_facts_given(k, call, index);
     return is == GIVEN_REQUEST ? MYTH_REQUEST_ANY : is == GIVEN_SEGMENT ? MYTH_REQUEST_SEGMENT : MYTH_REQUEST_NO;
 }

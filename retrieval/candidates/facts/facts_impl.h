@@ -31,6 +31,18 @@ TSNode myth_facts_argument(const myth_facts *k, uint32_t e, uint32_t i);
 /* The value that the target of a definition gets, or a member; null = none. */
 TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e);
 
+/* Who gave a value: the values of GIVEN in facts.def. */
+enum {
+    MYTH_GIVEN_NO,
+    MYTH_GIVEN_PROGRAM,
+    MYTH_GIVEN_CHECKED,
+    MYTH_GIVEN_FIELD,
+    MYTH_GIVEN_PARAMETER,
+    MYTH_GIVEN_SEGMENT,
+    MYTH_GIVEN_REQUEST
+};
+/* Who gave those of argument number i of call e, or of the value of another event. */
+int myth_facts_given(const myth_facts *k, uint32_t e, uint32_t i);
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
 int myth_fact_given2(myth_facts *k, uint32_t e);
@@ -126,6 +138,13 @@ int myth_fact_len_less(myth_facts *k, uint32_t e);
 int myth_fact_unasked(myth_facts *k, uint32_t e);
 int myth_fact_asked_rights(myth_facts *k, uint32_t e);
 int myth_fact_of_pattern(myth_facts *k, uint32_t e);
+
+int myth_fact_reads_xml(myth_facts *k, uint32_t e);
+int myth_fact_filter(myth_facts *k, uint32_t e);
+int myth_fact_entry(myth_facts *k, uint32_t e);
+int myth_fact_unpacks(myth_facts *k, uint32_t e);
+int myth_fact_uploaded(myth_facts *k, uint32_t e);
+int myth_fact_text_page(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);
 int myth_fact_chosen(myth_facts *k, uint32_t e);

@@ -49,7 +49,7 @@ int myth_fact_in_tests(myth_facts *k, uint32_t e)
         "cmocka.h",   "gtest/gtest.h",   "catch2/",     "QtTest",        "QTest",      "\"testing\"", "net/http/test",
         "unittest",   "pytest",          "django.test", "org.junit",     "org.testng", "\ndescribe(", "'vitest'",
         "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",    "\tdescribe(", "require('chai'",
-        "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\""};
+        "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\"", "onsi/ginkgo"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
     static const char *const name[] = {"test_", "Test", "Benchmark"};
     const myth_flow *f = k->flow;

@@ -17,12 +17,13 @@ bool myth_facts_is_request(const char *name)
                                        "context.",     "c.",       "httpRequest.", "httpServletRequest.",
                                        "ctx.request.", "event."};
     static const char *const part[] = {
-        "query",       "params",    "body",         "headers",   "cookies",        "COOKIES",    "originalUrl",
-        "args",        "form",      "values",       "json",      "files",          "GET",        "POST",
-        "FILES",       "META",      "getParameter", "getHeader", "getQuery",       "getCookies", "getPart",
-        "getPathInfo", "getReader", "getRequest",   "get_json",  "query_params",   "matchdict",  "match_info",
-        "data",        "FormValue", "PostForm",     "URL",       "Form",           "PathValue",  "param",
-        "header",      "url",       "rel_url",      "cookie",    "getInputStream", "nextUrl",    "get_argument"};
+        "query",       "params",    "body",           "headers",   "cookies",        "COOKIES",    "originalUrl",
+        "args",        "form",      "values",         "json",      "files",          "GET",        "POST",
+        "FILES",       "META",      "getParameter",   "getHeader", "getQuery",       "getCookies", "getPart",
+        "getPathInfo", "getReader", "getRequest",     "get_json",  "query_params",   "matchdict",  "match_info",
+        "data",        "FormValue", "PostForm",       "URL",       "Form",           "PathValue",  "param",
+        "header",      "url",       "rel_url",        "cookie",    "getInputStream", "nextUrl",    "get_argument",
+        "get_data",    "stream",    "getQueryString", "getParts",  "payload"};
     static const char *const context[] = {"query",        "params",     "Query",     "Param",
                                           "PostForm",     "QueryParam", "FormValue", "GetHeader",
                                           "DefaultQuery", "FormFile",   "Cookie",    "request."};
