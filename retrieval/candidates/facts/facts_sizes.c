@@ -460,9 +460,13 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
         put_tight(text, node_span(f, node));
     } else
         return BYTE_NO;
-    const bool is_java = strstr(text, "byte[]") || has_text(span_of(f, f->off, f->end), "byte[]");
     const span s = {text, (uint32_t)strlen(text)};
     const bool is_joined = strstr(text, "<<") && (strchr(text, '|') || strchr(text, '+'));
+    if (!strchr(text, '[') || (!is_joined && text[s.n - 1] != ']')) /* before the whole function is looked through */
+        return BYTE_NO;
+    const bool is_java = strstr(text, "byte[]") || has_text(span_of(f, f->off, f->end), "byte[]");
+    if (!is_java && !is_joined)
+        return BYTE_NO;
     for (uint32_t i = 0, n; i < s.n; i += n ? n : 1) {
         n = word_at(s, i, word);
         if (n == 0 || i + n >= s.n || s.p[i + n] != '[' || (i > 0 && strchr(".>", s.p[i - 1])) || is_in_call(s, i) ||
