@@ -339,8 +339,10 @@ static void assign(myth_flow *f, TSNode node, uint32_t depth)
             f->event[f->n_event - 1].value = (uint8_t)changed(f, op, right);
     }
     const bool is_declarator = strstr(ts_node_type(node), "declarator") || strstr(ts_node_type(node), "short_var");
-    if (!is_null(target) && is_declarator && !f->is_failed)
-        f->path[myth_flow_path(f, target)].is_declared = true;
+    if (!is_null(target) && is_declarator && !f->is_failed) {
+        const uint32_t path = myth_flow_path(f, target); /* may move f->path */
+        f->path[path].is_declared = true;
+    }
     if (!is_null(target) && !is_null(type))
         myth_flow_set_type(f, myth_flow_path(f, target), type, is_pointer, is_array);
 }

@@ -346,10 +346,12 @@ static bool may_end(myth_flow *f, TSNode node)
     switch (role_of(f, node)) {
     case MYTH_ROLE_STATEMENT: {
         const TSNode in = ts_node_named_child(node, 0);
-        return is_null(in) || role_of(f, in) == MYTH_ROLE_NAME || role_of(f, in) == MYTH_ROLE_TEXT ||
-               (role_of(f, in) == MYTH_ROLE_CALL &&
-                never_returns(
-                    myth_flow_last_word(f->names + myth_flow_callee_name(f, in, child_of(f, in, MYTH_SLOT_CALLEE)))));
+        if (is_null(in) || role_of(f, in) == MYTH_ROLE_NAME || role_of(f, in) == MYTH_ROLE_TEXT)
+            return true;
+        if (role_of(f, in) != MYTH_ROLE_CALL)
+            return false;
+        const uint32_t name = myth_flow_callee_name(f, in, child_of(f, in, MYTH_SLOT_CALLEE)); /* may move f->names */
+        return never_returns(myth_flow_last_word(f->names + name));
     }
     case MYTH_ROLE_LABEL: return true;
     default: return has_leave(f, node, 0) || strncmp(ts_node_type(node), "preproc", 7) == 0;
