@@ -64,7 +64,8 @@ static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLangu
         snprintf(g->name, sizeof(g->name), "%s", grammar);
         if (!myth_roles_open(&g->roles, mem, language))
             return NULL;
-        if (!myth_pack_open(&g->rules, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, &wrong)) {
+        if (!myth_pack_open(&g->rules, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, &wrong) ||
+            g->rules.n_row > ROWS) {
             myth_pack_close(&g->rules);
             myth_roles_close(&g->roles);
             return NULL;

@@ -442,7 +442,7 @@ static bool fills_with_data(myth_facts *k, uint32_t c, uint32_t path)
 /* Whether a format that has no arguments behind it is an array that was filled with data, or comes from outside. */
 int myth_fact_format(myth_facts *k, uint32_t e)
 {
-    static const char *const outside[] = {"argv[", "getenv(", "getParameter("};
+    static const char *const outside[] = {"argv[", "getenv", "getParameter("};
     myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     const uint32_t i = at->kind == MYTH_EVENT_CALL ? format_index(f->names + at->name) : UINT32_MAX;
