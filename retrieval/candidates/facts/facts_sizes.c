@@ -440,8 +440,10 @@ static bool is_in_call(span s, uint32_t i)
 static int greatest_shift(const char *text)
 {
     int most = 0;
-    for (const char *p = text; (p = strstr(p, "<<")) != NULL; p += 2)
-        most = atoi(p + 2) > most ? atoi(p + 2) : most;
+    for (const char *p = text; (p = strstr(p, "<<")) != NULL; p += 2) {
+        const long by = strtol(p + 2, NULL, 10);
+        most = by > most && by < 64 ? (int)by : most;
+    }
     return most;
 }
 
@@ -488,7 +490,7 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
             continue;
         while (*after == ')')
             after++;
-        const int shift = strncmp(after, "<<", 2) == 0 ? atoi(after + 2) : 0;
+        const int shift = strncmp(after, "<<", 2) == 0 ? (int)strtol(after + 2, NULL, 10) : 0;
         const char *behind = shift ? after + 2 + strspn(after + 2, "0123456789)") : after;
         const bool is_masked = *behind == '&' || (i > 0 && s.p[i - 1] == '&') || (i > 1 && s.p[i - 2] == '&');
         const bool is_plain = *after == '\0' || *after == '|' || *after == '+' || *after == '<';

@@ -336,7 +336,7 @@ static int part_length(const myth_flow *f, TSNode part)
             at = p;
         if (!at)
             continue;
-        const int length = atoi(at + strlen(way[w]));
+        const int length = (int)strtol(at + strlen(way[w]), NULL, 10);
         const char *close = strncmp(way[w], "[-", 2) == 0 ? ":]" : way[w][0] == '[' ? "]" : ")";
         snprintf(want, sizeof(want), "%s%d%s", way[w], length, close);
         if (length > 0 && strcmp(at, want) == 0)
