@@ -82,6 +82,7 @@ typedef struct {
     uint32_t n_parameter, cap_parameter;
     myth_file_hand *hand;
     uint32_t n_hand, cap_hand;
+    uint32_t tests_off; /* from which byte on the file is one of tests; UINT32_MAX = nowhere */
     bool is_failed;
 } myth_file_facts;
 

@@ -62,6 +62,8 @@ int myth_fact_secret(myth_facts *k, uint32_t e);
 myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
 /* Puts a text into `names` and returns its offset. */
 uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
+/* Notes from where on a file is one of tests, by what it includes; once, with what is outside of all functions. */
+void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
 /* Counts what a function does with its parameters. */
 void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
 /* What the function of the file that a call is of does with an argument; NULL = nothing is known. */

@@ -5,6 +5,7 @@
  * Fixed     a value of texts and numbers that are written there, by itself, through a variable of the function that
  *           nothing else was done with, or through a name that the file sets once outside of functions
  * Cost      the source of a file is looked through, and MOST_NODES nodes of it: rules ask for the rest before */
+#define _GNU_SOURCE /* memmem */
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
@@ -43,7 +44,18 @@ static TSNode function_around(const myth_facts *k, uint32_t e)
 
 /* ---- tests ---- */
 
-int myth_fact_in_tests(myth_facts *k, uint32_t e)
+/* The offset of the first of the words; UINT32_MAX = none. */
+static uint32_t first_word(const myth_flow *f, const char *const *word, size_t n)
+{
+    uint32_t first = UINT32_MAX;
+    for (size_t w = 0; w < n; w++) {
+        const char *at = memmem(f->text, f->n_text, word[w], strlen(word[w]));
+        first = at && (uint32_t)(at - f->text) < first ? (uint32_t)(at - f->text) : first;
+    }
+    return first;
+}
+
+void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
 {
     static const char *const word[] = {
         "cmocka.h",   "gtest/gtest.h",   "catch2/",     "QtTest",        "QTest",      "\"testing\"", "net/http/test",
@@ -51,11 +63,15 @@ int myth_fact_in_tests(myth_facts *k, uint32_t e)
         "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",    "\tdescribe(", "require('chai'",
         "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\"", "onsi/ginkgo"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
+    const bool is_whole = first_word(f, word, N_OF(word)) != UINT32_MAX;
+    ff->tests_off = is_whole ? 0 : first_word(f, part, N_OF(part));
+}
+
+int myth_fact_in_tests(myth_facts *k, uint32_t e)
+{
     static const char *const name[] = {"test_", "Test", "Benchmark"};
-    const myth_flow *f = k->flow;
-    return myth_flow_begins_with(f->names + f->name, name, N_OF(name)) ||
-           has_word(f, 0, f->n_text, word, N_OF(word), false) ||
-           has_word(f, 0, myth_facts_event(k, e)->off, part, N_OF(part), false);
+    return myth_flow_begins_with(k->flow->names + k->flow->name, name, N_OF(name)) ||
+           k->file->tests_off <= myth_facts_event(k, e)->off;
 }
 
 /* ---- who chose it ---- */
