@@ -21,8 +21,6 @@ enum {
 };
 enum { NEAR = 256, DEEP = 5, MOST_LOOKS = 256 };
 
-#define N_OF(list) (sizeof(list) / sizeof(*(list)))
-
 static bool is_own(const char *name)
 {
     static const char *const own[] = {"self", "this", "cls", "__dirname", "__file__", "__filename", "super"};

@@ -4,6 +4,8 @@
 
 #include "facts.h"
 
+#define N_OF(list) (sizeof(list) / sizeof(*(list)))
+
 /* What is done first with a variable that got the result of a call. */
 typedef enum {
     MYTH_CHECKED_NONE,

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { TEXT = MYTH_SPAN_TEXT, WORD = 64, NEAR = 400 };
+enum { TEXT = MYTH_SPAN_TEXT, WORD = MYTH_SPAN_WORD, NEAR = 400 };
 
 /* ---- numbers out of bytes ---- */
 
@@ -31,19 +31,6 @@ static bool reads_number(const char *name)
            (myth_flow_has_one_of(low, width, sizeof(width) / sizeof(*width)) &&
             myth_flow_has_one_of(low, reads, sizeof(reads) / sizeof(*reads)) &&
             !myth_flow_has_one_of(low, other, sizeof(other) / sizeof(*other)));
-}
-
-/* The word that begins at i of a text; its length, 0 = none begins there. */
-static uint32_t word_at(span s, uint32_t i, char word[WORD])
-{
-    uint32_t n = 0;
-    if (i > 0 && is_word_byte(s.p[i - 1]))
-        return 0;
-    while (i + n < s.n && is_word_byte(s.p[i + n]) && n + 1 < WORD)
-        n++;
-    memcpy(word, s.p + i, n);
-    word[n] = '\0';
-    return n > 0 && !isdigit((unsigned char)word[0]) ? n : 0;
 }
 
 /* Whether a variable of the function is an array of bytes, or points to one. */

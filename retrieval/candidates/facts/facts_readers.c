@@ -5,13 +5,11 @@
  *            those that are parameters: words in it tell where it comes from
  * Words      what a function or a file protects itself by is told by words in its source
  * Cost       MOST_BEHIND bytes behind a value; the source of a file is looked through: rules ask for the rest before */
-#include "facts_impl.h"
+#include "facts_span.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
 #include <string.h>
-
-#define N_OF(list) (sizeof(list) / sizeof(*(list)))
 
 enum { MOST_BEHIND = 4096, DEEP = 4, NEAR = 256 };
 
@@ -20,27 +18,14 @@ typedef struct {
     uint32_t n;
 } behind;
 
-static bool has(const myth_flow *f, uint32_t off, uint32_t end, const char *const *word, size_t n)
-{
-    end = end < f->n_text ? end : f->n_text;
-    for (size_t w = 0; w < n; w++) {
-        const size_t m = strlen(word[w]);
-        for (const char *p = f->text + off, *to = f->text + end; p + m <= to; p++) {
-            p = memchr(p, word[w][0], (size_t)(to - p));
-            if (!p || p + m > to)
-                break;
-            if (memcmp(p, word[w], m) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
 static bool in_function(const myth_flow *f, const char *const *word, size_t n)
 {
-    return has(f, f->off, f->end, word, n);
+    return has_one(span_of(f, f->off, f->end), word, n);
 }
-static bool in_file(const myth_flow *f, const char *const *word, size_t n) { return has(f, 0, f->n_text, word, n); }
+static bool in_file(const myth_flow *f, const char *const *word, size_t n)
+{
+    return has_one(span_of(f, 0, f->n_text), word, n);
+}
 
 static void put(behind *b, const char *text, uint32_t n)
 {
@@ -188,7 +173,7 @@ static bool is_filter(const myth_flow *f, TSNode node)
         return false;
     const uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
     return end <= f->n_text && end - off < 2000 && is_filled_filter(f->text + off, end - off) &&
-           !has(f, off, end, safe, N_OF(safe));
+           !has_one(span_of(f, off, end), safe, N_OF(safe));
 }
 
 int myth_fact_filter(myth_facts *k, uint32_t e)
@@ -290,7 +275,7 @@ static bool is_entry_python(const myth_flow *f, const char *text)
                                          "alid",           "sanit",        "commonprefix(",   "safe_join"};
     char x[64];
     if (!in_function(f, of, N_OF(of)) || !in_function(f, writes, N_OF(writes)) ||
-        has(f, f->off, f->end, checks, N_OF(checks)))
+        has_one(span_of(f, f->off, f->end), checks, N_OF(checks)))
         return false;
     if (find_member(text, ".filename", x, sizeof(x)))
         return has_line(f, "for ", x, " in ");

@@ -12,8 +12,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define N_OF(list) (sizeof(list) / sizeof(*(list)))
-
 enum { MOST_NODES = 20000, DEEP = 8, CONDITION = 400 };
 
 /* Whether bytes off..end of the file have one of the words; is_any: in capitals too, words in small letters. */

@@ -5,31 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT = MYTH_SPAN_TEXT, WORD = 64 };
-
-#define N_OF(list) (sizeof(list) / sizeof(*(list)))
-
-/* Whether a text has one of several. */
-static bool has_one(span s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (has_text(s, list[i]))
-            return true;
-    return false;
-}
-
-/* The word that begins at i of a text; 0 = none does. */
-static uint32_t word_at(span s, uint32_t i, char word[WORD])
-{
-    uint32_t n = 0;
-    if (i > 0 && is_word_byte(s.p[i - 1]))
-        return 0;
-    while (i + n < s.n && is_word_byte(s.p[i + n]) && n + 1 < WORD)
-        n++;
-    memcpy(word, s.p + i, n);
-    word[n] = '\0';
-    return n > 0 && !isdigit((unsigned char)word[0]) ? n : 0;
-}
+enum { TEXT = MYTH_SPAN_TEXT, WORD = MYTH_SPAN_WORD };
 
 static bool ends_in(const char *text, const char *end)
 {

@@ -1,5 +1,5 @@
 /* facts_span.h - pieces of a file's text, for facts that read what the flow has no path for (facts_bounds.c,
- * facts_input.c, facts_ends.c). */
+ * facts_input.c, facts_ends.c, facts_sizes.c, facts_readers.c). */
 #ifndef MYTH_FACTS_SPAN_H
 #define MYTH_FACTS_SPAN_H
 
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MYTH_SPAN_TEXT = 200 };
+enum { MYTH_SPAN_TEXT = 200, MYTH_SPAN_WORD = 64 };
 
 typedef struct {
     const char *p;
@@ -45,10 +45,36 @@ static inline bool has_word(span s, const char *word)
 static inline bool has_text(span s, const char *text)
 {
     const size_t n = strlen(text);
-    for (uint32_t i = 0; i + n <= s.n; i++)
-        if (memcmp(s.p + i, text, n) == 0)
+    for (const char *p = s.p, *const end = s.p + s.n; p + n <= end; p++) {
+        p = memchr(p, text[0], (size_t)(end - p));
+        if (!p || p + n > end)
+            return false;
+        if (memcmp(p, text, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a text has one of several. */
+static inline bool has_one(span s, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (has_text(s, list[i]))
             return true;
     return false;
+}
+
+/* The word that begins at i of a text; its length, 0 = none begins there. */
+static inline uint32_t word_at(span s, uint32_t i, char word[MYTH_SPAN_WORD])
+{
+    uint32_t n = 0;
+    if (i > 0 && is_word_byte(s.p[i - 1]))
+        return 0;
+    while (i + n < s.n && is_word_byte(s.p[i + n]) && n + 1 < MYTH_SPAN_WORD)
+        n++;
+    memcpy(word, s.p + i, n);
+    word[n] = '\0';
+    return n > 0 && !isdigit((unsigned char)word[0]) ? n : 0;
 }
 
 /* The bytes of a text without blanks; empty where they do not fit. */

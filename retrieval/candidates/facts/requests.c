@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define N_OF(list) (sizeof(list) / sizeof(*(list)))
-
 bool myth_facts_is_request(const char *name)
 {
     static const char *const base[] = {"req.",         "request.", "r.",           "ctx.",
