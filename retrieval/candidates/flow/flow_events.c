@@ -31,6 +31,19 @@ myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node,
     return e;
 }
 
+void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line)
+{
+    uint32_t off = ts_node_start_byte(about), n = ts_node_end_byte(about) - off, path = myth_flow_path(f, about);
+    if (path == 0 && off + n <= f->n_text) {
+        const char *end = memchr(f->text + off, '\n', n);
+        n = end ? (uint32_t)(end - f->text) - off : n;
+        path = myth_flow_path_of_word(f, off, n < MYTH_FLOW_PATH_BYTES ? n : MYTH_FLOW_PATH_BYTES);
+    }
+    myth_event *e = myth_flow_put_event(f, kind, at, path);
+    e->how = (uint8_t)how;
+    e->call = line;
+}
+
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test)
 {
     if (f->is_failed ||

@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- events ---- */
-
-void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line)
-{
-    uint32_t off = ts_node_start_byte(about), n = ts_node_end_byte(about) - off, path = myth_flow_path(f, about);
-    if (path == 0 && off + n <= f->n_text) {
-        const char *end = memchr(f->text + off, '\n', n);
-        n = end ? (uint32_t)(end - f->text) - off : n;
-        path = myth_flow_path_of_word(f, off, n < MYTH_FLOW_PATH_BYTES ? n : MYTH_FLOW_PATH_BYTES);
-    }
-    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_CONTRARY, at, path);
-    e->how = (uint8_t)how;
-    e->call = line;
-}
-
 /* ---- operators ---- */
 
 /* One part of a chain: what is compared, with what, and how. */

@@ -65,7 +65,10 @@ static inline uint32_t myth_code_line(TSNode node) { return ts_node_start_point(
 /* ---- contrary.c ---- */
 
 /* Adds an event at a node. `line`: of what it contradicts; 0 = none. */
-void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line);
+static inline void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line)
+{
+    myth_flow_put_form(f, MYTH_EVENT_CONTRARY, how, at, about, line);
+}
 
 /* ---- contrary_forms.c: what each kind of node may contradict ---- */
 

@@ -29,19 +29,6 @@ static enum {
 
 /* ---- what all forms need ---- */
 
-void myth_habit_put(myth_flow *f, myth_habit how, TSNode at, TSNode about, uint32_t line)
-{
-    uint32_t off = ts_node_start_byte(about), n = ts_node_end_byte(about) - off, path = myth_flow_path(f, about);
-    if (path == 0 && off + n <= f->n_text) {
-        const char *end = memchr(f->text + off, '\n', n);
-        n = end ? (uint32_t)(end - f->text) - off : n;
-        path = myth_flow_path_of_word(f, off, n < MYTH_FLOW_PATH_BYTES ? n : MYTH_FLOW_PATH_BYTES);
-    }
-    myth_event *e = myth_flow_put_event(f, MYTH_EVENT_HABIT, at, path);
-    e->how = (uint8_t)how;
-    e->call = line;
-}
-
 bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap)
 {
     size_t n = 0;

@@ -72,7 +72,10 @@ static inline uint32_t line_of(TSNode node) { return ts_node_start_point(node).r
 
 /* ---- habits.c ---- */
 
-void myth_habit_put(myth_flow *f, myth_habit how, TSNode at, TSNode about, uint32_t line);
+static inline void myth_habit_put(myth_flow *f, myth_habit how, TSNode at, TSNode about, uint32_t line)
+{
+    myth_flow_put_form(f, MYTH_EVENT_HABIT, how, at, about, line);
+}
 /* The text of a node without blanks; false = none, or too long. */
 bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap);
 /* Whether a node has a word anywhere. */
