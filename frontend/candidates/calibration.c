@@ -19,7 +19,7 @@ static bool read_number(float *out, const char *text, const char *end)
     return stop == end && stop > text && isfinite(*out);
 }
 
-/* Reads "confidence=P", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET". */
+/* Reads "confidence=P", "tests=OFFSET", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET". */
 static bool read_word(myth_calibration *c, const char *word)
 {
     const char *is = strchr(word, '='), *end = word + strlen(word);
@@ -28,6 +28,8 @@ static bool read_word(myth_calibration *c, const char *word)
     const size_t n = (size_t)(is - word);
     if (n == strlen("confidence") && memcmp(word, "confidence", n) == 0)
         return read_number(&c->confidence, is + 1, end) && c->confidence >= 0 && c->confidence <= 1;
+    if (n == strlen("tests") && memcmp(word, "tests", n) == 0)
+        return read_number(&c->tests, is + 1, end);
     const char *mid = strchr(is, ':');
     if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_ROWS)
         return false;
@@ -50,7 +52,7 @@ myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_err
         }
         if (n >= sizeof(word) || (n && !read_word(out, word)))
             return myth_fail(err, MYTH_EFORMAT,
-                             "calibration: \"%.*s\" is neither confidence=P nor RULE[/ROW]=SCALE:OFFSET",
+                             "calibration: \"%.*s\" is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET",
                              (int)(n < 60 ? n : 60), text.text + at);
         n += !n;
     }
@@ -95,7 +97,8 @@ static int closeness(const char *name, const char *rule, const char *row)
     return name[n] == '\0' ? 2 : name[n] == '/' && strcmp(name + n + 1, row) == 0 ? 3 : 0;
 }
 
-double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score)
+double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score,
+                                    bool is_test)
 {
     double scale = 1, offset = 0;
     int best = 0;
@@ -107,5 +110,6 @@ double myth_calibration_probability(const myth_calibration *c, const char *rule,
         scale = (double)c->row[i].scale;
         offset = (double)c->row[i].offset;
     }
+    offset += is_test ? (double)c->tests : 0.0;
     return 1.0 / (1.0 + exp(-(scale * (double)score + offset)));
 }

@@ -7,9 +7,10 @@
  *
  * Place    the key mythos.judge of the model's metadata; else a file beside the model, "MODEL.judge" of a file and
  *          "mythos.judge" in a directory
- * Form     words: "confidence=0.62 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8": scale and
- *          offset for each row of a rule (pack.h), for the other rows of a rule, with "*" for all others; and the
- *          probability that places have to have to be findings where the caller names none
+ * Form     words: "confidence=0.62 tests=-1.4 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8":
+ *          scale and offset for each row of a rule (pack.h), for the other rows of a rule, with "*" for all others; the
+ *          probability that places have to have to be findings where the caller names none; and what is added to the
+ *          offset of places in tests that nobody asked for, where fewer are worth a change (0 without that word)
  * Without  scale 1 and offset 0: probabilities compare places of one model with each other and say no more
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read
@@ -29,6 +30,7 @@ typedef struct {
     } row[MYTH_CALIBRATION_ROWS];
     uint32_t n;       /* 0 = not calibrated */
     float confidence; /* 0 = none named */
+    float tests;      /* logarithm of the factor of the odds */
 } myth_calibration;
 
 /* Writes the path of the file beside a model, whether it is there or not. */
@@ -36,7 +38,8 @@ void myth_calibration_file(char *dst, size_t cap, const char *model);
 myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err);
 /* For tests and tools: reads the form above. */
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err);
-/* Of a place of a row of rules (candidates.h). */
-double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score);
+/* Of a place of a row of rules (candidates.h). is_test: it is in a test that nobody asked for. */
+double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score,
+                                    bool is_test);
 
 #endif

@@ -218,7 +218,7 @@ static void print_prompts(myth_json_out *out, const prompt_list *l, uint32_t pla
 
 /* score: NULL = no model was asked. */
 static void print_json(job *j, const char *path, const myth_candidates *k, const myth_candidate_place *c,
-                       const float *score)
+                       const float *score, double probability)
 {
     myth_json_out *out = &j->json;
     myth_jout_object(out);
@@ -244,7 +244,7 @@ static void print_json(job *j, const char *path, const myth_candidates *k, const
         if (isnan(*score))
             myth_jout_null(out);
         else
-            myth_jout_f64(out, myth_judge_probability(j->judge, k, c, *score));
+            myth_jout_f64(out, probability);
         myth_jout_key(out, "score");
         if (isnan(*score))
             myth_jout_null(out);
@@ -266,8 +266,8 @@ static void print_json(job *j, const char *path, const myth_candidates *k, const
     myth_jout_end(out);
 }
 
-static void print_text(const job *j, const char *path, const file_result *r, const myth_candidate_place *c,
-                       const float *score)
+static void print_text(const char *path, const file_result *r, const myth_candidate_place *c, const float *score,
+                       double probability)
 {
     const myth_candidates *k = &r->found;
     myth_term_path(stdout, path);
@@ -276,7 +276,7 @@ static void print_text(const job *j, const char *path, const file_result *r, con
     fputs(": ", stdout);
     myth_term_path(stdout, k->names + c->say);
     if (score && !isnan(*score))
-        printf(" [%.2f]", myth_judge_probability(j->judge, k, c, *score));
+        printf(" [%.2f]", probability);
     else if (score)
         fputs(" [not judged]", stdout);
     putchar('\n');
@@ -384,17 +384,18 @@ static void print_file(job *j, uint32_t i, const float *score)
             continue;
         const float *of = score ? &score[c] : NULL;
         j->n_place++;
-        const double probability = of ? myth_judge_probability(j->judge, &r->found, k, *of) : 0;
+        const double probability =
+            of ? myth_judge_probability(j->judge, &r->found, k, *of, j->files.file[i].is_test) : 0;
         if (of && j->o->confidence > 0.0f && !(probability >= (double)j->o->confidence)) {
             j->n_dropped += !isnan(probability); /* those that were not judged are counted by the judge */
             continue;
         }
         if (j->o->format == FORM_TEXT)
-            print_text(j, path, r, k, of);
+            print_text(path, r, k, of, probability);
         else {
             if (j->o->format == FORM_JSONL)
                 myth_jout_start(&j->json, stdout);
-            print_json(j, path, &r->found, k, of);
+            print_json(j, path, &r->found, k, of, probability);
         }
     }
 }

@@ -289,8 +289,8 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     if (isnan(g->probability))
         snprintf(why, sizeof(why), "%.300s%s", k->names + c->say, since);
     else
-        snprintf(why, sizeof(why), "%.300s%s; the model judges it a fault with a probability of %.2f",
-                 k->names + c->say, since, g->probability);
+        snprintf(why, sizeof(why), "%.300s%s; the model judges it a fault%s with a probability of %.2f",
+                 k->names + c->say, since, g->src->is_test ? " worth a change in a test" : "", g->probability);
     const size_t n = strlen(why);
     char *text = take_text(f, n + 1);
     if (!text)
@@ -354,7 +354,7 @@ static const myth_candidate_place *said_by(const myth_judged *f, const myth_judg
 {
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i];
-    double best = myth_judge_probability(judge, k, c, f->score[i]);
+    double best = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
     uint32_t at = i;
     if (c->from == UINT32_MAX || !is_about_result(k->names + c->rule))
         return NULL;
@@ -363,7 +363,7 @@ static const myth_candidate_place *said_by(const myth_judged *f, const myth_judg
         if (o->from != c->from || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
             !is_about_result(k->names + o->rule))
             continue;
-        const double p = myth_judge_probability(judge, k, o, f->score[j]);
+        const double p = myth_judge_probability(judge, k, o, f->score[j], file->src->is_test);
         if (p > best || (p == best && j < at)) {
             best = p;
             at = j;
@@ -399,8 +399,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         if (!file->is_wanted[i])
             continue;
         const myth_candidate_place *c = &file->found.candidate[i];
-        st = keep_place(f, file, i, myth_judge_probability(judge, &file->found, c, f->score[i]),
-                        said_by(f, judge, file, i), err);
+        const double probability = myth_judge_probability(judge, &file->found, c, f->score[i], file->src->is_test);
+        st = keep_place(f, file, i, probability, said_by(f, judge, file, i), err);
         if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
             st = miss(f, file->src->path, c->line0, c->line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"

@@ -74,6 +74,7 @@ static myth_status add_input(myth_cli *cli, const myth_file *f, myth_kept *key, 
     unsigned char *bytes = NULL;
     size_t n = 0;
     myth_kept_add(key, f->name, strlen(f->name));
+    myth_kept_add(key, &f->is_test, sizeof(f->is_test));
     if (newest_ns)
         return myth_base_stat(key, f->open, newest_ns, err);
     myth_status st = read_file(cli, f, &bytes, &n, err);
@@ -137,6 +138,8 @@ static myth_status add_file(many *m, myth_cli *cli, const myth_file *f, myth_mat
     myth_status st;
     MYTH_TRY(read_file(cli, f, &bytes, &len, &own));
     MYTH_TRY(myth_material_put(mat, &source, f->name, bytes, len, &own));
+    if (f->is_test)
+        myth_material_is_test(mat, source);
     MYTH_TRY(myth_material_add(
         mat, NULL, &(myth_piece){.source = source, .first = 1, .last = UINT32_MAX, .is_subject = true}, &own));
 fail:

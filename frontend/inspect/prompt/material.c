@@ -262,6 +262,8 @@ myth_status myth_material_added(myth_material *m, uint32_t source, const myth_ad
     return MYTH_OK;
 }
 
+void myth_material_is_test(myth_material *m, uint32_t source) { m->entry[source]->src.is_test = true; }
+
 /* ---- pieces ---- */
 
 uint32_t myth_material_n_piece(const myth_material *m) { return m->n_record; }

@@ -68,6 +68,8 @@ myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_
 /* Says which lines of a source a change added: n ranges in order. They are copied, and replace earlier ones. */
 myth_status myth_material_added(myth_material *m, uint32_t source, const myth_added *added, uint32_t n,
                                 myth_error *err);
+/* Says that a source is a test which the run was not asked for (myth_source.is_test). */
+void myth_material_is_test(myth_material *m, uint32_t source);
 /* Adds a piece; *index = the piece that now has its line `first`. A last line past the end of the file means the file's
  * last line. index may be NULL. */
 myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piece *piece, myth_error *err);

@@ -57,6 +57,7 @@ typedef struct {
     uint32_t n_removed;
     const myth_added *added; /* [n_added] in order; the caller's */
     uint32_t n_added;
+    bool is_test; /* a test, which the run met beside other files and was not asked for */
     myth_mem *mem;
 } myth_source;
 

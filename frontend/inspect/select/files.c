@@ -71,8 +71,8 @@ static void share_root(char *root, const char *folder)
     root[at ? at : 1] = '\0';
 }
 
-/* Adds a file, unless it is in already. */
-static myth_status add_file(finder *s, const myth_place *place, bool is_named, myth_error *err)
+/* Adds a file, unless it is in already. A test that is named as well is asked for. */
+static myth_status add_file(finder *s, const myth_place *place, bool is_named, bool is_test, myth_error *err)
 {
     myth_files *f = s->f;
     char whole[2 * PATH_MAX];
@@ -84,14 +84,16 @@ static myth_status add_file(finder *s, const myth_place *place, bool is_named, m
     else
         snprintf(whole, sizeof(whole), "%s%s%s", place->root, strcmp(place->root, "/") ? "/" : "", place->path);
     uint32_t *slot = myth_table_find(s->slot, s->n_slot, myth_hash_bytes(whole, strlen(whole)), is_file, f, whole);
-    if (*slot)
+    if (*slot) {
+        f->file[*slot - 1].is_test &= is_test;
         return MYTH_OK;
+    }
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "files", &f->file, f->n, &f->cap))
         return no_memory(err);
     char *own = copy_of(f->mem, whole);
     if (!own)
         return no_memory(err);
-    f->file[f->n++] = (myth_file){.open = own, .is_named = is_named};
+    f->file[f->n++] = (myth_file){.open = own, .is_named = is_named, .is_test = is_test};
     *slot = f->n;
     if (!place->root[0])
         return MYTH_OK;
@@ -114,11 +116,11 @@ static myth_status add_typed(finder *s, const char *typed, myth_error *err)
 {
     myth_place place;
     myth_place_find(&place, typed);
-    return add_file(s, &place, true, err);
+    return add_file(s, &place, true, false, err);
 }
 
 /* Adds a file that a scan of the folder listed: no link leads there, and no other repository is around it. */
-static myth_status add_scanned(finder *s, const myth_place *folder, const char *path, myth_error *err)
+static myth_status add_scanned(finder *s, const myth_place *folder, const char *path, bool is_test, myth_error *err)
 {
     myth_place place = *folder;
     char below[2 * PATH_MAX];
@@ -134,7 +136,7 @@ static myth_status add_scanned(finder *s, const myth_place *folder, const char *
     if (strlen(below) >= sizeof(place.path))
         return MYTH_OK;
     strcpy(place.path, below);
-    return add_file(s, &place, false, err);
+    return add_file(s, &place, false, is_test, err);
 }
 
 /* The globs of a scan: `only` when it is given, else include; and exclude with '!'. text holds those of exclude. */
@@ -203,7 +205,7 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         if (file->reason != MYTH_SCAN_IN || !is_wanted(s, file, is_named))
             continue;
         ++*n;
-        MYTH_TRY(add_scanned(s, &place, file->path, err));
+        MYTH_TRY(add_scanned(s, &place, file->path, file->is_test && !only, err));
     }
 fail:
     myth_scan_close(&list, s->f->mem);

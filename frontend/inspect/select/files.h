@@ -29,6 +29,7 @@ typedef struct {
     char *open;    /* absolute, without links; "-" is standard input */
     char *name;    /* relative to the root */
     bool is_named; /* a path of its own, not found in a directory */
+    bool is_test;  /* found in a directory, and a test by its path below it: nobody asked for tests */
 } myth_file;
 
 typedef struct {

@@ -436,6 +436,8 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     MYTH_TRY(find_spans(&s, f, err));
     MYTH_TRY(give_removed(x, source, f, err));
     MYTH_TRY(give_added(x, source, f, err));
+    if (myth_detect_test(src->path))
+        myth_material_is_test(x->m, source);
     for (uint32_t i = 0; i < s.n; i++) {
         if (x->s->is_cancelled && *x->s->is_cancelled)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));

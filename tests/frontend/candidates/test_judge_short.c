@@ -149,7 +149,7 @@ static void a_calibration_is_read(void **state)
 {
     (void)state;
     static const char *const good[] = {
-        "", " \n", "confidence=0.5", "*=1:0", "confidence=0.62 *=1.5:-2.25\nuse-after-free=0.5:1 ",
+        "", " \n", "confidence=0.5", "*=1:0", "confidence=0.62 tests=-1.5 *=1.5:-2.25\nuse-after-free=0.5:1 ",
     };
     static const char *const bad[] = {
         "confidence",
@@ -166,6 +166,9 @@ static void a_calibration_is_read(void **state)
         "*=1:",
         "a=1 :2",
         "confidence=-1",
+        "tests=",
+        "tests=inf",
+        "tests=0.2x",
         "a_name_that_is_longer_than_any/rule_and_row_that_there_are_in_the_pack_of_rules_that_ships=1:2",
     };
     myth_calibration c;
@@ -174,14 +177,15 @@ static void a_calibration_is_read(void **state)
         assert_int_equal(myth_calibration_read(&c, (myth_str){good[i], strlen(good[i])}, &err), MYTH_OK);
     assert_int_equal(c.n, 2);
     assert_true(fabs((double)c.confidence - 0.62) < 1e-6);
-    assert_true(fabs(myth_calibration_probability(&c, "use-after-free", "read", -2) - 0.5) < 1e-9);
-    assert_true(fabs(myth_calibration_probability(&c, "off-by-one", "", 1.5f) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "use-after-free", "read", -2, false) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "off-by-one", "", 1.5f, false) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "off-by-one", "", 2.5f, true) - 0.5) < 1e-9);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         assert_int_equal(myth_calibration_read(&c, (myth_str){bad[i], strlen(bad[i])}, &err), MYTH_EFORMAT);
-        assert_non_null(strstr(err.msg, "neither confidence=P nor RULE[/ROW]=SCALE:OFFSET"));
+        assert_non_null(strstr(err.msg, "is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET"));
     }
     myth_calibration_read(&c, (myth_str){NULL, 0}, &err);
-    assert_true(fabs(myth_calibration_probability(&c, "any", "", 0) - 0.5) < 1e-9);
+    assert_true(fabs(myth_calibration_probability(&c, "any", "", 0, true) - 0.5) < 1e-9);
     /* a row has its own numbers, else its rule's, else those of all others; the order of the words is no matter */
     static const char *const orders[] = {"sql/quoted=1:2 sql=1:-1 *=1:-3", "*=1:-3 sql=1:-1 sql/quoted=1:2"};
     for (int i = 0; i < 2; i++) {
@@ -193,7 +197,7 @@ static void a_calibration_is_read(void **state)
         assert_int_equal(myth_calibration_read(&c, (myth_str){orders[i], strlen(orders[i])}, &err), MYTH_OK);
         assert_int_equal(c.n, 3);
         for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++) {
-            const double p = myth_calibration_probability(&c, want[k].rule, want[k].row, 0);
+            const double p = myth_calibration_probability(&c, want[k].rule, want[k].row, 0, false);
             assert_true(fabs(log(p / (1 - p)) - want[k].logit) < 1e-9);
         }
     }

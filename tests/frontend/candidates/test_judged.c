@@ -3,6 +3,7 @@
 #include "tests/frontend/cli/cli_run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MODEL "-m random:gemma3-tiny:q8_0 "
@@ -541,6 +542,74 @@ static void what_a_change_exposes_is_said(void **state)
     json_decref(all);
 }
 
+/* The logarithm of the odds that the first finding of a report about a file has; fails where there is none. */
+static double odds_of(const char *args, const char *file, bool is_said)
+{
+    char line[512];
+    json_error_t e;
+    json_t *all, *f;
+    size_t i;
+    snprintf(line, sizeof(line),
+             "$M %s -m $D/tests.gguf --find candidates --confidence 0 --format json "
+             "--fail-level never -q",
+             args);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    all = json_loads(r.out, 0, &e);
+    assert_non_null(all);
+    double p = -1;
+    json_array_foreach(json_object_get(all, "findings"), i, f) if (p < 0 && strcmp(text_of(f, "file"), file) == 0)
+    {
+        p = probability_of(f);
+        assert_int_equal(strstr(text_of(f, "why"), "in a test") != NULL, is_said);
+    }
+    json_decref(all);
+    assert_true(p > 0);
+    return log(p / (1 - p));
+}
+
+/* In a test that nobody asked for the odds are lower, as the calibration says. Who names it, or a folder of tests, has
+ * asked for it. */
+static void tests_that_nobody_named_have_lower_odds(void **state)
+{
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    cli_shell(&r, "mkdir -p $D/whole/tests $D/whole/lib && git init -q $D/whole && cp $D/one.c $D/whole/tests/a.c && "
+                  "cp $D/one.c $D/whole/lib/a.c && $M convert -m random:gemma3-tiny:q8_0 -o $D/tests.gguf --type q8_0 "
+                  "--kv 'mythos.judge=tests=-1.25 *=1:0'");
+    assert_int_equal(r.code, 0);
+    const double in_tests = odds_of("inspect $D/whole/tests/a.c --no-log", "tests/a.c", false),
+                 in_lib = odds_of("inspect $D/whole/lib/a.c --no-log", "lib/a.c", false);
+    static const struct {
+        const char *args, *file;
+        double less;
+    } row[] = {
+        {"inspect $D/whole --log $D/tests.db", "tests/a.c", 1.25},
+        {"inspect $D/whole --no-log", "lib/a.c", 0},
+        {"inspect $D/whole/tests --no-log", "tests/a.c", 0},
+        {"inspect $D/whole --include tests/a.c --no-log", "tests/a.c", 1.25},
+        {"inspect $D/whole $D/whole/tests/a.c --no-log", "tests/a.c", 0},
+        {"inspect $D/whole/tests/a.c $D/whole --no-log", "tests/a.c", 0},
+        {"inspect-diff -C $D/whole --untracked --no-log", "tests/a.c", 1.25},
+        {"inspect-diff -C $D/whole --untracked --no-log", "lib/a.c", 0},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        const double found = odds_of(row[i].args, row[i].file, row[i].less > 0),
+                     alone = row[i].file[0] == 't' ? in_tests : in_lib;
+        if (fabs(alone - row[i].less - found) > 1e-5)
+            fail_msg("%s: %s has %g, and %g alone", row[i].args, row[i].file, found, alone);
+    }
+    cli_shell(&r, "$M log replay --log $D/tests.db --json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\"result\":\"equal\""));
+    const double asked = odds_of("inspect $D/whole --no-log --jobs 1", "tests/a.c", true);
+    cli_shell(&r, "$M candidates $D/whole --judge -m $D/tests.gguf --format jsonl | grep '\"tests/a.c\"' | head -1 | "
+                  "sed 's/.*\"probability\"://; s/,.*//'");
+    const double p = atof(r.out);
+    assert_true(fabs(log(p / (1 - p)) - asked) < 1e-5);
+}
+
 /* A dry run counts the tokens that the judge reads: those of the run, where functions share none, as in a model with
  * sliding windows. */
 static void a_dry_run_says_what_judging_costs(void **state)
@@ -621,6 +690,7 @@ int main(void)
         cmocka_unit_test(the_plan_covers_the_run),
         cmocka_unit_test(what_cannot_be_searched_is_missed),
         cmocka_unit_test(documents_are_not_missed),
+        cmocka_unit_test(tests_that_nobody_named_have_lower_odds),
         cmocka_unit_test(a_dry_run_says_what_judging_costs),
         cmocka_unit_test(without_a_model_rules_find),
         cmocka_unit_test(what_a_change_exposes_is_said),
