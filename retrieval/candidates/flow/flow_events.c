@@ -109,7 +109,8 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
     bool has_goto = false;
     for (uint32_t i = a + 1; i < b; i++) {
         const myth_event *x = &f->event[i];
-        if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off)
+        if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off ||
+            myth_flow_is_optional(f, x->off, f->event[a].off, f->event[b].off))
             continue;
         has_goto |= x->index == MYTH_ROLE_GOTO;
         if (x->index == MYTH_ROLE_LEAVE && f->scope[x->scope].kind == MYTH_SCOPE_CASE)
@@ -134,6 +135,8 @@ static bool is_handled(const myth_flow *f, uint32_t s, uint32_t in)
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 {
     const myth_event *to = &f->event[b];
+    if (myth_flow_is_alternative(f, f->event[a].off, to->off))
+        return false;
     for (uint32_t s = f->event[a].scope; !myth_flow_is_inside(f, to->scope, s); s = f->scope[s].parent) {
         const myth_scope *in = &f->scope[s];
         if (in->kind == MYTH_SCOPE_NESTED)
