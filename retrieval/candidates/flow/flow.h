@@ -28,7 +28,7 @@ enum {
 };
 
 typedef enum {
-    MYTH_EVENT_DEFINE,   /* a path gets a value */
+    MYTH_EVENT_DEFINE,   /* a path gets a value; path 0: an element that has no path gets that of `other` */
     MYTH_EVENT_USE,      /* it is read as a value */
     MYTH_EVENT_DEREF,    /* something behind it is read or written: *p, p->x, p[i], p.method() */
     MYTH_EVENT_INDEX,    /* it is what an element is chosen by: `other` is the array */

@@ -266,6 +266,17 @@ void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
         e->is_through = role != MYTH_ROLE_NAME;
         return;
     }
+    if (role == MYTH_ROLE_INDEX && !is_null(value)) { /* items[n - 1] = p: what p is has another owner */
+        uint32_t other = 0, name = 0;
+        const myth_value v = myth_flow_value(f, value, &other, &name);
+        if (v != MYTH_VALUE_PATH || other == 0)
+            return;
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, 0);
+        e->value = (uint8_t)v;
+        e->other = other;
+        e->is_through = true;
+        return;
+    }
     for (uint32_t i = 0; role == MYTH_ROLE_NONE && i < ts_node_named_child_count(target) && i < 16; i++)
         myth_flow_define(f, ts_node_named_child(target, i), (TSNode){0}, depth + 1); /* a, b = f() */
 }
@@ -297,6 +308,12 @@ TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, boo
         const char *type = ts_node_type(node);
         if (role_of(f, node) == MYTH_ROLE_NAME)
             return node;
+        if (ts_node_has_error(node) && strcmp(type, "init_declarator") == 0 && ts_node_named_child_count(node) > 1) {
+            const TSNode second = ts_node_named_child(node, 1); /* cleanup_free int n = f(): the first word is a type */
+            const TSNode name = ts_node_is_error(second) ? ts_node_named_child(second, 0) : (TSNode){0};
+            if (!is_null(name) && role_of(f, name) == MYTH_ROLE_NAME && ts_node_named_child_count(second) == 1)
+                return name;
+        }
         *is_pointer |= strstr(type, "pointer_declarator") != NULL;
         *is_array |= strstr(type, "array_declarator") != NULL;
         *is_function |= strstr(type, "function_declarator") != NULL;

@@ -60,3 +60,202 @@ static int quiet_unchecked_return_of_builds(const char *path)
 #endif
     );
 }
+
+/* ---- variables that are released where their block ends ---- */
+
+#define GIVE_UP __attribute__((cleanup(close_file)))
+#define AT_END(f) \
+    __attribute__((cleanup(f)))
+
+static int quiet_resource_leak_of_words(int n)
+{
+    cleanup_close int in = open("/etc/motd", O_RDONLY);
+    cleanup_free char *text = NULL;
+    __do_close int first = -1, second = -1;
+    g_autofree char *name = strdup("a");
+    if (in < 0 || !name)
+        return -1;
+    text = malloc(80);
+    if (!text)
+        return -1;
+    first = open("/etc/hosts", O_RDONLY);
+    if (first < 0)
+        return -1;
+    second = open("/etc/fstab", O_RDONLY);
+    if (second < 0 || n < 80)
+        return -1;
+    send_all(in, first, second, text, name);
+    return 0;
+}
+
+static int quiet_resource_leak_of_attributes(int n)
+{
+    GIVE_UP FILE *in = fopen("/etc/motd", "r");
+    AT_END(close_file) FILE *hosts = fopen("/etc/hosts", "r");
+    __attribute__((cleanup(close_file))) FILE *table = fopen("/etc/fstab", "r");
+    if (!in || !hosts || !table || n < 80)
+        return -1;
+    send_all(in, hosts, table);
+    return 0;
+}
+
+/* A type of such a name releases nothing. */
+static int lost_cleanup(int n)
+{
+    struct cleanup_list *all = malloc(80); /* FIRES resource-leak/lost */
+    if (!all)
+        return -1;
+    all->n = n;
+    return n < 80 ? -1 : 0;
+}
+
+/* ---- the end of the process ---- */
+
+static void quiet_resource_leak_where_it_ends(char **list, int n)
+{
+    list = realloc(list, n * sizeof(*list)); /* FIRES integer-overflow/size */
+    if (!list) {
+        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        exit(1);
+    }
+    send_list(list, n);
+}
+
+static int lost_list(char **list, int n)
+{
+    list = realloc(list, 80); /* FIRES resource-leak/replaced */
+    if (!list) {
+        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        return -1;
+    }
+    return send_list(list, n);
+}
+
+static void quiet_resource_leak_of_child(int n)
+{
+    FILE *in = fopen("/proc/self/mounts", "r");
+    if (!in)
+        _exit(1);
+    while (n-- > 0)
+        if (is_mount(in, n))
+            _exit(0);
+    _exit(1);
+}
+
+/* ---- what is kept on purpose ---- */
+
+static int device = -1;
+
+static int open_device(void)
+{
+    if (device < 0)
+        device = open("/dev/rtc", O_RDONLY);
+    return device;
+}
+
+static int quiet_resource_leak_of_device(int n)
+{
+    const int fd = open_device();
+    if (fd < 0)
+        return -1;
+    return n < 80 ? -1 : read_device(n);
+}
+
+static int quiet_resource_leak_of_lock(const char *path)
+{
+    int fd = open(path, O_RDWR); /* FIRES path-traversal/joined */
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX) < 0) {
+        close(fd); /* FIRES unchecked-return/elsewhere */
+        return -1;
+    }
+    return 0;
+}
+
+static int lost_before_lock(const char *path, int n)
+{
+    int fd = open(path, O_RDWR); /* FIRES path-traversal/joined resource-leak/handle */
+    if (fd < 0)
+        return -1;
+    if (n < 80)
+        return -1;
+    if (flock(fd, LOCK_EX) < 0) {
+        close(fd); /* FIRES unchecked-return/elsewhere */
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- what has another owner ---- */
+
+static int quiet_resource_leak_of_element(struct table *t, char **all, int n)
+{
+    char *copy = malloc(80);
+    if (!copy)
+        return -1;
+    if (n < 80) {
+        free(copy);
+        return -1;
+    }
+    all[t->n++ + n] = copy; /* FIRES missing-null-check/parameter */
+    return is_full(all) ? -1 : 0;
+}
+
+static int quiet_resource_leak_of_moved(struct table *t, int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return -1;
+    t->text = realloc(text, 160); /* FIRES missing-null-check/parameter */
+    if (!t->text) {
+        free(text);
+        return -1;
+    }
+    if (n < 80)
+        return -1;
+    return 0;
+}
+
+static void quiet_resource_leak_of_engine(int from)
+{
+    int fd = accept(from, NULL, NULL);
+    if (fd < 0)
+        return;
+    create_engine(fd);
+}
+
+static int lost_before_engine(int from)
+{
+    int fd = accept(from, NULL, NULL); /* FIRES resource-leak/handle */
+    if (fd < 0)
+        return -1;
+    if (tune_socket(from) < 0)
+        return -1;
+    create_engine(fd);
+    return 0;
+}
+
+static int quiet_resource_leak_of_names(struct table *t)
+{
+    int family = get_socket_family(t);
+    struct screen *files = OpenFiles_new(t);
+    show_files(files, family);
+    OpenFiles_delete(files);
+    return 0;
+}
+
+static int quiet_resource_leak_where_closing_failed(int fd, int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return -1;
+    if (n < 80 && close(fd) < 0) {
+        free(text);
+        return -1;
+    }
+    if (close(fd) < 0)
+        return -1;
+    free(text);
+    return 0;
+}
