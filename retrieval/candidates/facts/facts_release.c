@@ -575,6 +575,22 @@ int myth_fact_held(myth_facts *k, uint32_t e)
 
 enum { SOON = 5 }; /* statements */
 
+/* Whether event e is in a branch that depends on the very call that argument x is of, with the same path: the call was
+ * tried before, and e is done where it has failed. */
+static bool is_where_failed(const myth_facts *k, uint32_t e, const myth_event *x)
+{
+    const myth_flow *f = k->flow;
+    const myth_scope *in = &f->scope[f->event[e].scope];
+    const myth_test *t = in->test ? &f->test[in->test - 1] : NULL;
+    for (uint32_t i = e; t && i-- > 0 && f->event[i].off >= t->off;) {
+        const myth_event *a = &f->event[i];
+        if (a->kind == MYTH_EVENT_ARG && a->end <= t->end && a->path == x->path && a->index == x->index &&
+            strcmp(f->names + a->name, f->names + x->name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a call that control comes to soon gets the path as its second argument: rename(from, path). */
 int myth_fact_second_later(myth_facts *k, uint32_t e)
 {
@@ -587,6 +603,8 @@ int myth_fact_second_later(myth_facts *k, uint32_t e)
         if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 1 || !k->is_release ||
             !k->is_release(k->arg, f->names + x->name) || !myth_flow_reaches(f, e, i))
             continue;
+        if (is_where_failed(k, e, x))
+            return 0;
         k->at_line = x->line;
         return 1;
     }
