@@ -71,6 +71,8 @@ void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);
 /* Marks a function that gives what outlives it and is kept; of one that gives what another gave the other stands
  * before it. */
 void myth_file_facts_keepers(myth_file_facts *ff, const myth_flow *f);
+/* Counts a call behind which the process ends for one of its results. */
+void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t call);
 /* Counts what a function does with its parameters. */
 void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
 /* What the function of the file that a call is of does with an argument; NULL = nothing is known. */
@@ -87,6 +89,8 @@ bool myth_facts_is_kept_by_callee(const myth_facts *k, uint32_t d);
 bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path);
 /* Whether behind event d, in no branch, stands a call that does not return. */
 bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
+/* Whether event x returns a value for which all callers of this function end the process; only its file knows it. */
+bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
 /* Whether event x is where closing a file has failed, by the condition that it depends on. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
 /* Whether a function keeps what it is given, by a word in its name. */

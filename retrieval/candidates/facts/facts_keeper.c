@@ -1,8 +1,8 @@
 /* facts_keeper.c - who else releases or keeps what a function takes (facts.h): the compiler, where a variable's block
- * ends, the process, where it ends, a variable of the file, or another process that waits for a lock. */
+ * ends, the process, where it ends, here or in all callers, a variable of the file, or a lock that lasts. */
 #include "facts_span.h"
 
-#include <stdio.h>
+#include "engine/base/table.h"
 
 enum { NEAR = 64, DECLARATION = 256, LINES = 16 };
 
@@ -123,10 +123,10 @@ static bool ends_process(const char *name)
     return myth_flow_has_one_of(last, part, N_OF(part)) || myth_flow_is_one_of(last, whole, N_OF(whole));
 }
 
-/* Whether the process ends in a scope, whatever else is done there. */
-static bool is_end_of_process(const myth_flow *f, uint32_t scope)
+/* Whether the process ends in a scope that begins behind event `from`, whatever else is done there. */
+static bool is_end_of_process(const myth_flow *f, uint32_t from, uint32_t scope)
 {
-    for (uint32_t i = 0; i < f->n_event && f->event[i].off < f->scope[scope].end; i++)
+    for (uint32_t i = from; i < f->n_event && f->event[i].off < f->scope[scope].end; i++)
         if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].scope == scope && !f->event[i].test &&
             f->event[i].off >= f->scope[scope].off && ends_process(f->names + f->event[i].name))
             return true;
@@ -151,7 +151,7 @@ int myth_fact_ends(myth_facts *k, uint32_t e)
         if (test->is_assert)
             return 1;
         const uint32_t gone = is_for_gone(t->how) ? test->then : is_for_there(t->how) ? test->other : 0;
-        return gone != 0 && is_end_of_process(f, gone);
+        return gone != 0 && is_end_of_process(f, d, gone);
     }
     return 0;
 }
@@ -239,4 +239,61 @@ bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x)
         is_close = true;
     }
     return is_close;
+}
+
+/* The hash of a value's text; 0 = it is none of the file's constants. What is below zero has one hash. */
+static uint64_t hash_of_value(const myth_flow *f, TSNode node, bool is_below_zero)
+{
+    char text[MYTH_SPAN_TEXT];
+    const span s = is_null(node) ? (span){"", 0} : node_span(f, myth_flow_inner(f, node));
+    put_tight(text, s);
+    if (is_below_zero)
+        return strcmp(text, "0") == 0 ? myth_hash_bytes("-", 1) : 0;
+    if (text[0] == '-' && isdigit((unsigned char)text[1]))
+        return myth_hash_bytes("-", 1);
+    const bool is_constant = isdigit((unsigned char)text[0]) || myth_flow_is_constant_name(text);
+    return is_constant ? myth_hash_bytes(text, strlen(text)) : 0;
+}
+
+/* The first test of what a call gave; NULL = none is near. */
+static const myth_event *test_of_call(const myth_flow *f, uint32_t call)
+{
+    const myth_event *c = &f->event[call];
+    uint32_t d;
+    const uint32_t path = myth_facts_taker(f, call, &d) ? f->event[d].path : 0;
+    for (uint32_t i = call + 1; i < f->n_event && i < call + NEAR; i++) {
+        const myth_event *t = &f->event[i];
+        const bool is_around = t->off <= c->off && t->end >= c->end;
+        if (t->kind == MYTH_EVENT_TEST && t->test && (is_around || (path && t->path == path)))
+            return t;
+    }
+    return NULL;
+}
+
+void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t call)
+{
+    const myth_event *t = f->roles->has_alternatives ? test_of_call(f, call) : NULL;
+    if (!t || (t->how != MYTH_TEST_EQUAL && t->how != MYTH_TEST_LESS) || f->test[t->test - 1].is_chain)
+        return;
+    const uint32_t then = f->test[t->test - 1].then;
+    const uint64_t value = hash_of_value(f, child_of(f, t->node, MYTH_SLOT_RIGHT), t->how == MYTH_TEST_LESS);
+    if (then == 0 || value == 0 || !is_end_of_process(f, call, then))
+        return;
+    myth_file_name *n = myth_file_facts_put(ff, f->names + f->event[call].name);
+    if (!n)
+        return;
+    n->ended_on = n->n_ended == 0 || n->ended_on == value ? value : 0;
+    n->n_ended++;
+}
+
+bool myth_facts_ends_callers(const myth_facts *k, uint32_t x)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = &f->event[x];
+    if (at->kind != MYTH_EVENT_LEAVE || at->index != MYTH_ROLE_RETURN || f->off + 6 > f->n_text ||
+        memcmp(f->text + f->off, "static", 6) != 0 || ts_node_named_child_count(at->node) != 1)
+        return false;
+    const myth_file_name *n = myth_file_facts_find(k->file, f->names + f->name);
+    return n && n->n_ended > 0 && n->n_ended == n->n_tested + n->n_used && n->ended_on != 0 &&
+           n->ended_on == hash_of_value(f, ts_node_named_child(at->node, 0), false);
 }

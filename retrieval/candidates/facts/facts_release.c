@@ -489,7 +489,7 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
             return LEAVES_NO;
         is_released |= releases(k, x, path);
         is_locked |= is_kept && myth_facts_is_locked(f, x, path);
-        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x))
+        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x))
             continue;
         if (!is_way_out(k, d, x, path) || myth_facts_nested(f, at->scope) != myth_facts_nested(f, f->event[d].scope) ||
             !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))

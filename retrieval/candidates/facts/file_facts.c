@@ -143,6 +143,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->n_asked += is_kept && is_asked_first(f, d);
             n->n_tested += is_tested;
             n->n_used += !is_tested;
+            myth_file_facts_ended(ff, f, i);
         }
         if (f->is_file && e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_IMPORT) {
             myth_file_name *n = myth_file_facts_put(ff, f->names + f->path[e->path].text);

@@ -142,6 +142,40 @@ static void quiet_resource_leak_of_child(int n)
     _exit(1);
 }
 
+static int quiet_resource_leak_for_callers(int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return NO_ROOM;
+    if (n < 80)
+        return NO_ROOM;
+    free(text);
+    return 0;
+}
+
+static int lost_for_callers(int n)
+{
+    char *text = malloc(80); /* FIRES resource-leak/forgotten */
+    if (!text)
+        return NO_ROOM;
+    if (n < 80)
+        return TOO_SHORT;
+    free(text);
+    return 0;
+}
+
+static void call_both(int n)
+{
+    int rc;
+    if ((rc = quiet_resource_leak_for_callers(n)) == NO_ROOM) {
+        fprintf(stderr, "no room\n"); /* FIRES missing-null-check/argument */
+        exit(1);
+    }
+    rc = lost_for_callers(n);
+    if (rc == NO_ROOM)
+        abort();
+}
+
 /* ---- what is kept on purpose ---- */
 
 static int device = -1;
