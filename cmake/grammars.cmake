@@ -220,11 +220,13 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/rules.inc
 set(without_grammars retrieval/parse/stub_grammars.c retrieval/candidates/stub_candidates.c)
 set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/node_marks.c
     retrieval/parse/symbols.c retrieval/parse/item_macros.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c
-    retrieval/candidates/flow/flow.c retrieval/candidates/flow/flow_events.c retrieval/candidates/flow/flow_paths.c
+    retrieval/candidates/flow/flow.c retrieval/candidates/flow/flow_branches.c
+    retrieval/candidates/flow/flow_events.c retrieval/candidates/flow/flow_paths.c
     retrieval/candidates/flow/flow_tests.c retrieval/candidates/flow/roles.c
     retrieval/candidates/facts/facts.c retrieval/candidates/facts/facts_bounds.c
     retrieval/candidates/facts/facts_ends.c retrieval/candidates/facts/facts_given.c
-    retrieval/candidates/facts/facts_input.c retrieval/candidates/facts/facts_null.c
+    retrieval/candidates/facts/facts_input.c retrieval/candidates/facts/facts_keeper.c
+    retrieval/candidates/facts/facts_null.c
     retrieval/candidates/facts/facts_readers.c
     retrieval/candidates/facts/facts_release.c retrieval/candidates/facts/facts_settings.c
     retrieval/candidates/facts/facts_sizes.c

@@ -614,6 +614,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_set_later] = fact_set_later,
     [MYTH_FACT_kept] = fact_kept,
     [MYTH_FACT_replaces] = fact_replaces,
+    [MYTH_FACT_ends] = myth_fact_ends,
     [MYTH_FACT_result] = fact_result,
     [MYTH_FACT_checked] = fact_checked,
     [MYTH_FACT_freed] = myth_fact_freed,

@@ -55,6 +55,10 @@ typedef struct {
     uint8_t n_parameter;
     uint16_t marks;                          /* myth_mark: forms/habits.c */
     bool is_imported, is_many, is_ambiguous; /* many: defined twice; ambiguous: with other parameters */
+    uint32_t n_ended;                        /* calls behind which the process ends where they gave one value */
+    uint64_t ended_on;                       /* the hash of that value's text; of two values 0 */
+    bool is_releasing; /* a macro for the attribute that releases a variable where its block ends */
+    bool is_keeper;    /* a function that gives what a variable keeps that outlives it */
 } myth_file_name;
 
 /* What a function of the file does with a parameter. */

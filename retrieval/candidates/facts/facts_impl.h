@@ -66,6 +66,13 @@ myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* N
 uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
 /* Notes from where on a file is one of tests, by what it includes; once, with what is outside of all functions. */
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
+/* Marks the macros that stand for an attribute that releases a variable; once, with what is outside of functions. */
+void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);
+/* Marks a function that gives what outlives it and is kept; of one that gives what another gave the other stands
+ * before it. */
+void myth_file_facts_keepers(myth_file_facts *ff, const myth_flow *f);
+/* Counts a call behind which the process ends for one of its results. */
+void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t call);
 /* Counts what a function does with its parameters. */
 void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
 /* What the function of the file that a call is of does with an argument; NULL = nothing is known. */
@@ -74,6 +81,18 @@ const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call
 bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path);
 /* Whether a function is known to read its arguments only. */
 bool myth_facts_is_reader(const char *name);
+/* Whether a variable is released where its block ends, by an attribute of its declaration: C and C++. */
+bool myth_facts_is_released_by_itself(const myth_facts *k, uint32_t path);
+/* Whether what definition d got is kept by the function of the file that gave it. */
+bool myth_facts_is_kept_by_callee(const myth_facts *k, uint32_t d);
+/* Whether event a gives the path, a descriptor, to a function that locks it: closing it would unlock. */
+bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path);
+/* Whether behind event d, in no branch, stands a call that does not return. */
+bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
+/* Whether event x returns a value for which all callers of this function end the process; only its file knows it. */
+bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
+/* Whether event x is where closing a file has failed, by the condition that it depends on. */
+bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 
@@ -85,6 +104,7 @@ int myth_fact_shared(myth_facts *k, uint32_t e);
 int myth_fact_released(myth_facts *k, uint32_t e);
 int myth_fact_release_later(myth_facts *k, uint32_t e);
 int myth_fact_escapes(myth_facts *k, uint32_t e);
+int myth_fact_ends(myth_facts *k, uint32_t e);
 int myth_fact_leaves(myth_facts *k, uint32_t e);
 int myth_fact_unlocked(myth_facts *k, uint32_t e);
 int myth_fact_second_later(myth_facts *k, uint32_t e);

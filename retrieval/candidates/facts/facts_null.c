@@ -210,19 +210,6 @@ static myth_checked checked_next_time(const myth_flow *f, uint32_t d, uint32_t *
     return MYTH_CHECKED_IGNORED;
 }
 
-/* Whether a node is in the #else of what another place is in. */
-static bool is_other_build(TSNode node, uint32_t off)
-{
-    for (int i = 0; i < 12 && !is_null(node); i++, node = ts_node_parent(node)) {
-        const char *type = ts_node_type(node);
-        if (strcmp(type, "preproc_else") != 0 && strcmp(type, "preproc_elif") != 0)
-            continue;
-        const TSNode whole = ts_node_parent(node);
-        return !is_null(whole) && off >= ts_node_start_byte(whole) && off < ts_node_start_byte(node);
-    }
-    return false;
-}
-
 myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
 {
     const uint32_t path = f->event[d].path;
@@ -246,7 +233,7 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
         case MYTH_EVENT_TEST: return MYTH_CHECKED_TESTED;
         case MYTH_EVENT_RETURN: return MYTH_CHECKED_RETURNED;
         case MYTH_EVENT_DEFINE:
-            if (x->path == path && !is_other_build(x->node, f->event[d].off))
+            if (x->path == path)
                 return MYTH_CHECKED_IGNORED;
             break;
         case MYTH_EVENT_LEAVE:

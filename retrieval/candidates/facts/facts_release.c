@@ -190,6 +190,31 @@ static bool is_wrapped(const myth_facts *k, uint32_t c)
     return false;
 }
 
+/* Whether realloc, call c, gives what was behind its first argument another owner: it->text = realloc(text, n). */
+static bool is_moved(const myth_flow *f, uint32_t c, const myth_event *arg, uint32_t path)
+{
+    uint32_t d;
+    return arg->index == 0 && strstr(f->names + f->event[c].name, "realloc") && myth_facts_taker(f, c, &d) &&
+           f->event[d].path != path;
+}
+
+/* Whether a call makes something of a descriptor, which has it then: create_engine(fd). */
+static bool is_given_to_new(const myth_flow *f, const myth_event *x)
+{
+    static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt"};
+    bool is_new = false;
+    for (size_t i = 0; i < N_OF(makes) && !is_new; i++)
+        is_new = has_word(f->names + x->name, makes[i]);
+    return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;
+}
+
+/* Whether a function inside of this one waits for the ticks of a clock, as long as it is run: for range ticker.C. */
+static bool is_ticked(const myth_flow *f, const myth_event *x, uint32_t path)
+{
+    return x->kind == MYTH_EVENT_USE && f->path[x->path].base == path &&
+           strcmp(f->names + f->path[x->path].last, "C") == 0 && myth_facts_nested(f, x->scope);
+}
+
 /* Whether event x gets the value that event d before it gives the path: q = p = f(). */
 static bool is_chained(const myth_flow *f, uint32_t x, uint32_t path)
 {
@@ -211,9 +236,13 @@ static bool hands_on(const myth_facts *k, uint32_t i, uint32_t path)
             return is_linked(f, x, path);
         if (myth_roles_of(f->roles, f->event[x->call].node) == MYTH_ROLE_NEW)
             return true; /* new BufferedReader(in) */
+        if (is_moved(f, x->call, x, path))
+            return true;
         const myth_file_parameter *does = myth_facts_summary(k, x->call, x->index);
         if (does && (does->is_kept || !does->is_shared))
             return does->is_kept;
+        if (is_given_to_new(f, x))
+            return true;
         return (!x->test && myth_facts_takes_over(f->names + x->name)) || is_wrapped(k, x->call);
     }
     case MYTH_EVENT_DEFINE:
@@ -221,6 +250,7 @@ static bool hands_on(const myth_facts *k, uint32_t i, uint32_t path)
                ((x->value == MYTH_VALUE_UNKNOWN || x->value == MYTH_VALUE_NEW) && myth_facts_is_made_of(f, i, path));
     case MYTH_EVENT_FIELD: return x->other == path;
     case MYTH_EVENT_RETURN: return x->path == path;
+    case MYTH_EVENT_USE: return is_ticked(f, x, path);
     default: return false;
     }
 }
@@ -448,7 +478,9 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         return LEAVES_NO; /* the end of the process releases it */
     if (is_kept && (f->path[path].base != 0 || (!is_define && is_status(f, path))))
         return LEAVES_NO; /* kept in a structure: whoever has that releases it */
-    bool is_released = false;
+    if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d)))
+        return LEAVES_NO;
+    bool is_released = false, is_locked = false;
     for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
         const myth_event *at = myth_facts_event(k, x);
         if (at->kind == MYTH_EVENT_DEFINE && at->path == path && at->value != MYTH_VALUE_OUT && is_kept)
@@ -456,6 +488,9 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         if (hands_on(k, x, path))
             return LEAVES_NO;
         is_released |= releases(k, x, path);
+        is_locked |= is_kept && myth_facts_is_locked(f, x, path);
+        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x))
+            continue;
         if (!is_way_out(k, d, x, path) || myth_facts_nested(f, at->scope) != myth_facts_nested(f, f->event[d].scope) ||
             !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))
             continue;
@@ -475,7 +510,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         *to = x;
         return LEAVES_EARLY;
     }
-    if (is_released || !is_always_run(f, f->event[e].scope) || never_ends(f, d))
+    if (is_released || is_locked || !is_always_run(f, f->event[e].scope) || never_ends(f, d) ||
+        myth_facts_never_returns(f, d))
         return LEAVES_NO;
     k->at_line = f->line1;
     return f->is_file ? LEAVES_NO : LEAVES_END;
@@ -539,6 +575,22 @@ int myth_fact_held(myth_facts *k, uint32_t e)
 
 enum { SOON = 5 }; /* statements */
 
+/* Whether event e is in a branch that depends on the very call that argument x is of, with the same path: the call was
+ * tried before, and e is done where it has failed. */
+static bool is_where_failed(const myth_facts *k, uint32_t e, const myth_event *x)
+{
+    const myth_flow *f = k->flow;
+    const myth_scope *in = &f->scope[f->event[e].scope];
+    const myth_test *t = in->test ? &f->test[in->test - 1] : NULL;
+    for (uint32_t i = e; t && i-- > 0 && f->event[i].off >= t->off;) {
+        const myth_event *a = &f->event[i];
+        if (a->kind == MYTH_EVENT_ARG && a->end <= t->end && a->path == x->path && a->index == x->index &&
+            strcmp(f->names + a->name, f->names + x->name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a call that control comes to soon gets the path as its second argument: rename(from, path). */
 int myth_fact_second_later(myth_facts *k, uint32_t e)
 {
@@ -551,6 +603,8 @@ int myth_fact_second_later(myth_facts *k, uint32_t e)
         if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 1 || !k->is_release ||
             !k->is_release(k->arg, f->names + x->name) || !myth_flow_reaches(f, e, i))
             continue;
+        if (is_where_failed(k, e, x))
+            return 0;
         k->at_line = x->line;
         return 1;
     }

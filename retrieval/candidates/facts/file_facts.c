@@ -109,8 +109,10 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
 {
     char key[MYTH_FLOW_PATH_BYTES + 2];
     uint32_t unused, d;
-    if (f->is_file)
+    if (f->is_file) {
         myth_file_facts_tests(ff, f);
+        myth_file_facts_releasing(ff, f);
+    }
     if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
         myth_file_name *n = myth_file_facts_put(ff, f->names + f->name);
         const uint32_t at = ff->n_names;
@@ -127,6 +129,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->parameters = 1 + at;
         }
         myth_file_facts_parameters(ff, f);
+        myth_file_facts_keepers(ff, f);
     }
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *e = &f->event[i];
@@ -140,6 +143,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->n_asked += is_kept && is_asked_first(f, d);
             n->n_tested += is_tested;
             n->n_used += !is_tested;
+            myth_file_facts_ended(ff, f, i);
         }
         if (f->is_file && e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_IMPORT) {
             myth_file_name *n = myth_file_facts_put(ff, f->names + f->path[e->path].text);

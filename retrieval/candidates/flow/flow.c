@@ -28,6 +28,7 @@ void myth_flow_close(myth_flow *f)
     myth_free(f->mem, f->scope);
     myth_free(f->mem, f->test);
     myth_free(f->mem, f->path);
+    myth_free(f->mem, f->branch);
     myth_free(f->mem, f->names);
     myth_free(f->mem, f->slot);
     *f = (myth_flow){0};
@@ -380,6 +381,7 @@ static void walk_in_scope(myth_flow *f, TSNode node, myth_scope_kind kind, uint3
 /* #if ... #else: one of the two is in the program. */
 static void alternative(myth_flow *f, TSNode node, uint32_t depth)
 {
+    const uint32_t outer = f->now_scope;
     const TSNode other = child_of(f, node, MYTH_SLOT_ELSE);
     if (is_null(other) || f->is_file) {
         myth_flow_walk_children(f, node, depth);
@@ -401,6 +403,8 @@ static void alternative(myth_flow *f, TSNode node, uint32_t depth)
         f->test[test - 1].other = second;
     myth_flow_walk(f, other, depth + 1);
     myth_flow_close_scope(f, second);
+    if (!f->is_failed && f->scope[scope].leaves && f->scope[second].leaves && f->now_scope == outer)
+        myth_flow_mark_leaving(f, (myth_leaves)f->scope[second].leaves, f->scope[second].label_off);
     f->now_test = before;
 }
 
@@ -622,6 +626,7 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
     f->line0 = ts_node_start_point(function).row + 1;
     f->line1 = myth_flow_last_line(function);
     myth_flow_put_name(f, "", 0);
+    myth_flow_branches(f);
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "paths of a flow", &f->path, 0, &f->cap_path) ||
         !MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "scopes of a flow", &f->scope, 0, &f->cap_scope))
         return false;

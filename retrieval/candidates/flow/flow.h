@@ -8,6 +8,7 @@
  * Test      a condition and what depends on it: its branches, or the rest of an expression (p && p->n)
  * Nested    a function inside of a function is a scope of the outer one; what it returns does not leave the outer one.
  *           What is outside of all functions is one more flow, named ""
+ * Branches  #if, #elif and #else are read off the text: where a file was hard to parse, its tree is made without them
  * Units     offsets in bytes of the file, lines from 1, events and paths by number
  * Limits    MYTH_FLOW_EVENTS of one function; what follows is not read. Paths of up to MYTH_FLOW_PATH_BYTES
  * Owner     open and close a myth_flow; it is used for one function after the other
@@ -18,10 +19,16 @@
 
 #include "roles.h"
 
-enum { MYTH_FLOW_EVENTS = 1 << 15, MYTH_FLOW_PATH_BYTES = 96, MYTH_FLOW_DEPTH = 1500, MYTH_FLOW_LABELS = 64 };
+enum {
+    MYTH_FLOW_EVENTS = 1 << 15,
+    MYTH_FLOW_PATH_BYTES = 96,
+    MYTH_FLOW_DEPTH = 1500,
+    MYTH_FLOW_LABELS = 64,
+    MYTH_FLOW_BRANCHES = 128
+};
 
 typedef enum {
-    MYTH_EVENT_DEFINE,   /* a path gets a value */
+    MYTH_EVENT_DEFINE,   /* a path gets a value; path 0: an element that has no path gets that of `other` */
     MYTH_EVENT_USE,      /* it is read as a value */
     MYTH_EVENT_DEREF,    /* something behind it is read or written: *p, p->x, p[i], p.method() */
     MYTH_EVENT_INDEX,    /* it is what an element is chosen by: `other` is the array */
@@ -135,6 +142,11 @@ typedef struct {
     bool is_declared; /* by a word or type in this function, in a language in which that makes a variable of it */
 } myth_path;
 
+/* What stands between two of #if, #elif, #else and #endif. Of the branches of one group at most one is in a program. */
+typedef struct {
+    uint32_t off, end, group;
+} myth_branch;
+
 typedef struct {
     const myth_roles *roles;
     myth_mem *mem;
@@ -147,9 +159,11 @@ typedef struct {
     myth_scope *scope;
     myth_test *test;
     myth_path *path;
-    char *names; /* zero-terminated, the empty one first; kept from function to function */
+    myth_branch *branch; /* [n_branch] in the order in which they begin; of a whole file none */
+    char *names;         /* zero-terminated, the empty one first; kept from function to function */
     uint32_t n_event, n_scope, n_test, n_path, n_names;
     uint32_t cap_event, cap_scope, cap_test, cap_path, cap_names;
+    uint32_t n_branch, cap_branch;
     uint32_t *slot, n_slot;                    /* a table of paths by their text */
     uint32_t label[MYTH_FLOW_LABELS], n_label; /* offsets of labels, which a goto comes to */
     uint32_t name;                             /* of the function */
@@ -188,6 +202,8 @@ myth_value myth_flow_value(myth_flow *f, TSNode node, uint32_t *path, uint32_t *
 bool myth_flow_is_part(const myth_flow *f, uint32_t p, uint32_t q);
 /* Whether control that has passed event a can come to event b, which is behind it in the text. */
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b);
+/* Whether two offsets are in branches of one #if, of which a program has only one. */
+bool myth_flow_is_alternative(const myth_flow *f, uint32_t a, uint32_t b);
 /* Whether scope s is `in` or inside of it. */
 bool myth_flow_is_inside(const myth_flow *f, uint32_t s, uint32_t in);
 

@@ -109,7 +109,8 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
     bool has_goto = false;
     for (uint32_t i = a + 1; i < b; i++) {
         const myth_event *x = &f->event[i];
-        if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off)
+        if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off ||
+            myth_flow_is_optional(f, x->off, f->event[a].off, f->event[b].off))
             continue;
         has_goto |= x->index == MYTH_ROLE_GOTO;
         if (x->index == MYTH_ROLE_LEAVE && f->scope[x->scope].kind == MYTH_SCOPE_CASE)
@@ -134,6 +135,8 @@ static bool is_handled(const myth_flow *f, uint32_t s, uint32_t in)
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
 {
     const myth_event *to = &f->event[b];
+    if (myth_flow_is_alternative(f, f->event[a].off, to->off))
+        return false;
     for (uint32_t s = f->event[a].scope; !myth_flow_is_inside(f, to->scope, s); s = f->scope[s].parent) {
         const myth_scope *in = &f->scope[s];
         if (in->kind == MYTH_SCOPE_NESTED)
@@ -263,6 +266,17 @@ void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
         e->is_through = role != MYTH_ROLE_NAME;
         return;
     }
+    if (role == MYTH_ROLE_INDEX && !is_null(value)) { /* items[n - 1] = p: what p is has another owner */
+        uint32_t other = 0, name = 0;
+        const myth_value v = myth_flow_value(f, value, &other, &name);
+        if (v != MYTH_VALUE_PATH || other == 0)
+            return;
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, 0);
+        e->value = (uint8_t)v;
+        e->other = other;
+        e->is_through = true;
+        return;
+    }
     for (uint32_t i = 0; role == MYTH_ROLE_NONE && i < ts_node_named_child_count(target) && i < 16; i++)
         myth_flow_define(f, ts_node_named_child(target, i), (TSNode){0}, depth + 1); /* a, b = f() */
 }
@@ -294,6 +308,12 @@ TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, boo
         const char *type = ts_node_type(node);
         if (role_of(f, node) == MYTH_ROLE_NAME)
             return node;
+        if (ts_node_has_error(node) && strcmp(type, "init_declarator") == 0 && ts_node_named_child_count(node) > 1) {
+            const TSNode second = ts_node_named_child(node, 1); /* cleanup_free int n = f(): the first word is a type */
+            const TSNode name = ts_node_is_error(second) ? ts_node_named_child(second, 0) : (TSNode){0};
+            if (!is_null(name) && role_of(f, name) == MYTH_ROLE_NAME && ts_node_named_child_count(second) == 1)
+                return name;
+        }
         *is_pointer |= strstr(type, "pointer_declarator") != NULL;
         *is_array |= strstr(type, "array_declarator") != NULL;
         *is_function |= strstr(type, "function_declarator") != NULL;

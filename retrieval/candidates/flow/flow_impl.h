@@ -104,6 +104,10 @@ bool myth_flow_comparison(const myth_flow *f, TSNode node, myth_test_kind *out);
 myth_test_kind myth_flow_turned(myth_test_kind t);
 /* Whether the line at p, a # behind blanks, is a directive that begins with the word. */
 bool myth_flow_is_directive(const char *p, const char *end, const char *word);
+/* Reads the branches of #if and #else that are in the function. */
+void myth_flow_branches(myth_flow *f);
+/* Whether offset x is in a branch of an #if that a or b is not in: a program may come from a to b without it. */
+bool myth_flow_is_optional(const myth_flow *f, uint32_t x, uint32_t a, uint32_t b);
 void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_for_each(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth);

@@ -44,6 +44,7 @@ bool myth_roles_open(myth_roles *r, myth_mem *mem, const TSLanguage *language)
         for (int role = 1; role < MYTH_ROLE_N; role++)
             if (myth_text_lists(types[role], name))
                 r->role[s] = (uint8_t)role;
+        r->has_alternatives |= r->role[s] == MYTH_ROLE_ALTERNATIVE;
     }
     for (int s = 0; s < MYTH_SLOT_N; s++)
         for (int i = 0; i < MYTH_SLOT_NAMES && field_name[s][i]; i++)

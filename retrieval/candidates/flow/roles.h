@@ -47,6 +47,7 @@ typedef struct {
     myth_mem *mem;
     uint8_t *role; /* by symbol of the grammar */
     uint32_t n_symbol;
+    bool has_alternatives;                         /* #if and #else are nodes of it */
     TSFieldId field[MYTH_SLOT_N][MYTH_SLOT_NAMES]; /* 0 = the grammar has no such field */
 } myth_roles;
 

@@ -1,0 +1,307 @@
+/* leaks.c - what of memory and files is lost and what is not: branches of #if, variables that are released by
+ * themselves, ends of the process, and what somebody else keeps. Marks as in examples.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- #if and #else ---- */
+
+/* The lines are read so only in a file that the parser cannot read with its conditionals: this one has some that stand
+ * inside of an expression. */
+static int quiet_resource_leak_of_builds(int from, char *line)
+{
+    FILE *in;
+#ifdef HAVE_FMEMOPEN
+    in = fmemopen(line, 80, "r");
+    if (!in)
+        return -1;
+#else
+    int copy = dup(from);
+    if (copy < 0)
+        return -1;
+    in = fdopen(copy, "r");
+    if (!in)
+        return -1;
+#endif
+    read_line(in, line, 80);
+    fclose(in);
+    return 0;
+}
+
+static int lost_in_a_build(char *line, int n)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/handle */
+    if (!in)
+        return -1;
+#ifdef ONLY_LOOKS
+    if (n < 80)
+        return 0;
+#else
+    read_line(in, line, 80);
+#endif
+    fclose(in);
+    return 0;
+}
+
+static int quiet_unchecked_return_of_builds(const char *path)
+{
+    int rc;
+#ifdef HAVE_MKDIR_MODE
+    rc = make_room(path, 0755);
+#else
+    rc = make_room_of(path);
+#endif
+    if (rc == 0)
+        note_room(path);
+    return is_room(path
+#ifdef HAVE_ROOMS
+                   ,
+                   0755
+#endif
+    );
+}
+
+/* ---- variables that are released where their block ends ---- */
+
+#define GIVE_UP __attribute__((cleanup(close_file)))
+#define AT_END(f) \
+    __attribute__((cleanup(f)))
+
+static int quiet_resource_leak_of_words(int n)
+{
+    cleanup_close int in = open("/etc/motd", O_RDONLY);
+    cleanup_free char *text = NULL;
+    __do_close int first = -1, second = -1;
+    g_autofree char *name = strdup("a");
+    if (in < 0 || !name)
+        return -1;
+    text = malloc(80);
+    if (!text)
+        return -1;
+    first = open("/etc/hosts", O_RDONLY);
+    if (first < 0)
+        return -1;
+    second = open("/etc/fstab", O_RDONLY);
+    if (second < 0 || n < 80)
+        return -1;
+    send_all(in, first, second, text, name);
+    return 0;
+}
+
+static int quiet_resource_leak_of_attributes(int n)
+{
+    GIVE_UP FILE *in = fopen("/etc/motd", "r");
+    AT_END(close_file) FILE *hosts = fopen("/etc/hosts", "r");
+    __attribute__((cleanup(close_file))) FILE *table = fopen("/etc/fstab", "r");
+    if (!in || !hosts || !table || n < 80)
+        return -1;
+    send_all(in, hosts, table);
+    return 0;
+}
+
+/* A type of such a name releases nothing. */
+static int lost_cleanup(int n)
+{
+    struct cleanup_list *all = malloc(80); /* FIRES resource-leak/lost */
+    if (!all)
+        return -1;
+    all->n = n;
+    return n < 80 ? -1 : 0;
+}
+
+/* ---- the end of the process ---- */
+
+static void quiet_resource_leak_where_it_ends(char **list, int n)
+{
+    list = realloc(list, n * sizeof(*list)); /* FIRES integer-overflow/size */
+    if (!list) {
+        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        exit(1);
+    }
+    send_list(list, n);
+}
+
+static int lost_list(char **list, int n)
+{
+    list = realloc(list, 80); /* FIRES resource-leak/replaced */
+    if (!list) {
+        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        return -1;
+    }
+    return send_list(list, n);
+}
+
+static void quiet_resource_leak_of_child(int n)
+{
+    FILE *in = fopen("/proc/self/mounts", "r");
+    if (!in)
+        _exit(1);
+    while (n-- > 0)
+        if (is_mount(in, n))
+            _exit(0);
+    _exit(1);
+}
+
+static int quiet_resource_leak_for_callers(int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return NO_ROOM;
+    if (n < 80)
+        return NO_ROOM;
+    free(text);
+    return 0;
+}
+
+static int lost_for_callers(int n)
+{
+    char *text = malloc(80); /* FIRES resource-leak/forgotten */
+    if (!text)
+        return NO_ROOM;
+    if (n < 80)
+        return TOO_SHORT;
+    free(text);
+    return 0;
+}
+
+static void call_both(int n)
+{
+    int rc;
+    if ((rc = quiet_resource_leak_for_callers(n)) == NO_ROOM) {
+        fprintf(stderr, "no room\n"); /* FIRES missing-null-check/argument */
+        exit(1);
+    }
+    rc = lost_for_callers(n);
+    if (rc == NO_ROOM)
+        abort();
+}
+
+/* ---- what is kept on purpose ---- */
+
+static int device = -1;
+
+static int open_device(void)
+{
+    if (device < 0)
+        device = open("/dev/rtc", O_RDONLY);
+    return device;
+}
+
+static int quiet_resource_leak_of_device(int n)
+{
+    const int fd = open_device();
+    if (fd < 0)
+        return -1;
+    return n < 80 ? -1 : read_device(n);
+}
+
+static int quiet_resource_leak_of_lock(const char *path)
+{
+    int fd = open(path, O_RDWR); /* FIRES path-traversal/joined */
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX) < 0) {
+        close(fd); /* FIRES unchecked-return/elsewhere */
+        return -1;
+    }
+    return 0;
+}
+
+static int lost_before_lock(const char *path, int n)
+{
+    int fd = open(path, O_RDWR); /* FIRES path-traversal/joined resource-leak/handle */
+    if (fd < 0)
+        return -1;
+    if (n < 80)
+        return -1;
+    if (flock(fd, LOCK_EX) < 0) {
+        close(fd); /* FIRES unchecked-return/elsewhere */
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- what has another owner ---- */
+
+static int quiet_resource_leak_of_element(struct table *t, char **all, int n)
+{
+    char *copy = malloc(80);
+    if (!copy)
+        return -1;
+    if (n < 80) {
+        free(copy);
+        return -1;
+    }
+    all[t->n++ + n] = copy; /* FIRES missing-null-check/parameter */
+    return is_full(all) ? -1 : 0;
+}
+
+static int quiet_resource_leak_of_moved(struct table *t, int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return -1;
+    t->text = realloc(text, 160); /* FIRES missing-null-check/parameter */
+    if (!t->text) {
+        free(text);
+        return -1;
+    }
+    if (n < 80)
+        return -1;
+    return 0;
+}
+
+static void quiet_resource_leak_of_engine(int from)
+{
+    int fd = accept(from, NULL, NULL);
+    if (fd < 0)
+        return;
+    create_engine(fd);
+}
+
+static int lost_before_engine(int from)
+{
+    int fd = accept(from, NULL, NULL); /* FIRES resource-leak/handle */
+    if (fd < 0)
+        return -1;
+    if (tune_socket(from) < 0)
+        return -1;
+    create_engine(fd);
+    return 0;
+}
+
+static int quiet_resource_leak_of_names(struct table *t)
+{
+    int family = get_socket_family(t);
+    struct screen *files = OpenFiles_new(t);
+    show_files(files, family);
+    OpenFiles_delete(files);
+    return 0;
+}
+
+static int quiet_resource_leak_where_closing_failed(int fd, int n)
+{
+    char *text = malloc(80);
+    if (!text)
+        return -1;
+    if (n < 80 && close(fd) < 0) {
+        free(text);
+        return -1;
+    }
+    if (close(fd) < 0)
+        return -1;
+    free(text);
+    return 0;
+}
+
+/* ---- renaming ---- */
+
+static int quiet_check_use_race_where_it_failed(const char *from, const char *to)
+{
+    if (rename(from, to) < 0) { /* FIRES path-traversal/joined */
+        unlink(to); /* FIRES unchecked-return/dropped path-traversal/joined */
+        if (rename(from, to) < 0) /* FIRES path-traversal/joined */
+            return -1;
+    }
+    return 0;
+}
