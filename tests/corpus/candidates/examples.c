@@ -1656,3 +1656,34 @@ static int quiet_missing_unlock_macro(int n)
     }
     return 0;
 }
+
+/* The value is only handed back, and perhaps logged: who gets it asks. */
+static char *quiet_unchecked_return_handed_back(const struct box *box)
+{
+    char *title = strdup(box->title); /* FIRES missing-null-check/parameter */
+    log_debug("copied %s", title);
+    return title;
+}
+
+static char *quiet_unchecked_return_moved(const struct box *box)
+{
+    char *title = strdup(box->title); /* FIRES missing-null-check/parameter */
+    return move_ptr(title);
+}
+
+/* A switch with a case for the failure is a test. */
+static void quiet_unchecked_return_switch(struct child *child)
+{
+    child->pid = fork(); /* FIRES missing-null-check/parameter */
+    switch (child->pid) {
+    case -1: give_up(); break;
+    case 0: run_child(); break;
+    default: show_number(child->pid);
+    }
+}
+
+static void begin_child(void)
+{
+    int pid = fork(); /* FIRES unchecked-return/not-tested */
+    show_number(pid);
+}
