@@ -358,15 +358,6 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
     return is == MYTH_CHECKED_IGNORED ? ignored_but(logged, line) : is;
 }
 
-int myth_fact_waived(myth_facts *k, uint32_t e)
-{
-    const myth_flow *f = k->flow;
-    uint32_t at = myth_facts_event(k, e)->off;
-    while (at > f->off && isspace((unsigned char)f->text[at - 1]))
-        at--;
-    return at >= f->off + 6 && memcmp(f->text + at - 6, "(void)", 6) == 0;
-}
-
 int myth_fact_last(myth_facts *k, uint32_t e)
 {
     const TSNode node = myth_facts_event(k, e)->node;
