@@ -20,7 +20,7 @@
 #include "retrieval/candidates/facts/facts.h"
 
 enum {
-    MYTH_PACK_CONDITIONS = 8,
+    MYTH_PACK_CONDITIONS = 10,
     MYTH_PACK_ID = MYTH_CANDIDATES_NAME,
     MYTH_PACK_SAY = 200,
     MYTH_PACK_LISTS = MYTH_FACTS_LISTS

@@ -355,6 +355,21 @@ static bool is_until_end(const myth_flow *f, uint32_t scope)
     return false;
 }
 
+/* Whether the file was opened by a variable, and call `rename` is about another one. */
+static bool is_of_other_file(myth_facts *k, uint32_t file, uint32_t e, uint32_t rename)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    const uint32_t moved = argument_path(k, rename, 0);
+    if (!moved || !myth_facts_definition(k, file, e, &d))
+        return false;
+    for (uint32_t i = d > NEAR ? d - NEAR : 0; i < d; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].index == 0 &&
+            f->event[i].statement == f->event[d].statement && strcmp(f->names + f->event[i].name, "fopen") == 0)
+            return f->event[i].path && f->event[i].path != moved;
+    return false;
+}
+
 /* A call about a file, whose result is dropped: it reads in a loop that asks feof before, and so reads once more than
  * there is; or it closes what was written and is renamed then, and nobody learns that not all of it was written. */
 int myth_fact_file(myth_facts *k, uint32_t e)
@@ -386,7 +401,7 @@ int myth_fact_file(myth_facts *k, uint32_t e)
     }
     for (uint32_t i = e + 1; is_written && i < f->n_event && i < e + NEAR; i++)
         if (f->event[i].kind == MYTH_EVENT_CALL && strcmp(f->names + f->event[i].name, "rename") == 0 &&
-            myth_flow_reaches(f, e, i)) {
+            myth_flow_reaches(f, e, i) && !is_of_other_file(k, file, e, i)) {
             k->at_line = f->event[i].line;
             return FILE_SAVED;
         }

@@ -185,6 +185,84 @@ int myth_fact_asked_after(myth_facts *k, uint32_t e)
 
 /* ---- results ---- */
 
+/* Whether a function only writes a line for whoever looks for faults: by its name. */
+static bool is_log(const char *name)
+{
+    static const char *const word[] = {"_log",   "log_",  "logf", "logg",  "logm",
+                                       "syslog", "debug", "dbg",  "trace", "warn"};
+    static const char *const other[] = {"login", "logic", "logout"};
+    char low[MYTH_FLOW_PATH_BYTES + 1];
+    size_t n = 0;
+    name = myth_flow_last_word(name);
+    for (; name[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)name[n]);
+    low[n] = '\0';
+    return strcmp(low, "logf") != 0 && myth_flow_has_one_of(low, word, N_OF(word)) &&
+           !myth_flow_has_one_of(low, other, N_OF(other));
+}
+
+/* Whether a function gives back what it is given, and only takes it away from the variable: return move_ptr(p); */
+static bool is_move(const char *name)
+{
+    static const char *const word[] = {"move_ptr", "move_fd", "steal", "TAKE_PTR", "TAKE_FD", "std::move"};
+    return myth_flow_has_one_of(name, word, N_OF(word));
+}
+
+/* Whether event x is of what a return gives: return p->member; return move_ptr(p); */
+static bool is_returned(const myth_flow *f, const myth_event *x)
+{
+    const bool is_moved = x->kind == MYTH_EVENT_ARG && is_move(f->names + x->name);
+    TSNode n = is_moved ? f->event[x->call].node : x->node;
+    if (x->kind != MYTH_EVENT_USE && !is_moved)
+        return false;
+    for (int i = 0; i < 4 && !is_null(n); i++) {
+        n = ts_node_parent(n);
+        if (is_null(n) || role_of(f, n) == MYTH_ROLE_RETURN)
+            return !is_null(n);
+        if (role_of(f, n) != MYTH_ROLE_GROUP && role_of(f, n) != MYTH_ROLE_CAST)
+            return false;
+    }
+    return false;
+}
+
+/* Whether event x is what a switch decides on, which has a case for the value of a failure or for all others. */
+static bool is_switched(const myth_flow *f, const myth_event *x)
+{
+    static const char *const want[] = {"-1", "0", "NULL", "nullptr", "nil"};
+    TSNode n = x->kind == MYTH_EVENT_USE || x->kind == MYTH_EVENT_DEREF ? ts_node_parent(x->node) : (TSNode){0};
+    while (!is_null(n) && role_of(f, n) == MYTH_ROLE_GROUP)
+        n = ts_node_parent(n);
+    if (is_null(n) || role_of(f, n) != MYTH_ROLE_SWITCH)
+        return false;
+    const TSNode body = child_of(f, n, MYTH_SLOT_BODY), in = is_null(body) ? n : body;
+    for (uint32_t i = 0; i < ts_node_named_child_count(in) && i < 64; i++) {
+        const TSNode c = ts_node_named_child(in, i);
+        if (role_of(f, c) != MYTH_ROLE_CASE)
+            continue;
+        const TSNode word = ts_node_child(c, 0), value = ts_node_named_child(c, 0);
+        if (!is_null(word) && myth_flow_text_is(f, word, "default"))
+            return true;
+        for (size_t w = 0; !is_null(value) && w < N_OF(want); w++)
+            if (myth_flow_text_is(f, value, want[w]))
+                return true;
+    }
+    return false;
+}
+
+/* Go: where the names end that a := in an inner block or in the header of a statement declares: they are other
+ * variables than those of the same names outside. 0 = event x, which defines one, is not of such names. */
+static uint32_t shadow_end(const myth_event *x, const myth_event *def)
+{
+    TSNode n = x->node;
+    for (int i = 0; i < 3 && !is_null(n) && strcmp(ts_node_type(n), "short_var_declaration") != 0; i++)
+        n = ts_node_parent(n);
+    if (is_null(n) || strcmp(ts_node_type(n), "short_var_declaration") != 0)
+        return 0;
+    const TSNode in = ts_node_parent(n);
+    const bool is_outside = !is_null(in) && (def->off < ts_node_start_byte(in) || def->off >= ts_node_end_byte(in));
+    return is_outside ? ts_node_end_byte(in) : 0;
+}
+
 /* What is done first with a variable in the next turn of the loop that sets it. */
 static myth_checked checked_next_time(const myth_flow *f, uint32_t d, uint32_t *line)
 {
@@ -210,11 +288,23 @@ static myth_checked checked_next_time(const myth_flow *f, uint32_t d, uint32_t *
     return MYTH_CHECKED_IGNORED;
 }
 
+/* What is done with a variable that gets another value next: nothing, or it is logged in a line. */
+static myth_checked ignored_but(uint32_t logged, uint32_t *line)
+{
+    if (!logged)
+        return MYTH_CHECKED_IGNORED;
+    *line = logged;
+    return MYTH_CHECKED_USED;
+}
+
 myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
 {
     const uint32_t path = f->event[d].path;
+    uint32_t other = 0, logged = 0; /* up to where the name is another variable's; the line in which it is logged */
     for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
         const myth_event *x = &f->event[i];
+        if (x->off < other)
+            continue;
         if (x->path == 0 || !myth_flow_is_part(f, x->path, path)) {
             if (!(x->kind == MYTH_EVENT_TEST && x->other == path))
                 continue;
@@ -226,15 +316,23 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
                 return MYTH_CHECKED_RETURNED;
             continue;
         }
+        if (x->kind == MYTH_EVENT_ARG && x->path == path && !x->test && is_log(f->names + x->name)) {
+            logged = logged ? logged : x->line;
+            continue;
+        }
+        if (x->kind == MYTH_EVENT_DEFINE && x->path == path && (other = shadow_end(x, &f->event[d])) > 0)
+            continue;
         *line = x->line;
-        if (x->test && x->kind != MYTH_EVENT_DEFINE)
+        if ((x->test && x->kind != MYTH_EVENT_DEFINE) || (x->path == path && is_switched(f, x)))
             return MYTH_CHECKED_TESTED;
+        if (x->path == path && is_returned(f, x))
+            return MYTH_CHECKED_RETURNED;
         switch (x->kind) {
         case MYTH_EVENT_TEST: return MYTH_CHECKED_TESTED;
         case MYTH_EVENT_RETURN: return MYTH_CHECKED_RETURNED;
         case MYTH_EVENT_DEFINE:
             if (x->path == path)
-                return MYTH_CHECKED_IGNORED;
+                return ignored_but(logged, line);
             break;
         case MYTH_EVENT_LEAVE:
             if (x->path == path)
@@ -243,16 +341,8 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
         default: return MYTH_CHECKED_USED;
         }
     }
-    return checked_next_time(f, d, line);
-}
-
-int myth_fact_waived(myth_facts *k, uint32_t e)
-{
-    const myth_flow *f = k->flow;
-    uint32_t at = myth_facts_event(k, e)->off;
-    while (at > f->off && isspace((unsigned char)f->text[at - 1]))
-        at--;
-    return at >= f->off + 6 && memcmp(f->text + at - 6, "(void)", 6) == 0;
+    const myth_checked is = checked_next_time(f, d, line);
+    return is == MYTH_CHECKED_IGNORED ? ignored_but(logged, line) : is;
 }
 
 int myth_fact_last(myth_facts *k, uint32_t e)

@@ -56,10 +56,11 @@ static uint32_t first_word(const myth_flow *f, const char *const *word, size_t n
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
 {
     static const char *const word[] = {
-        "cmocka.h",   "gtest/gtest.h",   "catch2/",     "QtTest",        "QTest",      "\"testing\"", "net/http/test",
-        "unittest",   "pytest",          "django.test", "org.junit",     "org.testng", "\ndescribe(", "'vitest'",
-        "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",    "\tdescribe(", "require('chai'",
-        "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\"", "onsi/ginkgo"};
+        "cmocka.h",   "gtest/gtest.h",   "catch2/",     "QtTest",        "QTest",       "\"testing\"", "net/http/test",
+        "unittest",   "pytest",          "django.test", "org.junit",     "org.testng",  "\ndescribe(", "'vitest'",
+        "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",     "\tdescribe(", "require('chai'",
+        "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\"", "onsi/ginkgo", "CppUnit/",    "cppunit/",
+        "_unity.h",   "\"unity.h",       "<unity.h",    "doctest.h",     "munit.h"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
     const bool is_whole = first_word(f, word, N_OF(word)) != UINT32_MAX;
     ff->tests_off = is_whole ? 0 : first_word(f, part, N_OF(part));
@@ -67,7 +68,7 @@ void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e)
 {
-    static const char *const name[] = {"test_", "Test", "Benchmark"};
+    static const char *const name[] = {"test_", "Test", "Benchmark", "LLVMFuzzer"};
     return myth_flow_begins_with(k->flow->names + k->flow->name, name, N_OF(name)) ||
            k->file->tests_off <= myth_facts_event(k, e)->off;
 }

@@ -1656,3 +1656,181 @@ static int quiet_missing_unlock_macro(int n)
     }
     return 0;
 }
+
+/* The value is only handed back, and perhaps logged: who gets it asks. */
+static char *quiet_unchecked_return_handed_back(const struct box *box)
+{
+    char *title = strdup(box->title); /* FIRES missing-null-check/parameter */
+    log_debug("copied %s", title);
+    return title;
+}
+
+static char *quiet_unchecked_return_moved(const struct box *box)
+{
+    char *title = strdup(box->title); /* FIRES missing-null-check/parameter */
+    return move_ptr(title);
+}
+
+/* The end of a number says whether it was one, and so does errno. */
+static int quiet_unchecked_return_number(const char *text)
+{
+    char *end;
+    long port, weight;
+    errno = 0;
+    port = strtol(text, NULL, 10); /* FIRES missing-null-check/argument */
+    if (errno)
+        return 0;
+    weight = strtol(text, &end, 10);
+    if (*end != '\0')
+        return 0;
+    return use_both(port, weight);
+}
+
+static long number_of(const char *text)
+{
+    long port = strtol(text, NULL, 10); /* FIRES unchecked-return/not-tested missing-null-check/argument */
+    return use_long(port);
+}
+
+/* A switch with a case for the failure is a test. */
+static void quiet_unchecked_return_switch(struct child *child)
+{
+    child->pid = fork(); /* FIRES missing-null-check/parameter */
+    switch (child->pid) {
+    case -1: give_up(); break;
+    case 0: run_child(); break;
+    default: show_number(child->pid);
+    }
+}
+
+static void begin_child(void)
+{
+    int pid = fork(); /* FIRES unchecked-return/not-tested */
+    show_number(pid);
+}
+
+/* A sentinel that stays where nothing is found, and fields that were wiped and are asked for. */
+static int quiet_unchecked_return_preset(const char *text)
+{
+    int core = -1;
+    struct tm when;
+    sscanf(text, "core %d", &core);
+    memset(&when, 0, sizeof(when));
+    sscanf(text, "%4d%2d", &when.tm_year, &when.tm_mon);
+    if (when.tm_year <= 0)
+        return -1;
+    return core;
+}
+
+/* What is said to be unused, or thrown away in a line of its own. */
+static void quiet_unchecked_return_unused(int socket, const char *line, size_t n)
+{
+    __attribute__((unused)) ssize_t done = write(socket, line, n);
+    ssize_t again = write(socket, line, n);
+    (void)again;
+}
+
+/* The groups were dropped before, and rights are gained. */
+static int quiet_unchecked_return_groups(const char *user, gid_t gid)
+{
+    if (setgroups(1, &gid) != 0)
+        return -1;
+    initgroups(user, gid);
+    seteuid((uid_t)0);
+    return 0;
+}
+
+static int drop_to(const char *user, gid_t gid)
+{
+    initgroups(user, gid); /* FIRES unchecked-return/rights-kept */
+    return 0;
+}
+
+/* The member may be missing: who reads it asks. */
+static void quiet_unchecked_return_member(struct letter *letter, const char *text) /* what a letter is about */
+{
+    letter->subject = strdup(text); /* FIRES missing-null-check/argument missing-null-check/parameter */
+}
+
+static void send_letter(const struct letter *letter)
+{
+    if (letter->subject) /* FIRES missing-null-check/parameter */
+        send_line(letter->subject);
+}
+
+/* What was given grows, a size of memory that is tested, and what goes where NULL may go. */
+static int quiet_unchecked_return_settled(struct list *list, EVP_MD_CTX *ctx, const char *text)
+{
+    int size = EVP_MD_CTX_size(ctx);
+    list = list_append(list, text);
+    unsigned char *hash = malloc(size); /* FIRES resource-leak/lost */
+    if (!hash)
+        return -1;
+    return show_size(list, text);
+}
+
+static void quiet_unchecked_return_given(int number)
+{
+    char *name = strdup(name_of(number));
+    free_name(name);
+}
+
+/* The same descriptor under the name that poll looks at, which leaves out those below zero. */
+static int quiet_unchecked_return_polled(SSL *ssl)
+{
+    struct pollfd wait;
+    wait.fd = SSL_get_fd(ssl);
+    wait.events = POLLIN;
+    return poll(&wait, 1, 1000) > 0;
+}
+
+/* Memory for what the program was started with, and code that only its developers build. */
+static int quiet_missing_null_check_start(int argc)
+{
+    char **names = malloc(argc * sizeof(*names)); /* FIRES integer-overflow/size */
+    names[0] = NULL;
+    return run_all(names);
+}
+
+#ifdef TEST_PROGRAM_NAMES
+static int quiet_missing_null_check_developers(int number)
+{
+    char *copy = strdup(name_of(number));
+    return (int)strlen(copy);
+}
+#else
+static int length_of_copy(int number)
+{
+    char *copy = strdup(name_of(number)); /* FIRES unchecked-return/not-tested */
+    return (int)strlen(copy); /* FIRES missing-null-check/allocated-argument */
+}
+#endif
+
+/* Every call gives an address, so that the test is only too much. */
+static int strip_begin(char **begin);
+static int strip_begin(char **begin)
+{
+    char *at = *begin;
+    if (begin == NULL)
+        return 0;
+    return *at == ' ';
+}
+
+static int quiet_missing_null_check_address(char *text)
+{
+    return strip_begin(&text);
+}
+
+/* One call gives what it was given itself. */
+static int strip_end(char **end)
+{
+    char *at = *end; /* FIRES missing-null-check/used-first */
+    if (end == NULL)
+        return 0;
+    return *at == ' ';
+}
+
+static int strip_both(char **text, char *other)
+{
+    return strip_end(text) + strip_end(&other);
+}

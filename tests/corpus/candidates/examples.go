@@ -796,3 +796,12 @@ func quiet_unchecked_return_deferred(store *store) (err error) {
 	}()
 	return nil
 }
+
+// A := in the header of an if declares another variable: the outer one is still returned.
+func quietUncheckedReturnShadow(path string) (int, error) {
+	n, err := readSize(path)
+	if err := check(path); err != nil {
+		return 0, err
+	}
+	return n, err
+}

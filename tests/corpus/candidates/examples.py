@@ -756,3 +756,7 @@ def quiet_off_by_one_mark(marks, at):
     if at >= len(marks):
         return None
     return marks[at]
+
+
+def quiet_unchecked_return_said(name):
+    subprocess.run(["ip", "link", "delete", name], check=False)

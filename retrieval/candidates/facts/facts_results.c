@@ -1,0 +1,503 @@
+/* facts_results.c - facts about results of calls that no condition asks for, and why that is as it should be: what is
+ * done with them needs no test, the call is another one than its name says, or a failure there concerns nobody
+ * (facts.h). */
+#define _GNU_SOURCE /* memmem */
+#include "facts_span.h"
+
+#include <stdio.h>
+
+/* Goes to the next event behind i that is about the path and that event `from` comes to; UINT32_MAX = there is none. */
+static uint32_t next_of(const myth_flow *f, uint32_t from, uint32_t i, uint32_t path)
+{
+    for (i++; i < f->n_event && i < from + MYTH_FACTS_NEAR; i++)
+        if (f->event[i].path && myth_flow_is_part(f, f->event[i].path, path) && myth_flow_reaches(f, from, i))
+            return i;
+    return UINT32_MAX;
+}
+
+/* The path of argument `index` of a call, also where its address is given; 0 = it has none. */
+static uint32_t given_path(const myth_flow *f, uint32_t call, uint32_t index)
+{
+    for (uint32_t i = call + 1; i < f->n_event && i < call + 64 && f->event[i].off < f->event[call].end; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == call && f->event[i].index == index)
+            return f->event[i].path;
+    return 0;
+}
+
+static uint32_t n_arguments(const myth_facts *k, uint32_t e)
+{
+    uint32_t n = 0;
+    while (n < 16 && !is_null(myth_facts_argument(k, e, n)))
+        n++;
+    return n;
+}
+
+/* ---- on purpose ---- */
+
+/* Whether a node is thrown away by a cast: (void)x */
+static bool is_to_void(const myth_flow *f, uint32_t at)
+{
+    while (at > f->off && isspace((unsigned char)f->text[at - 1]))
+        at--;
+    return at >= f->off + 6 && memcmp(f->text + at - 6, "(void)", 6) == 0;
+}
+
+int myth_fact_waived(myth_facts *k, uint32_t e)
+{
+    static const char *const unused[] = {"maybe_unused", "((unused", "((__unused__", "UNUSED"};
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (is_to_void(f, myth_facts_event(k, e)->off))
+        return 1;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return 0;
+    uint32_t from = f->event[d].off;
+    while (from > f->off && !strchr(";{}", f->text[from - 1]))
+        from--;
+    if (has_one(span_of(f, from, f->event[d].end), unused, N_OF(unused)))
+        return 1;
+    const uint32_t next = next_of(f, d, d, f->event[d].path);
+    return next != UINT32_MAX && f->event[next].path == f->event[d].path && is_to_void(f, f->event[next].off);
+}
+
+/* ---- other calls of the same name ---- */
+
+enum { LIBRARY_UNKNOWN, LIBRARY_NO, LIBRARY_YES };
+
+int myth_fact_library(myth_facts *k, uint32_t e)
+{
+    static const struct {
+        const char *name;
+        uint8_t least, most; /* arguments */
+        bool is_std;         /* C++ has it in std, too */
+    } all[] = {{"accept", 3, 3, false},     {"accept4", 4, 4, false},    {"asprintf", 2, 16, false},
+               {"bind", 3, 3, false},       {"calloc", 2, 2, true},      {"chdir", 1, 1, false},
+               {"chmod", 2, 2, false},      {"chown", 3, 3, false},      {"chroot", 1, 1, false},
+               {"connect", 3, 3, false},    {"dup2", 2, 2, false},       {"fchown", 3, 3, false},
+               {"fcntl", 2, 3, false},      {"fgets", 3, 3, true},       {"fopen", 2, 2, true},
+               {"fork", 0, 0, false},       {"fread", 4, 4, true},       {"fscanf", 2, 16, true},
+               {"fseek", 3, 3, true},       {"ftruncate", 2, 2, false},  {"fwrite", 4, 4, true},
+               {"getline", 3, 3, false},    {"initgroups", 2, 2, false}, {"ioctl", 2, 3, false},
+               {"listen", 2, 2, false},     {"malloc", 1, 1, true},      {"mkdir", 1, 2, false},
+               {"pipe", 1, 1, false},       {"pipe2", 2, 2, false},      {"pread", 4, 4, false},
+               {"pwrite", 4, 4, false},     {"read", 3, 3, false},       {"realloc", 2, 2, true},
+               {"recv", 4, 4, false},       {"remove", 1, 1, true},      {"rename", 2, 2, true},
+               {"scanf", 1, 16, true},      {"send", 4, 4, false},       {"sendfile", 4, 6, false},
+               {"setsockopt", 5, 5, false}, {"snprintf", 3, 16, true},   {"socketpair", 4, 4, false},
+               {"sscanf", 2, 16, true},     {"strdup", 1, 1, false},     {"strndup", 2, 2, false},
+               {"unlink", 1, 1, false},     {"vasprintf", 3, 3, false},  {"write", 3, 3, false},
+               {"writev", 3, 3, false}};
+    const myth_flow *f = k->flow;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
+        return LIBRARY_UNKNOWN;
+    const char *name = f->names + myth_facts_event(k, e)->name, *last = myth_flow_last_word(name);
+    for (size_t i = 0; i < N_OF(all); i++) {
+        if (strcmp(last, all[i].name) != 0)
+            continue;
+        const size_t m = (size_t)(last - name);
+        const bool is_plain = m == 0 || (m == 2 && memcmp(name, "::", 2) == 0) ||
+                              (m == 5 && memcmp(name, "std::", 5) == 0 && all[i].is_std);
+        const uint32_t n = n_arguments(k, e);
+        return is_plain && n >= all[i].least && n <= all[i].most ? LIBRARY_YES : LIBRARY_NO;
+    }
+    return LIBRARY_UNKNOWN;
+}
+
+/* ---- what needs no test ---- */
+
+enum {
+    SETTLED_NO,
+    SETTLED_ERRNO,
+    SETTLED_GROWN,
+    SETTLED_NUMBERS,
+    SETTLED_COUNTED,
+    SETTLED_SIZE,
+    SETTLED_TAKEN,
+    SETTLED_MEMBER
+};
+
+/* Whether a number that was read out of a text is checked by errno, or by where it ended. */
+static bool is_asked_errno(const myth_flow *f, uint32_t e)
+{
+    static const char *const reads[] = {"strtol", "strtoul", "strtoll",   "strtoull",  "strtod",
+                                        "strtof", "strtold", "strtoimax", "strtoumax", "strtoq"};
+    enum { NEAR = 96 };
+    const uint32_t end = given_path(f, e, 1);
+    if (!myth_flow_is_one_of(myth_flow_last_word(f->names + f->event[e].name), reads, N_OF(reads)))
+        return false;
+    for (uint32_t i = e + 1; i < f->n_event && i < e + NEAR; i++) {
+        const myth_event *x = &f->event[i];
+        if (!(x->kind == MYTH_EVENT_TEST || x->test) || !x->path || x->off < f->event[e].end ||
+            !myth_flow_reaches(f, e, i))
+            continue;
+        if ((end && (myth_flow_is_part(f, x->path, end) || (x->other && myth_flow_is_part(f, x->other, end)))) ||
+            strcmp(f->names + f->path[x->path].text, "errno") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a function gives back what it was given, and has put something to it: list = list_append(list, item). Those
+ * that take memory for the result itself, and give NULL where there is none, are others. */
+static bool is_grown(myth_facts *k, uint32_t e)
+{
+    static const char *const fails[] = {"alloc", "dup", "curl_slist_append"};
+    const char *name = myth_flow_last_word(k->flow->names + myth_facts_event(k, e)->name);
+    return !myth_flow_has_one_of(name, fails, N_OF(fails)) && myth_fact_library(k, e) != LIBRARY_YES &&
+           myth_fact(k, MYTH_FACT_replaces, e) == 1;
+}
+
+/* Whether a number of elements that were read, which is never below zero, is only counted before it is asked for. */
+static bool is_counted_first(const myth_flow *f, uint32_t e, uint32_t d)
+{
+    if (strcmp(myth_flow_last_word(f->names + f->event[e].name), "fread") != 0)
+        return false;
+    for (uint32_t x = next_of(f, d, d, f->event[d].path); x != UINT32_MAX; x = next_of(f, d, x, f->event[d].path)) {
+        if (f->event[x].kind == MYTH_EVENT_TEST || f->event[x].test)
+            return true;
+        const TSNode sum = f->event[x].kind == MYTH_EVENT_USE ? ts_node_parent(f->event[x].node) : (TSNode){0};
+        if (is_null(sum) || !(role_of(f, sum) == MYTH_ROLE_CHANGE || role_of(f, sum) == MYTH_ROLE_ASSIGN))
+            return false;
+    }
+    return false;
+}
+
+/* Whether only numbers are put into a text: that does not fail, and is as long as they are. */
+static bool is_of_numbers(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    if (strcmp(myth_flow_last_word(f->names + myth_facts_event(k, e)->name), "snprintf") != 0)
+        return false;
+    const TSNode format = myth_facts_argument(k, e, 2);
+    if (is_null(format) || role_of(f, format) != MYTH_ROLE_TEXT)
+        return false;
+    const span s = node_span(f, format);
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '%')
+            continue;
+        for (i++; i < s.n && strchr("0123456789+-# .lhzjt", s.p[i]);)
+            i++;
+        if (i >= s.n || !strchr("diuxXoc%\"", s.p[i])) /* "%" PRIu64 */
+            return false;
+    }
+    return true;
+}
+
+/* Whether the first use of a result is as the size of memory that is asked for: where it is the number of a failure,
+ * there is none, and that is tested. */
+static bool is_size_of_tested(const myth_flow *f, uint32_t d)
+{
+    static const char *const takes[] = {"alloc", "Alloc"};
+    uint32_t line, taker;
+    const uint32_t x = next_of(f, d, d, f->event[d].path);
+    if (x == UINT32_MAX || f->event[x].kind != MYTH_EVENT_ARG || f->event[x].path != f->event[d].path ||
+        !myth_flow_has_one_of(f->names + f->event[x].name, takes, N_OF(takes)))
+        return false;
+    const uint32_t call = f->event[x].call;
+    if (call < f->n_event && f->event[call].test)
+        return true;
+    return call < f->n_event && myth_facts_taker(f, call, &taker) &&
+           myth_facts_checked(f, taker, &line) == MYTH_CHECKED_TESTED;
+}
+
+/* Whether a result is only handed to functions that take a missing one: free, what releases by its name, curl_easy_. */
+static bool is_only_released(const myth_flow *f, uint32_t d)
+{
+    static const char *const takes[] = {"free", "Free", "curl_easy_"};
+    uint32_t n = 0;
+    for (uint32_t x = next_of(f, d, d, f->event[d].path); x != UINT32_MAX; x = next_of(f, d, x, f->event[d].path)) {
+        const myth_event *u = &f->event[x];
+        if (u->kind == MYTH_EVENT_DEFINE && u->path == f->event[d].path)
+            break;
+        if (u->kind != MYTH_EVENT_ARG || u->path != f->event[d].path ||
+            !myth_flow_has_one_of(f->names + u->name, takes, N_OF(takes)))
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
+/* Whether a descriptor is put where poll looks for it, which leaves out those that are below zero. */
+static bool is_polled(const myth_flow *f, uint32_t d)
+{
+    const uint32_t path = f->event[d].path;
+    if (!f->path[path].base || strcmp(f->names + f->path[path].last, "fd") != 0)
+        return false;
+    for (uint32_t i = d + 1; i < f->n_event && i < d + 64; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && strstr(f->names + f->event[i].name, "poll"))
+            return true;
+    return false;
+}
+
+/* Whether a result that nothing here uses is in a member, and the functions of the file ask whether it is there. */
+static bool is_asked_by_readers(const myth_facts *k, uint32_t d)
+{
+    const myth_flow *f = k->flow;
+    char key[MYTH_FLOW_PATH_BYTES + 2];
+    uint32_t line;
+    if (!f->path[f->event[d].path].base || f->names[f->path[f->event[d].path].text] == '*' ||
+        myth_facts_checked(f, d, &line) != MYTH_CHECKED_IGNORED)
+        return false;
+    myth_file_facts_field(key, f, f->event[d].path);
+    const myth_file_name *n = myth_file_facts_find(k->file, key);
+    return n && n->n_tested > 0 && n->n_tested >= n->n_used;
+}
+
+/* Whether the first thing that is done with a result is to give it a second name, which is tested or returned. */
+static bool is_asked_as_other(const myth_flow *f, uint32_t d)
+{
+    uint32_t line;
+    for (uint32_t i = d + 1; i < f->n_event && i < d + 16; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->other == f->event[d].path && x->value == MYTH_VALUE_PATH &&
+            x->path != f->event[d].path && myth_flow_reaches(f, d, i)) {
+            const myth_checked is = myth_facts_checked(f, i, &line);
+            return is == MYTH_CHECKED_TESTED || is == MYTH_CHECKED_RETURNED;
+        }
+        if (x->path && myth_flow_is_part(f, x->path, f->event[d].path) && x->kind != MYTH_EVENT_USE)
+            return false;
+    }
+    return false;
+}
+
+int myth_fact_settled(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return SETTLED_NO;
+    if (is_asked_errno(f, e))
+        return SETTLED_ERRNO;
+    if (is_grown(k, e))
+        return SETTLED_GROWN;
+    if (is_of_numbers(k, e))
+        return SETTLED_NUMBERS;
+    if (is_counted_first(f, e, d))
+        return SETTLED_COUNTED;
+    if (is_size_of_tested(f, d))
+        return SETTLED_SIZE;
+    if (strcmp(f->names + myth_facts_event(k, e)->name, "curl_easy_init") == 0 || is_only_released(f, d) ||
+        is_polled(f, d)) /* all of curl_easy_ take a missing handle and say so */
+        return SETTLED_TAKEN;
+    return is_asked_by_readers(k, d) || is_asked_as_other(f, d) ? SETTLED_MEMBER : SETTLED_NO;
+}
+
+/* ---- values that were there before ---- */
+
+/* Whether argument `path` of a scanning call has a value before, in this function, that says that nothing was found: a
+ * number below zero, or any that is asked for; *is_asked. */
+static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is_asked)
+{
+    static const char *const wipes[] = {"memset", "bzero"};
+    bool is_set = false;
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_TEST && x->path &&
+            (x->path == path || x->other == path || myth_flow_is_part(f, x->path, path)))
+            *is_asked |= x->off > f->event[call].end;
+        if (i >= call || !x->path || !myth_flow_is_part(f, path, x->path))
+            continue;
+        if (x->kind == MYTH_EVENT_DEFINE && x->value != MYTH_VALUE_OUT) {
+            is_set = x->value != MYTH_VALUE_NOTHING && x->value != MYTH_VALUE_PARAMETER;
+            const TSNode value = myth_facts_value_node(f, x);
+            *is_asked |= !is_null(value) && myth_flow_first_byte(f, value) == '-';
+        }
+        is_set |=
+            x->kind == MYTH_EVENT_ARG && x->index == 0 && myth_flow_is_one_of(f->names + x->name, wipes, N_OF(wipes));
+    }
+    return is_set;
+}
+
+int myth_fact_preset(myth_facts *k, uint32_t e)
+{
+    static const char *const scans[] = {"sscanf", "fscanf", "scanf"};
+    const myth_flow *f = k->flow;
+    bool is_asked = false;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
+        return 0;
+    const char *last = myth_flow_last_word(f->names + myth_facts_event(k, e)->name);
+    if (!myth_flow_is_one_of(last, scans, N_OF(scans)))
+        return 0;
+    const uint32_t first = strcmp(last, "scanf") == 0 ? 1 : 2, n = n_arguments(k, e);
+    for (uint32_t i = first; i < n; i++) {
+        const uint32_t path = given_path(f, e, i);
+        if (!path || !is_preset(f, e, path, &is_asked))
+            return 0;
+    }
+    return n > first && is_asked;
+}
+
+/* ---- rights ---- */
+
+enum { RIGHTS_UNKNOWN, RIGHTS_GAINED, RIGHTS_DROPPED };
+
+/* Whether a call of the function before has replaced the groups, and its result is looked at. */
+static bool has_dropped_groups(const myth_flow *f, uint32_t e)
+{
+    uint32_t d, line;
+    for (uint32_t i = 0; i < e; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && strcmp(f->names + f->event[i].name, "setgroups") == 0 &&
+            (f->event[i].test ||
+             (myth_facts_taker(f, i, &d) && myth_facts_checked(f, d, &line) == MYTH_CHECKED_TESTED)))
+            return true;
+    return false;
+}
+
+int myth_fact_rights(myth_facts *k, uint32_t e)
+{
+    static const char *const groups[] = {"initgroups", "setgroups"};
+    const myth_flow *f = k->flow;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
+        return RIGHTS_UNKNOWN;
+    const char *name = f->names + myth_facts_event(k, e)->name;
+    if (myth_flow_is_one_of(name, groups, N_OF(groups)))
+        return has_dropped_groups(f, e) ? RIGHTS_DROPPED : RIGHTS_UNKNOWN;
+    const uint32_t n = n_arguments(k, e);
+    if (strncmp(name, "set", 3) != 0 || !strstr(name, "id") || n == 0)
+        return RIGHTS_UNKNOWN;
+    const TSNode given = myth_facts_argument(k, e, n == 1 ? 0 : 1); /* the effective one of several */
+    const TSNode a = is_null(given) ? given : myth_flow_inner(f, given);
+    const bool is_root = !is_null(a) && role_of(f, a) == MYTH_ROLE_NUMBER && myth_flow_first_byte(f, a) == '0';
+    return is_root ? RIGHTS_GAINED : RIGHTS_UNKNOWN;
+}
+
+/* ---- where a failure concerns nobody ---- */
+
+enum { MINOR_NO, MINOR_TEST, MINOR_DEBUG, MINOR_GENERATED, MINOR_ARGUMENTS };
+
+/* Whether a condition of the preprocessor asks for what only developers set: #ifdef DEBUG, TEST_PROGRAM. */
+static bool asks_for_developers(span line)
+{
+    static const char *const other[] = {"ifndef", "!", "NDEBUG", "||"};
+    static const char *const word[] = {"DEBUG", "debug", "_TEST", " TEST", "(TEST"};
+    return has_one(line, word, N_OF(word)) && !has_one(line, other, N_OF(other));
+}
+
+/* Whether a place is in a part of the file that only a build for its developers has. Lines are read back from there to
+ * each #if that is not ended before. */
+static bool is_for_developers(const myth_flow *f, uint32_t off)
+{
+    enum { FAR = 1 << 18 };
+    const uint32_t least = off > FAR ? off - FAR : 0;
+    const char *const end = f->text + f->n_text;
+    uint32_t depth = 0;
+    bool is_other = false;
+    for (uint32_t at = off; at > least;) {
+        while (at > least && f->text[at - 1] != '\n')
+            at--;
+        const char *p = f->text + at;
+        at -= at > least;
+        if (myth_flow_is_directive(p, end, "endif"))
+            depth++;
+        else if (depth == 0 && (myth_flow_is_directive(p, end, "else") || myth_flow_is_directive(p, end, "elif")))
+            is_other = true; /* what is there is under another condition than the #if has */
+        else if (myth_flow_is_directive(p, end, "if")) {
+            const char *line_end = memchr(p, '\n', (size_t)(end - p));
+            if (depth == 0 && !is_other && line_end && asks_for_developers((span){p, (uint32_t)(line_end - p)}))
+                return true;
+            is_other = is_other && depth > 0;
+            depth -= depth > 0;
+        }
+    }
+    return false;
+}
+
+/* Whether the code was written by a generator, which says in which file it stands: #line 12 "lexer.l" */
+static bool is_generated(const myth_flow *f, uint32_t off)
+{
+    return off > f->off && has_text(span_of(f, f->off, off), "\n#line ");
+}
+
+/* Whether memory is taken for the arguments that the program was started with. */
+static bool is_of_arguments(const myth_facts *k, uint32_t e)
+{
+    static const char *const word[] = {"optarg", "argc", "argv"}, *const takes[] = {"alloc", "dup"};
+    const myth_event *at = myth_facts_event(k, e);
+    const uint32_t name = at->kind == MYTH_EVENT_CALL ? at->name : myth_facts_origin_call(k, e);
+    if (!myth_flow_has_one_of(k->flow->names + name, takes, N_OF(takes)))
+        return false;
+    const span s = begin_of(node_span(k->flow, at->kind == MYTH_EVENT_CALL ? at->node : myth_facts_origin_node(k, e)),
+                            MYTH_SPAN_TEXT);
+    for (size_t i = 0; i < N_OF(word); i++)
+        if (has_word(s, word[i]))
+            return true;
+    return false;
+}
+
+int myth_fact_minor(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    if (myth_fact_in_tests(k, e))
+        return MINOR_TEST;
+    if (is_of_arguments(k, e))
+        return MINOR_ARGUMENTS;
+    if (is_generated(k->flow, at->off))
+        return MINOR_GENERATED;
+    return is_for_developers(k->flow, at->off) ? MINOR_DEBUG : MINOR_NO;
+}
+
+/* ---- what is always there ---- */
+
+/* Whether call text `s`, which begins behind the name, gives an address as argument number `index`; *end: behind it. */
+static bool gives_address(span s, uint32_t index, uint32_t *end)
+{
+    uint32_t depth = 0, at = 0, i = 0;
+    bool is = false, is_begin = false;
+    for (; i < s.n && i < 4096; i++) {
+        const char c = s.p[i];
+        if (c == '(' || c == '[' || c == '{')
+            is_begin |= depth++ == 0;
+        else if (c == ')' || c == ']' || c == '}') {
+            if (--depth == 0)
+                break;
+        } else if (c == ',' && depth == 1) {
+            at++;
+            is_begin = true;
+        } else if (c > ' ') {
+            is |= is_begin && at == index && c == '&';
+            is_begin = false;
+        }
+    }
+    *end = i + 1;
+    return is;
+}
+
+/* Whether the event's path is a parameter of a static function to which every call in the file gives an address. */
+int myth_fact_always_there(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = myth_facts_event(k, e)->path;
+    uint32_t index = UINT32_MAX, n_call = 0, end;
+    char word[MYTH_SPAN_WORD];
+    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++)
+        if (f->event[i].path == path && path)
+            index = i;
+    const char *name = f->names + f->name;
+    if (index == UINT32_MAX || strncmp(f->text + f->off, "static", 6) != 0 || !*name)
+        return 0;
+    const span all = span_of(f, 0, f->n_text);
+    for (const char *p = f->text; (p = memmem(p, (size_t)(f->text + f->n_text - p), name, strlen(name))) != NULL;) {
+        const uint32_t at = (uint32_t)(p - f->text), n = word_at(all, at, word);
+        uint32_t behind = at + n;
+        p++;
+        if (n != strlen(name) || (at >= f->off && at < f->end))
+            continue;
+        while (behind < f->n_text && isspace((unsigned char)f->text[behind]))
+            behind++;
+        if (behind >= f->n_text || f->text[behind] != '(')
+            return 0; /* its address is taken, or something else has its name */
+        const bool is_address = gives_address(span_of(f, behind, f->n_text), index, &end);
+        if (is_address)
+            n_call++;
+        else {
+            uint32_t before = at; /* a declaration has its type before it */
+            while (before > 0 && isspace((unsigned char)f->text[before - 1]))
+                before--;
+            const bool is_declared = before > 0 && (is_word_byte(f->text[before - 1]) || f->text[before - 1] == '*');
+            if (!is_declared || behind + end >= f->n_text || f->text[behind + end] != ';' ||
+                has_word(span_of(f, before > 6 ? before - 6 : 0, before), "return"))
+                return 0;
+        }
+    }
+    return n_call > 0;
+}
