@@ -127,6 +127,44 @@ static void label_of(char *dst, const char *label)
     snprintf(dst, 32, label); /* FIRES format-string/third missing-null-check/argument unchecked-return/dropped */
 }
 
+struct column {
+    const char *format;
+    int width;
+};
+
+static void show_column(const struct column *of, int value)
+{
+    printf(of->format, value); /* FIRES format-string/member missing-null-check/parameter */
+}
+
+/* Texts of the source: one of two, one in another language, of a macro, of all callers, and none. */
+static const char amount_format[] = "%d of %d\n";
+
+static void show_amount(const char *format, int value, int whole)
+{
+    printf(format, value);
+    printf(amount_format, value, whole);
+}
+
+static void quiet_format_string_constant(int value, int is_short)
+{
+    const char *which = "%d\n";
+    if (is_short)
+        which = _("%d.\n");
+    printf(is_short ? _("%d item\n") : _("%d items\n"), value);
+    printf(P_("%d item\n", "%d items\n", value), value);
+    printf(HELP_OPTIONS(16));
+    printf(which, value);
+    show_amount("%d\n", value, 1);
+    show_amount(_("%d\n"), value, 2);
+    warn(NULL);
+}
+
+static char *quiet_format_string_new(const char *name)
+{
+    return g_strdup_printf("%s.txt", name); /* FIRES missing-null-check/argument */
+}
+
 static void quiet_format_string(FILE *out, const char *line)
 {
     printf("%s\n", line);

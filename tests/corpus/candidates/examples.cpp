@@ -127,6 +127,17 @@ static void label_of(char *dst, const char *label)
     snprintf(dst, 32, label); /* FIRES format-string/third missing-null-check/argument unchecked-return/dropped */
 }
 
+static void show_column(const Column &of, int value)
+{
+    printf(of.format, value); /* FIRES format-string/member */
+}
+
+template <typename... Args> void quiet_format_string_pack(FILE *out, const char *format, Args... args)
+{
+    fprintf(out, format, args...); /* FIRES missing-null-check/argument */
+    vprintf(out, format_of(), args);
+}
+
 static void quiet_format_string(FILE *out, const char *line)
 {
     printf("%s\n", line);
