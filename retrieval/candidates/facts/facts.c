@@ -660,6 +660,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_waived] = myth_fact_waived,
     [MYTH_FACT_last] = myth_fact_last,
     [MYTH_FACT_excused] = myth_fact_excused,
+    [MYTH_FACT_parting] = myth_fact_parting,
     [MYTH_FACT_tries] = myth_fact_tries,
     [MYTH_FACT_given] = myth_fact_given,
     [MYTH_FACT_given1] = myth_fact_given1,

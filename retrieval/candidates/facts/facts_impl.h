@@ -102,6 +102,7 @@ int myth_fact_waived(myth_facts *k, uint32_t e);
 int myth_fact_last(myth_facts *k, uint32_t e);
 int myth_fact_empty(myth_facts *k, uint32_t e);
 int myth_fact_excused(myth_facts *k, uint32_t e);
+int myth_fact_parting(myth_facts *k, uint32_t e);
 int myth_fact_tries(myth_facts *k, uint32_t e);
 /* The node whose source the facts `tried` and `origin_text` are; null = none. */
 TSNode myth_facts_tried(const myth_facts *k, uint32_t e);

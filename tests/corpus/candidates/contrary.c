@@ -100,6 +100,16 @@ static int price_of(int kind)
     return 0;
 }
 
+static int quiet_copied_block_again_read(const char *name)
+{
+    int kind = kind_of(name);
+    if (0 <= kind)
+        return kind;
+    else if (sscanf(name, "kind_%d", &kind) == 1 && 0 <= kind)
+        return kind;
+    return -1;
+}
+
 static int quiet_copied_block_again(int kind)
 {
     if (kind == SMALL && is_sale())

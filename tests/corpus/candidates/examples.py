@@ -659,6 +659,23 @@ def warm_up_one(name):
         pass
 
 
+def hang_up(peer):
+    try:
+        peer.send("bye")
+        peer.close()
+    except Exception:  # FIRES error-swallowed/empty
+        pass
+
+
+class Scratch:
+    def __del__(self):
+        try:
+            save_state(self.name)
+            tell_owner(self.name)
+        except Exception:  # FIRES error-swallowed/empty
+            pass
+
+
 def weight_of_all():
     weight = 0
     a = peer(1)
