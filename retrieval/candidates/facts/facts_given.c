@@ -94,11 +94,23 @@ static bool is_with_empty(const myth_flow *f, const myth_event *t)
     return false;
 }
 
+/* Whether a function of the program's own, by its name, cleans what it gets: cleanPath, not path.Clean, which leaves
+ * "..". */
+static bool cleans(const char *name)
+{
+    static const char *const part[] = {"clean", "Clean", "normali", "Normali"};
+    static const char *const library[] = {"Clean", "clean", "normalize", "normalise"};
+    return myth_flow_has_one_of(name, part, N_OF(part)) &&
+           !myth_flow_is_one_of(myth_flow_last_word(name), library, N_OF(library));
+}
+
 /* Whether event t says that the path was tested for what it may be. */
 static bool is_check(const myth_flow *f, const myth_event *t)
 {
-    static const char *const word[] = {"valid",  "Valid",  "check",    "Check",   "verify",  "Verify",
-                                       "ensure", "assert", "authoriz", "sanitiz", "Sanitiz", "allowed"};
+    static const char *const word[] = {
+        "valid",     "Valid",    "check",   "Check",    "verify",   "Verify",    "ensure",    "assert",   "authoriz",
+        "sanitiz",   "Sanitiz",  "allowed", "ravers",   "is_safe",  "isSafe",    "safe_path", "safePath", "SafePath",
+        "safe_join", "safeJoin", "secure_", "escapes_", "isInside", "is_inside", "isWithin",  "is_within"};
     if (t->kind == MYTH_EVENT_TEST)
         return t->how == MYTH_TEST_IN || ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) &&
                                           t->value == MYTH_VALUE_TEXT && !is_with_empty(f, t));
@@ -107,7 +119,7 @@ static bool is_check(const myth_flow *f, const myth_event *t)
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
-    return myth_flow_has_one_of(name, word, N_OF(word)) ||
+    return myth_flow_has_one_of(name, word, N_OF(word)) || cleans(name) ||
            (!asks_if_there(name) && is_in_condition(f, &f->event[t->call]));
 }
 
@@ -217,6 +229,13 @@ static int given_out(const myth_facts *k, uint32_t d, int deep, int *left)
     return GIVEN_PROGRAM;
 }
 
+/* Go: the name of an uploaded file, header.Filename, from which mime/multipart has taken all folders away. */
+static bool is_base_name(const myth_flow *f, uint32_t path, const myth_event *def)
+{
+    return def->path != path && strcmp(f->names + f->path[path].last, "Filename") == 0 &&
+           strcmp(myth_flow_last_word(f->names + def->name), "FormFile") == 0;
+}
+
 /* Who gave the value that a path has at event e, if it has it from definition d. */
 static int given_from(const myth_facts *k, uint32_t path, uint32_t e, uint32_t d, int deep, int *left)
 {
@@ -240,6 +259,8 @@ static int given_from(const myth_facts *k, uint32_t path, uint32_t e, uint32_t d
         value = is_null(value) ? taken_apart(f, def) : value;
         if (is_null(value))
             return GIVEN_PROGRAM;
+        if (is_base_name(f, path, def))
+            return GIVEN_CHECKED;
         is = given_in(k, ts_node_start_byte(value), ts_node_end_byte(value), d, deep + 1, left);
     }
     const bool is_direct = is_whole && def->value != MYTH_VALUE_OUT && def->value != MYTH_VALUE_UNKNOWN;
