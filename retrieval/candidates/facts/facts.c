@@ -665,6 +665,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_given] = myth_fact_given,
     [MYTH_FACT_given1] = myth_fact_given1,
     [MYTH_FACT_given2] = myth_fact_given2,
+    [MYTH_FACT_between] = myth_fact_between,
     [MYTH_FACT_given_base] = myth_fact_given_base,
     [MYTH_FACT_target] = myth_fact_target,
     [MYTH_FACT_measured] = myth_fact_measured,

@@ -48,6 +48,7 @@ int myth_facts_given(const myth_facts *k, uint32_t e, uint32_t i);
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
 int myth_fact_given2(myth_facts *k, uint32_t e);
+int myth_fact_between(myth_facts *k, uint32_t e);
 int myth_fact_given_base(myth_facts *k, uint32_t e);
 
 /* What a value is of a request. */

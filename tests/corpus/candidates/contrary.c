@@ -156,6 +156,9 @@ static void quiet_copied_block_loop(int n)
 static void quiet_copied_block_itself(volatile struct box *box)
 {
     box->left = box->left; /* what is written may be a register; FIRES missing-null-check/parameter */
+#if (0)
+    box->left = box->left;
+#endif
 #if 0
 #ifdef LEFT
     box->left = 1;

@@ -1624,6 +1624,12 @@ static void *take_rows(const char *text)
     return malloc(n * sizeof(long)); /* FIRES integer-overflow/size-input */
 }
 
+static void *take_widened(const char *text)
+{
+    int n = atoi(text); /* FIRES missing-null-check/argument */
+    return malloc(sizeof(long) * n); /* FIRES integer-overflow/size */
+}
+
 static void *take_tiles(size_t across, size_t down)
 {
     return malloc(across * down); /* FIRES integer-overflow/size-factors */

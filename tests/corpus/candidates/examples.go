@@ -704,6 +704,25 @@ func secretOf(line string) string {
 	return strings.Split(line, ":")[1] // FIRES missing-bounds-check/part-at-once
 }
 
+func secondOf(line string) string {
+	parts := strings.Split(line, " ")
+	switch {
+	case len(parts) < 2, parts[1] == "": // FIRES missing-bounds-check/part missing-null-check/result-of-any
+		return ""
+	default:
+		return parts[0]
+	}
+}
+
+func hasThree(s string) bool {
+	for i := 0; i <= len(s)-3; i++ { // FIRES off-by-one/at-most
+		if s[i] == s[i+1] && s[i+1] == s[i+2] {
+			return true
+		}
+	}
+	return false
+}
+
 func quiet_missing_bounds_check_secret(line string) string {
 	if !strings.Contains(line, ":") {
 		return ""

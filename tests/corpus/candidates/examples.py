@@ -706,6 +706,15 @@ def secret_of(line):
     return line.split(":")[1] # FIRES missing-bounds-check/part-at-once
 
 
+def quiet_missing_bounds_check_path(path):
+    parts = os.path.split(path)
+    return parts[1]  # FIRES missing-null-check/result-of-any
+
+
+def test_login(client):
+    return client.post("/login", json=dict(name="erin", password="opensesame"))
+
+
 def quiet_missing_bounds_check_secret(line):
     return line.split(":")[1] if ":" in line else None
 
