@@ -692,6 +692,8 @@ int myth_fact_goes_on(myth_facts *k, uint32_t e)
         const span s = {is_own ? text : open + 1, (uint32_t)strlen(is_own ? text : open + 1)};
         if (is_own && ends_in(callee, "remove"))
             continue; /* of an iterator */
+        if (!is_own && ends_in(callee, ".delete") && strncmp(callee, "this.", 5) == 0)
+            continue; /* a map's entry */
         if (word_at(s, 0, word) && !strstr(word, "tmp") && !strstr(word, "temp") && is_copied(f, tried, word)) {
             k->at_line = ts_node_start_point(next).row + 1;
             return 1;

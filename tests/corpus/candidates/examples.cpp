@@ -783,6 +783,16 @@ static int put_in_place(void)
     return rename(fresh_file, live_file);
 }
 
+/* Only where the first rename failed, which does not replace a file on some systems. */
+static int quiet_check_use_race_second(void)
+{
+    if (rename(fresh_file, live_file) < 0) {
+        (void)unlink(live_file);
+        return rename(fresh_file, live_file);
+    }
+    return 0;
+}
+
 static int quiet_check_use_race(void)
 {
     const char *path = stale_path(); /* FIRES resource-leak/any */
